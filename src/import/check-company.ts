@@ -1,0 +1,77 @@
+// One row of a source of companies: what names the company, and its attributes.
+
+import type { RefusedRow, StagedRow } from '../store/store.ts'
+import { type CheckRow, checkName, digestOf, type SourceRow } from './check-record.ts'
+import { isBlank, nameBytesMax, normaliseId, normaliseText } from './normalise.ts'
+import { Refusal } from './refusal.ts'
+
+const namingColumns = new Set(['id', 'jurisdiction', 'identifier'])
+const attributesMax = 1_000
+const depthMax = 32
+
+/** The columns that a source of companies must have; every other one is an attribute. */
+export const companyNameColumns = ['jurisdiction', 'identifier'] as const
+
+/** Checks a row of companies; what it returns has the attributes as JSON in `content`. */
+export const checkCompany: CheckRow = (row) => {
+  const companyId = normaliseId(row['id'])
+  if (companyId instanceof Refusal) return new Refusal(companyId.reason, 'id', row['id'])
+  const [jurisdiction, identifier] = companyNameColumns.map((column) => checkName(row, column))
+  if (jurisdiction instanceof Refusal) return jurisdiction
+  if (identifier instanceof Refusal) return identifier
+  if (jurisdiction == null) return new Refusal('is required', 'jurisdiction')
+  if (identifier == null) return new Refusal('is required', 'identifier')
+  const attributes = checkAttributes(row)
+  if (attributes instanceof Refusal) return attributes
+  const content = JSON.stringify(attributes)
+  return {
+    companyId,
+    companyJurisdiction: jurisdiction,
+    companyIdentifier: identifier,
+    id: null,
+    key: null,
+    sort: '',
+    digest: digestOf(content),
+    content,
+  } satisfies StagedRow
+}
+
+/** The company of a row that is refused for something else; undefined where it names none. */
+export function companyIdentity(row: SourceRow): RefusedRow | undefined {
+  const [companyJurisdiction, companyIdentifier] = companyNameColumns.map((name) => row[name])
+  return typeof companyJurisdiction === 'string' && typeof companyIdentifier === 'string'
+    ? { id: null, key: null, companyJurisdiction, companyIdentifier }
+    : undefined
+}
+
+/** The attributes that say something, by name, so that the order of columns is no change. */
+function checkAttributes(row: SourceRow): Record<string, unknown> | Refusal {
+  const names = Object.keys(row)
+    .filter((name) => !namingColumns.has(name) && !isBlank(row[name]))
+    .sort()
+  if (names.length > attributesMax) return new Refusal(`has more than ${attributesMax} attributes`)
+  const attributes: Record<string, unknown> = Object.create(null) as Record<string, unknown>
+  for (const name of names) {
+    const refusal = normaliseText(name, nameBytesMax)
+    if (refusal instanceof Refusal) return new Refusal(refusal.reason, name)
+    const reason = refuseValue(row[name], depthMax)
+    if (reason !== undefined) return new Refusal(reason, name, row[name])
+    attributes[name] = row[name]
+  }
+  return attributes
+}
+
+/** Why a value may not be kept as an attribute: its texts are held to the rules of texts. */
+function refuseValue(value: unknown, depthLeft: number): string | undefined {
+  if (typeof value === 'string') {
+    const text = normaliseText(value)
+    return text instanceof Refusal ? text.reason : undefined
+  }
+  if (typeof value !== 'object' || value === null) return undefined
+  if (depthLeft === 0) return `is nested deeper than ${depthMax} levels`
+  for (const inner of [...Object.keys(value), ...Object.values(value)]) {
+    const reason = refuseValue(inner, depthLeft - 1)
+    if (reason !== undefined) return reason
+  }
+  return undefined
+}

@@ -1,0 +1,128 @@
+// One row of a source becomes a record in the form of the wire, or a refusal.
+
+import { hash } from 'node:crypto'
+import type { Resource } from '../resources/resource.ts'
+import { companyColumns } from '../resources/resource.ts'
+import type { RefusedRow, StagedRow } from '../store/store.ts'
+import { nearest } from '../nearest.ts'
+import {
+  isBlank,
+  nameBytesMax,
+  normaliseId,
+  normaliserOf,
+  normaliseText,
+  type WireValue,
+} from './normalise.ts'
+import { Refusal } from './refusal.ts'
+
+/** A row as a source gives it: one JSON object. */
+export type SourceRow = Readonly<Record<string, unknown>>
+
+/** Checks a row; what it returns beside a refusal is what the store stages. */
+export type CheckRow = (row: SourceRow) => StagedRow | Refusal
+
+/** The columns that a row may have beside the fields of its record. */
+const keyColumn = 'key'
+
+/** The columns that a source of this resource may have. */
+export function recordColumns(resource: Resource): readonly string[] {
+  return [...Object.keys(resource.fields), keyColumn, ...companyColumns]
+}
+
+/**
+ * Makes the check of a resource's rows.
+ *
+ * What it returns has the record's text without its id (`content`), since the store may have to
+ * assign that, and a digest of it by which the store tells a changed record.
+ */
+export function checkRecord(resource: Resource): CheckRow {
+  const known = new Set(recordColumns(resource))
+  const fields = Object.entries(resource.fields)
+    .slice(1)
+    .map(([name, field]) => ({ name, normalise: normaliserOf(field) }))
+  const sortField = resource.order.by === 'id' ? undefined : resource.order.by
+
+  return (row) => {
+    for (const column in row) {
+      if (!known.has(column)) return unknownColumn(column, known)
+    }
+    const record: Record<string, WireValue> = {}
+    for (const { name, normalise } of fields) {
+      const value = normalise(row[name])
+      if (value instanceof Refusal) return new Refusal(value.reason, name, row[name])
+      record[name] = value
+    }
+    const company = checkCompanyReference(row)
+    if (company instanceof Refusal) return company
+    const content = JSON.stringify(record)
+    const digest = digestOf(content)
+    const identity = checkIdentity(row, digest)
+    if (identity instanceof Refusal) return identity
+    const sort = sortField === undefined ? '' : (record[sortField] as string)
+    return { ...company, ...identity, sort, digest, content }
+  }
+}
+
+/** A refusal that names the column and the nearest one that is known. */
+export function unknownColumn(column: string, known: Iterable<string>): Refusal {
+  const near = nearest(column, known)
+  return new Refusal(near ? `is no known column; did you mean ${near}?` : 'is no known column', column)
+}
+
+/** The first 96 bits of the SHA-256, in base64: enough to tell any two records apart. */
+export function digestOf(text: string): string {
+  return hash('sha256', text, 'base64').slice(0, 16)
+}
+
+type Identity = Pick<StagedRow, 'id' | 'key'>
+
+function checkIdentity(row: SourceRow, digest: string): Identity | Refusal {
+  const id = normaliseId(row['id'])
+  if (id instanceof Refusal) return new Refusal(id.reason, 'id', row['id'])
+  if (id !== null) {
+    if (!isBlank(row[keyColumn])) return new Refusal('has both an id and a key', keyColumn)
+    return { id, key: null }
+  }
+  const given = row[keyColumn]
+  const key = normaliseText(typeof given === 'number' ? String(given) : given, nameBytesMax)
+  if (key instanceof Refusal) return new Refusal(key.reason, keyColumn, given)
+  // The mark keeps a source's own keys apart from those that are made of the content.
+  return { id: null, key: key === null ? `#${digest}` : `=${key}` }
+}
+
+/** The identity of a row that is refused for something else; undefined where it has none. */
+export function recordIdentity(row: SourceRow): RefusedRow | undefined {
+  const identity = checkIdentity(row, '')
+  if (identity instanceof Refusal || identity.key === '#') return undefined
+  return { ...identity, companyJurisdiction: null, companyIdentifier: null }
+}
+
+type CompanyReference = Pick<
+  StagedRow,
+  'companyId' | 'companyJurisdiction' | 'companyIdentifier'
+>
+
+function checkCompanyReference(row: SourceRow): CompanyReference | Refusal {
+  const [idColumn, jurisdictionColumn, identifierColumn] = companyColumns
+  const companyId = normaliseId(row[idColumn])
+  if (companyId instanceof Refusal) return new Refusal(companyId.reason, idColumn, row[idColumn])
+  const jurisdiction = checkName(row, jurisdictionColumn)
+  if (jurisdiction instanceof Refusal) return jurisdiction
+  const identifier = checkName(row, identifierColumn)
+  if (identifier instanceof Refusal) return identifier
+  if ((jurisdiction === null) !== (identifier === null)) {
+    const missing = jurisdiction === null ? jurisdictionColumn : identifierColumn
+    return new Refusal('is missing beside its other half', missing)
+  }
+  if (companyId === null && identifier === null) {
+    return new Refusal(`names no company; give ${companyColumns[0]}, or the other two`)
+  }
+  return { companyId, companyJurisdiction: jurisdiction, companyIdentifier: identifier }
+}
+
+/** A short text that names something: a jurisdiction or an identifier. */
+export function checkName(row: SourceRow, column: string): string | null | Refusal {
+  const given = row[column]
+  const name = normaliseText(given, nameBytesMax)
+  return name instanceof Refusal ? new Refusal(name.reason, column, given) : name
+}

@@ -1,0 +1,178 @@
+// An import from its first byte to its report: read, check, stage, merge, commit.
+
+import type { Resource } from '../resources/resource.ts'
+import type {
+  ImportCounts,
+  ImportedFile,
+  ImportSession,
+  StagedProblem,
+  StoreWriter,
+} from '../store/store.ts'
+import { OperatorError } from '../operator-error.ts'
+import { checkCompany, companyIdentity, companyNameColumns } from './check-company.ts'
+import { checkRecord, recordColumns, recordIdentity } from './check-record.ts'
+import { openSource, type PlacedRow, type Source } from './read-source.ts'
+import { type Problem, Refusal, showValue } from './refusal.ts'
+import type { SourceFile } from './source-file.ts'
+
+/** What the operator asks for. */
+export interface ImportRequest {
+  /** The resource; undefined for companies. */
+  readonly resource: Resource | undefined
+  readonly files: readonly SourceFile[]
+  readonly mapping: string | undefined
+  readonly source: string
+  readonly isSnapshot: boolean
+  readonly isDryRun: boolean
+  readonly knownCompaniesOnly: boolean
+  /** Takes each refused row; undefined refuses the whole import for one of them. */
+  readonly onRejected: ((rejected: RejectedRow) => void) | undefined
+  readonly onProgress: (progress: Progress) => void
+  readonly onWait: () => void
+  /** Ends the import between two batches, and nothing is changed. */
+  readonly signal: AbortSignal
+}
+
+/** How far an import has come. */
+export interface Progress {
+  readonly step: 'reading' | 'merging'
+  readonly rows: number
+  /** Bytes read of the files as stored. */
+  readonly bytes: number
+}
+
+/** A refused row with what it held, as it was read or, found fault with later, as it was checked. */
+export interface RejectedRow extends Problem {
+  readonly row: unknown
+}
+
+/** What became of an import. */
+export interface ImportReport {
+  /** The registry's new version; undefined where nothing was changed. */
+  readonly version: number | undefined
+  readonly counts: ImportCounts
+  /** The first 20 of the refused rows. */
+  readonly problems: readonly Problem[]
+  readonly files: readonly ImportedFile[]
+  readonly elapsedMs: number
+}
+
+const problemsToldMax = 20
+
+/**
+ * Imports files into the store, all or nothing.
+ *
+ * A refused row means that nothing is changed, unless the request takes rejected rows: `version`
+ * of the report says which it was.
+ *
+ * @throws OperatorError where the source cannot be read to its end; nothing is changed then.
+ */
+export async function importFiles(
+  store: StoreWriter,
+  request: ImportRequest,
+): Promise<ImportReport> {
+  const startedAt = Date.now()
+  let bytes = 0
+  const source = openSource({
+    files: request.files,
+    mapping: request.mapping,
+    columns: request.resource && recordColumns(request.resource),
+    requiredColumns: request.resource ? [] : companyNameColumns,
+    onBytes: (read) => (bytes += read),
+  })
+  const session = await store.beginImport({ ...request, startedAt, unit: source.unit })
+  const problems = collectProblems(request, source.unit)
+  try {
+    const { read, refused } = await stageRows(session, source, request, problems, (rows) =>
+      request.onProgress({ step: 'reading', rows, bytes }),
+    )
+    if (request.isSnapshot && read === 0) {
+      throw new OperatorError('the snapshot holds no row; nothing was removed for it')
+    }
+    request.onProgress({ step: 'merging', rows: read, bytes })
+    const merged = await session.prepare((problem) => problems.addStaged(problem))
+    const counts = { ...merged, read, refused: refused + merged.refused }
+    const isWanted = counts.refused === 0 || request.onRejected !== undefined
+    const version =
+      isWanted && !request.isDryRun ? await session.commit(counts, source.files) : undefined
+    if (version === undefined) await session.discard()
+    const elapsedMs = Date.now() - startedAt
+    return { version, counts, problems: problems.told, files: source.files, elapsedMs }
+  } catch (error) {
+    await session.discard()
+    throw error
+  }
+}
+
+interface Problems {
+  readonly told: Problem[]
+  add(row: PlacedRow, refusal: Refusal): void
+  addStaged(problem: StagedProblem): void
+}
+
+function collectProblems(request: ImportRequest, unit: 'line' | 'row'): Problems {
+  const told: Problem[] = []
+  function add(file: number, number: number, refusal: Refusal, row: unknown): void {
+    const { reason, field, value } = refusal
+    const problem: Problem = {
+      file: request.files[file]?.name ?? '',
+      unit,
+      number,
+      ...(field === undefined ? {} : { field }),
+      ...(value === undefined ? {} : { value: showValue(value) }),
+      reason,
+    }
+    if (told.length < problemsToldMax) told.push(problem)
+    request.onRejected?.({ ...problem, row })
+  }
+  return {
+    told,
+    add: ({ file, number, row }, refusal) => {
+      add(file, number, refusal, row instanceof Refusal ? (row.value ?? null) : row)
+    },
+    addStaged: ({ file, number, field, value, reason, row }) => {
+      add(file, number, new Refusal(reason, field, value), row)
+    },
+  }
+}
+
+async function stageRows(
+  session: ImportSession,
+  source: Source,
+  request: ImportRequest,
+  problems: Problems,
+  onRows: (rows: number) => void,
+): Promise<{ read: number; refused: number }> {
+  const check = request.resource ? checkRecord(request.resource) : checkCompany
+  let read = 0
+  let refused = 0
+  for await (const batch of source.batches) {
+    request.signal.throwIfAborted()
+    for (const placed of batch) {
+      const { row } = placed
+      const checked = row instanceof Refusal ? row : check(row)
+      if (checked instanceof Refusal) {
+        refused += 1
+        problems.add(placed, checked)
+        if (request.isSnapshot) await stageRefused(session, request, placed)
+      } else {
+        // Only a store that has to be waited for is waited for: this runs for every row.
+        const staged = session.stage(placed, checked)
+        if (staged !== undefined) await staged
+      }
+    }
+    read += batch.length
+    onRows(read)
+  }
+  return { read, refused }
+}
+
+async function stageRefused(
+  session: ImportSession,
+  request: ImportRequest,
+  placed: PlacedRow,
+): Promise<void> {
+  if (placed.row instanceof Refusal) return
+  const identity = request.resource ? recordIdentity(placed.row) : companyIdentity(placed.row)
+  if (identity) await session.stageRefused(placed, identity)
+}

@@ -1,0 +1,92 @@
+// What an import accepts for each kind of field, and the one form in which it is stored.
+
+import { type Field, type FieldKind, listLengthMax, textBytesMax } from '../resources/field.ts'
+import { Refusal } from './refusal.ts'
+import { normaliseTimestamp } from './timestamp.ts'
+
+/** A value in the form of the wire. */
+export type WireValue = string | number | null | string[]
+
+type Normalise = (value: unknown) => WireValue | Refusal
+
+const notBlank = /\S/
+const decimalDigits = /^-?\d{1,16}$/
+
+/** The bytes that hold a key, an identifier or a jurisdiction at the most. */
+export const nameBytesMax = 1_024
+
+/** True where a source's value says nothing: absent, null, or blank text. */
+export function isBlank(value: unknown): boolean {
+  return value === undefined || value === null || (typeof value === 'string' && !notBlank.test(value))
+}
+
+/** Text as given; null when blank. NUL and lone surrogates have no place in UTF-8 text stores. */
+export function normaliseText(value: unknown, bytesMax = textBytesMax): string | null | Refusal {
+  if (isBlank(value)) return null
+  if (typeof value !== 'string') return new Refusal('must be text; quote it, or cast it to varchar')
+  if (value.length * 3 > bytesMax && Buffer.byteLength(value) > bytesMax) {
+    return new Refusal(`is longer than ${bytesMax.toLocaleString('en')} bytes`)
+  }
+  if (!value.isWellFormed()) return new Refusal('holds half of a surrogate pair, which is no text')
+  if (value.includes('\0')) return new Refusal('holds a NUL character')
+  return value
+}
+
+/** An integer, or its plain decimal digits as text; null when blank. */
+export function normaliseInteger(value: unknown): number | null | Refusal {
+  if (isBlank(value)) return null
+  if (typeof value === 'number' || (typeof value === 'string' && decimalDigits.test(value))) {
+    const number = Number(value)
+    if (Number.isSafeInteger(number)) return number === 0 ? 0 : number
+    if (Number.isInteger(number)) return new Refusal('is beyond 2^53-1')
+  }
+  return new Refusal('must be an integer in plain digits')
+}
+
+/** An integer from 1 to 2^53-1, or its digits; null when blank. */
+export function normaliseId(value: unknown): number | null | Refusal {
+  const number = normaliseInteger(value)
+  return typeof number === 'number' && number < 1 ? new Refusal('must be 1 or greater') : number
+}
+
+/** A list of texts without its blank elements; text that begins with `[` is read as JSON. */
+function normaliseTextList(value: unknown): string[] | Refusal {
+  if (isBlank(value)) return []
+  if (typeof value === 'string') {
+    if (!value.startsWith('[')) return normaliseElements([value])
+    try {
+      value = JSON.parse(value)
+    } catch {
+      return new Refusal('begins with [ but is not a JSON array')
+    }
+  }
+  if (!Array.isArray(value)) return new Refusal('must be a list of texts')
+  return normaliseElements(value)
+}
+
+function normaliseElements(values: readonly unknown[]): string[] | Refusal {
+  if (values.length > listLengthMax) return new Refusal(`has more than ${listLengthMax} elements`)
+  const elements: string[] = []
+  for (const value of values) {
+    const element = normaliseText(value)
+    if (element instanceof Refusal) return element
+    if (element !== null) elements.push(element)
+  }
+  return elements
+}
+
+const normaliseOfKind: Readonly<Record<FieldKind, Normalise>> = {
+  id: normaliseId,
+  text: normaliseText,
+  integer: normaliseInteger,
+  timestamp: (value) => (isBlank(value) ? null : normaliseTimestamp(value, 'seconds')),
+  timestamp_ms: (value) => (isBlank(value) ? null : normaliseTimestamp(value, 'milliseconds')),
+  text_list: normaliseTextList,
+}
+
+/** The function that checks and normalises values of this field. */
+export function normaliserOf(field: Field): Normalise {
+  const normalise = normaliseOfKind[field.kind]
+  if (!field.required) return (value) => normalise(value)
+  return (value) => normalise(value) ?? new Refusal('is required')
+}

@@ -1,0 +1,202 @@
+// Reading NDJSON and JSON arrays: bytes in, rows out, with the line or the row of each.
+//
+// Memory is bounded by the longest row that is taken; a longer one is refused and passed over.
+
+import { isUtf8 } from 'node:buffer'
+import type { SourceRow } from './check-record.ts'
+import { Refusal } from './refusal.ts'
+import { OperatorError } from '../operator-error.ts'
+
+/** One row of a source: what it holds, or why it cannot be read. */
+export interface ReadRow {
+  readonly number: number
+  readonly row: SourceRow | Refusal
+}
+
+/** The longest row that is read, in bytes: a record of texts of full length is shorter. */
+export const rowBytesMax = 8 << 20
+
+const newline = 10
+const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf])
+
+/** The rows of NDJSON, in batches: one JSON object a line, blank lines passed over. */
+export async function* readNdjson(chunks: AsyncIterable<Buffer>): AsyncGenerator<ReadRow[]> {
+  let number = 0
+  for await (const pieces of splitLines(withoutByteOrderMark(chunks))) {
+    const rows: ReadRow[] = []
+    for (const piece of pieces) {
+      number += 1
+      if (piece === undefined) rows.push({ number, row: tooLong() })
+      else if (!isBlankLine(piece)) rows.push({ number, row: parseRow(piece) })
+    }
+    yield rows
+  }
+}
+
+/** The rows of a JSON array, or of NDJSON where the first character is no bracket. */
+export async function* readJson(
+  name: string,
+  chunks: AsyncIterable<Buffer>,
+): AsyncGenerator<ReadRow[]> {
+  const { first, rest } = await peek(withoutByteOrderMark(chunks))
+  if (first === undefined) return
+  if (first !== 0x5b) {
+    yield* readNdjson(rest)
+    return
+  }
+  let number = 0
+  for await (const pieces of splitElements(name, rest)) {
+    yield pieces.map((piece) => {
+      number += 1
+      return { number, row: piece === undefined ? tooLong() : parseRow(piece) }
+    })
+  }
+}
+
+function tooLong(): Refusal {
+  return new Refusal(`is longer than ${rowBytesMax >> 20} MiB`)
+}
+
+function parseRow(bytes: Buffer): SourceRow | Refusal {
+  if (!isUtf8(bytes)) return new Refusal('is not valid UTF-8')
+  const text = bytes.toString()
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    const why = error instanceof Error ? error.message : ''
+    return new Refusal(`is not valid JSON (${why.replace(/, "?\.\.\..*/s, '')})`, undefined, text)
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return new Refusal('must be a JSON object', undefined, value)
+  }
+  return value as SourceRow
+}
+
+function isBlankLine(line: Buffer): boolean {
+  return line.length === 0 || ((line[0] ?? 0) <= 32 && line.toString().trim() === '')
+}
+
+async function* withoutByteOrderMark(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let isFirst = true
+  for await (const chunk of chunks) {
+    const isMarked = isFirst && chunk.subarray(0, 3).equals(byteOrderMark)
+    isFirst = false
+    yield isMarked ? chunk.subarray(3) : chunk
+  }
+}
+
+/** Whole lines, as many at a time as a chunk completes; undefined for one that is too long. */
+async function* splitLines(
+  chunks: AsyncIterable<Buffer>,
+): AsyncGenerator<(Buffer | undefined)[]> {
+  let carry: Buffer[] = []
+  let carriedBytes = 0
+  for await (const chunk of chunks) {
+    const lines: (Buffer | undefined)[] = []
+    let start = 0
+    for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, start)) {
+      lines.push(joined(carry, carriedBytes, chunk.subarray(start, end)))
+      carry = []
+      carriedBytes = 0
+      start = end + 1
+    }
+    if (start < chunk.length) {
+      carriedBytes += chunk.length - start
+      if (carriedBytes > rowBytesMax) carry = []
+      else carry.push(chunk.subarray(start))
+    }
+    if (lines.length > 0) yield lines
+  }
+  if (carriedBytes > 0) yield [joined(carry, carriedBytes, Buffer.alloc(0))]
+}
+
+function joined(carry: readonly Buffer[], carriedBytes: number, end: Buffer): Buffer | undefined {
+  if (carriedBytes + end.length > rowBytesMax) return undefined
+  return carry.length === 0 ? end : Buffer.concat([...carry, end])
+}
+
+/** The first byte that is no white space, and the chunks again from there on. */
+async function peek(
+  chunks: AsyncGenerator<Buffer>,
+): Promise<{ first: number | undefined; rest: AsyncGenerator<Buffer> }> {
+  for (;;) {
+    const { value: chunk, done } = await chunks.next()
+    if (done === true) return { first: undefined, rest: chunks }
+    const at = chunk.findIndex((byte) => byte > 32)
+    if (at < 0) continue
+    return { first: chunk[at], rest: startingWith(chunk.subarray(at), chunks) }
+  }
+}
+
+async function* startingWith(first: Buffer, rest: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  yield first
+  yield* rest
+}
+
+/** Where the splitter of arrays stands between two bytes. */
+interface ArrayState {
+  depth: number
+  isInString: boolean
+  isEscaped: boolean
+  /** The array has ended; only white space may follow. */
+  isOver: boolean
+}
+
+/** The texts of an array's elements; undefined for one that is too long. */
+async function* splitElements(
+  name: string,
+  chunks: AsyncIterable<Buffer>,
+): AsyncGenerator<(Buffer | undefined)[]> {
+  const state: ArrayState = { depth: 0, isInString: false, isEscaped: false, isOver: false }
+  let carry: Buffer[] = []
+  let carriedBytes = 0
+  let elements = 0
+  let start = 1 // The first byte is the opening bracket.
+  for await (const chunk of chunks) {
+    const found: (Buffer | undefined)[] = []
+    for (const { at, isEnd } of separators(name, chunk, state)) {
+      const element = joined(carry, carriedBytes, chunk.subarray(start, at))
+      const isEmpty = isEnd && elements === 0 && element !== undefined && isBlankLine(element)
+      if (!isEmpty) found.push(element)
+      elements += 1
+      carry = []
+      carriedBytes = 0
+      start = at + 1
+    }
+    if (!state.isOver) {
+      carriedBytes += chunk.length - start
+      if (carriedBytes > rowBytesMax) carry = []
+      else carry.push(chunk.subarray(start))
+    }
+    start = 0
+    if (found.length > 0) yield found
+  }
+  if (!state.isOver) throw new OperatorError(`${name} ends in the middle of its JSON array`)
+}
+
+/** The commas between the elements of the outermost array, and its last bracket. */
+function separators(
+  name: string,
+  chunk: Buffer,
+  state: ArrayState,
+): { at: number; isEnd: boolean }[] {
+  const found: { at: number; isEnd: boolean }[] = []
+  for (let at = 0; at < chunk.length; at++) {
+    const byte = chunk[at] ?? 0
+    if (state.isOver) {
+      if (byte > 32) throw new OperatorError(`${name} goes on after the end of its JSON array`)
+    } else if (state.isInString) {
+      if (state.isEscaped) state.isEscaped = false
+      else if (byte === 0x5c) state.isEscaped = true
+      else if (byte === 0x22) state.isInString = false
+    } else if (byte === 0x22) state.isInString = true
+    else if (byte === 0x5b || byte === 0x7b) state.depth += 1
+    else if (byte === 0x5d || byte === 0x7d) {
+      state.depth -= 1
+      state.isOver = state.depth === 0
+      if (state.isOver) found.push({ at, isEnd: true })
+    } else if (byte === 0x2c && state.depth === 1) found.push({ at, isEnd: false })
+  }
+  return found
+}

@@ -1,0 +1,41 @@
+// Expected bad input is data, not an exception: a refusal says why a value cannot be taken.
+
+/** Why one value, or one record, is refused. */
+export class Refusal {
+  readonly reason: string
+  /** The column that holds the value; undefined when the whole record is meant. */
+  readonly field: string | undefined
+  readonly value: unknown
+
+  constructor(reason: string, field?: string, value?: unknown) {
+    this.reason = reason
+    this.field = field
+    this.value = value
+  }
+}
+
+/** A refused record as it is told: where it stands, which value, and why. */
+export interface Problem {
+  readonly file: string
+  /** What `number` counts: lines of a text file, or records where a record may span lines. */
+  readonly unit: 'line' | 'row'
+  readonly number: number
+  readonly field?: string
+  /** The value as JSON, cut short. */
+  readonly value?: string
+  readonly reason: string
+}
+
+const valueLengthMax = 80
+
+/** A value as it is shown in a message: JSON, at most 80 characters. */
+export function showValue(value: unknown): string {
+  const shown = JSON.stringify(value) ?? 'nothing'
+  return shown.length > valueLengthMax ? `${shown.slice(0, valueLengthMax)}…` : shown
+}
+
+/** One line for a problem: `file: line 3: salary_from: 15.45: must be an integer`. */
+export function describeProblem(problem: Problem): string {
+  const { file, unit, number, field, value, reason } = problem
+  return [file, `${unit} ${number}`, field, value, reason].filter((part) => part).join(': ')
+}

@@ -1,0 +1,151 @@
+// The files of an import: which they are, in what format, and their bytes, checked on the way.
+
+import { createHash } from 'node:crypto'
+import { constants, createReadStream, accessSync, globSync, statSync } from 'node:fs'
+import type { Readable } from 'node:stream'
+import { createGunzip, createZstdDecompress } from 'node:zlib'
+import { nearest } from '../nearest.ts'
+import { OperatorError } from '../operator-error.ts'
+
+export const formats = ['ndjson', 'json', 'csv', 'tsv', 'parquet'] as const
+export type Format = (typeof formats)[number]
+
+/** One file, or standard input, to be read. */
+export interface SourceFile {
+  /** The path as the operator gave it; `-` for standard input. */
+  readonly name: string
+  readonly format: Format
+  readonly compression: 'none' | 'gzip' | 'zstd'
+  /** Bytes as stored; undefined for standard input. */
+  readonly size: number | undefined
+}
+
+/** What was read of a file, known at its end. */
+export interface FileDigest {
+  bytes: number
+  sha256: string
+}
+
+const formatOfEnding: Readonly<Record<string, Format>> = {
+  ndjson: 'ndjson',
+  jsonl: 'ndjson',
+  json: 'json',
+  csv: 'csv',
+  tsv: 'tsv',
+  tab: 'tsv',
+  parquet: 'parquet',
+}
+
+/**
+ * The files that an operator's words name, each once, in the order given; a glob's in order of
+ * name.
+ *
+ * @throws OperatorError where a word names nothing that can be read.
+ */
+export function findSourceFiles(words: readonly string[], format?: Format): SourceFile[] {
+  const names = new Set(words.flatMap((word) => expand(word)))
+  return [...names].map((name) => describe(name, format))
+}
+
+function expand(word: string): string[] {
+  if (word === '-' || !/[*?[{]/.test(word) || exists(word)) return [word]
+  const found = globSync(word).sort()
+  if (found.length === 0) throw new OperatorError(`no file matches ${word}`)
+  return found
+}
+
+function exists(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false }) !== undefined
+}
+
+function describe(name: string, format: Format | undefined): SourceFile {
+  if (name === '-') return { name, format: format ?? 'ndjson', compression: 'none', size: undefined }
+  const stat = statSync(name, { throwIfNoEntry: false })
+  if (stat === undefined) throw new OperatorError(`${name} does not exist`)
+  if (stat.isDirectory()) throw new OperatorError(`${name} is a folder; name its files: ${name}/*`)
+  try {
+    accessSync(name, constants.R_OK)
+  } catch {
+    throw new OperatorError(`${name}: permission denied`)
+  }
+  const { compression, ending } = endingOf(name)
+  const known = format ?? formatOfEnding[ending]
+  if (known === undefined) {
+    const near = nearest(ending, Object.keys(formatOfEnding))
+    throw new OperatorError(
+      `${name}: unknown format${near ? ` (did you mean .${near}?)` : ''}; ` +
+        `say which with --format ${formats.join('|')}`,
+    )
+  }
+  // A pipe (`<(…)`, /dev/stdin) has no size.
+  return { name, format: known, compression, size: stat.isFile() ? stat.size : undefined }
+}
+
+function endingOf(name: string): { compression: SourceFile['compression']; ending: string } {
+  const parts = name.toLowerCase().split('.')
+  const last = parts.pop() ?? ''
+  if (last === 'gz') return { compression: 'gzip', ending: parts.pop() ?? '' }
+  if (last === 'zst') return { compression: 'zstd', ending: parts.pop() ?? '' }
+  return { compression: 'none', ending: last }
+}
+
+/**
+ * The unpacked bytes of a file, chunk by chunk.
+ *
+ * @param digest is filled in at the end with the size and SHA-256 of the file as stored.
+ * @param onBytes is told how many stored bytes each step has read.
+ * @throws OperatorError where the file ends too early or is not compressed as its name says.
+ */
+export async function* readBytes(
+  file: SourceFile,
+  digest: FileDigest,
+  onBytes: (bytes: number) => void,
+): AsyncGenerator<Buffer> {
+  const hash = createHash('sha256')
+  const stored = openStored(file)
+  stored.on('data', (chunk: Buffer) => {
+    hash.update(chunk)
+    digest.bytes += chunk.length
+    onBytes(chunk.length)
+  })
+  const unpacked = unpack(file, stored)
+  try {
+    for await (const chunk of unpacked) yield chunk as Buffer
+  } catch (error) {
+    throw explain(file, error)
+  } finally {
+    stored.destroy()
+    unpacked.destroy()
+  }
+  digest.sha256 = hash.digest('hex')
+}
+
+const chunkBytes = 256 << 10
+
+function openStored(file: SourceFile): Readable {
+  return file.name === '-'
+    ? createReadStream('', { fd: 0, autoClose: false, highWaterMark: chunkBytes })
+    : createReadStream(file.name, { highWaterMark: chunkBytes })
+}
+
+function unpack(file: SourceFile, stored: Readable): Readable {
+  if (file.compression === 'none') return stored
+  const unpacked =
+    file.compression === 'gzip'
+      ? createGunzip({ chunkSize: chunkBytes })
+      : createZstdDecompress({ chunkSize: chunkBytes })
+  stored.on('error', (error) => unpacked.destroy(error))
+  return stored.pipe(unpacked)
+}
+
+function explain(file: SourceFile, error: unknown): unknown {
+  if (!(error instanceof Error) || !('code' in error)) return error
+  const code = String(error.code)
+  if (code === 'Z_BUF_ERROR' || /unexpected end|truncated|incomplete/i.test(error.message)) {
+    return new OperatorError(`${file.name} ends too early: the ${file.compression} file is truncated`)
+  }
+  if (code.startsWith('Z_') || code.startsWith('ZSTD_')) {
+    return new OperatorError(`${file.name} is not a whole ${file.compression} file: ${error.message}`)
+  }
+  return new OperatorError(`${file.name} cannot be read: ${error.message}`)
+}

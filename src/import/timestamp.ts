@@ -1,0 +1,92 @@
+// Moments: what a source may write, and the one form that the wire knows (contract 3.8).
+
+import { Refusal } from './refusal.ts'
+
+const canonical = {
+  seconds: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/,
+  milliseconds: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/,
+}
+const accepted =
+  /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(?: ?(Z|[+-]\d\d(?::?\d\d)?))?)?$/i
+
+const daysOfMonth = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+
+/**
+ * A date, or a date-time with or without zone (UTC where it has none), as UTC in the contract's
+ * form. Digits beyond the form's precision are dropped. A day or an hour that does not exist is
+ * refused, leap seconds included.
+ */
+export function normaliseTimestamp(
+  value: unknown,
+  precision: 'seconds' | 'milliseconds',
+): string | Refusal {
+  if (typeof value !== 'string') return new Refusal('must be a date as text, such as 2024-05-31')
+  // Most are in the wire's form already; this check runs for every timestamp of every import.
+  if (canonical[precision].test(value) && isEveryYearsMoment(value)) return value
+  const parts = accepted.exec(value.trim())
+  if (parts === null) {
+    return new Refusal('must be a date such as 2024-05-31 or 2024-05-31T23:59:59Z')
+  }
+  if (!isMoment(parts)) return new Refusal('is not a moment that exists')
+  return toUtc(parts, precision)
+}
+
+/** Two digits of a text as a number. */
+function twoDigits(text: string, at: number): number {
+  return text.charCodeAt(at) * 10 + text.charCodeAt(at + 1) - 528
+}
+
+/** A moment on one of the days 1 to 28, which every month of every year has. */
+function isEveryYearsMoment(text: string): boolean {
+  const month = twoDigits(text, 5)
+  const day = twoDigits(text, 8)
+  return (
+    month >= 1 &&
+    month <= 12 &&
+    day >= 1 &&
+    day <= 28 &&
+    twoDigits(text, 11) < 24 &&
+    twoDigits(text, 14) < 60 &&
+    twoDigits(text, 17) < 60 &&
+    !text.startsWith('0000')
+  )
+}
+
+function isMoment(parts: RegExpExecArray): boolean {
+  const year = Number(parts[1])
+  const month = Number(parts[2])
+  const day = Number(parts[3])
+  const isLeapYear = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
+  const days = month === 2 && isLeapYear ? 29 : (daysOfMonth[month - 1] ?? 0)
+  return (
+    year >= 1 &&
+    day >= 1 &&
+    day <= days &&
+    Number(parts[4] ?? 0) < 24 &&
+    Number(parts[5] ?? 0) < 60 &&
+    Number(parts[6] ?? 0) < 60
+  )
+}
+
+function toUtc(parts: RegExpExecArray, precision: 'seconds' | 'milliseconds'): string | Refusal {
+  const [, year, month, day, hour = '00', minute = '00', second = '00', fraction = '', zone] = parts
+  const milliseconds = fraction.slice(0, 3).padEnd(3, '0')
+  const offset = offsetMinutes(zone)
+  if (offset === undefined) return new Refusal('has a time zone that does not exist')
+  const local = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}.${milliseconds}Z`)
+  const moment = new Date(local - offset * 60_000)
+  if (moment.getUTCFullYear() < 1 || moment.getUTCFullYear() > 9999) {
+    return new Refusal('is outside the years 0001 to 9999')
+  }
+  const utc = moment.toISOString()
+  return precision === 'milliseconds' ? utc : `${utc.slice(0, 19)}Z`
+}
+
+/** Minutes east of Greenwich; undefined where no zone is that far. */
+function offsetMinutes(zone: string | undefined): number | undefined {
+  if (zone === undefined || zone.toUpperCase() === 'Z') return 0
+  const hours = Number(zone.slice(1, 3))
+  const minutes = Number(zone.slice(3).replace(':', '') || 0)
+  if (hours > 15 || minutes > 59) return undefined
+  return (zone.startsWith('-') ? -1 : 1) * (hours * 60 + minutes)
+}

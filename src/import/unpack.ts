@@ -1,0 +1,120 @@
+// Files for DuckDB: checked to be whole and valid UTF-8, and unpacked where they are compressed.
+
+import { isUtf8 } from 'node:buffer'
+import { createWriteStream } from 'node:fs'
+import { join } from 'node:path'
+import { once } from 'node:events'
+import type { ColumnarFile, CsvHeader } from '../store/duckdb/columns.ts'
+import { OperatorError } from '../operator-error.ts'
+import { type FileDigest, readBytes, type SourceFile } from './source-file.ts'
+
+const headerBytesMax = 1 << 20
+
+/**
+ * Reads a file through once, so that DuckDB meets nothing that it would pass over in silence.
+ *
+ * @param folder takes the unpacked copy of a compressed file.
+ * @throws OperatorError for a truncated file, broken UTF-8 (with its line) or a header that cannot
+ *   be told.
+ */
+export async function prepareColumnarFile(
+  file: SourceFile,
+  folder: string,
+  digest: FileDigest,
+  onBytes: (bytes: number) => void,
+): Promise<ColumnarFile> {
+  const isStored = file.compression === 'none' && file.size !== undefined
+  const path = isStored ? file.name : join(folder, `${crypto.randomUUID()}.${file.format}`)
+  const copy = isStored ? undefined : createWriteStream(path)
+  const isText = file.format !== 'parquet'
+  const utf8 = createUtf8Check(file.name)
+  let start = Buffer.alloc(0)
+  for await (const chunk of readBytes(file, digest, onBytes)) {
+    if (isText) utf8.check(chunk)
+    if (start.length < headerBytesMax) start = Buffer.concat([start, chunk])
+    if (copy && !copy.write(chunk)) await once(copy, 'drain')
+  }
+  if (isText) utf8.end()
+  if (copy) await once(copy.end(), 'finish')
+  const isCsv = file.format === 'csv' || file.format === 'tsv'
+  const header = isCsv ? parseHeader(file, start.toString('utf8')) : undefined
+  return { name: file.name, path, format: file.format, header }
+}
+
+/** Checks chunks that may end within a character; a fault is told with its line. */
+function createUtf8Check(name: string) {
+  let line = 1
+  let rest: Buffer = Buffer.alloc(0)
+  function fail(bytes: Buffer): never {
+    let start = 0
+    for (let end; (end = bytes.indexOf(10, start)) >= 0; start = end + 1) {
+      if (!isUtf8(bytes.subarray(start, end))) break
+      line += 1
+    }
+    throw new OperatorError(`${name}: line ${line} is not valid UTF-8; convert the file first`)
+  }
+  return {
+    check(chunk: Buffer): void {
+      const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
+      // Cut behind the last line's end, where no character can be cut.
+      const end = bytes.lastIndexOf(10) + 1
+      const whole = bytes.subarray(0, end)
+      if (!isUtf8(whole)) fail(whole)
+      for (let at = whole.indexOf(10); at >= 0; at = whole.indexOf(10, at + 1)) line += 1
+      rest = bytes.subarray(end)
+      if (rest.length > 16 << 20) {
+        throw new OperatorError(`${name}: line ${line} is longer than 16 MiB`)
+      }
+    },
+    end(): void {
+      if (!isUtf8(rest)) fail(rest)
+    },
+  }
+}
+
+/** The delimiter is the one that the first record has most of, outside quotes. */
+function parseHeader(file: SourceFile, text: string): CsvHeader {
+  const record = firstRecord(text.replace(/^\uFEFF/, ''))
+  if (record.trim() === '') throw new OperatorError(`${file.name} is empty; it needs a header line`)
+  const candidates = file.format === 'tsv' ? ['\t'] : [',', ';', '\t', '|']
+  const split = candidates.map((delimiter) => ({
+    delimiter,
+    columns: splitRecord(record, delimiter),
+  }))
+  const header = split.reduce((a, b) => (b.columns.length > a.columns.length ? b : a))
+  const columns = header.columns.map((name, index) => name || `column_${index + 1}`)
+  const twice = columns.find((name, index) => {
+    return columns.slice(0, index).some((other) => other.toLowerCase() === name.toLowerCase())
+  })
+  if (twice !== undefined) {
+    throw new OperatorError(`${file.name}: the column ${twice} stands twice in the header`)
+  }
+  return { ...header, columns }
+}
+
+function firstRecord(text: string): string {
+  let isQuoted = false
+  for (let at = 0; at < text.length; at++) {
+    if (text[at] === '"') isQuoted = !isQuoted
+    else if (!isQuoted && (text[at] === '\n' || text[at] === '\r')) return text.slice(0, at)
+  }
+  return text
+}
+
+function splitRecord(record: string, delimiter: string): string[] {
+  const fields: string[] = []
+  let isQuoted = false
+  let start = 0
+  for (let at = 0; at <= record.length; at++) {
+    if (record[at] === '"') isQuoted = !isQuoted
+    else if (at === record.length || (!isQuoted && record[at] === delimiter)) {
+      fields.push(unquote(record.slice(start, at).trim()))
+      start = at + 1
+    }
+  }
+  return fields
+}
+
+function unquote(field: string): string {
+  return /^".*"$/s.test(field) ? field.slice(1, -1).replaceAll('""', '"').trim() : field
+}

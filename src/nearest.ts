@@ -1,0 +1,34 @@
+// Did you mean …? One rule for columns, parameters, options and settings.
+
+/** The known word that a mistyped one most likely stands for; undefined where none is near. */
+export function nearest(word: string, known: Iterable<string>): string | undefined {
+  const typed = word.slice(0, 64).toLowerCase()
+  let best: string | undefined
+  let bestDistance = Math.max(2, Math.floor(typed.length / 2)) + 1
+  for (const candidate of known) {
+    const distance = editDistance(typed, candidate.toLowerCase())
+    if (distance < bestDistance) [best, bestDistance] = [candidate, distance]
+  }
+  return best
+}
+
+/** Insertions, deletions, substitutions and swaps of neighbours (optimal string alignment). */
+function editDistance(a: string, b: string): number {
+  let beforeLast: number[] = []
+  let last = Array.from({ length: b.length + 1 }, (_, index) => index)
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const isSame = a[i - 1] === b[j - 1]
+      const isSwap = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+      row[j] = Math.min(
+        (last[j] ?? 0) + 1,
+        (row[j - 1] ?? 0) + 1,
+        (last[j - 1] ?? 0) + (isSame ? 0 : 1),
+        isSwap ? (beforeLast[j - 2] ?? 0) + 1 : Infinity,
+      )
+    }
+    ;[beforeLast, last] = [last, row]
+  }
+  return last[b.length] ?? 0
+}

@@ -1,0 +1,7 @@
+/**
+ * An error that the operator can mend: its message is one line that says what is wrong and, where
+ * it is not plain from that, what to do. It ends a command with exit code 1, without a stack.
+ */
+export class OperatorError extends Error {
+  override readonly name = 'OperatorError'
+}

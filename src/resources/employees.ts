@@ -1,0 +1,22 @@
+import { id, text, timestamp, timestampMs } from './field.ts'
+import { defineResource } from './resource.ts'
+
+export const employees = defineResource({
+  name: 'employees',
+  title: 'Employee',
+  description: 'A person associated with the company as an employee.',
+  fields: {
+    id: id('Record identifier', 90210),
+    identifier: text('Identifier of the person (digits)', '770412345678'),
+    name: text('Full name of the person', 'Jane Doe'),
+    position: text('Job position', 'Director'),
+    employer_identifier: text('Identifier of the employing company', '09876543'),
+    employer_name: text('Name of the employing company', 'Northwind Trading Ltd'),
+    employer_jurisdiction: text('Short jurisdiction code', 'GB'),
+    start_date: timestamp('First day in the position', '2018-04-01T00:00:00Z'),
+    end_date: timestamp('Last day in the position; null when there is none', '2024-12-31T00:00:00Z'),
+    created_at: timestampMs('When the register first held the record', '2018-04-03T10:00:00.000Z'),
+    updated_at: timestampMs('When the register last changed it', '2018-04-03T10:00:00.000Z'),
+  },
+  order: { by: 'id', direction: 'ascending' },
+})

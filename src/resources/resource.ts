@@ -1,0 +1,88 @@
+// What a resource is, and what its declaration must fulfil.
+
+import assert from 'node:assert/strict'
+import { type Field, type JsonSchema, fieldSchema } from './field.ts'
+
+/** A kind of record. Plain data: all that Dossier does for a resource derives from it. */
+export interface Resource {
+  /** The name on the wire: the path's last segment, the array's name, the table's name. */
+  readonly name: string
+  /** What one record is called, for documents. */
+  readonly title: string
+  readonly description: string
+  /** In the order of the wire; the first is `id`. */
+  readonly fields: Readonly<Record<string, Field>>
+  /** Records are ordered by this field, then by `id`, both in this direction (contract 3.6). */
+  readonly order: { readonly by: string; readonly direction: 'ascending' | 'descending' }
+  /** The field whose values `meta` counts (contract 3.7); without it there is no `meta`. */
+  readonly metaOf: string | undefined
+}
+
+/** The columns by which a source's row names the company that a record belongs to. */
+export const companyColumns = ['company_id', 'company_jurisdiction', 'company_identifier'] as const
+
+/** The columns in which a mapping may pass on where a row came from. */
+export const placeColumns = ['source_file', 'source_row'] as const
+
+const reservedColumns = new Set<string>(['key', ...companyColumns, ...placeColumns])
+
+/** What a declaration is written with: the names in `order` and `metaOf` are checked by type. */
+interface Declaration<Name extends string> {
+  readonly name: string
+  readonly title: string
+  readonly description: string
+  readonly fields: Readonly<Record<Name, Field>>
+  readonly order: {
+    readonly by: NoInfer<Name>
+    readonly direction: 'ascending' | 'descending'
+  }
+  readonly metaOf?: NoInfer<Name>
+}
+
+/**
+ * Makes a resource of its declaration.
+ *
+ * @throws AssertionError when the declaration breaks a rule that the rest of the code relies on:
+ *   a snake_case name, `id` first, and `order` and `metaOf` naming fields that are never null.
+ */
+export function defineResource<Name extends string>(declaration: Declaration<Name>): Resource {
+  const { name, order, metaOf } = declaration
+  const fields: Readonly<Record<string, Field>> = declaration.fields
+  for (const word of [name, ...Object.keys(fields)]) {
+    assert.match(word, /^[a-z][a-z0-9_]*$/, `${name}: ${word} is not snake_case`)
+    assert.ok(!reservedColumns.has(word), `${name}: ${word} is a column of imports`)
+  }
+  const [first] = Object.entries(fields)
+  assert.ok(first?.[0] === 'id' && first[1].kind === 'id', `${name}: the first field must be id`)
+  assert.ok(Object.keys(fields).length > 1, `${name}: a record needs more than its id`)
+  const orderField = fields[order.by]
+  assert.ok(
+    order.by === 'id' || (orderField?.required && orderField.kind === 'timestamp'),
+    `${name}: order.by must be id or a required timestamp`,
+  )
+  const metaField = metaOf === undefined ? undefined : fields[metaOf]
+  assert.ok(
+    metaOf === undefined || (metaField?.required && metaField.kind === 'text'),
+    `${name}: metaOf must name a required text`,
+  )
+  return { ...declaration, fields, metaOf }
+}
+
+/** The JSON Schema of one record on the wire: every field, in order, and no other. */
+export function recordSchema(resource: Resource): JsonSchema {
+  const entries = Object.entries(resource.fields)
+  return {
+    type: 'object',
+    description: resource.description,
+    properties: Object.fromEntries(entries.map(([name, field]) => [name, fieldSchema(field)])),
+    required: entries.map(([name]) => name),
+    additionalProperties: false,
+    examples: [exampleRecord(resource)],
+  }
+}
+
+/** A record made of the examples of the resource's fields. */
+export function exampleRecord(resource: Resource): Readonly<Record<string, unknown>> {
+  const entries = Object.entries(resource.fields)
+  return Object.fromEntries(entries.map(([name, field]) => [name, field.example]))
+}

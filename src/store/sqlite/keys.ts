@@ -1,0 +1,69 @@
+// Keys in the embedded store.
+
+import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
+import type { KeyRecord, NewKey } from '../store.ts'
+import { OperatorError } from '../../operator-error.ts'
+import { inTransaction } from './transaction.ts'
+
+const columns = 'id, name, hint, scopes, created_at, expires_at, revoked_at'
+
+export const findKeySql = `select ${columns} from keys where hash = ?`
+
+/** A row of `keys` as the seam has it. */
+export function keyRecord(row: Record<string, SQLOutputValue>): KeyRecord {
+  return {
+    id: Number(row['id']),
+    name: String(row['name']),
+    hint: String(row['hint']),
+    scopes:
+      row['scopes'] === null ? undefined : (JSON.parse(String(row['scopes'])) as readonly string[]),
+    createdAt: Number(row['created_at']),
+    expiresAt: optionalNumber(row['expires_at']),
+    revokedAt: optionalNumber(row['revoked_at']),
+  }
+}
+
+function optionalNumber(value: SQLOutputValue | undefined): number | undefined {
+  return value === null || value === undefined ? undefined : Number(value)
+}
+
+export async function addKey(db: DatabaseSync, key: NewKey, onWait: () => void): Promise<void> {
+  await inTransaction(db, onWait, () => {
+    const inUse = db
+      .prepare(
+        `select 1 from keys where name = ? and revoked_at is null
+           and (expires_at is null or expires_at > ?)`,
+      )
+      .get(key.name, key.createdAt)
+    if (inUse) {
+      throw new OperatorError(`a key named ${key.name} is in use; revoke it first, or choose another`)
+    }
+    db.prepare(
+      `insert into keys (name, hint, hash, scopes, created_at, expires_at)
+       values (?, ?, ?, ?, ?, ?)`,
+    ).run(
+      key.name,
+      key.hint,
+      key.hash,
+      key.scopes === undefined ? null : JSON.stringify(key.scopes),
+      key.createdAt,
+      key.expiresAt ?? null,
+    )
+  })
+}
+
+export function listKeys(db: DatabaseSync): KeyRecord[] {
+  return db.prepare(`select ${columns} from keys order by id`).all().map(keyRecord)
+}
+
+export async function revokeKey(
+  db: DatabaseSync,
+  name: string,
+  now: number,
+  onWait: () => void,
+): Promise<boolean> {
+  return inTransaction(db, onWait, () => {
+    const revoke = db.prepare('update keys set revoked_at = ? where name = ? and revoked_at is null')
+    return revoke.run(now, name).changes > 0
+  })
+}

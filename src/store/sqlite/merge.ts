@@ -1,0 +1,409 @@
+// The merge of an import's staged rows into the registry, as statements over sets.
+//
+// stage     the rows as they were checked, in the order read
+// placed    the same, small: company and id found or assigned, repetitions gone
+// refused   those that only the registry could find fault with
+// change    those that are new, or differ from what stands in their listing
+// removal   what a snapshot lacks
+// edit      where each listing changes: the first position that cannot stay
+// pending   what stands from there on, cut off, to be appended again in order with what is new
+//
+// So there is one way to write records, appending; news at a listing's end cut nothing off.
+
+import type { Resource } from '../../resources/resource.ts'
+import { createIdIndex, dropIdIndex } from './schema.ts'
+
+/** Temporary tables live in a database of SQLite's own that is gone with the process. */
+export const createStage = `
+  create temp table stage (
+    seq integer primary key,
+    file integer not null, number integer not null,
+    company_id integer, company_jurisdiction text, company_identifier text,
+    id integer, key text, sort text, digest text,
+    content text -- null for a row that was refused: it stands for its record, no more
+  );
+  create temp table placed (
+    seq integer primary key, company_id integer, id integer, sort text,
+    digest text -- null as content above
+  );
+  create temp table refused (seq integer primary key, field text, value, reason text);`
+
+// --- Companies -------------------------------------------------------------------------------
+
+/** The companies that rows name by jurisdiction and identifier, each once. */
+const createReference = `
+  create temp table reference as
+    select company_id as id, company_jurisdiction as jurisdiction,
+      company_identifier as identifier, min(seq) as seq
+    from stage where company_identifier is not null and content is not null
+    group by 1, 2, 3`
+
+/** A company that was known by its id alone gets its name. */
+const nameCompanies = `
+  update or ignore companies set jurisdiction = r.jurisdiction, identifier = r.identifier
+  from reference r where r.id = companies.id and companies.jurisdiction is null`
+
+const createCompaniesWithId = `
+  insert or ignore into companies (id, jurisdiction, identifier, version)
+    select id, jurisdiction, identifier, $version from reference where id is not null order by seq`
+
+const createCompaniesByName = `
+  insert into companies (id, jurisdiction, identifier, version)
+    select max($assignedIdMin - 1, coalesce((select max(id) from companies), 0))
+        + row_number() over (order by min(seq)),
+      jurisdiction, identifier, $version
+    from reference r
+    where r.id is null and not exists (
+      select 1 from companies c
+      where c.jurisdiction = r.jurisdiction and c.identifier = r.identifier
+    )
+    group by jurisdiction, identifier`
+
+const createCompaniesById = `
+  insert or ignore into companies (id, version)
+    select distinct company_id, $version from stage
+    where company_identifier is null and company_id is not null and content is not null`
+
+/** Makes the companies that rows name and the registry does not know. */
+export const createCompanies: readonly string[] = [
+  createReference,
+  nameCompanies,
+  createCompaniesWithId,
+  createCompaniesByName,
+  createCompaniesById,
+]
+
+// A row's company, and null where it has none or where its id and its name are of different ones.
+const placedCompany = `
+  case when s.company_identifier is null
+    then (select k.id from companies k where k.id = s.company_id)
+    else case when coalesce(s.company_id, c.id) = c.id then c.id end
+  end`
+
+const namedCompany = `
+  left join companies c
+    on c.jurisdiction = s.company_jurisdiction and c.identifier = s.company_identifier`
+
+/** Says why a row has no company; few rows do, so this may take its time. */
+export const refuseUnplaced = `
+  insert into refused
+    select s.seq,
+      case when s.company_identifier is null or s.company_id is not null
+        then $idColumn else $identifierColumn end,
+      case when s.company_identifier is null or s.company_id is not null
+        then s.company_id else s.company_identifier end,
+      case
+        when c.id <> s.company_id then
+          s.company_jurisdiction || ' ' || s.company_identifier || ' is company ' || c.id
+        when o.jurisdiction is not null then
+          'is ' || o.jurisdiction || ' ' || o.identifier || ' in the registry'
+        else 'is not in the registry'
+      end
+    from placed p
+    join stage s on s.seq = p.seq
+    ${namedCompany}
+    left join companies o on o.id = s.company_id
+    where p.company_id is null and p.digest is not null`
+
+/** A company that only refused rows have named is not made. */
+export const dropOrphans = `
+  delete from companies where version = $version and id not in (
+    select company_id from placed where company_id is not null and digest is not null
+  )`
+
+// --- What every import does with its rows ----------------------------------------------------
+
+export const indexPlaced = 'create index temp.placed_by_id on placed (id, company_id, digest)'
+
+/** One identity has one content: the first row that brings it stands. */
+export const refuseContradictions = `
+  insert or ignore into refused
+    select p.seq, coalesce($contradictionField, iif(s.key is null, 'id', 'key')),
+      coalesce(substr(s.key, 2), s.company_identifier, p.id),
+      'was given before with other content, in ' || $unit || ' ' || first.number
+    from (
+      select id, min(seq) as seq from placed where digest is not null
+      group by id having min(digest) <> max(digest)
+    ) double
+    join placed p on p.id = double.id and p.digest is not null
+    join placed kept on kept.seq = double.seq
+    join stage first on first.seq = double.seq
+    join stage s on s.seq = p.seq
+    where p.digest <> kept.digest`
+
+export const dropRefused =
+  'update placed set digest = null where seq in (select seq from refused)'
+
+/** Rows that say the same of the same listing stand for one. */
+export const dropRepetitions = `
+  delete from placed where id in (
+    select id from placed where digest is not null group by id, company_id having count(*) > 1
+  ) and digest is not null and seq not in (
+    select min(seq) from placed where digest is not null group by id, company_id
+  )`
+
+// --- A source's companies and their attributes -----------------------------------------------
+
+export const mergeCompanies = {
+  place: `
+    insert into placed
+      select seq, company, company, '', digest
+      from (select s.seq, ${placedCompany} as company, s.digest from stage s ${namedCompany})
+      order by seq`,
+
+  findChanges: [
+    `create temp table change as
+      select p.seq, p.company_id, p.digest, a.digest as position, 1 as is_staged
+      from placed p
+      left join company_attributes a on a.company_id = p.company_id and a.source_id = $source
+      where p.digest is not null and (a.digest is null or a.digest <> p.digest)`,
+    `create temp table removal as
+      select a.company_id from company_attributes a
+      where $isSnapshot and a.source_id = $source
+        and not exists (select 1 from placed p where p.company_id = a.company_id)`,
+  ],
+
+  apply: [
+    `delete from company_attributes
+      where source_id = $source and company_id in (select company_id from removal)`,
+    `insert or replace into company_attributes
+      (company_id, source_id, version, digest, attributes)
+      select c.company_id, $source, $version, c.digest, s.content
+      from change c join stage s on s.seq = c.seq order by c.company_id`,
+  ],
+} as const
+
+// --- A resource's records --------------------------------------------------------------------
+
+/** The statements that merge records of one resource, in the order in which they run. */
+export function mergeRecords(resource: Resource) {
+  const { name } = resource
+  return {
+    place: [assignIds(name), placeRecords(name)],
+    refuse: [refuseForeignIds(name)],
+    findChanges: [findOwnChanges(name), findCarriedChanges(name), findRemovals(name)],
+    apply: applySteps(resource),
+  }
+}
+
+/** A record's text: its id, which may be the store's own, before the rest. */
+const recordText = `'{"id":' || c.id || ',' || substr(s.content, 2)`
+
+/** Assigns an id to each natural key that this source has not brought before, for good. */
+const assignIds = (name: string) => `
+  insert into ${name}_ids (id, source_id, key)
+    select max(
+        $assignedIdMin - 1,
+        coalesce((select max(id) from ${name}_ids), 0),
+        coalesce((select max(id) from ${name}), 0)
+      ) + row_number() over (order by min(s.seq)),
+      $source, s.key
+    from stage s
+    where s.key is not null and s.content is not null
+      and not exists (select 1 from ${name}_ids i where i.source_id = $source and i.key = s.key)
+    group by s.key`
+
+const placeRecords = (name: string) => `
+  insert into placed
+    select s.seq, ${placedCompany}, coalesce(s.id, i.id), s.sort, s.digest
+    from stage s ${namedCompany}
+    left join ${name}_ids i on i.source_id = $source and i.key = s.key
+    order by s.seq`
+
+/** An id belongs to the source that brought it first. */
+const refuseForeignIds = (name: string) => `
+  insert or ignore into refused
+    select p.seq, 'id', p.id, 'belongs to a record of the source ' || o.name
+    from placed p
+    join (
+      select id, source_id from ${name} indexed by ${name}_by_id
+      union all
+      select id, source_id from ${name}_ids
+    ) r on r.id = p.id
+    join sources o on o.id = r.source_id
+    where r.source_id <> $source and p.digest is not null`
+
+const findOwnChanges = (name: string) => `
+  create temp table change as
+    select p.seq, p.company_id, p.id, p.sort, p.digest, r.position, 1 as is_staged
+    from placed p
+    left join ${name} r indexed by ${name}_by_id on r.id = p.id and r.company_id = p.company_id
+    where p.digest is not null and (r.digest is null or r.digest <> p.digest)`
+
+/** A changed record changes in all its listings, also in those that this import does not name. */
+const findCarriedChanges = (name: string) => `
+  insert into change
+    select min(c.seq), r.company_id, c.id, c.sort, c.digest, r.position, 0
+    from change c
+    join ${name} r indexed by ${name}_by_id on r.id = c.id
+    where r.digest <> c.digest and not exists (
+      select 1 from placed p
+      where p.id = c.id and p.company_id = r.company_id and p.digest is not null
+    ) and not $isSnapshot
+    group by r.company_id, c.id`
+
+/** A refused row is not an absent one: the record that it stands for stays as it was. */
+const findRemovals = (name: string) => `
+  create temp table removal as
+    select r.company_id, r.position
+    from ${name} r indexed by ${name}_by_id
+    where $isSnapshot and r.source_id = $source
+      and not exists (
+        select 1 from placed p
+        where p.id = r.id and (p.company_id = r.company_id or p.digest is null)
+      )`
+
+function applySteps(resource: Resource): readonly string[] {
+  const { name, metaOf, order } = resource
+  return [
+    ...(metaOf === undefined ? [] : [countTypesGone(name, metaOf), countTypesCome(metaOf)]),
+    createTouched,
+    updateInPlace(name),
+    settleMoves(name),
+    dropUpdated(name),
+    'create index temp.removal_by_position on removal (company_id, position)',
+    'create temp table edit (company_id integer primary key, position integer)',
+    findEdits(name, order.by === 'id' ? firstById : firstInOrder),
+    cutOff(name),
+    deleteCutOff(name),
+    append(name),
+    ...(metaOf === undefined ? [] : [sumTypes(name)]),
+    writeHeads(name, metaOf),
+  ]
+}
+
+/** `meta` is kept by what comes and goes, never counted over a whole listing. */
+const countTypesGone = (name: string, metaOf: string) => `
+  create temp table type_change as
+    select r.company_id, r.record -> '${metaOf}' as type, -count(*) as n
+    from (
+      select company_id, position from removal
+      union all
+      select company_id, position from change where position is not null
+    ) gone
+    join ${name} r on r.company_id = gone.company_id and r.position = gone.position
+    group by 1, 2`
+
+const countTypesCome = (metaOf: string) => `
+  insert into type_change
+    select c.company_id, s.content -> '${metaOf}', count(*)
+    from change c join stage s on s.seq = c.seq
+    group by 1, 2`
+
+const createTouched = `
+  create temp table touched as
+    select company_id from change union select company_id from removal`
+
+/** A record whose place in the order stays is replaced where it stands. */
+const updateInPlace = (name: string) => `
+  update ${name} set version = $version, digest = new.digest, record = new.record
+  from (
+    select c.company_id, c.position, c.sort, c.digest, ${recordText} as record
+    from change c join stage s on s.seq = c.seq
+    where c.position is not null
+  ) new
+  where ${name}.company_id = new.company_id and ${name}.position = new.position
+    and ${name}.sort = new.sort`
+
+/** A record whose place in the order moves leaves the old one, and comes anew. */
+const settleMoves = (name: string) => `
+  insert into removal
+    select c.company_id, c.position
+    from change c
+    join ${name} r on r.company_id = c.company_id and r.position = c.position
+    where c.sort <> r.sort`
+
+const dropUpdated = (name: string) => `
+  delete from change where position is not null and exists (
+    select 1 from ${name} r
+    where r.company_id = change.company_id and r.position = change.position
+      and r.sort = change.sort
+  )`
+
+// The first of each listing's insertions, in the listing's order.
+const firstById = `select company_id, '' as sort, min(id) as id from change group by company_id`
+const firstInOrder = `
+  select company_id, sort, id from (
+    select company_id, sort, id,
+      row_number() over (partition by company_id order by sort, id) as n
+    from change
+  ) where n = 1`
+
+/**
+ * Looking for the place of a listing's first insertion goes backwards from its end: it costs what
+ * has to be written again anyway, and one look where everything is appended.
+ */
+const findEdits = (name: string, firstOfCompany: string) => `
+  insert into edit
+    select company_id, min(position) as position from (
+      select company_id, position from removal
+      union all
+      select company_id, coalesce((
+        select r.position + 1 from ${name} r
+        where r.company_id = first.company_id and (r.sort, r.id) < (first.sort, first.id)
+        order by r.position desc limit 1
+      ), 0)
+      from (${firstOfCompany}) first
+    ) group by company_id order by company_id`
+
+const cutOff = (name: string) => `
+  create temp table pending as
+    select r.company_id, r.id, r.sort, r.source_id, r.version, r.digest, r.record
+    from edit e
+    cross join ${name} r on r.company_id = e.company_id and r.position >= e.position
+    where not exists (
+      select 1 from removal g where g.company_id = r.company_id and g.position = r.position
+    )`
+
+const deleteCutOff = (name: string) => `
+  delete from ${name} where (company_id, position) in (
+    select r.company_id, r.position
+    from edit e cross join ${name} r on r.company_id = e.company_id and r.position >= e.position
+  )`
+
+const append = (name: string) => `
+  insert into ${name} (company_id, position, id, sort, source_id, version, digest, record)
+    select n.company_id,
+      e.position - 1 + row_number() over (partition by n.company_id order by n.sort, n.id),
+      n.id, n.sort, n.source_id, n.version, n.digest, n.record
+    from (
+      select company_id, id, sort, source_id, version, digest, record from pending
+      union all
+      select c.company_id, c.id, c.sort, $source, $version, c.digest, ${recordText}
+      from change c join stage s on s.seq = c.seq
+    ) n
+    join edit e on e.company_id = n.company_id`
+
+/** The types in the order of contract 3.7; \`type\` holds JSON text, quotes and all. */
+const sumTypes = (name: string) => `
+  create temp table new_meta as
+    select company_id, '[' || group_concat(
+        '{"type":' || type || ',"count":' || n || '}', ',' order by n desc, type ->> '$'
+      ) || ']' as meta
+    from (
+      select company_id, type, sum(n) as n from (
+        select company_id, type, n from type_change
+        union all
+        select h.company_id, e.value -> 'type', e.value ->> 'count'
+        from touched t
+        join heads h on h.company_id = t.company_id and h.resource = '${name}'
+        join json_each(h.meta) e
+      ) group by company_id, type having sum(n) > 0
+    ) group by company_id`
+
+const writeHeads = (name: string, metaOf: string | undefined) => `
+  insert or replace into heads (company_id, resource, total, version, meta)
+    select t.company_id, '${name}',
+      coalesce((
+        select r.position + 1 from ${name} r where r.company_id = t.company_id
+        order by r.position desc limit 1
+      ), 0),
+      $version, ${metaOf === undefined ? 'null' : "coalesce(m.meta, '[]')"}
+    from touched t
+    ${metaOf === undefined ? '' : 'left join new_meta m on m.company_id = t.company_id'}
+    order by t.company_id`
+
+/** A first load builds the index once, sorted, rather than row by row. */
+export function withoutIdIndex(resource: Resource, steps: readonly string[]): readonly string[] {
+  return [dropIdIndex(resource), ...steps, createIdIndex(resource)]
+}

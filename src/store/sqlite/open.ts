@@ -1,0 +1,169 @@
+// Opening a store file: each thing that can be wrong with it is told in one line.
+
+import { randomBytes } from 'node:crypto'
+import { accessSync, closeSync, constants, existsSync, openSync, readSync, statSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import type { Resource } from '../../resources/resource.ts'
+import { OperatorError } from '../../operator-error.ts'
+import { applicationId, createRegistry, createResource, filePragmas, schemaVersion } from './schema.ts'
+
+/**
+ * Opens a store for serving. Nothing is made and nothing can be written.
+ *
+ * @throws OperatorError where there is no store that this version can read, saying what to do.
+ */
+export function openForReading(path: string, resources: readonly Resource[]): DatabaseSync {
+  if (!existsSync(path)) {
+    throw new OperatorError(`${path} does not exist; make it with: dossier import`)
+  }
+  const db = openFile(path, true)
+  const names = new Set(
+    db.prepare(`select name from sqlite_schema where type = 'table'`).all().map((row) => row['name']),
+  )
+  for (const { name } of resources) {
+    if (names.has(name)) continue
+    db.close()
+    throw new OperatorError(`${path} has no table of ${name} yet; any import adds it: dossier import`)
+  }
+  return db
+}
+
+/**
+ * Opens a store for a command that writes, and makes the file on first use.
+ *
+ * @throws OperatorError as `openForReading`.
+ */
+export function openForWriting(path: string, resources: readonly Resource[]): DatabaseSync {
+  const isNew = path === ':memory:' || !existsSync(path) || statSync(path).size === 0
+  if (isNew && !existsSync(dirname(resolve(path)))) {
+    throw new OperatorError(`${path}: the folder does not exist; make it first`)
+  }
+  const db = openFile(path, false)
+  try {
+    // A durable commit, whatever the file was opened with before.
+    db.exec('pragma synchronous = full; pragma cache_size = -16384; pragma temp.cache_size = -16384')
+    if (isNew) db.exec(filePragmas)
+    if (isNew || isOutdated(db, resources)) createSchema(db, resources)
+    return db
+  } catch (error) {
+    db.close()
+    throw storeError(path, error)
+  }
+}
+
+/** What SQLite says of a file, as an error that says what to do about it. */
+export function storeError(path: string, error: unknown): unknown {
+  if (error instanceof OperatorError || !isSqliteError(error)) return error
+  const advice = adviceOfCode[error.errcode & 0xff]
+  return advice ? new OperatorError(`${path}: ${advice}`, { cause: error }) : error
+}
+
+/** Another process holds the lock that was asked for (SQLITE_BUSY, SQLITE_LOCKED). */
+export function isBusy(error: unknown): boolean {
+  return isSqliteError(error) && [5, 6].includes(error.errcode & 0xff)
+}
+
+// https://www.sqlite.org/rescode.html
+const adviceOfCode: Readonly<Record<number, string>> = {
+  3: 'permission denied; run as the user who owns the store',
+  5: 'another process is writing to it; try again when that has ended',
+  8: 'cannot be written; give this user the right to write the file and its folder',
+  10: 'the disk failed to read or write; see the system log',
+  11: 'is damaged; restore it from a backup',
+  13: 'the disk, or the folder for temporary files, is full; make room and try again',
+  14: 'cannot be opened; check that this user may read and write the file and its folder',
+  26: 'is not a Dossier store; name another file with --db',
+}
+
+interface SqliteError extends Error {
+  readonly errcode: number
+}
+
+function isSqliteError(error: unknown): error is SqliteError {
+  return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number'
+}
+
+function openFile(path: string, readOnly: boolean): DatabaseSync {
+  const isThere = path !== ':memory:' && existsSync(path)
+  if (isThere) checkFile(path, readOnly)
+  let db: DatabaseSync | undefined
+  try {
+    db = new DatabaseSync(path, { readOnly, timeout: 5_000 })
+    if (isThere && statSync(path).size > 0) checkVersion(db, path)
+    return db
+  } catch (error) {
+    db?.close()
+    throw storeError(path, error)
+  }
+}
+
+/** Says what SQLite would only call "unable to open" or "not a database". */
+function checkFile(path: string, readOnly: boolean): void {
+  const stat = statSync(path)
+  if (stat.isDirectory()) throw new OperatorError(`${path} is a folder; name a file in it with --db`)
+  try {
+    accessSync(path, readOnly ? constants.R_OK : constants.R_OK | constants.W_OK)
+  } catch {
+    const right = readOnly ? 'read' : 'read and write'
+    throw new OperatorError(`${path}: permission denied; give this user the right to ${right} it`)
+  }
+  if (stat.size === 0 && readOnly) {
+    throw new OperatorError(`${path} is empty; load it with: dossier import`)
+  }
+  if (stat.size > 0 && !startsLikeSqlite(path)) {
+    throw new OperatorError(`${path} is not a Dossier store; name another file with --db`)
+  }
+}
+
+function startsLikeSqlite(path: string): boolean {
+  const file = openSync(path, 'r')
+  try {
+    const start = Buffer.alloc(16)
+    readSync(file, start, 0, 16, 0)
+    return start.toString('latin1') === 'SQLite format 3\0'
+  } finally {
+    closeSync(file)
+  }
+}
+
+function checkVersion(db: DatabaseSync, path: string): void {
+  if (db.prepare('pragma application_id').get()?.['application_id'] !== applicationId) {
+    throw new OperatorError(`${path} is not a Dossier store; name another file with --db`)
+  }
+  const version = Number(db.prepare('pragma user_version').get()?.['user_version'])
+  if (version > schemaVersion) {
+    throw new OperatorError(
+      `${path} was written by a newer Dossier (format ${version}, this one knows ` +
+        `${schemaVersion}); run that one`,
+    )
+  }
+}
+
+/** Whether a resource or a field has been declared since the store was last written. */
+function isOutdated(db: DatabaseSync, resources: readonly Resource[]): boolean {
+  const objects = db.prepare('select sql from sqlite_schema').all()
+  const present = new Set(objects.map(({ sql }) => comparable(String(sql))))
+  return resources.some((resource) => {
+    const view = createResource(resource).slice(createResource(resource).indexOf('create view'))
+    return !present.has(comparable(view))
+  })
+}
+
+function comparable(sql: string): string {
+  return sql.replace(/\s+|;\s*$/g, ' ').trim().toLowerCase()
+}
+
+function createSchema(db: DatabaseSync, resources: readonly Resource[]): void {
+  db.exec('begin immediate')
+  try {
+    // Another process may have made the file while this one waited for the lock.
+    const isEmpty = db.prepare('select 1 from sqlite_schema').get() === undefined
+    if (isEmpty) db.exec(createRegistry(randomBytes(6).toString('hex')))
+    for (const resource of resources) db.exec(createResource(resource))
+    db.exec('commit')
+  } catch (error) {
+    db.exec('rollback')
+    throw error
+  }
+}

@@ -1,0 +1,153 @@
+// The tables of the embedded store. All but the first group derive from the declared resources.
+
+import type { Field } from '../../resources/field.ts'
+import type { Resource } from '../../resources/resource.ts'
+
+/** `DOSS`: what `PRAGMA application_id` says of a Dossier store. */
+export const applicationId = 0x444f5353
+/** What `PRAGMA user_version` says: raised whenever the tables change their meaning. */
+export const schemaVersion = 1
+
+/** Ids that the store assigns begin here, out of the way of those that sources bring. */
+export const assignedIdMin = 1_000_000_000_001
+
+/** Settings that only take effect before the first table is made. */
+export const filePragmas = `
+  pragma page_size = 16384;
+  pragma journal_mode = wal;
+`
+
+const registryTables = `
+  create table store (id text not null);
+
+  create table sources (id integer primary key, name text not null unique);
+
+  -- The log of imports: each committed one is a version of the registry.
+  create table imports (
+    version integer primary key,
+    resource text not null,
+    source_id integer not null,
+    is_snapshot integer not null,
+    started_at integer not null,
+    committed_at integer not null,
+    files text not null,
+    read integer not null, inserted integer not null, updated integer not null,
+    unchanged integer not null, refused integer not null, removed integer not null,
+    companies_created integer not null
+  );
+
+  -- A company that only a record's company_id has named has no jurisdiction and identifier yet.
+  create table companies (
+    id integer primary key,
+    jurisdiction text,
+    identifier text,
+    version integer not null,
+    unique (jurisdiction, identifier)
+  );
+
+  -- What each source says of a company, beside what names it: a JSON object.
+  create table company_attributes (
+    company_id integer not null,
+    source_id integer not null,
+    version integer not null,
+    digest text not null,
+    attributes text not null,
+    primary key (company_id, source_id)
+  ) without rowid;
+
+  -- One row a listing: what a page says beside its records.
+  create table heads (
+    company_id integer not null,
+    resource text not null,
+    total integer not null,
+    version integer not null,
+    meta text,
+    primary key (company_id, resource)
+  ) without rowid;
+
+  create table keys (
+    id integer primary key,
+    name text not null,
+    hint text not null,
+    hash blob not null unique,
+    scopes text,
+    created_at integer not null,
+    expires_at integer,
+    revoked_at integer
+  );
+
+  create view companies_view as
+    select c.id, c.jurisdiction, c.identifier, s.name as source, a.attributes
+    from companies c
+    left join company_attributes a on a.company_id = c.id
+    left join sources s on s.id = a.source_id;
+`
+
+/** Makes everything that does not depend on a resource. */
+export function createRegistry(storeId: string): string {
+  return `
+    ${registryTables}
+    insert into store (id) values ('${storeId}');
+    pragma application_id = ${applicationId};
+    pragma user_version = ${schemaVersion};
+  `
+}
+
+/**
+ * Makes the tables of one resource where they are missing, and its view anew.
+ *
+ * Positions run from 0 without gaps, oldest first: a listing that is served newest first is read
+ * backwards, so that news are appended to either kind (design.md, third idea). `sort` is the value
+ * that comes before `id` in the order, empty where there is none; `version` is the import since
+ * which the record stands as it is.
+ */
+export function createResource(resource: Resource): string {
+  const { name } = resource
+  return `
+    create table if not exists ${name} (
+      company_id integer not null,
+      position integer not null,
+      id integer not null,
+      sort text not null,
+      source_id integer not null,
+      version integer not null,
+      digest text not null,
+      record text not null,
+      primary key (company_id, position)
+    ) without rowid;
+
+    ${createIdIndex(resource)}
+
+    -- The ids that the store has assigned: kept for good, also when the record is gone.
+    create table if not exists ${name}_ids (
+      id integer primary key,
+      source_id integer not null,
+      key text not null,
+      unique (source_id, key)
+    );
+
+    drop view if exists ${name}_view;
+    create view ${name}_view as
+      select company_id, ${viewColumns(resource)} from ${name};
+  `
+}
+
+/** Finds the listings in which a record stands; holds all that a merge compares. */
+export function createIdIndex({ name }: Resource): string {
+  return `create index if not exists ${name}_by_id on ${name} (id, digest, source_id);`
+}
+
+export function dropIdIndex({ name }: Resource): string {
+  return `drop index ${name}_by_id;`
+}
+
+function viewColumns(resource: Resource): string {
+  return Object.entries(resource.fields)
+    .map(([name, field]) => `${viewExpression(name, field)} as "${name}"`)
+    .join(', ')
+}
+
+function viewExpression(name: string, { kind }: Field): string {
+  if (kind === 'id') return name
+  return kind === 'text_list' ? `record -> '${name}'` : `record ->> '${name}'`
+}

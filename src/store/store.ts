@@ -1,0 +1,161 @@
+// The seam: what the rest of Dossier asks of a store, whichever database is behind it.
+
+import type { Resource } from '../resources/resource.ts'
+
+/** A value that a store may have at once or have to wait for. */
+export type Awaitable<T> = T | Promise<T>
+
+/** What a listing is like, without its records; all of one snapshot. */
+export interface Head {
+  readonly total: number
+  /** The version in which the listing last changed: the number of that import. */
+  readonly version: number
+  /** When that import was committed, in milliseconds since 1970. */
+  readonly changedAt: number
+  /** The registry's version that this was read from: the number of its last import. */
+  readonly dataVersion: number
+}
+
+/** A range of a listing, with the head of the same snapshot. */
+export interface Page extends Head {
+  /** The records' JSON texts, joined by commas, as UTF-8; undefined where the range is empty. */
+  readonly records: Uint8Array | undefined
+  /** The JSON text of `meta`, for a resource that has one. */
+  readonly meta: string | undefined
+}
+
+/** A key as the store knows it: everything but the key itself. */
+export interface KeyRecord {
+  readonly id: number
+  readonly name: string
+  /** The first and last characters of the key, by which its owner recognises it. */
+  readonly hint: string
+  /** Names of resources; undefined means all of them. */
+  readonly scopes: readonly string[] | undefined
+  readonly createdAt: number
+  /** Milliseconds since 1970; undefined means never. */
+  readonly expiresAt: number | undefined
+  readonly revokedAt: number | undefined
+}
+
+/** What the serving process may do with a store: nothing here writes (invariant 3). */
+export interface StoreReader {
+  /** Made at random with the store; tells two stores with equal version numbers apart. */
+  readonly storeId: string
+  /** The head of a listing; undefined where the registry does not know the company. */
+  readHead(resource: Resource, companyId: number): Awaitable<Head | undefined>
+  /** `limit` records after the first `offset` ones, in the listing's order, with the head. */
+  readPage(
+    resource: Resource,
+    companyId: number,
+    offset: number,
+    limit: number,
+  ): Awaitable<Page | undefined>
+  findKey(hash: Uint8Array): Awaitable<KeyRecord | undefined>
+  /** Resolves where the store answers, rejects where it does not. */
+  ping(): Awaitable<void>
+  close(): Awaitable<void>
+}
+
+/** A checked row on its way into the store. */
+export interface StagedRow {
+  readonly companyId: number | null
+  readonly companyJurisdiction: string | null
+  readonly companyIdentifier: string | null
+  readonly id: number | null
+  /** The natural key by which the store finds or assigns the id, where that is null. */
+  readonly key: string | null
+  /** The value that the listing is ordered by before `id`; empty where that is `id` alone. */
+  readonly sort: string
+  readonly digest: string
+  /** The JSON text of a record's fields after its id, or of a company's attributes. */
+  readonly content: string
+}
+
+/** The identity of a refused row: a snapshot must not take its record for absent. */
+export type RefusedRow = Pick<
+  StagedRow,
+  'id' | 'key' | 'companyJurisdiction' | 'companyIdentifier'
+>
+
+/** Where a row stands: the index of its file among the import's, and its line or row. */
+export interface Place {
+  readonly file: number
+  readonly number: number
+}
+
+/** A row that only the store could find fault with. */
+export interface StagedProblem extends Place {
+  readonly field: string
+  readonly value: unknown
+  readonly reason: string
+  readonly row: StagedRow
+}
+
+/** What is imported, whose it is, and how. */
+export interface ImportPlan {
+  /** The resource; undefined for companies. */
+  readonly resource: Resource | undefined
+  readonly source: string
+  /** The rows are all that the source has: what they lack is removed. */
+  readonly isSnapshot: boolean
+  readonly knownCompaniesOnly: boolean
+  readonly startedAt: number
+  /** What a place's number counts, for messages. */
+  readonly unit: 'line' | 'row'
+  /** Called once if the import has to wait for another writer. */
+  readonly onWait: () => void
+}
+
+/** How many rows met which end; `refused` counts only those that the store refused. */
+export interface MergeCounts {
+  readonly inserted: number
+  readonly updated: number
+  readonly unchanged: number
+  readonly refused: number
+  readonly removed: number
+  readonly companiesCreated: number
+}
+
+/** What became of all rows: read = inserted + updated + unchanged + refused. */
+export interface ImportCounts extends MergeCounts {
+  readonly read: number
+}
+
+/** A file that was imported, for the log of imports. */
+export interface ImportedFile {
+  readonly name: string
+  readonly bytes: number
+  readonly sha256: string
+}
+
+/**
+ * One import, in this order: `stage` any number of times, `prepare`, then `commit` or `discard`.
+ * Before `commit` has ended, no reader sees anything of it.
+ */
+export interface ImportSession {
+  stage(place: Place, row: StagedRow): Awaitable<void>
+  /** Notes a row that was refused, so that a snapshot does not remove what it stands for. */
+  stageRefused(place: Place, row: RefusedRow): Awaitable<void>
+  /** Waits for its turn, merges the staged rows, and gives those that the store refuses. */
+  prepare(onProblem: (problem: StagedProblem) => void): Promise<MergeCounts>
+  /** Makes it the registry's next version, whose number it returns. */
+  commit(counts: ImportCounts, files: readonly ImportedFile[]): Awaitable<number>
+  discard(): Awaitable<void>
+}
+
+/** A key to be stored. */
+export interface NewKey extends Omit<KeyRecord, 'id' | 'revokedAt'> {
+  readonly hash: Uint8Array
+}
+
+/** What the commands that change a store may do with it. */
+export interface StoreWriter {
+  beginImport(plan: ImportPlan): Awaitable<ImportSession>
+  /** @throws OperatorError where a key of that name is in use. */
+  addKey(key: NewKey, onWait: () => void): Promise<void>
+  listKeys(): Awaitable<readonly KeyRecord[]>
+  /** Revokes the key of that name; false where there is none in use. */
+  revokeKey(name: string, now: number, onWait: () => void): Promise<boolean>
+  close(): Awaitable<void>
+}
