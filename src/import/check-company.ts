@@ -69,7 +69,7 @@ function refuseValue(value: unknown, depthLeft: number): string | undefined {
   }
   if (typeof value !== 'object' || value === null) return undefined
   if (depthLeft === 0) return `is nested deeper than ${depthMax} levels`
-  for (const inner of [...Object.keys(value), ...Object.values(value)]) {
+  for (const inner of Object.entries(value).flat() as unknown[]) {
     const reason = refuseValue(inner, depthLeft - 1)
     if (reason !== undefined) return reason
   }

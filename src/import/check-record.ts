@@ -66,7 +66,10 @@ export function checkRecord(resource: Resource): CheckRow {
 /** A refusal that names the column and the nearest one that is known. */
 export function unknownColumn(column: string, known: Iterable<string>): Refusal {
   const near = nearest(column, known)
-  return new Refusal(near ? `is no known column; did you mean ${near}?` : 'is no known column', column)
+  return new Refusal(
+    near ? `is no known column; did you mean ${near}?` : 'is no known column',
+    column,
+  )
 }
 
 /** The first 96 bits of the SHA-256, in base64: enough to tell any two records apart. */
@@ -97,10 +100,7 @@ export function recordIdentity(row: SourceRow): RefusedRow | undefined {
   return { ...identity, companyJurisdiction: null, companyIdentifier: null }
 }
 
-type CompanyReference = Pick<
-  StagedRow,
-  'companyId' | 'companyJurisdiction' | 'companyIdentifier'
->
+type CompanyReference = Pick<StagedRow, 'companyId' | 'companyJurisdiction' | 'companyIdentifier'>
 
 function checkCompanyReference(row: SourceRow): CompanyReference | Refusal {
   const [idColumn, jurisdictionColumn, identifierColumn] = companyColumns

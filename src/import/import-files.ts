@@ -41,7 +41,7 @@ export interface Progress {
   readonly bytes: number
 }
 
-/** A refused row with what it held, as it was read or, found fault with later, as it was checked. */
+/** A refused row with what it held: as read or, found fault with later, as checked. */
 export interface RejectedRow extends Problem {
   readonly row: unknown
 }

@@ -17,7 +17,9 @@ export const nameBytesMax = 1_024
 
 /** True where a source's value says nothing: absent, null, or blank text. */
 export function isBlank(value: unknown): boolean {
-  return value === undefined || value === null || (typeof value === 'string' && !notBlank.test(value))
+  return (
+    value === undefined || value === null || (typeof value === 'string' && !notBlank.test(value))
+  )
 }
 
 /** Text as given; null when blank. NUL and lone surrogates have no place in UTF-8 text stores. */

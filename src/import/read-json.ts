@@ -87,9 +87,7 @@ async function* withoutByteOrderMark(chunks: AsyncIterable<Buffer>): AsyncGenera
 }
 
 /** Whole lines, as many at a time as a chunk completes; undefined for one that is too long. */
-async function* splitLines(
-  chunks: AsyncIterable<Buffer>,
-): AsyncGenerator<(Buffer | undefined)[]> {
+async function* splitLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<(Buffer | undefined)[]> {
   let carry: Buffer[] = []
   let carriedBytes = 0
   for await (const chunk of chunks) {
@@ -121,8 +119,9 @@ async function peek(
   chunks: AsyncGenerator<Buffer>,
 ): Promise<{ first: number | undefined; rest: AsyncGenerator<Buffer> }> {
   for (;;) {
-    const { value: chunk, done } = await chunks.next()
-    if (done === true) return { first: undefined, rest: chunks }
+    const step = await chunks.next()
+    if (step.done === true) return { first: undefined, rest: chunks }
+    const chunk = step.value
     const at = chunk.findIndex((byte) => byte > 32)
     if (at < 0) continue
     return { first: chunk[at], rest: startingWith(chunk.subarray(at), chunks) }

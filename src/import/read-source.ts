@@ -115,15 +115,16 @@ async function* readColumnarRows(
   for await (const texts of rows) {
     yield texts.map((text) => {
       number += 1
-      const row = JSON.parse(text) as Record<string, unknown>
-      const placed = {
-        file: indexOfName.get(String(row[fileColumn])) ?? 0,
-        number: Number(row[rowColumn] ?? number),
+      const {
+        [fileColumn]: file,
+        [rowColumn]: place,
+        ...row
+      } = JSON.parse(text) as Record<string, unknown>
+      return {
+        file: indexOfName.get(String(file)) ?? 0,
+        number: Number(place ?? number),
         row,
       }
-      delete row[fileColumn]
-      delete row[rowColumn]
-      return placed
     })
   }
 }

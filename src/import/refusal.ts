@@ -30,7 +30,7 @@ const valueLengthMax = 80
 
 /** A value as it is shown in a message: JSON, at most 80 characters. */
 export function showValue(value: unknown): string {
-  const shown = JSON.stringify(value) ?? 'nothing'
+  const shown = JSON.stringify(value)
   return shown.length > valueLengthMax ? `${shown.slice(0, valueLengthMax)}…` : shown
 }
 

@@ -59,7 +59,8 @@ function exists(path: string): boolean {
 }
 
 function describe(name: string, format: Format | undefined): SourceFile {
-  if (name === '-') return { name, format: format ?? 'ndjson', compression: 'none', size: undefined }
+  if (name === '-')
+    return { name, format: format ?? 'ndjson', compression: 'none', size: undefined }
   const stat = statSync(name, { throwIfNoEntry: false })
   if (stat === undefined) throw new OperatorError(`${name} does not exist`)
   if (stat.isDirectory()) throw new OperatorError(`${name} is a folder; name its files: ${name}/*`)
@@ -142,10 +143,14 @@ function explain(file: SourceFile, error: unknown): unknown {
   if (!(error instanceof Error) || !('code' in error)) return error
   const code = String(error.code)
   if (code === 'Z_BUF_ERROR' || /unexpected end|truncated|incomplete/i.test(error.message)) {
-    return new OperatorError(`${file.name} ends too early: the ${file.compression} file is truncated`)
+    return new OperatorError(
+      `${file.name} ends too early: the ${file.compression} file is truncated`,
+    )
   }
   if (code.startsWith('Z_') || code.startsWith('ZSTD_')) {
-    return new OperatorError(`${file.name} is not a whole ${file.compression} file: ${error.message}`)
+    return new OperatorError(
+      `${file.name} is not a whole ${file.compression} file: ${error.message}`,
+    )
   }
   return new OperatorError(`${file.name} cannot be read: ${error.message}`)
 }

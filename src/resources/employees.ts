@@ -14,7 +14,10 @@ export const employees = defineResource({
     employer_name: text('Name of the employing company', 'Northwind Trading Ltd'),
     employer_jurisdiction: text('Short jurisdiction code', 'GB'),
     start_date: timestamp('First day in the position', '2018-04-01T00:00:00Z'),
-    end_date: timestamp('Last day in the position; null when there is none', '2024-12-31T00:00:00Z'),
+    end_date: timestamp(
+      'Last day in the position; null when there is none',
+      '2024-12-31T00:00:00Z',
+    ),
     created_at: timestampMs('When the register first held the record', '2018-04-03T10:00:00.000Z'),
     updated_at: timestampMs('When the register last changed it', '2018-04-03T10:00:00.000Z'),
   },

@@ -73,10 +73,7 @@ export interface StagedRow {
 }
 
 /** The identity of a refused row: a snapshot must not take its record for absent. */
-export type RefusedRow = Pick<
-  StagedRow,
-  'id' | 'key' | 'companyJurisdiction' | 'companyIdentifier'
->
+export type RefusedRow = Pick<StagedRow, 'id' | 'key' | 'companyJurisdiction' | 'companyIdentifier'>
 
 /** Where a row stands: the index of its file among the import's, and its line or row. */
 export interface Place {

@@ -7,7 +7,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api'
+import type { DuckDBConnection } from '@duckdb/node-api'
 import { OperatorError } from '../../operator-error.ts'
 import { placeColumns } from '../../resources/resource.ts'
 
@@ -49,6 +49,8 @@ export async function openColumnarSource(
   mapping: string | undefined,
 ): Promise<ColumnarSource> {
   const folder = mkdtempSync(join(tmpdir(), 'dossier-duckdb-'))
+  // Loaded here, where it is needed: the server does not carry it.
+  const { DuckDBInstance } = await import('@duckdb/node-api')
   const instance = await DuckDBInstance.create(':memory:', {
     threads: '2',
     memory_limit: '512MB',

@@ -22,9 +22,7 @@ export function beginImport(db: DatabaseSync, plan: ImportPlan): ImportSession {
   db.exec(merge.createStage)
   // Rows that are staged in one transaction are not written to disk one by one.
   db.exec('begin')
-  const insert = db.prepare(
-    'insert into stage values (null, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
-  )
+  const insert = db.prepare('insert into stage values (null, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
   let isRefusing = false
   let version = 0
   let source = 0
@@ -56,7 +54,7 @@ export function beginImport(db: DatabaseSync, plan: ImportPlan): ImportSession {
   }
 
   return {
-    stage: ({ file, number }, row) => void stageRow(insert, file, number, row),
+    stage: ({ file, number }, row) => stageRow(insert, file, number, row),
     stageRefused({ file, number }, row) {
       isRefusing = true
       const { companyJurisdiction, companyIdentifier, id, key } = row
@@ -129,12 +127,7 @@ function count(db: DatabaseSync, from: string): number {
   return Number(value(db, `select count(*) from ${from}`))
 }
 
-function countMerge(
-  db: DatabaseSync,
-  rows: number,
-  refused: number,
-  version: number,
-): MergeCounts {
+function countMerge(db: DatabaseSync, rows: number, refused: number, version: number): MergeCounts {
   const inserted = count(db, 'change where is_staged and position is null')
   const updated = count(db, 'change where is_staged and position is not null')
   return {
@@ -183,9 +176,7 @@ function logImport(
   counts: ImportCounts,
   files: readonly ImportedFile[],
 ): void {
-  db.prepare(
-    `insert into imports values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  ).run(
+  db.prepare(`insert into imports values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`).run(
     version,
     plan.resource?.name ?? 'companies',
     source,

@@ -36,7 +36,9 @@ export async function addKey(db: DatabaseSync, key: NewKey, onWait: () => void):
       )
       .get(key.name, key.createdAt)
     if (inUse) {
-      throw new OperatorError(`a key named ${key.name} is in use; revoke it first, or choose another`)
+      throw new OperatorError(
+        `a key named ${key.name} is in use; revoke it first, or choose another`,
+      )
     }
     db.prepare(
       `insert into keys (name, hint, hash, scopes, created_at, expires_at)
@@ -63,7 +65,9 @@ export async function revokeKey(
   onWait: () => void,
 ): Promise<boolean> {
   return inTransaction(db, onWait, () => {
-    const revoke = db.prepare('update keys set revoked_at = ? where name = ? and revoked_at is null')
+    const revoke = db.prepare(
+      'update keys set revoked_at = ? where name = ? and revoked_at is null',
+    )
     return revoke.run(now, name).changes > 0
   })
 }

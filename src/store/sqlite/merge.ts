@@ -131,8 +131,7 @@ export const refuseContradictions = `
     join stage s on s.seq = p.seq
     where p.digest <> kept.digest`
 
-export const dropRefused =
-  'update placed set digest = null where seq in (select seq from refused)'
+export const dropRefused = 'update placed set digest = null where seq in (select seq from refused)'
 
 /** Rows that say the same of the same listing stand for one. */
 export const dropRepetitions = `

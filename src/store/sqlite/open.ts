@@ -6,7 +6,13 @@ import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { Resource } from '../../resources/resource.ts'
 import { OperatorError } from '../../operator-error.ts'
-import { applicationId, createRegistry, createResource, filePragmas, schemaVersion } from './schema.ts'
+import {
+  applicationId,
+  createRegistry,
+  createResource,
+  filePragmas,
+  schemaVersion,
+} from './schema.ts'
 
 /**
  * Opens a store for serving. Nothing is made and nothing can be written.
@@ -19,12 +25,17 @@ export function openForReading(path: string, resources: readonly Resource[]): Da
   }
   const db = openFile(path, true)
   const names = new Set(
-    db.prepare(`select name from sqlite_schema where type = 'table'`).all().map((row) => row['name']),
+    db
+      .prepare(`select name from sqlite_schema where type = 'table'`)
+      .all()
+      .map((row) => row['name']),
   )
   for (const { name } of resources) {
     if (names.has(name)) continue
     db.close()
-    throw new OperatorError(`${path} has no table of ${name} yet; any import adds it: dossier import`)
+    throw new OperatorError(
+      `${path} has no table of ${name} yet; any import adds it: dossier import`,
+    )
   }
   return db
 }
@@ -42,7 +53,9 @@ export function openForWriting(path: string, resources: readonly Resource[]): Da
   const db = openFile(path, false)
   try {
     // A durable commit, whatever the file was opened with before.
-    db.exec('pragma synchronous = full; pragma cache_size = -16384; pragma temp.cache_size = -16384')
+    db.exec(
+      'pragma synchronous = full; pragma cache_size = -16384; pragma temp.cache_size = -16384',
+    )
     if (isNew) db.exec(filePragmas)
     if (isNew || isOutdated(db, resources)) createSchema(db, resources)
     return db
@@ -101,7 +114,8 @@ function openFile(path: string, readOnly: boolean): DatabaseSync {
 /** Says what SQLite would only call "unable to open" or "not a database". */
 function checkFile(path: string, readOnly: boolean): void {
   const stat = statSync(path)
-  if (stat.isDirectory()) throw new OperatorError(`${path} is a folder; name a file in it with --db`)
+  if (stat.isDirectory())
+    throw new OperatorError(`${path} is a folder; name a file in it with --db`)
   try {
     accessSync(path, readOnly ? constants.R_OK : constants.R_OK | constants.W_OK)
   } catch {
@@ -151,7 +165,10 @@ function isOutdated(db: DatabaseSync, resources: readonly Resource[]): boolean {
 }
 
 function comparable(sql: string): string {
-  return sql.replace(/\s+|;\s*$/g, ' ').trim().toLowerCase()
+  return sql
+    .replace(/\s+|;\s*$/g, ' ')
+    .trim()
+    .toLowerCase()
 }
 
 function createSchema(db: DatabaseSync, resources: readonly Resource[]): void {

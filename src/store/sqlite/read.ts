@@ -59,7 +59,8 @@ export function createReader(db: DatabaseSync, resources: readonly Resource[]): 
 
   function statementsOf(resource: Resource) {
     const found = statements.get(resource)
-    if (found === undefined) throw new OperatorError(`the store was not opened for ${resource.name}`)
+    if (found === undefined)
+      throw new OperatorError(`the store was not opened for ${resource.name}`)
     return found
   }
 

@@ -1,0 +1,104 @@
+// From what was typed to the command that does it, and from what went wrong to an exit code.
+
+import { UsageError } from '../config.ts'
+import { nearest } from '../nearest.ts'
+import { OperatorError } from '../operator-error.ts'
+import { explainStoreError } from '../store/open-store.ts'
+import { type Command, type CommandContext, columns, commandHelp, parseInput } from './command.ts'
+import { demo } from './demo.ts'
+import { importCommand } from './import.ts'
+import { keys } from './keys.ts'
+import { programVersion } from './program-version.ts'
+import { serve } from './serve.ts'
+
+/** Every command, in the order of the help. */
+export const commands: readonly Command[] = [importCommand, keys, serve, demo]
+
+/**
+ * Runs what was typed.
+ *
+ * @returns the exit code: 0 done, 1 could not be done, 2 typed wrongly, 130 and 143 interrupted.
+ */
+export async function runCommandLine(
+  args: readonly string[],
+  context: CommandContext,
+): Promise<number> {
+  const [name, ...rest] = args
+  if (name === undefined || name === 'help' || isHelp(name)) {
+    context.stdout.write(help(rest[0]))
+    return 0
+  }
+  if (name === '--version' || name === '-v') {
+    context.stdout.write(`${programVersion()}\n`)
+    return 0
+  }
+  const command = commands.find((known) => known.name === name)
+  if (command === undefined) return tellUsage(context, unknownCommand(name))
+  if (rest.some(isHelp)) {
+    context.stdout.write(commandHelp(command))
+    return 0
+  }
+  return runCommand(command, rest, context)
+}
+
+function isHelp(word: string): boolean {
+  return word === '--help' || word === '-h'
+}
+
+async function runCommand(
+  command: Command,
+  args: readonly string[],
+  context: CommandContext,
+): Promise<number> {
+  let db = ''
+  try {
+    const input = parseInput(command, args, context.environment)
+    db = input.settings.db
+    return await command.run(input, context)
+  } catch (error) {
+    if (context.signal.aborted && error === context.signal.reason) {
+      context.stderr.write('dossier: interrupted; nothing was changed\n')
+      return context.signal.reason === 'SIGINT' ? 130 : 143
+    }
+    const known = explainStoreError(db, error)
+    if (known instanceof UsageError) {
+      return tellUsage(context, `${known.message}\nSee: dossier ${command.name} --help`)
+    }
+    if (!(known instanceof OperatorError)) throw error
+    context.stderr.write(`dossier: ${known.message}\n`)
+    return 1
+  }
+}
+
+function tellUsage(context: CommandContext, message: string): number {
+  context.stderr.write(`${message.replace(/^(?!See: )/gm, 'dossier: ')}\n`)
+  return 2
+}
+
+function unknownCommand(name: string): string {
+  const near = nearest(
+    name,
+    commands.map((command) => command.name),
+  )
+  return `${name} is no command; ${near ? `did you mean ${near}?` : 'see: dossier --help'}`
+}
+
+function help(name: string | undefined): string {
+  const command = commands.find((known) => known.name === name)
+  if (command !== undefined) return commandHelp(command)
+  return `Dossier ${programVersion()}: a read-only company registry data service.
+
+Usage: dossier COMMAND [OPTIONS]
+
+Commands:
+${columns(commands.map(({ name, summary }) => [name, summary]))}
+
+A first look:     dossier demo
+A first registry: dossier import companies companies.csv
+                  dossier import rights rights.ndjson
+                  dossier keys create --name first-client
+                  dossier serve
+
+Help of a command: dossier COMMAND --help
+`
+}

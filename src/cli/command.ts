@@ -1,0 +1,162 @@
+// What a command of the command line is; `main.ts` lists them, help and parsing derive from them.
+
+import { parseArgs } from 'node:util'
+import { nearest } from '../nearest.ts'
+import {
+  readSettings,
+  type SettingName,
+  type Settings,
+  settings,
+  UsageError,
+  variableOf,
+} from '../config.ts'
+
+/** What a command may use of the process; all that it reads and writes comes through here. */
+export interface CommandContext {
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly stdout: NodeJS.WriteStream
+  readonly stderr: NodeJS.WriteStream
+  /** Aborted by the first SIGINT or SIGTERM. */
+  readonly signal: AbortSignal
+  readonly now: () => number
+}
+
+/** An option of one command, beside the settings that it takes. */
+export interface Option {
+  readonly name: string
+  /** The word for its value in the help; undefined for a switch. */
+  readonly value?: string
+  readonly meaning: string
+}
+
+/** What was typed after the command's name, checked. */
+export interface Input {
+  readonly words: readonly string[]
+  readonly options: Readonly<Record<string, string | undefined>>
+  readonly switches: ReadonlySet<string>
+  readonly settings: Settings
+}
+
+/** A command: what the help says of it, and what it does. */
+export interface Command {
+  readonly name: string
+  readonly summary: string
+  /** The lines of usage, without `dossier`. */
+  readonly usage: readonly string[]
+  /** What a newcomer has to know, with examples; wrapped by hand. */
+  readonly details: string
+  readonly options: readonly Option[]
+  readonly settings: readonly SettingName[]
+  /** Gives the exit code: 0, or 1 where the command could not do what was asked. */
+  run(input: Input, context: CommandContext): Promise<number>
+}
+
+/**
+ * Parses what was typed after a command's name.
+ *
+ * @throws UsageError that names the fault and, for an unknown option, the nearest known one.
+ */
+export function parseInput(
+  command: Command,
+  args: readonly string[],
+  environment: CommandContext['environment'],
+): Input {
+  const own = command.options.map(({ name, value }) => ({ name, takesValue: value !== undefined }))
+  const shared = command.settings.map((key) => ({ name: settings[key].name, takesValue: true }))
+  const known = [...own, ...shared]
+  const { tokens } = parseArgs({
+    args: [...args],
+    options: Object.fromEntries(
+      known.map(({ name, takesValue }) => [name, { type: takesValue ? 'string' : 'boolean' }]),
+    ),
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  })
+  const words: string[] = []
+  const options: Record<string, string> = {}
+  const switches = new Set<string>()
+  for (const token of tokens) {
+    if (token.kind === 'positional') words.push(token.value)
+    if (token.kind !== 'option') continue
+    const option = known.find(({ name }) => name === token.name)
+    if (option === undefined) throw unknownOption(token.rawName, known)
+    if (option.takesValue) options[option.name] = valueOf(token)
+    else if (token.value === undefined) switches.add(option.name)
+    else throw new UsageError(`--${option.name} takes no value`)
+  }
+  return { words, options, switches, settings: readSettings(options, environment) }
+}
+
+function valueOf(token: {
+  rawName: string
+  value: string | undefined
+  inlineValue?: boolean | undefined
+}) {
+  const { value } = token
+  if (value === undefined) throw new UsageError(`${token.rawName} needs a value`)
+  if (token.inlineValue === false && value.startsWith('--')) {
+    throw new UsageError(`${token.rawName} needs a value, but ${value} follows it`)
+  }
+  return value
+}
+
+function unknownOption(rawName: string, known: readonly { name: string }[]): UsageError {
+  const names = known.map(({ name }) => `--${name}`)
+  const near = nearest(rawName, names)
+  return new UsageError(
+    `${rawName} is no option of this command; ` +
+      (near ? `did you mean ${near}?` : 'see its --help'),
+  )
+}
+
+/** The help of one command. */
+export function commandHelp(command: Command): string {
+  const optionLines = command.options.map(({ name, value, meaning }) => [
+    value === undefined ? `--${name}` : `--${name} ${value}`,
+    meaning,
+  ])
+  const settingLines = command.settings.map((key) => {
+    const setting = settings[key]
+    return [
+      `--${setting.name} ${setting.value}`,
+      `${setting.meaning} (${variableOf(setting)}; default ${setting.default})`,
+    ]
+  })
+  const lines = [...optionLines, ...settingLines]
+  return (
+    [
+      command.usage
+        .map((usage, index) => `${index === 0 ? 'Usage:' : '      '} dossier ${usage}`)
+        .join('\n'),
+      command.details.trim(),
+      ...(lines.length > 0 ? [`Options:\n${columns(lines)}`] : []),
+      '',
+    ]
+      .join('\n\n')
+      .trimEnd() + '\n'
+  )
+}
+
+/** Two columns, the second one wrapped at 100 characters. */
+export function columns(lines: readonly (readonly string[])[]): string {
+  const width = Math.max(...lines.map(([left = '']) => left.length)) + 4
+  return lines
+    .map(([left = '', right = '']) => {
+      const wrapped = wrap(right, 100 - width).join(`\n${' '.repeat(width)}`)
+      return `  ${left.padEnd(width - 2)}${wrapped}`
+    })
+    .join('\n')
+}
+
+function wrap(text: string, width: number): string[] {
+  const lines: string[] = []
+  let line = ''
+  for (const word of text.split(' ')) {
+    if (line !== '' && line.length + 1 + word.length > width) {
+      lines.push(line)
+      line = word
+    } else line = line === '' ? word : `${line} ${word}`
+  }
+  return [...lines, line]
+}

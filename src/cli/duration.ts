@@ -1,0 +1,43 @@
+// Ends of time spans as an operator types them: a date, or how long from now.
+
+import { UsageError } from '../config.ts'
+
+const dayMs = 86_400_000
+const unitMs: Readonly<Record<string, number>> = {
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: dayMs,
+  w: 7 * dayMs,
+  y: 365 * dayMs,
+}
+
+/**
+ * A date such as 2027-01-31 (its first moment, UTC), a moment such as 2027-01-31T12:00:00Z, or a
+ * duration from now such as 90d, 12h or 1y, in milliseconds since 1970.
+ *
+ * @throws UsageError for anything else, and for a moment that is not after \`now\`.
+ */
+export function parseEnd(option: string, text: string, now: number): number {
+  const duration = /^(\d{1,6})([smhdwy])$/.exec(text)
+  const end = duration
+    ? now + Number(duration[1]) * (unitMs[duration[2] ?? ''] ?? NaN)
+    : parseMoment(text)
+  if (Number.isNaN(end)) {
+    throw new UsageError(
+      `--${option} is ${JSON.stringify(text)}; it takes a date (2027-01-31), a moment ` +
+        `(2027-01-31T12:00:00Z) or a duration (90d, 12h, 1y)`,
+    )
+  }
+  if (end <= now) throw new UsageError(`--${option} is ${text}, which is past`)
+  return end
+}
+
+function parseMoment(text: string): number {
+  const isForm = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d)?(Z|[+-]\d\d:\d\d))?$/.test(text)
+  const moment = isForm ? Date.parse(text) : NaN
+  // Date.parse takes 2027-02-30 for a day in March.
+  const isDay =
+    isForm && new Date(Date.parse(text.slice(0, 10))).toISOString().startsWith(text.slice(0, 10))
+  return isDay ? moment : NaN
+}

@@ -1,0 +1,193 @@
+// `dossier keys`: makes, lists and revokes the keys of clients.
+
+import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { UsageError } from '../config.ts'
+import { hashKey, keyHint, makeKey } from '../keys/key.ts'
+import { nearest } from '../nearest.ts'
+import { OperatorError } from '../operator-error.ts'
+import { resources } from '../resources/index.ts'
+import { openStoreWriter } from '../store/open-store.ts'
+import type { KeyRecord, StoreWriter } from '../store/store.ts'
+import type { Command, CommandContext, Input } from './command.ts'
+import { parseEnd } from './duration.ts'
+
+const scopeNames = resources.map(({ name }) => name)
+const actions = ['create', 'list', 'revoke'] as const
+
+export const keys: Command = {
+  name: 'keys',
+  summary: 'make, list and revoke the keys of clients',
+  usage: [
+    'keys create --name NAME [--expires WHEN] [--scopes NAME,…]',
+    'keys list [--json]',
+    'keys revoke NAME',
+  ],
+  details: `
+\`create\` prints the key, and nothing else, on standard output: once, since only its hash is kept.
+\`revoke\` takes effect within a second, in every server that runs on the store.
+
+  dossier keys create --name acme
+  dossier keys create --name trial --expires 30d --scopes rights,events`,
+  options: [
+    {
+      name: 'name',
+      value: 'NAME',
+      meaning: 'whose key it is: up to 64 letters, digits, dots, _ and -',
+    },
+    {
+      name: 'expires',
+      value: 'WHEN',
+      meaning: 'a date (2027-01-31) or a duration (90d, 12h, 1y); never, if not given',
+    },
+    {
+      name: 'scopes',
+      value: 'NAMES',
+      meaning: `listings that it opens, commas between; default: all (${scopeNames.join(', ')})`,
+    },
+    { name: 'json', meaning: 'print the list as JSON' },
+  ],
+  settings: ['db'],
+  async run(input, context) {
+    const [action, ...words] = input.words
+    const known = actions.find((name) => name === action)
+    if (known === undefined) {
+      const near = action === undefined ? undefined : nearest(action, actions)
+      throw new UsageError(
+        `say what to do with keys: ${actions.join(', ')}${near ? `; did you mean ${near}?` : ''}`,
+      )
+    }
+    const store = openStore(input.settings.db)
+    try {
+      return await run[known](store, { ...input, words }, context)
+    } finally {
+      await store.close()
+    }
+  },
+}
+
+function openStore(db: string): StoreWriter {
+  if (!existsSync(db)) throw new OperatorError(`${db} does not exist; make it with: dossier import`)
+  return openStoreWriter(db, resources)
+}
+
+type Run = (store: StoreWriter, input: Input, context: CommandContext) => Promise<number>
+
+const run: Readonly<Record<(typeof actions)[number], Run>> = {
+  async create(store, { words, options }, context) {
+    const name = options['name'] ?? words[0]
+    if (name === undefined) throw new UsageError('say whose key it is: --name NAME')
+    checkName(name)
+    const scopes = parseScopes(options['scopes'])
+    const now = context.now()
+    const expires = options['expires']
+    const expiresAt = expires === undefined ? undefined : parseEnd('expires', expires, now)
+    context.stdout.write(
+      `${await issueKey(store, { name, scopes, expiresAt, now }, tellWait(context))}\n`,
+    )
+    return 0
+  },
+
+  async list(store, { switches }, { stdout, now }) {
+    const records = await store.listKeys()
+    stdout.write(
+      switches.has('json')
+        ? `${JSON.stringify(records)}\n`
+        : `${keyTable(records, now()).join('\n')}\n`,
+    )
+    return 0
+  },
+
+  async revoke(store, { words, options }, context) {
+    const name = words[0] ?? options['name']
+    if (name === undefined) throw new UsageError('say which key to revoke: keys revoke NAME')
+    if (!(await store.revokeKey(name, context.now(), tellWait(context)))) {
+      const inUse = (await store.listKeys()).filter(({ revokedAt }) => revokedAt === undefined)
+      const near = nearest(
+        name,
+        inUse.map((key) => key.name),
+      )
+      throw new OperatorError(
+        `no key in use is named ${name}${near ? `; did you mean ${near}?` : ''}`,
+      )
+    }
+    context.stderr.write(`The key ${name} is revoked.\n`)
+    return 0
+  },
+}
+
+function tellWait({ stderr }: CommandContext): () => void {
+  return () => void stderr.write('an import is writing to the store; waiting for its end\n')
+}
+
+/** Makes a key and stores its hash; the key itself is nowhere but in what this returns. */
+export async function issueKey(
+  store: StoreWriter,
+  key: Pick<KeyRecord, 'name' | 'scopes' | 'expiresAt'> & { readonly now: number },
+  onWait: () => void,
+): Promise<string> {
+  const { name, scopes, expiresAt, now } = key
+  const plain = makeKey(randomBytes(32))
+  const stored = {
+    name,
+    scopes,
+    expiresAt,
+    createdAt: now,
+    hint: keyHint(plain),
+    hash: hashKey(plain),
+  }
+  await store.addKey(stored, onWait)
+  return plain
+}
+
+function checkName(name: string): void {
+  if (/^[\p{L}\p{N}][\p{L}\p{N}._-]{0,63}$/u.test(name)) return
+  throw new UsageError(
+    `--name is ${JSON.stringify(name)}; it takes up to 64 letters, digits, dots, _ and -`,
+  )
+}
+
+function parseScopes(text: string | undefined): readonly string[] | undefined {
+  if (text === undefined) return undefined
+  const scopes = text.split(',').map((scope) => scope.trim())
+  for (const scope of scopes) {
+    if (scopeNames.includes(scope)) continue
+    const near = nearest(scope, scopeNames)
+    const advice = near ? `did you mean ${near}?` : `known are ${scopeNames.join(', ')}`
+    throw new UsageError(`${JSON.stringify(scope)} is no scope; ${advice}`)
+  }
+  return [...new Set(scopes)]
+}
+
+function keyTable(records: readonly KeyRecord[], now: number): string[] {
+  if (records.length === 0)
+    return ['There is no key yet. Make one with: dossier keys create --name NAME']
+  const rows = records.map((key) => [
+    key.name,
+    key.hint,
+    stateOf(key, now),
+    (key.scopes ?? ['all']).join(','),
+    day(key.createdAt),
+    key.expiresAt === undefined ? 'never' : day(key.expiresAt),
+  ])
+  const table = [['NAME', 'KEY', 'STATE', 'SCOPES', 'CREATED', 'EXPIRES'], ...rows]
+  const widths = table.reduce<number[]>(
+    (max, row) => row.map((cell, index) => Math.max(max[index] ?? 0, cell.length)),
+    [],
+  )
+  return table.map((row) =>
+    row
+      .map((cell, index) => cell.padEnd(widths[index] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  )
+}
+
+function stateOf({ revokedAt, expiresAt }: KeyRecord, now: number): string {
+  if (revokedAt !== undefined) return 'revoked'
+  return expiresAt !== undefined && expiresAt <= now ? 'expired' : 'in use'
+}
+
+function day(moment: number): string {
+  return new Date(moment).toISOString().slice(0, 10)
+}

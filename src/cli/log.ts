@@ -1,0 +1,51 @@
+// The log on standard output: JSON lines for programs, a readable form on a terminal.
+
+import { type DestinationStream, type Logger, destination, pino } from 'pino'
+import type { Settings } from '../config.ts'
+import { keyInText } from '../keys/key.ts'
+
+/** A log, and the way to be sure that its last lines are written. */
+export interface Log {
+  readonly logger: Logger
+  flush(): void
+}
+
+/** Lines are gathered to this many bytes, or for this long, before they are written. */
+const bufferBytes = 8_192
+const flushMs = 500
+
+/** Opens the log. On a terminal, or with the format `text`, it is for people to read. */
+export async function createLog(settings: Settings, stdout: NodeJS.WriteStream): Promise<Log> {
+  const { logFormat, logLevel } = settings
+  const isText = logFormat === 'text' || (logFormat === 'auto' && stdout.isTTY)
+  return isText ? createTextLog(logLevel, stdout.isTTY) : createJsonLog(logLevel)
+}
+
+function createJsonLog(level: string): Log {
+  const sink = destination({ dest: 1, minLength: bufferBytes, sync: true })
+  // Whoever read the log has gone; serving goes on without it.
+  sink.on('error', () => undefined)
+  const timer = setInterval(() => sink.flush(), flushMs).unref()
+  return {
+    logger: pino({ level, base: null }, withoutKeys(sink)),
+    flush() {
+      clearInterval(timer)
+      sink.flushSync()
+    },
+  }
+}
+
+async function createTextLog(level: string, colorize: boolean): Promise<Log> {
+  const { default: pretty } = await import('pino-pretty')
+  const sink = pretty({ colorize, destination: 1, sync: true, ignore: 'pid,hostname' })
+  return { logger: pino({ level, base: null }, withoutKeys(sink)), flush: () => undefined }
+}
+
+/** A key that a client has put where it does not belong never reaches the log (invariant 7). */
+function withoutKeys(sink: DestinationStream): DestinationStream {
+  return {
+    write(line) {
+      sink.write(line.includes('dossier_') ? line.replace(keyInText, 'dossier_[key]') : line)
+    },
+  }
+}

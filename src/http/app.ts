@@ -1,0 +1,171 @@
+// The application, built apart from listening: what every answer has in common, and the routes.
+
+import { randomUUID } from 'node:crypto'
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import type { Logger } from 'pino'
+import type { Resource } from '../resources/resource.ts'
+import type { Awaitable, KeyRecord, StoreReader } from '../store/store.ts'
+import { addDocs } from './docs.ts'
+import {
+  ApiError,
+  badRequest,
+  failureBody,
+  forbidden,
+  methodNotAllowed,
+  notFound,
+  statusError,
+  unavailable,
+} from './errors.ts'
+import { addHealth } from './health.ts'
+import { addListingRoute } from './listing-route.ts'
+import { createOpenApi } from './openapi.ts'
+import { createPageCache } from './page-cache.ts'
+import { answerBrokenRequest } from './raw-errors.ts'
+import { logFault, logRequest } from './request-log.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The resource whose listing the route answers. */
+    resource?: Resource
+  }
+  interface FastifyRequest {
+    /** The key that the request came with, once it has been found good. */
+    key: KeyRecord | undefined
+  }
+  interface FastifyInstance {
+    /** From now on every request is told to go elsewhere, and its connection to close. */
+    stopAnswering: () => void
+  }
+}
+
+/** What the application is made of. */
+export interface AppOptions {
+  readonly store: StoreReader
+  readonly resources: readonly Resource[]
+  readonly authenticate: (authorization: string | undefined) => Awaitable<KeyRecord | undefined>
+  readonly cacheBytesMax: number
+  readonly logger: Logger
+  readonly version: string
+}
+
+const apiPrefix = '/api/'
+const requestIdPattern = /^[A-Za-z0-9._-]{1,64}$/
+
+/** Builds the application; `listen` or `inject` is the caller's. */
+export function buildApp(options: AppOptions): FastifyInstance {
+  const { store, resources, logger } = options
+  const app = Fastify({
+    logger: false,
+    genReqId: ({ headers }) => requestId(headers['x-request-id']),
+    // Longer company ids than any are answered by our own check, with its message.
+    routerOptions: { maxParamLength: 16_384 },
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    requestTimeout: 30_000,
+    keepAliveTimeout: 65_000,
+    frameworkErrors: (error, request, reply) => {
+      // A URL that the router cannot read: the hooks have not run (contract 2.3).
+      void reply.header('x-request-id', request.id)
+      const answer = (failure: unknown) => sendFailure(request, reply, failure, logger)
+      authorize(options, request).then(() => answer(error), answer)
+    },
+    clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, logger),
+  })
+  addCommonBehaviour(app, options)
+  const cache = createPageCache(options.cacheBytesMax)
+  for (const resource of resources) addListingRoute(app, resource, { store, cache })
+  addHealth(app, store)
+  addDocs(app, createOpenApi(resources, options.version))
+  return app
+}
+
+/** The client's own id where it is harmless (contract section 5). */
+function requestId(given: string | string[] | undefined): string {
+  return typeof given === 'string' && requestIdPattern.test(given) ? given : randomUUID()
+}
+
+function addCommonBehaviour(app: FastifyInstance, options: AppOptions): void {
+  let isStopping = false
+  app.decorate('stopAnswering', () => {
+    isStopping = true
+  })
+  app.decorateRequest('key', undefined)
+
+  // Bodies are read where they mean something (request-body.ts), and nowhere else.
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', (_request, _payload, done) => done(null))
+
+  app.addHook('onRequest', (request, reply, done) => {
+    void reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff')
+    if (isStopping) {
+      void reply.header('connection', 'close')
+      return done(unavailable())
+    }
+    if (!request.url.startsWith(apiPrefix)) return done()
+    const authorized = authorize(options, request)
+    authorized.then(() => done(), done)
+  })
+  app.addHook('onResponse', (request, reply, done) => {
+    logRequest(options.logger, request, reply)
+    done()
+  })
+  app.setErrorHandler((error, request, reply) => {
+    sendFailure(request, reply, error, options.logger)
+  })
+  const isKnownPath = gatherPaths(app)
+  app.setNotFoundHandler((request) => {
+    throw isKnownPath(request.url) ? methodNotAllowed() : notFound()
+  })
+}
+
+/** Contract section 2: the refusal comes before everything else under /api/. */
+async function authorize(options: AppOptions, request: FastifyRequest): Promise<void> {
+  if (!request.url.startsWith(apiPrefix)) return
+  let key: KeyRecord | undefined
+  try {
+    key = await options.authenticate(request.headers.authorization)
+  } catch (error) {
+    throw unavailable(error)
+  }
+  const resource = request.routeOptions.config.resource
+  if (key === undefined) throw forbidden()
+  if (resource && key.scopes && !key.scopes.includes(resource.name)) throw forbidden()
+  request.key = key
+}
+
+/** Gathers the paths of all routes that are added from now on; tells whether one is known. */
+function gatherPaths(app: FastifyInstance): (url: string) => boolean {
+  const patterns: RegExp[] = []
+  app.addHook('onRoute', ({ url }) => {
+    patterns.push(new RegExp(`^${url.replaceAll('.', '\\.').replace(/:\w+/g, '[^/]+')}$`))
+  })
+  return (url) => patterns.some((pattern) => pattern.test(url.split('?', 1)[0] ?? ''))
+}
+
+/** Sends any error in the one form that the contract has (section 4). */
+function sendFailure(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  error: unknown,
+  logger: Logger,
+): void {
+  const failure = asApiError(error)
+  if (failure.code >= 500) logFault(logger, request, failure.cause ?? error)
+  void reply
+    .code(failure.code)
+    .headers(failure.headers)
+    .header('content-type', 'application/json; charset=utf-8')
+    .header('cache-control', 'no-store')
+    .send(failureBody(failure.code, failure.message))
+}
+
+function asApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error
+  const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500
+  if (status < 400 || status >= 500)
+    return new ApiError(500, 'Internal Server Error', { cause: error })
+  // The framework's own refusals: a URL that cannot be decoded is the only one with words to add.
+  return status === 400
+    ? badRequest('The URL is not valid; percent-encode it as UTF-8')
+    : statusError(status)
+}

@@ -1,0 +1,24 @@
+// For load balancers and supervisors: does the process live, and does the store answer?
+
+import type { FastifyInstance } from 'fastify'
+import type { StoreReader } from '../store/store.ts'
+import { unavailable } from './errors.ts'
+
+export const healthPaths = { live: '/healthz', ready: '/readyz' } as const
+
+/** Adds the two checks; neither needs a key, and neither tells anything of the data. */
+export function addHealth(app: FastifyInstance, store: StoreReader): void {
+  app.get(healthPaths.live, (_request, reply) => sendOk(reply))
+  app.get(healthPaths.ready, async (_request, reply) => {
+    try {
+      await store.ping()
+    } catch (error) {
+      throw unavailable(error)
+    }
+    return sendOk(reply)
+  })
+}
+
+function sendOk(reply: { header(name: string, value: string): { send(body: unknown): unknown } }) {
+  return reply.header('cache-control', 'no-store').send({ ok: true })
+}

@@ -1,0 +1,122 @@
+// The one route: a company's listing of a resource, a page of it at a time.
+
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Resource } from '../resources/resource.ts'
+import type { Awaitable, Head, Page, StoreReader } from '../store/store.ts'
+import { type Coding, chooseCoding, encode, isWorthCoding } from './compression.ts'
+import { unavailable, unknownCompany } from './errors.ts'
+import { entityTag, linkField, matchesTag, pageBody, pageOffset } from './page.ts'
+import type { PageCache, ReadyPage } from './page-cache.ts'
+import { type PageRequest, parseCompanyId, parsePageRequest } from './parameters.ts'
+import { hasBody, readBody } from './request-body.ts'
+
+/** What the route reads from. */
+export interface ListingSource {
+  readonly store: StoreReader
+  readonly cache: PageCache
+}
+
+/** The path of a resource's listing, as the router writes it. */
+export function listingPath({ name }: Resource): string {
+  return `/api/v1/companies/:company_id/${name}`
+}
+
+/** Adds the listing of a resource; HEAD comes with GET. */
+export function addListingRoute(
+  app: FastifyInstance,
+  resource: Resource,
+  source: ListingSource,
+): void {
+  app.get(listingPath(resource), { config: { resource } }, (request, reply) =>
+    answer(request, reply, resource, source),
+  )
+}
+
+async function answer(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  resource: Resource,
+  { store, cache }: ListingSource,
+): Promise<FastifyReply> {
+  const { company_id: segment } = request.params as { company_id: string }
+  const companyId = parseCompanyId(segment)
+  const query = request.query as Readonly<Record<string, unknown>>
+  const body = hasBody(request.raw) ? await readBody(request.raw) : undefined
+  const pageRequest = parsePageRequest(query, body)
+
+  const head = await fromStore(() => store.readHead(resource, companyId))
+  if (head === undefined) throw unknownCompany(companyId)
+  const tag = entityTag(store.storeId, head, pageRequest)
+  if (matchesTag(request.headers['if-none-match'], tag)) {
+    setValidators(reply, head, tag, new Date(head.changedAt).toUTCString())
+    return reply.code(304).send()
+  }
+
+  const coding = chooseCoding(request.headers['accept-encoding'])
+  const key = `${resource.name}/${companyId}/${pageRequest.page}/${pageRequest.limit}/${coding}`
+  const cached = cache.get(key, head.version)
+  if (cached !== undefined) return sendPage(reply, head, tag, cached)
+
+  const page = await fromStore(() => readPage(store, resource, companyId, pageRequest))
+  if (page === undefined) throw unknownCompany(companyId)
+  const ready = await makeReady(resource, companyId, pageRequest, page, coding)
+  cache.set(key, ready)
+  // An import may have been committed since the head was read; the page brings its own.
+  return sendPage(reply, page, entityTag(store.storeId, page, pageRequest), ready)
+}
+
+/** A fault of the store is none of the request's: 503, and the log has the rest. */
+async function fromStore<T>(read: () => Awaitable<T>): Promise<T> {
+  try {
+    return await read()
+  } catch (error) {
+    throw unavailable(error)
+  }
+}
+
+function readPage(
+  store: StoreReader,
+  resource: Resource,
+  companyId: number,
+  request: PageRequest,
+): Awaitable<Page | undefined> {
+  // No listing is that long; beyond it, numbers are no longer exact.
+  const offset = Math.min(Number(pageOffset(request)), Number.MAX_SAFE_INTEGER - request.limit)
+  return store.readPage(resource, companyId, offset, request.limit)
+}
+
+async function makeReady(
+  resource: Resource,
+  companyId: number,
+  request: PageRequest,
+  page: Page,
+  accepted: Coding,
+): Promise<ReadyPage> {
+  const plain = pageBody(resource, request, page)
+  const coding = isWorthCoding(plain) ? accepted : 'identity'
+  const path = listingPath(resource).replace(':company_id', String(companyId))
+  return {
+    version: page.version,
+    body: await encode(plain, coding),
+    coding,
+    link: linkField(path, request, page.total),
+    lastModified: new Date(page.changedAt).toUTCString(),
+  }
+}
+
+function sendPage(reply: FastifyReply, head: Head, tag: string, page: ReadyPage): FastifyReply {
+  setValidators(reply, head, tag, page.lastModified)
+  reply.header('content-type', 'application/json; charset=utf-8').header('link', page.link)
+  if (page.coding !== 'identity') reply.header('content-encoding', page.coding)
+  return reply.send(page.body)
+}
+
+/** What a 200 and a 304 have in common (contract section 5). */
+function setValidators(reply: FastifyReply, head: Head, tag: string, lastModified: string): void {
+  reply
+    .header('etag', tag)
+    .header('cache-control', 'private, no-cache')
+    .header('vary', 'Accept-Encoding')
+    .header('data-version', head.dataVersion)
+    .header('last-modified', lastModified)
+}

@@ -1,0 +1,54 @@
+// What a key looks like (contract 2.4): `dossier_`, 256 random bits, a checksum over both.
+
+import { hash } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+
+const prefix = 'dossier_'
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+/** 62^43 is more than 2^256, 62^6 more than 2^32. */
+const secretLength = 43
+const checksumLength = 6
+const keyPattern = new RegExp(`^${prefix}[0-9A-Za-z]{${secretLength + checksumLength}}$`)
+
+/** A pattern that finds keys in any text, for secret scanners and for our own logs. */
+export const keyInText = new RegExp(`${prefix}[0-9A-Za-z]{${secretLength + checksumLength}}`, 'g')
+
+/** Makes a key of 32 random bytes. */
+export function makeKey(random: Uint8Array): string {
+  const secret = BigInt(`0x${Buffer.from(random).toString('hex')}`)
+  const body = prefix + base62(secret, secretLength)
+  return body + checksum(body)
+}
+
+/** Whether a text can be a key: without this, no store is asked (contract 2.4). */
+export function isWellFormedKey(text: string): boolean {
+  if (!keyPattern.test(text)) return false
+  const body = text.slice(0, -checksumLength)
+  return text.slice(-checksumLength) === checksum(body)
+}
+
+/**
+ * What is stored of a key. A plain SHA-256 suffices: there is no guessing 256 random bits, so a
+ * slow hash would only slow us down.
+ */
+export function hashKey(key: string): Buffer {
+  // Encoding and decoding is twice as fast as asking for a buffer.
+  return Buffer.from(hash('sha256', key, 'latin1'), 'latin1')
+}
+
+/** The first and the last characters, by which an owner recognises a key. */
+export function keyHint(key: string): string {
+  return `${key.slice(0, prefix.length + 4)}…${key.slice(-4)}`
+}
+
+function checksum(body: string): string {
+  return base62(BigInt(crc32(body)), checksumLength)
+}
+
+function base62(value: bigint, length: number): string {
+  let digits = ''
+  for (let rest = value; digits.length < length; rest /= 62n) {
+    digits = alphabet.charAt(Number(rest % 62n)) + digits
+  }
+  return digits
+}

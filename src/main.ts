@@ -1,0 +1,22 @@
+// The executable: the only code that reads the process's environment or ends it (invariant 5).
+
+import { runCommandLine } from './cli/command-line.ts'
+
+const stop = new AbortController()
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    stop.abort(signal)
+    // A second one ends the process at once.
+    process.once(signal, () => process.exit(signal === 'SIGINT' ? 130 : 143))
+  })
+}
+// A reader that has gone away (`dossier keys list | head`) is no fault of ours.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
+
+process.exitCode = await runCommandLine(process.argv.slice(2), {
+  environment: process.env,
+  stdout: process.stdout,
+  stderr: process.stderr,
+  signal: stop.signal,
+  now: Date.now,
+})
