@@ -16,7 +16,7 @@ const unitMs: Readonly<Record<string, number>> = {
  * A date such as 2027-01-31 (its first moment, UTC), a moment such as 2027-01-31T12:00:00Z, or a
  * duration from now such as 90d, 12h or 1y, in milliseconds since 1970.
  *
- * @throws UsageError for anything else, and for a moment that is not after \`now\`.
+ * @throws UsageError for anything else, and for a moment that is not after `now`.
  */
 export function parseEnd(option: string, text: string, now: number): number {
   const duration = /^(\d{1,6})([smhdwy])$/.exec(text)

@@ -1,7 +1,7 @@
 // `dossier import`: loads files into the store, all or nothing.
 
-import { createWriteStream, existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, writeSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { UsageError } from '../config.ts'
 import { type ImportReport, importFiles, type RejectedRow } from '../import/import-files.ts'
 import { describeProblem } from '../import/refusal.ts'
@@ -84,18 +84,20 @@ async function runImport(input: Input, context: CommandContext): Promise<number>
   if (words.length === 0) throw new UsageError(`name the files to import ${target} from`)
   const files = findSourceFiles(words, parseFormat(options['format']))
   const mapping = options['map'] === undefined ? undefined : readMapping(options['map'])
+  const source = parseSource(options['source'])
+  const rejects =
+    options['rejects'] === undefined ? undefined : openRejects(options['rejects'], files)
   const isDryRun = switches.has('dry-run')
   // A check of the first import must not leave a store behind.
   const db = isDryRun && !existsSync(settings.db) ? ':memory:' : settings.db
   const store = openStoreWriter(db, resources)
-  const rejects = options['rejects'] === undefined ? undefined : openRejects(options['rejects'])
   const progress = createProgress(context, totalBytes(files))
   try {
     const report = await importFiles(store, {
       resource,
       files,
       mapping,
-      source: parseSource(options['source']),
+      source,
       isSnapshot: switches.has('snapshot'),
       isDryRun,
       knownCompaniesOnly: switches.has('known-companies-only'),
@@ -109,7 +111,7 @@ async function runImport(input: Input, context: CommandContext): Promise<number>
     return report.counts.refused > 0 && rejects === undefined ? 1 : 0
   } finally {
     progress.end()
-    await rejects?.close()
+    rejects?.close()
     await store.close()
   }
 }
@@ -164,19 +166,25 @@ function totalBytes(files: readonly SourceFile[]): number | undefined {
   return total
 }
 
-function openRejects(path: string) {
-  const stream = createWriteStream(path)
-  let failure: Error | undefined
-  stream.on('error', (error) => (failure = error))
+/** The file of refused rows; made before the import begins, so that nothing is lost at its end. */
+function openRejects(path: string, files: readonly SourceFile[]) {
+  const isSource = files.some(({ name }) => resolve(name) === resolve(path))
+  if (isSource) throw new UsageError(`--rejects ${path} is one of the files to import`)
+  const file = orExplain(path, () => openSync(path, 'w'))
   return {
     write(rejected: RejectedRow): void {
-      if (failure) throw new OperatorError(`${path} cannot be written: ${failure.message}`)
-      stream.write(`${JSON.stringify(rejected)}\n`)
+      orExplain(path, () => writeSync(file, `${JSON.stringify(rejected)}\n`))
     },
-    async close(): Promise<void> {
-      await new Promise<void>((resolve) => stream.end(() => resolve()))
-      if (failure) throw new OperatorError(`${path} cannot be written: ${failure.message}`)
-    },
+    close: () => closeSync(file),
+  }
+}
+
+function orExplain<T>(path: string, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new OperatorError(`${path} cannot be written: ${reason}`)
   }
 }
 

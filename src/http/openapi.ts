@@ -50,7 +50,7 @@ answer under \`/api/\` is the same 403.
 \`page\` and \`limit\` may also come as members of a JSON object in the body of the GET request;
 browsers cannot send one, so this page does not offer it.`
 
-/** Makes the document. \`version\` is the program's. */
+/** Makes the document; `version` is the program's. */
 export function createOpenApi(resources: readonly Resource[], version: string): OpenApi {
   const entries = resources.map((resource) => [
     listingPath(resource).replace(':company_id', '{company_id}'),

@@ -93,6 +93,7 @@ export async function importFiles(
     const merged = await session.prepare((problem) => problems.addStaged(problem))
     const counts = { ...merged, read, refused: refused + merged.refused }
     const isWanted = counts.refused === 0 || request.onRejected !== undefined
+    request.signal.throwIfAborted()
     const version =
       isWanted && !request.isDryRun ? await session.commit(counts, source.files) : undefined
     if (version === undefined) await session.discard()

@@ -373,7 +373,7 @@ const append = (name: string) => `
     ) n
     join edit e on e.company_id = n.company_id`
 
-/** The types in the order of contract 3.7; \`type\` holds JSON text, quotes and all. */
+/** The types in the order of contract 3.7; `type` holds JSON text, quotes and all. */
 const sumTypes = (name: string) => `
   create temp table new_meta as
     select company_id, '[' || group_concat(
