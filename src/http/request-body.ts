@@ -43,11 +43,17 @@ function tooLarge() {
 async function readBytes(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = []
   let length = 0
-  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
-    length += (chunk as Buffer).length
-    if (length > bodyBytesMax) throw tooLarge()
-    chunks.push(chunk as Buffer)
+  try {
+    for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+      length += (chunk as Buffer).length
+      if (length > bodyBytesMax) break
+      chunks.push(chunk as Buffer)
+    }
+  } catch {
+    // The client has hung up; there is nobody to answer, and no fault of ours to log.
+    throw badRequest('The body did not arrive whole')
   }
+  if (length > bodyBytesMax) throw tooLarge()
   return Buffer.concat(chunks)
 }
 

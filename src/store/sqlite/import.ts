@@ -1,6 +1,7 @@
 // One import into the embedded store: staged apart, merged in one transaction.
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { companyColumns } from '../../resources/resource.ts'
 import type {
   ImportCounts,
@@ -23,7 +24,6 @@ export function beginImport(db: DatabaseSync, plan: ImportPlan): ImportSession {
   // Rows that are staged in one transaction are not written to disk one by one.
   db.exec('begin')
   const insert = db.prepare('insert into stage values (null, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
-  let isRefusing = false
   let version = 0
   let source = 0
 
@@ -37,26 +37,29 @@ export function beginImport(db: DatabaseSync, plan: ImportPlan): ImportSession {
 
     const records = plan.resource && merge.mergeRecords(plan.resource)
     const { findChanges, apply } = records ?? merge.mergeCompanies
-    if (!plan.knownCompaniesOnly) run(merge.createCompanies)
-    run(records?.place ?? [merge.mergeCompanies.place])
-    run([merge.indexPlaced, merge.refuseUnplaced])
-    run(records?.refuse ?? [])
-    run([merge.refuseContradictions])
+    await run(merge.completeCompanies)
+    let companiesCreated = plan.knownCompaniesOnly ? 0 : await run(merge.createCompanies)
+    await run(records?.place ?? [merge.mergeCompanies.place])
+    await run([merge.indexPlaced, merge.refuseUnplaced])
+    await run(records?.refuse ?? [])
+    await run([merge.refuseContradictions])
     const refused = reportRefused(db, onProblem)
-    if (refused > 0 || isRefusing) run([merge.dropRefused, merge.dropOrphans])
+    if (refused > 0) {
+      await run([merge.dropRefused])
+      companiesCreated -= await run([merge.dropOrphans])
+    }
     const rows = count(db, 'placed where digest is not null')
-    run([merge.dropRepetitions])
-    run(findChanges)
-    const counts = countMerge(db, rows, refused, version)
+    await run([merge.dropRepetitions])
+    await run(findChanges)
+    const counts = countMerge(db, rows, refused, companiesCreated)
     const isFirstLoad = plan.resource && value(db, `select 1 from ${plan.resource.name}`) == null
-    run(isFirstLoad ? merge.withoutIdIndex(plan.resource, apply) : apply)
+    await run(isFirstLoad ? merge.withoutIdIndex(plan.resource, apply) : apply)
     return counts
   }
 
   return {
     stage: ({ file, number }, row) => stageRow(insert, file, number, row),
     stageRefused({ file, number }, row) {
-      isRefusing = true
       const { companyJurisdiction, companyIdentifier, id, key } = row
       insert.run(
         ...[file, number, null, companyJurisdiction, companyIdentifier],
@@ -106,12 +109,20 @@ function parametersOf(plan: ImportPlan, source: number, version: number): Parame
   }
 }
 
-function runSteps(db: DatabaseSync, steps: readonly string[], parameters: Parameters): void {
+/** Gives how many rows the steps changed; between two of them the process sees to its signals. */
+async function runSteps(
+  db: DatabaseSync,
+  steps: readonly string[],
+  parameters: Parameters,
+): Promise<number> {
+  let changes = 0
   for (const sql of steps) {
     const statement = db.prepare(sql)
     statement.setAllowUnknownNamedParameters(true)
-    statement.run(parameters)
+    changes += Number(statement.run(parameters).changes)
+    await nextTurn()
   }
+  return changes
 }
 
 function sourceId(db: DatabaseSync, name: string): number {
@@ -127,7 +138,12 @@ function count(db: DatabaseSync, from: string): number {
   return Number(value(db, `select count(*) from ${from}`))
 }
 
-function countMerge(db: DatabaseSync, rows: number, refused: number, version: number): MergeCounts {
+function countMerge(
+  db: DatabaseSync,
+  rows: number,
+  refused: number,
+  companiesCreated: number,
+): MergeCounts {
   const inserted = count(db, 'change where is_staged and position is null')
   const updated = count(db, 'change where is_staged and position is not null')
   return {
@@ -136,7 +152,7 @@ function countMerge(db: DatabaseSync, rows: number, refused: number, version: nu
     unchanged: rows - inserted - updated,
     refused,
     removed: count(db, 'removal'),
-    companiesCreated: count(db, `companies where version = ${version}`),
+    companiesCreated,
   }
 }
 

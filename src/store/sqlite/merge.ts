@@ -64,10 +64,11 @@ const createCompaniesById = `
     select distinct company_id, $version from stage
     where company_identifier is null and company_id is not null and content is not null`
 
+/** Gives companies that were known by their id alone their names. */
+export const completeCompanies: readonly string[] = [createReference, nameCompanies]
+
 /** Makes the companies that rows name and the registry does not know. */
 export const createCompanies: readonly string[] = [
-  createReference,
-  nameCompanies,
   createCompaniesWithId,
   createCompaniesByName,
   createCompaniesById,
