@@ -134,7 +134,7 @@ export async function issueKey(
     expiresAt,
     createdAt: now,
     hint: keyHint(plain),
-    hash: hashKey(plain),
+    hash: Buffer.from(hashKey(plain), 'latin1'),
   }
   await store.addKey(stored, onWait)
   return plain

@@ -67,7 +67,10 @@ export function buildApp(options: AppOptions): FastifyInstance {
       // A URL that the router cannot read: the hooks have not run (contract 2.3).
       void reply.header('x-request-id', request.id)
       const answer = (failure: unknown) => sendFailure(request, reply, failure, logger)
-      authorize(options, request).then(() => answer(error), answer)
+      Promise.resolve(authorize(options, request)).then(
+        (refusal) => answer(refusal ?? error),
+        answer,
+      )
     },
     clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, logger),
   })
@@ -102,8 +105,10 @@ function addCommonBehaviour(app: FastifyInstance, options: AppOptions): void {
       return done(unavailable())
     }
     if (!request.url.startsWith(apiPrefix)) return done()
-    const authorized = authorize(options, request)
-    authorized.then(() => done(), done)
+    const refusal = authorize(options, request)
+    // Most stores know at once; then the request need not wait for another turn.
+    if (refusal instanceof Promise) refusal.then(done, done)
+    else done(refusal)
   })
   app.addHook('onResponse', (request, reply, done) => {
     logRequest(options.logger, request, reply)
@@ -118,19 +123,25 @@ function addCommonBehaviour(app: FastifyInstance, options: AppOptions): void {
   })
 }
 
-/** Contract section 2: the refusal comes before everything else under /api/. */
-async function authorize(options: AppOptions, request: FastifyRequest): Promise<void> {
-  if (!request.url.startsWith(apiPrefix)) return
-  let key: KeyRecord | undefined
+/** Contract section 2: why the request is refused, before everything else under /api/. */
+function authorize(options: AppOptions, request: FastifyRequest): Awaitable<ApiError | undefined> {
+  if (!request.url.startsWith(apiPrefix)) return undefined
   try {
-    key = await options.authenticate(request.headers.authorization)
+    const key = options.authenticate(request.headers.authorization)
+    if (!(key instanceof Promise)) return admit(request, key)
+    return key.then((found) => admit(request, found), unavailable)
   } catch (error) {
-    throw unavailable(error)
+    return unavailable(error)
   }
-  const resource = request.routeOptions.config.resource
-  if (key === undefined) throw forbidden()
-  if (resource && key.scopes && !key.scopes.includes(resource.name)) throw forbidden()
+}
+
+/** Notes whose request it is; gives the refusal where the key is none, or not for the listing. */
+function admit(request: FastifyRequest, key: KeyRecord | undefined): ApiError | undefined {
+  const { resource } = request.routeOptions.config
+  if (key === undefined) return forbidden()
+  if (resource && key.scopes && !key.scopes.includes(resource.name)) return forbidden()
   request.key = key
+  return undefined
 }
 
 /** Gathers the paths of all routes that are added from now on; tells whether one is known. */

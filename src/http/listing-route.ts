@@ -44,24 +44,25 @@ async function answer(
   const body = hasBody(request.raw) ? await readBody(request.raw) : undefined
   const pageRequest = parsePageRequest(query, body)
 
-  const head = await fromStore(() => store.readHead(resource, companyId))
-  if (head === undefined) throw unknownCompany(companyId)
-  const tag = entityTag(store.storeId, head, pageRequest)
-  if (matchesTag(request.headers['if-none-match'], tag)) {
-    setValidators(reply, head, tag, new Date(head.changedAt).toUTCString())
-    return reply.code(304).send()
-  }
-
   const coding = chooseCoding(request.headers['accept-encoding'])
   const key = `${resource.name}/${companyId}/${pageRequest.page}/${pageRequest.limit}/${coding}`
-  const cached = cache.get(key, head.version)
-  if (cached !== undefined) return sendPage(reply, head, tag, cached)
+  const cached = cache.get(key)
+  const condition = request.headers['if-none-match']
+  if (cached !== undefined || condition !== undefined) {
+    const head = await fromStore(() => store.readHead(resource, companyId))
+    if (head === undefined) throw unknownCompany(companyId)
+    const tag = entityTag(store.storeId, head, pageRequest)
+    if (matchesTag(condition, tag)) {
+      setValidators(reply, head, tag, new Date(head.changedAt).toUTCString())
+      return reply.code(304).send()
+    }
+    if (cached?.version === head.version) return sendPage(reply, head, tag, cached)
+  }
 
   const page = await fromStore(() => readPage(store, resource, companyId, pageRequest))
   if (page === undefined) throw unknownCompany(companyId)
   const ready = await makeReady(resource, companyId, pageRequest, page, coding)
   cache.set(key, ready)
-  // An import may have been committed since the head was read; the page brings its own.
   return sendPage(reply, page, entityTag(store.storeId, page, pageRequest), ready)
 }
 

@@ -16,8 +16,8 @@ export interface ReadyPage {
 }
 
 export interface PageCache {
-  /** The page under `key`, if it was made from this version of its listing. */
-  get(key: string, version: number): ReadyPage | undefined
+  /** The page under `key`, of whatever version: it is the caller's to compare that. */
+  get(key: string): ReadyPage | undefined
   set(key: string, page: ReadyPage): void
 }
 
@@ -34,10 +34,7 @@ export function createPageCache(bytesMax: number): PageCache {
     sizeCalculation: ({ body }) => body.length + overheadBytes,
   })
   return {
-    get(key, version) {
-      const page = pages.get(key)
-      return page?.version === version ? page : undefined
-    },
+    get: (key) => pages.get(key),
     set: (key, page) => void pages.set(key, page),
   }
 }

@@ -24,7 +24,7 @@ export function openForReading(path: string, resources: readonly Resource[]): Da
     throw new OperatorError(`${path} does not exist; make it with: dossier import`)
   }
   const db = openFile(path, true)
-  db.exec('pragma cache_size = -16384')
+  db.exec(readerPragmas)
   const names = new Set(
     db
       .prepare(`select name from sqlite_schema where type = 'table'`)
@@ -71,6 +71,10 @@ const writerPragmas = `
   pragma cache_size = -16384;
   pragma temp.cache_size = -16384;
 `
+
+// Mapped pages are read without a copy: a page of 100 records at random from 500 MB takes 41 us
+// instead of 54. SQLite maps no more than this, and reads the rest as ever.
+const readerPragmas = 'pragma cache_size = -16384; pragma mmap_size = 2147418112'
 
 /** What SQLite says of a file, as an error that says what to do about it. */
 export function storeError(path: string, error: unknown): unknown {

@@ -1,6 +1,7 @@
 // Serving from the embedded store: every statement is one seek and, for a page, one scan.
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { LRUCache } from 'lru-cache'
 import type { Resource } from '../../resources/resource.ts'
 import type { Head, Page, StoreReader } from '../store.ts'
 import { OperatorError } from '../../operator-error.ts'
@@ -39,6 +40,9 @@ function pageSql({ name, order, metaOf }: Resource): string {
     ) ${headTables(name)}`
 }
 
+/** How many heads are remembered for each resource. */
+const rememberedHeadsMax = 20_000
+
 type HeadRow = [total: number, version: number, changedAt: number, dataVersion: number]
 type PageRow = [...HeadRow, meta: string | null, records: Uint8Array | null]
 
@@ -50,10 +54,12 @@ export function createReader(db: DatabaseSync, resources: readonly Resource[]): 
       {
         head: prepareRow(db, `select ${headColumns} ${headTables(resource.name)}`),
         page: prepareRow(db, pageSql(resource)),
+        heads: new LRUCache<number, Head>({ max: rememberedHeadsMax }),
       },
     ]),
   )
   const findKey = db.prepare(findKeySql)
+  const isUnchanged = watchChanges(db)
   const ping = db.prepare('select 1 from store')
   const storeId = String(db.prepare('select id from store').get()?.['id'])
 
@@ -67,8 +73,15 @@ export function createReader(db: DatabaseSync, resources: readonly Resource[]): 
   return {
     storeId,
     readHead(resource, company) {
-      const row = statementsOf(resource).head.get({ company }) as HeadRow | undefined
-      return row && headOf(row)
+      const { head, heads } = statementsOf(resource)
+      if (!isUnchanged()) for (const { heads: stale } of statements.values()) stale.clear()
+      const remembered = heads.get(company)
+      if (remembered !== undefined) return remembered
+      const row = head.get({ company }) as HeadRow | undefined
+      if (row === undefined) return undefined
+      const read = headOf(row)
+      heads.set(company, read)
+      return read
     },
     readPage(resource, company, offset, limit) {
       const row = statementsOf(resource).page.get({ company, offset, limit }) as unknown
@@ -83,6 +96,28 @@ export function createReader(db: DatabaseSync, resources: readonly Resource[]): 
     },
     ping: () => void ping.get(),
     close: () => db.close(),
+  }
+}
+
+/**
+ * Tells whether no other process has committed anything since the last call.
+ *
+ * SQLite is asked once in a turn of the event loop, not once a request: the requests of one turn
+ * had all arrived before any of them was looked at, so each sees all that was committed before it
+ * was sent.
+ */
+function watchChanges(db: DatabaseSync): () => boolean {
+  const statement = prepareRow(db, 'pragma data_version')
+  let version: unknown
+  let isAsked = false
+  return () => {
+    if (isAsked) return true
+    isAsked = true
+    setImmediate(() => (isAsked = false))
+    const [now] = statement.get() as unknown as [unknown]
+    const isSame = now === version
+    version = now
+    return isSame
   }
 }
 
