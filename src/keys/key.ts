@@ -28,8 +28,9 @@ export function isWellFormedKey(text: string): boolean {
 }
 
 /**
- * What is stored of a key: 32 bytes, here as Latin-1 text, which is quick to make and to compare. A plain SHA-256 suffices: there is no guessing 256 random bits, so a
- * slow hash would only slow us down.
+ * What is stored of a key: 32 bytes, here as Latin-1 text, which is quick to make and to compare.
+ * A plain SHA-256 suffices: there is no guessing 256 random bits, so a slow hash would only slow
+ * us down.
  */
 export function hashKey(key: string): string {
   return hash('sha256', key, 'latin1')
