@@ -63,6 +63,7 @@ export default tseslint.config(
     files: ['test/**/*.ts', 'bench/**/*.ts'],
     rules: {
       'max-lines-per-function': 'off',
+      'max-len': ['error', { code: 100, ignoreStrings: true, ignoreTemplateLiterals: true }],
       // node:test's functions return promises that the runner awaits.
       '@typescript-eslint/no-floating-promises': [
         'error',

@@ -110,7 +110,11 @@ async function tableOf(connection: DuckDBConnection, file: ColumnarFile): Promis
   const keys = await connection.runAndReadAll(
     `select distinct unnest(json_keys(json)) from read_json_objects(${path}, ${options})`,
   )
-  const names = keys.getRows().map(([name]) => String(name))
+  // A key without a name cannot be a column; nothing could ask for it.
+  const names = keys
+    .getRows()
+    .map(([name]) => String(name))
+    .filter((name) => name !== '')
   if (names.length === 0) throw new OperatorError(`${file.name} holds no JSON object`)
   return `read_json(${path}, ${options}, columns=${textColumns(names.sort())})`
 }

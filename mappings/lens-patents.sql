@@ -1,0 +1,36 @@
+-- Patents from a collection of The Lens (CSV) as rights; a company for each applicant.
+--
+--   dossier import rights patents.csv.gz --map lens-patents --source lens
+--
+-- Key: the Lens id, so that a patent of several applicants stands in the listings of all of them
+-- as one record. Applicants are persons and companies without a mark, from anywhere: their
+-- jurisdiction is ZZ, unknown. Patents without an applicant are left out: they are nobody's.
+-- Dates are DD/MM/YY. The publication year tells the century; where it contradicts the date, the
+-- date is left out. An application is not later than its publication, which tells its century.
+
+with patents as (
+  select
+    *,
+    try_cast(publication_year as integer) as published,
+    2000 + try_cast(application_date[7:8] as integer) as applied
+  from source
+  where trim(applicants) <> ''
+)
+select
+  lens_id as key,
+  'ZZ' as company_jurisdiction,
+  trim(unnest(string_split(applicants, ';;'))) as company_identifier,
+  jurisdiction,
+  title as name,
+  'patent' as object_type,
+  type as status,
+  publication_number as registration_number,
+  case when published % 100 = try_cast(publication_date[7:8] as integer)
+    then published || '-' || publication_date[4:5] || '-' || publication_date[1:2]
+  end as registration_date,
+  case when applied > published then applied - 100 else applied end
+    || '-' || application_date[4:5] || '-' || application_date[1:2] as application_date,
+  list_transform(string_split(applicants, ';;'), lambda holder: trim(holder)) as holders,
+  source_file,
+  source_row
+from patents

@@ -1,0 +1,33 @@
+-- New York City's job postings (NYC Open Data, CSV, exports of 2019) as jobs; the company is the
+-- agency.
+--
+--   dossier import jobs postings.csv.gz --map nyc-job-postings --source nyc --rejects refused.ndjson
+--
+-- Key: job id and posting type, since a job is posted internally and externally under one id.
+-- A description is most often empty; the work unit and the requirements stand in for it. Salaries
+-- are whole numbers here: where a bound is not (hourly rates such as 15.45), both are left out
+-- rather than rounded. An export has rows whose columns are shifted: their posting date is prose,
+-- and the import refuses them. Left out: what only some exports have, the date of update included.
+
+select
+  "Job ID" || '|' || "Posting Type" as key,
+  'US-NY' as company_jurisdiction,
+  trim("Agency") as company_identifier,
+  "Business Title" as title,
+  case when trim("Job Description") <> '' then "Job Description"
+    else concat_ws(chr(10), nullif("Division/Work Unit", ''), nullif("Minimum Qual Requirements", ''))
+  end as description,
+  case when is_whole then try_cast("Salary Range From" as double)::bigint end as salary_from,
+  case when is_whole then try_cast("Salary Range To" as double)::bigint end as salary_to,
+  'USD' as currency,
+  "Work Location" as location,
+  "Posting Date" as created_at,
+  source_file,
+  source_row
+from (
+  select
+    *,
+    try_cast("Salary Range From" as double) % 1 = 0
+      and try_cast("Salary Range To" as double) % 1 = 0 as is_whole
+  from source
+)

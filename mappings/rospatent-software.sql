@@ -1,0 +1,37 @@
+-- Rospatent's register of computer programs (CSV) as rights; a company for each right holder.
+--
+--   dossier import rights programs.csv --map rospatent-software --source rospatent
+--
+-- Key: the registration number, without the second byte-order mark that the first one begins with.
+-- Right holders stand one a line, with the country in brackets, which is cut off; blanks are made
+-- single, since the same holder is written with one or two. Remains of HTML in names become blanks.
+-- Left out: authors, contacts and publication data. The file lists programs in force only.
+
+with programs as (
+  select
+    *,
+    trim("registration number", chr(65279) || ' ') as number,
+    list_filter(
+      list_transform(
+        string_split("right holders", chr(10)),
+        lambda holder: trim(regexp_replace(regexp_replace(holder, '\(\w\w\)\s*$', ''), '\s+', ' ', 'g'))
+      ),
+      lambda holder: holder <> ''
+    ) as names
+  from source
+)
+select
+  number as key,
+  'RU' as company_jurisdiction,
+  unnest(list_distinct(names)) as company_identifier,
+  'RU' as jurisdiction,
+  trim(regexp_replace("program name", '\s*<br\s*/?>\s*', ' ', 'g')) as name,
+  'computer_program' as object_type,
+  case actual when 'true' then 'active' else actual end as status,
+  number as registration_number,
+  strptime(nullif("registration date", ''), '%Y%m%d')::date as registration_date,
+  strptime(nullif("application date", ''), '%Y%m%d')::date as application_date,
+  names as holders,
+  source_file,
+  source_row
+from programs

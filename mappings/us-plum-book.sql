@@ -1,0 +1,25 @@
+-- The "Plum Book", leading positions of the US government (CSV, editions 2012 and 2016), as
+-- employees; the company is the agency.
+--
+--   dossier import employees positions-2016.csv.gz --map us-plum-book --source plum-book-2016
+--
+-- Key: the row's id, which holds for one edition only: give each edition a source of its own.
+-- Agencies are written in capitals in one edition and not in the other; their identifier is in
+-- capitals. Left out: the positions without a person's name ("Vacant", "Career Incumbent"), pay
+-- and kind of appointment. There is no first day in office.
+
+select
+  id as key,
+  'US' as company_jurisdiction,
+  upper(trim(agcy_name)) as company_identifier,
+  id as identifier,
+  trim(name_of_incumbent) as name,
+  trim(title) as position,
+  pborg_seq as employer_identifier,
+  trim(agcy_name) as employer_name,
+  'US' as employer_jurisdiction,
+  strptime(nullif(trim(expires), ''), '%m/%d/%Y')::date as end_date,
+  source_file,
+  source_row
+from source
+where lower(trim(name_of_incumbent)) not in ('', 'vacant', 'career incumbent')
