@@ -31,7 +31,7 @@ function pageSql({ name, order, metaOf }: Resource): string {
   const first = isBackwards ? 'coalesce(h.total, 0) - $offset - $limit' : '$offset'
   return `
     select ${headColumns}, ${metaOf === undefined ? 'null' : 'h.meta'}, (
-      select cast(group_concat(record) as blob) from (
+      select cast(group_concat(record, ',') as blob) from (
         select record from ${name}
         where company_id = $company
           and position >= ${first} and position < ${first} + $limit
