@@ -64,17 +64,15 @@ export function buildApp(options: AppOptions): FastifyInstance {
     requestTimeout: 30_000,
     keepAliveTimeout: 65_000,
     frameworkErrors: (error, request, reply) => {
-      // A URL that the router cannot read: the hooks have not run (contract 2.3).
-      void reply.header('x-request-id', request.id)
-      const answer = (failure: unknown) => sendFailure(request, reply, failure, logger)
-      Promise.resolve(authorize(options, request)).then(
-        (refusal) => answer(refusal ?? error),
-        answer,
-      )
+      // A URL that the router cannot read: none of the hooks runs for it.
+      reply.raw.once('finish', () => logRequest(logger, request, reply))
+      const answer = (refusal: unknown) => sendFailure(request, reply, refusal ?? error, logger)
+      Promise.resolve(receive(request, reply)).then(answer, answer)
     },
     clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, logger),
   })
-  addCommonBehaviour(app, options)
+  const receive = createReceive(app, options)
+  addCommonBehaviour(app, options, receive)
   const cache = createPageCache(options.cacheBytesMax)
   for (const resource of resources) addListingRoute(app, resource, { store, cache })
   addHealth(app, store)
@@ -87,28 +85,44 @@ function requestId(given: string | string[] | undefined): string {
   return typeof given === 'string' && requestIdPattern.test(given) ? given : randomUUID()
 }
 
-function addCommonBehaviour(app: FastifyInstance, options: AppOptions): void {
+/** Gives what every answer has, and the failure of a request that goes no further. */
+type Receive = (request: FastifyRequest, reply: FastifyReply) => Awaitable<ApiError | undefined>
+
+/** Makes what every request meets first, whether the router knows its path or not. */
+function createReceive(app: FastifyInstance, options: AppOptions): Receive {
   let isStopping = false
   app.decorate('stopAnswering', () => {
     isStopping = true
   })
+  return (request, reply) => {
+    void reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff')
+    if (isStopping) {
+      void reply.header('connection', 'close')
+      return unavailable()
+    }
+    return authorize(options, request)
+  }
+}
+
+function addCommonBehaviour(app: FastifyInstance, options: AppOptions, receive: Receive): void {
   app.decorateRequest('key', undefined)
+  const isKnownPath = gatherPaths(app)
+
+  function missing(request: FastifyRequest): ApiError | undefined {
+    if (!request.is404) return undefined
+    return isKnownPath(request.url) ? methodNotAllowed() : notFound()
+  }
 
   // Bodies are read where they mean something (request-body.ts), and nowhere else.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
 
   app.addHook('onRequest', (request, reply, done) => {
-    void reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff')
-    if (isStopping) {
-      void reply.header('connection', 'close')
-      return done(unavailable())
-    }
-    if (!request.url.startsWith(apiPrefix)) return done()
-    const refusal = authorize(options, request)
+    const refusal = receive(request, reply)
     // Most stores know at once; then the request need not wait for another turn.
-    if (refusal instanceof Promise) refusal.then(done, done)
-    else done(refusal)
+    if (refusal instanceof Promise) {
+      refusal.then((error) => done(error ?? missing(request)), done)
+    } else done(refusal ?? missing(request))
   })
   app.addHook('onResponse', (request, reply, done) => {
     logRequest(options.logger, request, reply)
@@ -117,15 +131,17 @@ function addCommonBehaviour(app: FastifyInstance, options: AppOptions): void {
   app.setErrorHandler((error, request, reply) => {
     sendFailure(request, reply, error, options.logger)
   })
-  const isKnownPath = gatherPaths(app)
-  app.setNotFoundHandler((request) => {
-    throw isKnownPath(request.url) ? methodNotAllowed() : notFound()
+  // All has been said before the framework's own handler, which would want to parse a body first.
+  app.setNotFoundHandler(() => {
+    throw notFound()
   })
 }
 
 /** Contract section 2: why the request is refused, before everything else under /api/. */
 function authorize(options: AppOptions, request: FastifyRequest): Awaitable<ApiError | undefined> {
-  if (!request.url.startsWith(apiPrefix)) return undefined
+  // A route that serves a listing needs a key by whatever spelling of its path it was found.
+  const { resource } = request.routeOptions.config
+  if (resource === undefined && !isUnderApi(request.url)) return undefined
   try {
     const key = options.authenticate(request.headers.authorization)
     if (!(key instanceof Promise)) return admit(request, key)
@@ -133,6 +149,12 @@ function authorize(options: AppOptions, request: FastifyRequest): Awaitable<ApiE
   } catch (error) {
     return unavailable(error)
   }
+}
+
+/** Whether a path is under /api/, however it is percent-encoded: the router decodes it, too. */
+function isUnderApi(url: string): boolean {
+  const decode = (code: string) => String.fromCharCode(parseInt(code.slice(1), 16))
+  return url.replace(/%[0-9a-f]{2}/gi, decode).startsWith(apiPrefix)
 }
 
 /** Notes whose request it is; gives the refusal where the key is none, or not for the listing. */

@@ -5,7 +5,6 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { chooseCoding, encode } from './compression.ts'
-import { notFound } from './errors.ts'
 import type { OpenApi } from './openapi.ts'
 
 export const docsPaths = { document: '/openapi.json', page: '/docs' } as const
@@ -66,10 +65,11 @@ export function addDocs(app: FastifyInstance, document: OpenApi): void {
   app.get(`${docsPaths.page}/start.js`, (_request, reply) =>
     reply.header('content-type', 'text/javascript; charset=utf-8').send(startScript),
   )
-  app.get(`${docsPaths.page}/:asset`, async (request, reply) => {
-    const { asset } = request.params as { asset: string }
-    const type = assetTypes[asset]
-    if (type === undefined) throw notFound()
+  for (const [asset, type] of Object.entries(assetTypes)) addAsset(app, asset, type)
+}
+
+function addAsset(app: FastifyInstance, asset: string, type: string): void {
+  app.get(`${docsPaths.page}/${asset}`, async (request, reply) => {
     const body = await readFile(join(assetFolder, asset))
     const coding = chooseCoding(request.headers['accept-encoding'])
     if (coding !== 'identity') void reply.header('content-encoding', coding)

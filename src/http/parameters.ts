@@ -73,6 +73,9 @@ function parseParameter(
 ): number {
   const inQuery = query[name]
   const inBody = body?.[name]
+  if (Array.isArray(inQuery)) {
+    throw badRequest(`${name} is given more than once; ${allowed(name)}`)
+  }
   const fromQuery = inQuery === undefined ? undefined : parseValue(name, inQuery)
   const fromBody = inBody === undefined ? undefined : parseValue(name, inBody)
   if (fromQuery !== undefined && fromBody !== undefined && fromQuery !== fromBody) {
@@ -88,7 +91,9 @@ function parseValue(name: keyof PageRequest, value: unknown): number {
       ? Number(value)
       : NaN
   if (Number.isSafeInteger(number) && number >= minimum && number <= maximum) return number
-  const got = Array.isArray(value) ? 'given more than once' : undefined
-  const allowed = `it takes an integer from ${minimum} to ${maximum}`
-  throw got ? badRequest(`${name} is ${got}; ${allowed}`) : invalid(name, value, allowed)
+  throw invalid(name, value, allowed(name))
+}
+
+function allowed(name: keyof PageRequest): string {
+  return `it takes an integer from ${parameters[name].minimum} to ${parameters[name].maximum}`
 }
