@@ -12,27 +12,34 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { settings as settingTable, type Settings, UsageError } from '../config.ts'
+import {
+  type SettingName,
+  settings as table,
+  type Settings,
+  UsageError,
+  variableOf,
+} from '../config.ts'
+import { banner, taggedPath } from '../demo/banner.ts'
+import type { Row } from '../demo/company.ts'
 import {
   companyCount,
+  type DemoExtract,
   demoExtracts,
-  firstEmptyId,
   longHistoryId,
   longHistoryLength,
-  type Row,
+  longHistoryListing,
 } from '../demo/registry.ts'
 import { importFiles } from '../import/import-files.ts'
 import { OperatorError } from '../operator-error.ts'
 import { resources } from '../resources/index.ts'
-import { openStoreWriter } from '../store/open-store.ts'
+import { openStoreReader, openStoreWriter } from '../store/open-store.ts'
 import type { StoreWriter } from '../store/store.ts'
-import type { Command, CommandContext } from './command.ts'
+import type { Command, CommandContext, Input } from './command.ts'
 import { issueKey } from './keys.ts'
 import { createProgress } from './progress.ts'
-import { startServer, untilStopped } from './serve.ts'
+import { type RunningServer, startServer, untilStopped } from './serve.ts'
 
 const defaultDb = 'demo/registry.db'
-const companies = companyCount.toLocaleString('en')
 const keyLifeMs = 7 * 86_400_000
 
 export const demo: Command = {
@@ -40,63 +47,98 @@ export const demo: Command = {
   summary: 'make a made-up registry and serve it: a first look',
   usage: ['demo [OPTIONS]'],
   details: `
-Makes a registry of ${companies} companies that do not exist, once, in ${defaultDb};
-issues a key for seven days; serves it, and prints requests to try. Remove the file to have it
-made anew.`,
+Makes a registry of ${format(companyCount)} companies that do not exist, named in Latin, Cyrillic,
+Chinese and Arabic script; one has ${format(longHistoryLength)} events, some have nothing. It is
+made once, in ${defaultDb} unless --db names another file; remove that to have it made anew.
+
+Then issues a key for seven days, serves the registry, and prints requests to paste. Where the
+port is in use, a free one is taken. SIGTERM or SIGINT (Ctrl-C) stop it.
+
+  dossier demo
+  dossier demo --port 9000`,
   options: [],
   settings: ['db', 'host', 'port', 'cacheMib', 'stopSeconds', 'logLevel', 'logFormat'],
-  async run({ words, options, settings: given }, context) {
-    if (words.length > 0)
-      throw new UsageError(`demo takes options only, but got ${words.join(' ')}`)
-    const isDbGiven = options['db'] !== undefined || given.db !== settingTable.db.default
+  async run(input, context) {
+    if (input.words.length > 0)
+      throw new UsageError(`demo takes options only, but got ${input.words.join(' ')}`)
     const settings: Settings = {
-      ...given,
-      db: isDbGiven ? given.db : defaultDb,
-      // The requests are tried in the next window; this one stays readable.
-      logLevel: options['log-level'] ?? 'warn',
+      ...input.settings,
+      db: given('db', input, context) ?? defaultDb,
+      // The requests are tried in another window; this one stays readable.
+      logLevel: given('logLevel', input, context) ?? 'warn',
     }
-    if (!existsSync(settings.db)) await makeRegistry(settings.db, context)
+    if (existsSync(settings.db)) await checkRegistry(settings.db)
+    else await makeRegistry(settings.db, context)
     const key = await makeKey(settings.db, context)
     const server = await startOnFreePort(settings, context)
-    context.stdout.write(banner(server.url, key))
+    const etag = await tagOf(server, key)
+    context.stdout.write(banner({ db: settings.db, url: server.url, key, etag }))
     await untilStopped(server, settings, context.signal)
     return 0
   },
 }
 
+/** What the operator says of a setting; undefined where the demonstration may choose. */
+function given(
+  key: SettingName,
+  { options }: Input,
+  { environment }: CommandContext,
+): string | undefined {
+  return options[table[key].name] ?? environment[variableOf(table[key])]
+}
+
+/** Keeps a registry in earnest from being given a key, and from being taken for this one. */
+async function checkRegistry(db: string): Promise<void> {
+  const reader = openStoreReader(db, resources)
+  try {
+    const resource = resources.find(({ name }) => name === longHistoryListing)
+    const head = resource && (await reader.readHead(resource, longHistoryId))
+    if (head !== undefined && head.total >= longHistoryLength) return
+  } finally {
+    await reader.close()
+  }
+  throw new OperatorError(`${db} is another registry; name a file of the demo's own with --db`)
+}
+
 /** Builds the registry beside its place, and puts it there when it is whole. */
 async function makeRegistry(db: string, context: CommandContext): Promise<void> {
-  mkdirSync(dirname(db), { recursive: true })
-  const folder = mkdtempSync(join(dirname(db), '.making-'))
+  const startedAt = context.now()
+  const counts: string[] = []
+  const folder = orExplain(db, () => {
+    mkdirSync(dirname(db), { recursive: true })
+    return mkdtempSync(join(dirname(db), '.making-'))
+  })
   try {
     const made = join(folder, 'registry.db')
     const store = openStoreWriter(made, resources)
     try {
-      for (const { name, rows } of demoExtracts()) {
-        await importRows(store, name, rows(), folder, context)
+      for (const extract of demoExtracts()) {
+        context.stderr.write(`Making ${extract.name} …\n`)
+        const path = join(folder, `${extract.name}.ndjson`)
+        orExplain(db, () => writeNdjson(path, extract.rows()))
+        const rows = await importExtract(store, extract, path, context)
+        counts.push(`${format(rows)} ${extract.name}`)
       }
     } finally {
       await store.close()
     }
-    renameSync(made, db)
+    orExplain(db, () => moveInto(made, db))
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
+  const seconds = ((context.now() - startedAt) / 1_000).toFixed(1)
+  context.stderr.write(`Made ${db} in ${seconds} s: ${counts.join(', ')}.\n`)
 }
 
-async function importRows(
+async function importExtract(
   store: StoreWriter,
-  name: string,
-  rows: Iterable<Row>,
-  folder: string,
+  { name }: DemoExtract,
+  path: string,
   context: CommandContext,
-): Promise<void> {
-  const path = join(folder, `${name}.ndjson`)
-  writeNdjson(path, rows)
-  context.stderr.write(`Making ${name} …\n`)
+): Promise<number> {
   const progress = createProgress(context, undefined)
   try {
-    const report = await importFiles(store, {
+    const { counts, version } = await importFiles(store, {
       resource: resources.find((resource) => resource.name === name),
       files: [{ name: path, format: 'ndjson', compression: 'none', size: undefined }],
       mapping: undefined,
@@ -109,7 +151,8 @@ async function importRows(
       onWait: () => undefined,
       signal: context.signal,
     })
-    if (report.version === undefined) throw new OperatorError(`the demo's ${name} were refused`)
+    if (version === undefined) throw new OperatorError(`the demo's ${name} were refused`)
+    return counts.read
   } finally {
     progress.end()
   }
@@ -130,6 +173,24 @@ function writeNdjson(path: string, rows: Iterable<Row>): void {
     writeSync(file, lines.join(''))
   } finally {
     closeSync(file)
+  }
+}
+
+function moveInto(made: string, db: string): void {
+  // Another demo has been quicker, and may be serving it already.
+  if (existsSync(db)) return
+  // SQLite would take what a removed registry has left behind for changes to this one.
+  for (const remains of [`${db}-wal`, `${db}-shm`]) rmSync(remains, { force: true })
+  renameSync(made, db)
+}
+
+/** Work on files, whose faults are the operator's to mend. */
+function orExplain<T>(db: string, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    const isOfFiles = error instanceof Error && 'syscall' in error
+    throw isOfFiles ? new OperatorError(`${db} cannot be made: ${error.message}`) : error
   }
 }
 
@@ -156,36 +217,13 @@ async function startOnFreePort(settings: Settings, context: CommandContext) {
   }
 }
 
-function banner(url: string, key: string): string {
-  const listing = (id: number, rest: string) => `${url}/api/v1/companies/${id}/${rest}`
-  const curl = (title: string, command: string) => `  # ${title}\n  ${command}\n`
-  const get = (target: string) => `curl -s -H "Authorization: Bearer $KEY" "${target}"; echo`
-  const lastPage = Math.ceil(longHistoryLength / 3)
-  return `
-Dossier serves a made-up registry of ${companies} companies.
+/** Asks the server itself, so that the request that is printed answers what it is said to. */
+async function tagOf({ app }: RunningServer, key: string): Promise<string> {
+  const headers = { authorization: `Bearer ${key}` }
+  const answer = await app.inject({ method: 'HEAD', url: taggedPath, headers })
+  return String(answer.headers['etag'])
+}
 
-  Reference, where you can try requests:  ${url}/docs
-  Your key, good for seven days:          ${key}
-
-Paste these into another window:
-
-  KEY=${key}
-
-${[
-  curl('The first page of the rights of company 1', get(listing(1, 'rights?limit=2'))),
-  curl('The third page of its employees, 50 a page', get(listing(1, 'employees?page=3&limit=50'))),
-  curl(
-    `The last page of ${longHistoryLength.toLocaleString('en')} events: as quick as the first`,
-    get(listing(longHistoryId, `events?page=${lastPage}&limit=3`)),
-  ),
-  curl(
-    'A company that has nothing, and one that does not exist',
-    get(listing(firstEmptyId, 'jobs')),
-  ),
-  `  ${get(listing(companyCount + 1, 'jobs'))}\n`,
-  curl('Only the headers', get(listing(1, 'pos_terminals')).replace('curl -s', 'curl -sI')),
-].join('\n')}
-Your own data:  bin/dossier import --help
-Stop:           Ctrl-C
-`
+function format(count: number): string {
+  return count.toLocaleString('en')
 }

@@ -1,30 +1,23 @@
 // A made-up registry, the same on every machine. It is data, not code that serves: the one place
-// outside resources/ that knows fields by their names, as any operator's extract does.
+// outside resources/ that knows resources and fields by their names, as any operator's extract
+// does.
 
+import { type Company, companyRow, makeCompany, type Row } from './company.ts'
+import { eventRows } from './history.ts'
 import { createRandom, type Random } from './random.ts'
-import { vocabularies, type Vocabulary } from './vocabulary.ts'
-
-/** A row of an import: a company or a record, by its columns. */
-export type Row = Readonly<Record<string, unknown>>
+import { isoDay, laterMoment, moment } from './time.ts'
+import { vocabularies } from './vocabulary.ts'
 
 const seed = 20_241_120
 export const companyCount = 3_000
-/** The company with the long history, and how long that is. */
+/** The company that has several pages of everything. */
+export const showcaseId = 1
+/** The company with the long history, the listing that it is in, and how long that is. */
 export const longHistoryId = 2
+export const longHistoryListing = 'events'
 export const longHistoryLength = 250_000
 /** The companies from here on have nothing but a name. */
 export const firstEmptyId = 2_901
-
-const dayMs = 86_400_000
-const beginning = Date.UTC(2005, 0, 3)
-const days = 7_300
-
-interface Company {
-  readonly id: number
-  readonly identifier: string
-  readonly name: string
-  readonly words: Vocabulary
-}
 
 /** The rows of one import of the demonstration. */
 export interface DemoExtract {
@@ -36,84 +29,71 @@ export interface DemoExtract {
 /** The whole demonstration, in the order in which it is imported. */
 export function demoExtracts(): readonly DemoExtract[] {
   const random = createRandom(seed)
-  const companies = Array.from({ length: companyCount }, (_, index) =>
-    makeCompany(random, index + 1),
-  )
+  const companies = Array.from({ length: companyCount }, (_, index) => {
+    const id = index + 1
+    // The companies that the banner speaks of are of the first country, so that they can be read.
+    return makeCompany(random, id, id <= longHistoryId ? vocabularies.slice(0, 1) : vocabularies)
+  })
   const busy = companies.filter(({ id }) => id < firstEmptyId)
+  // Each listing has chance of its own, so that a change to one leaves the others as they are.
   return [
     { name: 'companies', rows: () => companies.map(companyRow) },
     { name: 'rights', rows: () => rightRows(createRandom(seed + 1), busy) },
     { name: 'employees', rows: () => employeeRows(createRandom(seed + 2), busy) },
     { name: 'jobs', rows: () => jobRows(createRandom(seed + 3), busy) },
     { name: 'pos_terminals', rows: () => terminalRows(createRandom(seed + 4), busy) },
-    { name: 'events', rows: () => eventRows(createRandom(seed + 5), busy) },
+    {
+      name: longHistoryListing,
+      rows: () => {
+        const chance = createRandom(seed + 5)
+        return eventRows(chance, busy, (company) =>
+          company.id === longHistoryId ? longHistoryLength : amount(chance, company, 8, 120),
+        )
+      },
+    },
   ]
 }
 
-function makeCompany(random: Random, id: number): Company {
-  const words = random.pick(id <= 2 ? vocabularies.slice(0, 1) : vocabularies)
-  const name = words.companyForm(
-    random.pick(words.companyNames),
-    random.pick(words.companyKinds),
-    random.pick(words.legalForms),
-  )
-  return { id, identifier: String(10_000_000 + id * 7_919), name, words }
-}
-
-function companyRow({ id, identifier, name, words }: Company): Row {
-  return { id, jurisdiction: words.jurisdiction, identifier, name }
-}
-
-/** How many records of a kind a company has: the first one enough for several pages. */
-function amount({ id }: Company, random: Random, most: number, ofFirst: number): number {
-  return id === 1 ? ofFirst : random.integer(0, most)
-}
-
-function moment(random: Random): Date {
-  return new Date(beginning + random.integer(0, days) * dayMs + random.integer(0, 86_399_999))
-}
-
-function later(random: Random, date: Date): Date {
-  return new Date(date.getTime() + random.integer(1, 2_000) * dayMs)
-}
-
-function person(random: Random, words: Vocabulary): string {
-  const names = [random.pick(words.givenNames), random.pick(words.familyNames)]
-  return (words.isFamilyNameFirst ? names.reverse() : names).join(' ')
-}
-
-function address(random: Random, words: Vocabulary): string {
-  return `${random.pick(words.streets)} ${random.integer(1, 240)}, ${random.pick(words.cities)}`
+/** How many records of a kind a company has: the showcase enough for several pages. */
+function amount(random: Random, { id }: Company, most: number, ofShowcase: number): number {
+  return id === showcaseId ? ofShowcase : random.integer(0, most)
 }
 
 /** When the register first held a record, and when it last changed it. */
-function stamps(random: Random, since: Date): Row {
-  return { created_at: since.toISOString(), updated_at: later(random, since).toISOString() }
+function stamps(random: Random, since: number): Row {
+  const created = laterMoment(random, since, 20)
+  return {
+    created_at: new Date(created).toISOString(),
+    updated_at: new Date(laterMoment(random, created, 900)).toISOString(),
+  }
 }
 
 const rightKinds = ['trademark', 'patent', 'design', 'utility_model']
-const rightStates = ['registered', 'pending', 'expired', 'opposed']
+const rightStates = ['registered', 'registered', 'registered', 'pending', 'expired', 'opposed']
 
 /** Some rights have two holders: the same record then stands in the listings of both. */
 function* rightRows(random: Random, companies: readonly Company[]): Generator<Row> {
   let id = 0
   for (const company of companies) {
-    for (let left = amount(company, random, 6, 230); left > 0; left--) {
+    for (let left = amount(random, company, 6, 230); left > 0; left--) {
       id += 1
       const second = random.oneIn(12) ? random.pick(companies) : company
       const holders = [...new Set([company, second])]
+      const { jurisdiction, lines, rightName } = company.words
+      const status = random.pick(rightStates)
       const application = moment(random)
+      const registration = laterMoment(random, application, 700)
       const record = {
         id,
-        jurisdiction: company.words.jurisdiction,
-        name: random.pick(company.words.brands),
+        jurisdiction,
+        name: rightName(company.ownName, random.pick(lines)),
         object_type: random.pick(rightKinds),
-        status: random.pick(rightStates),
-        registration_number: `${company.words.jurisdiction}${String(4_000_000 + id)}`,
-        registration_date: later(random, application).toISOString().slice(0, 10),
-        application_date: application.toISOString().slice(0, 10),
+        status,
+        registration_number: `${jurisdiction}${4_000_000 + id}`,
+        registration_date: status === 'pending' ? null : isoDay(registration),
+        application_date: isoDay(application),
         holders: holders.map(({ name }) => name),
-        ...stamps(random, application),
+        ...stamps(random, registration),
       }
       for (const holder of holders) yield { company_id: holder.id, ...record }
     }
@@ -123,20 +103,21 @@ function* rightRows(random: Random, companies: readonly Company[]): Generator<Ro
 function* employeeRows(random: Random, companies: readonly Company[]): Generator<Row> {
   let id = 0
   for (const company of companies) {
-    for (let left = amount(company, random, 12, 140); left > 0; left--) {
+    const { words } = company
+    for (let left = amount(random, company, 12, 140); left > 0; left--) {
       id += 1
       const start = moment(random)
       yield {
         company_id: company.id,
         id,
         identifier: String(770_000_000_000 + id * 104_729),
-        name: person(random, company.words),
-        position: random.pick(company.words.positions),
+        name: words.personName(random.pick(words.givenNames), random.pick(words.familyNames)),
+        position: random.pick(words.positions),
         employer_identifier: company.identifier,
         employer_name: company.name,
-        employer_jurisdiction: company.words.jurisdiction,
-        start_date: start.toISOString().slice(0, 10),
-        end_date: random.oneIn(3) ? later(random, start).toISOString().slice(0, 10) : null,
+        employer_jurisdiction: words.jurisdiction,
+        start_date: isoDay(start),
+        end_date: random.oneIn(3) ? isoDay(laterMoment(random, start, 2_000)) : null,
         ...stamps(random, start),
       }
     }
@@ -146,18 +127,20 @@ function* employeeRows(random: Random, companies: readonly Company[]): Generator
 function* jobRows(random: Random, companies: readonly Company[]): Generator<Row> {
   let id = 0
   for (const company of companies) {
-    for (let left = amount(company, random, 3, 24); left > 0; left--) {
+    const { words } = company
+    for (let left = amount(random, company, 3, 24); left > 0; left--) {
       id += 1
+      const isPayTold = !random.oneIn(4)
       const lowest = random.integer(18, 90) * 1_000
       yield {
         company_id: company.id,
         id,
-        title: random.pick(company.words.jobs),
-        description: random.pick(company.words.jobDescriptions),
-        salary_from: lowest,
-        salary_to: lowest + random.integer(0, 20) * 1_000,
-        currency: company.words.currency,
-        location: random.pick(company.words.cities),
+        title: random.pick(words.jobs),
+        description: random.pick(words.jobDescriptions),
+        salary_from: isPayTold ? lowest : null,
+        salary_to: isPayTold ? lowest + random.integer(0, 20) * 1_000 : null,
+        currency: isPayTold ? words.currency : null,
+        location: random.pick(words.cities),
         ...stamps(random, moment(random)),
       }
     }
@@ -167,45 +150,18 @@ function* jobRows(random: Random, companies: readonly Company[]): Generator<Row>
 function* terminalRows(random: Random, companies: readonly Company[]): Generator<Row> {
   let id = 0
   for (const company of companies) {
-    for (let left = amount(company, random, 4, 36); left > 0; left--) {
+    const { words } = company
+    for (let left = amount(random, company, 4, 36); left > 0; left--) {
       id += 1
+      const street = random.pick(words.streets)
       yield {
         company_id: company.id,
         id,
         terminal_id: `T-${String(id).padStart(6, '0')}`,
-        location: address(random, company.words),
-        bank_name: random.pick(company.words.banks),
+        location: words.address(street, random.integer(1, 240), random.pick(words.cities)),
+        bank_name: random.pick(words.banks),
         status: random.pick(['active', 'active', 'active', 'suspended', 'closed']),
-        jurisdiction: company.words.jurisdiction,
-      }
-    }
-  }
-}
-
-function* eventRows(random: Random, companies: readonly Company[]): Generator<Row> {
-  let id = 0
-  for (const company of companies) {
-    const isLong = company.id === longHistoryId
-    const length = isLong ? longHistoryLength : amount(company, random, 8, 120)
-    for (let left = length; left > 0; left--) {
-      id += 1
-      const { words } = company
-      const changes: readonly (readonly [string, string, string])[] = [
-        ['address', address(random, words), address(random, words)],
-        ['officers', person(random, words), person(random, words)],
-        ['status', 'active', random.pick(['dormant', 'liquidation', 'active'])],
-        ['capital', String(random.integer(1, 90) * 1_000), String(random.integer(1, 90) * 1_000)],
-      ]
-      const [attr, before, after] = random.pick(changes)
-      yield {
-        company_id: company.id,
-        id,
         jurisdiction: words.jurisdiction,
-        date: moment(random).toISOString(),
-        attr,
-        before,
-        after,
-        identifier: company.identifier,
       }
     }
   }

@@ -1,0 +1,68 @@
+// What a newcomer reads when the demonstration is ready: where to look, and what to paste.
+
+import {
+  companyCount,
+  firstEmptyId,
+  longHistoryId,
+  longHistoryLength,
+  longHistoryListing,
+  showcaseId,
+} from './registry.ts'
+
+/** The listing whose entity tag the banner needs. */
+export const taggedPath = pathOf(showcaseId, 'pos_terminals')
+
+/** What the banner is made of. */
+export interface BannerFacts {
+  readonly db: string
+  /** Where the server is reached, without a slash at the end. */
+  readonly url: string
+  readonly key: string
+  /** The entity tag of `taggedPath`, with its quotation marks. */
+  readonly etag: string
+}
+
+/** Each request bears the key itself: it works in any shell, and pasted alone. */
+export function banner({ db, url, key, etag }: BannerFacts): string {
+  const authorization = `-H "Authorization: Bearer ${key}"`
+  const listing = (id: number, rest: string) => `"${url}${pathOf(id, rest)}"`
+  const get = (id: number, rest: string) => `curl -s ${authorization} ${listing(id, rest)}; echo`
+  const lastPage = longHistoryLength / 5
+  const requests: readonly (readonly [string, string])[] = [
+    ['The first two of a company’s rights, of more than 200', get(showcaseId, 'rights?limit=2')],
+    [
+      'Page 3 of its employees, 50 a page: the last 40',
+      get(showcaseId, 'employees?page=3&limit=50'),
+    ],
+    [
+      `The last page of ${number(longHistoryLength)} events, as quick as the first`,
+      get(longHistoryId, `${longHistoryListing}?page=${lastPage}&limit=5`),
+    ],
+    [
+      'A listing that the client has already: 304, and no body',
+      `curl -sI ${authorization} -H 'If-None-Match: ${etag}' "${url}${taggedPath}"`,
+    ],
+    ['A company that has no jobs: an empty list', get(firstEmptyId, 'jobs')],
+    ['A company that does not exist: 404', get(companyCount + 1, 'jobs')],
+  ]
+  return `
+Dossier is serving ${db}: ${number(companyCount)} companies that do not exist.
+
+  Reference, where requests can be tried:  ${url}/docs
+  Key, good for seven days:                ${key}
+
+Requests to paste into another window:
+
+${requests.map(([title, command]) => `# ${title}\n${command}\n`).join('\n')}
+Your own data:  bin/dossier import --help
+Stop:           Ctrl-C
+`
+}
+
+function pathOf(id: number, rest: string): string {
+  return `/api/v1/companies/${id}/${rest}`
+}
+
+function number(value: number): string {
+  return value.toLocaleString('en')
+}

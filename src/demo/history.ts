@@ -1,0 +1,72 @@
+// The made-up changes of companies: each begins where the one before it left off.
+
+import type { Company, Row } from './company.ts'
+import type { Random } from './random.ts'
+import { beginning, end, isoSecond } from './time.ts'
+
+/** What may change of a company, and how a value of it is made up. */
+const attributes: Readonly<Record<string, (random: Random, company: Company) => string>> = {
+  address: (random, { words }) =>
+    words.address(random.pick(words.streets), random.integer(1, 240), random.pick(words.cities)),
+  officers: (random, { words }) =>
+    words.personName(random.pick(words.givenNames), random.pick(words.familyNames)),
+  status: (random) => random.pick(['active', 'dormant', 'in liquidation', 'under audit']),
+  share_capital: (random, { words }) => `${random.integer(1, 90) * 1_000} ${words.currency}`,
+  activity: (random, { words }) => random.pick(words.trades),
+}
+
+/** Addresses and officers change more often than the rest. */
+const changing = ['address', 'address', 'officers', 'officers', ...Object.keys(attributes)]
+
+/**
+ * The events of all companies, oldest first within each.
+ *
+ * @param lengthOf says how many events a company has.
+ */
+export function* eventRows(
+  random: Random,
+  companies: readonly Company[],
+  lengthOf: (company: Company) => number,
+): Generator<Row> {
+  let id = 0
+  for (const company of companies) {
+    const length = lengthOf(company)
+    const current = new Map<string, string>()
+    for (let index = 0; index < length; index++) {
+      id += 1
+      const attr = random.pick(changing)
+      const before = current.get(attr) ?? madeUp(attr, random, company)
+      const after = otherThan(before, attr, random, company)
+      current.set(attr, after)
+      yield {
+        company_id: company.id,
+        id,
+        jurisdiction: company.words.jurisdiction,
+        date: isoSecond(momentOf(index, length, random)),
+        attr,
+        before,
+        after,
+        identifier: company.identifier,
+      }
+    }
+  }
+}
+
+/** Somewhere in its own share of the years, so that the moments are in order. */
+function momentOf(index: number, length: number, random: Random): number {
+  const share = (end - beginning) / length
+  return Math.floor(beginning + index * share + random.integer(0, Math.floor(share) - 1))
+}
+
+function otherThan(before: string, attr: string, random: Random, company: Company): string {
+  for (;;) {
+    const after = madeUp(attr, random, company)
+    if (after !== before) return after
+  }
+}
+
+function madeUp(attr: string, random: Random, company: Company): string {
+  const make = attributes[attr]
+  if (make === undefined) throw new RangeError(`${attr} is no attribute`)
+  return make(random, company)
+}

@@ -1,0 +1,154 @@
+// `dossier demo`, run as a newcomer runs it: the program itself, its banner, the shell.
+
+import assert from 'node:assert/strict'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join, resolve } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { promisify } from 'node:util'
+import { companyCount, longHistoryLength } from '../../src/demo/registry.ts'
+import { importRows, makeFolder, queryValue } from '../support/import-rows.ts'
+
+const program = resolve(import.meta.dirname, '../../bin/dossier')
+const options = { timeout: 60_000 }
+const shell = promisify(execFile)
+
+/** A demo that runs, and what it has said so far. */
+interface RunningDemo {
+  readonly child: ChildProcess
+  readonly said: { out: string; err: string }
+  /** Waits until what was said matches. */
+  until(pattern: RegExp): Promise<void>
+  /** Sends the signal and gives the exit code. */
+  stop(signal: NodeJS.Signals): Promise<number | null>
+}
+
+/** The exit code, when all that was said has been read. */
+function exitOf(child: ChildProcess): Promise<number | null> {
+  return new Promise((done) => child.once('close', done))
+}
+
+function startDemo(t: TestContext, cwd: string, args: readonly string[]): RunningDemo {
+  const { PATH } = process.env
+  const child = spawn(program, ['demo', ...args], { cwd, env: { PATH } })
+  t.after(() => child.kill('SIGKILL'))
+  const said = { out: '', err: '' }
+  const exited = exitOf(child)
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (said.out += text))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (said.err += text))
+  return {
+    child,
+    said,
+    async until(pattern) {
+      while (!pattern.test(said.out + said.err)) {
+        const running = Promise.race([once(child.stdout, 'data'), once(child.stderr, 'data')])
+        const isOver = await Promise.race([running.then(() => false), exited.then(() => true)])
+        if (isOver) assert.fail(`the demo ended: ${said.out}${said.err}`)
+      }
+    },
+    stop(signal) {
+      child.kill(signal)
+      return exited
+    },
+  }
+}
+
+/** What the requests of a banner are answered, each pasted into a shell of its own. */
+async function paste(banner: string): Promise<string[]> {
+  const lines = banner.match(/^curl .+$/gm) ?? []
+  const answers = lines.map(async (line) => (await shell('sh', ['-c', line])).stdout)
+  return Promise.all(answers)
+}
+
+type Body = Readonly<Record<string, unknown>>
+
+test('a first start makes the registry, and a second one serves it again', options, async (t) => {
+  const folder = makeFolder(t)
+  const db = join(folder, 'demo/registry.db')
+  const first = startDemo(t, folder, ['--port', '0'])
+  await first.until(/Ctrl-C\n/)
+  const { ino } = statSync(db)
+
+  await t.test('what it printed', async () => {
+    const { out, err } = first.said
+    assert.match(err, /^Made demo\/registry\.db in \d+\.\d s: 3,000 companies, .+ events\.$/m)
+    const [, docs = ''] = /(http:\S+\/docs)$/m.exec(out) ?? []
+    assert.equal((await fetch(docs)).status, 200)
+    assert.match(out, /^ {2}Key, good for seven days: +dossier_\w+$/m)
+  })
+
+  await t.test('the requests that it printed', async () => {
+    const [rights, employees, events, unchanged, none, unknown, ...rest] = await paste(
+      first.said.out,
+    )
+    assert.deepEqual(rest, [])
+    const parse = (text = '') => JSON.parse(text) as Body
+    assert.equal((parse(rights)['rights'] as unknown[]).length, 2)
+    assert.ok(Number(parse(rights)['total']) > 200)
+    assert.equal((parse(employees)['employees'] as unknown[]).length, 40)
+    assert.equal(parse(employees)['pagination_offset'], 100)
+    assert.equal((parse(events)['events'] as unknown[]).length, 5)
+    assert.equal(parse(events)['total'], longHistoryLength)
+    assert.equal(parse(events)['pagination_offset'], longHistoryLength - 5)
+    assert.match(unchanged ?? '', /^HTTP\/1\.1 304 /)
+    assert.deepEqual(parse(none)['jobs'], [])
+    assert.deepEqual(parse(unknown)['error'], {
+      code: 404,
+      message: `Company ${companyCount + 1} is not in the registry`,
+    })
+  })
+
+  await t.test('what it left', async () => {
+    assert.equal(await first.stop('SIGINT'), 0)
+    const files = readdirSync(join(folder, 'demo')).filter((name) => !/-(wal|shm)$/.test(name))
+    assert.deepEqual(files, ['registry.db'])
+  })
+
+  await t.test('a second start, on a port that is taken', async () => {
+    const other = createServer().listen(0, '127.0.0.1')
+    t.after(() => other.close())
+    await once(other, 'listening')
+    const { port } = other.address() as { port: number }
+    const startedAt = Date.now()
+    const second = startDemo(t, folder, ['--port', String(port)])
+    await second.until(/Ctrl-C\n/)
+    assert.ok(Date.now() - startedAt < 5_000)
+    assert.equal(second.said.err, `Port ${port} is in use; taking a free one.\n`)
+    assert.equal(statSync(db).ino, ino)
+    const [rights] = await paste(second.said.out)
+    assert.match(rights ?? '', /^\{"ok":true,/)
+    assert.equal(queryValue(db, 'select count(distinct name) from keys'), 2)
+    assert.equal(await second.stop('SIGTERM'), 0)
+  })
+})
+
+test('interrupted while it makes the registry, it leaves nothing', options, async (t) => {
+  const folder = makeFolder(t)
+  const demo = startDemo(t, folder, ['--port', '0'])
+  await demo.until(/Making events/)
+  assert.equal(await demo.stop('SIGINT'), 130)
+  assert.match(demo.said.err, /interrupted; nothing was changed\n$/)
+  assert.deepEqual(readdirSync(join(folder, 'demo')), [])
+})
+
+test('it issues no key for a registry that is not its own', options, async (t) => {
+  const folder = makeFolder(t)
+  const db = join(folder, 'real.db')
+  await importRows(db, 'companies', [{ id: 2, jurisdiction: 'GB', identifier: '1' }])
+  const demo = startDemo(t, folder, ['--db', db])
+  assert.equal(await exitOf(demo.child), 1)
+  assert.match(demo.said.err, /^dossier: .+real\.db is another registry; name a file/)
+  assert.equal(queryValue(db, 'select count(*) from keys'), 0)
+})
+
+test('it says what is wrong with a folder that cannot be made', options, async (t) => {
+  const folder = makeFolder(t)
+  const db = join(folder, 'file/registry.db')
+  await importRows(join(folder, 'file'), 'companies', [{ jurisdiction: 'GB', identifier: '1' }])
+  const demo = startDemo(t, folder, ['--db', db])
+  assert.equal(await exitOf(demo.child), 1)
+  assert.match(demo.said.err, /^dossier: .+registry\.db cannot be made: /)
+  assert.ok(!existsSync(db))
+})

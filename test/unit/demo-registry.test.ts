@@ -1,0 +1,154 @@
+// The demonstration's registry: the same every time, plausible, and fit to be imported.
+
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { test } from 'node:test'
+import type { Row } from '../../src/demo/company.ts'
+import { createRandom } from '../../src/demo/random.ts'
+import {
+  companyCount,
+  demoExtracts,
+  firstEmptyId,
+  longHistoryId,
+  longHistoryLength,
+  longHistoryListing,
+  showcaseId,
+} from '../../src/demo/registry.ts'
+import { checkCompany } from '../../src/import/check-company.ts'
+import { checkRecord } from '../../src/import/check-record.ts'
+import { Refusal } from '../../src/import/refusal.ts'
+import { resources } from '../../src/resources/index.ts'
+
+const closed = '2024-11-20'
+
+function rowsOf(name: string): Row[] {
+  const extract = demoExtracts().find((candidate) => candidate.name === name)
+  assert.ok(extract, name)
+  return [...extract.rows()]
+}
+
+function digestOfAll(): string {
+  const hash = createHash('sha256')
+  for (const { rows } of demoExtracts()) {
+    for (const row of rows()) hash.update(JSON.stringify(row))
+  }
+  return hash.digest('hex')
+}
+
+function rowsByCompany(rows: readonly Row[]): Map<unknown, Row[]> {
+  return Map.groupBy(rows, (row) => row['company_id'])
+}
+
+test('one seed gives one sequence, another seed another', () => {
+  const sequence = (seed: number) => {
+    const random = createRandom(seed)
+    return Array.from({ length: 1_000 }, () => random.integer(-5, 5))
+  }
+  assert.deepEqual(sequence(7), sequence(7))
+  assert.notDeepEqual(sequence(7), sequence(8))
+  assert.deepEqual(
+    [...new Set(sequence(7))].sort((a, b) => a - b),
+    [-5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5],
+  )
+})
+
+test('the registry is the same bytes every time', () => {
+  assert.equal(digestOfAll(), digestOfAll())
+})
+
+test('companies come first, then every resource once', () => {
+  assert.deepEqual(
+    demoExtracts().map(({ name }) => name),
+    ['companies', ...resources.map(({ name }) => name)],
+  )
+})
+
+test('every company passes the check of imports, and none is there twice', () => {
+  const rows = rowsOf('companies')
+  assert.equal(rows.length, companyCount)
+  const identifiers = new Set<string>()
+  for (const row of rows) {
+    const checked = checkCompany(row)
+    if (checked instanceof Refusal) assert.fail(`${checked.reason}: ${JSON.stringify(row)}`)
+    identifiers.add(`${checked.companyJurisdiction} ${checked.companyIdentifier}`)
+  }
+  assert.deepEqual(
+    rows.map((row) => row['id']),
+    Array.from({ length: companyCount }, (_, index) => index + 1),
+  )
+  assert.equal(identifiers.size, companyCount)
+})
+
+for (const resource of resources) {
+  test(`${resource.name}: every record passes the check of imports and has all its fields`, () => {
+    const check = checkRecord(resource)
+    const columns = ['company_id', ...Object.keys(resource.fields)]
+    for (const row of rowsOf(resource.name)) {
+      assert.deepEqual(Object.keys(row), columns)
+      const checked = check(row)
+      if (checked instanceof Refusal) {
+        assert.fail(`${checked.field} ${checked.reason}: ${JSON.stringify(row)}`)
+      }
+    }
+  })
+
+  test(`${resource.name}: the showcase has more than a handful, the last companies nothing`, () => {
+    const companies = rowsByCompany(rowsOf(resource.name))
+    assert.ok((companies.get(showcaseId)?.length ?? 0) > 20)
+    for (let id = firstEmptyId; id <= companyCount; id++) assert.ok(!companies.has(id))
+  })
+
+  test(`${resource.name}: nothing is later than the day on which the registry was closed`, () => {
+    const times = Object.entries(resource.fields)
+      .filter(([, { kind }]) => kind === 'timestamp' || kind === 'timestamp_ms')
+      .map(([name]) => name)
+    for (const row of rowsOf(resource.name)) {
+      for (const time of times) {
+        const value = row[time] ?? closed
+        assert.ok(typeof value === 'string')
+        const day = value.slice(0, 10)
+        assert.ok(day >= '2005-01-03' && day <= closed, `${time} ${day}`)
+      }
+    }
+  })
+}
+
+test('names are in Latin, Cyrillic, Chinese and Arabic script', () => {
+  const names = rowsOf('companies').map((row) => String(row['name']))
+  const people = rowsOf('employees').map((row) => String(row['name']))
+  for (const script of [/\p{sc=Latin}/u, /\p{sc=Cyrillic}/u, /\p{sc=Han}/u, /\p{sc=Arabic}/u]) {
+    for (const texts of [names, people]) {
+      const share = texts.filter((text) => script.test(text)).length / texts.length
+      assert.ok(share > 0.1, `${script.source}: ${share}`)
+    }
+  }
+  assert.ok(people.some((name) => /[\u{10000}-\u{10ffff}]/u.test(name)))
+})
+
+test('a right of two holders stands in both listings, under one id and with one content', () => {
+  const byId = Map.groupBy(rowsOf('rights'), (row) => row['id'])
+  const shared = [...byId.values()].filter((rows) => rows.length > 1)
+  assert.ok(shared.length > 100)
+  for (const rows of shared) {
+    const contents = rows.map((row) => ({ ...row, company_id: undefined }))
+    assert.equal(new Set(rows.map((row) => row['company_id'])).size, 2)
+    assert.deepEqual(contents[0], contents[1])
+    assert.equal((rows[0]?.['holders'] as string[]).length, 2)
+  }
+})
+
+test('histories are as long as they should be, in order, and each change follows the last', () => {
+  const histories = rowsByCompany(rowsOf(longHistoryListing))
+  assert.equal(histories.get(longHistoryId)?.length, longHistoryLength)
+  for (const history of histories.values()) {
+    const current = new Map<unknown, unknown>()
+    let last = ''
+    for (const { attr, before, after, date } of history) {
+      assert.ok(String(date) >= last)
+      last = String(date)
+      assert.notEqual(before, after)
+      assert.equal(before, current.get(attr) ?? before)
+      current.set(attr, after)
+    }
+  }
+})
