@@ -210,7 +210,8 @@ async function startOnFreePort(settings: Settings, context: CommandContext) {
   try {
     return await startServer(settings, context)
   } catch (error) {
-    const isTaken = error instanceof OperatorError && error.message.includes('is in use')
+    const cause = error instanceof OperatorError ? error.cause : undefined
+    const isTaken = cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE'
     if (!isTaken) throw error
     context.stderr.write(`Port ${settings.port} is in use; taking a free one.\n`)
     return startServer({ ...settings, port: '0' }, context)

@@ -106,7 +106,9 @@ function explainListenError(error: unknown, { host, port }: Settings): unknown {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   switch (code) {
     case 'EADDRINUSE':
-      return new OperatorError(`port ${port} of ${host} is in use; choose another with --port`)
+      return new OperatorError(`port ${port} of ${host} is in use; choose another with --port`, {
+        cause: error,
+      })
     case 'EACCES':
       return new OperatorError(`no right to listen on port ${port}; choose one above 1023`)
     case 'EADDRNOTAVAIL':
