@@ -1,0 +1,18 @@
+// What everything is compared with: a bare `node:http` server that sends one answer, the same
+// header fields and body bytes that Dossier sends.
+//
+//   node bench/bare-server.ts PORT FILE    (FILE: JSON of { headers, body in base64 })
+
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+
+const [port = '', file = ''] = process.argv.slice(2)
+const answer = JSON.parse(readFileSync(file, 'utf8')) as {
+  headers: Record<string, string>
+  body: string
+}
+const body = Buffer.from(answer.body, 'base64')
+createServer((_request, response) => {
+  response.writeHead(200, answer.headers)
+  response.end(body)
+}).listen(Number(port), '127.0.0.1')

@@ -1,0 +1,97 @@
+// The data that is measured on: seeded files of canonical records, and stores made of them by the
+// real import. Both are kept between runs, under names that say what they are.
+
+import { execFileSync } from 'node:child_process'
+import { closeSync, existsSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { tmpdir, userInfo } from 'node:os'
+import { join, resolve } from 'node:path'
+
+/** Where files and stores lie. */
+export const folder = join(tmpdir(), `dossier-bench-${userInfo().uid}`)
+
+export const dossier = resolve(import.meta.dirname, '../bin/dossier')
+
+/** How the records of a file belong to companies. */
+export interface Shape {
+  readonly resource: 'rights' | 'events'
+  readonly records: number
+  /** Records in each listing. */
+  readonly listing: number
+  /** Clustered: a company's records stand together; scattered: they are all over the file. */
+  readonly order: 'clustered' | 'scattered'
+}
+
+function nameOf({ resource, records, listing, order }: Shape): string {
+  return `${resource}-${records}-${listing}-${order}`
+}
+
+/** A record of about 380 bytes on the wire. */
+function right(id: number, company: number): string {
+  const day = new Date(Date.UTC(2000, 0, 1 + (id % 8_000))).toISOString()
+  return (
+    `{"company_id":${company},"id":${id},"jurisdiction":"GB","name":"A mark of the company ${company}` +
+    `, of some length","object_type":"trademark","status":"registered","registration_number":` +
+    `"UK${String(id).padStart(11, '0')}","registration_date":"${day.slice(0, 19)}Z",` +
+    `"application_date":"${day.slice(0, 19)}Z","holders":["Holder of ${company} Limited"],` +
+    `"created_at":"${day}","updated_at":"${day}"}\n`
+  )
+}
+
+const attrs = ['address', 'name', 'status', 'officers', 'capital']
+
+function event(id: number, company: number): string {
+  const date = new Date(Date.UTC(2000, 0, 1) + id * 300_000).toISOString().slice(0, 19)
+  return (
+    `{"company_id":${company},"id":${id},"jurisdiction":"GB","date":"${date}Z",` +
+    `"attr":"${attrs[id % attrs.length] ?? ''}","before":"The value number ${id} of some length",` +
+    `"after":"The value number ${id + 1} of some length","identifier":"09876543"}\n`
+  )
+}
+
+/** Writes records `from` to `to` (excluded) of a shape, once; gives the path. */
+export function makeFile(shape: Shape, from = 0, to = shape.records): string {
+  mkdirSync(folder, { recursive: true })
+  const path = join(folder, `${nameOf(shape)}-${from}-${to}.ndjson`)
+  if (existsSync(path)) return path
+  const companies = shape.records / shape.listing
+  const record = shape.resource === 'rights' ? right : event
+  const file = openSync(`${path}.part`, 'w')
+  let text = ''
+  for (let n = from; n < to; n++) {
+    // 7,919 is prime: neighbours in the file are far apart in the store.
+    const scattered = (n * 7_919) % companies
+    const company = shape.order === 'clustered' ? Math.floor(n / shape.listing) : scattered
+    text += record(n + 1, company + 1)
+    if (text.length < 1 << 20) continue
+    writeSync(file, text)
+    text = ''
+  }
+  writeSync(file, text)
+  closeSync(file)
+  renameSync(`${path}.part`, path)
+  return path
+}
+
+/** Removes a store with all that SQLite keeps beside it. */
+export function removeStore(db: string): void {
+  for (const ending of ['', '-wal', '-shm']) rmSync(db + ending, { force: true })
+}
+
+/** A store of a shape, made once by the real import, and a key to it. */
+export function makeStore(shape: Shape): { db: string; key: string } {
+  mkdirSync(folder, { recursive: true })
+  const db = join(folder, `${nameOf(shape)}.db`)
+  if (!existsSync(db)) {
+    const file = makeFile(shape)
+    process.stderr.write(`making a store of ${nameOf(shape)} …\n`)
+    execFileSync(dossier, ['import', shape.resource, file, '--db', `${db}.part`])
+    renameSync(`${db}.part`, db)
+    for (const ending of ['-wal', '-shm']) rmSync(`${db}.part${ending}`, { force: true })
+    if (shape.records > 1_000_000) rmSync(file)
+  }
+  const name = `bench-${process.pid}-${Date.now()}`
+  const key = execFileSync(dossier, ['keys', 'create', '--name', name, '--db', db])
+    .toString()
+    .trim()
+  return { db, key }
+}

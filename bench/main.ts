@@ -1,0 +1,68 @@
+// Measures what is promised: `npm run bench`, or some of it: `npm run bench -- hot-page import`.
+// `--quick` takes a tenth of the data, `--clean` removes what earlier runs have made.
+
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { cpus } from 'node:os'
+import { join } from 'node:path'
+import { folder } from './files.ts'
+import { type Figure, measures } from './measures.ts'
+
+const args = process.argv.slice(2)
+const names = args.filter((arg) => !arg.startsWith('--'))
+const unknown = names.filter((name) => measures[name] === undefined)
+if (unknown.length > 0) {
+  console.error(`no measure ${unknown.join(', ')}; known are ${Object.keys(measures).join(', ')}`)
+  process.exit(2)
+}
+if (args.includes('--clean')) rmSync(folder, { recursive: true, force: true })
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  const middle = sorted.length >> 1
+  const [low = 0, high = 0] =
+    sorted.length % 2 ? [sorted[middle], sorted[middle]] : sorted.slice(middle - 1)
+  return (low + high) / 2
+}
+
+function isMet({ values, reach }: Figure): boolean | undefined {
+  if (reach === undefined) return undefined
+  return 'least' in reach ? median(values) >= reach.least : median(values) <= reach.most
+}
+
+function show(value: number): string {
+  return value >= 1_000 ? Math.round(value).toLocaleString('en') : value.toPrecision(3)
+}
+
+function line(figure: Figure): string {
+  const { what, unit, values, reach } = figure
+  const range = `${show(Math.min(...values))} to ${show(Math.max(...values))}`
+  const goal =
+    reach === undefined ? '' : 'least' in reach ? `≥ ${show(reach.least)}` : `≤ ${show(reach.most)}`
+  const met = { true: 'met', false: 'NOT MET', undefined: '' }[String(isMet(figure))] ?? ''
+  const cells = [what.padEnd(52), show(median(values)).padStart(9), unit.padEnd(15)]
+  return `${cells.join('  ')}  ${range.padEnd(20)}  ${goal.padEnd(10)}  ${met}`
+}
+
+const figures: Figure[] = []
+for (const name of names.length > 0 ? names : Object.keys(measures)) {
+  for (const figure of (await measures[name]?.(args.includes('--quick') ? 0.1 : 1)) ?? []) {
+    figures.push(figure)
+    console.log(line(figure))
+  }
+}
+
+const results = join(import.meta.dirname, 'results')
+mkdirSync(results, { recursive: true })
+const path = join(results, `${new Date().toISOString().replaceAll(':', '-')}.json`)
+const machine = { cpu: cpus()[0]?.model, cores: cpus().length, node: process.version }
+const commit = execFileSync('git', ['rev-parse', 'HEAD'], { cwd: import.meta.dirname })
+  .toString()
+  .trim()
+const told = figures.map((figure) => ({
+  ...figure,
+  median: median(figure.values),
+  isMet: isMet(figure),
+}))
+writeFileSync(path, `${JSON.stringify({ commit, machine, args, figures: told }, null, 2)}\n`)
+console.log(`\nwritten to ${path}`)

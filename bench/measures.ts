@@ -1,0 +1,226 @@
+// What is measured, and what is to be reached. Every ratio is taken pair by pair in one run.
+
+import { spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { dossier, folder, makeFile, makeStore, removeStore, type Shape } from './files.ts'
+import * as processes from './processes.ts'
+import {
+  load,
+  type Question,
+  residentMb,
+  type Server,
+  startBare,
+  startDossier,
+} from './processes.ts'
+
+/** One figure: its median and range over the rounds, and what it is to reach. */
+export interface Figure {
+  readonly what: string
+  readonly unit: string
+  readonly values: readonly number[]
+  readonly reach: { readonly least: number } | { readonly most: number } | undefined
+}
+
+/** A measure gives its figures; `scale` shrinks its data for a quick look. */
+export type Measure = (scale: number) => Promise<Figure[]>
+
+const rounds = 5
+const roundSeconds = 2
+const port = 18_080
+
+/** Loads two servers in turn, after a warm-up of both; gives the ratios of a to b. */
+async function compare(
+  a: readonly [Server, Question],
+  b: readonly [Server, Question],
+): Promise<{ rate: number[]; cpu: number[]; latency: number[] }> {
+  const ratios = { rate: [] as number[], cpu: [] as number[], latency: [] as number[] }
+  for (const [server, question] of [a, b, a]) await load(server, question, roundSeconds)
+  for (let round = 0; round < rounds; round++) {
+    const ofA = await load(...a, roundSeconds)
+    const ofB = await load(...b, roundSeconds)
+    ratios.rate.push(ofA.perSecond / ofB.perSecond)
+    ratios.cpu.push(ofB.cpuUs / ofA.cpuUs)
+    ratios.latency.push(ofA.p50Us / ofB.p50Us)
+  }
+  return ratios
+}
+
+/** Dossier beside a bare server that sends the same bytes. */
+async function againstBare(
+  what: string,
+  shape: Shape,
+  path: string,
+  options: { cacheMib: number; companies?: number; least: number },
+): Promise<Figure[]> {
+  const { db, key } = makeStore(shape)
+  const server = await startDossier(db, port, options.cacheMib)
+  const bare = await startBare(server, key, path.replace('{}', '1'))
+  try {
+    const { companies } = options
+    const question = { key, path, ...(companies ? { companies } : {}) }
+    const ratios = await compare([server, question], [bare, question])
+    return [
+      { what, unit: '÷ bare', values: ratios.rate, reach: { least: options.least } },
+      { what: `${what}, by processor time`, unit: '÷ bare', values: ratios.cpu, reach: undefined },
+    ]
+  } finally {
+    await bare.stop()
+    await server.stop()
+  }
+}
+
+const rights = (records: number, listing: number): Shape => ({
+  resource: 'rights',
+  records,
+  listing,
+  order: 'scattered',
+})
+
+const hotPage: Measure = (scale) =>
+  againstBare('one hot page of 100', rights(1e6 * scale, 100), '/api/v1/companies/7/rights', {
+    cacheMib: 64,
+    least: 0.6,
+  })
+
+const randomPages =
+  (listing: number, least: number): Measure =>
+  (scale) => {
+    const records = 1e6 * scale
+    const path = '/api/v1/companies/{}/rights'
+    const options = { cacheMib: 0, companies: records / listing, least }
+    return againstBare(
+      `random pages, listings of ${listing}, cache off`,
+      rights(records, listing),
+      path,
+      options,
+    )
+  }
+
+const events = (scale: number): Shape => ({
+  resource: 'events',
+  records: 1e6 * scale,
+  listing: 1e6 * scale,
+  order: 'clustered',
+})
+
+/** One connection, so that the time of a request is its own and not the queue's. */
+const lastPage: Measure = async (scale) => {
+  const { db, key } = makeStore(events(scale))
+  const server = await startDossier(db, port, 0)
+  try {
+    const page = (n: number): [Server, Question] => [
+      server,
+      { key, path: `/api/v1/companies/1/events?page=${n}`, connections: 1 },
+    ]
+    const { latency } = await compare(page(1e4 * scale), page(1))
+    return [
+      {
+        what: 'last page of 1,000,000',
+        unit: '÷ first (time)',
+        values: latency,
+        reach: { most: 1.2 },
+      },
+    ]
+  } finally {
+    await server.stop()
+  }
+}
+
+const manyRecords: Measure = async (scale) => {
+  const sizes = [1e7 * scale, 1e5 * scale]
+  const sides: [Server, Question][] = []
+  try {
+    for (const [index, records] of sizes.entries()) {
+      const { db, key } = makeStore(rights(records, 100))
+      const companies = records / 100
+      const path = '/api/v1/companies/{}/rights?limit=10'
+      sides.push([await startDossier(db, port + 2 * index, 0), { key, path, companies }])
+    }
+    const [many, few] = sides
+    if (many === undefined || few === undefined) throw new Error('two servers were to be started')
+    const { rate } = await compare(many, few)
+    return [
+      { what: 'limit=10 of 10,000,000', unit: '÷ of 100,000', values: rate, reach: { least: 0.8 } },
+    ]
+  } finally {
+    for (const [server] of sides) await server.stop()
+  }
+}
+
+const importing: Measure = async (scale) => {
+  const figures: Figure[] = []
+  for (const order of ['clustered', 'scattered'] as const) {
+    const shape: Shape = { ...rights(1e6 * scale, 100), order }
+    const file = makeFile(shape)
+    const db = join(folder, 'import.db')
+    const rates = { first: [] as number[], again: [] as number[], peakMb: [] as number[] }
+    for (let round = 0; round < 3; round++) {
+      removeStore(db)
+      const first = await processes.importFile('rights', file, db)
+      const again = await processes.importFile('rights', file, db)
+      rates.first.push(shape.records / first.seconds)
+      rates.again.push(shape.records / again.seconds)
+      rates.peakMb.push(first.peakMb, again.peakMb)
+    }
+    removeStore(db)
+    const what = `import of 1,000,000, ${order}`
+    figures.push(
+      { what, unit: 'records/s', values: rates.first, reach: { least: 60_000 } },
+      { what: `${what}, again`, unit: 'records/s', values: rates.again, reach: { least: 100_000 } },
+      { what: `${what}, memory`, unit: 'MB', values: rates.peakMb, reach: { most: 350 } },
+    )
+  }
+  return figures
+}
+
+const appending: Measure = async (scale) => {
+  const shape = events(scale)
+  const file = makeFile(shape)
+  const db = join(folder, 'append.db')
+  removeStore(db)
+  await processes.importFile('events', file, db)
+  const seconds: number[] = []
+  for (let round = 0; round < rounds; round++) {
+    const from = shape.records + round * 1_000
+    const more = makeFile({ ...shape, listing: 1e9, records: 1e9 }, from, from + 1_000)
+    seconds.push((await processes.importFile('events', more, db)).seconds)
+  }
+  removeStore(db)
+  return [
+    { what: 'appending 1,000 events to 1,000,000', unit: 's', values: seconds, reach: { most: 1 } },
+  ]
+}
+
+const starting: Measure = async (scale) => {
+  const { db, key } = makeStore(rights(1e6 * scale, 100))
+  const seconds: number[] = []
+  const idleMb: number[] = []
+  for (let round = 0; round < rounds; round++) {
+    const startedAt = performance.now()
+    const child = spawn(dossier, ['serve', '--db', db, '--port', String(port)], { stdio: 'ignore' })
+    await processes.untilAnswering(port, '/api/v1/companies/1/rights?limit=1', key)
+    seconds.push((performance.now() - startedAt) / 1_000)
+    await sleep(1_000)
+    idleMb.push(residentMb(child.pid ?? 0, 'VmRSS'))
+    const ended = new Promise((resolve) => child.once('exit', resolve))
+    child.kill()
+    await ended
+  }
+  return [
+    { what: 'start to first answer', unit: 's', values: seconds, reach: { most: 0.5 } },
+    { what: 'resident memory when idle', unit: 'MB', values: idleMb, reach: { most: 120 } },
+  ]
+}
+
+/** Every measure, by the name that the command line takes. */
+export const measures: Readonly<Record<string, Measure>> = {
+  'hot-page': hotPage,
+  'random-20': randomPages(20, 0.4),
+  'random-100': randomPages(100, 0.3),
+  'last-page': lastPage,
+  import: importing,
+  append: appending,
+  start: starting,
+  'many-records': manyRecords,
+}

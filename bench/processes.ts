@@ -1,0 +1,137 @@
+// Processes under measurement: the server on core 0, the load on core 1.
+
+import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { dossier, folder } from './files.ts'
+
+const hasTaskset = spawnSync('taskset', ['-V']).error === undefined
+if (!hasTaskset) console.error('taskset is missing: server and load share their cores')
+
+/** A command line that runs on one core. */
+function pinned(core: number, command: readonly string[]): [string, string[]] {
+  const [program = '', ...args] = hasTaskset ? ['taskset', '-c', String(core), ...command] : command
+  return [program, args]
+}
+
+/** A server that is measured. */
+export interface Server {
+  readonly port: number
+  readonly pid: number
+  stop(): Promise<void>
+}
+
+async function start(port: number, command: readonly string[]): Promise<Server> {
+  const child = spawn(...pinned(0, command), { stdio: ['ignore', 'ignore', 'inherit'] })
+  await untilAnswering(port)
+  return { port, pid: child.pid ?? 0, stop: () => stop(child) }
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  const ended = new Promise((resolve) => child.once('exit', resolve))
+  child.kill()
+  await ended
+}
+
+/** Waits until a port answers HTTP, asking every 3 ms. */
+export async function untilAnswering(port: number, path = '/healthz', key = ''): Promise<void> {
+  const headers = { authorization: `Bearer ${key}` }
+  for (let tries = 0; tries < 10_000; tries++) {
+    const answer = await fetch(`http://127.0.0.1:${port}${path}`, { headers }).catch(
+      () => undefined,
+    )
+    await answer?.arrayBuffer()
+    if (answer?.ok) return
+    await sleep(3)
+  }
+  throw new Error(`nothing answers on port ${port}`)
+}
+
+/** Starts `dossier serve`, its log thrown away but written. */
+export function startDossier(db: string, port: number, cacheMib: number): Promise<Server> {
+  const options = ['--db', db, '--port', String(port), '--cache-mib', String(cacheMib)]
+  return start(port, [dossier, 'serve', ...options])
+}
+
+/** Starts a bare server that sends what Dossier answers at `path`. */
+export async function startBare(from: Server, key: string, path: string): Promise<Server> {
+  const answer = await fetch(`http://127.0.0.1:${from.port}${path}`, {
+    headers: { authorization: `Bearer ${key}`, 'accept-encoding': 'identity' },
+  })
+  const ofTheConnection = ['connection', 'keep-alive', 'date']
+  const headers = Object.fromEntries(
+    [...answer.headers].filter(([name]) => !ofTheConnection.includes(name)),
+  )
+  const body = Buffer.from(await answer.arrayBuffer()).toString('base64')
+  const file = join(folder, `answer-${process.pid}.json`)
+  writeFileSync(file, JSON.stringify({ headers, body }))
+  const script = join(import.meta.dirname, 'bare-server.ts')
+  return start(from.port + 1, [process.execPath, script, String(from.port + 1), file])
+}
+
+/** What the generator saw, and what it cost the server. */
+export interface Load {
+  readonly perSecond: number
+  readonly p50Us: number
+  readonly p99Us: number
+  /** Processor time of the server's process for each request, in microseconds. */
+  readonly cpuUs: number
+}
+
+/** What is asked of a server. */
+export interface Question {
+  readonly key: string
+  /** `{}` stands for a company by chance, of the first `companies`. */
+  readonly path: string
+  readonly companies?: number
+  readonly connections?: number
+}
+
+/** Loads a server for some seconds. */
+export async function load(server: Server, question: Question, seconds: number): Promise<Load> {
+  const { key, path, companies, connections = 32 } = question
+  const script = join(import.meta.dirname, 'load.ts')
+  const args = [String(server.port), String(seconds), String(connections), key, path]
+  const command = [process.execPath, script, ...args, ...(companies ? [String(companies)] : [])]
+  const before = cpuSeconds(server.pid)
+  const { stdout } = await promisify(execFile)(...pinned(1, command))
+  const result = JSON.parse(stdout) as Omit<Load, 'cpuUs'>
+  const requests = result.perSecond * seconds
+  return { ...result, cpuUs: ((cpuSeconds(server.pid) - before) * 1e6) / requests }
+}
+
+/** User and system time of a process so far; clock ticks are hundredths of a second on Linux. */
+function cpuSeconds(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]?.split(' ') ?? []
+  return (Number(fields[11]) + Number(fields[12])) / 100
+}
+
+/** The resident memory of a process, in MB: now (VmRSS), or at most so far (VmHWM). */
+export function residentMb(pid: number, what: 'VmRSS' | 'VmHWM'): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'latin1')
+  return Number(new RegExp(`${what}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) / 1_024
+}
+
+/** Runs `dossier import`; gives seconds of the whole process and its largest resident memory. */
+export async function importFile(
+  resource: string,
+  file: string,
+  db: string,
+): Promise<{ seconds: number; peakMb: number }> {
+  const startedAt = performance.now()
+  const child = spawn(dossier, ['import', resource, file, '--db', db], { stdio: 'ignore' })
+  let peakMb = 0
+  const poll = setInterval(() => {
+    try {
+      peakMb = Math.max(peakMb, residentMb(child.pid ?? 0, 'VmHWM'))
+    } catch {
+      // It has just ended.
+    }
+  }, 20)
+  const code = await new Promise((resolve) => child.once('exit', resolve))
+  clearInterval(poll)
+  if (code !== 0) throw new Error(`the import of ${file} ended with ${String(code)}`)
+  return { seconds: (performance.now() - startedAt) / 1_000, peakMb }
+}
