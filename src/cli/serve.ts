@@ -86,8 +86,13 @@ export async function untilStopped(
   if (!signal.aborted) await once(signal, 'abort')
   log.logger.info({ signal: String(signal.reason) }, 'stopping')
   app.stopAnswering()
+  // A connection whose last request ends after the stop has begun is idle only then.
+  const idle = setInterval(() => app.server.closeIdleConnections(), 50)
   const deadline = new AbortController()
-  const closed = app.close().finally(() => deadline.abort())
+  const closed = app.close().finally(() => {
+    clearInterval(idle)
+    deadline.abort()
+  })
   await sleep(Number(settings.stopSeconds) * 1_000, undefined, { signal: deadline.signal }).then(
     () => app.server.closeAllConnections(),
     () => undefined,

@@ -20,7 +20,7 @@ import { addHealth } from './health.ts'
 import { addListingRoute } from './listing-route.ts'
 import { createOpenApi } from './openapi.ts'
 import { createPageCache } from './page-cache.ts'
-import { answerBrokenRequest } from './raw-errors.ts'
+import { answerBrokenRequest, answerUnhandled } from './raw-errors.ts'
 import { logFault, logRequest } from './request-log.ts'
 
 declare module 'fastify' {
@@ -63,6 +63,8 @@ export function buildApp(options: AppOptions): FastifyInstance {
     forceCloseConnections: 'idle',
     requestTimeout: 30_000,
     keepAliveTimeout: 65_000,
+    // Node would answer a request without Host by itself, in no form at all.
+    http: { requireHostHeader: false },
     frameworkErrors: (error, request, reply) => {
       // A URL that the router cannot read: none of the hooks runs for it.
       reply.raw.once('finish', () => logRequest(logger, request, reply))
@@ -71,6 +73,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
     },
     clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, logger),
   })
+  answerUnhandled(app.server, logger)
   const receive = createReceive(app, options)
   addCommonBehaviour(app, options, receive)
   const cache = createPageCache(options.cacheBytesMax)
@@ -99,6 +102,10 @@ function createReceive(app: FastifyInstance, options: AppOptions): Receive {
     if (isStopping) {
       void reply.header('connection', 'close')
       return unavailable()
+    }
+    if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
+      void reply.header('connection', 'close')
+      return badRequest('The request has no Host')
     }
     return authorize(options, request)
   }
@@ -151,10 +158,15 @@ function authorize(options: AppOptions, request: FastifyRequest): Awaitable<ApiE
   }
 }
 
-/** Whether a path is under /api/, however it is percent-encoded: the router decodes it, too. */
-function isUnderApi(url: string): boolean {
+/** The path of a target as the router sees it: without host and query, and percent-decoded. */
+function pathOf(url: string): string {
   const decode = (code: string) => String.fromCharCode(parseInt(code.slice(1), 16))
-  return url.replace(/%[0-9a-f]{2}/gi, decode).startsWith(apiPrefix)
+  const path = url.replace(/^https?:\/\/[^/]*/i, '').split('?', 1)[0] ?? ''
+  return path.replace(/%[0-9a-f]{2}/gi, decode)
+}
+
+function isUnderApi(url: string): boolean {
+  return pathOf(url).startsWith(apiPrefix)
 }
 
 /** Notes whose request it is; gives the refusal where the key is none, or not for the listing. */
@@ -172,7 +184,7 @@ function gatherPaths(app: FastifyInstance): (url: string) => boolean {
   app.addHook('onRoute', ({ url }) => {
     patterns.push(new RegExp(`^${url.replaceAll('.', '\\.').replace(/:\w+/g, '[^/]+')}$`))
   })
-  return (url) => patterns.some((pattern) => pattern.test(url.split('?', 1)[0] ?? ''))
+  return (url) => patterns.some((pattern) => pattern.test(pathOf(url)))
 }
 
 /** Sends any error in the one form that the contract has (section 4). */

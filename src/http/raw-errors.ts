@@ -1,8 +1,9 @@
 // Requests that never become one: what the parser or a timeout ends is answered on the socket.
 
 import { randomUUID } from 'node:crypto'
-import { STATUS_CODES } from 'node:http'
+import { STATUS_CODES, type Server } from 'node:http'
 import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import type { Logger } from 'pino'
 import { failureBody } from './errors.ts'
 
@@ -23,15 +24,23 @@ export function answerBrokenRequest(
     socket.destroy()
     return
   }
-  const status = statusOfCode[error.code ?? ''] ?? 400
-  const body =
-    status === 400
-      ? failureBody(400, 'The request is not valid HTTP/1.1')
-      : failureBody(status, STATUS_CODES[status] ?? '')
+  refuse(socket, statusOfCode[error.code ?? ''] ?? 400, error.code, logger)
+}
+
+/** Answers what Node would answer without a body, or not at all: CONNECT, and Expect fields. */
+export function answerUnhandled(server: Server, logger: Logger): void {
+  server.on('connect', (_request, socket) => refuse(socket, 400, 'CONNECT', logger))
+  server.on('checkExpectation', ({ socket }) => refuse(socket, 417, 'Expect', logger))
+}
+
+/** Writes an answer straight to the socket, and hangs up. */
+function refuse(socket: Duplex, status: number, reason: string | undefined, logger: Logger): void {
+  const phrase = STATUS_CODES[status] ?? ''
+  const body = failureBody(status, status === 400 ? 'The request is not valid HTTP/1.1' : phrase)
   const requestId = randomUUID()
   socket.end(
     [
-      `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+      `HTTP/1.1 ${status} ${phrase}`,
       'content-type: application/json; charset=utf-8',
       `content-length: ${Buffer.byteLength(body)}`,
       'cache-control: no-store',
@@ -43,7 +52,7 @@ export function answerBrokenRequest(
       body,
     ].join('\r\n'),
   )
-  logger.info({ request_id: requestId, status, reason: error.code }, 'broken request')
+  logger.info({ request_id: requestId, status, reason }, 'broken request')
 }
 
 /** Whether the head of an answer is already on its way: a second one would corrupt it. */

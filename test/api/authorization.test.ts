@@ -1,0 +1,247 @@
+// Contract section 2: who is let in, and how little a refusal tells.
+
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { after, test } from 'node:test'
+import { makeKey } from '../../src/keys/key.ts'
+import { resources } from '../../src/resources/index.ts'
+import { rights } from '../../src/resources/rights.ts'
+import { type Answer, checkPage, makeApp, pathOf } from '../support/make-app.ts'
+import { makeRecords } from '../support/make-record.ts'
+
+const refusal = '{"ok":false,"error":{"code":403,"message":"Forbidden"}}'
+
+const all = makeRecords(rights, 3)
+let lookUps = 0
+const { ask, key, store } = await makeApp(
+  { after },
+  {
+    records: [{ resource: rights, company: 1, records: all }],
+    wrapStore: (reader) => ({
+      ...reader,
+      findKey: (hash) => {
+        lookUps += 1
+        return reader.findKey(hash)
+      },
+    }),
+  },
+)
+const path = pathOf(rights, 1)
+
+const expired = await store.issueKey({ name: 'expired', expiresAt: Date.now() })
+const jobsOnly = await store.issueKey({ name: 'jobs-only', scopes: ['jobs'] })
+const revoked = await store.issueKey({ name: 'revoked' })
+await store.revokeKey('revoked')
+
+/** Every way of not being let in: null stands for no field at all. */
+const refused: Readonly<Record<string, string | null>> = {
+  'no field': null,
+  'an empty field': '',
+  'the scheme alone': 'Bearer',
+  'the scheme and a space': 'Bearer ',
+  'the key alone': key,
+  'the scheme Basic': `Basic ${Buffer.from(`user:${key}`).toString('base64')}`,
+  'the scheme Token': `Token ${key}`,
+  'two spaces': `Bearer  ${key}`,
+  'a tab': `Bearer\t${key}`,
+  'no space': `Bearer${key}`,
+  'a colon': `Bearer: ${key}`,
+  'a second word': `Bearer ${key} ${key}`,
+  'a comma': `Bearer ${key},`,
+  'a quoted key': `Bearer "${key}"`,
+  'a key in upper case': `Bearer ${key.toUpperCase()}`,
+  'a key that is cut short': `Bearer ${key.slice(0, -1)}`,
+  'a key without its prefix': `Bearer ${key.slice('dossier_'.length)}`,
+  'a key that is longer': `Bearer ${key}0`,
+  'a key with a wrong checksum': `Bearer ${key.slice(0, -6)}000000`,
+  'an unknown key': `Bearer ${makeKey(randomBytes(32))}`,
+  'an expired key': `Bearer ${expired}`,
+  'a revoked key': `Bearer ${revoked}`,
+  'a key for another listing': `Bearer ${jobsOnly}`,
+  'ten thousand characters': `Bearer ${'a'.repeat(10_000)}`,
+  'characters beyond ASCII': 'Bearer dossier_\u00e9\u00ff',
+}
+
+/** All of an answer but what differs from one request to the next. */
+function comparable({ status, headers, text }: Answer) {
+  return { status, text, headers: { ...headers, 'x-request-id': undefined, date: undefined } }
+}
+
+test('2.1 the scheme is matched without regard to case', async () => {
+  for (const scheme of ['Bearer', 'bearer', 'BEARER', 'bEaReR']) {
+    checkPage(await ask(path, { authorization: `${scheme} ${key}` }), { resource: rights, all })
+  }
+})
+
+for (const [name, authorization] of Object.entries(refused)) {
+  test(`2.2 ${name}: 403 and exactly the bytes of the seed`, async () => {
+    const answer = await ask(path, { authorization })
+    assert.equal(answer.status, 403)
+    assert.equal(answer.text, refusal)
+    const none = await ask(path, { authorization: null })
+    assert.deepEqual(comparable(answer), comparable(none), 'nor do the headers tell anything')
+  })
+}
+
+test('2.2 a key in the query, in a cookie or in the body is none', async () => {
+  const json = { 'content-type': 'application/json' }
+  for (const answer of [
+    await ask(`${path}?access_token=${key}`, { authorization: null }),
+    await ask(`${path}?api_key=${key}`, { authorization: null }),
+    await ask(path, { authorization: null, headers: { cookie: `key=${key}` } }),
+    await ask(path, { authorization: null, headers: { 'x-api-key': key } }),
+    await ask(path, { authorization: null, headers: json, body: JSON.stringify({ key }) }),
+  ]) {
+    assert.equal(answer.text, refusal)
+  }
+})
+
+test('2.2 a scope opens its own listing and no other', async () => {
+  for (const scope of resources) {
+    const scoped = await store.issueKey({ name: `only-${scope.name}`, scopes: [scope.name] })
+    for (const resource of resources) {
+      const answer = await ask(pathOf(resource, 1), { authorization: `Bearer ${scoped}` })
+      if (resource !== scope) assert.equal(answer.text, refusal)
+      else checkPage(answer, { resource, all: resource === rights ? all : [] })
+    }
+  }
+})
+
+test('2.2 several scopes open several listings; none opens nothing', async () => {
+  const two = await store.issueKey({ name: 'two', scopes: ['rights', 'events'] })
+  const none = await store.issueKey({ name: 'none', scopes: [] })
+  for (const resource of resources) {
+    const isOpen = resource.name === 'rights' || resource.name === 'events'
+    const answer = await ask(pathOf(resource, 1), { authorization: `Bearer ${two}` })
+    assert.equal(answer.status, isOpen ? 200 : 403, resource.name)
+    assert.equal((await ask(pathOf(resource, 1), { authorization: `Bearer ${none}` })).status, 403)
+  }
+})
+
+const hidden: readonly (readonly [what: string, path: string, method?: string])[] = [
+  ['validation of page', `${path}?page=0`],
+  ['validation of parameters', `${path}?pgae=1`],
+  ['validation of the company', pathOf(rights, 'abc')],
+  ['the URL is read', pathOf(rights, '%zz')],
+  ['the 404 for a company', pathOf(rights, 404)],
+  ['the 404 for a path', '/api/v1/companies/1/nothing'],
+  ['the 404 for another version', '/api/v9/companies/1/rights'],
+  ['the 404 of /api/', '/api/'],
+  ['the 405', path, 'POST'],
+  ['the 405 for a method that no route has', path, 'PROPFIND'],
+  ['the body is read', path, 'PUT'],
+  ['the answer to HEAD', path, 'HEAD'],
+]
+
+for (const [what, url, method = 'GET'] of hidden) {
+  test(`2.3 the refusal comes before ${what}`, async () => {
+    const answer = await ask(url, { method, authorization: null })
+    assert.equal(answer.status, 403)
+    assert.equal(answer.text, method === 'HEAD' ? '' : refusal)
+  })
+}
+
+test('2.3 the refusal comes before a body that could not be taken', async () => {
+  for (const body of ['{', '[]', 'x'.repeat(100_000)]) {
+    const headers = { 'content-type': body === '{' ? 'application/json' : 'text/plain' }
+    assert.equal((await ask(path, { authorization: null, headers, body })).text, refusal)
+  }
+})
+
+test('2.3 the refusal comes before a 304', async () => {
+  const tag = (await ask(path)).headers['etag'] ?? ''
+  for (const condition of [tag, '*']) {
+    const headers = { 'if-none-match': condition }
+    assert.equal((await ask(path, { authorization: null, headers })).text, refusal)
+    assert.equal((await ask(path, { headers })).status, 304)
+  }
+})
+
+test('2.3 the refusal comes before a page that is ready in the cache', async () => {
+  for (let turn = 0; turn < 3; turn += 1) {
+    checkPage(await ask(path), { resource: rights, all })
+    assert.equal((await ask(path, { authorization: `Bearer ${jobsOnly}` })).text, refusal)
+    assert.equal((await ask(path, { authorization: null })).text, refusal)
+  }
+})
+
+test('2.3 a company that exists and one that does not are refused alike', async () => {
+  for (const resource of resources) {
+    const [one, other] = [
+      await ask(pathOf(resource, 1), { authorization: null }),
+      await ask(pathOf(resource, 123_456), { authorization: null }),
+    ]
+    assert.deepEqual(comparable(one), comparable(other))
+  }
+})
+
+// What the router reads as a path under /api/ may be spelled in other ways in the request.
+for (const spelled of [
+  '/%61pi/v1/companies/1/rights',
+  '/ap%69/v1/companies/1/rights',
+  '/%61%70%69/%76%31/companies/1/rights?page=1',
+  '/%61pi/v1/companies/1/jobs',
+  '/%61pi/v1/companies/404/rights',
+  '/%61pi/v1/companies/abc/rights',
+  '/%41PI/v1/companies/1/rights',
+]) {
+  test(`2.3 nobody without a key is let in by way of ${spelled}`, async () => {
+    const answer = await ask(spelled, { authorization: null })
+    assert.ok([403, 404].includes(answer.status), `${answer.status}: ${answer.text.slice(0, 80)}`)
+    assert.doesNotMatch(answer.text, /Company|company_id|rights/)
+  })
+}
+
+test('2.3 a scope is not got round by another spelling of the path', async () => {
+  const answer = await ask('/%61pi/v1/companies/1/rights', { authorization: `Bearer ${jobsOnly}` })
+  assert.notEqual(answer.status, 200, answer.text.slice(0, 80))
+})
+
+test('2.4 what cannot be a key is refused without a look-up', async () => {
+  const before = lookUps
+  for (const [name, authorization] of Object.entries(refused)) {
+    if (['an unknown key', 'an expired key', 'a revoked key'].includes(name)) continue
+    if (name === 'a key for another listing') continue
+    await ask(path, { authorization })
+  }
+  assert.equal(lookUps, before)
+  await ask(path, { authorization: `Bearer ${makeKey(randomBytes(32))}` })
+  assert.equal(lookUps, before + 1, 'one that can be a key is looked up')
+})
+
+test('2.2 a store that fails while a key is looked up never lets anyone in', async (t) => {
+  const broken = await makeApp(t, {
+    wrapStore: (reader) => ({
+      ...reader,
+      findKey: () => {
+        throw new Error('disk I/O error')
+      },
+    }),
+  })
+  const answer = await broken.ask(path)
+  assert.equal(answer.status, 503)
+  const later = await makeApp(t, {
+    wrapStore: (reader) => ({
+      ...reader,
+      findKey: () => Promise.reject(new Error('connection lost')),
+    }),
+  })
+  assert.equal((await later.ask(path)).status, 503)
+})
+
+test('2.1 a store that has to be waited for lets in and refuses alike', async (t) => {
+  const waiting = await makeApp(t, {
+    records: [{ resource: rights, company: 1, records: all }],
+    wrapStore: (reader) => ({
+      ...reader,
+      findKey: (hash) => Promise.resolve(reader.findKey(hash)),
+      readPage: (...range) => Promise.resolve(reader.readPage(...range)),
+      readHead: (...listing) => Promise.resolve(reader.readHead(...listing)),
+    }),
+  })
+  checkPage(await waiting.ask(path), { resource: rights, all })
+  const unknown = `Bearer ${makeKey(randomBytes(32))}`
+  assert.equal((await waiting.ask(path, { authorization: unknown })).text, refusal)
+  const scoped = await waiting.store.issueKey({ name: 'scoped', scopes: ['events'] })
+  assert.equal((await waiting.ask(path, { authorization: `Bearer ${scoped}` })).text, refusal)
+})

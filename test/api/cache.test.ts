@@ -1,0 +1,99 @@
+// The cache of ready pages: it may be quick, never stale.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { resources } from '../../src/resources/index.ts'
+import { rights } from '../../src/resources/rights.ts'
+import { checkPage, makeApp, pathOf } from '../support/make-app.ts'
+import { makeRecord, makeRecords } from '../support/make-record.ts'
+
+for (const cacheBytesMax of [0, 1, 20_000, 64 * 1_048_576]) {
+  for (const resource of resources) {
+    test(`${resource.name}: a cache of ${cacheBytesMax} bytes never serves a stale page`, async (t) => {
+      const path = pathOf(resource, 1)
+      const codings = ['identity', 'gzip']
+      let all = makeRecords(resource, 10)
+      const { ask, store } = await makeApp(t, {
+        cacheBytesMax,
+        records: [{ resource, company: 1, records: all }],
+      })
+      for (let turn = 0; turn < 4; turn += 1) {
+        for (const page of [1, 2, 1, 2]) {
+          checkPage(await ask(`${path}?page=${page}&limit=6`), { resource, all, page, limit: 6 })
+          for (const coding of codings) {
+            await ask(`${path}?page=${page}&limit=6`, { headers: { 'accept-encoding': coding } })
+          }
+        }
+        const news = makeRecord(resource, { id: 100 + turn })
+        await store.load([{ resource, company: 1, records: [news] }])
+        all = [...all, news]
+      }
+      await store.load([{ resource, company: 1, records: all.slice(0, 3) }], { isSnapshot: true })
+      checkPage(await ask(`${path}?page=1&limit=6`), { resource, all: all.slice(0, 3), limit: 6 })
+    })
+  }
+}
+
+/** An application that counts how often its store is asked for a page. */
+async function countingApp(t: Parameters<typeof makeApp>[0], cacheBytesMax: number) {
+  const count = { pages: 0 }
+  const made = await makeApp(t, {
+    cacheBytesMax,
+    records: [{ resource: rights, company: 1, records: makeRecords(rights, 10) }],
+    wrapStore: (store) => ({
+      ...store,
+      readPage: (...range) => {
+        count.pages += 1
+        return store.readPage(...range)
+      },
+    }),
+  })
+  return { ...made, count }
+}
+
+test('a page that has not changed is read once; another import changes nothing of that', async (t) => {
+  const { ask, store, count } = await countingApp(t, 1_048_576)
+  for (let turn = 0; turn < 5; turn += 1) await ask(pathOf(rights, 1))
+  assert.equal(count.pages, 1)
+  await store.load([{ resource: rights, company: 2, records: makeRecords(rights, 1, 50) }])
+  await ask(pathOf(rights, 1))
+  assert.equal(count.pages, 1)
+  await store.load([{ resource: rights, company: 1, records: makeRecords(rights, 1, 60) }])
+  await ask(pathOf(rights, 1))
+  assert.equal(count.pages, 2)
+})
+
+test('a cache of 0 bytes keeps nothing', async (t) => {
+  const { ask, count } = await countingApp(t, 0)
+  for (let turn = 0; turn < 5; turn += 1) await ask(pathOf(rights, 1))
+  assert.equal(count.pages, 5)
+})
+
+test('a page that is too large for the cache is served all the same', async (t) => {
+  const { ask, count } = await countingApp(t, 2_048)
+  for (let turn = 0; turn < 3; turn += 1) {
+    checkPage(await ask(pathOf(rights, 1)), { resource: rights, all: makeRecords(rights, 10) })
+  }
+  assert.equal(count.pages, 3)
+})
+
+test('a cached page carries the Data-Version of now', async (t) => {
+  const { ask, store } = await countingApp(t, 1_048_576)
+  assert.equal((await ask(pathOf(rights, 1))).headers['data-version'], '1')
+  await store.load([{ resource: rights, company: 2, records: makeRecords(rights, 1, 50) }])
+  assert.equal((await ask(pathOf(rights, 1))).headers['data-version'], '2')
+})
+
+test('a company that becomes known after a 404 is found at once', async (t) => {
+  const { ask, store } = await countingApp(t, 1_048_576)
+  const conditional = { headers: { 'if-none-match': '"x"' } }
+  for (let turn = 0; turn < 2; turn += 1) {
+    assert.equal((await ask(pathOf(rights, 9))).status, 404)
+    assert.equal((await ask(pathOf(rights, 9), conditional)).status, 404)
+  }
+  await store.loadCompanies([9])
+  checkPage(await ask(pathOf(rights, 9)), { resource: rights, all: [] })
+  const news = makeRecords(rights, 1, 70)
+  await store.load([{ resource: rights, company: 9, records: news }])
+  checkPage(await ask(pathOf(rights, 9), conditional), { resource: rights, all: news })
+})

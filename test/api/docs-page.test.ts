@@ -1,0 +1,103 @@
+// The reference page: it works behind any prefix, without a request to any other host.
+
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { createContext, runInContext } from 'node:vm'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { checkFailure, makeApp } from '../support/make-app.ts'
+
+const { ask } = await makeApp({ after })
+const page = await ask('/docs', { authorization: null })
+const references = [...page.text.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, url]) => url ?? '')
+const assets = references.filter((url) => !url.startsWith('data:'))
+
+test('/docs is a page that browsers are told to guard', () => {
+  assert.equal(page.status, 200)
+  assert.equal(page.headers['content-type'], 'text/html; charset=utf-8')
+  assert.equal(page.headers['x-content-type-options'], 'nosniff')
+  const policy = page.headers['content-security-policy'] ?? ''
+  const directives = new Map(
+    policy.split('; ').map((directive) => {
+      const [name = '', ...sources] = directive.split(' ')
+      return [name, sources.join(' ')]
+    }),
+  )
+  assert.equal(directives.get('default-src'), "'none'")
+  assert.equal(directives.get('script-src'), "'self'")
+  assert.equal(directives.get('connect-src'), "'self'")
+  assert.equal(directives.get('frame-ancestors'), "'none'")
+  assert.equal(directives.get('base-uri'), "'none'")
+  assert.doesNotMatch(policy, /unsafe-eval|https?:|\*/)
+  assert.doesNotMatch(directives.get('script-src') ?? '', /unsafe-inline/)
+})
+
+test('the page has no script of its own that the policy would not let run', () => {
+  assert.doesNotMatch(page.text, /<script(?![^>]* src=)/)
+  assert.doesNotMatch(page.text, /\son\w+=/)
+})
+
+test('neither the page nor its start names another host', async () => {
+  const start = await ask('/docs/start.js')
+  for (const text of [page.text, start.text]) {
+    assert.doesNotMatch(text, /https?:|"\/\/|'\/\//)
+  }
+  assert.equal(assets.length, 3)
+})
+
+for (const asset of assets) {
+  test(`the page's ${asset} answers, with a type that lets it work`, async () => {
+    const path = new URL(asset, 'http://host/docs').pathname
+    const answer = await ask(path, { authorization: null })
+    assert.equal(answer.status, 200)
+    const type = asset.endsWith('.css') ? 'text/css' : 'text/javascript'
+    assert.equal(answer.headers['content-type'], `${type}; charset=utf-8`)
+    assert.ok(answer.bytes.length > 100)
+  })
+}
+
+test('the assets come compressed to whom takes that', async () => {
+  const plain = await ask('/docs/swagger-ui.css')
+  const asked = (coding: string) =>
+    ask('/docs/swagger-ui.css', { headers: { 'accept-encoding': coding } })
+  const [gzip, br] = [await asked('gzip'), await asked('br')]
+  assert.equal(gzip.headers['content-encoding'], 'gzip')
+  assert.equal(br.headers['content-encoding'], 'br')
+  assert.deepEqual(gunzipSync(gzip.bytes), plain.bytes)
+  assert.deepEqual(brotliDecompressSync(br.bytes), plain.bytes)
+  assert.equal(plain.headers['vary'], 'Accept-Encoding')
+  assert.equal(plain.headers['content-encoding'], undefined)
+})
+
+for (const [base, document] of [
+  ['http://host/docs', 'http://host/openapi.json'],
+  ['https://host/registry/docs', 'https://host/registry/openapi.json'],
+] as const) {
+  test(`at ${base} the page reads ${document}`, async () => {
+    let options: { url?: string; validatorUrl?: unknown } = {}
+    const context = createContext({
+      location: new URL(base),
+      SwaggerUIBundle: (given: typeof options) => {
+        options = given
+      },
+    })
+    runInContext((await ask('/docs/start.js')).text, context)
+    assert.equal(new URL(options.url ?? '', base).href, document)
+    assert.equal(options.validatorUrl, null, 'nothing is sent to a validator elsewhere')
+    for (const asset of assets) {
+      assert.ok(new URL(asset, base).href.startsWith(`${base}/`))
+    }
+    assert.equal((await ask('/openapi.json')).status, 200)
+  })
+}
+
+for (const asset of ['package.json', 'index.html', '..%2f..%2fpackage.json', 'start.js.map', 'x']) {
+  test(`/docs/${asset} is not there`, async () => {
+    checkFailure(await ask(`/docs/${asset}`), 404, 'Not Found')
+  })
+}
+
+for (const inherited of ['constructor', 'toString', '__proto__', 'hasOwnProperty']) {
+  test(`/docs/${inherited}, which every object has, is not there either`, async () => {
+    checkFailure(await ask(`/docs/${inherited}`), 404, 'Not Found')
+  })
+}

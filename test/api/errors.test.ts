@@ -1,0 +1,139 @@
+// Contract section 4: every answer that is not a success has one form. What only a socket shows
+// (malformed requests, oversized headers) is in socket.test.ts.
+
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { rights } from '../../src/resources/rights.ts'
+import { checkFailure, failureText, makeApp, pathOf } from '../support/make-app.ts'
+import { makeRecords } from '../support/make-record.ts'
+
+const path = pathOf(rights, 1)
+const records = [{ resource: rights, company: 1, records: makeRecords(rights, 3) }]
+const { ask } = await makeApp({ after }, { records })
+
+const failures: readonly (readonly [
+  status: number,
+  message: string,
+  url: string,
+  question?: Parameters<typeof ask>[1],
+])[] = [
+  [400, 'limit is "0"; it takes an integer from 1 to 1000', `${path}?limit=0`],
+  [400, 'company_id is "x"; it takes an integer from 1 to 9007199254740991', pathOf(rights, 'x')],
+  [400, 'The URL is not valid; percent-encode it as UTF-8', pathOf(rights, '%zz')],
+  [403, 'Forbidden', path, { authorization: null }],
+  [404, 'Not Found', '/nothing'],
+  [404, 'Company 123 is not in the registry', pathOf(rights, 123)],
+  [405, 'Method Not Allowed', path, { method: 'DELETE' }],
+  [413, 'Payload Too Large', path, { body: 'x'.repeat(20_000) }],
+  [415, 'Unsupported Media Type', path, { body: '{}', headers: { 'content-type': 'text/plain' } }],
+]
+
+for (const [status, message, url, question] of failures) {
+  test(`4 ${status} ${message}: the seed's body, and its code is the status`, async () => {
+    const answer = await ask(url, question)
+    checkFailure(answer, status, message)
+    assert.equal(answer.text, failureText(status, message))
+    assert.equal(answer.headers['content-length'], String(answer.bytes.length))
+    assert.equal(answer.headers['x-content-type-options'], 'nosniff')
+    assert.equal(answer.headers['cache-control'], 'no-store')
+    for (const name of ['etag', 'link', 'data-version', 'server', 'x-powered-by', 'location']) {
+      assert.equal(answer.headers[name], undefined, name)
+    }
+  })
+}
+
+test('4 a failure is the same whatever type the client would like', async () => {
+  for (const accept of ['text/html', 'application/xml', '*/*', 'application/json;q=0']) {
+    const headers = { accept, 'accept-encoding': 'gzip, br' }
+    checkFailure(await ask(`${path}?limit=0`, { headers }), 400, /^limit is "0"/)
+  }
+})
+
+test('4 500: nothing of its insides, and the log has the rest under the same id', async (t) => {
+  const secret = 'the password of the database is hunter2'
+  const { ask, logged } = await makeApp(t, {
+    extend: (app) => {
+      app.get('/fault', () => {
+        throw new TypeError(secret)
+      })
+      app.get('/late-fault', () => Promise.reject(new TypeError(secret)))
+      app.get('/odd-fault', () => {
+        // eslint-disable-next-line @typescript-eslint/only-throw-error -- that is the case
+        throw secret
+      })
+      app.get('/teapot-fault', () => {
+        throw Object.assign(new Error(secret), { statusCode: 200 })
+      })
+    },
+  })
+  for (const url of ['/fault', '/late-fault', '/odd-fault', '/teapot-fault']) {
+    const answer = await ask(url, { headers: { 'x-request-id': `id${url.slice(1)}` } })
+    checkFailure(answer, 500, 'Internal Server Error')
+    assert.equal(answer.text, failureText(500, 'Internal Server Error'))
+    assert.doesNotMatch(JSON.stringify(answer.headers), /hunter2/)
+    const lines = logged().filter((line) => line['request_id'] === `id${url.slice(1)}`)
+    assert.equal(lines.length, 2, 'the fault and the request')
+    assert.match(JSON.stringify(lines[0]), /hunter2/)
+  }
+})
+
+for (const [what, fail] of [
+  [
+    'throws',
+    () => {
+      throw new Error('disk I/O error in /var/lib/secret.db')
+    },
+  ],
+  ['rejects', () => Promise.reject(new Error('disk I/O error in /var/lib/secret.db'))],
+] as const) {
+  test(`4 503 with Retry-After where the store ${what}, and the log says why`, async (t) => {
+    const { ask, logged } = await makeApp(t, {
+      records,
+      wrapStore: (store) => ({ ...store, readHead: fail, readPage: fail, ping: fail }),
+    })
+    for (const [url, headers] of [
+      [path, {}],
+      [path, { 'if-none-match': '"x"' }],
+      ['/readyz', {}],
+    ] as const) {
+      const answer = await ask(url, { headers: { ...headers, 'x-request-id': 'unlucky' } })
+      checkFailure(answer, 503, 'Service Unavailable')
+      assert.match(answer.headers['retry-after'] ?? '', /^[1-9]\d*$/)
+    }
+    const faults = logged().filter(({ err }) => err !== undefined)
+    assert.equal(faults.length, 3)
+    for (const fault of faults) {
+      assert.equal(fault['request_id'], 'unlucky')
+      assert.match(JSON.stringify(fault), /secret\.db/)
+    }
+    checkFailure(await ask(`${path}?limit=0`), 400, /^limit/)
+  })
+}
+
+test('4 503 with Retry-After while the service is stopping, whatever is asked', async (t) => {
+  const { app, ask } = await makeApp(t, { records })
+  assert.equal((await ask(path)).status, 200)
+  app.stopAnswering()
+  for (const url of [path, pathOf(rights, 'x'), '/nothing', '/healthz', '/docs', '/%zz']) {
+    for (const question of [{}, { authorization: null }]) {
+      const answer = await ask(url, question)
+      checkFailure(answer, 503, 'Service Unavailable')
+      assert.match(answer.headers['retry-after'] ?? '', /^[1-9]\d*$/)
+      assert.equal(answer.headers['connection'], 'close')
+    }
+  }
+})
+
+test('4 each request is one line of the log, whatever became of it', async (t) => {
+  const { ask, logged } = await makeApp(t, { records })
+  const questions = failures.map(([, , url, question = {}], index) => ({
+    url,
+    question: { ...question, headers: { ...question.headers, 'x-request-id': `r${index}` } },
+  }))
+  for (const { url, question } of questions) await ask(url, question)
+  const lines = logged().map(({ request_id, status }) => `${String(request_id)} ${String(status)}`)
+  assert.deepEqual(
+    lines,
+    failures.map(([status], index) => `r${index} ${status}`),
+  )
+})

@@ -1,0 +1,310 @@
+// Contract section 5: what the headers say.
+
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
+import { events } from '../../src/resources/events.ts'
+import { jobs } from '../../src/resources/jobs.ts'
+import { rights } from '../../src/resources/rights.ts'
+import { type Answer, checkPage, expectedBody, makeApp, pathOf } from '../support/make-app.ts'
+import { makeRecord, makeRecords } from '../support/make-record.ts'
+
+const all = makeRecords(rights, 12)
+const records = [
+  { resource: rights, company: 1, records: all },
+  { resource: rights, company: 2, records: makeRecords(rights, 2, 100) },
+  { resource: jobs, company: 1, records: makeRecords(jobs, 2) },
+]
+const { ask } = await makeApp({ after }, { records })
+const path = pathOf(rights, 1)
+
+test('5 X-Request-Id is on every answer, and never the same twice', async () => {
+  const urls = [path, `${path}?limit=0`, '/nothing', pathOf(rights, '%zz'), '/healthz', '/docs']
+  const ids = new Set<string | undefined>()
+  for (const url of [...urls, ...urls]) {
+    const { headers } = await ask(url)
+    assert.match(headers['x-request-id'] ?? '', /^[A-Za-z0-9._-]{1,64}$/)
+    ids.add(headers['x-request-id'])
+  }
+  assert.equal(ids.size, urls.length * 2)
+})
+
+test('5 X-Request-Id: the client keeps its own where it is harmless', async () => {
+  for (const id of ['a', 'A-b_c.9', '-', 'x'.repeat(64)]) {
+    for (const url of [path, '/nothing', `${path}?limit=0`, pathOf(rights, '%zz')]) {
+      assert.equal(
+        (await ask(url, { headers: { 'x-request-id': id } })).headers['x-request-id'],
+        id,
+      )
+    }
+  }
+})
+
+test('5 X-Request-Id: any other is replaced', async () => {
+  for (const id of ['', 'x'.repeat(65), 'a b', 'a,b', '<x>', 'é', '{"a":1}', 'a\tb', 'a/b']) {
+    const given = (await ask(path, { headers: { 'x-request-id': id } })).headers['x-request-id']
+    assert.match(given ?? '', /^[0-9a-f-]{36}$/)
+  }
+})
+
+test('5 ETag and Cache-Control are on every 200', async () => {
+  for (const query of ['', '?page=2&limit=5', '?page=99']) {
+    const { headers } = await ask(path + query)
+    assert.match(headers['etag'] ?? '', /^(?:W\/)?"[!#-~]+"$/)
+    assert.equal(headers['cache-control'], 'private, no-cache')
+  }
+})
+
+test('5 If-None-Match answers 304, without a body', async () => {
+  const given = await ask(path)
+  const tag = given.headers['etag'] ?? ''
+  const bare = tag.replace('W/', '')
+  for (const condition of [tag, bare, `"x", ${tag}`, `${tag},"y"`, `  ${tag} `, '*']) {
+    for (const method of ['GET', 'HEAD']) {
+      const answer = await ask(path, { method, headers: { 'if-none-match': condition } })
+      assert.equal(answer.status, 304, condition)
+      assert.equal(answer.bytes.length, 0)
+      for (const name of ['etag', 'cache-control', 'vary', 'data-version', 'last-modified']) {
+        assert.equal(answer.headers[name], given.headers[name], name)
+      }
+    }
+  }
+})
+
+test('5 If-None-Match with another tag answers the page', async () => {
+  const tag = (await ask(path)).headers['etag'] ?? ''
+  const changed = `${tag.slice(0, -1)}0"`
+  for (const condition of ['"x"', changed, tag.slice(0, -1), '', 'nonsense', `"${tag}"`]) {
+    const answer = await ask(path, { headers: { 'if-none-match': condition } })
+    checkPage(answer, { resource: rights, all })
+  }
+})
+
+test('5 pages, limits, companies and listings have tags of their own', async () => {
+  const urls = [path, `${path}?page=2`, `${path}?limit=5`, `${path}?limit=5&page=2`]
+  const tags = new Set<string | undefined>()
+  for (const url of urls) tags.add((await ask(url)).headers['etag'])
+  assert.equal(tags.size, urls.length)
+  assert.equal(
+    (await ask(`${path}?page=1&limit=100`)).headers['etag'],
+    (await ask(path)).headers.etag,
+  )
+})
+
+test('5 a tag from the page in the query is good for the page in the body', async () => {
+  const tag = (await ask(`${path}?page=2&limit=5`)).headers['etag'] ?? ''
+  const headers = { 'content-type': 'application/json', 'if-none-match': tag }
+  assert.equal((await ask(path, { headers, body: '{"page":2,"limit":5}' })).status, 304)
+  assert.equal((await ask(path, { headers, body: '{"page":1,"limit":5}' })).status, 200)
+})
+
+test('5 the tag changes with its own listing, and with no other', async (t) => {
+  const { ask, store } = await makeApp(t, { records, companies: [3] })
+  const urls = {
+    own: path,
+    otherCompany: pathOf(rights, 2),
+    otherListing: pathOf(jobs, 1),
+    empty: pathOf(rights, 3),
+  }
+  type Name = keyof typeof urls
+  const names = Object.keys(urls) as Name[]
+  const tagsNow = async () => {
+    const tags: Partial<Record<Name, string | undefined>> = {}
+    for (const name of names) tags[name] = (await ask(urls[name])).headers['etag']
+    return tags
+  }
+  const changedSince = async (before: Awaited<ReturnType<typeof tagsNow>>) => {
+    const now = await tagsNow()
+    return names.filter((name) => now[name] !== before[name])
+  }
+
+  const start = await tagsNow()
+  assert.deepEqual(await changedSince(start), [], 'nothing has changed')
+
+  await store.load([{ resource: rights, company: 1, records: makeRecords(rights, 1, 50) }])
+  assert.deepEqual(await changedSince(start), ['own'], 'a record more')
+
+  const added = await tagsNow()
+  const changed = makeRecord(rights, { id: 1, name: 'changed' })
+  await store.load([{ resource: rights, company: 1, records: [changed] }])
+  assert.deepEqual(await changedSince(added), ['own'], 'a record that is other than before')
+
+  const edited = await tagsNow()
+  await store.load([{ resource: rights, company: 1, records: [changed] }])
+  await store.load([{ resource: events, company: 1, records: makeRecords(events, 1) }])
+  assert.deepEqual(await changedSince(edited), [], 'the same again, and another listing')
+
+  await store.load(
+    [
+      { resource: rights, company: 1, records: [changed] },
+      { resource: rights, company: 2, records: makeRecords(rights, 2, 100) },
+    ],
+    { isSnapshot: true },
+  )
+  assert.deepEqual(await changedSince(edited), ['own'], 'records fewer')
+
+  const emptied = await tagsNow()
+  await store.load([{ resource: rights, company: 3, records: makeRecords(rights, 1, 200) }])
+  assert.deepEqual(await changedSince(emptied), ['empty'], 'the first record')
+})
+
+test('5 a store that is made anew has other tags for the same versions', async (t) => {
+  const [one, other] = [await makeApp(t, { records }), await makeApp(t, { records })]
+  const tag = (await one.ask(path)).headers['etag'] ?? ''
+  assert.equal((await other.ask(path, { headers: { 'if-none-match': tag } })).status, 200)
+})
+
+test('5 Data-Version counts the imports, on every 200 and 304', async (t) => {
+  const { ask, store } = await makeApp(t, { records: records.slice(0, 1) })
+  for (const version of ['1', '2', '3']) {
+    const { headers } = await ask(path)
+    assert.equal(headers['data-version'], version)
+    const condition = { 'if-none-match': headers['etag'] ?? '' }
+    const unchanged = await ask(path, { headers: condition })
+    assert.equal(unchanged.status, 304)
+    assert.equal(unchanged.headers['data-version'], version)
+    assert.equal((await ask(`${path}?page=9`)).headers['data-version'], version)
+    await store.load([
+      { resource: jobs, company: 7, records: makeRecords(jobs, 1, Number(version)) },
+    ])
+  }
+})
+
+test('5 Last-Modified is when the listing last changed, on every 200 and 304', async (t) => {
+  const before = Math.floor(Date.now() / 1_000) * 1_000
+  const { ask, store } = await makeApp(t, { records })
+  const first = (await ask(path)).headers
+  const modified = first['last-modified'] ?? ''
+  assert.match(modified, /^\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT$/)
+  assert.ok(Date.parse(modified) >= before && Date.parse(modified) <= Date.now())
+  await sleep(1_050)
+  await store.load([{ resource: rights, company: 2, records: makeRecords(rights, 1, 500) }])
+  assert.equal((await ask(path)).headers['last-modified'], modified)
+  const unchanged = await ask(path, { headers: { 'if-none-match': first['etag'] ?? '' } })
+  assert.equal(unchanged.headers['last-modified'], modified)
+  await store.load([{ resource: rights, company: 1, records: makeRecords(rights, 1, 501) }])
+  const later = (await ask(path)).headers['last-modified'] ?? ''
+  assert.ok(Date.parse(later) > Date.parse(modified))
+})
+
+/** The links of an answer, by their relation. */
+function linksOf({ headers }: Answer): Record<string, string> {
+  const links = (headers['link'] ?? '').matchAll(/<([^>]+)>; rel="(\w+)"(?:, |$)/g)
+  return Object.fromEntries([...links].map(([, url = '', rel = '']) => [rel, url] as const))
+}
+
+const linkCases: readonly (readonly [query: string, links: Readonly<Record<string, string>>])[] = [
+  ['', { first: '?page=1&limit=100', last: '?page=1&limit=100' }],
+  ['?limit=5', { first: '?page=1&limit=5', next: '?page=2&limit=5', last: '?page=3&limit=5' }],
+  [
+    '?page=2&limit=5',
+    {
+      first: '?page=1&limit=5',
+      prev: '?page=1&limit=5',
+      next: '?page=3&limit=5',
+      last: '?page=3&limit=5',
+    },
+  ],
+  [
+    '?page=3&limit=5',
+    { first: '?page=1&limit=5', prev: '?page=2&limit=5', last: '?page=3&limit=5' },
+  ],
+  [
+    '?page=9&limit=6',
+    { first: '?page=1&limit=6', prev: '?page=2&limit=6', last: '?page=2&limit=6' },
+  ],
+]
+
+for (const [query, links] of linkCases) {
+  test(`5 Link of ${query || 'a single page'}: ${Object.keys(links).join(', ')}`, async () => {
+    const expected = Object.entries(links).map(([rel, to]) => [rel, path + to])
+    assert.deepEqual(linksOf(await ask(path + query)), Object.fromEntries(expected))
+  })
+}
+
+test('5 Link of an empty listing has first and last, page 1', async () => {
+  const links = linksOf(await ask(pathOf(events, 1)))
+  const only = `${pathOf(events, 1)}?page=1&limit=100`
+  assert.deepEqual(links, { first: only, last: only })
+})
+
+test('5 Link is the same whether page and limit came in the query or in the body', async () => {
+  const headers = { 'content-type': 'application/json' }
+  const inBody = await ask(path, { headers, body: '{"page":2,"limit":5}' })
+  assert.deepEqual(linksOf(inBody), linksOf(await ask(`${path}?page=2&limit=5`)))
+})
+
+test('5 Link never repeats what the client says of the host', async () => {
+  const headers = { host: 'evil.example', 'x-forwarded-host': 'evil.example' }
+  const { headers: given } = await ask(path, { headers })
+  assert.doesNotMatch(JSON.stringify(given), /evil/)
+})
+
+const decoders = {
+  gzip: gunzipSync,
+  br: brotliDecompressSync,
+  zstd: zstdDecompressSync,
+} as const
+
+for (const [coding, decode] of Object.entries(decoders)) {
+  test(`5 ${coding}: decodes to the same bytes, and Vary says so`, async () => {
+    const plain = await ask(path)
+    for (let turn = 0; turn < 2; turn += 1) {
+      const answer = await ask(path, { headers: { 'accept-encoding': coding } })
+      assert.equal(answer.status, 200)
+      assert.equal(answer.headers['content-encoding'], coding)
+      assert.equal(answer.headers['vary'], 'Accept-Encoding')
+      assert.equal(answer.headers['content-length'], String(answer.bytes.length))
+      assert.ok(answer.bytes.length < plain.bytes.length / 2)
+      assert.deepEqual(decode(answer.bytes), plain.bytes)
+      assert.equal(answer.headers['etag'], plain.headers['etag'])
+    }
+  })
+}
+
+test('5 Vary is on every 200 and 304, compressed or not', async () => {
+  const answer = await ask(path)
+  assert.equal(answer.headers['vary'], 'Accept-Encoding')
+  assert.equal(answer.headers['content-encoding'], undefined)
+  assert.equal((await ask(pathOf(events, 1))).headers['vary'], 'Accept-Encoding')
+})
+
+const codingCases: readonly (readonly [accept: string, coding: string | undefined])[] = [
+  ['gzip, deflate, br, zstd', 'zstd'],
+  ['gzip, deflate, br', 'br'],
+  ['gzip, deflate', 'gzip'],
+  ['GZIP', 'gzip'],
+  ['gzip;q=1, br;q=0.5', 'gzip'],
+  ['br;q=0, gzip;q=0.1', 'gzip'],
+  ['identity', undefined],
+  ['identity;q=1, gzip;q=0.5', undefined],
+  ['deflate', undefined],
+  ['gzip;q=0', undefined],
+  ['', undefined],
+  ['nonsense;;;=', undefined],
+]
+
+for (const [accept, coding] of codingCases) {
+  test(`5 Accept-Encoding: ${accept || '(empty)'} gets ${coding ?? 'no coding'}`, async () => {
+    const answer = await ask(path, { headers: { 'accept-encoding': accept } })
+    assert.equal(answer.status, 200)
+    assert.equal(answer.headers['content-encoding'], coding)
+  })
+}
+
+test('5 a small page is not compressed, for it would grow', async () => {
+  const headers = { 'accept-encoding': 'gzip' }
+  const answer = await ask(pathOf(events, 1), { headers })
+  checkPage(answer, { resource: events, all: [] })
+  assert.equal(answer.headers['content-encoding'], undefined)
+})
+
+test('5 each coding of a page in the cache is its own', async () => {
+  const body = expectedBody({ resource: rights, all })
+  for (const coding of ['gzip', 'br', 'zstd', 'gzip', 'br', 'zstd'] as const) {
+    const answer = await ask(path, { headers: { 'accept-encoding': coding } })
+    assert.equal(decoders[coding](answer.bytes).toString(), body)
+    assert.equal((await ask(path)).text, body)
+  }
+})

@@ -1,0 +1,53 @@
+// Liveness and readiness.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { checkFailure, makeApp } from '../support/make-app.ts'
+
+for (const url of ['/healthz', '/readyz']) {
+  test(`${url} answers without a key, and is kept by nobody`, async (t) => {
+    const { ask } = await makeApp(t)
+    const answer = await ask(url, { authorization: null })
+    assert.equal(answer.status, 200)
+    assert.equal(answer.text, '{"ok":true}')
+    assert.match(answer.headers['content-type'] ?? '', /^application\/json/)
+    assert.equal(answer.headers['cache-control'], 'no-store')
+    assert.ok(answer.headers['x-request-id'])
+    const head = await ask(url, { authorization: null, method: 'HEAD' })
+    assert.equal(head.status, 200)
+    assert.equal(head.text, '')
+  })
+}
+
+test('a store that does not answer: alive, but not ready; ready again when it does', async (t) => {
+  let isBroken = true
+  const { ask } = await makeApp(t, {
+    wrapStore: (store) => ({
+      ...store,
+      ping: () => {
+        if (isBroken) throw new Error('unable to open database file')
+        return store.ping()
+      },
+    }),
+  })
+  assert.equal((await ask('/healthz')).status, 200)
+  checkFailure(await ask('/readyz'), 503, 'Service Unavailable')
+  isBroken = false
+  assert.equal((await ask('/readyz')).status, 200)
+})
+
+test('a store that is closed: not ready', async (t) => {
+  let close: () => unknown = () => undefined
+  const { ask } = await makeApp(t, {
+    wrapStore: (store) => {
+      close = () => store.close()
+      return { ...store, close: () => undefined }
+    },
+  })
+  assert.equal((await ask('/readyz')).status, 200)
+  await close()
+  const answer = await ask('/readyz')
+  checkFailure(answer, 503, 'Service Unavailable')
+  assert.ok(answer.headers['retry-after'])
+  assert.equal((await ask('/healthz')).status, 200)
+})

@@ -1,0 +1,216 @@
+// Keys: what they look like, what is kept of them, and when they stop working (contract 2.4).
+
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { crc32 } from 'node:zlib'
+import fc from 'fast-check'
+import { hashKey, isWellFormedKey, keyHint, keyInText, makeKey } from '../../src/keys/key.ts'
+import { resources } from '../../src/resources/index.ts'
+import { rights } from '../../src/resources/rights.ts'
+import { makeApp, pathOf } from '../support/make-app.ts'
+import { makeRecords } from '../support/make-record.ts'
+
+const refusal = '{"ok":false,"error":{"code":403,"message":"Forbidden"}}'
+const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const path = pathOf(rights, 1)
+const records = [{ resource: rights, company: 1, records: makeRecords(rights, 1) }]
+
+/** The number that base-62 digits write. */
+function numberOf(text: string): number {
+  return Array.from(text).reduce((sum, digit) => sum * 62 + digits.indexOf(digit), 0)
+}
+
+test('2.4 a hundred thousand keys: all different, all of the pattern, all with their checksum', () => {
+  const seen = new Set<string>()
+  for (let count = 0; count < 100_000; count += 1) {
+    const key = makeKey(randomBytes(32))
+    assert.match(key, /^dossier_[0-9A-Za-z]{49}$/)
+    assert.ok(isWellFormedKey(key))
+    seen.add(key)
+  }
+  assert.equal(seen.size, 100_000)
+  for (const key of [...seen].slice(0, 1_000)) {
+    assert.equal(numberOf(key.slice(-6)), crc32(key.slice(0, -6)), 'CRC-32 of all before it')
+  }
+})
+
+test('2.4 all 256 bits of the secret are in the key', () => {
+  fc.assert(
+    fc.property(
+      fc.uint8Array({ minLength: 32, maxLength: 32 }),
+      fc.integer({ min: 0, max: 255 }),
+      (random, bit) => {
+        const other = Uint8Array.from(random)
+        other[bit >> 3] = (random[bit >> 3] ?? 0) ^ (1 << (bit & 7))
+        assert.notEqual(makeKey(random).slice(0, -6), makeKey(other).slice(0, -6))
+      },
+    ),
+    { numRuns: 500 },
+  )
+  for (const fill of [0, 255]) assert.ok(isWellFormedKey(makeKey(new Uint8Array(32).fill(fill))))
+})
+
+test('2.4 every mistype of one character is refused without a look-up', () => {
+  const key = makeKey(randomBytes(32))
+  const letters = `${digits}_- \n`
+  for (let at = 0; at < key.length; at += 1) {
+    const [before, after] = [key.slice(0, at), key.slice(at + 1)]
+    assert.equal(isWellFormedKey(before + after), false, `without character ${at}`)
+    for (const letter of letters) {
+      if (letter !== key[at]) {
+        assert.equal(isWellFormedKey(before + letter + after), false, `${letter} at ${at}`)
+      }
+      assert.equal(
+        isWellFormedKey(before + letter + key.slice(at)),
+        false,
+        `${letter} before ${at}`,
+      )
+    }
+    const swapped = before + after.slice(0, 1) + key.slice(at, at + 1) + after.slice(1)
+    if (swapped !== key) assert.equal(isWellFormedKey(swapped), false, `swapped at ${at}`)
+  }
+  for (const other of [
+    `${key}\n`,
+    ` ${key}`,
+    key.toUpperCase(),
+    key.toLowerCase(),
+    '',
+    key + key,
+  ]) {
+    assert.equal(isWellFormedKey(other), false)
+  }
+})
+
+test('2.4 a leaked key is found in any text', () => {
+  const key = makeKey(randomBytes(32))
+  for (const text of [key, `"${key}"`, `a=${key}&b`, `https://x/${key}/y`, `\u0001${key}\u0002`]) {
+    assert.deepEqual(text.match(keyInText), [key])
+  }
+  assert.ok(!keyHint(key).includes(key.slice(12, -4)))
+})
+
+test('2.4 no plain key is in the bytes of the store, only its hash', async (t) => {
+  const { store, key, ask } = await makeApp(t, { records })
+  const other = await store.issueKey({ name: 'other', scopes: ['jobs'] })
+  for (const used of [key, other]) await ask(path, { authorization: `Bearer ${used}` })
+  await store.revokeKey('other')
+  const files = (await readdir(store.folder)).filter((name) => name.startsWith('registry.db'))
+  const bytes = Buffer.concat(
+    await Promise.all(files.map((name) => readFile(join(store.folder, name)))),
+  )
+  for (const plain of [key, other]) {
+    assert.ok(bytes.includes(Buffer.from(hashKey(plain), 'latin1')), 'these are the right bytes')
+    assert.equal(bytes.includes(plain), false)
+    // Nor any part of it that is longer than the hint.
+    assert.equal(bytes.includes(plain.slice(8, 16)), false)
+    assert.equal(bytes.includes(plain.slice(20, 28)), false)
+    assert.equal(bytes.includes(plain.slice(-8)), false)
+  }
+})
+
+/** Asks until the key is refused; gives how long that took, in milliseconds. */
+async function untilRefused(ask: () => Promise<{ status: number; text: string }>) {
+  const start = performance.now()
+  for (;;) {
+    const { status, text } = await ask()
+    const elapsed = performance.now() - start
+    if (status === 403) {
+      assert.equal(text, refusal)
+      return elapsed
+    }
+    assert.equal(status, 200)
+    assert.ok(elapsed < 5_000, 'it is refused at last')
+    await sleep(10)
+  }
+}
+
+test('2.2 a revoked key is refused within a second by a running service', async (t) => {
+  const { ask, store } = await makeApp(t, { records })
+  const authorization = `Bearer ${await store.issueKey({ name: 'leaving' })}`
+  assert.equal((await ask(path, { authorization })).status, 200)
+  await store.revokeKey('leaving')
+  assert.ok((await untilRefused(() => ask(path, { authorization }))) < 1_000)
+})
+
+test('2.2 a key that expires is refused within a second by a running service', async (t) => {
+  const { ask, store } = await makeApp(t, { records })
+  const expiresAt = Date.now() + 400
+  const authorization = `Bearer ${await store.issueKey({ name: 'trial', expiresAt })}`
+  assert.equal((await ask(path, { authorization })).status, 200)
+  await untilRefused(() => ask(path, { authorization }))
+  assert.ok(Date.now() >= expiresAt, 'not before its time')
+  assert.ok(Date.now() < expiresAt + 1_000)
+})
+
+test('2.2 a key expires by the clock, to the millisecond, and works until then', async (t) => {
+  let clock = Date.parse('2030-01-01T00:00:00Z')
+  const { ask, store } = await makeApp(t, { records, now: () => clock })
+  const expiresAt = clock + 1_000
+  const authorization = `Bearer ${await store.issueKey({ name: 'trial', expiresAt })}`
+  for (const [at, status] of [
+    [0, 200],
+    [999, 200],
+    [1_000, 403],
+    [1_001, 403],
+    [86_400_000, 403],
+  ] as const) {
+    clock = expiresAt - 1_000 + at
+    assert.equal((await ask(path, { authorization })).status, status, `after ${at} ms`)
+  }
+})
+
+test('2.2 a clock that is set back does not keep a revoked key alive', async (t) => {
+  let clock = Date.parse('2030-01-01T00:00:00Z')
+  const { ask, store } = await makeApp(t, { records, now: () => clock })
+  const authorization = `Bearer ${await store.issueKey({ name: 'leaving' })}`
+  assert.equal((await ask(path, { authorization })).status, 200)
+  await store.revokeKey('leaving')
+  clock -= 3_600_000
+  assert.equal((await ask(path, { authorization })).status, 403)
+})
+
+test('2.2 a key works at once when it has been issued, also after it was refused', async (t) => {
+  const { ask, store } = await makeApp(t, { records })
+  await ask(path, { authorization: `Bearer ${makeKey(randomBytes(32))}` })
+  const authorization = `Bearer ${await store.issueKey({ name: 'new' })}`
+  assert.equal((await ask(path, { authorization })).status, 200)
+})
+
+test('2.2 a name may be used again; the old key stays refused', async (t) => {
+  const { ask, store } = await makeApp(t, { records })
+  const old = await store.issueKey({ name: 'client' })
+  await assert.rejects(store.issueKey({ name: 'client' }), /a key named client is in use/)
+  await store.revokeKey('client')
+  const young = await store.issueKey({ name: 'client' })
+  assert.equal((await ask(path, { authorization: `Bearer ${old}` })).text, refusal)
+  assert.equal((await ask(path, { authorization: `Bearer ${young}` })).status, 200)
+})
+
+test('2.2 every set of scopes opens its own listings and no other', async (t) => {
+  const { ask, store } = await makeApp(t, { records })
+  const names = resources.map(({ name }) => name)
+  for (let set = 0; set < 1 << names.length; set += 1) {
+    const scopes = names.filter((_, index) => (set >> index) % 2 === 1)
+    const authorization = `Bearer ${await store.issueKey({ name: `set-${set}`, scopes })}`
+    for (const resource of resources) {
+      const { status, text } = await ask(pathOf(resource, 1), { authorization })
+      assert.equal(status, scopes.includes(resource.name) ? 200 : 403, scopes.join())
+      if (status === 403) assert.equal(text, refusal)
+    }
+  }
+})
+
+test('the log names the key by its name, and never shows it', async (t) => {
+  const { ask, logged, key } = await makeApp(t, { records })
+  await ask(path)
+  await ask(`${path}?api_key=${key}`)
+  assert.deepEqual(
+    logged().map((line) => line['key']),
+    ['test', 'test'],
+  )
+  assert.ok(!JSON.stringify(logged()).includes(key))
+})

@@ -1,0 +1,266 @@
+// The OpenAPI document: it is valid, it is complete, and the service does what it says.
+
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { exampleRecord } from '../../src/resources/resource.ts'
+import { resources } from '../../src/resources/index.ts'
+import { rights } from '../../src/resources/rights.ts'
+import { type Answer, makeApp, pathOf } from '../support/make-app.ts'
+import { objectsIn, resolve, validatorFor } from '../support/json-schema.ts'
+import { makeRecords } from '../support/make-record.ts'
+
+interface Media {
+  readonly schema: unknown
+  readonly examples: Readonly<Record<string, { readonly value: unknown }>>
+}
+interface Response {
+  readonly description: string
+  readonly headers: Readonly<Record<string, unknown>>
+  readonly content?: Readonly<Record<string, Media>>
+}
+interface Operation {
+  readonly operationId: string
+  readonly summary: string
+  readonly description: string
+  readonly security?: readonly unknown[]
+  readonly parameters?: readonly unknown[]
+  readonly responses: Readonly<Record<string, unknown>>
+}
+interface Parameter {
+  readonly name: string
+  readonly in: string
+  readonly required?: boolean
+  readonly description: string
+  readonly schema: unknown
+  readonly example: unknown
+}
+interface PathItem {
+  readonly parameters?: readonly unknown[]
+  readonly get: Operation
+}
+interface Document extends Readonly<Record<string, unknown>> {
+  readonly openapi: string
+  readonly info: Readonly<Record<string, unknown>>
+  readonly paths: Readonly<Record<string, PathItem>>
+  readonly components: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+}
+
+const { ask } = await makeApp(
+  { after },
+  {
+    companies: [1],
+    records: resources.map((resource) => ({
+      resource,
+      company: 1,
+      records: makeRecords(resource, 3),
+    })),
+  },
+)
+const answer = await ask('/openapi.json', { authorization: null })
+const document = JSON.parse(answer.text) as Document
+const validate = validatorFor(document)
+const operations = Object.entries(document.paths).map(([path, item]) => ({ path, item }))
+
+/** A part of the document, or what it refers to. */
+// eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- names the shape
+function deref<Part>(part: unknown): Part {
+  const { $ref } = part as { $ref?: string }
+  return ($ref === undefined ? part : resolve(document, $ref)) as Part
+}
+
+/** The responses of an operation, by status. */
+function responsesOf({ responses }: Operation): [status: string, response: Response][] {
+  return Object.entries(responses).map(([status, part]) => [status, deref<Response>(part)])
+}
+
+/** Checks that an answer is one that the document announces. */
+function checkAnnounced(operation: Operation, given: Answer): void {
+  const part = operation.responses[String(given.status)]
+  assert.ok(part, `${operation.operationId} does not announce ${given.status}`)
+  const { headers, content } = deref<Response>(part)
+  for (const [name, header] of Object.entries(headers)) {
+    const value = given.headers[name.toLowerCase()]
+    assert.ok(value !== undefined, `${operation.operationId} ${given.status}: ${name} misses`)
+    const { schema } = deref<{ schema: { type: string } }>(header)
+    validate(schema, schema.type === 'integer' ? Number(value) : value, name)
+  }
+  if (content === undefined) return assert.equal(given.text, '')
+  const type = given.headers['content-type']?.split(';', 1)[0] ?? ''
+  assert.ok(content[type], `${type} is not announced`)
+  validate(content[type].schema, JSON.parse(given.text))
+}
+
+test('the document is OpenAPI 3.1, and needs no key', () => {
+  assert.equal(answer.status, 200)
+  assert.match(answer.headers['content-type'] ?? '', /^application\/json/)
+  assert.match(document.openapi, /^3\.1\.\d+$/)
+  assert.equal(document.info['title'], 'Dossier')
+  assert.equal(document.info['version'], '0.0.0-test')
+  assert.deepEqual(document['security'], [{ key: [] }])
+  const { key } = document.components['securitySchemes'] as { key: Record<string, string> }
+  assert.equal(key['type'], 'http')
+  assert.equal(key['scheme'], 'bearer')
+})
+
+test('every reference in it leads somewhere, and no part of it is left unused', () => {
+  const used = new Set<unknown>()
+  for (const [, part] of objectsIn(document)) {
+    if ('$ref' in part) {
+      resolve(document, part['$ref'])
+      used.add(part['$ref'])
+    }
+  }
+  for (const [kind, parts] of Object.entries(document.components)) {
+    if (kind === 'securitySchemes') continue
+    for (const name of Object.keys(parts)) {
+      assert.ok(used.has(`#/components/${kind}/${name}`), `${kind}/${name} is not used`)
+    }
+  }
+})
+
+test('its paths are those of the five listings and the health checks', () => {
+  const listings = resources.map((resource) => pathOf(resource, '{company_id}'))
+  assert.deepEqual(Object.keys(document.paths), [...listings, '/healthz', '/readyz'])
+  const ids = operations.map(({ item }) => item.get.operationId)
+  assert.equal(new Set(ids).size, ids.length)
+})
+
+for (const { path, item } of operations) {
+  const url = path.replace('{company_id}', '1')
+  const operation = item.get
+  const isListing = path.startsWith('/api/')
+
+  test(`${path} answers as announced`, async () => {
+    const plain = await ask(url, isListing ? {} : { authorization: null })
+    assert.equal(plain.status, 200)
+    checkAnnounced(operation, plain)
+    assert.equal(operation.security?.length, isListing ? undefined : 0)
+    assert.ok(operation.summary && operation.description)
+  })
+
+  test(`${path}: the examples of every response are valid against its schema`, () => {
+    const withContent = responsesOf(operation).filter(([, { content }]) => content !== undefined)
+    assert.ok(withContent.length >= 2)
+    for (const [status, { content, description }] of withContent) {
+      assert.ok(description, status)
+      for (const { schema, examples } of Object.values(content ?? {})) {
+        const values = Object.values(examples)
+        assert.ok(values.length > 0, `${status} has an example`)
+        for (const { value } of values) validate(schema, value, `${path} ${status}`)
+      }
+    }
+  })
+
+  if (!isListing) continue
+
+  test(`${path}: refusals and the 304 answer as announced`, async () => {
+    const tag = (await ask(url)).headers['etag'] ?? ''
+    const text = { 'content-type': 'text/plain' }
+    const questions: readonly (readonly [number, string, Parameters<typeof ask>[1]?])[] = [
+      [200, `${url}?page=2&limit=2`],
+      [200, `${url}?page=99`],
+      [304, url, { headers: { 'if-none-match': tag } }],
+      [400, `${url}?limit=0`],
+      [400, path.replace('{company_id}', 'x')],
+      [403, url, { authorization: null }],
+      [404, path.replace('{company_id}', '404')],
+      [405, url, { method: 'POST' }],
+      [413, url, { body: 'x'.repeat(20_000) }],
+      [415, url, { body: 'x', headers: text }],
+    ]
+    for (const [status, asked, question] of questions) {
+      const given = await ask(asked, question)
+      assert.equal(given.status, status)
+      checkAnnounced(operation, given)
+    }
+  })
+
+  test(`${path}: announces every status of contract section 4, and no more`, () => {
+    assert.deepEqual(
+      Object.keys(operation.responses).filter((status) => status !== '429' && status !== '414'),
+      ['200', '304', '400', '403', '404', '405', '408', '413', '415', '431', '500', '503'],
+    )
+    for (const [status, { content }] of responsesOf(operation)) {
+      if (Number(status) < 400) continue
+      for (const { value } of Object.values(content?.['application/json']?.examples ?? {})) {
+        assert.equal((value as { error: { code: number } }).error.code, Number(status))
+      }
+    }
+  })
+
+  test(`${path}: takes company_id, page and limit, and says which they may be`, async () => {
+    const parts = [...(item.parameters ?? []), ...(operation.parameters ?? [])]
+    const parameters = parts.map((part) => deref<Parameter>(part))
+    for (const { name, description, schema, example } of parameters) {
+      assert.ok(description, name)
+      validate(schema, example, name)
+    }
+    const places = parameters.map(({ name, in: place }) => `${place} ${name}`)
+    assert.deepEqual(places, [
+      ...['path company_id', 'query page', 'query limit'],
+      ...['header If-None-Match', 'header X-Request-Id'],
+    ])
+    for (const { name, in: place, schema } of parameters) {
+      if (place !== 'query') continue
+      const range = schema as { minimum: number; maximum: number; default: number }
+      const status = async (value: number) => (await ask(`${url}?${name}=${value}`)).status
+      assert.equal(await status(range.minimum), 200)
+      assert.equal(await status(range.maximum), 200)
+      assert.equal(await status(range.minimum - 1), 400)
+      assert.equal(await status(range.maximum + 1), 400)
+      const asDefault = await ask(`${url}?${name}=${range.default}`)
+      assert.equal(asDefault.text, (await ask(url)).text)
+    }
+  })
+}
+
+for (const resource of resources) {
+  test(`every field of ${resource.name} is there, in order, with what is said of it`, () => {
+    const page = deref<Response>(
+      document.paths[pathOf(resource, '{company_id}')]?.get.responses['200'],
+    )
+    const schema = deref<{ properties: Record<string, { items: unknown }>; required: string[] }>(
+      page.content?.['application/json']?.schema,
+    )
+    const record = deref<{
+      properties: Record<string, { description: string; examples: unknown[] }>
+      required: string[]
+      examples: unknown[]
+    }>(schema.properties[resource.name]?.items)
+    const fields = Object.entries(resource.fields)
+    assert.deepEqual(
+      Object.keys(record.properties),
+      fields.map(([name]) => name),
+    )
+    assert.deepEqual(record.required, Object.keys(resource.fields))
+    for (const [name, { description, example }] of fields) {
+      assert.ok(description.length > 5, name)
+      assert.equal(record.properties[name]?.description, description)
+      assert.deepEqual(record.properties[name].examples, [example])
+    }
+    for (const example of [exampleRecord(resource), ...record.examples]) validate(record, example)
+  })
+}
+
+test('a record that breaks the schema would be noticed', () => {
+  const schema = { $ref: '#/components/schemas/Rights' }
+  const good = exampleRecord(rights)
+  validate(schema, good)
+  for (const bad of [
+    { ...good, more: 1 },
+    { ...good, id: null },
+    { ...good, id: 1.5 },
+    { ...good, id: 2 ** 53 },
+    { ...good, name: 7 },
+    { ...good, name: '' },
+    { ...good, holders: null },
+    { ...good, holders: [1] },
+    { ...good, created_at: '2019-08-05T09:12:44Z' },
+    { ...good, registration_date: '2019-08-02' },
+    Object.fromEntries(Object.entries(good).slice(1)),
+    [],
+    null,
+  ]) {
+    assert.throws(() => validate(schema, bad), assert.AssertionError, JSON.stringify(bad))
+  }
+})

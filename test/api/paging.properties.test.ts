@@ -1,0 +1,212 @@
+// Properties of paging, over random listings: contract 3.3, 3.6, 3.7 and Link.
+
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import fc from 'fast-check'
+import { id, integer, text, textList, timestamp } from '../../src/resources/field.ts'
+import { resources } from '../../src/resources/index.ts'
+import { defineResource, type Resource } from '../../src/resources/resource.ts'
+import { anyRecords } from '../support/arbitrary-record.ts'
+import { type Answer, checkPage, makeApp, memberOf, pathOf } from '../support/make-app.ts'
+import { inOrder, type WireRecord } from '../support/make-record.ts'
+
+const backwards = defineResource({
+  name: 'filings',
+  title: 'Filing',
+  description: 'A resource that is served from its highest id down.',
+  fields: { id: id('Id', 1), pages: integer('Pages', 2), form: text('Form', 'A') },
+  order: { by: 'id', direction: 'descending' },
+})
+const oldestFirst = defineResource({
+  name: 'licences',
+  title: 'Licence',
+  description: 'A resource that is served oldest first, and summed up.',
+  fields: {
+    id: id('Id', 1),
+    granted: timestamp('Granted', '2020-01-01T00:00:00Z', { required: true }),
+    kind: text('Kind', 'export', { required: true }),
+    holders: textList('Holders', ['A']),
+  },
+  order: { by: 'granted', direction: 'ascending' },
+  metaOf: 'kind',
+})
+const all = [...resources, backwards, oldestFirst]
+
+const { ask, store } = await makeApp({ after }, { resources: all })
+
+/** Ids are the registry's: each run has a company, and a range of ids, that no other has. */
+let runs = 0
+
+/** Makes a company with these records, brought by up to three imports. */
+async function makeCompany(
+  resource: Resource,
+  drawn: readonly { record: WireRecord; batch: number }[],
+): Promise<{ company: number; records: WireRecord[] }> {
+  runs += 1
+  const company = runs
+  const placed = drawn.map(({ record, batch }) => ({
+    batch,
+    record: { ...record, id: record.id + company * 1_000 },
+  }))
+  for (const number of [0, 1, 2]) {
+    const records = placed.filter(({ batch }) => batch === number).map(({ record }) => record)
+    if (records.length > 0) await store.load([{ resource, company, records }])
+  }
+  return { company, records: placed.map(({ record }) => record) }
+}
+
+function linkTo({ headers }: Answer, relation: string): string | undefined {
+  return new RegExp(`<([^>]+)>; rel="${relation}"`).exec(headers['link'] ?? '')?.[1]
+}
+
+/** Follows a relation from page to page to its end; gives every record that came by. */
+async function walk(
+  resource: Resource,
+  start: string | undefined,
+  relation: 'next' | 'prev',
+  check: (answer: Answer) => void,
+): Promise<WireRecord[][]> {
+  const pages: WireRecord[][] = []
+  for (let url = start; url !== undefined;) {
+    const answer = await ask(url)
+    check(answer)
+    pages.push(memberOf(answer, resource.name) as WireRecord[])
+    assert.ok(pages.length <= 50, 'a walk ends')
+    url = linkTo(answer, relation)
+  }
+  return pages
+}
+
+for (const resource of all) {
+  const { name } = resource
+
+  test(`3.6 ${name}: a walk by next, or back by prev, meets each record once, in order`, async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        anyRecords(resource),
+        fc.integer({ min: 1, max: 45 }),
+        async (drawn, limit) => {
+          const { company, records } = await makeCompany(resource, drawn)
+          const inOneGo = inOrder(resource, records)
+          let page = 0
+          const first = await ask(`${pathOf(resource, company)}?limit=${limit}`)
+          const forth = await walk(resource, linkTo(first, 'first'), 'next', (answer) => {
+            page += 1
+            checkPage(answer, { resource, all: records, page, limit })
+          })
+          assert.deepEqual(forth.flat(), inOneGo)
+          assert.equal(forth.length, Math.ceil(records.length / limit))
+          const back = await walk(resource, linkTo(first, 'last'), 'prev', (answer) => {
+            checkPage(answer, { resource, all: records, page, limit })
+            page -= 1
+          })
+          assert.deepEqual(back.toReversed().flat(), inOneGo)
+        },
+      ),
+      { numRuns: 15 },
+    )
+  })
+
+  test(`3.3 ${name}: any page with any limit has its records and the true counters`, async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        anyRecords(resource),
+        fc.array(
+          fc.record({
+            page: fc.oneof(fc.integer({ min: 1, max: 45 }), fc.integer({ min: 1, max: 2 ** 40 })),
+            limit: fc.oneof(fc.integer({ min: 1, max: 45 }), fc.integer({ min: 1, max: 1_000 })),
+            isInBody: fc.boolean(),
+          }),
+          { minLength: 5, maxLength: 10 },
+        ),
+        async (drawn, questions) => {
+          const { company, records } = await makeCompany(resource, drawn)
+          const path = pathOf(resource, company)
+          for (const { page, limit, isInBody } of questions) {
+            const answer = isInBody
+              ? await ask(path, {
+                  headers: { 'content-type': 'application/json' },
+                  body: JSON.stringify({ page, limit }),
+                })
+              : await ask(`${path}?page=${page}&limit=${limit}`)
+            checkPage(answer, { resource, all: records, page, limit })
+          }
+        },
+      ),
+      { numRuns: 10 },
+    )
+  })
+}
+
+for (const resource of all.filter(({ metaOf }) => metaOf !== undefined)) {
+  test(`3.7 ${resource.name}: meta adds up to total, and is in order`, async () => {
+    await fc.assert(
+      fc.asyncProperty(anyRecords(resource), async (drawn) => {
+        const { company } = await makeCompany(resource, drawn)
+        const answer = await ask(`${pathOf(resource, company)}?limit=1`)
+        const meta = memberOf(answer, 'meta') as { type: string; count: number }[]
+        const sum = meta.reduce((total, { count }) => total + count, 0)
+        assert.equal(sum, memberOf(answer, 'total'))
+        assert.equal(new Set(meta.map(({ type }) => type)).size, meta.length)
+        for (const [index, { type, count }] of meta.entries()) {
+          const next = meta[index + 1]
+          if (next === undefined) continue
+          // UTF-8 keeps the order of code points.
+          const isBefore = Buffer.compare(Buffer.from(type), Buffer.from(next.type)) < 0
+          assert.ok(count > next.count || (count === next.count && isBefore), answer.text)
+        }
+      }),
+      { numRuns: 25 },
+    )
+  })
+}
+
+test('the parameters: any text is taken as the contract says, or refused', async () => {
+  await store.loadCompanies([900_000])
+  const path = pathOf(backwards, 900_000)
+  const plain = /^[0-9]{1,16}$/
+  const anyValue = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 20 }),
+    fc.stringMatching(/^[0-9+. -]{0,6}$/),
+    fc.integer({ min: -5, max: 1_100 }).map(String),
+    fc.bigInt({ min: 0n, max: 1n << 60n }).map(String),
+  )
+  await fc.assert(
+    fc.asyncProperty(anyValue, async (value) => {
+      const isGood = plain.test(value) && Number(value) >= 1
+      const limit = await ask(`${path}?limit=${encodeURIComponent(value)}`)
+      assert.equal(limit.status, isGood && Number(value) <= 1_000 ? 200 : 400)
+      const page = await ask(`${path}?page=${encodeURIComponent(value)}`)
+      assert.equal(page.status, isGood && Number.isSafeInteger(Number(value)) ? 200 : 400)
+      // As segments of a path these two are no values.
+      if (value === '.' || value === '..') return
+      const company = await ask(pathOf(backwards, encodeURIComponent(value)))
+      const isCompany = /^[1-9]/.test(value) && page.status === 200
+      assert.ok((isCompany ? [200, 404] : [400]).includes(company.status), company.text)
+    }),
+    { numRuns: 200 },
+  )
+})
+
+test('anything at all under /api/ is answered in the form of the contract', async () => {
+  const segment = fc.oneof(
+    fc.constantFrom('api', 'v1', 'companies', '900001', 'rights', '..', '', '%2e'),
+    fc.string({ unit: 'binary', maxLength: 8 }).map(encodeURIComponent),
+    fc.string({ maxLength: 4 }).map((given) => given.replace(/[^\x21-\x7e]|[#\\]/g, '')),
+  )
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(segment, { maxLength: 6 }),
+      fc.constantFrom('GET', 'HEAD', 'POST', 'DELETE'),
+      async (segments, method) => {
+        const answer = await ask(`/api/${segments.join('/')}`, { method })
+        assert.ok(answer.status >= 200 && answer.status < 500, `${answer.status}`)
+        if (method === 'HEAD') return
+        const body = JSON.parse(answer.text) as { ok: boolean; error?: { code: number } }
+        assert.equal(body.ok, answer.status === 200)
+        assert.equal(body.error?.code, body.ok ? undefined : answer.status)
+      },
+    ),
+    { numRuns: 200 },
+  )
+})

@@ -1,0 +1,396 @@
+// Contract section 1: what may be asked, and how.
+
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { resources } from '../../src/resources/index.ts'
+import { rights } from '../../src/resources/rights.ts'
+import {
+  checkFailure,
+  checkPage,
+  failureText,
+  makeApp,
+  memberOf,
+  messageOf,
+  pathOf,
+} from '../support/make-app.ts'
+import { makeRecords } from '../support/make-record.ts'
+
+const all = makeRecords(rights, 12)
+const { ask } = await makeApp(
+  { after },
+  {
+    records: [
+      { resource: rights, company: 1, records: all },
+      { resource: rights, company: 9_007_199_254_740_992 - 1, records: makeRecords(rights, 2) },
+    ],
+  },
+)
+const path = pathOf(rights, 1)
+const json = { 'content-type': 'application/json' }
+const pageTakes = 'it takes an integer from 1 to 9007199254740991'
+const limitTakes = 'it takes an integer from 1 to 1000'
+
+/** Asks with a body; a text is sent as it is. */
+function askWithBody(body: unknown, query = '', headers: Readonly<Record<string, string>> = json) {
+  const text = typeof body === 'string' || body instanceof Buffer ? body : JSON.stringify(body)
+  return ask(path + query, { headers, body: text })
+}
+
+test('1.1 GET answers each of the five listings', async () => {
+  assert.deepEqual(
+    resources.map(({ name }) => name),
+    ['rights', 'employees', 'jobs', 'pos_terminals', 'events'],
+  )
+  for (const resource of resources) {
+    checkPage(await ask(pathOf(resource, 1)), { resource, all: resource === rights ? all : [] })
+  }
+})
+
+test('1.1 HEAD answers the headers of GET with no body', async () => {
+  const questions = [path, `${path}?page=2&limit=5`, `${path}?limit=0`, pathOf(rights, 99), '/docs']
+  for (const url of questions) {
+    const headers = { 'accept-encoding': 'gzip', 'x-request-id': 'same' }
+    const [get, head] = await Promise.all([
+      ask(url, { headers }),
+      ask(url, { headers, method: 'HEAD' }),
+    ])
+    const stable = (given: typeof get.headers) => ({ ...given, date: undefined })
+    assert.equal(head.status, get.status)
+    assert.equal(head.bytes.length, 0)
+    assert.deepEqual(stable(head.headers), stable(get.headers))
+    assert.equal(head.headers['content-length'], String(get.bytes.length))
+  }
+})
+
+for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'QUERY']) {
+  test(`1.1 ${method} on a known path is a 405 with Allow`, async () => {
+    for (const url of [
+      path,
+      `${path}?page=1`,
+      pathOf(rights, 'abc'),
+      '/healthz',
+      '/openapi.json',
+    ]) {
+      const answer = await ask(url, { method })
+      checkFailure(answer, 405, 'Method Not Allowed')
+      assert.equal(answer.headers['allow'], 'GET, HEAD')
+    }
+  })
+}
+
+test('1.1 a method with a body, of whatever type, is a 405 all the same', async () => {
+  for (const type of ['application/json', 'text/plain', 'multipart/form-data', 'nonsense']) {
+    const answer = await ask(path, {
+      method: 'POST',
+      headers: { 'content-type': type },
+      body: '{"page":',
+    })
+    checkFailure(answer, 405, 'Method Not Allowed')
+  }
+})
+
+for (const unknown of [
+  '/',
+  '/api',
+  '/api/',
+  '/api/v1',
+  '/api/v1/companies/1',
+  '/api/v2/companies/1/rights',
+  '/api/v1/companies/1/right',
+  '/api/v1/companies/1/RIGHTS',
+  '/api/v1/companies/1/rights/',
+  '/api/v1/companies/1/rights/1',
+  '/api/v1/companies/1//rights',
+  '/api/v1/companies/1/rights;x=1',
+  '/api/v1/companies/1/jobs/..%2frights',
+  '//api/v1/companies/1/rights',
+]) {
+  test(`1.1 ${unknown} is no known path: 404, whatever the method`, async () => {
+    checkFailure(await ask(unknown), 404, 'Not Found')
+    checkFailure(await ask(unknown, { method: 'POST' }), 404, 'Not Found')
+  })
+}
+
+test('1.2 page and limit are taken from the query', async () => {
+  const expected = { resource: rights, all, page: 2, limit: 5 }
+  checkPage(await ask(`${path}?page=2&limit=5`), expected)
+  checkPage(await ask(`${path}?limit=5&page=2`), expected)
+  checkPage(await ask(`${path}?limit=%35&page=2`), expected)
+  checkPage(await ask(`${path}?page=3`), { resource: rights, all, page: 3 })
+})
+
+test('1.2 page and limit are taken from a JSON body', async () => {
+  const expected = { resource: rights, all, page: 2, limit: 5 }
+  checkPage(await askWithBody({ page: 2, limit: 5 }), expected)
+  checkPage(await askWithBody({ limit: '5', page: '2' }), expected)
+  checkPage(await askWithBody(' {"page":2,\r\n"limit":5}\n'), expected)
+  checkPage(await askWithBody({ limit: 5 }, '?page=2'), expected)
+  checkPage(await askWithBody({ page: 2 }, '?limit=5'), expected)
+  checkPage(await askWithBody({}), { resource: rights, all })
+})
+
+test('1.2 the documented client: Content-Type application/json and no body', async () => {
+  checkPage(await ask(path, { headers: json }), { resource: rights, all })
+  checkPage(await askWithBody('', '?page=2&limit=5'), { resource: rights, all, page: 2, limit: 5 })
+  checkPage(await ask(path, { headers: { ...json, 'content-length': '0' } }), {
+    resource: rights,
+    all,
+  })
+})
+
+test('1.2 the type of a body that is not there does not matter', async () => {
+  for (const type of ['text/plain', 'nonsense', 'application/json; charset=utf-16']) {
+    checkPage(await ask(path, { headers: { 'content-type': type } }), { resource: rights, all })
+  }
+})
+
+test('1.2 the same parameter in both places: equal values work, different ones are a 400', async () => {
+  const expected = { resource: rights, all, page: 2, limit: 5 }
+  checkPage(await askWithBody({ page: 2, limit: '5' }, '?page=2&limit=5'), expected)
+  const page = await askWithBody({ page: 3 }, '?page=2')
+  checkFailure(page, 400, 'page is 2 in the query and 3 in the body; give one')
+  const limit = await askWithBody({ limit: 100 }, '?limit=5')
+  checkFailure(limit, 400, 'limit is 5 in the query and 100 in the body; give one')
+})
+
+test('1.3 page 1 and limit 100 are the defaults', async (t) => {
+  const many = makeRecords(rights, 101)
+  const { ask } = await makeApp(t, {
+    records: [{ resource: rights, company: 5, records: many }],
+  })
+  const plain = await ask(pathOf(rights, 5))
+  checkPage(plain, { resource: rights, all: many, page: 1, limit: 100 })
+  assert.equal((await ask(`${pathOf(rights, 5)}?page=1&limit=100`)).text, plain.text)
+})
+
+const wrong = [
+  '0',
+  '-1',
+  '%2B1',
+  '1.5',
+  '1.0',
+  '1e2',
+  '0x1',
+  'abc',
+  'NaN',
+  'Infinity',
+  'null',
+  '%00',
+]
+const wrongToo = ['', '%201', '1%20', '１', '1_000', '1,000', "1'--", '1;drop', '9007199254740992']
+const beyond = ['99999999999999999999', '1'.repeat(300)]
+
+test('1.3 limit takes 1 to 1000; anything else is a 400 that names it', async () => {
+  for (const limit of [1, 12, 999, 1_000]) {
+    checkPage(await ask(`${path}?limit=${limit}`), { resource: rights, all, limit })
+    checkPage(await askWithBody({ limit }), { resource: rights, all, limit })
+  }
+  for (const value of [...wrong, ...wrongToo, ...beyond, '1001', '10000000']) {
+    const got = JSON.stringify(decodeURIComponent(value)).slice(0, 60)
+    const shown = decodeURIComponent(value).length > 58 ? `${got}…` : got
+    checkFailure(await ask(`${path}?limit=${value}`), 400, `limit is ${shown}; ${limitTakes}`)
+  }
+})
+
+test('1.3 page takes 1 to 2^53-1; anything else is a 400 that names it', async () => {
+  for (const value of [...wrong, ...wrongToo, ...beyond]) {
+    const answer = await ask(`${path}?page=${value}`)
+    checkFailure(answer, 400, /^page is /)
+    assert.ok(messageOf(answer).endsWith(`; ${pageTakes}`))
+  }
+  const last = await ask(`${path}?page=${Number.MAX_SAFE_INTEGER}&limit=1000`)
+  assert.equal(last.status, 200)
+  assert.match(
+    last.text,
+    /,"total":12,"pagination_total":12,"pagination_offset":9007199254740990000}$/,
+  )
+})
+
+test('1.3 a parameter that is repeated is a 400, also with one value', async () => {
+  for (const name of ['page', 'limit']) {
+    for (const query of [`${name}=1&${name}=2`, `${name}=1&${name}=1`, `${name}=&${name}=`]) {
+      checkFailure(await ask(`${path}?${query}`), 400, new RegExp(`^${name} is .*; it takes`))
+    }
+  }
+})
+
+test('1.3 a value of another JSON type in the body is a 400 that says what it got', async () => {
+  const values = ['null', 'true', 'false', '{}', '{"a":1}', '[]', '[1]', '[1,2]', '"x"', '""']
+  const numbers = ['0', '-0', '-1', '1.5', '1e400', '9007199254740993', '1e21']
+  for (const name of ['page', 'limit']) {
+    for (const value of [...values, ...numbers]) {
+      const answer = await askWithBody(`{"${name}":${value}}`)
+      checkFailure(answer, 400, new RegExp(`^${name} is .*; it takes an integer from 1 to`))
+    }
+    for (const value of values) {
+      const answer = await askWithBody(`{"${name}":${value}}`)
+      assert.ok(messageOf(answer).startsWith(`${name} is ${value}; `), messageOf(answer))
+    }
+  }
+})
+
+test('1.3 a value is cut short in the message', async () => {
+  const long = 'x'.repeat(10_000)
+  for (const answer of [await ask(`${path}?limit=${long}`), await askWithBody({ limit: long })]) {
+    checkFailure(answer, 400, `limit is "${'x'.repeat(59)}…; ${limitTakes}`)
+  }
+})
+
+test('1.3 text that would mean something to a database means nothing here', async () => {
+  for (const text of ["1' or '1'='1", '1; drop table rights', '1/**/', '1--', '$1', ':limit']) {
+    const value = encodeURIComponent(text)
+    checkFailure(await ask(`${path}?page=${value}`), 400, /^page is /)
+    checkFailure(await ask(`${path}?limit=${value}`), 400, /^limit is /)
+    checkFailure(await ask(pathOf(rights, value)), 400, /^company_id is /)
+  }
+  checkPage(await ask(path), { resource: rights, all })
+})
+
+test('1.4 an unknown query parameter is a 400 that names it and the nearest known one', async () => {
+  const unknown = (name: string, advice: string) =>
+    `${JSON.stringify(name)} is no known query parameter; ${advice}`
+  const cases: readonly (readonly [query: string, name: string, advice: string])[] = [
+    ['pgae=2', 'pgae', 'did you mean page?'],
+    ['page=1&limt=5', 'limt', 'did you mean limit?'],
+    ['Page=2', 'Page', 'did you mean page?'],
+    ['zzzzzzzz=1', 'zzzzzzzz', 'known are page and limit'],
+    ['page%5B%5D=1', 'page[]', 'did you mean page?'],
+    ['api_key=1', 'api_key', 'known are page and limit'],
+    ['__proto__=1', '__proto__', 'known are page and limit'],
+    ['constructor=1', 'constructor', 'known are page and limit'],
+    ['toString', 'toString', 'known are page and limit'],
+  ]
+  for (const [query, name, advice] of cases) {
+    checkFailure(await ask(`${path}?${query}`), 400, unknown(name, advice))
+  }
+})
+
+test('1.4 an unknown body member is a 400 that names it and the nearest known one', async () => {
+  checkFailure(
+    await askWithBody({ pgae: 2 }),
+    400,
+    '"pgae" is no known body member; did you mean page?',
+  )
+  for (const body of ['{"__proto__":{"page":9}}', '{"constructor":{"page":9}}', '{"":1}']) {
+    checkFailure(await askWithBody(body), 400, /is no known body member; known are page and limit$/)
+  }
+  assert.equal(Object.hasOwn(Object.prototype, 'page'), false)
+})
+
+test('1.4 a thousand unknown parameters cost next to nothing', async () => {
+  const query = Array.from({ length: 1_000 }, (_, index) => `p${index}=${index}`).join('&')
+  const start = performance.now()
+  checkFailure(await ask(`${path}?${query}`), 400, /^"p0" is no known query parameter/)
+  assert.ok(performance.now() - start < 200)
+})
+
+test('1.5 company_id is a positive integer up to 2^53-1', async () => {
+  const last = await ask(pathOf(rights, '9007199254740991'))
+  checkPage(last, { resource: rights, all: makeRecords(rights, 2) })
+})
+
+for (const segment of [
+  ...['abc', '1.5', '1.0', '-1', '+5', '0', '00', '05', '0x10', '1e3', '%205', '5%20', '１', '٣'],
+  ...['9007199254740992', '9007199254740993', '1'.repeat(31), '7'.repeat(200), '%00', '1%00'],
+  ...['%2531', '1;x=1', '1%2f2', 'null', '1%27', '*'],
+]) {
+  test(`1.5 company_id ${segment.slice(0, 40)} is a 400 that says so`, async () => {
+    for (const resource of resources) {
+      const answer = await ask(pathOf(resource, encodeURI(decodeURI(segment))))
+      checkFailure(
+        answer,
+        400,
+        /^company_id is ".*; it takes an integer from 1 to 9007199254740991$/,
+      )
+    }
+  })
+}
+
+test('1.5 a URL that is not percent-encoded UTF-8 is a 400', async () => {
+  for (const segment of ['%zz', '%', '%C0%AF', '%ff', '1%']) {
+    checkFailure(await ask(pathOf(rights, segment)), 400, /percent-encode|company_id/)
+  }
+})
+
+test('1.6 a body of another type than JSON is a 415', async () => {
+  const types = [
+    ...['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x'],
+    ...['application/jsonp', 'application/json; charset=utf-16', 'application/problem+json', ''],
+  ]
+  for (const type of types) {
+    checkFailure(
+      await askWithBody({ page: 1 }, '', { 'content-type': type }),
+      415,
+      'Unsupported Media Type',
+    )
+  }
+  checkFailure(
+    await askWithBody({ page: 1 }, '', { ...json, 'content-encoding': 'gzip' }),
+    415,
+    'Unsupported Media Type',
+  )
+})
+
+test('1.6 the usual spellings of the JSON type are taken', async () => {
+  for (const type of [
+    'application/json;charset=utf-8',
+    'Application/JSON; charset="UTF-8"',
+    'application/json ; charset=utf-8',
+  ]) {
+    const answer = await askWithBody({ limit: 5 }, '', { 'content-type': type })
+    checkPage(answer, { resource: rights, all, limit: 5 })
+  }
+})
+
+test('1.6 broken JSON is a 400', async () => {
+  const texts = ['{', '{"page":1', '{"page":1}}', '{"page":1}{"page":2}', "{'page':1}", 'page=1']
+  const bytes = [Buffer.from('7b22ff223a317d', 'hex'), Buffer.from('\uFEFF{"page":1}')]
+  for (const body of [...texts, ...bytes, ' ', '[[', 'NaN']) {
+    checkFailure(
+      await askWithBody(body),
+      400,
+      'The body is not valid JSON; send a JSON object, or no body',
+    )
+  }
+})
+
+test('1.6 JSON that is not an object is a 400', async () => {
+  for (const body of ['null', '[]', '[{"page":1}]', '"x"', '123', 'true']) {
+    checkFailure(
+      await askWithBody(body),
+      400,
+      'The body is not a JSON object; send an object, or no body',
+    )
+  }
+})
+
+test('1.6 deep nesting is refused as quickly as anything else', async () => {
+  const depth = 8_000
+  const start = performance.now()
+  for (const body of [
+    '['.repeat(depth),
+    `{"page":${'['.repeat(depth)}${']'.repeat(depth)}}`,
+    `{"page":{"a":${'['.repeat(depth)}${']'.repeat(depth)}}}`,
+  ]) {
+    checkFailure(await askWithBody(body), 400, /^(The body|page) is /)
+  }
+  assert.ok(performance.now() - start < 500)
+})
+
+test('1.6 a body over 16 KiB is a 413, one of 16 KiB is not', async () => {
+  const filled = (bytes: number) => '{"limit":5}'.padEnd(bytes, ' ')
+  checkPage(await askWithBody(filled(16_384)), { resource: rights, all, limit: 5 })
+  for (const bytes of [16_385, 1_000_000]) {
+    const answer = await askWithBody(filled(bytes))
+    checkFailure(answer, 413, 'Payload Too Large')
+    assert.equal(answer.text, failureText(413, 'Payload Too Large'))
+    assert.equal(answer.headers['connection'], 'close')
+  }
+})
+
+test('1.6 of a member that is given twice the last one counts, for the check and the page', async () => {
+  const answer = await askWithBody('{"limit":0,"limit":5}')
+  checkPage(answer, { resource: rights, all, limit: 5 })
+  assert.equal(memberOf(answer, 'pagination_offset'), 0)
+  checkFailure(await askWithBody('{"limit":5,"limit":0}'), 400, `limit is 0; ${limitTakes}`)
+})

@@ -1,0 +1,393 @@
+// What only a socket shows: the real executable, a real port, raw bytes and curl.
+
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { after, test } from 'node:test'
+import { once } from 'node:events'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { rights } from '../../src/resources/rights.ts'
+import { resources } from '../../src/resources/index.ts'
+import { expectedBody, failureText, makeApp, pathOf } from '../support/make-app.ts'
+import { makeRecords } from '../support/make-record.ts'
+import {
+  answerIn,
+  answersIn,
+  exchange,
+  openWire,
+  runServer,
+  type WireAnswer,
+} from '../support/run-server.ts'
+import { makeTempStore } from '../support/temp-store.ts'
+
+const run = promisify(execFile)
+
+const all = makeRecords(rights, 12)
+const path = pathOf(rights, 1)
+const store = await makeTempStore({ after }, resources)
+await store.load([{ resource: rights, company: 1, records: all }])
+const key = await store.issueKey({ name: 'test' })
+const { port } = await runServer({ after }, store.db)
+
+const refusal = '{"ok":false,"error":{"code":403,"message":"Forbidden"}}'
+const whole = expectedBody({ resource: rights, all })
+const secondPage = expectedBody({ resource: rights, all, page: 2, limit: 5 })
+
+interface Head {
+  readonly method?: string
+  readonly url?: string
+  /** Fields after Host and Authorization. */
+  readonly fields?: readonly string[]
+  readonly isLast?: boolean
+}
+
+/** The head of a request with a good key; the last of a connection unless it says otherwise. */
+function head({ method = 'GET', url = path, fields = [], isLast = true }: Head = {}): string {
+  const common = ['Host: registry.example', `Authorization: Bearer ${key}`]
+  const end = isLast ? ['Connection: close'] : []
+  return [`${method} ${url} HTTP/1.1`, ...common, ...fields, ...end, '', ''].join('\r\n')
+}
+
+/** Checks that an answer from below the application has the contract's form too (section 4). */
+function checkRaw(answer: WireAnswer, status: number, message?: string): void {
+  assert.equal(answer.status, status)
+  assert.equal(answer.headers['content-type'], 'application/json; charset=utf-8')
+  assert.match(answer.headers['x-request-id'] ?? '', /^[A-Za-z0-9._-]{1,64}$/)
+  const { error } = JSON.parse(answer.body) as { error: { message: string } }
+  assert.equal(answer.body, failureText(status, message ?? error.message))
+}
+
+/** What curl prints for these arguments: the status after the body. */
+async function curl(...args: string[]): Promise<{ body: string; status: number }> {
+  const { stdout } = await run('curl', [
+    ...['--silent', '--show-error', '--max-time', '10', '--write-out', '\n%{http_code}'],
+    ...['--header', `Authorization: Bearer ${key}`, ...args],
+  ])
+  const cut = stdout.lastIndexOf('\n')
+  return { body: stdout.slice(0, cut), status: Number(stdout.slice(cut + 1)) }
+}
+
+const url = `http://127.0.0.1:${port}${path}`
+const json = ['--header', 'Content-Type: application/json']
+
+test('1.2 curl, as documented: Content-Type and no body', async () => {
+  assert.deepEqual(await curl(...json, url), { body: whole, status: 200 })
+  assert.deepEqual(await curl('--request', 'GET', ...json, '--data', '', url), {
+    body: whole,
+    status: 200,
+  })
+})
+
+test('1.2 curl sends page and limit as JSON in the body of a GET', async () => {
+  const body = '{"page":2,"limit":5}'
+  const expected = { body: secondPage, status: 200 }
+  assert.deepEqual(await curl('--request', 'GET', ...json, '--data', body, url), expected)
+  const chunked = ['--header', 'Transfer-Encoding: chunked']
+  assert.deepEqual(await curl('-X', 'GET', ...json, ...chunked, '--data', body, url), expected)
+  const expecting = ['--header', 'Expect: 100-continue']
+  assert.deepEqual(await curl('-X', 'GET', ...json, ...expecting, '--data', body, url), expected)
+  assert.deepEqual(await curl(`${url}?page=2&limit=5`), expected)
+})
+
+test('1.6 curl without a Content-Type: its own default is a 415', async () => {
+  const { body, status } = await curl('--request', 'GET', '--data', '{"page":2}', url)
+  assert.equal(status, 415)
+  assert.equal(body, failureText(415, 'Unsupported Media Type'))
+})
+
+test('5 curl decodes what it asks to be compressed', async () => {
+  assert.deepEqual(await curl('--compressed', url), { body: whole, status: 200 })
+})
+
+test('1.2 a body that comes in pieces is put together', async () => {
+  const fields = ['Content-Type: application/json', 'Transfer-Encoding: chunked']
+  const pieces = Array.from('{"page":2,"limit":5}', (letter) => `1\r\n${letter}\r\n`)
+  const received = await exchange(port, `${head({ fields })}${pieces.join('')}0\r\n\r\n`)
+  assert.equal(answerIn(received).body, secondPage)
+})
+
+test('1.6 a body without a length is cut off at 16 KiB: 413, and closed', async () => {
+  const fields = ['Content-Type: application/json', 'Transfer-Encoding: chunked']
+  const chunk = `4000\r\n${' '.repeat(0x4000)}\r\n`
+  const received = await exchange(port, head({ fields, isLast: false }) + chunk.repeat(8))
+  checkRaw(answerIn(received), 413, 'Payload Too Large')
+})
+
+test('1.6 a body that announces more than 16 KiB is a 413 before it comes', async () => {
+  const fields = ['Content-Type: application/json', 'Content-Length: 1000000000']
+  const received = await exchange(port, head({ fields, isLast: false }))
+  checkRaw(answerIn(received), 413, 'Payload Too Large')
+})
+
+test('1.2 a body, then a pipelined request: two answers, in order', async () => {
+  const body = '{"page":2,"limit":5}'
+  const fields = ['Content-Type: application/json', `Content-Length: ${body.length}`]
+  const received = await exchange(port, head({ fields, isLast: false }) + body + head())
+  const bodies = answersIn(received).map((answer) => answer.body)
+  assert.deepEqual(bodies, [secondPage, whole])
+})
+
+test('1.2 a body that nobody reads never becomes a request', async () => {
+  const smuggled = head({ url: '/healthz' })
+  const fields = ['Content-Type: text/plain', `Content-Length: ${smuggled.length}`]
+  for (const [method, target, status] of [
+    ['POST', path, 405],
+    ['GET', '/healthz', 200],
+    ['GET', path, 415],
+    ['GET', '/nothing', 404],
+  ] as const) {
+    const first = head({ method, url: target, fields, isLast: false }) + smuggled
+    const answers = answersIn(await exchange(port, first + head()))
+    assert.deepEqual(
+      answers.map((answer) => answer.status),
+      [status, 200],
+    )
+    assert.equal(answers[1]?.body, whole)
+  }
+})
+
+test('1.1 HEAD over keep-alive: no body, so that the next answer is found', async () => {
+  const heads = ['HEAD', 'HEAD', 'GET'].map((method, index) =>
+    head({ method, isLast: index === 2, fields: [`X-Request-Id: r${index}`] }),
+  )
+  const answers = answersIn(await exchange(port, heads.join('')), ['HEAD', 'HEAD', 'GET'])
+  assert.deepEqual(
+    answers.map(({ headers, body }) => [headers['x-request-id'], body]),
+    [
+      ['r0', ''],
+      ['r1', ''],
+      ['r2', whole],
+    ],
+  )
+  assert.equal(answers[0]?.headers['content-length'], String(Buffer.byteLength(whole)))
+})
+
+test('1.1 HEAD with a body in the request', async () => {
+  const body = '{"page":2,"limit":5}'
+  const fields = ['Content-Type: application/json', `Content-Length: ${body.length}`]
+  const received = await exchange(port, head({ method: 'HEAD', fields }) + body)
+  const answer = answerIn(received, 'HEAD')
+  assert.equal(answer.status, 200)
+  assert.equal(answer.headers['content-length'], String(Buffer.byteLength(secondPage)))
+})
+
+test('pipelined requests are answered in order, each with its own id', async () => {
+  const count = 20
+  const ids = Array.from({ length: count }, (_, index) => `p${index}`)
+  const requests = ids.map((id, index) =>
+    head({
+      url: index % 3 === 0 ? `${path}?limit=0` : path,
+      fields: [`X-Request-Id: ${id}`],
+      isLast: index === count - 1,
+    }),
+  )
+  const answers = answersIn(await exchange(port, requests.join('')))
+  assert.deepEqual(
+    answers.map(({ headers }) => headers['x-request-id']),
+    ids,
+  )
+  for (const [index, { status }] of answers.entries()) {
+    assert.equal(status, index % 3 === 0 ? 400 : 200)
+  }
+})
+
+test('a request that comes letter by letter is answered', async () => {
+  const wire = await openWire(port)
+  wire.socket.setNoDelay(true)
+  for (const letter of head()) {
+    wire.send(letter)
+    await nextTurn()
+  }
+  assert.equal(answerIn(await wire.closed()).body, whole)
+})
+
+for (const [what, request] of Object.entries({
+  'no request line': 'garbage\r\n\r\n',
+  'a line without a path': 'GET HTTP/1.1\r\nHost: x\r\n\r\n',
+  'a method that nobody knows': 'FOO /healthz HTTP/1.1\r\nHost: x\r\n\r\n',
+  'a method in lower case': 'get /healthz HTTP/1.1\r\nHost: x\r\n\r\n',
+  'a version that is none': 'GET /healthz HTTP/9.9\r\nHost: x\r\n\r\n',
+  'a space in the path': 'GET /he althz HTTP/1.1\r\nHost: x\r\n\r\n',
+  'a NUL in the path': 'GET /health\0z HTTP/1.1\r\nHost: x\r\n\r\n',
+  'a NUL in a header': 'GET /healthz HTTP/1.1\r\nHost: x\r\nX: a\0b\r\n\r\n',
+  'a header without a colon': 'GET /healthz HTTP/1.1\r\nHost: x\r\nnonsense\r\n\r\n',
+  'a space before a colon': 'GET /healthz HTTP/1.1\r\nHost : x\r\n\r\n',
+  'a length and chunks':
+    'GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\nx',
+  'two lengths':
+    'GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n',
+  'a length that is no number': 'GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n',
+  'a chunk that is none':
+    `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n` +
+    'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n',
+  'the hello of TLS': '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03',
+  'the preface of HTTP/2': 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
+})) {
+  test(`4 a malformed request (${what}) is a 400 in the contract's form, and closed`, async () => {
+    const received = await exchange(port, Buffer.from(request, 'latin1'))
+    const answer = answerIn(received)
+    checkRaw(answer, 400)
+    assert.equal(answer.headers['connection'], 'close')
+  })
+}
+
+test('4 UTF-8 in the path that is not percent-encoded is an answer in the form', async () => {
+  const request = Buffer.from('GET /é HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
+  const answer = answerIn(await exchange(port, request))
+  assert.ok([400, 404].includes(answer.status))
+  checkRaw(answer, answer.status)
+})
+
+test('4 garbage after a whole request: a 400 in the form, and nothing behind it', async () => {
+  const answers = answersIn(await exchange(port, `${head({ isLast: false })}\0\0\r\n\r\n`))
+  const last = answers.pop()
+  assert.ok(last)
+  checkRaw(last, 400)
+  // Whether the request before it is still answered depends on who is quicker.
+  for (const { body } of answers) assert.equal(body, whole)
+})
+
+test('4 a request without Host is a 400 in the form', async () => {
+  const received = await exchange(port, 'GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n')
+  checkRaw(answerIn(received), 400)
+})
+
+test('4 an expectation that we cannot meet is a failure in the form', async () => {
+  const received = await exchange(port, head({ fields: ['Expect: miracles'] }))
+  checkRaw(answerIn(received), 417, 'Expectation Failed')
+})
+
+test('4 CONNECT is answered in the form', async () => {
+  const answer = answerIn(await exchange(port, head({ method: 'CONNECT', url: 'other:443' })))
+  assert.ok(answer.status >= 400 && answer.status < 500)
+  checkRaw(answer, answer.status)
+})
+
+test('4 a header that is too large is a 431, and closed', async () => {
+  for (const bytes of [20_000, 60_000]) {
+    const received = await exchange(port, head({ fields: [`X-Big: ${'x'.repeat(bytes)}`] }))
+    checkRaw(answerIn(received), 431, 'Request Header Fields Too Large')
+  }
+})
+
+test('4 a URL that is too long is a 414 or a 431, and closed', async () => {
+  const answer = answerIn(await exchange(port, head({ url: `${path}?${'x'.repeat(20_000)}` })))
+  assert.ok([414, 431].includes(answer.status))
+  checkRaw(answer, answer.status)
+})
+
+test('5 the headers that a page needs are there with the most that a header may hold', async () => {
+  const received = await exchange(port, head({ fields: [`X-Big: ${'x'.repeat(12_000)}`] }))
+  assert.equal(answerIn(received).body, whole)
+})
+
+for (const target of [
+  `http://registry.example${path}`,
+  `HTTP://registry.example${path}`,
+  `http://registry.example/%61pi/v1/companies/1/rights`,
+  `https://a@b:80${path}`,
+  path.replace('api', '%61pi'),
+  path.replace('companies', '%63ompanies'),
+  `/x/..${path}`,
+  `/./${path.slice(1)}`,
+  `//registry.example${path}`,
+  `/${path}`,
+  path.replace('/api/', '/api//'),
+  path.replace('/api/', '/API/'),
+  path.replace('/api/', '/api%2f'),
+  path.replace('/api/', '\\api\\'),
+  `*${path}`,
+  path.slice(1),
+  `?${path}`,
+]) {
+  test(`2.3 nobody without a key is let in by the target ${target}`, async () => {
+    const request = `GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`
+    const answer = answerIn(await exchange(port, request))
+    assert.ok(
+      [400, 403, 404].includes(answer.status),
+      `${answer.status} ${answer.body.slice(0, 60)}`,
+    )
+    assert.doesNotMatch(answer.body, /NORTHWIND|"rights"|company/i)
+  })
+}
+
+test('2.3 the refusal comes before the 404 and the 405 in any form of the target', async () => {
+  for (const [method, target] of [
+    ['GET', 'http://registry.example/api/nothing'],
+    ['GET', 'http://registry.example/api/v1/companies/1/nothing'],
+    ['GET', `http://registry.example${pathOf(rights, '%zz')}`],
+    ['POST', `http://registry.example${path}`],
+    ['GET', '/%61pi/nothing'],
+    ['POST', path.replace('api', '%61pi')],
+  ] as const) {
+    const request = `${method} ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`
+    assert.equal(answerIn(await exchange(port, request)).body, refusal, `${method} ${target}`)
+  }
+})
+
+test('1.1 a path is not looked for above another', async () => {
+  for (const target of [
+    '/api/v1/companies/1/jobs/../rights',
+    '/api/v1/companies/1/jobs/%2e%2e/rights',
+  ]) {
+    checkRaw(answerIn(await exchange(port, head({ url: target }))), 404, 'Not Found')
+  }
+})
+
+test('2.2 the refusal over the wire', async () => {
+  const request = `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`
+  const answer = answerIn(await exchange(port, request))
+  assert.equal(answer.status, 403)
+  assert.equal(answer.body, refusal)
+})
+
+test('5 X-Request-Id with line breaks in it cannot add a header', async () => {
+  const received = await exchange(port, head({ fields: ['X-Request-Id: a\rSet-Cookie: b'] }))
+  assert.doesNotMatch(received, /^set-cookie/im)
+})
+
+test('a client that hangs up in the middle harms nobody', async () => {
+  const fields = ['Content-Type: application/json', 'Content-Length: 50']
+  for (const unfinished of [head({ fields }) + '{', head().slice(0, -2), 'GET', '']) {
+    for (let turn = 0; turn < 10; turn += 1) {
+      const socket = connect(port, '127.0.0.1')
+      socket.on('error', () => undefined)
+      socket.write(unfinished)
+      await sleep(1)
+      socket.resetAndDestroy()
+    }
+  }
+  assert.equal(answerIn(await exchange(port, head())).body, whole)
+})
+
+test('an import by another process is seen by the next request, cache and all', async () => {
+  let known = [...all]
+  for (let turn = 0; turn < 5; turn += 1) {
+    const before = answerIn(await exchange(port, head({ url: `${path}?limit=1000` })))
+    assert.equal(before.body, expectedBody({ resource: rights, all: known, limit: 1_000 }))
+    const news = makeRecords(rights, 1, 1_000 + turn)
+    await store.load([{ resource: rights, company: 1, records: news }])
+    known = [...known, ...news]
+  }
+  await store.load([{ resource: rights, company: 1, records: all }], { isSnapshot: true })
+  const after = answerIn(await exchange(port, head()))
+  assert.equal(after.body, whole)
+})
+
+test('4 a request that does not arrive in time is a 408 in the form, and the only answer', async (t) => {
+  const { app, key: ownKey } = await makeApp(t)
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  const { port: own } = app.server.address() as AddressInfo
+  const served = once(app.server, 'connection') as Promise<[Socket]>
+  const wire = await openWire(own)
+  const body = 'Content-Type: application/json\r\nContent-Length: 9\r\n\r\n{'
+  wire.send(`GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${ownKey}\r\n${body}`)
+  const [socket] = await served
+  await once(app.server, 'request')
+  // What the runtime does when `requestTimeout` is over, which would take half a minute.
+  const timeout = Object.assign(new Error('Request timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' })
+  app.server.emit('clientError', timeout, socket)
+  const answer = answerIn(await wire.closed())
+  checkRaw(answer, 408, 'Request Timeout')
+})

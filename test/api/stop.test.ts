@@ -1,0 +1,179 @@
+// A stop, and the log, of the real executable.
+
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { resources } from '../../src/resources/index.ts'
+import { rights } from '../../src/resources/rights.ts'
+import { expectedBody, failureText, pathOf } from '../support/make-app.ts'
+import { makeRecords } from '../support/make-record.ts'
+import { answerIn, answersIn, exchange, openWire, runServer } from '../support/run-server.ts'
+import { makeTempStore } from '../support/temp-store.ts'
+
+const all = makeRecords(rights, 12)
+const path = pathOf(rights, 1)
+const store = await makeTempStore({ after }, resources)
+await store.load([{ resource: rights, company: 1, records: all }])
+const key = await store.issueKey({ name: 'test' })
+
+const body = '{"page":2,"limit":5}'
+const secondPage = expectedBody({ resource: rights, all, page: 2, limit: 5 })
+const fields = `Host: x\r\nAuthorization: Bearer ${key}\r\n`
+const plain = `GET ${path} HTTP/1.1\r\n${fields}\r\n`
+/** A request that is not over until its body has come. */
+const open =
+  `GET ${path} HTTP/1.1\r\n${fields}` +
+  `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`
+
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  test(`${signal} to an idle server, with connections kept alive: it exits 0 at once`, async (t) => {
+    const server = await runServer(t, store.db)
+    const wire = await openWire(server.port)
+    wire.send(plain)
+    await wire.until(/pagination_offset/)
+    server.stop(signal)
+    await wire.closed()
+    const { code, ms, lines } = await server.ended()
+    assert.equal(code, 0)
+    assert.ok(ms < 2_000, `${ms} ms`)
+    assert.equal(lines.at(-1)?.['msg'], 'stopped')
+  })
+}
+
+test('SIGTERM while requests run: they are ended, then it exits 0', async (t) => {
+  const server = await runServer(t, store.db)
+  const wires = await Promise.all(Array.from({ length: 10 }, () => openWire(server.port)))
+  for (const wire of wires) wire.send(open + body.slice(0, 5))
+  // All have arrived when one that was sent later has been answered.
+  const witness = await openWire(server.port)
+  witness.send(plain)
+  await witness.until(/pagination_offset/)
+  server.stop()
+  await witness.closed()
+  for (const wire of wires) wire.send(body.slice(5))
+  for (const wire of wires) {
+    const answer = answerIn(await wire.closed())
+    assert.equal(answer.status, 200)
+    assert.equal(answer.body, secondPage)
+  }
+  const { code } = await server.ended()
+  assert.equal(code, 0)
+})
+
+test('4 a request on an open connection after SIGTERM is a 503, and closed', async (t) => {
+  const server = await runServer(t, store.db)
+  const wire = await openWire(server.port)
+  wire.send(open + body.slice(0, 5))
+  const witness = await openWire(server.port)
+  witness.send(plain)
+  await witness.until(/pagination_offset/)
+  server.stop()
+  await witness.closed()
+  wire.send(body.slice(5) + plain)
+  const [first, second] = answersIn(await wire.closed())
+  assert.equal(first?.body, secondPage)
+  // The first answer may already have closed the connection; a second one must be a 503.
+  if (second !== undefined) {
+    assert.equal(second.status, 503)
+    assert.equal(second.body, failureText(503, 'Service Unavailable'))
+    assert.match(second.headers['retry-after'] ?? '', /^[1-9]\d*$/)
+    assert.equal(second.headers['connection'], 'close')
+  }
+  assert.equal((await server.ended()).code, 0)
+})
+
+test('a client that never ends its request holds a stop up for --stop-seconds alone', async (t) => {
+  const server = await runServer(t, store.db, ['--stop-seconds', '1'])
+  const wire = await openWire(server.port)
+  wire.send(open + body.slice(0, 5))
+  const witness = await openWire(server.port)
+  witness.send(plain)
+  await witness.until(/pagination_offset/)
+  server.stop()
+  const { code, ms } = await server.ended()
+  assert.equal(code, 0)
+  assert.ok(ms >= 900 && ms < 3_000, `${ms} ms`)
+})
+
+test('a second signal ends it at once', async (t) => {
+  const server = await runServer(t, store.db)
+  const wire = await openWire(server.port)
+  wire.send(open)
+  const witness = await openWire(server.port)
+  witness.send(plain)
+  await witness.until(/pagination_offset/)
+  server.stop()
+  await witness.closed()
+  server.stop()
+  const { code, ms } = await server.ended()
+  assert.equal(code, 143)
+  assert.ok(ms < 1_000, `${ms} ms`)
+})
+
+test('the log: one line of JSON for each request, with its id, and no key in any', async (t) => {
+  const server = await runServer(t, store.db)
+  const close = 'Connection: close\r\n\r\n'
+  const secret = await store.issueKey({ name: 'canary' })
+  const asked: readonly (readonly [status: number, target: string, extra: string])[] = [
+    [200, path, `Authorization: Bearer ${secret}\r\n`],
+    [403, path, ''],
+    [403, path, `Authorization: Basic ${secret}\r\n`],
+    [403, path, `Authorization: Bearer ${secret}x\r\n`],
+    [403, `${path}?key=${secret}`, ''],
+    [403, `/api/${secret}`, ''],
+    [404, `/${secret}`, ''],
+    [400, `${path}?${secret}=1`, `Authorization: Bearer ${secret}\r\n`],
+    [400, `${path}?page=${secret}`, `Authorization: Bearer ${secret}\r\n`],
+    [400, pathOf(rights, secret), `Authorization: Bearer ${secret}\r\n`],
+    [400, pathOf(rights, `%zz${secret}`), `Authorization: Bearer ${secret}\r\n`],
+    [200, '/healthz', `User-Agent: ${secret}\r\nReferer: ${secret}\r\nCookie: ${secret}\r\n`],
+    [404, '/%1b[31m%0d%0a%e2%80%a8"\\', ''],
+  ]
+  for (const [index, [status, target, extra]] of asked.entries()) {
+    const head = `GET ${target} HTTP/1.1\r\nHost: x\r\nX-Request-Id: r${index}\r\n`
+    const answer = answerIn(await exchange(server.port, head + extra + close))
+    assert.equal(answer.status, status, target)
+    assert.equal(answer.headers['x-request-id'], `r${index}`)
+  }
+  const asId = `GET /healthz HTTP/1.1\r\nHost: x\r\nX-Request-Id: ${secret}\r\n${close}`
+  await exchange(server.port, asId)
+  await exchange(server.port, `${secret}\r\n\r\n`)
+  await exchange(
+    server.port,
+    `GET /healthz HTTP/1.1\r\nHost: x\r\nX: ${secret.repeat(400)}\r\n\r\n`,
+  )
+  server.stop()
+  const { code, lines } = await server.ended()
+  assert.equal(code, 0)
+
+  assert.ok(!server.printed().includes(secret.slice(8, 40)), 'no key, nor most of one')
+  for (const [index, [status]] of asked.entries()) {
+    const ofRequest = lines.filter((line) => line['request_id'] === `r${index}`)
+    assert.equal(ofRequest.length, 1, `request ${index}`)
+    assert.equal(ofRequest[0]?.['status'], status)
+    assert.equal(ofRequest[0]['method'], 'GET')
+    assert.equal(typeof ofRequest[0]['ms'], 'number')
+  }
+  const broken = lines.filter(({ msg }) => msg === 'broken request')
+  assert.deepEqual(
+    broken.map((line) => line['status']),
+    [400, 431],
+  )
+  const requests = lines.filter((line) => 'request_id' in line)
+  assert.equal(requests.length, asked.length + 3)
+})
+
+test('2.2 a key that another process revokes is refused within a second', async (t) => {
+  const server = await runServer(t, store.db)
+  const leaving = await store.issueKey({ name: 'leaving' })
+  const request =
+    `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${leaving}\r\n` +
+    'Connection: close\r\n\r\n'
+  assert.equal(answerIn(await exchange(server.port, request)).status, 200)
+  await store.revokeKey('leaving')
+  const start = performance.now()
+  while (answerIn(await exchange(server.port, request)).status === 200) {
+    assert.ok(performance.now() - start < 1_000, 'it is refused within a second')
+  }
+  server.stop()
+  assert.equal((await server.ended()).code, 0)
+})

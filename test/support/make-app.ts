@@ -1,0 +1,164 @@
+// The real application over a real store, asked without a socket.
+
+import assert from 'node:assert/strict'
+import type { FastifyInstance } from 'fastify'
+import { pino } from 'pino'
+import { buildApp } from '../../src/http/app.ts'
+import { createAuthenticate } from '../../src/keys/authenticate.ts'
+import { resources as allResources } from '../../src/resources/index.ts'
+import type { Resource } from '../../src/resources/resource.ts'
+import { openStoreReader } from '../../src/store/open-store.ts'
+import type { StoreReader } from '../../src/store/store.ts'
+import { inOrder, metaOf, type WireRecord } from './make-record.ts'
+import { type CompanyRecords, makeTempStore, type Scope, type TempStore } from './temp-store.ts'
+
+interface MakeAppOptions {
+  readonly resources?: readonly Resource[]
+  readonly records?: readonly CompanyRecords[]
+  /** Companies that are known beside those that have records. */
+  readonly companies?: readonly number[]
+  readonly cacheBytesMax?: number
+  readonly now?: () => number
+  /** Stands between the application and its store, to break it or to count what is asked. */
+  readonly wrapStore?: (store: StoreReader) => StoreReader
+  /** Adds to the application before it is ready. */
+  readonly extend?: (app: FastifyInstance) => void
+}
+
+/** What is asked, beside the path. `Authorization` is that of a good key unless it is given. */
+interface Question {
+  readonly method?: string
+  /** The Authorization field; null for none. */
+  readonly authorization?: string | null
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string | Buffer
+}
+
+/** What is answered. */
+export interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | undefined>>
+  readonly bytes: Buffer
+  readonly text: string
+}
+
+export interface TestApp {
+  readonly app: FastifyInstance
+  readonly store: TempStore
+  /** A key without scopes, and so without limits. */
+  readonly key: string
+  readonly ask: (path: string, question?: Question) => Promise<Answer>
+  /** The lines of the log so far, parsed. */
+  readonly logged: () => Readonly<Record<string, unknown>>[]
+}
+
+/** Builds a store and an application over it; both are closed when the scope ends. */
+export async function makeApp(scope: Scope, options: MakeAppOptions = {}): Promise<TestApp> {
+  const { resources = allResources, now = Date.now } = options
+  const store = await makeTempStore(scope, resources)
+  if (options.companies !== undefined) await store.loadCompanies(options.companies)
+  await store.load(options.records ?? [])
+  const key = await store.issueKey({ name: 'test' })
+
+  const opened = openStoreReader(store.db, resources)
+  const reader = options.wrapStore?.(opened) ?? opened
+  const lines: string[] = []
+  const app = buildApp({
+    store: reader,
+    resources,
+    authenticate: createAuthenticate(reader, now),
+    cacheBytesMax: options.cacheBytesMax ?? 1_048_576,
+    logger: pino({ base: null }, { write: (line) => void lines.push(line) }),
+    version: '0.0.0-test',
+  })
+  options.extend?.(app)
+  scope.after(async () => {
+    await app.close()
+    await reader.close()
+  })
+
+  return {
+    app,
+    store,
+    key,
+    ask: (path, question = {}) => ask(app, path, { authorization: `Bearer ${key}`, ...question }),
+    logged: () => lines.map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>),
+  }
+}
+
+async function ask(app: FastifyInstance, path: string, question: Question): Promise<Answer> {
+  const { method = 'GET', authorization, headers, body } = question
+  const response = await app.inject({
+    method,
+    url: path,
+    headers: { ...(typeof authorization === 'string' ? { authorization } : {}), ...headers },
+    ...(body === undefined ? {} : { payload: body }),
+  })
+  return {
+    status: response.statusCode,
+    headers: response.headers as Answer['headers'],
+    bytes: response.rawPayload,
+    text: response.body,
+  }
+}
+
+/** The path of a company's listing. */
+export function pathOf(resource: Resource, company: number | string): string {
+  return `/api/v1/companies/${company}/${resource.name}`
+}
+
+/** A page as it must be answered; `all` is what the company has, in any order. */
+export interface ExpectedPage {
+  readonly resource: Resource
+  readonly all: readonly WireRecord[]
+  readonly page?: number
+  readonly limit?: number
+}
+
+/** The body that contract 3.1 to 3.7 ask for, byte by byte. */
+export function expectedBody({ resource, all, page = 1, limit = 100 }: ExpectedPage): string {
+  const offset = (page - 1) * limit
+  const meta = metaOf(resource, all)
+  return JSON.stringify({
+    ok: true,
+    [resource.name]: inOrder(resource, all).slice(offset, offset + limit),
+    ...(meta === undefined ? {} : { meta }),
+    total: all.length,
+    pagination_total: all.length,
+    pagination_offset: offset,
+  })
+}
+
+/** Checks that an answer is the page of the listing, to the byte. */
+export function checkPage(answer: Answer, expected: ExpectedPage): void {
+  assert.equal(answer.text, expectedBody(expected))
+  assert.equal(answer.status, 200)
+  assert.equal(answer.headers['content-type'], 'application/json; charset=utf-8')
+}
+
+/** The bytes of a failure (section 7 of the seed). */
+export function failureText(status: number, message: string): string {
+  return `{"ok":false,"error":{"code":${status},"message":${JSON.stringify(message)}}}`
+}
+
+/** Checks that an answer is a failure in the contract's form, with this message or one like it. */
+export function checkFailure(answer: Answer, status: number, message: string | RegExp): void {
+  assert.equal(answer.status, status, answer.text)
+  assert.equal(answer.headers['content-type'], 'application/json; charset=utf-8')
+  assert.match(answer.headers['x-request-id'] ?? '', /^[A-Za-z0-9._-]{1,64}$/)
+  const given = messageOf(answer)
+  assert.equal(answer.text, failureText(status, given), 'no member more or less')
+  if (typeof message === 'string') assert.equal(given, message)
+  else assert.match(given, message)
+}
+
+/** The message of a failure. */
+export function messageOf({ text }: Answer): string {
+  const { error } = JSON.parse(text) as { error: { message: string } }
+  return error.message
+}
+
+/** A member of an answer's body. */
+export function memberOf({ text }: Answer, name: string): unknown {
+  return (JSON.parse(text) as Readonly<Record<string, unknown>>)[name]
+}

@@ -1,0 +1,170 @@
+// The real executable on a real port, and what talks to it byte by byte.
+
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Scope } from './temp-store.ts'
+
+const executable = fileURLToPath(new URL('../../bin/dossier', import.meta.url))
+
+export type LogLine = Readonly<Record<string, unknown>>
+
+export interface Server {
+  readonly port: number
+  /** All that has been printed so far. */
+  printed(): string
+  /** Sends a signal, SIGTERM unless given. */
+  stop(signal?: NodeJS.Signals): void
+  /** Waits for the end. */
+  ended(): Promise<{ code: number | null; lines: LogLine[]; ms: number }>
+}
+
+/** Starts `dossier serve` on a free port, and waits until it listens. */
+export async function runServer(
+  scope: Scope,
+  db: string,
+  options: readonly string[] = [],
+): Promise<Server> {
+  const args = ['serve', '--db', db, '--port', '0', '--log-format', 'json', ...options]
+  const child = spawn(executable, args, {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH: process.env['PATH'] },
+  })
+  scope.after(async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+  })
+  let output = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (output += text))
+  const port = await portOf(child, () => output)
+  let stoppedAt = performance.now()
+  return {
+    port,
+    printed: () => output,
+    stop(signal = 'SIGTERM') {
+      stoppedAt = performance.now()
+      child.kill(signal)
+    },
+    async ended() {
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'close')
+      const lines = output.split('\n').filter((line) => line !== '')
+      return {
+        code: child.exitCode,
+        lines: lines.map((line) => JSON.parse(line) as LogLine),
+        ms: performance.now() - stoppedAt,
+      }
+    },
+  }
+}
+
+async function portOf(child: ChildProcess, output: () => string): Promise<number> {
+  for (let waited = 0; waited < 20_000; waited += 20) {
+    const port = /"url":"http:\/\/127\.0\.0\.1:(\d+)"/.exec(output())?.[1]
+    if (port !== undefined) return Number(port)
+    assert.equal(child.exitCode, null, output())
+    await sleep(20)
+  }
+  assert.fail(`no server: ${output()}`)
+}
+
+/** An answer as it came over the wire. */
+export interface WireAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+/** A connection that can be written to piece by piece. */
+export interface Wire {
+  readonly socket: Socket
+  send(text: string | Buffer): void
+  /** All bytes that came, once the other side has closed. */
+  closed(): Promise<string>
+  /** Waits until what came matches. */
+  until(pattern: RegExp): Promise<string>
+}
+
+const patienceMs = 5_000
+
+/** Connects to a port of this machine. */
+export async function openWire(port: number): Promise<Wire> {
+  const socket = connect(port, '127.0.0.1')
+  let received = ''
+  let isClosed = false
+  socket.on('data', (bytes) => (received += bytes.toString('latin1')))
+  // The other side may close while we still write; what it said before that counts.
+  socket.on('error', () => undefined)
+  socket.on('close', () => (isClosed = true))
+  await once(socket, 'connect')
+
+  async function wait(isDone: () => boolean, what: string): Promise<string> {
+    const start = performance.now()
+    while (!isDone()) {
+      if (performance.now() - start > patienceMs) {
+        socket.destroy()
+        assert.fail(`waited in vain until ${what}; came: ${received.slice(0, 500)}`)
+      }
+      await sleep(5)
+    }
+    return received
+  }
+  return {
+    socket,
+    send: (text) => void socket.write(text),
+    closed: () => wait(() => isClosed, 'it closes'),
+    until: (pattern) => wait(() => pattern.test(received) || isClosed, String(pattern)),
+  }
+}
+
+/** Sends bytes and gives all that came back until the other side closed. */
+export async function exchange(port: number, bytes: string | Buffer): Promise<string> {
+  const wire = await openWire(port)
+  wire.send(bytes)
+  return wire.closed()
+}
+
+/**
+ * Takes apart the answers on a wire, in order. `methods` are those of the requests: an answer to
+ * HEAD has no body whatever its header says.
+ */
+export function answersIn(received: string, methods: readonly string[] = []): WireAnswer[] {
+  const answers: WireAnswer[] = []
+  for (let rest = received; rest !== '';) {
+    const end = rest.indexOf('\r\n\r\n')
+    assert.ok(end > 0, `no head: ${rest.slice(0, 200)}`)
+    const [start = '', ...lines] = rest.slice(0, end).split('\r\n')
+    const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(start)?.[1])
+    assert.ok(status, start)
+    const headers = Object.fromEntries(
+      lines.map((line) => {
+        const colon = line.indexOf(':')
+        return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()]
+      }),
+    )
+    rest = rest.slice(end + 4)
+    if (status === 100) continue
+    const isBare = methods[answers.length] === 'HEAD' || status === 304
+    const length = isBare ? 0 : bodyLength(headers, rest)
+    answers.push({ status, headers, body: rest.slice(0, length) })
+    rest = rest.slice(length)
+  }
+  return answers
+}
+
+function bodyLength(headers: Readonly<Record<string, string>>, rest: string): number {
+  const given = headers['content-length']
+  return given === undefined ? rest.length : Number(given)
+}
+
+/** The one answer on a wire. */
+export function answerIn(received: string, method = 'GET'): WireAnswer {
+  const [answer, ...more] = answersIn(received, [method])
+  assert.ok(answer, 'there is an answer')
+  assert.deepEqual(more, [], 'and no other')
+  return answer
+}

@@ -1,0 +1,106 @@
+// A store in a folder of its own: filled by the importer from files, as an operator fills one.
+
+import assert from 'node:assert/strict'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { issueKey } from '../../src/cli/keys.ts'
+import { importFiles } from '../../src/import/import-files.ts'
+import { findSourceFiles } from '../../src/import/source-file.ts'
+import type { Resource } from '../../src/resources/resource.ts'
+import { openStoreWriter } from '../../src/store/open-store.ts'
+import type { WireRecord } from './make-record.ts'
+
+/** What cleans up after a test: a test's context, or `node:test` itself for a whole file. */
+export interface Scope {
+  after(work: () => Promise<void>): void
+}
+
+/** Some of a company's records. */
+export interface CompanyRecords {
+  readonly resource: Resource
+  readonly company: number
+  readonly records: readonly WireRecord[]
+}
+
+/** A key to be issued; without scopes it opens everything. */
+export interface KeyOptions {
+  readonly name: string
+  readonly scopes?: readonly string[]
+  readonly expiresAt?: number
+}
+
+export interface TempStore {
+  /** The file. */
+  readonly db: string
+  /** A folder that is removed at the end. */
+  readonly folder: string
+  /** Imports records; `isSnapshot` means that they are all that there is of their resource. */
+  load(parts: readonly CompanyRecords[], options?: { isSnapshot?: boolean }): Promise<void>
+  /** Imports companies by their ids. */
+  loadCompanies(ids: readonly number[]): Promise<void>
+  issueKey(options: KeyOptions): Promise<string>
+  revokeKey(name: string): Promise<void>
+}
+
+/** Makes an empty store. */
+export async function makeTempStore(
+  scope: Scope,
+  resources: readonly Resource[],
+): Promise<TempStore> {
+  const folder = await mkdtemp(join(tmpdir(), 'dossier-test-'))
+  const db = join(folder, 'registry.db')
+  const writer = openStoreWriter(db, resources)
+  scope.after(async () => {
+    await writer.close()
+    await rm(folder, { recursive: true })
+  })
+
+  async function importRows(
+    resource: Resource | undefined,
+    rows: readonly unknown[],
+    isSnapshot = false,
+  ): Promise<void> {
+    const file = join(folder, 'rows.ndjson')
+    await writeFile(file, rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
+    const report = await importFiles(writer, {
+      resource,
+      files: findSourceFiles([file]),
+      mapping: undefined,
+      source: 'test',
+      isSnapshot,
+      isDryRun: false,
+      knownCompaniesOnly: false,
+      onRejected: undefined,
+      onProgress: () => undefined,
+      onWait: () => assert.fail('nobody else writes'),
+      signal: new AbortController().signal,
+    })
+    assert.deepEqual(report.problems, [], 'the records of a test are valid')
+  }
+
+  return {
+    db,
+    folder,
+    async load(parts, { isSnapshot } = {}) {
+      const byResource = Map.groupBy(parts, ({ resource }) => resource)
+      for (const [resource, companies] of byResource) {
+        const rows = companies.flatMap(({ company, records }) =>
+          records.map((record) => ({ company_id: company, ...record })),
+        )
+        await importRows(resource, rows, isSnapshot)
+      }
+    },
+    async loadCompanies(ids) {
+      const rows = ids.map((id) => ({ id, jurisdiction: 'XX', identifier: String(id) }))
+      await importRows(undefined, rows)
+    },
+    issueKey({ name, scopes, expiresAt }) {
+      const now = Date.now()
+      return issueKey(writer, { name, scopes, expiresAt, now }, () => undefined)
+    },
+    async revokeKey(name) {
+      assert.ok(await writer.revokeKey(name, Date.now(), () => undefined), `${name} was in use`)
+    },
+  }
+}
