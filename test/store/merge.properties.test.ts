@@ -1,0 +1,182 @@
+// Random sequences of imports into one store, beside a model of a few lines: after each, every
+// listing is what the model says, to the record, the position, the counter and the version.
+
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { resources } from '../../src/resources/index.ts'
+import type { Resource } from '../../src/resources/resource.ts'
+import { openStoreReader } from '../../src/store/open-store.ts'
+import { importRows, makeFolder, query } from '../support/import-rows.ts'
+
+type Row = Readonly<Record<string, unknown>>
+
+/** A record of one import, and the companies in whose listings it stands. */
+interface Given {
+  readonly id: number
+  readonly row: Row
+  readonly companies: readonly number[]
+}
+
+interface Step {
+  readonly source: 'a' | 'b'
+  readonly isSnapshot: boolean
+  readonly given: readonly Given[]
+}
+
+const companies = [1, 2, 3, 4]
+
+/** The fields that vary, so that records collide in order, change, and move. */
+const rowsOf: Readonly<Record<string, fc.Arbitrary<Row>>> = {
+  rights: fc.record({ name: fc.constantFrom('n1', 'n2', 'n3') }),
+  events: fc.record({
+    date: fc.constantFrom('2020-01-01', '2020-01-02', '2020-01-03T04:05:06+02:00'),
+    attr: fc.constantFrom('name', 'address', '\uffee', '😀'),
+    after: fc.constantFrom('x', 'y', null),
+  }),
+}
+
+function steps(row: fc.Arbitrary<Row>): fc.Arbitrary<Step[]> {
+  const given = fc.record({
+    id: fc.integer({ min: 1, max: 12 }),
+    row,
+    companies: fc.uniqueArray(fc.constantFrom(...companies), { minLength: 1, maxLength: 3 }),
+  })
+  const step = fc.record({
+    source: fc.constantFrom('a' as const, 'b' as const),
+    isSnapshot: fc.boolean(),
+    given: fc.uniqueArray(given, { minLength: 1, maxLength: 8, selector: ({ id }) => id }),
+  })
+  return fc.array(step, { minLength: 1, maxLength: 6 })
+}
+
+/** What the model holds of a record. */
+interface Held {
+  readonly source: string
+  row: Row
+  readonly companies: Set<number>
+}
+
+/** Takes a step as the operator's guide says; gives how many rows meet which end. */
+function take(model: Map<number, Held>, { source, isSnapshot, given }: Step) {
+  const counts = { read: 0, inserted: 0, updated: 0, unchanged: 0, refused: 0, removed: 0 }
+  // The sources bring ids of their own, far apart.
+  const idOf = (id: number) => (source === 'a' ? id : id + 100)
+  const told = new Map(given.map((one) => [idOf(one.id), one]))
+  for (const [id, one] of told) {
+    const held = model.get(id)
+    for (const company of one.companies) {
+      counts.read += 1
+      if (!held?.companies.has(company)) counts.inserted += 1
+      else if (JSON.stringify(held.row) !== JSON.stringify(one.row)) counts.updated += 1
+      else counts.unchanged += 1
+    }
+  }
+  for (const [id, held] of model) {
+    if (!isSnapshot || held.source !== source) continue
+    for (const company of held.companies) {
+      if (told.get(id)?.companies.includes(company)) continue
+      held.companies.delete(company)
+      counts.removed += 1
+    }
+  }
+  for (const [id, { row, companies: standsIn }] of told) {
+    const held = model.get(id) ?? { source, row, companies: new Set<number>() }
+    held.row = row
+    for (const company of standsIn) held.companies.add(company)
+    model.set(id, held)
+  }
+  const rows = [...told].flatMap(([id, { row, companies: standsIn }]) =>
+    standsIn.map((company) => ({ company_id: company, id, ...row })),
+  )
+  return { counts, rows }
+}
+
+function expectedListing(resource: Resource, model: Map<number, Held>, company: number) {
+  const held = [...model].filter(([, { companies: standsIn }]) => standsIn.has(company))
+  const moment = (row: Row) => (typeof row['date'] === 'string' ? Date.parse(row['date']) : 0)
+  return held.sort(([idA, a], [idB, b]) =>
+    resource.order.direction === 'ascending'
+      ? idA - idB
+      : moment(b.row) - moment(a.row) || idB - idA,
+  )
+}
+
+function expectedMeta(listing: readonly [number, Held][]) {
+  const counts = new Map<string, number>()
+  for (const [, { row }] of listing) {
+    const type = String(row['attr'])
+    counts.set(type, (counts.get(type) ?? 0) + 1)
+  }
+  return [...counts]
+    .map(([type, count]) => ({ type, count }))
+    .sort((a, b) => b.count - a.count || Buffer.from(a.type).compare(Buffer.from(b.type)))
+}
+
+/** What was served of a listing, and at which version, to tell whether both change together. */
+type Served = Map<number, { text: string; version: number }>
+
+function checkListing(
+  db: string,
+  resource: Resource,
+  model: Map<number, Held>,
+  company: number,
+  served: Served,
+): void {
+  const store = openStoreReader(db, resources)
+  const page = store.readPage(resource, company, 0, 1_000)
+  void store.close()
+  assert.ok(!(page instanceof Promise))
+  const expected = expectedListing(resource, model, company)
+  if (page === undefined) {
+    assert.equal(expected.length, 0)
+    return
+  }
+  const text = `[${page.records ? Buffer.from(page.records).toString() : ''}]`
+  const records = JSON.parse(text) as Row[]
+  assert.deepEqual(
+    records.map(({ id, name, attr, after }) => ({ id, name, attr, after })),
+    expected.map(([id, { row }]) => ({
+      id,
+      name: row['name'],
+      attr: row['attr'],
+      after: row['after'],
+    })),
+  )
+  assert.equal(page.total, expected.length)
+  if (resource.metaOf) assert.deepEqual(JSON.parse(page.meta ?? '[]'), expectedMeta(expected))
+  const before = served.get(company)
+  if (before) assert.equal(before.text === text, before.version === page.version)
+  served.set(company, { text, version: page.version })
+}
+
+for (const name of ['rights', 'events']) {
+  test(`any sequence of imports of ${name} gives the listings that a model gives`, async (t) => {
+    const resource = resources.find((known) => known.name === name)
+    const row = rowsOf[name]
+    assert.ok(resource && row)
+    const folder = makeFolder(t)
+    let runs = 0
+    await fc.assert(
+      fc.asyncProperty(steps(row), async (sequence) => {
+        runs += 1
+        const db = join(folder, `${runs}.db`)
+        const model = new Map<number, Held>()
+        const served: Served = new Map()
+        for (const step of sequence) {
+          const { counts, rows } = take(model, step)
+          const { source, isSnapshot } = step
+          const report = await importRows(db, name, rows, { source, isSnapshot })
+          const { companiesCreated, ...told } = report.counts
+          assert.ok(companiesCreated >= 0)
+          assert.deepEqual(told, counts)
+          for (const company of companies) checkListing(db, resource, model, company, served)
+          const gaps = `select company_id from ${name} group by 1 having count(*) <> max(position) + 1`
+          assert.deepEqual(query(db, gaps), [])
+        }
+      }),
+      { numRuns: 40 },
+    )
+  })
+}
