@@ -1,0 +1,285 @@
+// The command line as an operator types it, mistakes included.
+
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isWellFormedKey } from '../../src/keys/key.ts'
+import { importRows, makeFolder, query, queryValue } from '../support/import-rows.ts'
+import { dossier, runDossier } from '../support/run-dossier.ts'
+
+const row = (id: number) => `{"id":${id},"company_id":7,"name":"n${id}"}\n`
+
+test('help names every command, and each has its own', async (t) => {
+  const folder = makeFolder(t)
+  const { code, out } = await runDossier(folder, ['--help'])
+  assert.equal(code, 0)
+  for (const command of ['import', 'keys', 'serve', 'demo']) {
+    assert.match(out, new RegExp(`^  ${command} `, 'm'))
+    const help = await runDossier(folder, [command, '--help'])
+    assert.match(help.out, new RegExp(`^Usage: dossier ${command}`))
+    assert.ok(
+      help.out.split('\n').every((line) => line.length <= 100),
+      help.out,
+    )
+  }
+  const { version } = JSON.parse(
+    readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'),
+  ) as { version: string }
+  assert.equal((await runDossier(folder, ['--version'])).out, `${version}\n`)
+})
+
+/** What is typed wrongly, and what is said of it; the exit code is 2. */
+const mistakes: readonly (readonly [args: readonly string[], says: RegExp])[] = [
+  [['imprt'], /did you mean import\?/],
+  [['import'], /say what to import: companies, rights/],
+  [['import', 'right', 'x.csv'], /did you mean rights\?/],
+  [['import', 'rights'], /name the files/],
+  [
+    ['import', 'rights', 'x.csv', '--snapshto'],
+    /--snapshto is no option.*did you mean --snapshot\?/,
+  ],
+  [['import', 'rights', 'x.csv', '--map'], /--map needs a value/],
+  [['import', 'rights', 'x.csv', '--source', 'a b'], /--source is "a b"/],
+  [['import', 'rights', 'x.csv', '--dry-run=yes'], /takes no value/],
+  [['keys'], /create, list, revoke/],
+  [['keys', 'crate'], /did you mean create\?/],
+  [['keys', 'create'], /--name NAME/],
+  [
+    ['serve', '--port', '99999', '--log-level', 'loud'],
+    /--port is "99999"[^]*--log-level is "loud"/,
+  ],
+  [['serve', 'now'], /options only/],
+]
+
+for (const [args, says] of mistakes) {
+  test(`typed wrongly: dossier ${args.join(' ')}`, async (t) => {
+    const folder = makeFolder(t)
+    writeFileSync(join(folder, 'x.csv'), 'id,company_id\n1,7\n')
+    await importRows(join(folder, 'dossier.db'), 'rights', [{ id: 1, company_id: 7 }])
+    const { code, err, out } = await runDossier(folder, args)
+    assert.equal(code, 2, err)
+    assert.match(err, says)
+    assert.equal(out, '')
+  })
+}
+
+test('a variable with our prefix that is no setting is refused', async (t) => {
+  const env = { DOSSIER_PROT: '1', DOSSIER_PORT: 'x' }
+  const { code, err } = await runDossier(makeFolder(t), ['serve'], { env })
+  assert.equal(code, 2)
+  assert.match(err, /DOSSIER_PROT is no setting; did you mean DOSSIER_PORT\?/)
+  assert.match(err, /DOSSIER_PORT is "x"/)
+})
+
+test('import reads standard input, and reports as JSON', async (t) => {
+  const folder = makeFolder(t)
+  const input = row(1) + row(2)
+  const { code, out } = await runDossier(folder, ['import', 'rights', '-', '--json'], { input })
+  assert.equal(code, 0)
+  const report = JSON.parse(out) as { version: number; counts: Record<string, number> }
+  assert.equal(report.version, 1)
+  assert.deepEqual([report.counts['read'], report.counts['inserted']], [2, 2])
+})
+
+test('a refused row ends an import with exit code 1, the place and the reason', async (t) => {
+  const folder = makeFolder(t)
+  writeFileSync(join(folder, 'x.ndjson'), `${row(1)}{"id":2,"company_id":7,"salary_from":15.45}\n`)
+  const { code, out, err } = await runDossier(folder, ['import', 'jobs', 'x.ndjson'])
+  assert.equal(code, 1)
+  assert.match(err, /^x\.ndjson: line 1: name: is no known column/m)
+  assert.match(err, /^x\.ndjson: line 2: salary_from: 15\.45: must be an integer/m)
+  assert.match(out, /Nothing was loaded: 2 rows were refused/)
+})
+
+test('--rejects loads the good rows and writes the others with their reasons', async (t) => {
+  const folder = makeFolder(t)
+  writeFileSync(join(folder, 'x.csv'), 'id,company_id\n1,7\nzwei,7\n')
+  const args = ['import', 'rights', 'x.csv', '--rejects']
+  assert.equal((await runDossier(folder, [...args, 'x.csv'])).code, 2)
+  assert.equal((await runDossier(folder, [...args, 'no/such/folder'])).code, 1)
+  assert.ok(!existsSync(join(folder, 'dossier.db')))
+  assert.equal((await runDossier(folder, [...args, 'bad.ndjson'])).code, 0)
+  const bad = JSON.parse(readFileSync(join(folder, 'bad.ndjson'), 'utf8')) as object
+  assert.deepEqual(bad, {
+    ...{ file: 'x.csv', unit: 'row', number: 2, field: 'id', value: '"zwei"' },
+    ...{ reason: 'must be an integer in plain digits', row: { id: 'zwei', company_id: '7' } },
+  })
+})
+
+test('a ready mapping is found by its name, a wrong one by the nearest', async (t) => {
+  const folder = makeFolder(t)
+  const header =
+    'Center,Status,Case Number,Patent Number,Application SN,Title,Patent Expiration Date'
+  writeFileSync(join(folder, 'p.csv'), `${header}\nX Center,Issued,C-1,0,"1",A title,\n`)
+  const args = ['import', 'rights', 'p.csv', '--map']
+  assert.match(
+    (await runDossier(folder, [...args, 'nasa-patent'])).err,
+    /did you mean nasa-patents\?/,
+  )
+  assert.equal((await runDossier(folder, [...args, 'nasa-patents'])).code, 0)
+  assert.equal(
+    queryValue(join(folder, 'dossier.db'), 'select holders from rights_view'),
+    '["X Center"]',
+  )
+  writeFileSync(join(folder, 'wrong.sql'), 'select nope from source')
+  const wrong = await runDossier(folder, [...args, 'wrong.sql'])
+  assert.equal(wrong.code, 1)
+  assert.match(wrong.err, /^dossier: .*"nope" not found[^\n]*\n$/)
+})
+
+test('a dry run of a first import leaves no store behind', async (t) => {
+  const folder = makeFolder(t)
+  writeFileSync(join(folder, 'x.ndjson'), row(1))
+  const { code, out } = await runDossier(folder, ['import', 'rights', 'x.ndjson', '--dry-run'])
+  assert.equal(code, 0)
+  assert.match(out, /Dry run: nothing was changed/)
+  assert.deepEqual(readdirSync(folder), ['x.ndjson'])
+})
+
+test('a second import waits its turn, and says so', async (t) => {
+  const folder = makeFolder(t)
+  const db = join(folder, 'dossier.db')
+  await importRows(db, 'rights', [{ id: 1, company_id: 7 }])
+  const other = new DatabaseSync(db)
+  other.exec('begin immediate')
+  const running = runDossier(folder, ['import', 'rights', '-'], { input: row(2) })
+  await sleep(1_500)
+  other.exec('rollback')
+  other.close()
+  const { code, err } = await running
+  assert.equal(code, 0, err)
+  assert.match(err, /another command is writing to the store; waiting/)
+  assert.equal(queryValue(db, 'select count(*) from rights'), 2)
+})
+
+test('an import that is killed leaves the state before', async (t) => {
+  const folder = makeFolder(t)
+  const db = join(folder, 'dossier.db')
+  await importRows(db, 'rights', [{ id: 1, company_id: 7, name: 'before' }])
+  const rows = Array.from({ length: 120_000 }, (_, n) => row(n + 1)).join('')
+  writeFileSync(join(folder, 'x.ndjson'), rows)
+  for (let n = 0; n < 5; n++) {
+    const child = spawn(dossier, ['import', 'rights', 'x.ndjson'], { cwd: folder, stdio: 'ignore' })
+    await sleep(300 + n * 250)
+    child.kill('SIGKILL')
+    await new Promise((ended) => (child.exitCode === null ? child.once('exit', ended) : ended(0)))
+    const count = queryValue(db, 'select count(*) from rights')
+    assert.ok(count === 1 || count === 120_000, String(count))
+    assert.equal(queryValue(db, 'select total from heads'), count)
+    assert.equal(queryValue(db, 'pragma integrity_check'), 'ok')
+    assert.equal(queryValue(db, 'select max(version) from imports'), count === 1 ? 1 : 2)
+    if (count !== 1) break
+  }
+})
+
+test('an import that is interrupted changes nothing and says so', async (t) => {
+  const folder = makeFolder(t)
+  const child = spawn(dossier, ['import', 'rights', '-'], { cwd: folder })
+  let err = ''
+  child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()))
+  const feed = setInterval(() => child.stdin.write(row(1).repeat(3_000)), 20)
+  child.stdin.on('error', () => undefined)
+  await sleep(1_000)
+  child.kill('SIGINT')
+  const code = await new Promise((ended) => child.once('exit', ended))
+  clearInterval(feed)
+  assert.equal(code, 130)
+  assert.match(err, /interrupted; nothing was changed/)
+  assert.equal(queryValue(join(folder, 'dossier.db'), 'select count(*) from rights'), 0)
+})
+
+test('keys: made once, listed without the secret, revoked', async (t) => {
+  const folder = makeFolder(t)
+  const keys = (...args: string[]) => runDossier(folder, ['keys', ...args])
+  assert.match((await keys('list')).err, /does not exist; make it with: dossier import/)
+  await importRows(join(folder, 'dossier.db'), 'rights', [{ id: 1, company_id: 7 }])
+  const made = await keys('create', '--name', 'acme', '--expires', '30d', '--scopes', 'rights,jobs')
+  assert.equal(made.code, 0)
+  assert.ok(isWellFormedKey(made.out.trim()))
+  assert.equal(made.out.split('\n').length, 2, 'the key alone')
+  assert.match((await keys('create', '--name', 'acme')).err, /is in use/)
+  const wrong: readonly (readonly string[])[] = [
+    ['--expires', '2020-01-01'],
+    ['--expires', '2027-02-30'],
+    ['--expires', 'soon'],
+    ['--scopes', 'right'],
+  ]
+  for (const args of wrong) assert.equal((await keys('create', '--name', 'x', ...args)).code, 2)
+  const list = (await keys('list')).out
+  assert.match(list, /acme .*in use .*rights,jobs/)
+  assert.ok(!list.includes(made.out.trim().slice(14, -4)))
+  assert.match((await keys('revoke', 'acm')).err, /did you mean acme\?/)
+  assert.equal((await keys('revoke', 'acme')).code, 0)
+  assert.match((await keys('list')).out, /acme .*revoked/)
+  assert.equal((await keys('create', '--name', 'acme')).code, 0, 'the name is free again')
+})
+
+/** Files that are no store for this Dossier, and what is said of them. */
+const strangers: Readonly<Record<string, readonly [make: (path: string) => void, says: RegExp]>> = {
+  'a missing file': [() => undefined, /does not exist; make it with: dossier import/],
+  'a folder': [(path) => mkdirSync(path), /is a folder; name a file/],
+  'an empty file': [(path) => writeFileSync(path, ''), /is empty; load it/],
+  'a text file': [(path) => writeFileSync(path, 'hello, this is text\n'), /is not a Dossier store/],
+  'another database': [
+    (path) => new DatabaseSync(path).exec('create table t (x)'),
+    /is not a Dossier store/,
+  ],
+  'a file of a newer version': [
+    (path) =>
+      new DatabaseSync(path).exec('pragma application_id = 0x444f5353; pragma user_version = 99'),
+    /newer Dossier \(format 99, this one knows 1\); run that one/,
+  ],
+}
+
+for (const [name, [make, says]] of Object.entries(strangers)) {
+  test(`serve: ${name} is told in one line`, async (t) => {
+    const folder = makeFolder(t)
+    make(join(folder, 'x.db'))
+    const { code, err } = await runDossier(folder, ['serve', '--db', 'x.db'])
+    assert.equal(code, 1)
+    assert.match(err, says)
+    assert.equal(err.trim().split('\n').length, 1)
+    if (name.includes('missing')) assert.ok(!existsSync(join(folder, 'x.db')))
+  })
+}
+
+test('import: what is no store is told in one line, and left as it is', async (t) => {
+  const folder = makeFolder(t)
+  for (const name of ['a text file', 'another database', 'a file of a newer version', 'a folder']) {
+    const path = join(folder, `${name}.db`)
+    const [make = () => undefined, says = /./] = strangers[name] ?? []
+    make(path)
+    const { code, err } = await runDossier(folder, ['import', 'rights', '-', '--db', path], {
+      input: row(1),
+    })
+    assert.equal(code, 1, name)
+    assert.match(err, says)
+  }
+  const nowhere = await runDossier(folder, ['import', 'rights', '-', '--db', 'no/where.db'])
+  assert.match(nowhere.err, /the folder does not exist/)
+})
+
+test('the views have the fields of each resource as typed columns', async (t) => {
+  const db = join(makeFolder(t), 'test.db')
+  await importRows(db, 'employees', [
+    { id: 1, company_id: 7, name: 'Jane', start_date: '2020-01-02' },
+    { id: 2, company_id: 7, name: 'John' },
+  ])
+  assert.deepEqual(
+    {
+      ...query(
+        db,
+        "select company_id, id, name, start_date from employees_view where name like 'Ja%'",
+      )[0],
+    },
+    { company_id: 7, id: 1, name: 'Jane', start_date: '2020-01-02T00:00:00Z' },
+  )
+  assert.equal(
+    queryValue(db, 'select typeof(id) || typeof(end_date) from employees_view'),
+    'integernull',
+  )
+})

@@ -1,0 +1,57 @@
+// The invariants of ARCHITECTURE.md that a lint rule cannot hold.
+
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { resources } from '../../src/resources/index.ts'
+
+const root = join(import.meta.dirname, '../../src')
+const files = globSync('**/*.ts', { cwd: root })
+  .filter((path) => !path.startsWith('resources/') && !path.startsWith('demo/'))
+  .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }))
+
+/** The string literals of a file that are one word. */
+function words(text: string): string[] {
+  const code = text.replace(/^\s*(\/\/|\*|\/\*).*$/gm, '')
+  return [...code.matchAll(/'([a-z_]+)'/g)].map(([, word]) => String(word))
+}
+
+test('1: no code outside resources/ names a resource or a field of its own', () => {
+  // Words that mean something else where they stand: columns of imports, HTTP, JSON Schema, keys.
+  const general = new Set(['id', 'name', 'jurisdiction', 'identifier', 'title', 'description'])
+  const own = new Set(
+    resources
+      .flatMap(({ name, fields }) => [name, ...Object.keys(fields)])
+      .filter((word) => !general.has(word)),
+  )
+  // `keys` has columns of these names, which are none of a resource's.
+  const isKeys = (path: string) => path === 'store/sqlite/keys.ts'
+  for (const { path, text } of files.filter((file) => !isKeys(file.path))) {
+    assert.deepEqual(
+      words(text).filter((word) => own.has(word)),
+      [],
+      path,
+    )
+  }
+})
+
+test('2: no SQL outside store/', () => {
+  const sql = /\b(insert into|delete from|create (temp )?table|select [\w*"', ]+ from)\b/i
+  for (const { path, text } of files.filter((file) => !file.path.startsWith('store/'))) {
+    assert.ok(!sql.test(text), path)
+  }
+})
+
+test('2: nothing but the opener knows which store it is', () => {
+  for (const { path, text } of files) {
+    if (path === 'store/open-store.ts' || path.startsWith('store/sqlite/')) continue
+    assert.ok(!/sqlite/i.test(text.replace(/^\s*(\/\/|\*|\/\*).*$/gm, '')), path)
+  }
+})
+
+test('5: nothing but main.ts reads the environment or ends the process', () => {
+  for (const { path, text } of files) {
+    if (path !== 'main.ts') assert.ok(!/process\.(env|exit)\b/.test(text), path)
+  }
+})
