@@ -54,7 +54,7 @@ browsers cannot send one, so this page does not offer it.`
 export function createOpenApi(resources: readonly Resource[], version: string): OpenApi {
   const entries = resources.map((resource) => [
     listingPath(resource).replace(':company_id', '{company_id}'),
-    { parameters: [ref('parameters', 'company_id')], get: listingOperation(resource) },
+    { get: listingOperation(resource) },
   ])
   return {
     openapi: '3.1.0',
@@ -103,7 +103,9 @@ function listingOperation(resource: Resource): JsonSchema {
     tags: ['listings'],
     summary: `${resource.title}s of a company`,
     description: `${resource.description} Ordered by ${orderInWords(resource)}.`,
+    // Here and not beside the operation: the reference page does not resolve it there.
     parameters: [
+      ref('parameters', 'company_id'),
       ref('parameters', 'page'),
       ref('parameters', 'limit'),
       ref('parameters', 'If-None-Match'),
@@ -180,8 +182,8 @@ function parameterComponents(): Readonly<Record<string, JsonSchema>> {
     name,
     in: 'header',
     description: text,
-    schema: shortText,
-    example,
+    // An example of the parameter itself would be filled in, and sent, by the reference page.
+    schema: { ...shortText, examples: [example] },
   })
   return {
     company_id: {

@@ -72,6 +72,15 @@ test('5 If-None-Match answers 304, without a body', async () => {
   }
 })
 
+test('5 a 304 to HEAD claims no length of a body that it does not stand for', async () => {
+  const tag = (await ask(path)).headers['etag'] ?? ''
+  for (const method of ['GET', 'HEAD']) {
+    const answer = await ask(path, { method, headers: { 'if-none-match': tag } })
+    assert.equal(answer.status, 304)
+    assert.equal(answer.headers['content-length'], undefined, method)
+  }
+})
+
 test('5 If-None-Match with another tag answers the page', async () => {
   const tag = (await ask(path)).headers['etag'] ?? ''
   const changed = `${tag.slice(0, -1)}0"`

@@ -193,8 +193,11 @@ for (const { path, item } of operations) {
     const parameters = parts.map((part) => deref<Parameter>(part))
     for (const { name, description, schema, example } of parameters) {
       assert.ok(description, name)
-      validate(schema, example, name)
+      const { examples } = schema as { examples?: readonly unknown[] }
+      validate(schema, example ?? examples?.[0], name)
     }
+    // The reference page shows what stands beside the operation alone.
+    assert.equal(operation.parameters?.length, parameters.length)
     const places = parameters.map(({ name, in: place }) => `${place} ${name}`)
     assert.deepEqual(places, [
       ...['path company_id', 'query page', 'query limit'],
