@@ -3,6 +3,8 @@
 import { UsageError } from '../config.ts'
 
 const dayMs = 86_400_000
+/** The last moment that a date can hold (ECMA-262, time values). */
+const momentMax = 8.64e15
 const unitMs: Readonly<Record<string, number>> = {
   s: 1_000,
   m: 60_000,
@@ -23,7 +25,7 @@ export function parseEnd(option: string, text: string, now: number): number {
   const end = duration
     ? now + Number(duration[1]) * (unitMs[duration[2] ?? ''] ?? NaN)
     : parseMoment(text)
-  if (Number.isNaN(end)) {
+  if (!(end <= momentMax)) {
     throw new UsageError(
       `--${option} is ${JSON.stringify(text)}; it takes a date (2027-01-31), a moment ` +
         `(2027-01-31T12:00:00Z) or a duration (90d, 12h, 1y)`,
@@ -35,9 +37,8 @@ export function parseEnd(option: string, text: string, now: number): number {
 
 function parseMoment(text: string): number {
   const isForm = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d)?(Z|[+-]\d\d:\d\d))?$/.test(text)
-  const moment = isForm ? Date.parse(text) : NaN
+  const day = isForm ? Date.parse(text.slice(0, 10)) : NaN
   // Date.parse takes 2027-02-30 for a day in March.
-  const isDay =
-    isForm && new Date(Date.parse(text.slice(0, 10))).toISOString().startsWith(text.slice(0, 10))
-  return isDay ? moment : NaN
+  const isDay = !Number.isNaN(day) && new Date(day).toISOString().startsWith(text.slice(0, 10))
+  return isDay ? Date.parse(text) : NaN
 }

@@ -194,6 +194,9 @@ function separators(
     else if (byte === 0x5d || byte === 0x7d) {
       state.depth -= 1
       state.isOver = state.depth === 0
+      if (state.isOver && byte !== 0x5d) {
+        throw new OperatorError(`${name} closes its JSON array with the wrong bracket`)
+      }
       if (state.isOver) found.push({ at, isEnd: true })
     } else if (byte === 0x2c && state.depth === 1) found.push({ at, isEnd: false })
   }

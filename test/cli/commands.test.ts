@@ -205,6 +205,7 @@ test('keys: made once, listed without the secret, revoked', async (t) => {
   const wrong: readonly (readonly string[])[] = [
     ['--expires', '2020-01-01'],
     ['--expires', '2027-02-30'],
+    ['--expires', '2027-13-01'],
     ['--expires', 'soon'],
     ['--scopes', 'right'],
   ]

@@ -93,6 +93,7 @@ const broken: Readonly<Record<string, readonly [bytes: string | Buffer, says: Re
   'twice.csv': ['id,name,NAME\n1,x,y\n', /NAME stands twice/],
   'empty.csv': ['', /is empty/],
   'cut.json': ['[{"id":1,"company_id":7},', /ends in the middle of its JSON array/],
+  'bracket.json': ['[{"id":1,"company_id":7}}', /wrong bracket/],
   'more.json': ['[{"id":1,"company_id":7}] x', /goes on after the end/],
   'what.xyz': ['', /unknown format/],
 }
