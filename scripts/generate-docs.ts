@@ -1,14 +1,19 @@
-// Writes the parts of the guides that derive from the code: settings, fields, parameters, errors.
+// Writes the parts of the guides that derive from the code: commands, settings, what an import
+// accepts, ready mappings; parameters, fields, errors.
 //
 //   node scripts/generate-docs.ts           writes them
 //   node scripts/generate-docs.ts --check   exits 1 where a guide does not say what the code does
 
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { commands } from '../src/cli/command-line.ts'
+import type { Command } from '../src/cli/command.ts'
 import { settings, variableOf } from '../src/config.ts'
 import { createOpenApi } from '../src/http/openapi.ts'
 import { parameters } from '../src/http/parameters.ts'
-import { isNullable } from '../src/resources/field.ts'
+import { normaliserOf } from '../src/import/normalise.ts'
+import { Refusal } from '../src/import/refusal.ts'
+import { type FieldKind, isNullable } from '../src/resources/field.ts'
 import { resources } from '../src/resources/index.ts'
 import type { Resource } from '../src/resources/resource.ts'
 
@@ -18,37 +23,115 @@ const root = join(import.meta.dirname, '..')
 export const guides = ['docs/operating.md', 'docs/client.md'] as const
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
 }
 
+function code(text: string): string {
+  return `\`${text}\``
+}
+
+// --- For the operator ------------------------------------------------------------------------
+
 function settingsTable(): string {
   const rows = Object.values(settings).map((setting) => [
-    `\`--${setting.name}\``,
-    `\`${variableOf(setting)}\``,
-    `\`${setting.default}\``,
+    code(`--${setting.name}`),
+    code(variableOf(setting)),
+    code(setting.default),
     setting.meaning,
   ])
   return table(['option', 'variable', 'default', 'meaning'], rows)
 }
 
-const typeInWords = {
-  id: 'integer',
+function commandPart({ name, usage, options, settings: taken }: Command): string {
+  const rows = options.map((option) => [
+    code(option.value === undefined ? `--${option.name}` : `--${option.name} ${option.value}`),
+    option.meaning,
+  ])
+  const ofAll = taken.map((key) => code(`--${settings[key].name}`)).join(', ')
+  return [
+    `### dossier ${name}`,
+    `\`\`\`text\n${usage.map((line) => `dossier ${line}`).join('\n')}\n\`\`\``,
+    ...(rows.length > 0 ? [table(['option', 'meaning'], rows)] : []),
+    `Settings: ${ofAll}.`,
+  ].join('\n\n')
+}
+
+/** Values that say where the line runs between what is accepted and what is not. */
+const samples: Readonly<Partial<Record<FieldKind, readonly unknown[]>>> = {
+  text: ['Ödön ', ' ', '', 12],
+  integer: [32000, '32000', '-5', 15.45, '32,000', '1e3'],
+  timestamp: [
+    '2024-05-31',
+    '2024-05-31 23:59',
+    '2024-05-31T23:59:59',
+    '2024-05-31T23:59:59.999Z',
+    '2024-05-31T23:59:59+02:00',
+    '31/05/2024',
+    '2024-02-30',
+    '2016-12-31T23:59:60Z',
+    1717113600,
+  ],
+  timestamp_ms: ['2024-05-31', '2024-05-31T23:59:59,123456Z'],
+  text_list: [['Ann', ' ', 'Bob'], '["Ann","Bob"]', 'Ann', '[Ann'],
+}
+
+const kindInWords: Readonly<Record<FieldKind, string>> = {
+  id: 'id',
   text: 'text',
   integer: 'integer',
+  timestamp: 'timestamp',
+  timestamp_ms: 'timestamp with milliseconds',
+  text_list: 'list of texts',
+}
+
+/** Each sample, put through the check of an import. */
+function acceptedTable(): string {
+  const rows = Object.entries(samples).flatMap(([key, values]) => {
+    const kind = key as FieldKind
+    const normalise = normaliserOf({ kind, description: '', example: '', required: false })
+    return values.map((value) => {
+      const stored = normalise(value)
+      const outcome =
+        stored instanceof Refusal ? `refused: ${stored.reason}` : code(JSON.stringify(stored))
+      return [kindInWords[kind], code(JSON.stringify(value)), outcome]
+    })
+  })
+  return table(['field', 'given', 'stored'], rows)
+}
+
+/** A mapping's own first sentence, and the command that it shows. */
+function mappingRow(file: string): readonly string[] {
+  const text = readFileSync(join(root, 'mappings', file), 'utf8')
+  const comment = [...text.matchAll(/^-- ?(.*)$/gm)].map(([, line]) => String(line)).join(' ')
+  const [sentence = ''] = comment.split(/[.;] /, 1)
+  const target = /dossier import (\w+)/.exec(comment)?.[1] ?? ''
+  return [code(file.replace(/\.sql$/, '')), target, sentence.trim()]
+}
+
+function mappingsTable(): string {
+  const files = readdirSync(join(root, 'mappings')).filter((name) => name.endsWith('.sql'))
+  return table(['mapping', 'gives', 'of'], files.sort().map(mappingRow))
+}
+
+// --- For the client --------------------------------------------------------------------------
+
+const valueInWords: Readonly<Record<FieldKind, string>> = {
+  ...kindInWords,
+  id: 'integer',
   timestamp: '`YYYY-MM-DDTHH:MM:SSZ`',
   timestamp_ms: '`YYYY-MM-DDTHH:MM:SS.mmmZ`',
-  text_list: 'list of texts',
-} as const
+}
 
 function fieldsTable(resource: Resource): string {
   const rows = Object.entries(resource.fields).map(([name, field]) => [
-    `\`${name}\``,
-    typeInWords[field.kind] + (isNullable(field) ? ' or null' : ''),
+    code(name),
+    valueInWords[field.kind] + (isNullable(field) ? ' or null' : ''),
     field.description,
   ])
   const { by, direction } = resource.order
-  const order = by === 'id' ? '`id`' : `\`${by}\`, then \`id\``
+  const order = by === 'id' ? '`id`' : `${code(by)}, then \`id\``
   return [
     `### ${resource.name}`,
     `${resource.description} In the order of ${order}, ${direction}.`,
@@ -58,7 +141,7 @@ function fieldsTable(resource: Resource): string {
 
 function parametersTable(): string {
   const rows = Object.entries(parameters).map(([name, { description, minimum, ...parameter }]) => [
-    `\`${name}\``,
+    code(name),
     description,
     `${minimum} to ${parameter.maximum}`,
     String(parameter.default),
@@ -76,19 +159,26 @@ function errorsTable(): string {
 }
 
 const parts: Readonly<Record<string, () => string>> = {
+  commands: () => commands.map(commandPart).join('\n\n'),
   settings: settingsTable,
-  fields: () => resources.map(fieldsTable).join('\n\n'),
+  accepted: acceptedTable,
+  mappings: mappingsTable,
   parameters: parametersTable,
+  fields: () => resources.map(fieldsTable).join('\n\n'),
   errors: errorsTable,
 }
 
-/** A guide's text with its generated parts made anew. */
+/**
+ * A guide's text with its generated parts made anew.
+ *
+ * @throws Error for a mark that names no part.
+ */
 export function regenerate(text: string): string {
-  return text.replace(
-    /<!-- generated: (\w+) -->[^]*?<!-- end -->/g,
-    (_whole, name: string) =>
-      `<!-- generated: ${name} -->\n\n${parts[name]?.() ?? ''}\n\n<!-- end -->`,
-  )
+  return text.replace(/<!-- generated: (\w+) -->[^]*?<!-- end -->/g, (_whole, name: string) => {
+    const part = parts[name]
+    if (part === undefined) throw new Error(`there is no generated part named ${name}`)
+    return `<!-- generated: ${name} -->\n\n${part()}\n\n<!-- end -->`
+  })
 }
 
 if (import.meta.main) {
