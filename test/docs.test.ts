@@ -2,73 +2,178 @@
 
 import assert from 'node:assert/strict'
 import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
+import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { guides, regenerate } from '../scripts/generate-docs.ts'
 import { commands } from '../src/cli/command-line.ts'
 import { settings, variableOf } from '../src/config.ts'
+import { demoExtracts } from '../src/demo/registry.ts'
 import { resources } from '../src/resources/index.ts'
 
 const root = join(import.meta.dirname, '..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
-const documents = [
-  ...['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md'],
-  ...globSync(['docs/**/*.md', 'bench/*.md'], { cwd: root }),
-]
+const documents = globSync(['*.md', 'docs/**/*.md', 'bench/*.md'], { cwd: root })
+const packageOf = () => JSON.parse(read('package.json')) as Record<string, Record<string, string>>
+
+/** The text of a section: from its heading to the next one of its rank or above. */
+function section(text: string, heading: string): string {
+  const [, rest] = text.split(`\n${heading}\n`)
+  assert.ok(rest !== undefined, `there is no section ${heading}`)
+  const rank = heading.indexOf(' ')
+  return rest.split(new RegExp(`\n#{1,${rank}} `), 1)[0] ?? ''
+}
 
 for (const guide of guides) {
   test(`${guide}: its generated parts are what the code says`, () => {
+    assert.match(read(guide), /<!-- generated: /)
     assert.equal(read(guide), regenerate(read(guide)), 'run: npm run generate')
   })
 }
 
-test('every setting is in the operator’s guide', () => {
+test('a mark that names no generated part is an error', () => {
+  assert.throws(() => regenerate('<!-- generated: nothing --><!-- end -->'), /named nothing/)
+})
+
+test('every setting is in the operator’s guide: option, variable and default', () => {
+  const text = section(read('docs/operating.md'), '## Serve')
   for (const setting of Object.values(settings)) {
-    assert.ok(read('docs/operating.md').includes(`\`--${setting.name}\``), setting.name)
-    assert.ok(read('docs/operating.md').includes(variableOf(setting)), variableOf(setting))
+    const row = text.split('\n').find((line) => line.includes(`\`--${setting.name}\``)) ?? ''
+    for (const part of [variableOf(setting), setting.default, setting.meaning]) {
+      assert.ok(row.includes(part), `--${setting.name}: ${part}`)
+    }
   }
 })
 
-test('every command is in the guides, with every option of its own', () => {
-  const text = documents.map(read).join('\n')
+test('every command is in the operator’s guide, with every option and setting of its own', () => {
   for (const command of commands) {
-    assert.match(text, new RegExp(`dossier ${command.name}\\b`), command.name)
-    for (const { name } of command.options) assert.ok(text.includes(`--${name}`), `--${name}`)
+    const text = section(read('docs/operating.md'), `### dossier ${command.name}`)
+    const names = command.settings.map((key) => settings[key].name)
+    for (const name of [...names, ...command.options.map((option) => option.name)]) {
+      assert.match(text, new RegExp(`\`--${name}\\b`), `${command.name} --${name}`)
+    }
   }
 })
 
 test('every resource and field is in the client’s guide', () => {
-  const text = read('docs/client.md')
   for (const { name, fields } of resources) {
-    const section = text.split(`### ${name}\n`)[1]?.split('\n### ')[0] ?? ''
-    for (const field of Object.keys(fields)) assert.ok(section.includes(`\`${field}\``), field)
+    const text = section(read('docs/client.md'), `### ${name}`)
+    for (const field of Object.keys(fields)) assert.ok(text.includes(`\`${field}\``), field)
   }
 })
 
-test('the README’s commands are scripts of the package', () => {
-  const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
-  const named = [...read('README.md').matchAll(/npm (?:run )?([a-z:]+)/g)].map(([, name]) => name)
-  for (const name of named) assert.ok(name === 'ci' || scripts[String(name)], String(name))
+test('every error status of the contract is in the client’s guide', () => {
+  const text = section(read('docs/client.md'), '## Errors')
+  for (const status of [400, 403, 404, 405, 408, 413, 414, 415, 429, 431, 500, 503]) {
+    assert.match(text, new RegExp(`\\b${status}\\b`), String(status))
+  }
 })
 
-test('every link between the documents leads to something', () => {
+test('every ready mapping is in the operator’s guide', () => {
+  const text = section(read('docs/operating.md'), '## Mappings')
+  for (const file of readdirSync(join(root, 'mappings'))) {
+    assert.ok(text.includes(`\`${file.replace('.sql', '')}\``), file)
+  }
+})
+
+test('what the documents have npm run is a script of the package', () => {
+  const { scripts = {} } = packageOf()
+  for (const document of ['README.md', 'CONTRIBUTING.md', ...guides]) {
+    for (const [, name] of read(document).matchAll(/npm (?:run )?([a-z:]+)/g)) {
+      assert.ok(name === 'ci' || scripts[String(name)], `${document}: npm ${String(name)}`)
+    }
+  }
+})
+
+test('the commands in the documents are commands of the program', () => {
+  const known = commands.map(({ name }) => name)
   for (const document of documents) {
-    for (const [, target] of read(document).matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)) {
-      const path = join(root, dirname(document), String(target))
-      assert.ok(existsSync(path), `${document}: ${String(target)}`)
+    for (const [, name] of read(document).matchAll(/bin\/dossier ([a-z]+)/g)) {
+      assert.ok(known.includes(String(name)), `${document}: dossier ${String(name)}`)
+    }
+  }
+})
+
+test('the README’s first answer is what the demonstration answers', () => {
+  const [, json = ''] = /```json\n(.+)\n```/.exec(read('README.md')) ?? []
+  const answer = JSON.parse(json) as { pos_terminals: unknown[]; total: number }
+  const extract = demoExtracts().find(({ name }) => name === 'pos_terminals')
+  const rows = [...(extract?.rows() ?? [])].filter((row) => row['company_id'] === 1)
+  assert.equal(answer.total, rows.length)
+  const [{ company_id: company, ...record } = {}] = rows
+  assert.equal(company, 1)
+  assert.deepEqual(answer.pos_terminals, [record])
+})
+
+/** The anchors of a document's headings, as GitHub makes them. */
+function anchorsOf(text: string): string[] {
+  const prose = text.replace(/^```[^]*?^```/gm, '')
+  return [...prose.matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
+    String(heading)
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}_ -]/gu, '')
+      .replaceAll(' ', '-'),
+  )
+}
+
+test('every link between the documents leads to a file and a heading that exist', () => {
+  for (const document of documents) {
+    for (const [, target = '', anchor] of read(document).matchAll(
+      /\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g,
+    )) {
+      const path = target === '' ? document : join(dirname(document), target)
+      assert.ok(existsSync(join(root, path)), `${document}: ${target}`)
+      if (anchor === undefined) continue
+      assert.ok(anchorsOf(read(path)).includes(anchor), `${document}: ${target}#${anchor}`)
     }
   }
 })
 
 test('ARCHITECTURE.md names every folder of src/ and every dependency', () => {
   const text = read('ARCHITECTURE.md')
-  for (const entry of readdirSync(join(root, 'src'), { withFileTypes: true })) {
-    if (entry.isDirectory()) assert.ok(text.includes(`src/${entry.name}/`), entry.name)
+  const folders = readdirSync(join(root, 'src'), { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => `${join(entry.parentPath, entry.name).slice(root.length + 1)}/`)
+  for (const folder of folders) assert.ok(text.includes(`\`${folder}\``), folder)
+  const { dependencies, optionalDependencies, devDependencies } = packageOf()
+  const groups = { ...dependencies, ...optionalDependencies, ...devDependencies }
+  for (const name of Object.keys(groups)) assert.ok(text.includes(`\`${name}\``), name)
+})
+
+test('ARCHITECTURE.md names no file that is not there', () => {
+  // A path, or the name of a file in one of the folders that it speaks of.
+  const names = globSync('{src,test,scripts,bench,docs,bin}/**/*', { cwd: root })
+  for (const [, path = ''] of read('ARCHITECTURE.md').matchAll(/`([\w./-]+\.ts)`/g)) {
+    // The example of how to add a resource.
+    if (path === 'src/resources/filings.ts') continue
+    assert.ok(
+      names.some((name) => name === path || name.endsWith(`/${path}`)),
+      path,
+    )
   }
-  const dependencies = JSON.parse(read('package.json')) as Record<string, Record<string, string>>
-  for (const group of ['dependencies', 'optionalDependencies']) {
-    for (const name of Object.keys(dependencies[group] ?? {})) {
-      assert.ok(text.includes(`\`${name}\``), name)
-    }
+})
+
+test('a decision has context, decision and consequence, and at most 30 lines', () => {
+  const decisions = documents.filter((path) => path.startsWith('docs/decisions/')).sort()
+  for (const [index, path] of decisions.entries()) {
+    const text = read(path)
+    assert.ok(path.startsWith(`docs/decisions/${String(index + 1).padStart(4, '0')}-`), path)
+    assert.match(text, new RegExp(`^# ${index + 1}\\. `), path)
+    const headings = [...text.matchAll(/^## (.+)$/gm)].map(([, heading]) => heading)
+    assert.deepEqual(headings, ['Context', 'Decision', 'Consequence'], path)
+    assert.ok(text.trimEnd().split('\n').length <= 30, path)
+  }
+})
+
+test('nothing of the project names a path of this machine', () => {
+  const patterns = ['*', '{bench,bin,docs,mappings,scripts,src,test}/**/*.{md,ts,sql,sh}', '.ci/*']
+  const paths = globSync(patterns, { cwd: root, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !entry.name.endsWith('.db'))
+    .map((entry) => join(entry.parentPath, entry.name))
+  const foreign = [root, homedir()].filter((path) => path.split('/').length > 2)
+  for (const path of paths) {
+    const text = readFileSync(path, 'utf8')
+    for (const prefix of foreign) assert.ok(!text.includes(prefix), `${path} names ${prefix}`)
+    assert.doesNotMatch(text, /(?<![\w.])\/(?:home|Users)\/[a-z]/, path)
   }
 })

@@ -1,0 +1,58 @@
+// Did you mean …?
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { nearest } from '../../src/nearest.ts'
+import { resources } from '../../src/resources/index.ts'
+
+const words = ['import', 'keys', 'serve', 'demo', 'company_id', 'company_identifier']
+
+const mistyped: Readonly<Record<string, string | undefined>> = {
+  import: 'import',
+  improt: 'import',
+  IMPORT: 'import',
+  imports: 'import',
+  key: 'keys',
+  sevre: 'serve',
+  compny_id: 'company_id',
+  companyId: 'company_id',
+  company_identifer: 'company_identifier',
+  xylophone: undefined,
+  '👍👍👍👍': undefined,
+}
+
+for (const [word, meant] of Object.entries(mistyped)) {
+  test(`${word} ${meant ? `means ${meant}` : 'means nothing known'}`, () => {
+    assert.equal(nearest(word, words), meant)
+  })
+}
+
+test('of words equally near, the first known one is meant', () => {
+  assert.equal(nearest('salary_fo', ['salary_to', 'salary_fx']), 'salary_to')
+})
+
+test('where nothing is known, nothing is near', () => {
+  assert.equal(nearest('import', []), undefined)
+})
+
+const fields = [...new Set(resources.flatMap((resource) => Object.keys(resource.fields)))]
+
+test('any field with one letter wrong, missing, doubled or swapped is still found', () => {
+  const long = fields.filter((field) => field.length >= 6)
+  fc.assert(
+    fc.property(fc.constantFrom(...long), fc.nat(), fc.nat({ max: 3 }), (field, place, fault) => {
+      const at = place % (field.length - 1)
+      const [one = '', two = ''] = [field[at], field[at + 1]]
+      const wrong = [`~${two}`, two, `${one}${one}${two}`, `${two}${one}`][fault] ?? ''
+      const typed = field.slice(0, at) + wrong + field.slice(at + 2)
+      assert.equal(nearest(typed, [field]), field)
+    }),
+  )
+})
+
+test('a word of a megabyte takes no time', () => {
+  const start = performance.now()
+  nearest('x'.repeat(1 << 20), fields)
+  assert.ok(performance.now() - start < 500)
+})

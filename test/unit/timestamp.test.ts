@@ -1,0 +1,146 @@
+// Moments: every form that a source may write, and the one that comes out (contract 3.8).
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { Refusal } from '../../src/import/refusal.ts'
+import { normaliseTimestamp } from '../../src/import/timestamp.ts'
+
+/** What is written, and what it is in UTC to the millisecond. */
+const accepted: Readonly<Record<string, string>> = {
+  '2024-05-31': '2024-05-31T00:00:00.000Z',
+  '2024-05-31T23:59': '2024-05-31T23:59:00.000Z',
+  '2024-05-31 23:59:58': '2024-05-31T23:59:58.000Z',
+  '2024-05-31t23:59:58z': '2024-05-31T23:59:58.000Z',
+  ' 2024-05-31 ': '2024-05-31T00:00:00.000Z',
+  '2024-05-31T23:59:58Z': '2024-05-31T23:59:58.000Z',
+  '2024-05-31T23:59:58.7Z': '2024-05-31T23:59:58.700Z',
+  '2024-05-31T23:59:58,789Z': '2024-05-31T23:59:58.789Z',
+  '2024-05-31T23:59:58.999999999Z': '2024-05-31T23:59:58.999Z',
+  '2024-05-31 23:59:58 +02:00': '2024-05-31T21:59:58.000Z',
+  '2024-05-31T23:59:58+0530': '2024-05-31T18:29:58.000Z',
+  '2024-05-31T23:59:58-11': '2024-06-01T10:59:58.000Z',
+  '2024-02-29': '2024-02-29T00:00:00.000Z',
+  '2000-02-29': '2000-02-29T00:00:00.000Z',
+  '2024-03-01T00:30+01:00': '2024-02-29T23:30:00.000Z',
+  '0001-01-01': '0001-01-01T00:00:00.000Z',
+  '0099-12-31': '0099-12-31T00:00:00.000Z',
+  '9999-12-31T23:59:59.999Z': '9999-12-31T23:59:59.999Z',
+}
+
+for (const [given, moment] of Object.entries(accepted)) {
+  test(`"${given}" is ${moment}`, () => {
+    assert.equal(normaliseTimestamp(given, 'milliseconds'), moment)
+    assert.equal(normaliseTimestamp(given, 'seconds'), `${moment.slice(0, 19)}Z`)
+  })
+}
+
+/** What is refused, and a word of the reason. */
+const refused: readonly (readonly [given: unknown, says: RegExp])[] = [
+  ['2023-02-29', /not a moment that exists/],
+  ['1900-02-29', /not a moment that exists/],
+  ['2024-02-30', /not a moment that exists/],
+  ['2024-04-31', /not a moment that exists/],
+  ['2024-00-01', /not a moment that exists/],
+  ['2024-13-01', /not a moment that exists/],
+  ['2024-01-00', /not a moment that exists/],
+  ['2024-01-32', /not a moment that exists/],
+  ['0000-01-01', /not a moment that exists/],
+  ['0000-01-01T00:00:00Z', /not a moment that exists/],
+  ['2024-01-01T24:00:00Z', /not a moment that exists/],
+  ['2024-01-01T23:60:00Z', /not a moment that exists/],
+  ['2016-12-31T23:59:60Z', /not a moment that exists/],
+  ['2024-01-29T24:00:00.000Z', /not a moment that exists/],
+  ['2024-01-01T00:00:00+16:00', /time zone/],
+  ['2024-01-01T00:00:00+01:60', /time zone/],
+  ['0001-01-01T00:00:00+01:00', /outside the years/],
+  ['9999-12-31T23:59:59-01:00', /outside the years/],
+  ['10000-01-01', /must be a date/],
+  ['31.05.2024', /must be a date/],
+  ['05/31/2024', /must be a date/],
+  ['2024-5-31', /must be a date/],
+  ['20240531', /must be a date/],
+  ['2024-05', /must be a date/],
+  ['2024-05-31T', /must be a date/],
+  ['2024-05-31T23', /must be a date/],
+  ['2024-05-31T23:59:58.', /must be a date/],
+  ['2024-05-31T23:59:58 CET', /must be a date/],
+  ['2024-05-31\n2024-06-01', /must be a date/],
+  ['٢٠٢٤-٠٥-٣١', /must be a date/],
+  ['now', /must be a date/],
+  [1_717_113_600, /must be a date as text/],
+  [true, /must be a date as text/],
+]
+
+for (const [given, says] of refused) {
+  test(`${JSON.stringify(given)} is refused`, () => {
+    for (const precision of ['seconds', 'milliseconds'] as const) {
+      const refusal = normaliseTimestamp(given, precision)
+      assert.ok(refusal instanceof Refusal, JSON.stringify(refusal))
+      assert.match(refusal.reason, says)
+    }
+  })
+}
+
+const anyMoment = fc.date({
+  min: new Date('0001-01-02T00:00:00Z'),
+  max: new Date('9999-12-30T00:00:00Z'),
+  noInvalidDate: true,
+})
+
+test('any moment in the wire’s form stays as it is', () => {
+  fc.assert(
+    fc.property(anyMoment, (moment) => {
+      const wire = moment.toISOString()
+      assert.equal(normaliseTimestamp(wire, 'milliseconds'), wire)
+      const seconds = `${wire.slice(0, 19)}Z`
+      assert.equal(normaliseTimestamp(seconds, 'seconds'), seconds)
+    }),
+  )
+})
+
+test('any moment comes out the same, in whatever zone it was written', () => {
+  const anyOffset = fc.integer({ min: -15 * 60, max: 15 * 60 })
+  fc.assert(
+    fc.property(anyMoment, anyOffset, (moment, offset) => {
+      const local = new Date(moment.getTime() + offset * 60_000).toISOString().slice(0, -1)
+      const [hours, minutes] = [Math.trunc(Math.abs(offset) / 60), Math.abs(offset) % 60]
+      const pad = (number: number) => String(number).padStart(2, '0')
+      const zone = `${offset < 0 ? '-' : '+'}${pad(hours)}:${pad(minutes)}`
+      assert.equal(normaliseTimestamp(local + zone, 'milliseconds'), moment.toISOString())
+    }),
+  )
+})
+
+test('any day that the calendar lacks is refused, and no other', () => {
+  const anyPart = (max: number) => fc.integer({ min: 0, max })
+  fc.assert(
+    fc.property(anyPart(9999), anyPart(14), anyPart(33), (year, month, day) => {
+      const pad = (number: number, width: number) => String(number).padStart(width, '0')
+      const text = `${pad(year, 4)}-${pad(month, 2)}-${pad(day, 2)}`
+      const parsed = new Date(`${text}T00:00:00.000Z`)
+      const exists =
+        year > 0 && !Number.isNaN(parsed.getTime()) && parsed.toISOString().startsWith(text)
+      assert.equal(normaliseTimestamp(text, 'seconds') instanceof Refusal, !exists)
+      const canonical = normaliseTimestamp(`${text}T00:00:00Z`, 'seconds')
+      assert.equal(canonical instanceof Refusal, !exists)
+    }),
+    { numRuns: 1_000 },
+  )
+})
+
+test('any text at all is a moment in the wire’s form or a refusal', () => {
+  const almost = fc
+    .array(fc.constantFrom('2', '0', '9', '-', ':', 'T', ' ', 'Z', '+', '.', 'é'), {
+      maxLength: 30,
+    })
+    .map((pieces) => pieces.join(''))
+  fc.assert(
+    fc.property(fc.oneof(almost, fc.string({ unit: 'binary' })), (text) => {
+      const value = normaliseTimestamp(text, 'seconds')
+      if (typeof value === 'string') assert.match(value, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
+      else assert.ok(value instanceof Refusal)
+    }),
+    { numRuns: 1_000 },
+  )
+})

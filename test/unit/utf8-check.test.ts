@@ -1,0 +1,102 @@
+// Text files for DuckDB: broken UTF-8 is told with its line, wherever the chunks are cut.
+
+import assert from 'node:assert/strict'
+import { isUtf8 } from 'node:buffer'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { findSourceFiles } from '../../src/import/source-file.ts'
+import { prepareColumnarFile } from '../../src/import/unpack.ts'
+import { makeFolder } from '../support/import-rows.ts'
+
+/** Prepares a CSV file of these bytes; gives its header. */
+async function prepare(folder: string, bytes: Buffer) {
+  const path = join(folder, 'x.csv')
+  writeFileSync(path, bytes)
+  const [file] = findSourceFiles([path])
+  assert.ok(file)
+  const prepared = await prepareColumnarFile(
+    file,
+    folder,
+    { bytes: 0, sha256: '' },
+    () => undefined,
+  )
+  return prepared.header
+}
+
+const header = Buffer.from('a,b\n')
+
+test('valid text of several chunks passes, with a character across each boundary', async (t) => {
+  const folder = makeFolder(t)
+  // Chunks are 256 KiB: one of these starts puts a character across the boundary.
+  for (const shift of [0, 1, 2, 3]) {
+    const text = `${'x'.repeat(shift)}${'😀'.repeat(150_000)}\n`
+    assert.deepEqual((await prepare(folder, Buffer.concat([header, Buffer.from(text)])))?.columns, [
+      'a',
+      'b',
+    ])
+  }
+})
+
+test('a broken byte far inside is told with its line', async (t) => {
+  const folder = makeFolder(t)
+  const line = Buffer.from('é,é\n')
+  for (const lines of [1, 2, 70_000, 150_000]) {
+    const bytes = [header, ...Array<Buffer>(lines).fill(line), Buffer.from([0xe9, 0x2c, 10]), line]
+    const says = new RegExp(
+      `x\\.csv: line ${lines + 2} is not valid UTF-8; convert the file first$`,
+    )
+    await assert.rejects(prepare(folder, Buffer.concat(bytes)), says)
+  }
+})
+
+test('any bytes pass exactly if they are UTF-8, and the first bad line is named', async (t) => {
+  const folder = makeFolder(t)
+  const anyBytes = fc
+    .array(fc.constantFrom('a', '\n', 'Ã©', 'ð\x9f\x98\x80', '\xe9', '\xed\xa0\x80', '\xc0\x80'))
+    .map((pieces) => Buffer.from(pieces.join(''), 'latin1'))
+  await fc.assert(
+    fc.asyncProperty(anyBytes, async (bytes) => {
+      const file = Buffer.concat([header, bytes])
+      if (isUtf8(file)) {
+        assert.equal((await prepare(folder, file))?.delimiter, ',')
+        return
+      }
+      const lines = file.toString('latin1').split('\n')
+      const bad = lines.findIndex((line) => !isUtf8(Buffer.from(line, 'latin1')))
+      await assert.rejects(prepare(folder, file), new RegExp(`line ${bad + 1} is not valid UTF-8`))
+    }),
+    { numRuns: 200 },
+  )
+})
+
+test('a line beyond 16 MiB is refused before it fills the memory', async (t) => {
+  const folder = makeFolder(t)
+  const bytes = Buffer.concat([header, Buffer.alloc(17 << 20, 'x')])
+  await assert.rejects(prepare(folder, bytes), /line 2 is longer than 16 MiB/)
+})
+
+/** Headers, the columns that they have, and what is between them. */
+const headers: readonly (readonly [text: string, columns: readonly string[], delimiter: string])[] =
+  [
+    ['id,name', ['id', 'name'], ','],
+    ['\uFEFFid,name\r', ['id', 'name'], ','],
+    ['"id";"na;me, x"', ['id', 'na;me, x'], ';'],
+    ['id\tname', ['id', 'name'], '\t'],
+    ['id|name|x,y', ['id', 'name', 'x,y'], '|'],
+    ['"say ""id""",name', ['say "id"', 'name'], ','],
+    ['"two\nlines",name', ['two\nlines', 'name'], ','],
+    ['id,,name', ['id', 'column_2', 'name'], ','],
+    [' id , name ', ['id', 'name'], ','],
+    ['id', ['id'], ','],
+  ]
+
+for (const [text, columns, delimiter] of headers) {
+  test(`the header ${JSON.stringify(text)} has ${columns.length} columns`, async (t) => {
+    assert.deepEqual(await prepare(makeFolder(t), Buffer.from(`${text}\n1\n`)), {
+      columns,
+      delimiter,
+    })
+  })
+}
