@@ -5,14 +5,29 @@ import { nearest } from '../nearest.ts'
 import { OperatorError } from '../operator-error.ts'
 import { explainStoreError } from '../store/open-store.ts'
 import { type Command, type CommandContext, columns, commandHelp, parseInput } from './command.ts'
+import { backupCommand } from './backup.ts'
+import { company } from './company.ts'
 import { demo } from './demo.ts'
 import { importCommand } from './import.ts'
+import { imports } from './imports.ts'
 import { keys } from './keys.ts'
 import { programVersion } from './program-version.ts'
+import { prune } from './prune.ts'
 import { serve } from './serve.ts'
+import { verifyCommand } from './verify.ts'
 
 /** Every command, in the order of the help. */
-export const commands: readonly Command[] = [importCommand, keys, serve, demo]
+export const commands: readonly Command[] = [
+  importCommand,
+  keys,
+  serve,
+  imports,
+  company,
+  verifyCommand,
+  backupCommand,
+  prune,
+  demo,
+]
 
 /**
  * Runs what was typed.

@@ -144,6 +144,8 @@ async function importExtract(
       mapping: undefined,
       source: 'demo',
       isSnapshot: false,
+      asOf: undefined,
+      recordIn: undefined,
       isDryRun: false,
       knownCompaniesOnly: name !== 'companies',
       onRejected: undefined,

@@ -4,18 +4,21 @@ import { closeSync, existsSync, openSync, readdirSync, readFileSync, writeSync }
 import { join, resolve } from 'node:path'
 import { UsageError } from '../config.ts'
 import { type ImportReport, importFiles, type RejectedRow } from '../import/import-files.ts'
-import { describeProblem } from '../import/refusal.ts'
+import { describeProblem, Refusal } from '../import/refusal.ts'
 import { findSourceFiles, type Format, formats, type SourceFile } from '../import/source-file.ts'
+import { normaliseTimestamp } from '../import/timestamp.ts'
 import { nearest } from '../nearest.ts'
 import { OperatorError } from '../operator-error.ts'
-import { resources } from '../resources/index.ts'
+import { changeResource, resources } from '../resources/index.ts'
 import type { Resource } from '../resources/resource.ts'
 import { openStoreWriter } from '../store/open-store.ts'
 import type { Command, CommandContext, Input } from './command.ts'
 import { createProgress } from './progress.ts'
+import { formatCount } from './table.ts'
 
 const companiesWord = 'companies'
 const targets = [companiesWord, ...resources.map(({ name }) => name)]
+const historical = resources.filter(({ history }) => history).map(({ name }) => name)
 const mappingsFolder = join(import.meta.dirname, '../../mappings')
 
 export const importCommand: Command = {
@@ -40,7 +43,12 @@ Other columns? Reshape the file with --map, a SQL SELECT over the view \`source\
   dossier import companies companies.csv
   dossier import rights 'extracts/*.ndjson.gz' --source patent-office
   dossier import jobs jobs.csv --map my-jobs.sql --rejects refused.ndjson
-  dossier import employees officers.parquet --source register --snapshot`,
+  dossier import employees officers.parquet --source register --snapshot
+
+A newer extract of companies, dated with --as-of, records what has changed since the last one of
+its source as ${changeResource.name}; so does one of employees with --history.
+
+  dossier import companies 2026-11.csv --source register --snapshot --as-of 2026-11-30`,
   options: [
     {
       name: 'map',
@@ -55,6 +63,17 @@ Other columns? Reshape the file with --map, a SQL SELECT over the view \`source\
     {
       name: 'snapshot',
       meaning: 'the files are the whole of this source: what they lack is removed',
+    },
+    {
+      name: 'as-of',
+      value: 'DATE',
+      meaning:
+        'the day of the extract (2026-11-30); changes of companies are recorded as of it, or as ' +
+        'of the column as_of',
+    },
+    {
+      name: 'history',
+      meaning: `record changes of the listing, too: for ${historical.join(', ')}, with --as-of`,
     },
     {
       name: 'rejects',
@@ -100,6 +119,7 @@ async function runImport(input: Input, context: CommandContext): Promise<number>
       source,
       isSnapshot: switches.has('snapshot'),
       isDryRun,
+      ...parseHistory(resource, input),
       knownCompaniesOnly: switches.has('known-companies-only'),
       onRejected: rejects && ((rejected) => rejects.write(rejected)),
       onProgress: (done) => progress.show(done),
@@ -133,6 +153,25 @@ function parseFormat(word: string | undefined): Format | undefined {
     throw new UsageError(`--format is ${word}; it must be one of ${formats.join(', ')}`)
   }
   return format
+}
+
+/** Of which day the extract is, and where its changes are recorded. */
+function parseHistory(resource: Resource | undefined, { options, switches }: Input) {
+  const word = options['as-of']
+  const asOf = word === undefined ? undefined : normaliseTimestamp(word, 'seconds')
+  if (asOf instanceof Refusal) {
+    throw new UsageError(`--as-of is ${JSON.stringify(word)}; it ${asOf.reason}`)
+  }
+  const isHistory = switches.has('history')
+  if (isHistory && resource && !resource.history) {
+    throw new UsageError(
+      `${resource.name} have no history; --history is for ${historical.join(', ')}`,
+    )
+  }
+  if (isHistory && resource && asOf === undefined) {
+    throw new UsageError('--history needs the day of the extract: --as-of DATE')
+  }
+  return { asOf, recordIn: isHistory || resource === undefined ? changeResource : undefined }
 }
 
 function parseSource(word = 'default'): string {
@@ -203,7 +242,7 @@ function tellReport(report: ImportReport, options: ReportOptions): void {
   }
   for (const problem of report.problems) stderr.write(`${describeProblem(problem)}\n`)
   const untold = report.counts.refused - report.problems.length
-  if (untold > 0) stderr.write(`… and ${format(untold)} more\n`)
+  if (untold > 0) stderr.write(`… and ${formatCount(untold)} more\n`)
   stdout.write(`${reportLines(report, options).join('\n')}\n`)
 }
 
@@ -219,12 +258,15 @@ function reportLines(
     ['refused', counts.refused],
     ['removed', counts.removed],
     ['companies created', counts.companiesCreated],
+    ...(counts.recorded > 0
+      ? ([[`${changeResource.name} recorded`, counts.recorded]] as const)
+      : []),
   ]
   const rate = Math.round(counts.read / Math.max(elapsedMs / 1_000, 0.001))
-  const took = `in ${(elapsedMs / 1_000).toFixed(1)} s (${format(rate)} rows/s)`
+  const took = `in ${(elapsedMs / 1_000).toFixed(1)} s (${formatCount(rate)} rows/s)`
   return [
     `${options.target} of the source ${options.input.options['source'] ?? 'default'}`,
-    ...rows.map(([name, count]) => `  ${name.padEnd(18)}${format(count).padStart(14)}`),
+    ...rows.map(([name, count]) => `  ${name.padEnd(18)}${formatCount(count).padStart(14)}`),
     outcome(counts.refused, version, options.isDryRun, took),
   ]
 }
@@ -237,10 +279,6 @@ function outcome(
 ): string {
   if (version !== undefined) return `Committed as version ${version} ${took}.`
   if (isDryRun) return `Dry run: nothing was changed; checked ${took}.`
-  const rows = refused === 1 ? '1 row was' : `${format(refused)} rows were`
+  const rows = refused === 1 ? '1 row was' : `${formatCount(refused)} rows were`
   return `Nothing was loaded: ${rows} refused. Mend them, or load the others with --rejects FILE.`
-}
-
-function format(count: number): string {
-  return count.toLocaleString('en')
 }

@@ -11,6 +11,7 @@ import { openStoreWriter } from '../store/open-store.ts'
 import type { KeyRecord, StoreWriter } from '../store/store.ts'
 import type { Command, CommandContext, Input } from './command.ts'
 import { parseEnd } from './duration.ts'
+import { formatDay, tableLines } from './table.ts'
 
 const scopeNames = resources.map(({ name }) => name)
 const actions = ['create', 'list', 'revoke'] as const
@@ -167,27 +168,13 @@ function keyTable(records: readonly KeyRecord[], now: number): string[] {
     key.hint,
     stateOf(key, now),
     (key.scopes ?? ['all']).join(','),
-    day(key.createdAt),
-    key.expiresAt === undefined ? 'never' : day(key.expiresAt),
+    formatDay(key.createdAt),
+    key.expiresAt === undefined ? 'never' : formatDay(key.expiresAt),
   ])
-  const table = [['NAME', 'KEY', 'STATE', 'SCOPES', 'CREATED', 'EXPIRES'], ...rows]
-  const widths = table.reduce<number[]>(
-    (max, row) => row.map((cell, index) => Math.max(max[index] ?? 0, cell.length)),
-    [],
-  )
-  return table.map((row) =>
-    row
-      .map((cell, index) => cell.padEnd(widths[index] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  )
+  return tableLines([['NAME', 'KEY', 'STATE', 'SCOPES', 'CREATED', 'EXPIRES'], ...rows])
 }
 
 function stateOf({ revokedAt, expiresAt }: KeyRecord, now: number): string {
   if (revokedAt !== undefined) return 'revoked'
   return expiresAt !== undefined && expiresAt <= now ? 'expired' : 'in use'
-}
-
-function day(moment: number): string {
-  return new Date(moment).toISOString().slice(0, 10)
 }

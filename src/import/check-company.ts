@@ -3,9 +3,13 @@
 import type { RefusedRow, StagedRow } from '../store/store.ts'
 import { type CheckRow, checkName, digestOf, type SourceRow } from './check-record.ts'
 import { isBlank, nameBytesMax, normaliseId, normaliseText } from './normalise.ts'
+import { attributeText, presenceAttr } from './attribute-text.ts'
 import { Refusal } from './refusal.ts'
+import { normaliseTimestamp } from './timestamp.ts'
 
-const namingColumns = new Set(['id', 'jurisdiction', 'identifier'])
+/** The column that says of which day a row is; no attribute. */
+const asOfColumn = 'as_of'
+const ownColumns = new Set(['id', 'jurisdiction', 'identifier', asOfColumn])
 const attributesMax = 1_000
 const depthMax = 32
 
@@ -21,6 +25,8 @@ export const checkCompany: CheckRow = (row) => {
   if (identifier instanceof Refusal) return identifier
   if (jurisdiction == null) return new Refusal('is required', 'jurisdiction')
   if (identifier == null) return new Refusal('is required', 'identifier')
+  const asOf = isBlank(row[asOfColumn]) ? null : normaliseTimestamp(row[asOfColumn], 'seconds')
+  if (asOf instanceof Refusal) return new Refusal(asOf.reason, asOfColumn, row[asOfColumn])
   const attributes = checkAttributes(row)
   if (attributes instanceof Refusal) return attributes
   const content = JSON.stringify(attributes)
@@ -31,9 +37,17 @@ export const checkCompany: CheckRow = (row) => {
     id: null,
     key: null,
     sort: '',
-    digest: digestOf(content),
+    digest: attributesDigest(attributes),
     content,
+    asOf,
   } satisfies StagedRow
+}
+
+/** A digest of what the attributes say: of their texts, so that it changes where a text does. */
+export function attributesDigest(attributes: Readonly<Record<string, unknown>>): string {
+  return digestOf(
+    JSON.stringify(Object.entries(attributes).map(([name, value]) => [name, attributeText(value)])),
+  )
 }
 
 /** The company of a row that is refused for something else; undefined where it names none. */
@@ -47,18 +61,27 @@ export function companyIdentity(row: SourceRow): RefusedRow | undefined {
 /** The attributes that say something, by name, so that the order of columns is no change. */
 function checkAttributes(row: SourceRow): Record<string, unknown> | Refusal {
   const names = Object.keys(row)
-    .filter((name) => !namingColumns.has(name) && !isBlank(row[name]))
+    .filter((name) => !ownColumns.has(name) && attributeText(row[name]) !== null)
     .sort()
   if (names.length > attributesMax) return new Refusal(`has more than ${attributesMax} attributes`)
   const attributes: Record<string, unknown> = Object.create(null) as Record<string, unknown>
   for (const name of names) {
     const refusal = normaliseText(name, nameBytesMax)
     if (refusal instanceof Refusal) return new Refusal(refusal.reason, name)
-    const reason = refuseValue(row[name], depthMax)
+    const reason = refuseAttribute(name, row[name])
     if (reason !== undefined) return new Refusal(reason, name, row[name])
     attributes[name] = row[name]
   }
   return attributes
+}
+
+function refuseAttribute(name: string, value: unknown): string | undefined {
+  if (name === presenceAttr) return 'is what Dossier calls the presence of a company in a source'
+  const reason = refuseValue(value, depthMax)
+  if (reason !== undefined || typeof value !== 'object') return reason
+  // What is recorded of a change is the text of the whole value, held to the bounds of texts.
+  const text = normaliseText(attributeText(value))
+  return text instanceof Refusal ? text.reason : undefined
 }
 
 /** Why a value may not be kept as an attribute: its texts are held to the rules of texts. */

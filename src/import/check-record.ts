@@ -59,7 +59,7 @@ export function checkRecord(resource: Resource): CheckRow {
     const identity = checkIdentity(row, digest)
     if (identity instanceof Refusal) return identity
     const sort = sortField === undefined ? '' : (record[sortField] as string)
-    return { ...company, ...identity, sort, digest, content }
+    return { ...company, ...identity, sort, digest, content, asOf: null }
   }
 }
 

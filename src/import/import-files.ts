@@ -12,6 +12,7 @@ import { OperatorError } from '../operator-error.ts'
 import { checkCompany, companyIdentity, companyNameColumns } from './check-company.ts'
 import { checkRecord, recordColumns, recordIdentity } from './check-record.ts'
 import { openSource, type PlacedRow, type Source } from './read-source.ts'
+import { recordingOf } from './record-changes.ts'
 import { type Problem, Refusal, showValue } from './refusal.ts'
 import type { SourceFile } from './source-file.ts'
 
@@ -25,6 +26,10 @@ export interface ImportRequest {
   readonly isSnapshot: boolean
   readonly isDryRun: boolean
   readonly knownCompaniesOnly: boolean
+  /** The day of the extract, in the form of the wire; undefined where only its rows may say. */
+  readonly asOf: string | undefined
+  /** The resource that changes are recorded in; undefined where they are not. */
+  readonly recordIn: Resource | undefined
   /** Takes each refused row; undefined refuses the whole import for one of them. */
   readonly onRejected: ((rejected: RejectedRow) => void) | undefined
   readonly onProgress: (progress: Progress) => void
@@ -80,7 +85,9 @@ export async function importFiles(
     requiredColumns: request.resource ? [] : companyNameColumns,
     onBytes: (read) => (bytes += read),
   })
-  const session = await store.beginImport({ ...request, startedAt, unit: source.unit })
+  const recording =
+    request.recordIn && recordingOf(request.resource, request.recordIn, request.source)
+  const session = await store.beginImport({ ...request, recording, startedAt, unit: source.unit })
   const problems = collectProblems(request, source.unit)
   try {
     const { read, refused } = await stageRows(session, source, request, problems, (rows) =>

@@ -1,11 +1,15 @@
 // The opener: the one place that knows which store is behind the seam (invariant 2).
 
 import type { Resource } from '../resources/resource.ts'
+import { backUp } from './sqlite/backup.ts'
 import { beginImport } from './sqlite/import.ts'
+import { findCompany, listImports } from './sqlite/inspect.ts'
 import { addKey, listKeys, revokeKey } from './sqlite/keys.ts'
 import { openForReading, openForWriting, storeError } from './sqlite/open.ts'
+import { prune } from './sqlite/prune.ts'
 import { createReader } from './sqlite/read.ts'
-import type { StoreReader, StoreWriter } from './store.ts'
+import { verify } from './sqlite/verify.ts'
+import type { StoreInspector, StoreReader, StoreWriter } from './store.ts'
 
 /**
  * Opens the store at `db`, a file's path, for serving.
@@ -14,6 +18,22 @@ import type { StoreReader, StoreWriter } from './store.ts'
  */
 export function openStoreReader(db: string, resources: readonly Resource[]): StoreReader {
   return createReader(openForReading(db, resources), resources)
+}
+
+/**
+ * Opens the store at `db` for an operator who looks at it; nothing can be changed.
+ *
+ * @throws OperatorError as `openStoreReader`.
+ */
+export function openStoreInspector(db: string, resources: readonly Resource[]): StoreInspector {
+  const connection = openForReading(db, resources)
+  return {
+    listImports: (limit) => listImports(connection, limit),
+    findCompany: (name) => findCompany(connection, name),
+    verify: (checks, onStep) => verify(connection, resources, checks, onStep),
+    backup: (path) => backUp(connection, path),
+    close: () => connection.close(),
+  }
 }
 
 /**
@@ -28,6 +48,7 @@ export function openStoreWriter(db: string, resources: readonly Resource[]): Sto
     addKey: (key, onWait) => addKey(connection, key, onWait),
     listKeys: () => listKeys(connection),
     revokeKey: (name, now, onWait) => revokeKey(connection, name, now, onWait),
+    prune: (before, onWait) => prune(connection, resources, before, onWait),
     close: () => connection.close(),
   }
 }

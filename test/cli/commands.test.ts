@@ -232,7 +232,7 @@ const strangers: Readonly<Record<string, readonly [make: (path: string) => void,
   'a file of a newer version': [
     (path) =>
       new DatabaseSync(path).exec('pragma application_id = 0x444f5353; pragma user_version = 99'),
-    /newer Dossier \(format 99, this one knows 1\); run that one/,
+    /newer Dossier \(format 99, this one knows 2\); run that one/,
   ],
 }
 

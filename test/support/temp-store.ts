@@ -69,6 +69,8 @@ export async function makeTempStore(
       mapping: undefined,
       source: 'test',
       isSnapshot,
+      asOf: undefined,
+      recordIn: undefined,
       isDryRun: false,
       knownCompaniesOnly: false,
       onRejected: undefined,

@@ -12,6 +12,7 @@ import {
   createResource,
   filePragmas,
   schemaVersion,
+  upgradeRegistry,
 } from './schema.ts'
 
 /**
@@ -114,7 +115,7 @@ function openFile(path: string, readOnly: boolean): DatabaseSync {
   let db: DatabaseSync | undefined
   try {
     db = new DatabaseSync(path, { readOnly, timeout: 5_000 })
-    if (isThere && statSync(path).size > 0) checkVersion(db, path)
+    if (isThere && statSync(path).size > 0) checkVersion(db, path, readOnly)
     return db
   } catch (error) {
     db?.close()
@@ -152,11 +153,17 @@ function startsLikeSqlite(path: string): boolean {
   }
 }
 
-function checkVersion(db: DatabaseSync, path: string): void {
+function checkVersion(db: DatabaseSync, path: string, readOnly: boolean): void {
   if (db.prepare('pragma application_id').get()?.['application_id'] !== applicationId) {
     throw new OperatorError(`${path} is not a Dossier store; name another file with --db`)
   }
-  const version = Number(db.prepare('pragma user_version').get()?.['user_version'])
+  const version = formatOf(db)
+  if (version < schemaVersion && readOnly) {
+    throw new OperatorError(
+      `${path} was written by an older Dossier (format ${version}, this one reads ` +
+        `${schemaVersion}); any command that writes upgrades it, such as: dossier keys list`,
+    )
+  }
   if (version > schemaVersion) {
     throw new OperatorError(
       `${path} was written by a newer Dossier (format ${version}, this one knows ` +
@@ -165,8 +172,13 @@ function checkVersion(db: DatabaseSync, path: string): void {
   }
 }
 
-/** Whether a resource or a field has been declared since the store was last written. */
+function formatOf(db: DatabaseSync): number {
+  return Number(db.prepare('pragma user_version').get()?.['user_version'])
+}
+
+/** Whether the format, a resource or a field is newer than what last wrote the store. */
 function isOutdated(db: DatabaseSync, resources: readonly Resource[]): boolean {
+  if (formatOf(db) < schemaVersion) return true
   const objects = db.prepare('select sql from sqlite_schema').all()
   const present = new Set(objects.map(({ sql }) => comparable(String(sql))))
   return resources.some((resource) => {
@@ -188,6 +200,7 @@ function createSchema(db: DatabaseSync, resources: readonly Resource[]): void {
     // Another process may have made the file while this one waited for the lock.
     const isEmpty = db.prepare('select 1 from sqlite_schema').get() === undefined
     if (isEmpty) db.exec(createRegistry(randomBytes(6).toString('hex')))
+    else if (formatOf(db) < schemaVersion) db.exec(upgradeRegistry(formatOf(db)))
     for (const resource of resources) db.exec(createResource(resource))
     db.exec('commit')
   } catch (error) {
