@@ -16,6 +16,7 @@ export function attributeText(value: unknown): string | null {
   if (isBlank(value)) return null
   if (typeof value === 'string') return value
   if (!Array.isArray(value)) return canonicalJson(value)
+  if (value.length === 1) return attributeText(value[0])
   const texts = new Set(value.map((element) => attributeText(element) ?? ''))
   const isNothing = texts.size === 0 || (texts.size === 1 && texts.has(''))
   return isNothing ? null : [...texts].sort(byCodePoint).join('; ')
@@ -30,8 +31,18 @@ function canonicalJson(value: unknown): string {
   )
 }
 
-/** Compares two texts as UTF-8 does. */
+/** Compares two texts by code points, as their UTF-8 compares. */
 export function byCodePoint(a: string, b: string): number {
-  if (a === b) return 0
-  return Buffer.compare(Buffer.from(a), Buffer.from(b))
+  const length = Math.min(a.length, b.length)
+  for (let at = 0; at < length; at++) {
+    const order = rankOf(a.charCodeAt(at)) - rankOf(b.charCodeAt(at))
+    if (order !== 0) return order
+  }
+  return a.length - b.length
+}
+
+/** A code unit's place among code points: surrogates stand for those beyond all others. */
+function rankOf(unit: number): number {
+  if (unit < 0xd800) return unit
+  return unit < 0xe000 ? unit + 0x2000 : unit - 0x800
 }

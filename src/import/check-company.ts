@@ -29,7 +29,6 @@ export const checkCompany: CheckRow = (row) => {
   if (asOf instanceof Refusal) return new Refusal(asOf.reason, asOfColumn, row[asOfColumn])
   const attributes = checkAttributes(row)
   if (attributes instanceof Refusal) return attributes
-  const content = JSON.stringify(attributes)
   return {
     companyId,
     companyJurisdiction: jurisdiction,
@@ -37,17 +36,10 @@ export const checkCompany: CheckRow = (row) => {
     id: null,
     key: null,
     sort: '',
-    digest: attributesDigest(attributes),
-    content,
+    digest: digestOf(attributes.texts),
+    content: JSON.stringify(attributes.values),
     asOf,
   } satisfies StagedRow
-}
-
-/** A digest of what the attributes say: of their texts, so that it changes where a text does. */
-export function attributesDigest(attributes: Readonly<Record<string, unknown>>): string {
-  return digestOf(
-    JSON.stringify(Object.entries(attributes).map(([name, value]) => [name, attributeText(value)])),
-  )
 }
 
 /** The company of a row that is refused for something else; undefined where it names none. */
@@ -58,31 +50,42 @@ export function companyIdentity(row: SourceRow): RefusedRow | undefined {
     : undefined
 }
 
-/** The attributes that say something, by name, so that the order of columns is no change. */
-function checkAttributes(row: SourceRow): Record<string, unknown> | Refusal {
-  const names = Object.keys(row)
-    .filter((name) => !ownColumns.has(name) && attributeText(row[name]) !== null)
-    .sort()
-  if (names.length > attributesMax) return new Refusal(`has more than ${attributesMax} attributes`)
-  const attributes: Record<string, unknown> = Object.create(null) as Record<string, unknown>
-  for (const name of names) {
-    const refusal = normaliseText(name, nameBytesMax)
-    if (refusal instanceof Refusal) return new Refusal(refusal.reason, name)
-    const reason = refuseAttribute(name, row[name])
-    if (reason !== undefined) return new Refusal(reason, name, row[name])
-    attributes[name] = row[name]
-  }
-  return attributes
+interface Attributes {
+  readonly values: Readonly<Record<string, unknown>>
+  /**
+   * Names and values as text, each with a NUL behind it, since none holds one. A digest of this
+   * changes where a text does, whatever the order of columns and of lists.
+   */
+  readonly texts: string
 }
 
-function refuseAttribute(name: string, value: unknown): string | undefined {
-  if (name === presenceAttr) return 'is what Dossier calls the presence of a company in a source'
-  const reason = refuseValue(value, depthMax)
-  if (reason !== undefined || typeof value !== 'object') return reason
-  // What is recorded of a change is the text of the whole value, held to the bounds of texts.
-  const text = normaliseText(attributeText(value))
-  return text instanceof Refusal ? text.reason : undefined
+/** The attributes that say something, by name. */
+function checkAttributes(row: SourceRow): Attributes | Refusal {
+  const values: Record<string, unknown> = Object.create(null) as Record<string, unknown>
+  let texts = ''
+  let count = 0
+  for (const name of Object.keys(row).sort()) {
+    if (ownColumns.has(name)) continue
+    const value = row[name]
+    // First of all how deep it goes: what follows reads it to its ground.
+    const reason = refuseValue(value, depthMax)
+    if (reason !== undefined) return new Refusal(reason, name, value)
+    const text = attributeText(value)
+    if (text === null) continue
+    // What is recorded of a change is the text of the whole value, held to the bounds of texts.
+    const whole = typeof value === 'object' ? normaliseText(text) : null
+    if (whole instanceof Refusal) return new Refusal(whole.reason, name, value)
+    const refusal = name === presenceAttr ? presenceRefusal : normaliseText(name, nameBytesMax)
+    if (refusal instanceof Refusal) return new Refusal(refusal.reason, name)
+    count += 1
+    if (count > attributesMax) return new Refusal(`has more than ${attributesMax} attributes`)
+    values[name] = value
+    texts += `${name}\0${text}\0`
+  }
+  return { values, texts }
 }
+
+const presenceRefusal = new Refusal('is what Dossier calls the presence of a company in a source')
 
 /** Why a value may not be kept as an attribute: its texts are held to the rules of texts. */
 function refuseValue(value: unknown, depthLeft: number): string | undefined {

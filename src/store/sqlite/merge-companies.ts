@@ -49,7 +49,7 @@ export const mergeCompanies: MergeSteps = {
     `create temp table removal as
       select a.company_id from company_attributes a
       where $isSnapshot and a.source_id = $source and a.is_present
-        and not exists (select 1 from placed p where p.company_id = a.company_id)`,
+        and not exists (select 1 from placed p where p.id = a.company_id)`,
   ],
 
   // What a lacking company's source said last is kept, to be compared when it comes back.
