@@ -104,6 +104,7 @@ async function runImport(input: Input, context: CommandContext): Promise<number>
   const files = findSourceFiles(words, parseFormat(options['format']))
   const mapping = options['map'] === undefined ? undefined : readMapping(options['map'])
   const source = parseSource(options['source'])
+  const history = parseHistory(resource, input)
   const rejects =
     options['rejects'] === undefined ? undefined : openRejects(options['rejects'], files)
   const isDryRun = switches.has('dry-run')
@@ -119,7 +120,7 @@ async function runImport(input: Input, context: CommandContext): Promise<number>
       source,
       isSnapshot: switches.has('snapshot'),
       isDryRun,
-      ...parseHistory(resource, input),
+      ...history,
       knownCompaniesOnly: switches.has('known-companies-only'),
       onRejected: rejects && ((rejected) => rejects.write(rejected)),
       onProgress: (done) => progress.show(done),
