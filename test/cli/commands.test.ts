@@ -248,6 +248,21 @@ for (const [name, [make, says]] of Object.entries(strangers)) {
   })
 }
 
+test('import: a file that was left without a table is made a store of', async (t) => {
+  const folder = makeFolder(t)
+  const path = join(folder, 'dossier.db')
+  // What a kill leaves between the two steps of making a store.
+  const begun = new DatabaseSync(path)
+  begun.exec('pragma page_size = 16384; pragma journal_mode = wal')
+  begun.close()
+  const served = await runDossier(folder, ['serve', '--port', '0'])
+  assert.equal(served.code, 1)
+  assert.equal(served.err, 'dossier: dossier.db is empty; load it with: dossier import\n')
+  const { code, err } = await runDossier(folder, ['import', 'rights', '-'], { input: row(1) })
+  assert.equal(code, 0, err)
+  assert.equal(queryValue(path, 'select count(*) from rights'), 1)
+})
+
 test('import: what is no store is told in one line, and left as it is', async (t) => {
   const folder = makeFolder(t)
   for (const name of ['a text file', 'another database', 'a file of a newer version', 'a folder']) {

@@ -48,12 +48,13 @@ export function openForReading(path: string, resources: readonly Resource[]): Da
  * @throws OperatorError as `openForReading`.
  */
 export function openForWriting(path: string, resources: readonly Resource[]): DatabaseSync {
-  const isNew = path === ':memory:' || !existsSync(path) || statSync(path).size === 0
-  if (isNew && !existsSync(dirname(resolve(path)))) {
+  if (path !== ':memory:' && !existsSync(dirname(resolve(path)))) {
     throw new OperatorError(`${path}: the folder does not exist; make it first`)
   }
   const db = openFile(path, false)
   try {
+    // An import that was killed while it made the file may have left it without a table.
+    const isNew = isBlank(db)
     db.exec(writerPragmas)
     if (isNew) db.exec(filePragmas)
     if (isNew || isOutdated(db, resources)) createSchema(db, resources)
@@ -80,7 +81,7 @@ const readerPragmas = 'pragma cache_size = -16384; pragma mmap_size = 2147418112
 /** What SQLite says of a file, as an error that says what to do about it. */
 export function storeError(path: string, error: unknown): unknown {
   if (error instanceof OperatorError || !isSqliteError(error)) return error
-  const advice = adviceOfCode[error.errcode & 0xff]
+  const advice = adviceOfCode[error.errcode] ?? adviceOfCode[error.errcode & 0xff]
   return advice ? new OperatorError(`${path}: ${advice}`, { cause: error }) : error
 }
 
@@ -99,6 +100,7 @@ const adviceOfCode: Readonly<Record<number, string>> = {
   13: 'the disk, or the folder for temporary files, is full; make room and try again',
   14: 'cannot be opened; check that this user may read and write the file and its folder',
   26: 'is not a Dossier store; name another file with --db',
+  776: 'was left half made by a command that was killed; any import mends it: dossier import',
 }
 
 interface SqliteError extends Error {
@@ -115,7 +117,8 @@ function openFile(path: string, readOnly: boolean): DatabaseSync {
   let db: DatabaseSync | undefined
   try {
     db = new DatabaseSync(path, { readOnly, timeout: 5_000 })
-    if (isThere && statSync(path).size > 0) checkVersion(db, path, readOnly)
+    if (!isBlank(db)) checkVersion(db, path, readOnly)
+    else if (readOnly) throw new OperatorError(emptyStore(path))
     return db
   } catch (error) {
     db?.close()
@@ -135,7 +138,7 @@ function checkFile(path: string, readOnly: boolean): void {
     throw new OperatorError(`${path}: permission denied; give this user the right to ${right} it`)
   }
   if (stat.size === 0 && readOnly) {
-    throw new OperatorError(`${path} is empty; load it with: dossier import`)
+    throw new OperatorError(emptyStore(path))
   }
   if (stat.size > 0 && !startsLikeSqlite(path)) {
     throw new OperatorError(`${path} is not a Dossier store; name another file with --db`)
@@ -151,6 +154,15 @@ function startsLikeSqlite(path: string): boolean {
   } finally {
     closeSync(file)
   }
+}
+
+function emptyStore(path: string): string {
+  return `${path} is empty; load it with: dossier import`
+}
+
+function isBlank(db: DatabaseSync): boolean {
+  const isMarked = db.prepare('pragma application_id').get()?.['application_id'] !== 0
+  return !isMarked && db.prepare('select 1 from sqlite_schema').get() === undefined
 }
 
 function checkVersion(db: DatabaseSync, path: string, readOnly: boolean): void {
@@ -198,13 +210,12 @@ function createSchema(db: DatabaseSync, resources: readonly Resource[]): void {
   db.exec('begin immediate')
   try {
     // Another process may have made the file while this one waited for the lock.
-    const isEmpty = db.prepare('select 1 from sqlite_schema').get() === undefined
-    if (isEmpty) db.exec(createRegistry(randomBytes(6).toString('hex')))
+    if (isBlank(db)) db.exec(createRegistry(randomBytes(6).toString('hex')))
     else if (formatOf(db) < schemaVersion) db.exec(upgradeRegistry(formatOf(db)))
     for (const resource of resources) db.exec(createResource(resource))
     db.exec('commit')
   } catch (error) {
-    db.exec('rollback')
+    if (db.isTransaction) db.exec('rollback')
     throw error
   }
 }
