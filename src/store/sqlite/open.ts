@@ -95,7 +95,9 @@ const adviceOfCode: Readonly<Record<number, string>> = {
   3: 'permission denied; run as the user who owns the store',
   5: 'another process is writing to it; try again when that has ended',
   8: 'cannot be written; give this user the right to write the file and its folder',
-  10: 'the disk failed to read or write; see the system log',
+  10:
+    'the disk failed to read or write; see if it is full, if file sizes are limited (ulimit -f), ' +
+    'and what the system log says',
   11: 'is damaged; restore it from a backup',
   13: 'the disk, or the folder for temporary files, is full; make room and try again',
   14: 'cannot be opened; check that this user may read and write the file and its folder',
