@@ -18,7 +18,7 @@ import * as merge from './merge.ts'
 import { mergeCompanies } from './merge-companies.ts'
 import { appendRecorded, stageDifferences } from './recording.ts'
 import { assignedIdMin } from './schema.ts'
-import { beginWriting } from './transaction.ts'
+import { beginWriting, commit } from './transaction.ts'
 
 type Parameters = Record<string, string | number | null>
 
@@ -48,7 +48,7 @@ export function beginImport(db: DatabaseSync, plan: ImportPlan): ImportSession {
     commit(counts, files) {
       if (turn === undefined) throw new Error('an import is prepared before it is committed')
       logImport(db, plan, turn, counts, files)
-      db.exec('commit')
+      commit(db)
       dropStage(db)
       return turn.version
     },
