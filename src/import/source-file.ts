@@ -144,7 +144,7 @@ function explain(file: SourceFile, error: unknown): unknown {
   const code = String(error.code)
   if (code === 'Z_BUF_ERROR' || /unexpected end|truncated|incomplete/i.test(error.message)) {
     return new OperatorError(
-      `${file.name} ends too early: the ${file.compression} file is truncated`,
+      `${file.name} ends too early: the ${file.compression} file is truncated; fetch it again`,
     )
   }
   if (code.startsWith('Z_') || code.startsWith('ZSTD_')) {
