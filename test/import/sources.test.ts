@@ -285,6 +285,19 @@ describe('CSV', () => {
       assert.equal(records('rights').length, 1)
     })
   }
+
+  test('a fault far behind the start of a long file is an error too', async (t) => {
+    const good = Array.from({ length: 60_000 }, (_, n) => `${n + 1},7,name\n`).join('')
+    const { load } = folderWith(t, { 'x.csv': `id,company_id,name\n${good}60001,7\n` })
+    await assert.rejects(load('rights', ['x.csv']), /Line: 60002/)
+  })
+
+  test('a fault of a mapping far behind the start is an error too', async (t) => {
+    const good = Array.from({ length: 60_000 }, (_, n) => `${n + 1},7\n`).join('')
+    const { load } = folderWith(t, { 'x.csv': `id,company_id\n${good}x,7\n` })
+    const mapping = 'select id::bigint as id, company_id from source'
+    await assert.rejects(load('rights', ['x.csv'], { mapping }), /Could not convert string 'x'/)
+  })
 })
 
 describe('a mapping', () => {
