@@ -158,18 +158,6 @@ for (const [line, field, says] of refused) {
   })
 }
 
-test('a line of 300 MB is refused, and the one behind it is read', async (t) => {
-  const { db, path } = folderWith(t, { 'x.ndjson': '' })
-  const chunk = Buffer.alloc(10 << 20, 'x')
-  for (let n = 0; n < 30; n++) writeFileSync(path('x.ndjson'), chunk, { flag: 'a' })
-  writeFileSync(path('x.ndjson'), '\n{"id":1,"company_id":7}\n', { flag: 'a' })
-  const before = process.memoryUsage().rss
-  const report = await importInto(db, 'rights', [path('x.ndjson')], { onRejected: () => undefined })
-  assert.match(report.problems[0]?.reason ?? '', /longer than 8 MiB/)
-  assert.equal(report.counts.inserted, 1)
-  assert.ok(process.memoryUsage().rss - before < 150e6)
-})
-
 test('the first 20 problems are told, and how many there are', async (t) => {
   const { db } = folderWith(t, {})
   const rows = Array.from({ length: 30 }, (_, n) => ({ id: -n, company_id: 7 }))
