@@ -1,0 +1,111 @@
+// Imports as they are operated: reports, progress, interruptions, and files that are in the way.
+
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { importRows, makeFolder, queryValue } from '../support/import-rows.ts'
+import { runDossier, startDossier } from '../support/run-dossier.ts'
+
+const row = (id: number) => `{"id":${id},"company_id":7}\n`
+
+describe('imports as they are operated', { concurrency: 2 }, () => {
+  test('elsewhere than on a terminal, long work shows plain lines on standard error', async (t) => {
+    const { child, said, until, ended } = startDossier(t, makeFolder(t), ['import', 'rights', '-'])
+    let id = 0
+    const feed = setInterval(() => child.stdin.write(row((id += 1))), 50)
+    await until(/reading/)
+    clearInterval(feed)
+    assert.match(said.err, /^reading: \d+ rows, \d+ rows\/s\n$/)
+    child.stdin.end()
+    const { code, out, err } = await ended
+    assert.equal(code, 0)
+    assert.match(out, new RegExp(`^ {2}inserted +${id}$`, 'm'))
+    // eslint-disable-next-line no-control-regex -- a terminal's controls are what must not be there
+    assert.doesNotMatch(out + err, /[\u001b\r]/)
+  })
+
+  test('the report as JSON is all that is on standard output, also of an import that was refused', async (t) => {
+    const folder = makeFolder(t)
+    const rows = Array.from({ length: 25 }, (_, n) => `{"id":${-n},"company_id":7}\n`).join('')
+    const args = ['import', 'rights', '-', '--json']
+    const { code, out } = await runDossier(folder, args, { input: row(1) + rows })
+    assert.equal(code, 1)
+    const report = JSON.parse(out) as {
+      version?: number
+      problems: { number: number }[]
+      counts: Record<string, number>
+      files: object[]
+    }
+    assert.ok(!('version' in report))
+    assert.deepEqual(
+      report.problems.map(({ number }) => number),
+      Array.from({ length: 20 }, (_, n) => n + 2),
+    )
+    assert.deepEqual(report.counts, {
+      ...{ read: 26, inserted: 1, updated: 0, unchanged: 0, refused: 25, removed: 0 },
+      companiesCreated: 1,
+    })
+    assert.equal(report.files.length, 1)
+  })
+
+  test('the first 20 problems are told, one a line, and how many more there are', async (t) => {
+    const input = Array.from({ length: 1_225 }, (_, n) => `{"id":${-n},"company_id":7}\n`).join('')
+    const { code, out, err } = await runDossier(makeFolder(t), ['import', 'rights', '-'], { input })
+    assert.equal(code, 1)
+    const lines = err.trimEnd().split('\n')
+    assert.equal(lines.length, 21)
+    assert.equal(lines[19], '-: line 20: id: -19: must be 1 or greater')
+    assert.equal(lines[20], '… and 1,205 more')
+    assert.match(out, /Nothing was loaded: 1,225 rows were refused/)
+  })
+
+  test('the same import again changes nothing, and is a version of its own', async (t) => {
+    const folder = makeFolder(t)
+    const load = () => runDossier(folder, ['import', 'rights', '-', '--json'], { input: row(1) })
+    await load()
+    const { out } = await load()
+    const report = JSON.parse(out) as { version: number; counts: Record<string, number> }
+    assert.deepEqual([report.version, report.counts['unchanged']], [2, 1])
+    assert.equal(queryValue(join(folder, 'dossier.db'), 'select version from heads'), 1)
+  })
+
+  test('the store is named by --db, else by DOSSIER_DB', async (t) => {
+    const folder = makeFolder(t)
+    const env = { DOSSIER_DB: 'variable.db' }
+    const load = (...args: string[]) =>
+      runDossier(folder, ['import', 'rights', '-', ...args], { input: row(1), env })
+    assert.equal((await load()).code, 0)
+    assert.equal((await load('--db', 'option.db')).code, 0)
+    for (const name of ['variable.db', 'option.db']) {
+      assert.equal(queryValue(join(folder, name), 'select max(version) from imports'), 1, name)
+    }
+  })
+
+  test('an import that is told to stop while it reads changes nothing, and exits 143', async (t) => {
+    const folder = makeFolder(t)
+    const db = join(folder, 'dossier.db')
+    await importRows(db, 'rights', [{ id: 1, company_id: 7 }])
+    const args = ['import', 'rights', '-', '--snapshot']
+    const { child, until, ended } = startDossier(t, folder, args)
+    const feed = setInterval(() => child.stdin.write(row(2).repeat(100)), 50)
+    await until(/reading/)
+    child.kill('SIGTERM')
+    const { code, err } = await ended
+    clearInterval(feed)
+    assert.equal(code, 143)
+    assert.match(err, /interrupted; nothing was changed/)
+    assert.equal(queryValue(db, 'select id from rights'), 1)
+    assert.equal(queryValue(db, 'select max(version) from imports'), 1)
+  })
+
+  test('--format says what a file is whose name does not', async (t) => {
+    const folder = makeFolder(t)
+    writeFileSync(join(folder, 'x.txt'), 'id\tcompany_id\n1\t7\n')
+    const load = (format: string) =>
+      runDossier(folder, ['import', 'rights', 'x.txt', '--format', format])
+    assert.equal((await load('tsv')).code, 0)
+    assert.equal((await load('tvs')).code, 2)
+    assert.equal(queryValue(join(folder, 'dossier.db'), 'select id from rights'), 1)
+  })
+})
