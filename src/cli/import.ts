@@ -1,6 +1,14 @@
 // `dossier import`: loads files into the store, all or nothing.
 
-import { closeSync, existsSync, openSync, readdirSync, readFileSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
 import { join, resolve } from 'node:path'
 import { UsageError } from '../config.ts'
 import { type ImportReport, importFiles, type RejectedRow } from '../import/import-files.ts'
@@ -11,7 +19,7 @@ import { nearest } from '../nearest.ts'
 import { OperatorError } from '../operator-error.ts'
 import { changeResource, resources } from '../resources/index.ts'
 import type { Resource } from '../resources/resource.ts'
-import { openStoreWriter } from '../store/open-store.ts'
+import { openStoreWriter, storeFiles } from '../store/open-store.ts'
 import type { Command, CommandContext, Input } from './command.ts'
 import { createProgress } from './progress.ts'
 import { formatCount } from './table.ts'
@@ -102,11 +110,12 @@ async function runImport(input: Input, context: CommandContext): Promise<number>
   const resource = parseTarget(target)
   if (words.length === 0) throw new UsageError(`name the files to import ${target} from`)
   const files = findSourceFiles(words, parseFormat(options['format']))
-  const mapping = options['map'] === undefined ? undefined : readMapping(options['map'])
+  const mapping = options['map'] === undefined ? undefined : findMapping(options['map'])
   const source = parseSource(options['source'])
   const history = parseHistory(resource, input)
+  const inUse = [...files.map(({ name }) => name), mapping?.path, ...storeFiles(settings.db)]
   const rejects =
-    options['rejects'] === undefined ? undefined : openRejects(options['rejects'], files)
+    options['rejects'] === undefined ? undefined : openRejects(options['rejects'], inUse)
   const isDryRun = switches.has('dry-run')
   // A check of the first import must not leave a store behind.
   const db = isDryRun && !existsSync(settings.db) ? ':memory:' : settings.db
@@ -116,7 +125,7 @@ async function runImport(input: Input, context: CommandContext): Promise<number>
     const report = await importFiles(store, {
       resource,
       files,
-      mapping,
+      mapping: mapping?.sql,
       source,
       isSnapshot: switches.has('snapshot'),
       isDryRun,
@@ -185,16 +194,16 @@ function parseSource(word = 'default'): string {
 }
 
 /** A mapping by its path, or by its name among the ready ones. */
-function readMapping(word: string): string {
+function findMapping(word: string): { path: string; sql: string } {
   const ready = join(mappingsFolder, word.endsWith('.sql') ? word : `${word}.sql`)
-  const path = existsSync(word) ? word : ready
+  const path = statOf(word)?.isDirectory() === false ? word : ready
   if (!existsSync(path)) {
     const names = readdirSync(mappingsFolder).map((name) => name.replace(/\.sql$/, ''))
     const near = nearest(word, names)
     const advice = near ? `did you mean ${near}?` : `give a file, or one of: ${names.join(', ')}`
     throw new OperatorError(`there is no mapping ${word}; ${advice}`)
   }
-  return readFileSync(path, 'utf8')
+  return { path, sql: orExplain(`${path} cannot be read`, () => readFileSync(path, 'utf8')) }
 }
 
 function totalBytes(files: readonly SourceFile[]): number | undefined {
@@ -207,24 +216,41 @@ function totalBytes(files: readonly SourceFile[]): number | undefined {
 }
 
 /** The file of refused rows; made before the import begins, so that nothing is lost at its end. */
-function openRejects(path: string, files: readonly SourceFile[]) {
-  const isSource = files.some(({ name }) => resolve(name) === resolve(path))
-  if (isSource) throw new UsageError(`--rejects ${path} is one of the files to import`)
-  const file = orExplain(path, () => openSync(path, 'w'))
+function openRejects(path: string, inUse: readonly (string | undefined)[]) {
+  if (inUse.some((used) => used !== undefined && isSameFile(used, path))) {
+    throw new UsageError(`--rejects ${path} is a file that this import uses; name another`)
+  }
+  const what = `${path} cannot be written`
+  const file = orExplain(what, () => openSync(path, 'w'))
   return {
     write(rejected: RejectedRow): void {
-      orExplain(path, () => writeSync(file, `${JSON.stringify(rejected)}\n`))
+      orExplain(what, () => writeSync(file, `${JSON.stringify(rejected)}\n`))
     },
     close: () => closeSync(file),
   }
 }
 
-function orExplain<T>(path: string, work: () => T): T {
+/** Whether two paths lead to one file, also by a link, and also where it is not there yet. */
+function isSameFile(a: string, b: string): boolean {
+  const [statA, statB] = [statOf(a), statOf(b)]
+  if (statA === undefined || statB === undefined) return resolve(a) === resolve(b)
+  return statA.dev === statB.dev && statA.ino === statB.ino
+}
+
+function statOf(path: string) {
+  try {
+    return statSync(path)
+  } catch {
+    return undefined
+  }
+}
+
+function orExplain<T>(what: string, work: () => T): T {
   try {
     return work()
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    throw new OperatorError(`${path} cannot be written: ${reason}`)
+    throw new OperatorError(`${what}: ${reason}`)
   }
 }
 

@@ -57,3 +57,8 @@ export function openStoreWriter(db: string, resources: readonly Resource[]): Sto
 export function explainStoreError(db: string, error: unknown): unknown {
   return storeError(db, error)
 }
+
+/** The paths that belong to a store, some of them only while it is written to. */
+export function storeFiles(path: string): readonly string[] {
+  return ['', '-wal', '-shm', '-journal'].map((ending) => path + ending)
+}

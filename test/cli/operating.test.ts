@@ -1,13 +1,22 @@
 // Imports as they are operated: reports, progress, interruptions, and files that are in the way.
 
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { importRows, makeFolder, queryValue } from '../support/import-rows.ts'
-import { runDossier, startDossier } from '../support/run-dossier.ts'
+import { type Run, runDossier, startDossier } from '../support/run-dossier.ts'
 
 const row = (id: number) => `{"id":${id},"company_id":7}\n`
+
+const oneLine = /^dossier: [^\n]+\n$/
+
+function assertTold({ code, out, err }: Run, says: RegExp, expected = 1): void {
+  assert.equal(code, expected, err)
+  assert.match(err, oneLine)
+  assert.match(err, says)
+  assert.equal(out, '')
+}
 
 describe('imports as they are operated', { concurrency: 2 }, () => {
   test('elsewhere than on a terminal, long work shows plain lines on standard error', async (t) => {
@@ -97,6 +106,39 @@ describe('imports as they are operated', { concurrency: 2 }, () => {
     assert.match(err, /interrupted; nothing was changed/)
     assert.equal(queryValue(db, 'select id from rights'), 1)
     assert.equal(queryValue(db, 'select max(version) from imports'), 1)
+  })
+
+  test('the refused rows are never written onto the store, a source or the mapping', async (t) => {
+    const folder = makeFolder(t)
+    const db = join(folder, 'dossier.db')
+    await importRows(db, 'rights', [{ id: 1, company_id: 7 }])
+    writeFileSync(join(folder, 'x.ndjson'), row(2))
+    writeFileSync(join(folder, 'm.sql'), 'select * from source')
+    const args = ['import', 'rights', 'x.ndjson', '--map', 'm.sql', '--rejects']
+    symlinkSync(db, join(folder, 'link.db'))
+    for (const name of ['dossier.db', 'link.db', 'x.ndjson', './x.ndjson', 'm.sql']) {
+      const before = readFileSync(join(folder, name))
+      const run = await runDossier(folder, [...args, name])
+      assert.ok(readFileSync(join(folder, name)).equals(before), `${name} is as it was`)
+      assert.equal(run.code, 2, name)
+    }
+    assert.equal((await runDossier(folder, [...args, 'new.db', '--db', 'new.db'])).code, 2)
+    assert.equal((await runDossier(folder, [...args, 'dossier.db-wal'])).code, 2)
+  })
+
+  test('a mapping that is a folder is told in one line', async (t) => {
+    const folder = makeFolder(t)
+    mkdirSync(join(folder, 'maps'))
+    writeFileSync(join(folder, 'x.ndjson'), row(1))
+    assertTold(await runDossier(folder, ['import', 'rights', 'x.ndjson', '--map', 'maps']), /maps/)
+  })
+
+  test('a ready mapping is found also where a folder has its name', async (t) => {
+    const folder = makeFolder(t)
+    mkdirSync(join(folder, 'nasa-patents'))
+    writeFileSync(join(folder, 'x.csv'), 'a\n1\n')
+    const run = await runDossier(folder, ['import', 'rights', 'x.csv', '--map', 'nasa-patents'])
+    assertTold(run, /Binder Error/)
   })
 
   test('--format says what a file is whose name does not', async (t) => {
