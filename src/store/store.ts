@@ -136,6 +136,8 @@ export interface ImportPlan {
   readonly unit: 'line' | 'row'
   /** Called once if the import has to wait for another writer. */
   readonly onWait: () => void
+  /** Ends the waiting, with its reason. */
+  readonly signal: AbortSignal
 }
 
 /** How many rows met which end; `refused` counts only those that the store refused. */

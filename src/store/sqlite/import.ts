@@ -41,7 +41,7 @@ export function beginImport(db: DatabaseSync, plan: ImportPlan): ImportSession {
     },
     async prepare(onProblem) {
       db.exec('commit')
-      await beginWriting(db, plan.onWait)
+      await beginWriting(db, plan.onWait, plan.signal)
       turn = takeTurn(db, plan)
       return mergeStaged(db, plan, turn, insert, onProblem)
     },

@@ -7,7 +7,11 @@ import { isBusy } from './open.ts'
 const retryMs = 200
 
 /** Begins a transaction that may write, as soon as no other process holds one. */
-export async function beginWriting(db: DatabaseSync, onWait: () => void): Promise<void> {
+export async function beginWriting(
+  db: DatabaseSync,
+  onWait: () => void,
+  signal?: AbortSignal,
+): Promise<void> {
   db.exec('pragma busy_timeout = 0')
   let hasWaited = false
   for (;;) {
@@ -19,6 +23,7 @@ export async function beginWriting(db: DatabaseSync, onWait: () => void): Promis
       if (!hasWaited) onWait()
       hasWaited = true
       await sleep(retryMs)
+      signal?.throwIfAborted()
     }
   }
   db.exec('pragma busy_timeout = 5000')
