@@ -55,13 +55,23 @@ function expand(word: string): string[] {
 }
 
 function exists(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false }) !== undefined
+  return statOf(path) !== undefined
+}
+
+/** Undefined where there is nothing; what the system says of a path that it will not look up. */
+function statOf(path: string) {
+  try {
+    return statSync(path, { throwIfNoEntry: false })
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new OperatorError(`${path} cannot be read: ${reason}`)
+  }
 }
 
 function describe(name: string, format: Format | undefined): SourceFile {
   if (name === '-')
     return { name, format: format ?? 'ndjson', compression: 'none', size: undefined }
-  const stat = statSync(name, { throwIfNoEntry: false })
+  const stat = statOf(name)
   if (stat === undefined) throw new OperatorError(`${name} does not exist`)
   if (stat.isDirectory()) throw new OperatorError(`${name} is a folder; name its files: ${name}/*`)
   try {

@@ -1,14 +1,17 @@
 // Files for DuckDB: checked to be whole and valid UTF-8, and unpacked where they are compressed.
 
 import { isUtf8 } from 'node:buffer'
-import { createWriteStream } from 'node:fs'
-import { join } from 'node:path'
+import { createWriteStream, symlinkSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { once } from 'node:events'
 import type { ColumnarFile, CsvHeader } from '../store/duckdb/columns.ts'
 import { OperatorError } from '../operator-error.ts'
 import { type FileDigest, readBytes, type SourceFile } from './source-file.ts'
 
 const headerBytesMax = 1 << 20
+
+/** Characters by which DuckDB would take a path for a pattern, a home or an address. */
+const isPattern = /[*?[\]{}]|^~|:\/\//
 
 /**
  * Reads a file through once, so that DuckDB meets nothing that it would pass over in silence.
@@ -24,7 +27,9 @@ export async function prepareColumnarFile(
   onBytes: (bytes: number) => void,
 ): Promise<ColumnarFile> {
   const isStored = file.compression === 'none' && file.size !== undefined
-  const path = isStored ? file.name : join(folder, `${crypto.randomUUID()}.${file.format}`)
+  const isPlain = isStored && !isPattern.test(file.name)
+  const path = isPlain ? file.name : join(folder, `${crypto.randomUUID()}.${file.format}`)
+  if (isStored && !isPlain) symlinkSync(resolve(file.name), path)
   const copy = isStored ? undefined : createWriteStream(path)
   const isText = file.format !== 'parquet'
   const utf8 = createUtf8Check(file.name)

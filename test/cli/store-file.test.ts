@@ -152,3 +152,18 @@ for (const [command, file, folderMode, says] of rights) {
     assert.match(run.err, says)
   })
 }
+
+test('a source without permission is told, its folder too', async (t) => {
+  const via = asNobody()
+  if (via === undefined) return t.skip('needs root and setpriv, to become another user')
+  const folder = makeFolder(t)
+  chmodSync(folder, 0o777)
+  writeFileSync(join(folder, 'x.csv'), 'id,company_id\n1,7\n', { mode: 0o600 })
+  mkdirSync(join(folder, 'shut'), { mode: 0o700 })
+  writeFileSync(join(folder, 'shut/x.csv'), 'id,company_id\n1,7\n')
+  for (const name of ['x.csv', 'shut/x.csv']) {
+    const { code, err } = await runDossier(folder, ['import', 'rights', name], { via })
+    assert.equal(code, 1)
+    assert.match(err, /^dossier: (shut\/)?x\.csv[^\n]+\n$/)
+  }
+})

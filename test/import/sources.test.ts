@@ -300,6 +300,25 @@ describe('CSV', () => {
   })
 })
 
+describe('names of files', () => {
+  const csv = (id: number) => `id,company_id\n${id},7\n`
+  for (const name of ['a[1].csv', 'a*.csv', 'a?.csv', "it's; drop.csv", 'a b é 😀.csv']) {
+    test(`${name} is that file and no other`, async (t) => {
+      const { load, records } = folderWith(t, { [name]: csv(1), 'a1.csv': csv(2) })
+      await load('rights', [name])
+      assert.deepEqual(
+        (records('rights') as { id: number }[]).map(({ id }) => id),
+        [1],
+      )
+    })
+  }
+
+  test('a path that the system will not look up is an error that names it', async (t) => {
+    const { load } = folderWith(t, {})
+    await assert.rejects(load('rights', [`${'x'.repeat(300)}.csv`]), OperatorError)
+  })
+})
+
 describe('a mapping', () => {
   /** Statements that all give the same record. */
   const sound: readonly string[] = [
