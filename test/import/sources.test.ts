@@ -326,7 +326,10 @@ describe('a mapping', () => {
     'select id, company_id, name from source;',
     'select id, company_id, name from source -- the end',
     'select id, company_id, name from source; -- the end\n\n',
+    'select id, company_id, name from source; /* the end */',
     '-- the start\nwith s as (select * from source) select id, company_id, name from s',
+    "select id, company_id, name from source where name <> '--'",
+    'select id, company_id, name from source where name <> $$;--$$ ;',
     "select id, company_id, name from source where name <> ';'",
     'from source select id, company_id, name',
   ]

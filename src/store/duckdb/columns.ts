@@ -76,9 +76,17 @@ export async function openColumnarSource(
   }
 }
 
-/** A mapping may end as any statement does; within another one it must not. */
+// A string, a quoted name, a comment or one character of an SQL text.
+const sqlPart = /'(?:[^']|'')*'|"(?:[^"]|"")*"|\$(\w*)\$[^]*?\$\1\$|--[^\n]*|\/\*[^]*?\*\/|[^]/g
+
+/**
+ * A mapping may end as any statement does, but within another one it must not. The line's end
+ * closes a comment that ends it.
+ */
 function withoutSemicolon(mapping: string): string {
-  return mapping.replace(/(?:;|\s|--[^\n]*(?:\n|$))+$/, '')
+  const parts = mapping.match(sqlPart) ?? []
+  const end = parts.findLastIndex((part) => !/^(?:;|\s|--|\/\*)/.test(part))
+  return `${parts.slice(0, end + 1).join('')}\n`
 }
 
 async function createView(
