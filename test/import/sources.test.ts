@@ -178,6 +178,8 @@ describe('Parquet', () => {
     ['170141183460469231731687303715884105727::hugeint', /beyond 2\^53-1/],
     ['15.45::double', /integer/],
     ['15.45::decimal(9, 2)', /integer/],
+    ["'nan'::double", /integer/],
+    ["'-infinity'::double", /integer/],
     ['true', /integer/],
     ['[1]', /integer/],
   ]
