@@ -122,6 +122,12 @@ export async function* readBytes(
   const unpacked = unpack(file, stored)
   try {
     for await (const chunk of unpacked) yield chunk as Buffer
+    // The decompressor of zstd stops in silence at bytes that begin no frame.
+    if ('bytesWritten' in unpacked && Number(unpacked.bytesWritten) < digest.bytes) {
+      throw new OperatorError(
+        `${file.name} is not a whole ${file.compression} file: it goes on behind its last frame`,
+      )
+    }
   } catch (error) {
     throw explain(file, error)
   } finally {

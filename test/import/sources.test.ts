@@ -75,7 +75,6 @@ describe('a file that was packed in parts is read to the end of the last', () =>
       }
     })
 
-    if (name.endsWith('zst')) continue
     test(`${name}: cut short anywhere but between two parts, it is an error`, async (t) => {
       const [first, second] = [part(1), part(2)]
       const whole = Buffer.concat([first, second])
@@ -89,7 +88,13 @@ describe('a file that was packed in parts is read to the end of the last', () =>
         })
         if (report !== undefined) passed.push(length)
       }
-      assert.deepEqual(passed, [first.length], 'read without an error at these lengths')
+      // Where a second part would begin, zstd passes over up to three bytes of its magic number.
+      const between = name.endsWith('zst') ? [0, 1, 2, 3] : [0]
+      assert.deepEqual(
+        passed,
+        between.map((bytes) => first.length + bytes),
+        'read without an error at these lengths',
+      )
     })
 
     test(`${name}: what follows it and is no part is an error`, async (t) => {
