@@ -390,4 +390,11 @@ describe('a mapping', () => {
       ],
     )
   })
+
+  test('reads a JSON array of more than 16 MiB, though it is one line', async (t) => {
+    const rows = Array.from({ length: 18 }, (_, n) => ({ id: n + 1, x: 'x'.repeat(1 << 20) }))
+    const { load } = folderWith(t, { 'x.json': JSON.stringify(rows) })
+    const mapping = 'select id, 7 as company_id from source'
+    assert.equal((await load('rights', ['x.json'], { mapping })).counts.inserted, 18)
+  })
 })
