@@ -13,7 +13,7 @@ import { checkCompany, companyIdentity, companyNameColumns } from './check-compa
 import { checkRecord, recordColumns, recordIdentity } from './check-record.ts'
 import { openSource, type PlacedRow, type Source } from './read-source.ts'
 import { recordingOf } from './record-changes.ts'
-import { type Problem, Refusal, showValue } from './refusal.ts'
+import { describeProblem, type Problem, Refusal, showValue } from './refusal.ts'
 import type { SourceFile } from './source-file.ts'
 
 /** What the operator asks for. */
@@ -90,12 +90,13 @@ export async function importFiles(
   const session = await store.beginImport({ ...request, recording, startedAt, unit: source.unit })
   const problems = collectProblems(request, source.unit)
   try {
-    const { read, refused } = await stageRows(session, source, request, problems, (rows) =>
+    const { read, refused, unnamed } = await stageRows(session, source, request, problems, (rows) =>
       request.onProgress({ step: 'reading', rows, bytes }),
     )
     if (request.isSnapshot && read === 0) {
       throw new OperatorError('the snapshot holds no row; nothing was removed for it')
     }
+    if (unnamed && request.onRejected) throw unnamedRow(unnamed)
     request.onProgress({ step: 'merging', rows: read, bytes })
     const merged = await session.prepare((problem) => problems.addStaged(problem))
     const counts = { ...merged, read, refused: refused + merged.refused }
@@ -114,13 +115,13 @@ export async function importFiles(
 
 interface Problems {
   readonly told: Problem[]
-  add(row: PlacedRow, refusal: Refusal): void
+  add(row: PlacedRow, refusal: Refusal): Problem
   addStaged(problem: StagedProblem): void
 }
 
 function collectProblems(request: ImportRequest, unit: 'line' | 'row'): Problems {
   const told: Problem[] = []
-  function add(file: number, number: number, refusal: Refusal, row: unknown): void {
+  function add(file: number, number: number, refusal: Refusal, row: unknown): Problem {
     const { reason, field, value } = refusal
     const problem: Problem = {
       file: request.files[file]?.name ?? '',
@@ -132,11 +133,12 @@ function collectProblems(request: ImportRequest, unit: 'line' | 'row'): Problems
     }
     if (told.length < problemsToldMax) told.push(problem)
     request.onRejected?.({ ...problem, row })
+    return problem
   }
   return {
     told,
     add: ({ file, number, row }, refusal) => {
-      add(file, number, refusal, row instanceof Refusal ? (row.value ?? null) : row)
+      return add(file, number, refusal, row instanceof Refusal ? (row.value ?? null) : row)
     },
     addStaged: ({ file, number, field, value, reason, row }) => {
       add(file, number, new Refusal(reason, field, value), row)
@@ -150,10 +152,11 @@ async function stageRows(
   request: ImportRequest,
   problems: Problems,
   onRows: (rows: number) => void,
-): Promise<{ read: number; refused: number }> {
+): Promise<{ read: number; refused: number; unnamed: Problem | undefined }> {
   const check = request.resource ? checkRecord(request.resource) : checkCompany
   let read = 0
   let refused = 0
+  let unnamed: Problem | undefined
   for await (const batch of source.batches) {
     request.signal.throwIfAborted()
     for (const placed of batch) {
@@ -161,8 +164,9 @@ async function stageRows(
       const checked = row instanceof Refusal ? row : check(row)
       if (checked instanceof Refusal) {
         refused += 1
-        problems.add(placed, checked)
-        if (request.isSnapshot) await stageRefused(session, request, placed)
+        const problem = problems.add(placed, checked)
+        const isNamed = !request.isSnapshot || (await stageRefused(session, request, placed))
+        if (!isNamed) unnamed ??= problem
       } else {
         // Only a store that has to be waited for is waited for: this runs for every row.
         const staged = session.stage(placed, checked)
@@ -172,15 +176,24 @@ async function stageRows(
     read += batch.length
     onRows(read)
   }
-  return { read, refused }
+  return { read, refused, unnamed }
 }
 
+function unnamedRow(problem: Problem): OperatorError {
+  return new OperatorError(
+    `${describeProblem(problem)}. This row does not say which record it stands for, and the ` +
+      'snapshot would remove that; mend such rows, or import without --snapshot',
+  )
+}
+
+/** Notes a refused row as one that stands for its record; false where it does not name that. */
 async function stageRefused(
   session: ImportSession,
   request: ImportRequest,
   placed: PlacedRow,
-): Promise<void> {
-  if (placed.row instanceof Refusal) return
+): Promise<boolean> {
+  if (placed.row instanceof Refusal) return false
   const identity = request.resource ? recordIdentity(placed.row) : companyIdentity(placed.row)
   if (identity) await session.stageRefused(placed, identity)
+  return identity !== undefined
 }

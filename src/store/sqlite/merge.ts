@@ -226,7 +226,10 @@ const findOwnChanges = (name: string) => `
     left join ${name} r indexed by ${name}_by_id on r.id = p.id and r.company_id = p.company_id
     where p.digest is not null and (r.digest is null or r.digest <> p.digest)`
 
-/** A changed record changes in all its listings, also in those that this import does not name. */
+/**
+ * A changed record changes in all its listings, also in those that this import does not name. A
+ * snapshot removes it from those, unless a refused row stands for it.
+ */
 const findCarriedChanges = (name: string) => `
   insert into change
     select min(c.seq), r.company_id, c.id, c.sort, c.digest, r.position, 0
@@ -235,7 +238,9 @@ const findCarriedChanges = (name: string) => `
     where r.digest <> c.digest and not exists (
       select 1 from placed p
       where p.id = c.id and p.company_id = r.company_id and p.digest is not null
-    ) and not $isSnapshot
+    ) and (not $isSnapshot or exists (
+      select 1 from placed p where p.id = c.id and p.digest is null
+    ))
     group by r.company_id, c.id`
 
 /** A refused row is not an absent one: the record that it stands for stays as it was. */
