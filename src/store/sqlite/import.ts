@@ -17,7 +17,7 @@ import type {
 import * as merge from './merge.ts'
 import { mergeCompanies } from './merge-companies.ts'
 import { appendRecorded, stageDifferences } from './recording.ts'
-import { assignedIdMin } from './schema.ts'
+import { assignedIdEnd, assignedIdMin } from './schema.ts'
 import { beginWriting, commit } from './transaction.ts'
 
 type Parameters = Record<string, string | number | null>
@@ -28,10 +28,14 @@ export function beginImport(db: DatabaseSync, plan: ImportPlan): ImportSession {
   // Rows that are staged in one transaction are not written to disk one by one.
   db.exec('begin')
   const insert = db.prepare('insert into stage values (null, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
+  const staged: StagedIds = { $stagedId: 0, $stagedCompanyId: 0 }
   let turn: Turn | undefined
 
   return {
-    stage: (place, row) => stageRow(insert, place, row),
+    stage(place, row) {
+      noteIds(staged, row)
+      stageRow(insert, place, row)
+    },
     stageRefused({ file, number }, row) {
       const { companyJurisdiction, companyIdentifier, id, key } = row
       insert.run(
@@ -42,7 +46,7 @@ export function beginImport(db: DatabaseSync, plan: ImportPlan): ImportSession {
     async prepare(onProblem) {
       db.exec('commit')
       await beginWriting(db, plan.onWait, plan.signal)
-      turn = takeTurn(db, plan)
+      turn = takeTurn(db, plan, staged)
       return mergeStaged(db, plan, turn, insert, onProblem)
     },
     commit(counts, files) {
@@ -59,10 +63,25 @@ export function beginImport(db: DatabaseSync, plan: ImportPlan): ImportSession {
   }
 }
 
-function stageRow(insert: StatementSync, { file, number }: Place, row: StagedRow): void {
+/** The greatest ids that come with an import; those that it assigns follow them. */
+interface StagedIds extends Parameters {
+  $stagedId: number
+  $stagedCompanyId: number
+}
+
+function noteIds(staged: StagedIds, { id, companyId }: StagedRow): void {
+  staged.$stagedId = greaterId(staged.$stagedId, id)
+  staged.$stagedCompanyId = greaterId(staged.$stagedCompanyId, companyId)
+}
+
+function greaterId(greatest: number, id: number | null): number {
+  return id !== null && id > greatest && id < assignedIdEnd ? id : greatest
+}
+
+function stageRow(insert: StatementSync, place: Place, row: StagedRow): void {
   insert.run(
-    file,
-    number,
+    place.file,
+    place.number,
     row.companyId,
     row.companyJurisdiction,
     row.companyIdentifier,
@@ -84,19 +103,21 @@ interface Turn {
 }
 
 /** @throws OperatorError where the source has been imported as of a later day. */
-function takeTurn(db: DatabaseSync, plan: ImportPlan): Turn {
+function takeTurn(db: DatabaseSync, plan: ImportPlan, staged: StagedIds): Turn {
   const { resource } = plan
   const source = sourceId(db, plan.source)
   const version = Number(value(db, 'select coalesce(max(version), 0) + 1 from imports'))
   const asOf = plan.asOf ?? (value(db, 'select max(as_of) from stage') as string | null)
   if (asOf !== null) refuseOlder(db, plan, source, asOf)
   const parameters = {
+    ...staged,
     $source: source,
     $version: version,
     $isSnapshot: plan.isSnapshot ? 1 : 0,
     $asOf: asOf,
     $isAsOfOfRows: plan.asOf === undefined ? 1 : 0,
     $assignedIdMin: assignedIdMin,
+    $assignedIdEnd: assignedIdEnd,
     $unit: plan.unit,
     $idColumn: resource ? companyColumns[0] : 'id',
     $identifierColumn: resource ? companyColumns[2] : 'identifier',
@@ -164,7 +185,8 @@ async function mergeStaged(
   await runSteps(db, applyTo(db, resource, steps.apply), parameters)
   if (recording && recorded > 0) {
     const append = applyTo(db, recording.resource, appendRecorded(recording.resource))
-    await runSteps(db, append, { ...parameters, $source: parameters.$recordingSource })
+    const source = parameters.$recordingSource
+    await runSteps(db, append, { ...parameters, $source: source, $stagedId: 0 })
   }
   return { ...counts, recorded }
 }

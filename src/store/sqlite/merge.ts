@@ -66,9 +66,13 @@ const createCompaniesWithId = `
   insert or ignore into companies (id, jurisdiction, identifier, version)
     select id, jurisdiction, identifier, $version from reference where id is not null order by seq`
 
+// The store assigns ids behind the greatest that is in use.
+const greatestId = (table: string) =>
+  `coalesce((select max(id) from ${table} where id < $assignedIdEnd), 0)`
+
 const createCompaniesByName = `
   insert into companies (id, jurisdiction, identifier, version)
-    select max($assignedIdMin - 1, coalesce((select max(id) from companies), 0))
+    select max($assignedIdMin - 1, $stagedCompanyId, ${greatestId('companies')})
         + row_number() over (order by min(seq)),
       jurisdiction, identifier, $version
     from reference r
@@ -185,8 +189,9 @@ export const recordText = `'{"id":' || c.id || ',' || substr(s.content, 2)`
 /** The greatest id that is taken, or given away as if it were; a bound number is no integer. */
 const lastId = (name: string) => `cast(max(
         $assignedIdMin - 1,
+        $stagedId,
         coalesce((select max(id) from ${name}_ids), 0),
-        coalesce((select max(id) from ${name}), 0)
+        ${greatestId(name)}
       ) as integer)`
 
 /** Assigns an id to each natural key that this source has not brought before, for good. */

@@ -10,6 +10,8 @@ export const schemaVersion = 2
 
 /** Ids that the store assigns begin here, out of the way of those that sources bring. */
 export const assignedIdMin = 1_000_000_000_001
+/** Ids of sources from here on (2^52) are not followed: behind them there is too little room. */
+export const assignedIdEnd = 4_503_599_627_370_496
 
 /** Settings that only take effect before the first table is made. */
 export const filePragmas = `
