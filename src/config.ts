@@ -101,11 +101,13 @@ export function variableOf({ name }: Setting): string {
  * The value of every setting: the option, else the environment variable, else the default.
  *
  * @param options the options that were given, by their names.
+ * @param defaults those that are others than the table's.
  * @throws UsageError that lists every fault, an unknown variable with our prefix included.
  */
 export function readSettings(
   options: Readonly<Record<string, string | undefined>>,
   environment: Readonly<Record<string, string | undefined>>,
+  defaults: Partial<Settings> = {},
 ): Settings {
   const faults: string[] = []
   const known = Object.values(settings).map(variableOf)
@@ -120,7 +122,7 @@ export function readSettings(
   const entries = Object.entries(settings).map(([key, setting]) => {
     const variable = variableOf(setting)
     const option = options[setting.name]
-    const value = option ?? environment[variable] ?? setting.default
+    const value = option ?? environment[variable] ?? defaults[key as SettingName] ?? setting.default
     const fault = setting.fault(value)
     if (fault) {
       const where = option === undefined ? variable : `--${setting.name}`

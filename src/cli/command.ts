@@ -47,6 +47,8 @@ export interface Command {
   readonly details: string
   readonly options: readonly Option[]
   readonly settings: readonly SettingName[]
+  /** Its own defaults, where they are others than those of the settings' table. */
+  readonly defaults?: Partial<Settings>
   /** Gives the exit code: 0, or 1 where the command could not do what was asked. */
   run(input: Input, context: CommandContext): Promise<number>
 }
@@ -85,7 +87,8 @@ export function parseInput(
     else if (token.value === undefined) switches.add(option.name)
     else throw new UsageError(`--${option.name} takes no value`)
   }
-  return { words, options, switches, settings: readSettings(options, environment) }
+  const values = readSettings(options, environment, command.defaults)
+  return { words, options, switches, settings: values }
 }
 
 function valueOf(token: {
@@ -120,7 +123,7 @@ export function commandHelp(command: Command): string {
     const setting = settings[key]
     return [
       `--${setting.name} ${setting.value}`,
-      `${setting.meaning} (${variableOf(setting)}; default ${setting.default})`,
+      `${setting.meaning} (${variableOf(setting)}; default ${defaultOf(command, key)})`,
     ]
   })
   const lines = [...optionLines, ...settingLines]
@@ -136,6 +139,10 @@ export function commandHelp(command: Command): string {
       .join('\n\n')
       .trimEnd() + '\n'
   )
+}
+
+function defaultOf({ defaults }: Command, key: SettingName): string {
+  return defaults?.[key] ?? settings[key].default
 }
 
 /** Two columns, the second one wrapped at 100 characters. */

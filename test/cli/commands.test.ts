@@ -32,6 +32,14 @@ test('help names every command, and each has its own', async (t) => {
   assert.equal((await runDossier(folder, ['--version'])).out, `${version}\n`)
 })
 
+test('help shows the defaults that a command has of its own', async (t) => {
+  const { out } = await runDossier(makeFolder(t), ['demo', '--help'])
+  const text = out.replace(/\s+/g, ' ')
+  assert.match(text, /DOSSIER_DB; default demo\/registry\.db\)/)
+  assert.match(text, /DOSSIER_LOG_LEVEL; default warn\)/)
+  assert.match(text, /DOSSIER_PORT; default 8080\)/)
+})
+
 /** What is typed wrongly, and what is said of it; the exit code is 2. */
 const mistakes: readonly (readonly [args: readonly string[], says: RegExp])[] = [
   [['imprt'], /did you mean import\?/],
