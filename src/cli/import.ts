@@ -277,7 +277,7 @@ function reportLines(
   { counts, version, elapsedMs }: ImportReport,
   options: ReportOptions,
 ): string[] {
-  const rows: readonly (readonly [string, number])[] = [
+  const all: readonly (readonly [string, number])[] = [
     ['read', counts.read],
     ['inserted', counts.inserted],
     ['updated', counts.updated],
@@ -289,6 +289,9 @@ function reportLines(
       ? ([[`${changeResource.name} recorded`, counts.recorded]] as const)
       : []),
   ]
+  // What would have been inserted reads as if it were, above a line that says it was not.
+  const isNothing = version === undefined && !options.isDryRun
+  const rows = all.filter(([name]) => !isNothing || name === 'read' || name === 'refused')
   const rate = Math.round(counts.read / Math.max(elapsedMs / 1_000, 0.001))
   const took = `in ${(elapsedMs / 1_000).toFixed(1)} s (${formatCount(rate)} rows/s)`
   return [

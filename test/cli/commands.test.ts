@@ -101,6 +101,8 @@ test('a refused row ends an import with exit code 1, the place and the reason', 
   assert.match(err, /^x\.ndjson: line 1: name: is no known column/m)
   assert.match(err, /^x\.ndjson: line 2: salary_from: 15\.45: must be an integer/m)
   assert.match(out, /Nothing was loaded: 2 rows were refused/)
+  const counted = [...out.matchAll(/^ {2}(\w.*?) {2,}\d+$/gm)].map(([, name]) => name)
+  assert.deepEqual(counted, ['read', 'refused'], 'and no count reads as if something had been')
 })
 
 test('--rejects loads the good rows and writes the others with their reasons', async (t) => {
