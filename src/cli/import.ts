@@ -12,7 +12,8 @@ import {
 import { join, resolve } from 'node:path'
 import { UsageError } from '../config.ts'
 import { type ImportReport, importFiles, type RejectedRow } from '../import/import-files.ts'
-import { describeProblem, Refusal } from '../import/refusal.ts'
+import { Refusal } from '../import/refusal.ts'
+import { describeKind } from '../import/refused-kinds.ts'
 import { findSourceFiles, type Format, formats, type SourceFile } from '../import/source-file.ts'
 import { normaliseTimestamp } from '../import/timestamp.ts'
 import { nearest } from '../nearest.ts'
@@ -264,11 +265,13 @@ interface ReportOptions {
 function tellReport(report: ImportReport, options: ReportOptions): void {
   const { stdout, stderr } = options.context
   if (options.input.switches.has('json')) {
-    stdout.write(`${JSON.stringify({ resource: options.target, ...report })}\n`)
+    // Row by row, for programs.
+    const told = { resource: options.target, ...report, kinds: undefined }
+    stdout.write(`${JSON.stringify(told)}\n`)
     return
   }
-  for (const problem of report.problems) stderr.write(`${describeProblem(problem)}\n`)
-  const untold = report.counts.refused - report.problems.length
+  for (const kind of report.kinds) stderr.write(`${describeKind(kind)}\n`)
+  const untold = report.counts.refused - report.kinds.reduce((sum, { rows }) => sum + rows, 0)
   if (untold > 0) stderr.write(`… and ${formatCount(untold)} more\n`)
   stdout.write(`${reportLines(report, options).join('\n')}\n`)
 }

@@ -14,6 +14,7 @@ import { checkRecord, recordColumns, recordIdentity } from './check-record.ts'
 import { openSource, type PlacedRow, type Source } from './read-source.ts'
 import { recordingOf } from './record-changes.ts'
 import { describeProblem, type Problem, Refusal, showValue } from './refusal.ts'
+import { collectKinds, type RefusedKind } from './refused-kinds.ts'
 import type { SourceFile } from './source-file.ts'
 
 /** What the operator asks for. */
@@ -58,6 +59,8 @@ export interface ImportReport {
   readonly counts: ImportCounts
   /** The first 20 of the refused rows. */
   readonly problems: readonly Problem[]
+  /** The same by kind, of all refused rows. */
+  readonly kinds: readonly RefusedKind[]
   readonly files: readonly ImportedFile[]
   readonly elapsedMs: number
 }
@@ -106,7 +109,8 @@ export async function importFiles(
       isWanted && !request.isDryRun ? await session.commit(counts, source.files) : undefined
     if (version === undefined) await session.discard()
     const elapsedMs = Date.now() - startedAt
-    return { version, counts, problems: problems.told, files: source.files, elapsedMs }
+    const { told, kinds } = problems
+    return { version, counts, problems: told, kinds: kinds(), files: source.files, elapsedMs }
   } catch (error) {
     await session.discard()
     throw error
@@ -115,12 +119,14 @@ export async function importFiles(
 
 interface Problems {
   readonly told: Problem[]
+  readonly kinds: () => readonly RefusedKind[]
   add(row: PlacedRow, refusal: Refusal): Problem
   addStaged(problem: StagedProblem): void
 }
 
 function collectProblems(request: ImportRequest, unit: 'line' | 'row'): Problems {
   const told: Problem[] = []
+  const kinds = collectKinds()
   function add(file: number, number: number, refusal: Refusal, row: unknown): Problem {
     const { reason, field, value } = refusal
     const problem: Problem = {
@@ -132,11 +138,13 @@ function collectProblems(request: ImportRequest, unit: 'line' | 'row'): Problems
       reason,
     }
     if (told.length < problemsToldMax) told.push(problem)
+    kinds.add(problem)
     request.onRejected?.({ ...problem, row })
     return problem
   }
   return {
     told,
+    kinds: () => kinds.told(),
     add: ({ file, number, row }, refusal) => {
       return add(file, number, refusal, row instanceof Refusal ? (row.value ?? null) : row)
     },

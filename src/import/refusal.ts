@@ -35,11 +35,14 @@ export function showValue(value: unknown): string {
 }
 
 /** One line for a problem: `file: line 3: salary_from: 15.45: must be an integer`. */
-export function describeProblem(problem: Problem): string {
+export function describeProblem(problem: Problem, addition = ''): string {
   const { file, unit, number, field, value, reason } = problem
   const told = [file, `${unit} ${number}`, field, value, reason].filter((part) => part).join(': ')
   // A source's words must neither break the line nor reach a terminal's controls.
-  return told.replace(controls, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  return (told + addition).replace(
+    controls,
+    (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
 }
 
 // eslint-disable-next-line no-control-regex -- these are what is looked for

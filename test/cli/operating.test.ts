@@ -48,7 +48,7 @@ describe('imports as they are operated', { concurrency: 2 }, () => {
       counts: Record<string, number>
       files: object[]
     }
-    assert.ok(!('version' in report))
+    assert.ok(!('version' in report) && !('kinds' in report))
     assert.deepEqual(
       report.problems.map(({ number }) => number),
       Array.from({ length: 20 }, (_, n) => n + 2),
@@ -60,15 +60,26 @@ describe('imports as they are operated', { concurrency: 2 }, () => {
     assert.equal(report.files.length, 1)
   })
 
-  test('the first 20 problems are told, one a line, and how many more there are', async (t) => {
-    const input = Array.from({ length: 1_225 }, (_, n) => `{"id":${-n},"company_id":7}\n`).join('')
+  test('refusals that are equal but for place and value are one line', async (t) => {
+    const lines = Array.from({ length: 1_224 }, (_, n) => `{"id":${-n},"company_id":7}\n`)
+    const typo = '{"id":1,"company_id":7,"nmae":"x"}\n'
+    const input = [...lines, typo, typo].join('')
     const { code, out, err } = await runDossier(makeFolder(t), ['import', 'rights', '-'], { input })
     assert.equal(code, 1)
+    assert.deepEqual(err.trimEnd().split('\n'), [
+      '-: line 1: id: 0: must be 1 or greater (and 1,223 more rows, also -1, -2, -3)',
+      '-: line 1225: nmae: is no known column; did you mean name? (and 1 more row)',
+    ])
+    assert.match(out, /Nothing was loaded: 1,226 rows were refused/)
+  })
+
+  test('the first 20 kinds of refusals are told, and how many more rows there are', async (t) => {
+    const input = Array.from({ length: 25 }, (_, n) => `{"c${n}":1}\n`.repeat(2)).join('')
+    const { err } = await runDossier(makeFolder(t), ['import', 'rights', '-'], { input })
     const lines = err.trimEnd().split('\n')
     assert.equal(lines.length, 21)
-    assert.equal(lines[19], '-: line 20: id: -19: must be 1 or greater')
-    assert.equal(lines[20], '… and 1,205 more')
-    assert.match(out, /Nothing was loaded: 1,225 rows were refused/)
+    assert.match(lines[19] ?? '', /line 39: c19: is no known column.* \(and 1 more row\)$/)
+    assert.equal(lines[20], '… and 10 more')
   })
 
   test('the same import again changes nothing, and is a version of its own', async (t) => {
