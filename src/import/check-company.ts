@@ -42,6 +42,13 @@ export const checkCompany: CheckRow = (row) => {
   } satisfies StagedRow
 }
 
+/** A row as it was checked, in the columns of a source. */
+export function companyRow(staged: StagedRow): SourceRow {
+  const { companyId, companyJurisdiction: jurisdiction, companyIdentifier: identifier } = staged
+  const naming = { ...(companyId === null ? {} : { id: companyId }), jurisdiction, identifier }
+  return { ...naming, ...(JSON.parse(staged.content) as SourceRow) }
+}
+
 /** The company of a row that is refused for something else; undefined where it names none. */
 export function companyIdentity(row: SourceRow): RefusedRow | undefined {
   const [companyJurisdiction, companyIdentifier] = companyNameColumns.map((name) => row[name])

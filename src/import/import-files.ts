@@ -9,8 +9,8 @@ import type {
   StoreWriter,
 } from '../store/store.ts'
 import { OperatorError } from '../operator-error.ts'
-import { checkCompany, companyIdentity, companyNameColumns } from './check-company.ts'
-import { checkRecord, recordColumns, recordIdentity } from './check-record.ts'
+import { checkCompany, companyIdentity, companyNameColumns, companyRow } from './check-company.ts'
+import { checkRecord, recordColumns, recordIdentity, recordRow } from './check-record.ts'
 import { openSource, type PlacedRow, type Source } from './read-source.ts'
 import { recordingOf } from './record-changes.ts'
 import { describeProblem, type Problem, Refusal, showValue } from './refusal.ts'
@@ -127,6 +127,7 @@ interface Problems {
 function collectProblems(request: ImportRequest, unit: 'line' | 'row'): Problems {
   const told: Problem[] = []
   const kinds = collectKinds()
+  const rowOf = request.resource ? recordRow : companyRow
   function add(file: number, number: number, refusal: Refusal, row: unknown): Problem {
     const { reason, field, value } = refusal
     const problem: Problem = {
@@ -149,7 +150,7 @@ function collectProblems(request: ImportRequest, unit: 'line' | 'row'): Problems
       return add(file, number, refusal, row instanceof Refusal ? (row.value ?? null) : row)
     },
     addStaged: ({ file, number, field, value, reason, row }) => {
-      add(file, number, new Refusal(reason, field, value), row)
+      add(file, number, new Refusal(reason, field, value), rowOf(row))
     },
   }
 }

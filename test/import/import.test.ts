@@ -221,6 +221,35 @@ test('duplicates are refused unless they are equal', async (t) => {
   assert.equal(report.problems[0]?.number, 3)
 })
 
+test('a row that the store refuses is told in the columns of a source, and can be mended', async (t) => {
+  const { db } = folderWith(t, {})
+  const rows = [
+    { key: 'K', company_id: 7, name: 'a' },
+    { key: 'K', company_id: 7, name: 'b' },
+    { company_jurisdiction: 'GB', company_identifier: '9', name: 'c' },
+    { id: 5, company_id: 8, company_jurisdiction: 'GB', company_identifier: '7', name: 'd' },
+  ]
+  await importRows(db, 'companies', [{ id: 7, jurisdiction: 'GB', identifier: '7', note: 'n' }])
+  const rejected: { row: unknown }[] = []
+  const onRejected = (row: { row: unknown }) => rejected.push(row)
+  await importRows(db, 'rights', rows, { knownCompaniesOnly: true, onRejected })
+  const blank = Object.fromEntries(
+    ['jurisdiction', 'object_type', 'status', 'registration_number', 'registration_date']
+      .concat('application_date', 'created_at', 'updated_at')
+      .map((name) => [name, null]),
+  )
+  const told = rejected.map(({ row }) => row)
+  assert.deepEqual(
+    told,
+    rows.slice(1).map((row) => ({ ...row, ...blank, holders: [] })),
+  )
+  const company = { id: 8, jurisdiction: 'GB', identifier: '7', note: ['m'] }
+  await importRows(db, 'companies', [company], { onRejected })
+  assert.deepEqual(rejected.at(-1)?.row, company)
+  const mended = await importRows(db, 'rights', [{ ...(told[0] as object), key: 'L' }])
+  assert.equal(mended.counts.inserted, 1)
+})
+
 test('two sources never touch each other’s records', async (t) => {
   const { db } = folderWith(t, {})
   await importRows(db, 'rights', [{ id: 1, company_id: 7, name: 'a' }], { source: 'a' })
