@@ -120,6 +120,15 @@ test('what cannot be found is told: no file, a folder, a glob without a match', 
   await assert.rejects(importInto(db, 'rights', [path('*.csv')]), /no file matches/)
 })
 
+test('a table of companies without a column that names them is told before its rows', async (t) => {
+  const { db, path } = folderWith(t, { 'x.csv': 'jurisdiction,number\nGB,1\nGB,2\n' })
+  await assert.rejects(importInto(db, 'companies', [path('x.csv')]), (error) => {
+    assert.ok(error instanceof OperatorError)
+    assert.match(error.message, /the column identifier is missing; a mapping can give it/)
+    return true
+  })
+})
+
 /** Lines that are refused, with the field, if it is one, and a word of the reason. */
 const refused: readonly (readonly [line: string, field: string | undefined, says: RegExp])[] = [
   ['{"id":1,"company_id":7,"salary_from":15.45}', 'salary_from', /integer/],

@@ -137,6 +137,7 @@ const unnamed: readonly (readonly [row: object, field: string | undefined, says:
   [{ id: 1, company_id: 0 }, 'company_id', /1 or greater/],
   [{ id: 1, company_id: 'GB1' }, 'company_id', /integer/],
   [{ id: 1, company_identifier: '1' }, 'company_jurisdiction', /other half/],
+  [{ id: 1, company_jurisdiction: 1, company_identifier: '1' }, 'company_jurisdiction', /text/],
   [{ id: 1, company_jurisdiction: 'GB', company_identifier: 1 }, 'company_identifier', /text/],
   [{ id: 1 }, undefined, /names no company/],
 ]
@@ -151,11 +152,18 @@ test('a row that names no record or no company properly is refused with the colu
   }
 })
 
+/** A list in a list, and so on. */
+function nested(levels: number): unknown {
+  return levels === 0 ? 'x' : [nested(levels - 1)]
+}
+
 /** Rows of companies that are refused, with field and reason. */
 const companies: readonly (readonly [row: object, field: string | undefined, says: RegExp])[] = [
   [{ identifier: '1' }, 'jurisdiction', /required/],
   [{ jurisdiction: 'GB', identifier: ' ' }, 'identifier', /required/],
+  [{ jurisdiction: 44, identifier: '1' }, 'jurisdiction', /text/],
   [{ jurisdiction: 'GB', identifier: 1 }, 'identifier', /text/],
+  [{ jurisdiction: 'GB', identifier: '1', note: nested(33) }, 'note', /deeper than 32 levels/],
   [{ id: 0, jurisdiction: 'GB', identifier: '1' }, 'id', /1 or greater/],
   [{ jurisdiction: 'GB', identifier: 'x'.repeat(1_025) }, 'identifier', /1,024 bytes/],
   [{ jurisdiction: 'GB', identifier: '1', note: 'a\0b' }, 'note', /NUL/],
@@ -180,6 +188,18 @@ test('a company without a proper name, or with an attribute that is no text, is 
     assert.equal(problems[0]?.field, field, JSON.stringify(row).slice(0, 60))
     assert.match(problems[0]?.reason ?? '', says)
   }
+})
+
+test('an attribute may be nested as deep as is said', async (t) => {
+  const row = { jurisdiction: 'GB', identifier: '1', note: nested(32) }
+  assert.deepEqual((await importRows(emptyDb(t), 'companies', [row])).problems, [])
+})
+
+test('a natural key that is a number is the same as its digits', async (t) => {
+  const db = emptyDb(t)
+  await importRows(db, 'rights', [{ key: 12, company_id: 7 }])
+  const { counts } = await importRows(db, 'rights', [{ key: '12', company_id: 7 }])
+  assert.equal(counts.unchanged, 1)
 })
 
 test('every other column of a company is kept, whatever it is called and holds', async (t) => {
