@@ -97,37 +97,88 @@ export function variableOf({ name }: Setting): string {
   return prefix + name.toUpperCase().replaceAll('-', '_')
 }
 
+/** Where a value comes from. */
+export type Origin = 'option' | 'environment' | 'default'
+
+/** A setting as it was found, good or not. */
+export interface ResolvedSetting {
+  readonly key: SettingName
+  readonly setting: Setting
+  readonly value: string
+  readonly origin: Origin
+  /** What is wrong with the value, as a line for the operator. */
+  readonly fault: string | undefined
+}
+
+/** All settings as they were found, in the order of the table, and all that is wrong. */
+export interface ResolvedSettings {
+  readonly resolved: readonly ResolvedSetting[]
+  readonly faults: readonly string[]
+}
+
 /**
- * The value of every setting: the option, else the environment variable, else the default.
+ * Finds the value of every setting: the option, else the environment variable, else the default.
  *
  * @param options the options that were given, by their names.
- * @throws UsageError that lists every fault, an unknown variable with our prefix included.
+ * @returns faults of values, and variables with our prefix that are no settings.
  */
-export function readSettings(
+export function resolveSettings(
   options: Readonly<Record<string, string | undefined>>,
   environment: Readonly<Record<string, string | undefined>>,
-): Settings {
-  const faults: string[] = []
-  const known = Object.values(settings).map(variableOf)
-  for (const name of Object.keys(environment)) {
-    // The suite's own switches are none of the program's.
-    if (!name.startsWith(prefix) || name.startsWith(`${prefix}TEST_`) || known.includes(name)) {
-      continue
-    }
-    const near = nearest(name, known)
-    faults.push(`${name} is no setting${near ? `; did you mean ${near}?` : ''}`)
-  }
-  const entries = Object.entries(settings).map(([key, setting]) => {
-    const variable = variableOf(setting)
-    const option = options[setting.name]
-    const value = option ?? environment[variable] ?? setting.default
-    const fault = setting.fault(value)
-    if (fault) {
-      const where = option === undefined ? variable : `--${setting.name}`
-      faults.push(`${where} is ${JSON.stringify(value)}; it ${fault}`)
-    }
-    return [key, value]
-  })
+): ResolvedSettings {
+  const keys = Object.keys(settings) as SettingName[]
+  const resolved = keys.map((key) => resolve(key, options, environment))
+  const faults = resolved.map(({ fault }) => fault).filter((fault) => fault !== undefined)
+  return { resolved, faults: [...unknownVariables(environment), ...faults] }
+}
+
+/** @throws UsageError that lists every fault. */
+export function settingsOf({ resolved, faults }: ResolvedSettings): Settings {
   if (faults.length > 0) throw new UsageError(faults.join('\n'))
-  return Object.fromEntries(entries) as Settings
+  return Object.fromEntries(resolved.map(({ key, value }) => [key, value])) as Settings
+}
+
+function unknownVariables(environment: Readonly<Record<string, string | undefined>>): string[] {
+  const known = Object.values(settings).map(variableOf)
+  return (
+    Object.keys(environment)
+      .filter((name) => name.startsWith(prefix) && !known.includes(name))
+      // The suite's own switches are none of the program's.
+      .filter((name) => !name.startsWith(`${prefix}TEST_`))
+      .map((name) => {
+        const near = nearest(name, known)
+        return `${name} is no setting${near ? `; did you mean ${near}?` : ''}`
+      })
+  )
+}
+
+function resolve(
+  key: SettingName,
+  options: Readonly<Record<string, string | undefined>>,
+  environment: Readonly<Record<string, string | undefined>>,
+): ResolvedSetting {
+  const setting: Setting = settings[key]
+  const variable = variableOf(setting)
+  const option = options[setting.name]
+  const inEnvironment = environment[variable]
+  const [value, origin]: [string, Origin] =
+    option !== undefined
+      ? [option, 'option']
+      : inEnvironment !== undefined
+        ? [inEnvironment, 'environment']
+        : [setting.default, 'default']
+  const wrong = setting.fault(value)
+  const where = origin === 'option' ? `--${setting.name}` : variable
+  const fault = wrong && `${where} is ${JSON.stringify(withoutSecrets(value))}; it ${wrong}`
+  return { key, setting, value, origin, fault }
+}
+
+/**
+ * A setting's value as it may be shown: the password in a URL (`redis://user:password@host`,
+ * `?password=`) or in a connection string (`password=...`) becomes three stars.
+ */
+export function withoutSecrets(value: string): string {
+  return value
+    .replace(/^(\w[\w+.-]*:\/\/[^:@/?#]*):.*@/, '$1:***@')
+    .replace(/\b((?:ssl)?password)(\s*=\s*)('(?:[^'\\]|\\.)*'|[^&\s]*)/gi, '$1$2***')
 }

@@ -4,6 +4,7 @@ import { UsageError } from '../config.ts'
 import { nearest } from '../nearest.ts'
 import { OperatorError } from '../operator-error.ts'
 import { explainStoreError } from '../store/open-store.ts'
+import { checkConfig } from './check-config.ts'
 import { type Command, type CommandContext, columns, commandHelp, parseInput } from './command.ts'
 import { demo } from './demo.ts'
 import { importCommand } from './import.ts'
@@ -12,7 +13,7 @@ import { programVersion } from './program-version.ts'
 import { serve } from './serve.ts'
 
 /** Every command, in the order of the help. */
-export const commands: readonly Command[] = [importCommand, keys, serve, demo]
+export const commands: readonly Command[] = [importCommand, keys, serve, demo, checkConfig]
 
 /**
  * Runs what was typed.
@@ -53,7 +54,7 @@ async function runCommand(
   let db = ''
   try {
     const input = parseInput(command, args, context.environment)
-    db = input.settings.db
+    if (command.takesBadSettings !== true) db = input.settings.db
     return await command.run(input, context)
   } catch (error) {
     if (context.signal.aborted && error === context.signal.reason) {
