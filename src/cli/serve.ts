@@ -2,7 +2,6 @@
 
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { type Settings, UsageError } from '../config.ts'
 import { buildApp } from '../http/app.ts'
@@ -14,6 +13,7 @@ import type { StoreReader } from '../store/store.ts'
 import type { Command, CommandContext } from './command.ts'
 import { createLog, type Log } from './log.ts'
 import { programVersion } from './program-version.ts'
+import { stopServing } from './stop-serving.ts'
 
 export const serve: Command = {
   name: 'serve',
@@ -25,7 +25,8 @@ ${resources.map(({ name }) => name).join(', ')}; /healthz and /readyz to load
 balancers; /docs to browsers. The store is opened read-only; imports may go on at the same time,
 and each is seen as soon as it is committed.
 
-SIGTERM or SIGINT (Ctrl-C) stop it: it takes no new connections, ends the running requests, exits 0.
+SIGTERM or SIGINT (Ctrl-C) stop it: it says that it is not ready, has its clients close their
+connections, takes no new ones, ends the running requests, and exits 0.
 
   dossier serve --db registry.db --host 0.0.0.0 --port 80`,
   options: [],
@@ -77,30 +78,19 @@ export async function startServer(
   return { app, store, log, url: urlOf(app.server.address() as AddressInfo) }
 }
 
-/** Waits for the signal, lets running requests end, and closes everything. */
+/** Waits for the signal, and stops. */
 export async function untilStopped(
-  { app, store, log }: RunningServer,
+  server: RunningServer,
   settings: Settings,
   signal: AbortSignal,
 ): Promise<void> {
   if (!signal.aborted) await once(signal, 'abort')
-  log.logger.info({ signal: String(signal.reason) }, 'stopping')
-  app.stopAnswering()
-  // A connection whose last request ends after the stop has begun is idle only then.
-  const idle = setInterval(() => app.server.closeIdleConnections(), 50)
-  const deadline = new AbortController()
-  const closed = app.close().finally(() => {
-    clearInterval(idle)
-    deadline.abort()
-  })
-  await sleep(Number(settings.stopSeconds) * 1_000, undefined, { signal: deadline.signal }).then(
-    () => app.server.closeAllConnections(),
-    () => undefined,
-  )
-  await closed
-  await store.close()
-  log.logger.info('stopped')
-  log.flush()
+  const { logger } = server.log
+  logger.info({ signal: String(signal.reason) }, 'stopping')
+  await stopServing(server.app, Number(settings.stopSeconds) * 1_000)
+  await server.store.close()
+  logger.info('stopped')
+  server.log.flush()
 }
 
 function urlOf({ address, family, port }: AddressInfo): string {

@@ -33,6 +33,8 @@ declare module 'fastify' {
     key: KeyRecord | undefined
   }
   interface FastifyInstance {
+    /** From now on the service is not ready, and every connection closes with its next answer. */
+    startDraining: () => void
     /** From now on every request is told to go elsewhere, and its connection to close. */
     stopAnswering: () => void
   }
@@ -74,11 +76,12 @@ export function buildApp(options: AppOptions): FastifyInstance {
     clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, logger),
   })
   answerUnhandled(app.server, logger)
-  const receive = createReceive(app, options)
+  const stop = addStop(app)
+  const receive = createReceive(options, stop)
   addCommonBehaviour(app, options, receive)
   const cache = createPageCache(options.cacheBytesMax)
   for (const resource of resources) addListingRoute(app, resource, { store, cache })
-  addHealth(app, store)
+  addHealth(app, store, stop)
   addDocs(app, createOpenApi(resources, options.version))
   return app
 }
@@ -91,18 +94,30 @@ function requestId(given: string | string[] | undefined): string {
 /** Gives what every answer has, and the failure of a request that goes no further. */
 type Receive = (request: FastifyRequest, reply: FastifyReply) => Awaitable<ApiError | undefined>
 
-/** Makes what every request meets first, whether the router knows its path or not. */
-function createReceive(app: FastifyInstance, options: AppOptions): Receive {
-  let isStopping = false
-  app.decorate('stopAnswering', () => {
-    isStopping = true
+/** How far a stop has come. */
+interface Stop {
+  isDraining: boolean
+  isStopping: boolean
+}
+
+function addStop(app: FastifyInstance): Stop {
+  const stop: Stop = { isDraining: false, isStopping: false }
+  app.decorate('startDraining', () => {
+    stop.isDraining = true
   })
+  app.decorate('stopAnswering', () => {
+    stop.isDraining = true
+    stop.isStopping = true
+  })
+  return stop
+}
+
+/** Makes what every request meets first, whether the router knows its path or not. */
+function createReceive(options: AppOptions, stop: Stop): Receive {
   return (request, reply) => {
     void reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff')
-    if (isStopping) {
-      void reply.header('connection', 'close')
-      return unavailable()
-    }
+    if (stop.isDraining) void reply.header('connection', 'close')
+    if (stop.isStopping) return unavailable()
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
       void reply.header('connection', 'close')
       return badRequest('The request has no Host')
