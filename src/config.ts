@@ -71,6 +71,24 @@ export const settings = {
     meaning: 'how long running requests may take to end when the server is told to stop',
     fault: integerBetween(0, 3_600),
   },
+  metricsPort: {
+    name: 'metrics-port',
+    value: 'N',
+    default: 'off',
+    meaning:
+      'the port of a listener of its own for Prometheus (/metrics); 0 for any free one, or off',
+    fault: (value: string) =>
+      value === 'off' || integerBetween(0, 65_535)(value) === undefined
+        ? undefined
+        : 'must be an integer from 0 to 65535, or off',
+  },
+  metricsHost: {
+    name: 'metrics-host',
+    value: 'ADDRESS',
+    default: '127.0.0.1',
+    meaning: 'the address that the metrics are on; they need no key',
+    fault: notEmpty,
+  },
   logLevel: {
     name: 'log-level',
     value: 'LEVEL',

@@ -1,17 +1,19 @@
 // `dossier serve`: answers requests from the store until it is told to stop.
 
 import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { type Settings, UsageError } from '../config.ts'
 import { buildApp } from '../http/app.ts'
+import type { Metrics } from '../http/metrics.ts'
+import { timeStore } from '../http/time-store.ts'
 import { createAuthenticate } from '../keys/authenticate.ts'
-import { OperatorError } from '../operator-error.ts'
 import { resources } from '../resources/index.ts'
 import { openStoreReader } from '../store/open-store.ts'
 import type { StoreReader } from '../store/store.ts'
 import type { Command, CommandContext } from './command.ts'
 import { createLog, type Log } from './log.ts'
+import { isMeasured, listenForMetrics, type MetricsListener } from './metrics-listener.ts'
+import { explainListenError, urlOf } from './listening.ts'
 import { programVersion } from './program-version.ts'
 import { stopServing } from './stop-serving.ts'
 
@@ -30,12 +32,23 @@ connections, takes no new ones, ends the running requests, and exits 0.
 
   dossier serve --db registry.db --host 0.0.0.0 --port 80`,
   options: [],
-  settings: ['db', 'host', 'port', 'cacheMib', 'stopSeconds', 'logLevel', 'logFormat'],
+  settings: [
+    'db',
+    'host',
+    'port',
+    'cacheMib',
+    'stopSeconds',
+    'metricsPort',
+    'metricsHost',
+    'logLevel',
+    'logFormat',
+  ],
   async run({ words, settings }, context) {
     if (words.length > 0)
       throw new UsageError(`serve takes options only, but got ${words.join(' ')}`)
     const server = await startServer(settings, context)
-    server.log.logger.info({ url: server.url, db: settings.db }, 'listening')
+    const { url, metrics, log } = server
+    log.logger.info({ url, db: settings.db, metrics_url: metrics?.url }, 'listening')
     await untilStopped(server, settings, context.signal)
     return 0
   },
@@ -48,6 +61,7 @@ export interface RunningServer {
   readonly log: Log
   /** Where it can be reached, such as `http://127.0.0.1:8080`. */
   readonly url: string
+  readonly metrics: MetricsListener | undefined
 }
 
 /**
@@ -59,23 +73,44 @@ export async function startServer(
   settings: Settings,
   { stdout, now }: CommandContext,
 ): Promise<RunningServer> {
-  const store = openStoreReader(settings.db, resources)
+  const opened = openStoreReader(settings.db, resources)
   const log = await createLog(settings, stdout)
+  const metrics = isMeasured(settings) ? await measure(opened) : undefined
+  const store = metrics === undefined ? opened : timeStore(opened, metrics)
   const app = buildApp({
     store,
     resources,
     authenticate: createAuthenticate(store, now),
     cacheBytesMax: Number(settings.cacheMib) * 1_048_576,
     logger: log.logger,
+    metrics,
     version: programVersion(),
   })
+  const { logger } = log
+  try {
+    await listen(app, settings)
+    const listener = metrics && (await listenForMetrics(settings, metrics.registry, logger))
+    return { app, store, log, url: urlOf(app.server.address()), metrics: listener }
+  } catch (error) {
+    await app.close()
+    await store.close()
+    throw error
+  }
+}
+
+/** Loads what is needed for figures only where somebody wants them. */
+async function measure(store: StoreReader): Promise<Metrics> {
+  const { createMetrics } = await import('../http/metrics.ts')
+  const lastImports = async () => store.lastImports()
+  return createMetrics({ resources, version: programVersion(), lastImports })
+}
+
+async function listen(app: FastifyInstance, settings: Settings): Promise<void> {
   try {
     await app.listen({ host: settings.host, port: Number(settings.port) })
   } catch (error) {
-    await store.close()
     throw explainListenError(error, settings)
   }
-  return { app, store, log, url: urlOf(app.server.address() as AddressInfo) }
 }
 
 /** Waits for the signal, and stops. */
@@ -88,28 +123,8 @@ export async function untilStopped(
   const { logger } = server.log
   logger.info({ signal: String(signal.reason) }, 'stopping')
   await stopServing(server.app, Number(settings.stopSeconds) * 1_000)
+  await server.metrics?.close()
   await server.store.close()
   logger.info('stopped')
   server.log.flush()
-}
-
-function urlOf({ address, family, port }: AddressInfo): string {
-  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
-}
-
-function explainListenError(error: unknown, { host, port }: Settings): unknown {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
-  switch (code) {
-    case 'EADDRINUSE':
-      return new OperatorError(`port ${port} of ${host} is in use; choose another with --port`, {
-        cause: error,
-      })
-    case 'EACCES':
-      return new OperatorError(`no right to listen on port ${port}; choose one above 1023`)
-    case 'EADDRNOTAVAIL':
-    case 'ENOTFOUND':
-      return new OperatorError(`${host} is no address of this machine; mend --host`)
-    default:
-      return error
-  }
 }

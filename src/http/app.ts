@@ -18,10 +18,11 @@ import {
 } from './errors.ts'
 import { addHealth } from './health.ts'
 import { addListingRoute } from './listing-route.ts'
+import type { Metrics } from './metrics.ts'
 import { createOpenApi } from './openapi.ts'
 import { createPageCache } from './page-cache.ts'
 import { answerBrokenRequest, answerUnhandled } from './raw-errors.ts'
-import { logFault, logRequest } from './request-log.ts'
+import { bodyBytes, logFault, logRequest } from './request-log.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -47,6 +48,8 @@ export interface AppOptions {
   readonly authenticate: (authorization: string | undefined) => Awaitable<KeyRecord | undefined>
   readonly cacheBytesMax: number
   readonly logger: Logger
+  /** Counts what happens; undefined where nobody wants to know. */
+  readonly metrics?: Metrics | undefined
   readonly version: string
 }
 
@@ -55,7 +58,7 @@ const requestIdPattern = /^[A-Za-z0-9._-]{1,64}$/
 
 /** Builds the application; `listen` or `inject` is the caller's. */
 export function buildApp(options: AppOptions): FastifyInstance {
-  const { store, resources, logger } = options
+  const { store, resources, logger, metrics } = options
   const app = Fastify({
     logger: false,
     genReqId: ({ headers }) => requestId(headers['x-request-id']),
@@ -69,18 +72,21 @@ export function buildApp(options: AppOptions): FastifyInstance {
     http: { requireHostHeader: false },
     frameworkErrors: (error, request, reply) => {
       // A URL that the router cannot read: none of the hooks runs for it.
-      reply.raw.once('finish', () => logRequest(logger, request, reply))
+      reply.raw.once('finish', () => noteAnswer(options, request, reply))
       const answer = (refusal: unknown) => sendFailure(request, reply, refusal ?? error, logger)
       Promise.resolve(receive(request, reply)).then(answer, answer)
     },
-    clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, logger),
+    clientErrorHandler: (error, socket) => {
+      metrics?.countBroken()
+      answerBrokenRequest(error, socket, logger)
+    },
   })
   answerUnhandled(app.server, logger)
   const stop = addStop(app)
   const receive = createReceive(options, stop)
   addCommonBehaviour(app, options, receive)
   const cache = createPageCache(options.cacheBytesMax)
-  for (const resource of resources) addListingRoute(app, resource, { store, cache })
+  for (const resource of resources) addListingRoute(app, resource, { store, cache, metrics })
   addHealth(app, store, stop)
   addDocs(app, createOpenApi(resources, options.version))
   return app
@@ -147,7 +153,7 @@ function addCommonBehaviour(app: FastifyInstance, options: AppOptions, receive: 
     } else done(refusal ?? missing(request))
   })
   app.addHook('onResponse', (request, reply, done) => {
-    logRequest(options.logger, request, reply)
+    noteAnswer(options, request, reply)
     done()
   })
   app.setErrorHandler((error, request, reply) => {
@@ -156,6 +162,16 @@ function addCommonBehaviour(app: FastifyInstance, options: AppOptions, receive: 
   // All has been said before the framework's own handler, which would want to parse a body first.
   app.setNotFoundHandler(() => {
     throw notFound()
+  })
+}
+
+/** Logs and counts an answer that has been sent. */
+function noteAnswer(options: AppOptions, request: FastifyRequest, reply: FastifyReply): void {
+  logRequest(options.logger, request, reply)
+  options.metrics?.countRequest(request.routeOptions.config.resource?.name, {
+    status: reply.statusCode,
+    ms: reply.elapsedTime,
+    bytes: bodyBytes(request, reply),
   })
 }
 

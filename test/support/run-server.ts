@@ -84,7 +84,7 @@ export async function runBriefly(
 
 async function portOf(child: ChildProcess, output: () => string): Promise<number> {
   for (let waited = 0; waited < 20_000; waited += 20) {
-    const port = /"url":"http:\/\/127\.0\.0\.1:(\d+)"/.exec(output())?.[1]
+    const port = /"url":"http:\/\/[\d.]+:(\d+)"/.exec(output())?.[1]
     if (port !== undefined) return Number(port)
     assert.equal(child.exitCode, null, output())
     await sleep(20)
