@@ -32,6 +32,12 @@ function oneOf(...values: readonly string[]) {
     values.includes(value) ? undefined : `must be one of ${values.join(', ')}`
 }
 
+function orWord(word: string, minimum: number, maximum: number) {
+  const fault = integerBetween(minimum, maximum)
+  return (value: string) =>
+    value === word || fault(value) === undefined ? undefined : `${fault(value) ?? ''}, or ${word}`
+}
+
 const notEmpty = (value: string) => (value.trim() === '' ? 'must not be empty' : undefined)
 
 /** The settings; a command takes those that it names. */
@@ -57,11 +63,18 @@ export const settings = {
     meaning: 'the port to listen on; 0 for any free one',
     fault: integerBetween(0, 65_535),
   },
+  workers: {
+    name: 'workers',
+    value: 'N',
+    default: '1',
+    meaning: 'how many processes answer requests; auto for one each core',
+    fault: orWord('auto', 1, 256),
+  },
   cacheMib: {
     name: 'cache-mib',
     value: 'N',
     default: '64',
-    meaning: 'memory for ready pages, in MiB; 0 for none',
+    meaning: 'memory for ready pages of all workers, in MiB; 0 for none',
     fault: integerBetween(0, 1_048_576),
   },
   stopSeconds: {
@@ -77,10 +90,7 @@ export const settings = {
     default: 'off',
     meaning:
       'the port of a listener of its own for Prometheus (/metrics); 0 for any free one, or off',
-    fault: (value: string) =>
-      value === 'off' || integerBetween(0, 65_535)(value) === undefined
-        ? undefined
-        : 'must be an integer from 0 to 65535, or off',
+    fault: orWord('off', 0, 65_535),
   },
   metricsHost: {
     name: 'metrics-host',

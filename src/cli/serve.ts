@@ -1,6 +1,8 @@
 // `dossier serve`: answers requests from the store until it is told to stop.
 
+import cluster from 'node:cluster'
 import { once } from 'node:events'
+import { availableParallelism } from 'node:os'
 import type { FastifyInstance } from 'fastify'
 import { type Settings, UsageError } from '../config.ts'
 import { buildApp } from '../http/app.ts'
@@ -36,6 +38,7 @@ connections, takes no new ones, ends the running requests, and exits 0.
     'db',
     'host',
     'port',
+    'workers',
     'cacheMib',
     'stopSeconds',
     'metricsPort',
@@ -46,6 +49,10 @@ connections, takes no new ones, ends the running requests, and exits 0.
   async run({ words, settings }, context) {
     if (words.length > 0)
       throw new UsageError(`serve takes options only, but got ${words.join(' ')}`)
+    // The two know this file in turn, and are needed where there are workers only.
+    if (cluster.isWorker) return (await import('./worker.ts')).runWorker(settings, context)
+    const count = workerCount(settings)
+    if (count > 1) return (await import('./primary.ts')).runPrimary(settings, context, count)
     const server = await startServer(settings, context)
     const { url, metrics, log } = server
     log.logger.info({ url, db: settings.db, metrics_url: metrics?.url }, 'listening')
@@ -62,35 +69,47 @@ export interface RunningServer {
   /** Where it can be reached, such as `http://127.0.0.1:8080`. */
   readonly url: string
   readonly metrics: MetricsListener | undefined
+  /** What is counted; undefined where nobody wants to know. */
+  readonly counts: Metrics | undefined
+}
+
+/** How many processes are to answer requests. */
+export function workerCount({ workers }: Settings): number {
+  return workers === 'auto' ? availableParallelism() : Number(workers)
 }
 
 /**
- * Starts serving.
+ * Starts serving; as a worker, with its share of the cache, and no listener for metrics.
  *
  * @throws OperatorError where the store cannot be opened or the address not be listened on.
  */
 export async function startServer(
   settings: Settings,
   { stdout, now }: CommandContext,
+  role: 'alone' | 'worker' = 'alone',
 ): Promise<RunningServer> {
   const opened = openStoreReader(settings.db, resources)
-  const log = await createLog(settings, stdout)
-  const metrics = isMeasured(settings) ? await measure(opened) : undefined
-  const store = metrics === undefined ? opened : timeStore(opened, metrics)
+  const log = await createLog(settings, stdout, role === 'worker')
+  const counts = isMeasured(settings) ? await measure(opened) : undefined
+  const store = counts === undefined ? opened : timeStore(opened, counts)
+  const shares = role === 'worker' ? workerCount(settings) : 1
   const app = buildApp({
     store,
     resources,
     authenticate: createAuthenticate(store, now),
-    cacheBytesMax: Number(settings.cacheMib) * 1_048_576,
+    cacheBytesMax: Math.floor((Number(settings.cacheMib) * 1_048_576) / shares),
     logger: log.logger,
-    metrics,
+    metrics: counts,
     version: programVersion(),
   })
   const { logger } = log
   try {
     await listen(app, settings)
-    const listener = metrics && (await listenForMetrics(settings, metrics.registry, logger))
-    return { app, store, log, url: urlOf(app.server.address()), metrics: listener }
+    const metrics =
+      counts && role === 'alone'
+        ? await listenForMetrics(settings, counts.registry, logger)
+        : undefined
+    return { app, store, log, url: urlOf(app.server.address()), metrics, counts }
   } catch (error) {
     await app.close()
     await store.close()
