@@ -63,6 +63,13 @@ export const settings = {
     meaning: 'the port to listen on; 0 for any free one',
     fault: integerBetween(0, 65_535),
   },
+  reusePort: {
+    name: 'reuse-port',
+    value: 'yes|no',
+    default: 'no',
+    meaning: 'yes lets a new server take over the port of one that still runs, if both say so',
+    fault: oneOf('yes', 'no'),
+  },
   workers: {
     name: 'workers',
     value: 'N',

@@ -1,6 +1,7 @@
 // Where a server listens, and why it cannot.
 
 import type { AddressInfo } from 'node:net'
+import type { Settings } from '../config.ts'
 import { OperatorError } from '../operator-error.ts'
 
 /** The URL of a listening server's address, such as `http://127.0.0.1:8080`. */
@@ -8,6 +9,14 @@ export function urlOf(bound: AddressInfo | string | null): string {
   if (bound === null || typeof bound === 'string') return String(bound)
   const { address, family, port } = bound
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+}
+
+/**
+ * Whether a listener shares its port with those of other processes of this user (SO_REUSEPORT): the
+ * kernel deals new connections out among them. Where it does not, a second one is an error.
+ */
+export function sharing({ reusePort }: Settings): { reusePort?: true } {
+  return reusePort === 'yes' ? { reusePort: true } : {}
 }
 
 /** What was to be listened on, and the options that said so. */

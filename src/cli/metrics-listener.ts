@@ -5,7 +5,7 @@ import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
 import type { Settings } from '../config.ts'
 import { createMetricsServer, metricsPath } from '../http/metrics-server.ts'
-import { explainListenError, urlOf } from './listening.ts'
+import { explainListenError, sharing, urlOf } from './listening.ts'
 
 /** A listener that answers Prometheus. */
 export interface MetricsListener {
@@ -28,7 +28,7 @@ export async function listenForMetrics(
   const { metricsHost: host, metricsPort: port } = settings
   const server = createMetricsServer(() => registry.metrics(), logger)
   try {
-    server.listen({ host, port: Number(port) })
+    server.listen({ host, port: Number(port), exclusive: true, ...sharing(settings) })
     await once(server, 'listening')
   } catch (error) {
     const options = { hostOption: '--metrics-host', portOption: '--metrics-port' }

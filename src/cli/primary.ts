@@ -1,16 +1,14 @@
 // The primary of several workers: it owns the port, starts them, replaces those that die, adds
 // their figures up, and stops them all. It answers no request itself.
 
-import cluster, { type Address } from 'node:cluster'
 import { once } from 'node:events'
 import type { Settings } from '../config.ts'
 import { resources } from '../resources/index.ts'
 import { openStoreReader } from '../store/open-store.ts'
 import type { CommandContext } from './command.ts'
-import { urlOf } from './listening.ts'
 import { createLog, type Log } from './log.ts'
 import { isMeasured, listenForMetrics } from './metrics-listener.ts'
-import { startTeam, type Team } from './team.ts'
+import { createTeam, type Team } from './team.ts'
 
 /** What a worker may take beyond its own time to stop before it is killed. */
 const graceMs = 5_000
@@ -28,19 +26,10 @@ export async function runPrimary(
   // What is wrong with the store is told once, not by each worker.
   await openStoreReader(settings.db, resources).close()
   const log = await createLog(settings, context.stdout)
-  const first = cluster.fork()
-  const started = await Promise.race([
-    once(first, 'listening') as Promise<[Address]>,
-    once(first, 'exit') as Promise<[number | null]>,
-  ])
-  const [address] = started
-  if (typeof address !== 'object' || address === null) return address ?? 1
-  const team = startTeam(first, count, log)
+  const team = createTeam(log)
+  const url = await team.start(count)
+  if (typeof url === 'number') return url
   const metrics = isMeasured(settings) ? await listenForSum(team, settings, log) : undefined
-  const url = urlOf({
-    ...address,
-    family: address.addressType === 6 ? 'IPv6' : 'IPv4',
-  })
   log.logger.info({ url, db: settings.db, workers: count, metrics_url: metrics?.url }, 'listening')
   if (!context.signal.aborted) await once(context.signal, 'abort')
   log.logger.info({ signal: String(context.signal.reason) }, 'stopping')

@@ -15,7 +15,7 @@ import type { StoreReader } from '../store/store.ts'
 import type { Command, CommandContext } from './command.ts'
 import { createLog, type Log } from './log.ts'
 import { isMeasured, listenForMetrics, type MetricsListener } from './metrics-listener.ts'
-import { explainListenError, urlOf } from './listening.ts'
+import { explainListenError, sharing, urlOf } from './listening.ts'
 import { programVersion } from './program-version.ts'
 import { stopServing } from './stop-serving.ts'
 
@@ -38,6 +38,7 @@ connections, takes no new ones, ends the running requests, and exits 0.
     'db',
     'host',
     'port',
+    'reusePort',
     'workers',
     'cacheMib',
     'stopSeconds',
@@ -52,6 +53,11 @@ connections, takes no new ones, ends the running requests, and exits 0.
     // The two know this file in turn, and are needed where there are workers only.
     if (cluster.isWorker) return (await import('./worker.ts')).runWorker(settings, context)
     const count = workerCount(settings)
+    if (count > 1 && settings.reusePort === 'yes' && settings.port === '0') {
+      throw new UsageError(
+        '--port is 0; with --reuse-port yes, several workers need to know theirs',
+      )
+    }
     if (count > 1) return (await import('./primary.ts')).runPrimary(settings, context, count)
     const server = await startServer(settings, context)
     const { url, metrics, log } = server
@@ -126,7 +132,7 @@ async function measure(store: StoreReader): Promise<Metrics> {
 
 async function listen(app: FastifyInstance, settings: Settings): Promise<void> {
   try {
-    await app.listen({ host: settings.host, port: Number(settings.port) })
+    await app.listen({ host: settings.host, port: Number(settings.port), ...sharing(settings) })
   } catch (error) {
     throw explainListenError(error, settings)
   }

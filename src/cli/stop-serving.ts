@@ -2,6 +2,7 @@
 
 import { once } from 'node:events'
 import type { Server } from 'node:http'
+import { Server as ListeningServer } from 'node:net'
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 
@@ -11,6 +12,9 @@ import type { FastifyInstance } from 'fastify'
  * sent a request, and that would be lost.
  */
 const drainMs = 450
+
+/** For so long at most, connections stay open that were made before the listener closed. */
+const lingerMsMax = 250
 
 /** For so long at most the listener waits for a moment in which nobody connects. */
 const quietMsMax = 250
@@ -29,7 +33,11 @@ export async function stopServing(app: FastifyInstance, deadlineMs: number): Pro
   await sleep(drainMs)
   await untilQuiet(app.server)
   const listenerClosed = app.server.listening ? once(app.server, 'close') : undefined
-  app.server.close()
+  // The listener alone: an HTTP server's own close hangs up on whoever has connected just now, and
+  // whose request is still on its way.
+  ListeningServer.prototype.close.call(app.server)
+  const until = performance.now() + lingerMsMax
+  while ((await countConnections(app.server)) > 0 && performance.now() < until) await sleep(10)
   app.stopAnswering()
   // A connection whose last request ends after the listener has closed is idle only then.
   const idle = setInterval(() => app.server.closeIdleConnections(), 50)
@@ -43,6 +51,12 @@ export async function stopServing(app: FastifyInstance, deadlineMs: number): Pro
     () => undefined,
   )
   await closed
+}
+
+function countConnections(server: Server): Promise<number> {
+  return new Promise((resolve, reject) =>
+    server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
+  )
 }
 
 /**

@@ -10,12 +10,13 @@ import { startServer, untilStopped } from './serve.ts'
 export async function runWorker(settings: Settings, context: CommandContext): Promise<number> {
   const told = new AbortController()
   let readMetrics: () => unknown = () => []
-  connectPeer(process as unknown as Channel, {
+  const primary = connectPeer(process as unknown as Channel, {
     metrics: () => readMetrics(),
     stop: (reason) => told.abort(reason),
   })
   try {
     const server = await startServer(settings, context, 'worker')
+    await primary.ask('listening', server.url)
     readMetrics = () => server.counts?.registry.getMetricsAsJSON() ?? []
     await untilStopped(server, settings, AbortSignal.any([context.signal, told.signal]))
   } finally {

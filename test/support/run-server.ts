@@ -29,7 +29,8 @@ export async function runServer(
   db: string,
   options: readonly string[] = [],
 ): Promise<Server> {
-  const args = ['serve', '--db', db, '--port', '0', '--log-format', 'json', ...options]
+  const port0 = options.includes('--port') ? [] : ['--port', '0']
+  const args = ['serve', '--db', db, ...port0, '--log-format', 'json', ...options]
   const child = spawn(executable, args, {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: process.env['PATH'] },
