@@ -18,10 +18,11 @@ import {
 } from './errors.ts'
 import { addHealth } from './health.ts'
 import { addListingRoute } from './listing-route.ts'
+import type { Metrics } from './metrics.ts'
 import { createOpenApi } from './openapi.ts'
 import { createPageCache } from './page-cache.ts'
 import { answerBrokenRequest, answerUnhandled } from './raw-errors.ts'
-import { logFault, logRequest } from './request-log.ts'
+import { bodyBytes, logFault, logRequest } from './request-log.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -33,6 +34,8 @@ declare module 'fastify' {
     key: KeyRecord | undefined
   }
   interface FastifyInstance {
+    /** From now on the service is not ready, and every connection closes with its next answer. */
+    startDraining: () => void
     /** From now on every request is told to go elsewhere, and its connection to close. */
     stopAnswering: () => void
   }
@@ -45,6 +48,8 @@ export interface AppOptions {
   readonly authenticate: (authorization: string | undefined) => Awaitable<KeyRecord | undefined>
   readonly cacheBytesMax: number
   readonly logger: Logger
+  /** Counts what happens; undefined where nobody wants to know. */
+  readonly metrics?: Metrics | undefined
   readonly version: string
 }
 
@@ -53,7 +58,7 @@ const requestIdPattern = /^[A-Za-z0-9._-]{1,64}$/
 
 /** Builds the application; `listen` or `inject` is the caller's. */
 export function buildApp(options: AppOptions): FastifyInstance {
-  const { store, resources, logger } = options
+  const { store, resources, logger, metrics } = options
   const app = Fastify({
     logger: false,
     genReqId: ({ headers }) => requestId(headers['x-request-id']),
@@ -67,18 +72,22 @@ export function buildApp(options: AppOptions): FastifyInstance {
     http: { requireHostHeader: false },
     frameworkErrors: (error, request, reply) => {
       // A URL that the router cannot read: none of the hooks runs for it.
-      reply.raw.once('finish', () => logRequest(logger, request, reply))
+      reply.raw.once('finish', () => noteAnswer(options, request, reply))
       const answer = (refusal: unknown) => sendFailure(request, reply, refusal ?? error, logger)
       Promise.resolve(receive(request, reply)).then(answer, answer)
     },
-    clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, logger),
+    clientErrorHandler: (error, socket) => {
+      metrics?.countBroken()
+      answerBrokenRequest(error, socket, logger)
+    },
   })
   answerUnhandled(app.server, logger)
-  const receive = createReceive(app, options)
+  const stop = addStop(app)
+  const receive = createReceive(options, stop)
   addCommonBehaviour(app, options, receive)
   const cache = createPageCache(options.cacheBytesMax)
-  for (const resource of resources) addListingRoute(app, resource, { store, cache })
-  addHealth(app, store)
+  for (const resource of resources) addListingRoute(app, resource, { store, cache, metrics })
+  addHealth(app, store, stop)
   addDocs(app, createOpenApi(resources, options.version))
   return app
 }
@@ -91,18 +100,30 @@ function requestId(given: string | string[] | undefined): string {
 /** Gives what every answer has, and the failure of a request that goes no further. */
 type Receive = (request: FastifyRequest, reply: FastifyReply) => Awaitable<ApiError | undefined>
 
-/** Makes what every request meets first, whether the router knows its path or not. */
-function createReceive(app: FastifyInstance, options: AppOptions): Receive {
-  let isStopping = false
-  app.decorate('stopAnswering', () => {
-    isStopping = true
+/** How far a stop has come. */
+interface Stop {
+  isDraining: boolean
+  isStopping: boolean
+}
+
+function addStop(app: FastifyInstance): Stop {
+  const stop: Stop = { isDraining: false, isStopping: false }
+  app.decorate('startDraining', () => {
+    stop.isDraining = true
   })
+  app.decorate('stopAnswering', () => {
+    stop.isDraining = true
+    stop.isStopping = true
+  })
+  return stop
+}
+
+/** Makes what every request meets first, whether the router knows its path or not. */
+function createReceive(options: AppOptions, stop: Stop): Receive {
   return (request, reply) => {
     void reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff')
-    if (isStopping) {
-      void reply.header('connection', 'close')
-      return unavailable()
-    }
+    if (stop.isDraining) void reply.header('connection', 'close')
+    if (stop.isStopping) return unavailable()
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
       void reply.header('connection', 'close')
       return badRequest('The request has no Host')
@@ -132,7 +153,7 @@ function addCommonBehaviour(app: FastifyInstance, options: AppOptions, receive: 
     } else done(refusal ?? missing(request))
   })
   app.addHook('onResponse', (request, reply, done) => {
-    logRequest(options.logger, request, reply)
+    noteAnswer(options, request, reply)
     done()
   })
   app.setErrorHandler((error, request, reply) => {
@@ -141,6 +162,16 @@ function addCommonBehaviour(app: FastifyInstance, options: AppOptions, receive: 
   // All has been said before the framework's own handler, which would want to parse a body first.
   app.setNotFoundHandler(() => {
     throw notFound()
+  })
+}
+
+/** Logs and counts an answer that has been sent. */
+function noteAnswer(options: AppOptions, request: FastifyRequest, reply: FastifyReply): void {
+  logRequest(options.logger, request, reply)
+  options.metrics?.countRequest(request.routeOptions.config.resource?.name, {
+    status: reply.statusCode,
+    ms: reply.elapsedTime,
+    bytes: bodyBytes(request, reply),
   })
 }
 
