@@ -22,6 +22,8 @@ import { createOpenApi } from './openapi.ts'
 import { createPageCache } from './page-cache.ts'
 import { answerBrokenRequest, answerUnhandled } from './raw-errors.ts'
 import { logFault, logRequest } from './request-log.ts'
+import { findWireFault } from './wire-faults.ts'
+import { closeToRequests, createWireServer } from './wire-server.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -61,10 +63,11 @@ export function buildApp(options: AppOptions): FastifyInstance {
     routerOptions: { maxParamLength: 16_384 },
     return503OnClosing: false,
     forceCloseConnections: 'idle',
-    requestTimeout: 30_000,
-    keepAliveTimeout: 65_000,
-    // Node would answer a request without Host by itself, in no form at all.
-    http: { requireHostHeader: false },
+    serverFactory: (handler) => {
+      const server = createWireServer(handler)
+      answerUnhandled(server, logger)
+      return server
+    },
     frameworkErrors: (error, request, reply) => {
       // A URL that the router cannot read: none of the hooks runs for it.
       reply.raw.once('finish', () => logRequest(logger, request, reply))
@@ -73,7 +76,6 @@ export function buildApp(options: AppOptions): FastifyInstance {
     },
     clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, logger),
   })
-  answerUnhandled(app.server, logger)
   const receive = createReceive(app, options)
   addCommonBehaviour(app, options, receive)
   const cache = createPageCache(options.cacheBytesMax)
@@ -103,9 +105,10 @@ function createReceive(app: FastifyInstance, options: AppOptions): Receive {
       void reply.header('connection', 'close')
       return unavailable()
     }
-    if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
-      void reply.header('connection', 'close')
-      return badRequest('The request has no Host')
+    const fault = findWireFault(request.raw)
+    if (fault !== undefined) {
+      closeToRequests(request.raw.socket)
+      return fault
     }
     return authorize(options, request)
   }

@@ -41,8 +41,11 @@ export function invalid(what: string, got: unknown, allowed: string): ApiError {
 }
 
 /** A request that is not valid for another reason. */
-export function badRequest(message: string): ApiError {
-  return new ApiError(400, message)
+export function badRequest(
+  message: string,
+  headers: Readonly<Record<string, string>> = {},
+): ApiError {
+  return new ApiError(400, message, { headers })
 }
 
 /** The refusal of contract 2.2: the same bytes whatever the reason. */

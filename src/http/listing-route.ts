@@ -45,7 +45,7 @@ async function answer(
   const { company_id: segment } = request.params as { company_id: string }
   const companyId = parseCompanyId(segment)
   const query = request.query as Readonly<Record<string, unknown>>
-  const body = hasBody(request.raw) ? await readBody(request.raw) : undefined
+  const body = hasBody(request.raw) ? await readBody(request.raw, reply.raw) : undefined
   const pageRequest = parsePageRequest(query, body)
 
   const coding = chooseCoding(request.headers['accept-encoding'])

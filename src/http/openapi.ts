@@ -37,9 +37,11 @@ const failures: Readonly<Record<number, { when: string; example?: string }>> = {
   408: { when: 'The request did not arrive in time.' },
   413: { when: 'The body is larger than 16 KiB.' },
   415: { when: 'The body is not `application/json`.' },
-  431: { when: 'The header is too large.' },
+  417: { when: 'An `Expect` field other than `100-continue`.' },
+  431: { when: 'The header is larger than 16 KiB, or has more than 100 fields.' },
   500: { when: 'A fault of the service. Its log has more under the same `X-Request-Id`.' },
   503: { when: 'The store cannot be reached, or the service is stopping. Try again later.' },
+  505: { when: 'Another version of HTTP than 1.0 and 1.1.' },
 }
 
 const description = `Five listings of a company, page by page.
