@@ -23,7 +23,7 @@ import { createPageCache } from './page-cache.ts'
 import { answerBrokenRequest, answerUnhandled } from './raw-errors.ts'
 import { logFault, logRequest } from './request-log.ts'
 import { findWireFault } from './wire-faults.ts'
-import { closeToRequests, createWireServer } from './wire-server.ts'
+import { closeToRequests, createWireServer, type WireLimits, wireLimits } from './wire-server.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -48,6 +48,8 @@ export interface AppOptions {
   readonly cacheBytesMax: number
   readonly logger: Logger
   readonly version: string
+  /** Other limits of a connection than the usual ones. */
+  readonly limits?: Partial<WireLimits>
 }
 
 const apiPrefix = '/api/'
@@ -64,7 +66,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     serverFactory: (handler) => {
-      const server = createWireServer(handler)
+      const server = createWireServer(handler, { ...wireLimits, ...options.limits })
       answerUnhandled(server, logger)
       return server
     },

@@ -6,7 +6,12 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Logger } from 'pino'
 import { failureBody } from './errors.ts'
-import { afterAnswers, closeToRequests, isClosedToRequests } from './wire-server.ts'
+import {
+  afterAnswers,
+  closeToRequests,
+  isAwaitingRequest,
+  isClosedToRequests,
+} from './wire-server.ts'
 
 const statusOfCode: Readonly<Record<string, number>> = {
   HPE_HEADER_OVERFLOW: 431,
@@ -31,9 +36,13 @@ export function answerBrokenRequest(
   refuse(socket, statusOfCode[error.code ?? ''] ?? 400, error.code, logger)
 }
 
-/** Answers what Node would not answer at all: CONNECT. */
+/** Answers what Node would not answer at all: CONNECT, and bodies that come to a standstill. */
 export function answerUnhandled(server: Server, logger: Logger): void {
   server.on('connect', (_request, socket) => refuse(socket, 400, 'CONNECT', logger))
+  server.on('timeout', (socket: Socket) => {
+    if (isAwaitingRequest(socket)) refuse(socket, 408, 'standstill', logger)
+    else socket.destroy()
+  })
 }
 
 /** Writes an answer straight to the socket when it is its turn, and hangs up. */

@@ -18,6 +18,32 @@ interface Connection {
   readonly answered: () => void
 }
 
+/** What the server puts up with from one connection; times in milliseconds. */
+export interface WireLimits {
+  /** Requests on a connection that wait for their answers; one more, and it is cut off. */
+  readonly unansweredMax: number
+  /** How long the head of a request may take to arrive. */
+  readonly headMs: number
+  /** How long a request with its body may take to arrive. */
+  readonly requestMs: number
+  /** How long a connection may rest between two requests. */
+  readonly restMs: number
+  /** How long a connection with a request under way may stand still, in both directions. */
+  readonly standstillMs: number
+  /** How often arrivals that take too long are looked for. */
+  readonly checkMs: number
+}
+
+/** The limits that a server has unless it is given others. */
+export const wireLimits: WireLimits = {
+  unansweredMax: 8,
+  headMs: 10_000,
+  requestMs: 30_000,
+  restMs: 65_000,
+  standstillMs: 15_000,
+  checkMs: 1_000,
+}
+
 const connectionKey = Symbol('connection')
 interface Tracked {
   [connectionKey]: Connection | undefined
@@ -27,24 +53,36 @@ interface Tracked {
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
 /** Makes the server that hands sound connections' requests to the application. */
-export function createWireServer(handler: Handler): Server {
+export function createWireServer(handler: Handler, limits: WireLimits): Server {
+  const { unansweredMax } = limits
   const receive: Handler = (request, response) => {
     const connection = connectionOf(request.socket)
     if (connection.isClosing) return
     connection.unanswered += 1
+    // Whoever asks on without reading fills our memory with answers, not its own.
+    if (connection.unanswered > unansweredMax) {
+      connection.isClosing = true
+      request.socket.destroy()
+      return
+    }
     connection.last = request
     response.on('finish', connection.answered)
     handler(request, response)
   }
   const server = createServer(
     {
-      requestTimeout: 30_000,
-      keepAliveTimeout: 65_000,
+      headersTimeout: limits.headMs,
+      requestTimeout: limits.requestMs,
+      keepAliveTimeout: limits.restMs,
+      connectionsCheckingInterval: limits.checkMs,
       // Node would answer a request without Host by itself, in no form at all.
       requireHostHeader: false,
     },
     receive,
   )
+  // A client that does not read stands still, too: bytes that the system does not take are no
+  // movement.
+  server.timeout = limits.standstillMs
   // One more than is allowed: beyond this Node drops fields in silence, Authorization included.
   server.maxHeadersCount = headersMax + 1
   const expect: Handler = (request, response) => {
@@ -66,6 +104,12 @@ export function closeToRequests(socket: Duplex): void {
 /** Whether the connection's last answer has been found already. */
 export function isClosedToRequests(socket: Duplex): boolean {
   return connectionOf(socket).isClosing
+}
+
+/** Whether the connection waits for the rest of a request, and for nothing else. */
+export function isAwaitingRequest(socket: Duplex): boolean {
+  const { last, unanswered, isClosing } = connectionOf(socket)
+  return !isClosing && unanswered === 1 && last?.complete === false
 }
 
 /**

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import { buildApp } from '../../src/http/app.ts'
+import type { WireLimits } from '../../src/http/wire-server.ts'
 import { createAuthenticate } from '../../src/keys/authenticate.ts'
 import { resources as allResources } from '../../src/resources/index.ts'
 import type { Resource } from '../../src/resources/resource.ts'
@@ -21,6 +22,8 @@ interface MakeAppOptions {
   readonly now?: () => number
   /** Stands between the application and its store, to break it or to count what is asked. */
   readonly wrapStore?: (store: StoreReader) => StoreReader
+  /** Other limits of a connection than the usual ones. */
+  readonly limits?: Partial<WireLimits>
   /** Adds to the application before it is ready. */
   readonly extend?: (app: FastifyInstance) => void
 }
@@ -70,6 +73,7 @@ export async function makeApp(scope: Scope, options: MakeAppOptions = {}): Promi
     cacheBytesMax: options.cacheBytesMax ?? 1_048_576,
     logger: pino({ base: null }, { write: (line) => void lines.push(line) }),
     version: '0.0.0-test',
+    ...(options.limits === undefined ? {} : { limits: options.limits }),
   })
   options.extend?.(app)
   scope.after(async () => {

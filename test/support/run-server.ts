@@ -15,6 +15,7 @@ export type LogLine = Readonly<Record<string, unknown>>
 
 export interface Server {
   readonly port: number
+  readonly pid: number
   /** All that has been printed so far. */
   printed(): string
   /** Sends a signal, SIGTERM unless given. */
@@ -46,6 +47,7 @@ export async function runServer(
   let stoppedAt = performance.now()
   return {
     port,
+    pid: child.pid ?? 0,
     printed: () => output,
     stop(signal = 'SIGTERM') {
       stoppedAt = performance.now()
