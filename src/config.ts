@@ -32,6 +32,20 @@ function oneOf(...values: readonly string[]) {
     values.includes(value) ? undefined : `must be one of ${values.join(', ')}`
 }
 
+/** The parts of a setting that is a list with commas; none for `none`. */
+export function listOf(value: string): readonly string[] {
+  return value === 'none' ? [] : value.split(',').map((part) => part.trim())
+}
+
+function listFault(isPart: (part: string) => boolean, takes: string) {
+  return (value: string) => (listOf(value).every(isPart) ? undefined : `must be ${takes}`)
+}
+
+function isOrigin(text: string): boolean {
+  if (text === '*') return true
+  return /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text
+}
+
 const notEmpty = (value: string) => (value.trim() === '' ? 'must not be empty' : undefined)
 
 /** The settings; a command takes those that it names. */
@@ -70,6 +84,13 @@ export const settings = {
     default: '10',
     meaning: 'how long running requests may take to end when the server is told to stop',
     fault: integerBetween(0, 3_600),
+  },
+  corsOrigin: {
+    name: 'cors-origin',
+    value: 'ORIGINS',
+    default: 'none',
+    meaning: 'pages that may read answers: origins such as https://example.org, commas between; *',
+    fault: listFault(isOrigin, 'none, *, or origins such as https://example.org, commas between'),
   },
   logLevel: {
     name: 'log-level',

@@ -4,8 +4,8 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
-import { type Settings, UsageError } from '../config.ts'
-import { buildApp } from '../http/app.ts'
+import { listOf, type Settings, UsageError } from '../config.ts'
+import { type AppOptions, buildApp } from '../http/app.ts'
 import { createAuthenticate } from '../keys/authenticate.ts'
 import { OperatorError } from '../operator-error.ts'
 import { resources } from '../resources/index.ts'
@@ -29,7 +29,10 @@ SIGTERM or SIGINT (Ctrl-C) stop it: it takes no new connections, ends the runnin
 
   dossier serve --db registry.db --host 0.0.0.0 --port 80`,
   options: [],
-  settings: ['db', 'host', 'port', 'cacheMib', 'stopSeconds', 'logLevel', 'logFormat'],
+  settings: [
+    ...(['db', 'host', 'port', 'cacheMib', 'stopSeconds'] as const),
+    ...(['corsOrigin', 'logLevel', 'logFormat'] as const),
+  ],
   async run({ words, settings }, context) {
     if (words.length > 0)
       throw new UsageError(`serve takes options only, but got ${words.join(' ')}`)
@@ -67,6 +70,7 @@ export async function startServer(
     cacheBytesMax: Number(settings.cacheMib) * 1_048_576,
     logger: log.logger,
     version: programVersion(),
+    ...optionsOf(settings),
   })
   try {
     await app.listen({ host: settings.host, port: Number(settings.port) })
@@ -75,6 +79,12 @@ export async function startServer(
     throw explainListenError(error, settings)
   }
   return { app, store, log, url: urlOf(app.server.address() as AddressInfo) }
+}
+
+/** What the settings say of the application itself. */
+function optionsOf(settings: Settings): Pick<AppOptions, 'corsOrigins'> {
+  const corsOrigins = listOf(settings.corsOrigin)
+  return corsOrigins.length > 0 ? { corsOrigins } : {}
 }
 
 /** Waits for the signal, lets running requests end, and closes everything. */

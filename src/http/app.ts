@@ -5,6 +5,7 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Logger } from 'pino'
 import type { Resource } from '../resources/resource.ts'
 import type { Awaitable, KeyRecord, StoreReader } from '../store/store.ts'
+import { type Cors, createCors } from './cors.ts'
 import { addDocs } from './docs.ts'
 import {
   ApiError,
@@ -48,6 +49,8 @@ export interface AppOptions {
   readonly cacheBytesMax: number
   readonly logger: Logger
   readonly version: string
+  /** Origins whose pages may read answers, or `*`; none unless given. */
+  readonly corsOrigins?: readonly string[]
   /** Other limits of a connection than the usual ones. */
   readonly limits?: Partial<WireLimits>
 }
@@ -73,7 +76,9 @@ export function buildApp(options: AppOptions): FastifyInstance {
     frameworkErrors: (error, request, reply) => {
       // A URL that the router cannot read: none of the hooks runs for it.
       reply.raw.once('finish', () => logRequest(logger, request, reply))
-      const answer = (refusal: unknown) => sendFailure(request, reply, refusal ?? error, logger)
+      const answer = (refusal: unknown) => {
+        if (refusal !== 'answered') sendFailure(request, reply, refusal ?? error, logger)
+      }
       Promise.resolve(receive(request, reply)).then(answer, answer)
     },
     clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, logger),
@@ -92,11 +97,14 @@ function requestId(given: string | string[] | undefined): string {
   return typeof given === 'string' && requestIdPattern.test(given) ? given : randomUUID()
 }
 
-/** Gives what every answer has, and the failure of a request that goes no further. */
-type Receive = (request: FastifyRequest, reply: FastifyReply) => Awaitable<ApiError | undefined>
+/** The failure of a request that goes no further; undefined for one that goes on. */
+type Refusal = ApiError | 'answered' | undefined
+/** Gives what every answer has, and refuses what goes no further. */
+type Receive = (request: FastifyRequest, reply: FastifyReply) => Awaitable<Refusal>
 
 /** Makes what every request meets first, whether the router knows its path or not. */
 function createReceive(app: FastifyInstance, options: AppOptions): Receive {
+  const cors: Cors | undefined = options.corsOrigins && createCors(options.corsOrigins)
   let isStopping = false
   app.decorate('stopAnswering', () => {
     isStopping = true
@@ -111,6 +119,10 @@ function createReceive(app: FastifyInstance, options: AppOptions): Receive {
     if (fault !== undefined) {
       closeToRequests(request.raw.socket)
       return fault
+    }
+    if (cors !== undefined) {
+      cors.mark(request, reply)
+      if (cors.answerPreflight(request, reply)) return 'answered'
     }
     return authorize(options, request)
   }
@@ -131,10 +143,12 @@ function addCommonBehaviour(app: FastifyInstance, options: AppOptions, receive: 
 
   app.addHook('onRequest', (request, reply, done) => {
     const refusal = receive(request, reply)
+    const goOn = (found: Refusal) => {
+      if (found !== 'answered') done(found ?? missing(request))
+    }
     // Most stores know at once; then the request need not wait for another turn.
-    if (refusal instanceof Promise) {
-      refusal.then((error) => done(error ?? missing(request)), done)
-    } else done(refusal ?? missing(request))
+    if (refusal instanceof Promise) refusal.then(goOn, done)
+    else goOn(refusal)
   })
   app.addHook('onResponse', (request, reply, done) => {
     logRequest(options.logger, request, reply)

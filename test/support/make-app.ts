@@ -24,6 +24,7 @@ interface MakeAppOptions {
   readonly wrapStore?: (store: StoreReader) => StoreReader
   /** Other limits of a connection than the usual ones. */
   readonly limits?: Partial<WireLimits>
+  readonly corsOrigins?: readonly string[]
   /** Adds to the application before it is ready. */
   readonly extend?: (app: FastifyInstance) => void
 }
@@ -74,6 +75,7 @@ export async function makeApp(scope: Scope, options: MakeAppOptions = {}): Promi
     logger: pino({ base: null }, { write: (line) => void lines.push(line) }),
     version: '0.0.0-test',
     ...(options.limits === undefined ? {} : { limits: options.limits }),
+    ...(options.corsOrigins === undefined ? {} : { corsOrigins: options.corsOrigins }),
   })
   options.extend?.(app)
   scope.after(async () => {
