@@ -1,6 +1,8 @@
 // Every setting, in one table: option, environment variable, default and meaning.
 
+import { isIP } from 'node:net'
 import { nearest } from './nearest.ts'
+import { parseRate, rateForm } from './rate.ts'
 
 /** One or more faults in what the operator typed; ends the command with exit code 2. */
 export class UsageError extends Error {
@@ -44,6 +46,18 @@ function listFault(isPart: (part: string) => boolean, takes: string) {
 function isOrigin(text: string): boolean {
   if (text === '*') return true
   return /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text
+}
+
+function rateFault(value: string): string | undefined {
+  return value === 'none' || parseRate(value) ? undefined : `must be none, or ${rateForm}`
+}
+
+/** An address, or a network such as 10.0.0.0/8. */
+function isNetwork(text: string): boolean {
+  const [address = '', bits, ...more] = text.split('/')
+  const most = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1
+  if (bits === undefined || more.length > 0) return most > 0 && more.length === 0
+  return /^\d{1,3}$/.test(bits) && Number(bits) <= most
 }
 
 const notEmpty = (value: string) => (value.trim() === '' ? 'must not be empty' : undefined)
@@ -91,6 +105,20 @@ export const settings = {
     default: 'none',
     meaning: 'pages that may read answers: origins such as https://example.org, commas between; *',
     fault: listFault(isOrigin, 'none, *, or origins such as https://example.org, commas between'),
+  },
+  trustProxy: {
+    name: 'trust-proxy',
+    value: 'ADDRESSES',
+    default: 'none',
+    meaning: 'proxies whose X-Forwarded-For counts: addresses, networks (10.0.0.0/8), with commas',
+    fault: listFault(isNetwork, 'none, or addresses and networks (10.0.0.0/8), commas between'),
+  },
+  badKeyRate: {
+    name: 'bad-key-rate',
+    value: 'RATE',
+    default: '100/60s',
+    meaning: 'how many keys that are none an address may try; none for no bound',
+    fault: rateFault,
   },
   logLevel: {
     name: 'log-level',

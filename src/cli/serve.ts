@@ -7,7 +7,9 @@ import type { FastifyInstance } from 'fastify'
 import { listOf, type Settings, UsageError } from '../config.ts'
 import { type AppOptions, buildApp } from '../http/app.ts'
 import { createAuthenticate } from '../keys/authenticate.ts'
+import { createThrottle, type Throttle } from '../keys/throttle.ts'
 import { OperatorError } from '../operator-error.ts'
+import { parseRate } from '../rate.ts'
 import { resources } from '../resources/index.ts'
 import { openStoreReader } from '../store/open-store.ts'
 import type { StoreReader } from '../store/store.ts'
@@ -31,7 +33,7 @@ SIGTERM or SIGINT (Ctrl-C) stop it: it takes no new connections, ends the runnin
   options: [],
   settings: [
     ...(['db', 'host', 'port', 'cacheMib', 'stopSeconds'] as const),
-    ...(['corsOrigin', 'logLevel', 'logFormat'] as const),
+    ...(['corsOrigin', 'trustProxy', 'badKeyRate', 'logLevel', 'logFormat'] as const),
   ],
   async run({ words, settings }, context) {
     if (words.length > 0)
@@ -66,7 +68,7 @@ export async function startServer(
   const app = buildApp({
     store,
     resources,
-    authenticate: createAuthenticate(store, now),
+    authenticate: createAuthenticate(store, now, throttleOf(settings)),
     cacheBytesMax: Number(settings.cacheMib) * 1_048_576,
     logger: log.logger,
     version: programVersion(),
@@ -82,9 +84,18 @@ export async function startServer(
 }
 
 /** What the settings say of the application itself. */
-function optionsOf(settings: Settings): Pick<AppOptions, 'corsOrigins'> {
+function optionsOf(settings: Settings): Pick<AppOptions, 'corsOrigins' | 'trustedProxies'> {
   const corsOrigins = listOf(settings.corsOrigin)
-  return corsOrigins.length > 0 ? { corsOrigins } : {}
+  const trustedProxies = listOf(settings.trustProxy)
+  return {
+    ...(corsOrigins.length > 0 ? { corsOrigins } : {}),
+    ...(trustedProxies.length > 0 ? { trustedProxies } : {}),
+  }
+}
+
+function throttleOf({ badKeyRate }: Settings): Throttle | undefined {
+  const rate = parseRate(badKeyRate)
+  return rate && createThrottle(rate, () => performance.now())
 }
 
 /** Waits for the signal, lets running requests end, and closes everything. */

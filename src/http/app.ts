@@ -15,6 +15,7 @@ import {
   methodNotAllowed,
   notFound,
   statusError,
+  tooMany,
   unavailable,
 } from './errors.ts'
 import { addHealth } from './health.ts'
@@ -41,11 +42,20 @@ declare module 'fastify' {
   }
 }
 
+/** What is known of whoever asks. */
+type Found = KeyRecord | { readonly waitSeconds: number } | undefined
+
 /** What the application is made of. */
 export interface AppOptions {
   readonly store: StoreReader
   readonly resources: readonly Resource[]
-  readonly authenticate: (authorization: string | undefined) => Awaitable<KeyRecord | undefined>
+  /** Gives the key of a request, or how long its client has to wait; undefined for no key. */
+  readonly authenticate: (
+    authorization: string | undefined,
+    client: { readonly ip: string | undefined },
+  ) => Awaitable<Found>
+  /** Addresses and networks of proxies whose X-Forwarded-For is believed; none unless given. */
+  readonly trustedProxies?: readonly string[]
   readonly cacheBytesMax: number
   readonly logger: Logger
   readonly version: string
@@ -66,6 +76,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
     genReqId: ({ headers }) => requestId(headers['x-request-id']),
     // Longer company ids than any are answered by our own check, with its message.
     routerOptions: { maxParamLength: 16_384 },
+    ...(options.trustedProxies && { trustProxy: [...options.trustedProxies] }),
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     serverFactory: (handler) => {
@@ -169,7 +180,7 @@ function authorize(options: AppOptions, request: FastifyRequest): Awaitable<ApiE
   const { resource } = request.routeOptions.config
   if (resource === undefined && !isUnderApi(request.url)) return undefined
   try {
-    const key = options.authenticate(request.headers.authorization)
+    const key = options.authenticate(request.headers.authorization, request)
     if (!(key instanceof Promise)) return admit(request, key)
     return key.then((found) => admit(request, found), unavailable)
   } catch (error) {
@@ -189,9 +200,10 @@ function isUnderApi(url: string): boolean {
 }
 
 /** Notes whose request it is; gives the refusal where the key is none, or not for the listing. */
-function admit(request: FastifyRequest, key: KeyRecord | undefined): ApiError | undefined {
+function admit(request: FastifyRequest, key: Found): ApiError | undefined {
   const { resource } = request.routeOptions.config
   if (key === undefined) return forbidden()
+  if ('waitSeconds' in key) return tooMany(key.waitSeconds)
   if (resource && key.scopes && !key.scopes.includes(resource.name)) return forbidden()
   request.key = key
   return undefined

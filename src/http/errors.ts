@@ -65,6 +65,11 @@ export function methodNotAllowed(): ApiError {
   return statusError(405, { allow: 'GET, HEAD' })
 }
 
+/** The client has to wait for so many seconds. */
+export function tooMany(seconds: number): ApiError {
+  return statusError(429, { 'retry-after': String(seconds) })
+}
+
 /** The store cannot be reached, or the service is stopping; `cause` is for the log alone. */
 export function unavailable(cause?: unknown): ApiError {
   return new ApiError(503, STATUS_CODES[503] ?? '', { headers: { 'retry-after': '5' }, cause })

@@ -38,6 +38,7 @@ const failures: Readonly<Record<number, { when: string; example?: string }>> = {
   413: { when: 'The body is larger than 16 KiB.' },
   415: { when: 'The body is not `application/json`.' },
   417: { when: 'An `Expect` field other than `100-continue`.' },
+  429: { when: 'The client asks too often, or has tried too many keys that are none.' },
   431: { when: 'The header is larger than 16 KiB, or has more than 100 fields.' },
   500: { when: 'A fault of the service. Its log has more under the same `X-Request-Id`.' },
   503: { when: 'The store cannot be reached, or the service is stopping. Try again later.' },
@@ -347,7 +348,7 @@ function responseComponents(): Readonly<Record<string, JsonSchema>> {
   const responses = Object.entries(failures).map(([code, { when, example }]) => {
     const headers = ['X-Request-Id']
     if (code === '405') headers.push('Allow')
-    if (code === '503') headers.push('Retry-After')
+    if (code === '429' || code === '503') headers.push('Retry-After')
     const message = example ?? STATUS_CODES[code]
     const value = { ok: false, error: { code: Number(code), message } }
     return [
