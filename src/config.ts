@@ -113,6 +113,14 @@ export const settings = {
     meaning: 'proxies whose X-Forwarded-For counts: addresses, networks (10.0.0.0/8), with commas',
     fault: listFault(isNetwork, 'none, or addresses and networks (10.0.0.0/8), commas between'),
   },
+  defaultRate: {
+    name: 'default-rate',
+    value: 'RATE',
+    default: 'none',
+    meaning:
+      'how often a key without a rate of its own may ask, such as 600/300s; none for no bound',
+    fault: rateFault,
+  },
   badKeyRate: {
     name: 'bad-key-rate',
     value: 'RATE',

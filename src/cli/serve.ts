@@ -7,6 +7,7 @@ import type { FastifyInstance } from 'fastify'
 import { listOf, type Settings, UsageError } from '../config.ts'
 import { type AppOptions, buildApp } from '../http/app.ts'
 import { createAuthenticate } from '../keys/authenticate.ts'
+import { createLimit } from '../keys/limit.ts'
 import { createThrottle, type Throttle } from '../keys/throttle.ts'
 import { OperatorError } from '../operator-error.ts'
 import { parseRate } from '../rate.ts'
@@ -33,7 +34,14 @@ SIGTERM or SIGINT (Ctrl-C) stop it: it takes no new connections, ends the runnin
   options: [],
   settings: [
     ...(['db', 'host', 'port', 'cacheMib', 'stopSeconds'] as const),
-    ...(['corsOrigin', 'trustProxy', 'badKeyRate', 'logLevel', 'logFormat'] as const),
+    ...([
+      'corsOrigin',
+      'trustProxy',
+      'defaultRate',
+      'badKeyRate',
+      'logLevel',
+      'logFormat',
+    ] as const),
   ],
   async run({ words, settings }, context) {
     if (words.length > 0)
@@ -69,6 +77,7 @@ export async function startServer(
     store,
     resources,
     authenticate: createAuthenticate(store, now, throttleOf(settings)),
+    limitRate: createLimit(settings.defaultRate, () => performance.now()),
     cacheBytesMax: Number(settings.cacheMib) * 1_048_576,
     logger: log.logger,
     version: programVersion(),

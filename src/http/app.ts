@@ -5,17 +5,16 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Logger } from 'pino'
 import type { Resource } from '../resources/resource.ts'
 import type { Awaitable, KeyRecord, StoreReader } from '../store/store.ts'
+import { type AdmissionOptions, authorize, pathOf } from './admission.ts'
 import { type Cors, createCors } from './cors.ts'
 import { addDocs } from './docs.ts'
 import {
   ApiError,
   badRequest,
   failureBody,
-  forbidden,
   methodNotAllowed,
   notFound,
   statusError,
-  tooMany,
   unavailable,
 } from './errors.ts'
 import { addHealth } from './health.ts'
@@ -42,18 +41,10 @@ declare module 'fastify' {
   }
 }
 
-/** What is known of whoever asks. */
-type Found = KeyRecord | { readonly waitSeconds: number } | undefined
-
 /** What the application is made of. */
-export interface AppOptions {
+export interface AppOptions extends AdmissionOptions {
   readonly store: StoreReader
   readonly resources: readonly Resource[]
-  /** Gives the key of a request, or how long its client has to wait; undefined for no key. */
-  readonly authenticate: (
-    authorization: string | undefined,
-    client: { readonly ip: string | undefined },
-  ) => Awaitable<Found>
   /** Addresses and networks of proxies whose X-Forwarded-For is believed; none unless given. */
   readonly trustedProxies?: readonly string[]
   readonly cacheBytesMax: number
@@ -65,7 +56,6 @@ export interface AppOptions {
   readonly limits?: Partial<WireLimits>
 }
 
-const apiPrefix = '/api/'
 const requestIdPattern = /^[A-Za-z0-9._-]{1,64}$/
 
 /** Builds the application; `listen` or `inject` is the caller's. */
@@ -135,7 +125,7 @@ function createReceive(app: FastifyInstance, options: AppOptions): Receive {
       cors.mark(request, reply)
       if (cors.answerPreflight(request, reply)) return 'answered'
     }
-    return authorize(options, request)
+    return authorize(options, request, reply)
   }
 }
 
@@ -172,41 +162,6 @@ function addCommonBehaviour(app: FastifyInstance, options: AppOptions, receive: 
   app.setNotFoundHandler(() => {
     throw notFound()
   })
-}
-
-/** Contract section 2: why the request is refused, before everything else under /api/. */
-function authorize(options: AppOptions, request: FastifyRequest): Awaitable<ApiError | undefined> {
-  // A route that serves a listing needs a key by whatever spelling of its path it was found.
-  const { resource } = request.routeOptions.config
-  if (resource === undefined && !isUnderApi(request.url)) return undefined
-  try {
-    const key = options.authenticate(request.headers.authorization, request)
-    if (!(key instanceof Promise)) return admit(request, key)
-    return key.then((found) => admit(request, found), unavailable)
-  } catch (error) {
-    return unavailable(error)
-  }
-}
-
-/** The path of a target as the router sees it: without host and query, and percent-decoded. */
-function pathOf(url: string): string {
-  const decode = (code: string) => String.fromCharCode(parseInt(code.slice(1), 16))
-  const path = url.replace(/^https?:\/\/[^/]*/i, '').split('?', 1)[0] ?? ''
-  return path.replace(/%[0-9a-f]{2}/gi, decode)
-}
-
-function isUnderApi(url: string): boolean {
-  return pathOf(url).startsWith(apiPrefix)
-}
-
-/** Notes whose request it is; gives the refusal where the key is none, or not for the listing. */
-function admit(request: FastifyRequest, key: Found): ApiError | undefined {
-  const { resource } = request.routeOptions.config
-  if (key === undefined) return forbidden()
-  if ('waitSeconds' in key) return tooMany(key.waitSeconds)
-  if (resource && key.scopes && !key.scopes.includes(resource.name)) return forbidden()
-  request.key = key
-  return undefined
 }
 
 /** Gathers the paths of all routes that are added from now on; tells whether one is known. */

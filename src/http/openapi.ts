@@ -117,7 +117,7 @@ function listingOperation(resource: Resource): JsonSchema {
     responses: {
       200: {
         description: 'A page of the listing',
-        headers: headerRefs(['X-Request-Id', 'Link', ...validatorHeaders]),
+        headers: headerRefs(['X-Request-Id', 'Link', ...validatorHeaders, ...rateHeaders]),
         content: {
           'application/json': {
             schema: ref('schemas', `${schemaName(resource)}Page`),
@@ -127,7 +127,7 @@ function listingOperation(resource: Resource): JsonSchema {
       },
       304: {
         description: 'The page is still what the tag in If-None-Match says',
-        headers: headerRefs(['X-Request-Id', ...validatorHeaders]),
+        headers: headerRefs(['X-Request-Id', ...validatorHeaders, ...rateHeaders]),
       },
       ...Object.fromEntries(
         Object.keys(failures).map((code) => [code, ref('responses', `Error${code}`)]),
@@ -213,6 +213,10 @@ function parameterComponents(): Readonly<Record<string, JsonSchema>> {
 
 const validatorHeaders = ['ETag', 'Cache-Control', 'Vary', 'Data-Version', 'Last-Modified']
 
+/** On every answer to a key that has a limit, but for what is answered before it is known. */
+const rateHeaders = ['RateLimit', 'RateLimit-Policy']
+const beforeTheKey = ['403', '408', '417', '431', '505']
+
 const headerComponents = {
   'X-Request-Id': responseHeader('The id of this request, yours if you gave one', 'order-4711'),
   Link: responseHeader(
@@ -232,6 +236,14 @@ const headerComponents = {
     'Tue, 17 Jan 2023 16:03:05 GMT',
   ),
   Allow: responseHeader('The methods that the path takes', 'GET, HEAD'),
+  RateLimit: responseHeader(
+    'Where the key has a limit: `r` more requests within the next `t` seconds',
+    '"default";r=50;t=30',
+  ),
+  'RateLimit-Policy': responseHeader(
+    'Where the key has a limit: `q` requests in a window of `w` seconds',
+    '"default";q=600;w=300',
+  ),
   'Retry-After': {
     description: 'After how many seconds to try again',
     schema: { type: 'integer', format: 'int32', minimum: 0, maximum: 86_400 },
@@ -347,6 +359,7 @@ function examplePage(resource: Resource): JsonSchema {
 function responseComponents(): Readonly<Record<string, JsonSchema>> {
   const responses = Object.entries(failures).map(([code, { when, example }]) => {
     const headers = ['X-Request-Id']
+    if (!beforeTheKey.includes(code)) headers.push(...rateHeaders)
     if (code === '405') headers.push('Allow')
     if (code === '429' || code === '503') headers.push('Retry-After')
     const message = example ?? STATUS_CODES[code]

@@ -80,6 +80,8 @@ function checkAnnounced(operation: Operation, given: Answer): void {
   const { headers, content } = deref<Response>(part)
   for (const [name, header] of Object.entries(headers)) {
     const value = given.headers[name.toLowerCase()]
+    // These are there for keys with a limit alone.
+    if (value === undefined && name.startsWith('RateLimit')) continue
     assert.ok(value !== undefined, `${operation.operationId} ${given.status}: ${name} misses`)
     const { schema } = deref<{ schema: { type: string } }>(header)
     validate(schema, schema.type === 'integer' ? Number(value) : value, name)

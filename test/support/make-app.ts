@@ -6,6 +6,7 @@ import { pino } from 'pino'
 import { buildApp } from '../../src/http/app.ts'
 import type { WireLimits } from '../../src/http/wire-server.ts'
 import { createAuthenticate } from '../../src/keys/authenticate.ts'
+import { createLimit } from '../../src/keys/limit.ts'
 import { createThrottle } from '../../src/keys/throttle.ts'
 import type { Rate } from '../../src/rate.ts'
 import { resources as allResources } from '../../src/resources/index.ts'
@@ -30,6 +31,8 @@ interface MakeAppOptions {
   readonly trustedProxies?: readonly string[]
   /** How many failed attempts an address has; as many as it likes unless given. */
   readonly badKeyRate?: Rate
+  /** How often a key without a rate of its own may ask; as often as it likes unless given. */
+  readonly defaultRate?: string
   /** Milliseconds that are never set back. */
   readonly clock?: () => number
   /** Adds to the application before it is ready. */
@@ -82,6 +85,7 @@ export async function makeApp(scope: Scope, options: MakeAppOptions = {}): Promi
     store: reader,
     resources,
     authenticate: createAuthenticate(reader, now, throttle),
+    limitRate: createLimit(options.defaultRate ?? 'none', clock),
     cacheBytesMax: options.cacheBytesMax ?? 1_048_576,
     logger: pino({ base: null }, { write: (line) => void lines.push(line) }),
     version: '0.0.0-test',

@@ -1,0 +1,75 @@
+// How often a key may ask: `quota` requests in a window that begins with the first of them, and
+// then anew. The form on the wire is that of the IETF draft (draft-ietf-httpapi-ratelimit-headers).
+
+import { LRUCache } from 'lru-cache'
+import type { Awaitable, KeyRecord } from '../store/store.ts'
+import { parseRate, type Rate } from '../rate.ts'
+import { createWindows } from './windows.ts'
+
+/** How many keys are counted at a time; beyond it, some key's window begins anew. */
+export const limitedKeysMax = 1_000_000
+/** How many different rates are kept in their readable form. */
+const policiesMax = 1_000
+
+/** What is said of a request of a key with a limit. */
+export interface RateVerdict {
+  readonly isWithin: boolean
+  /** The value of RateLimit-Policy. */
+  readonly policy: string
+  /** How many more requests the window has room for. */
+  readonly remaining: number
+  /** When the window ends, in seconds from now, rounded up. */
+  readonly resetSeconds: number
+}
+
+/** Counts a request of a key; undefined where the key has no limit. */
+export type LimitRate = (key: KeyRecord) => Awaitable<RateVerdict | undefined>
+
+/** A rate, and how it is told to clients. */
+export interface Policy {
+  readonly rate: Rate
+  readonly text: string
+}
+
+/** How often a key has asked in its window, this time included, and what is left of that. */
+export interface Counted {
+  readonly count: number
+  readonly leftMs: number
+}
+
+/**
+ * @param defaultRate is for keys that have none of their own, such as 600/300s; or `none`.
+ * @param clock gives milliseconds that are never set back.
+ */
+export function createLimit(defaultRate: string, clock: () => number): LimitRate {
+  const windows = createWindows<number>(limitedKeysMax)
+  const policies = new LRUCache<string, Policy>({ max: policiesMax })
+
+  function policyOf(text: string): Policy | undefined {
+    const known = policies.get(text)
+    if (known !== undefined) return known
+    const rate = parseRate(text)
+    if (rate === undefined) return undefined
+    const policy = { rate, text: `"default";q=${rate.quota};w=${rate.seconds}` }
+    policies.set(text, policy)
+    return policy
+  }
+
+  return ({ id, rate: own }) => {
+    const text = own ?? defaultRate
+    const policy = text === 'none' ? undefined : policyOf(text)
+    if (policy === undefined) return undefined
+    const now = clock()
+    const { count, endsAt } = windows.count(id, policy.rate.seconds * 1_000, now)
+    return verdictOf(policy, { count, leftMs: endsAt - now })
+  }
+}
+
+function verdictOf({ rate, text }: Policy, { count, leftMs }: Counted): RateVerdict {
+  return {
+    isWithin: count <= rate.quota,
+    policy: text,
+    remaining: Math.max(0, rate.quota - count),
+    resetSeconds: Math.ceil(leftMs / 1_000),
+  }
+}
