@@ -121,6 +121,16 @@ export const settings = {
       'how often a key without a rate of its own may ask, such as 600/300s; none for no bound',
     fault: rateFault,
   },
+  redisUrl: {
+    name: 'redis-url',
+    value: 'URL',
+    default: 'none',
+    meaning: 'a Redis through which several servers share rates, such as redis://host:6379',
+    fault: (value) =>
+      value === 'none' || (/^rediss?:/.test(value) && URL.canParse(value))
+        ? undefined
+        : 'must be none, or a URL such as redis://host:6379',
+  },
   badKeyRate: {
     name: 'bad-key-rate',
     value: 'RATE',

@@ -4,16 +4,13 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
-import { listOf, type Settings, UsageError } from '../config.ts'
-import { type AppOptions, buildApp } from '../http/app.ts'
-import { createAuthenticate } from '../keys/authenticate.ts'
-import { createLimit } from '../keys/limit.ts'
-import { createThrottle, type Throttle } from '../keys/throttle.ts'
+import { type Settings, UsageError } from '../config.ts'
+import { buildApp } from '../http/app.ts'
 import { OperatorError } from '../operator-error.ts'
-import { parseRate } from '../rate.ts'
 import { resources } from '../resources/index.ts'
 import { openStoreReader } from '../store/open-store.ts'
 import type { StoreReader } from '../store/store.ts'
+import { readyOptions } from './app-options.ts'
 import type { Command, CommandContext } from './command.ts'
 import { createLog, type Log } from './log.ts'
 import { programVersion } from './program-version.ts'
@@ -34,14 +31,8 @@ SIGTERM or SIGINT (Ctrl-C) stop it: it takes no new connections, ends the runnin
   options: [],
   settings: [
     ...(['db', 'host', 'port', 'cacheMib', 'stopSeconds'] as const),
-    ...([
-      'corsOrigin',
-      'trustProxy',
-      'defaultRate',
-      'badKeyRate',
-      'logLevel',
-      'logFormat',
-    ] as const),
+    ...(['corsOrigin', 'trustProxy', 'defaultRate', 'redisUrl', 'badKeyRate'] as const),
+    ...(['logLevel', 'logFormat'] as const),
   ],
   async run({ words, settings }, context) {
     if (words.length > 0)
@@ -73,38 +64,23 @@ export async function startServer(
 ): Promise<RunningServer> {
   const store = openStoreReader(settings.db, resources)
   const log = await createLog(settings, stdout)
+  const ready = await readyOptions(settings, store, now, log.logger)
   const app = buildApp({
     store,
     resources,
-    authenticate: createAuthenticate(store, now, throttleOf(settings)),
-    limitRate: createLimit(settings.defaultRate, () => performance.now()),
-    cacheBytesMax: Number(settings.cacheMib) * 1_048_576,
     logger: log.logger,
     version: programVersion(),
-    ...optionsOf(settings),
+    ...ready.options,
   })
+  app.addHook('onClose', ready.close)
   try {
     await app.listen({ host: settings.host, port: Number(settings.port) })
   } catch (error) {
+    await app.close()
     await store.close()
     throw explainListenError(error, settings)
   }
   return { app, store, log, url: urlOf(app.server.address() as AddressInfo) }
-}
-
-/** What the settings say of the application itself. */
-function optionsOf(settings: Settings): Pick<AppOptions, 'corsOrigins' | 'trustedProxies'> {
-  const corsOrigins = listOf(settings.corsOrigin)
-  const trustedProxies = listOf(settings.trustProxy)
-  return {
-    ...(corsOrigins.length > 0 ? { corsOrigins } : {}),
-    ...(trustedProxies.length > 0 ? { trustedProxies } : {}),
-  }
-}
-
-function throttleOf({ badKeyRate }: Settings): Throttle | undefined {
-  const rate = parseRate(badKeyRate)
-  return rate && createThrottle(rate, () => performance.now())
 }
 
 /** Waits for the signal, lets running requests end, and closes everything. */

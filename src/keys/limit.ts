@@ -4,6 +4,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Awaitable, KeyRecord } from '../store/store.ts'
 import { parseRate, type Rate } from '../rate.ts'
+import type { Counted, SharedWindows } from './shared-windows.ts'
 import { createWindows } from './windows.ts'
 
 /** How many keys are counted at a time; beyond it, some key's window begins anew. */
@@ -31,17 +32,16 @@ export interface Policy {
   readonly text: string
 }
 
-/** How often a key has asked in its window, this time included, and what is left of that. */
-export interface Counted {
-  readonly count: number
-  readonly leftMs: number
-}
-
 /**
  * @param defaultRate is for keys that have none of their own, such as 600/300s; or `none`.
  * @param clock gives milliseconds that are never set back.
+ * @param shared counts for several servers; where it does not answer, this one counts on its own.
  */
-export function createLimit(defaultRate: string, clock: () => number): LimitRate {
+export function createLimit(
+  defaultRate: string,
+  clock: () => number,
+  shared?: SharedWindows,
+): LimitRate {
   const windows = createWindows<number>(limitedKeysMax)
   const policies = new LRUCache<string, Policy>({ max: policiesMax })
 
@@ -59,6 +59,13 @@ export function createLimit(defaultRate: string, clock: () => number): LimitRate
     const text = own ?? defaultRate
     const policy = text === 'none' ? undefined : policyOf(text)
     if (policy === undefined) return undefined
+    const { quota, seconds } = policy.rate
+    const counted = shared?.count(`${id}:${quota}/${seconds}`, seconds * 1_000)
+    if (counted === undefined) return countHere(id, policy)
+    return counted.then((found) => (found ? verdictOf(policy, found) : countHere(id, policy)))
+  }
+
+  function countHere(id: number, policy: Policy): RateVerdict {
     const now = clock()
     const { count, endsAt } = windows.count(id, policy.rate.seconds * 1_000, now)
     return verdictOf(policy, { count, leftMs: endsAt - now })
