@@ -99,6 +99,27 @@ export const settings = {
     meaning: 'how long running requests may take to end when the server is told to stop',
     fault: integerBetween(0, 3_600),
   },
+  connectionsMax: {
+    name: 'connections-max',
+    value: 'N',
+    default: '10000',
+    meaning: 'how many connections are held; one more is closed at once',
+    fault: integerBetween(1, 1_000_000),
+  },
+  requestsMax: {
+    name: 'requests-max',
+    value: 'N',
+    default: '2000',
+    meaning: 'how many requests may be under way; one more is a 503',
+    fault: integerBetween(1, 1_000_000),
+  },
+  delayMsMax: {
+    name: 'delay-ms-max',
+    value: 'N',
+    default: '500',
+    meaning: 'how late the server may be, in milliseconds; while it is later, requests are a 503',
+    fault: integerBetween(1, 60_000),
+  },
   corsOrigin: {
     name: 'cors-origin',
     value: 'ORIGINS',

@@ -16,7 +16,7 @@ const clock = () => performance.now()
 export interface ReadyOptions {
   readonly options: Pick<
     AppOptions,
-    'authenticate' | 'limitRate' | 'corsOrigins' | 'trustedProxies' | 'cacheBytesMax'
+    'authenticate' | 'limitRate' | 'corsOrigins' | 'trustedProxies' | 'cacheBytesMax' | 'limits'
   >
   readonly close: () => Promise<void>
 }
@@ -36,6 +36,11 @@ export async function readyOptions(
       authenticate: createAuthenticate(store, now, throttleOf(settings)),
       limitRate: createLimit(settings.defaultRate, clock, shared),
       cacheBytesMax: Number(settings.cacheMib) * 1_048_576,
+      limits: {
+        connectionsMax: Number(settings.connectionsMax),
+        requestsMax: Number(settings.requestsMax),
+        delayMsMax: Number(settings.delayMsMax),
+      },
       ...(corsOrigins.length > 0 ? { corsOrigins } : {}),
       ...(trustedProxies.length > 0 ? { trustedProxies } : {}),
     },

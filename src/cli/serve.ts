@@ -31,6 +31,7 @@ SIGTERM or SIGINT (Ctrl-C) stop it: it takes no new connections, ends the runnin
   options: [],
   settings: [
     ...(['db', 'host', 'port', 'cacheMib', 'stopSeconds'] as const),
+    ...(['connectionsMax', 'requestsMax', 'delayMsMax'] as const),
     ...(['corsOrigin', 'trustProxy', 'defaultRate', 'redisUrl', 'badKeyRate'] as const),
     ...(['logLevel', 'logFormat'] as const),
   ],

@@ -17,8 +17,9 @@ import {
   statusError,
   unavailable,
 } from './errors.ts'
-import { addHealth } from './health.ts'
+import { addHealth, isHealthPath } from './health.ts'
 import { addListingRoute } from './listing-route.ts'
+import { createLoad, type Load, type LoadLimits, loadLimits } from './load.ts'
 import { createOpenApi } from './openapi.ts'
 import { createPageCache } from './page-cache.ts'
 import { answerBrokenRequest, answerUnhandled } from './raw-errors.ts'
@@ -52,8 +53,8 @@ export interface AppOptions extends AdmissionOptions {
   readonly version: string
   /** Origins whose pages may read answers, or `*`; none unless given. */
   readonly corsOrigins?: readonly string[]
-  /** Other limits of a connection than the usual ones. */
-  readonly limits?: Partial<WireLimits>
+  /** Other limits of a connection, and of all together, than the usual ones. */
+  readonly limits?: Partial<WireLimits & LoadLimits>
 }
 
 const requestIdPattern = /^[A-Za-z0-9._-]{1,64}$/
@@ -61,6 +62,8 @@ const requestIdPattern = /^[A-Za-z0-9._-]{1,64}$/
 /** Builds the application; `listen` or `inject` is the caller's. */
 export function buildApp(options: AppOptions): FastifyInstance {
   const { store, resources, logger } = options
+  const limits = { ...loadLimits, ...wireLimits, ...options.limits }
+  const load = createLoad(limits, logger)
   const app = Fastify({
     logger: false,
     genReqId: ({ headers }) => requestId(headers['x-request-id']),
@@ -70,7 +73,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     serverFactory: (handler) => {
-      const server = createWireServer(handler, { ...wireLimits, ...options.limits })
+      const server = createWireServer(handler, limits, load)
       answerUnhandled(server, logger)
       return server
     },
@@ -84,8 +87,9 @@ export function buildApp(options: AppOptions): FastifyInstance {
     },
     clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, logger),
   })
-  const receive = createReceive(app, options)
+  const receive = createReceive(app, options, load)
   addCommonBehaviour(app, options, receive)
+  app.addHook('onClose', () => load.close())
   const cache = createPageCache(options.cacheBytesMax)
   for (const resource of resources) addListingRoute(app, resource, { store, cache })
   addHealth(app, store)
@@ -104,7 +108,7 @@ type Refusal = ApiError | 'answered' | undefined
 type Receive = (request: FastifyRequest, reply: FastifyReply) => Awaitable<Refusal>
 
 /** Makes what every request meets first, whether the router knows its path or not. */
-function createReceive(app: FastifyInstance, options: AppOptions): Receive {
+function createReceive(app: FastifyInstance, options: AppOptions, load: Load): Receive {
   const cors: Cors | undefined = options.corsOrigins && createCors(options.corsOrigins)
   let isStopping = false
   app.decorate('stopAnswering', () => {
@@ -124,6 +128,11 @@ function createReceive(app: FastifyInstance, options: AppOptions): Receive {
     if (cors !== undefined) {
       cors.mark(request, reply)
       if (cors.answerPreflight(request, reply)) return 'answered'
+    }
+    const excess = load.excess()
+    if (excess !== undefined && !isHealthPath(request.url)) {
+      load.warn(excess)
+      return unavailable()
     }
     return authorize(options, request, reply)
   }
@@ -181,7 +190,9 @@ function sendFailure(
   logger: Logger,
 ): void {
   const failure = asApiError(error)
-  if (failure.code >= 500) logFault(logger, request, failure.cause ?? error)
+  // What we refuse on purpose has no cause, and its line in the log says enough.
+  const cause = failure === error ? failure.cause : error
+  if (failure.code >= 500 && cause !== undefined) logFault(logger, request, cause)
   void reply
     .code(failure.code)
     .headers(failure.headers)

@@ -41,7 +41,7 @@ const failures: Readonly<Record<number, { when: string; example?: string }>> = {
   429: { when: 'The client asks too often, or has tried too many keys that are none.' },
   431: { when: 'The header is larger than 16 KiB, or has more than 100 fields.' },
   500: { when: 'A fault of the service. Its log has more under the same `X-Request-Id`.' },
-  503: { when: 'The store cannot be reached, or the service is stopping. Try again later.' },
+  503: { when: 'The store cannot be reached, or the service is overloaded or stopping.' },
   505: { when: 'Another version of HTTP than 1.0 and 1.1.' },
 }
 

@@ -2,6 +2,7 @@
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { type Load, type LoadLimits, loadLimits } from './load.ts'
 import { headersMax } from './wire-faults.ts'
 
 /** What a connection has been through. */
@@ -12,6 +13,8 @@ interface Connection {
   last: IncomingMessage | undefined
   /** Nothing that comes from now on is looked at: its last answer has been found. */
   isClosing: boolean
+  /** It is closed; none of its requests is under way any more. */
+  isGone: boolean
   /** What is to be done when all whole requests have been answered. */
   onQuiet: (() => void) | undefined
   /** To be called when a request has been answered. */
@@ -19,7 +22,7 @@ interface Connection {
 }
 
 /** What the server puts up with from one connection; times in milliseconds. */
-export interface WireLimits {
+export interface WireLimits extends Pick<LoadLimits, 'connectionsMax'> {
   /** Requests on a connection that wait for their answers; one more, and it is cut off. */
   readonly unansweredMax: number
   /** How long the head of a request may take to arrive. */
@@ -42,6 +45,7 @@ export const wireLimits: WireLimits = {
   restMs: 65_000,
   standstillMs: 15_000,
   checkMs: 1_000,
+  connectionsMax: loadLimits.connectionsMax,
 }
 
 const connectionKey = Symbol('connection')
@@ -53,12 +57,13 @@ interface Tracked {
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
 /** Makes the server that hands sound connections' requests to the application. */
-export function createWireServer(handler: Handler, limits: WireLimits): Server {
+export function createWireServer(handler: Handler, limits: WireLimits, load: Load): Server {
   const { unansweredMax } = limits
   const receive: Handler = (request, response) => {
     const connection = connectionOf(request.socket)
     if (connection.isClosing) return
     connection.unanswered += 1
+    load.begin()
     // Whoever asks on without reading fills our memory with answers, not its own.
     if (connection.unanswered > unansweredMax) {
       connection.isClosing = true
@@ -68,6 +73,15 @@ export function createWireServer(handler: Handler, limits: WireLimits): Server {
     connection.last = request
     response.on('finish', connection.answered)
     handler(request, response)
+  }
+  const track = (socket: Duplex) => {
+    const connection = createConnection(load)
+    const tracked = socket as unknown as Tracked
+    tracked[connectionKey] = connection
+    socket.once('close', () => {
+      load.end(connection.unanswered)
+      connection.isGone = true
+    })
   }
   const server = createServer(
     {
@@ -91,6 +105,8 @@ export function createWireServer(handler: Handler, limits: WireLimits): Server {
     response.shouldKeepAlive = false
     receive(request, response)
   }
+  server.maxConnections = limits.connectionsMax
+  server.on('connection', track).on('drop', () => load.warn('connections'))
   // Leave to send a body is given where one is read (request-body.ts), not before it is refused.
   server.on('checkContinue', expect).on('checkExpectation', expect)
   return server
@@ -124,17 +140,21 @@ export function afterAnswers(socket: Duplex, work: () => void): void {
 
 function connectionOf(socket: Duplex): Connection {
   const tracked = socket as unknown as Tracked
+  // A request that came without a connection, as tests inject it, has nothing to count.
   return (tracked[connectionKey] ??= createConnection())
 }
 
-function createConnection(): Connection {
+function createConnection(load?: Load): Connection {
   const connection: Connection = {
     unanswered: 0,
     last: undefined,
     isClosing: false,
+    isGone: false,
     onQuiet: undefined,
     answered() {
+      if (connection.isGone) return
       connection.unanswered -= 1
+      load?.end(1)
       if (connection.onQuiet !== undefined) runIfQuiet(connection)
     },
   }

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import { buildApp } from '../../src/http/app.ts'
+import type { LoadLimits } from '../../src/http/load.ts'
 import type { WireLimits } from '../../src/http/wire-server.ts'
 import { createAuthenticate } from '../../src/keys/authenticate.ts'
 import { createLimit } from '../../src/keys/limit.ts'
@@ -26,7 +27,7 @@ interface MakeAppOptions {
   /** Stands between the application and its store, to break it or to count what is asked. */
   readonly wrapStore?: (store: StoreReader) => StoreReader
   /** Other limits of a connection than the usual ones. */
-  readonly limits?: Partial<WireLimits>
+  readonly limits?: Partial<WireLimits & LoadLimits>
   readonly corsOrigins?: readonly string[]
   readonly trustedProxies?: readonly string[]
   /** How many failed attempts an address has; as many as it likes unless given. */
