@@ -4,7 +4,9 @@ import type { Logger } from 'pino'
 import { listOf, type Settings } from '../config.ts'
 import type { AppOptions } from '../http/app.ts'
 import { createAuthenticate } from '../keys/authenticate.ts'
+import { type Counter, createCounter } from '../keys/counter.ts'
 import { createLimit } from '../keys/limit.ts'
+import { type Ask, askCounter, askThrottle } from '../keys/one-for-all.ts'
 import type { SharedWindows } from '../keys/shared-windows.ts'
 import { createThrottle, type Throttle } from '../keys/throttle.ts'
 import { parseRate } from '../rate.ts'
@@ -12,39 +14,62 @@ import type { StoreReader } from '../store/store.ts'
 
 const clock = () => performance.now()
 
-/** What the settings say of the application, and what has to be closed after it. */
-export interface ReadyOptions {
-  readonly options: Pick<
-    AppOptions,
-    'authenticate' | 'limitRate' | 'corsOrigins' | 'trustedProxies' | 'cacheBytesMax' | 'limits'
-  >
+/** The counts of keys and of addresses, one for all processes of a server. */
+export interface Limits {
+  readonly counter: Counter
+  readonly throttle: Throttle | undefined
   readonly close: () => Promise<void>
 }
 
+/** Keeps the counts here, shared with other servers on one store where there is a Redis. */
+export async function keepLimits(
+  settings: Settings,
+  storeId: string,
+  logger: Logger,
+): Promise<Limits> {
+  const shared = await connectRedis(settings, storeId, logger)
+  return {
+    counter: createCounter(clock, shared?.count),
+    throttle: throttleOf(settings),
+    close: async () => shared?.close(),
+  }
+}
+
+/** Asks another process, which keeps the counts and answers with `answerLimits`. */
+export function borrowLimits(settings: Settings, ask: Ask): Limits {
+  return {
+    counter: createCounter(clock, askCounter(ask)),
+    throttle: throttleOf(settings) && askThrottle(ask),
+    close: () => Promise.resolve(),
+  }
+}
+
+/** What the settings say of the application. */
+type ReadyOptions = Pick<
+  AppOptions,
+  'authenticate' | 'limitRate' | 'corsOrigins' | 'trustedProxies' | 'cacheBytesMax' | 'limits'
+>
+
 /** @param now gives milliseconds since 1970. */
-export async function readyOptions(
+export function readyOptions(
   settings: Settings,
   store: StoreReader,
   now: () => number,
-  logger: Logger,
-): Promise<ReadyOptions> {
+  { counter, throttle }: Limits,
+): ReadyOptions {
   const corsOrigins = listOf(settings.corsOrigin)
   const trustedProxies = listOf(settings.trustProxy)
-  const shared = await connectRedis(settings, store, logger)
   return {
-    options: {
-      authenticate: createAuthenticate(store, now, throttleOf(settings)),
-      limitRate: createLimit(settings.defaultRate, clock, shared),
-      cacheBytesMax: Number(settings.cacheMib) * 1_048_576,
-      limits: {
-        connectionsMax: Number(settings.connectionsMax),
-        requestsMax: Number(settings.requestsMax),
-        delayMsMax: Number(settings.delayMsMax),
-      },
-      ...(corsOrigins.length > 0 ? { corsOrigins } : {}),
-      ...(trustedProxies.length > 0 ? { trustedProxies } : {}),
+    authenticate: createAuthenticate(store, now, throttle),
+    limitRate: createLimit(settings.defaultRate, counter),
+    cacheBytesMax: Number(settings.cacheMib) * 1_048_576,
+    limits: {
+      connectionsMax: Number(settings.connectionsMax),
+      requestsMax: Number(settings.requestsMax),
+      delayMsMax: Number(settings.delayMsMax),
     },
-    close: async () => shared?.close(),
+    ...(corsOrigins.length > 0 ? { corsOrigins } : {}),
+    ...(trustedProxies.length > 0 ? { trustedProxies } : {}),
   }
 }
 
@@ -56,7 +81,7 @@ function throttleOf({ badKeyRate }: Settings): Throttle | undefined {
 /** Servers on one store, or on copies of it, share their counts. */
 async function connectRedis(
   { redisUrl }: Settings,
-  { storeId }: StoreReader,
+  storeId: string,
   logger: Logger,
 ): Promise<SharedWindows | undefined> {
   if (redisUrl === 'none') return undefined

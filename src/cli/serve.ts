@@ -10,7 +10,7 @@ import { OperatorError } from '../operator-error.ts'
 import { resources } from '../resources/index.ts'
 import { openStoreReader } from '../store/open-store.ts'
 import type { StoreReader } from '../store/store.ts'
-import { readyOptions } from './app-options.ts'
+import { keepLimits, readyOptions } from './app-options.ts'
 import type { Command, CommandContext } from './command.ts'
 import { createLog, type Log } from './log.ts'
 import { programVersion } from './program-version.ts'
@@ -65,15 +65,15 @@ export async function startServer(
 ): Promise<RunningServer> {
   const store = openStoreReader(settings.db, resources)
   const log = await createLog(settings, stdout)
-  const ready = await readyOptions(settings, store, now, log.logger)
+  const limits = await keepLimits(settings, store.storeId, log.logger)
   const app = buildApp({
     store,
     resources,
     logger: log.logger,
     version: programVersion(),
-    ...ready.options,
+    ...readyOptions(settings, store, now, limits),
   })
-  app.addHook('onClose', ready.close)
+  app.addHook('onClose', limits.close)
   try {
     await app.listen({ host: settings.host, port: Number(settings.port) })
   } catch (error) {

@@ -49,9 +49,16 @@ export function createAuthenticate(
   }
 
   /** What a client gets whose attempt has failed. */
-  function refuse({ ip }: Client): Wait | undefined {
-    const waitSeconds = throttle?.fail(ip)
-    return waitSeconds === undefined ? undefined : { waitSeconds }
+  function refuse({ ip }: Client): Awaitable<Wait | undefined> {
+    const seconds = throttle?.fail(ip)
+    return seconds instanceof Promise ? seconds.then(waitFor) : waitFor(seconds)
+  }
+
+  function lookUp(id: string, client: Client): Awaitable<KeyRecord | Wait | undefined> {
+    const found = store.findKey(Buffer.from(id, 'latin1'))
+    return found instanceof Promise
+      ? found.then((key) => believe(id, key) ?? refuse(client))
+      : (believe(id, found) ?? refuse(client))
   }
 
   return (authorization, client) => {
@@ -68,13 +75,15 @@ export function createAuthenticate(
     if (!isWellFormedKey(token)) return refuse(client)
     // Nor is one looked up for an address that has failed too often; but a client whose key has
     // been good here goes on, so that none is locked out by another one of the same address.
-    const waitSeconds = known === undefined ? throttle?.waitOf(client.ip) : undefined
-    if (waitSeconds !== undefined) return { waitSeconds }
-    const found = store.findKey(Buffer.from(id, 'latin1'))
-    return found instanceof Promise
-      ? found.then((key) => believe(id, key) ?? refuse(client))
-      : (believe(id, found) ?? refuse(client))
+    const seconds = known === undefined ? throttle?.waitOf(client.ip) : undefined
+    return seconds instanceof Promise
+      ? seconds.then((found) => waitFor(found) ?? lookUp(id, client))
+      : (waitFor(seconds) ?? lookUp(id, client))
   }
+}
+
+function waitFor(waitSeconds: number | undefined): Wait | undefined {
+  return waitSeconds === undefined ? undefined : { waitSeconds }
 }
 
 function isInForce(key: KeyRecord, now: number): boolean {

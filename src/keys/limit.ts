@@ -4,11 +4,8 @@
 import { LRUCache } from 'lru-cache'
 import type { Awaitable, KeyRecord } from '../store/store.ts'
 import { parseRate, type Rate } from '../rate.ts'
-import type { Counted, SharedWindows } from './shared-windows.ts'
-import { createWindows } from './windows.ts'
+import type { Counted, Counter } from './counter.ts'
 
-/** How many keys are counted at a time; beyond it, some key's window begins anew. */
-export const limitedKeysMax = 1_000_000
 /** How many different rates are kept in their readable form. */
 const policiesMax = 1_000
 
@@ -32,17 +29,8 @@ export interface Policy {
   readonly text: string
 }
 
-/**
- * @param defaultRate is for keys that have none of their own, such as 600/300s; or `none`.
- * @param clock gives milliseconds that are never set back.
- * @param shared counts for several servers; where it does not answer, this one counts on its own.
- */
-export function createLimit(
-  defaultRate: string,
-  clock: () => number,
-  shared?: SharedWindows,
-): LimitRate {
-  const windows = createWindows<number>(limitedKeysMax)
+/** @param defaultRate is for keys that have none of their own, such as 600/300s; or `none`. */
+export function createLimit(defaultRate: string, counter: Counter): LimitRate {
   const policies = new LRUCache<string, Policy>({ max: policiesMax })
 
   function policyOf(text: string): Policy | undefined {
@@ -59,16 +47,10 @@ export function createLimit(
     const text = own ?? defaultRate
     const policy = text === 'none' ? undefined : policyOf(text)
     if (policy === undefined) return undefined
-    const { quota, seconds } = policy.rate
-    const counted = shared?.count(`${id}:${quota}/${seconds}`, seconds * 1_000)
-    if (counted === undefined) return countHere(id, policy)
-    return counted.then((found) => (found ? verdictOf(policy, found) : countHere(id, policy)))
-  }
-
-  function countHere(id: number, policy: Policy): RateVerdict {
-    const now = clock()
-    const { count, endsAt } = windows.count(id, policy.rate.seconds * 1_000, now)
-    return verdictOf(policy, { count, leftMs: endsAt - now })
+    const counted = counter(id, policy.rate)
+    return counted instanceof Promise
+      ? counted.then((found) => verdictOf(policy, found))
+      : verdictOf(policy, counted)
   }
 }
 

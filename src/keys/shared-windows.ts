@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createClient } from '@redis/client'
+import type { Counted, SharedCounter } from './counter.ts'
 
 /** How long an answer of Redis is waited for, in milliseconds. */
 const answerMs = 250
@@ -26,15 +27,8 @@ end
 return { count, left }`
 const scriptId = createHash('sha1').update(script).digest('hex')
 
-/** How often was counted in a window, this time included, and how long the window still lasts. */
-export interface Counted {
-  readonly count: number
-  readonly leftMs: number
-}
-
 export interface SharedWindows {
-  /** Counts once; undefined, at once or in the end, where Redis does not answer. */
-  count(id: string, lengthMs: number): Promise<Counted | undefined> | undefined
+  readonly count: SharedCounter
   close(): Promise<void>
 }
 
@@ -90,10 +84,10 @@ export async function connectSharedWindows(
   await Promise.race([connected, sleep(connectMs, undefined, { ref: false })])
   if (!client.isReady) presence.noteAway('no connection yet')
   return {
-    count(id, lengthMs) {
+    count(keyId, { quota, seconds }) {
       if (!client.isReady) return presence.noteAway('no connection')
       if (performance.now() < pausedUntil) return undefined
-      return countOrGiveUp(prefix + id, lengthMs)
+      return countOrGiveUp(`${prefix}${keyId}:${quota}/${seconds}`, seconds * 1_000)
     },
     close() {
       if (client.isOpen) client.destroy()

@@ -1,6 +1,7 @@
 // Whoever tries keys that are none is slowed down, by the address that the attempts come from.
 
 import { isIP } from 'node:net'
+import type { Awaitable } from '../store/store.ts'
 import type { Rate } from '../rate.ts'
 import { createWindows } from './windows.ts'
 
@@ -10,9 +11,9 @@ export const addressesMax = 100_000
 /** Counts failed attempts by address. Times are in seconds, rounded up. */
 export interface Throttle {
   /** How long an address has to wait; undefined where it may try. */
-  waitOf(address: string | undefined): number | undefined
+  waitOf(address: string | undefined): Awaitable<number | undefined>
   /** Counts a failed attempt; gives how long the address has to wait, if that was one too many. */
-  fail(address: string | undefined): number | undefined
+  fail(address: string | undefined): Awaitable<number | undefined>
 }
 
 /** @param clock gives milliseconds that are never set back. */

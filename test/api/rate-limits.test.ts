@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
+import { createCounter } from '../../src/keys/counter.ts'
 import { createLimit } from '../../src/keys/limit.ts'
 import { parseRate } from '../../src/rate.ts'
 import { rights } from '../../src/resources/rights.ts'
@@ -129,7 +130,10 @@ test('E10 whatever comes when: in each window as many as the quota, and not one 
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
       let now = 123.5
-      const limit = createLimit('2/5s', () => now)
+      const limit = createLimit(
+        '2/5s',
+        createCounter(() => now),
+      )
       const windows = new Map<number, { endsAt: number; count: number }>()
       for (const [id, ms] of steps) {
         now += ms
@@ -170,7 +174,10 @@ test('E8 a million keys are counted, each exactly, in a bounded amount of memory
     ;(runInNewContext('gc') as () => void)()
     return process.memoryUsage().heapUsed / 1_048_576
   }
-  const limit = createLimit('2/1h', () => 0)
+  const limit = createLimit(
+    '2/1h',
+    createCounter(() => 0),
+  )
   const key = { name: '', hint: '', scopes: undefined, createdAt: 0, expiresAt: undefined }
   const remainingOf = (id: number) => {
     const verdict = limit({ ...key, id, revokedAt: undefined, rate: undefined })

@@ -7,6 +7,7 @@ import { buildApp } from '../../src/http/app.ts'
 import type { LoadLimits } from '../../src/http/load.ts'
 import type { WireLimits } from '../../src/http/wire-server.ts'
 import { createAuthenticate } from '../../src/keys/authenticate.ts'
+import { createCounter } from '../../src/keys/counter.ts'
 import { createLimit } from '../../src/keys/limit.ts'
 import { createThrottle } from '../../src/keys/throttle.ts'
 import type { Rate } from '../../src/rate.ts'
@@ -86,7 +87,7 @@ export async function makeApp(scope: Scope, options: MakeAppOptions = {}): Promi
     store: reader,
     resources,
     authenticate: createAuthenticate(reader, now, throttle),
-    limitRate: createLimit(options.defaultRate ?? 'none', clock),
+    limitRate: createLimit(options.defaultRate ?? 'none', createCounter(clock)),
     cacheBytesMax: options.cacheBytesMax ?? 1_048_576,
     logger: pino({ base: null }, { write: (line) => void lines.push(line) }),
     version: '0.0.0-test',
