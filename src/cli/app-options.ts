@@ -50,22 +50,27 @@ type ReadyOptions = Pick<
   'authenticate' | 'limitRate' | 'corsOrigins' | 'trustedProxies' | 'cacheBytesMax' | 'limits'
 >
 
-/** @param now gives milliseconds since 1970. */
+/**
+ * @param now gives milliseconds since 1970.
+ * @param shares is among how many processes of a server its bounds are shared out.
+ */
 export function readyOptions(
   settings: Settings,
   store: StoreReader,
   now: () => number,
-  { counter, throttle }: Limits,
+  { limits, shares }: { readonly limits: Limits; readonly shares: number },
 ): ReadyOptions {
+  const share = (setting: string) => Math.ceil(Number(setting) / shares)
+  const { counter, throttle } = limits
   const corsOrigins = listOf(settings.corsOrigin)
   const trustedProxies = listOf(settings.trustProxy)
   return {
     authenticate: createAuthenticate(store, now, throttle),
     limitRate: createLimit(settings.defaultRate, counter),
-    cacheBytesMax: Number(settings.cacheMib) * 1_048_576,
+    cacheBytesMax: Math.floor((Number(settings.cacheMib) * 1_048_576) / shares),
     limits: {
-      connectionsMax: Number(settings.connectionsMax),
-      requestsMax: Number(settings.requestsMax),
+      connectionsMax: share(settings.connectionsMax),
+      requestsMax: share(settings.requestsMax),
       delayMsMax: Number(settings.delayMsMax),
     },
     ...(corsOrigins.length > 0 ? { corsOrigins } : {}),

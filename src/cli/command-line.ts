@@ -4,6 +4,7 @@ import { UsageError } from '../config.ts'
 import { nearest } from '../nearest.ts'
 import { OperatorError } from '../operator-error.ts'
 import { explainStoreError } from '../store/open-store.ts'
+import { checkConfig } from './check-config.ts'
 import { type Command, type CommandContext, columns, commandHelp, parseInput } from './command.ts'
 import { backupCommand } from './backup.ts'
 import { company } from './company.ts'
@@ -27,6 +28,7 @@ export const commands: readonly Command[] = [
   backupCommand,
   prune,
   demo,
+  checkConfig,
 ]
 
 /**
@@ -68,7 +70,7 @@ async function runCommand(
   let db = ''
   try {
     const input = parseInput(command, args, context.environment)
-    db = input.settings.db
+    if (command.takesBadSettings !== true) db = input.settings.db
     return await command.run(input, context)
   } catch (error) {
     if (context.signal.aborted && error === context.signal.reason) {

@@ -20,10 +20,11 @@ import {
 import { addHealth, isHealthPath } from './health.ts'
 import { addListingRoute } from './listing-route.ts'
 import { createLoad, type Load, type LoadLimits, loadLimits } from './load.ts'
+import type { Metrics } from './metrics.ts'
 import { createOpenApi } from './openapi.ts'
 import { createPageCache } from './page-cache.ts'
 import { answerBrokenRequest, answerUnhandled } from './raw-errors.ts'
-import { logFault, logRequest } from './request-log.ts'
+import { bodyBytes, logFault, logRequest } from './request-log.ts'
 import { findWireFault } from './wire-faults.ts'
 import { closeToRequests, createWireServer, type WireLimits, wireLimits } from './wire-server.ts'
 
@@ -37,6 +38,8 @@ declare module 'fastify' {
     key: KeyRecord | undefined
   }
   interface FastifyInstance {
+    /** From now on the service is not ready, and every connection closes with its next answer. */
+    startDraining: () => void
     /** From now on every request is told to go elsewhere, and its connection to close. */
     stopAnswering: () => void
   }
@@ -50,6 +53,8 @@ export interface AppOptions extends AdmissionOptions {
   readonly trustedProxies?: readonly string[]
   readonly cacheBytesMax: number
   readonly logger: Logger
+  /** Counts what happens; undefined where nobody wants to know. */
+  readonly metrics?: Metrics | undefined
   readonly version: string
   /** Origins whose pages may read answers, or `*`; none unless given. */
   readonly corsOrigins?: readonly string[]
@@ -61,7 +66,7 @@ const requestIdPattern = /^[A-Za-z0-9._-]{1,64}$/
 
 /** Builds the application; `listen` or `inject` is the caller's. */
 export function buildApp(options: AppOptions): FastifyInstance {
-  const { store, resources, logger } = options
+  const { store, resources, logger, metrics } = options
   const limits = { ...loadLimits, ...wireLimits, ...options.limits }
   const load = createLoad(limits, logger)
   const app = Fastify({
@@ -79,20 +84,24 @@ export function buildApp(options: AppOptions): FastifyInstance {
     },
     frameworkErrors: (error, request, reply) => {
       // A URL that the router cannot read: none of the hooks runs for it.
-      reply.raw.once('finish', () => logRequest(logger, request, reply))
+      reply.raw.once('finish', () => noteAnswer(options, request, reply))
       const answer = (refusal: unknown) => {
         if (refusal !== 'answered') sendFailure(request, reply, refusal ?? error, logger)
       }
       Promise.resolve(receive(request, reply)).then(answer, answer)
     },
-    clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, logger),
+    clientErrorHandler: (error, socket) => {
+      metrics?.countBroken()
+      answerBrokenRequest(error, socket, logger)
+    },
   })
-  const receive = createReceive(app, options, load)
+  const stop = addStop(app)
+  const receive = createReceive(options, stop, load)
   addCommonBehaviour(app, options, receive)
   app.addHook('onClose', () => load.close())
   const cache = createPageCache(options.cacheBytesMax)
-  for (const resource of resources) addListingRoute(app, resource, { store, cache })
-  addHealth(app, store)
+  for (const resource of resources) addListingRoute(app, resource, { store, cache, metrics })
+  addHealth(app, store, stop)
   addDocs(app, createOpenApi(resources, options.version))
   return app
 }
@@ -107,19 +116,31 @@ type Refusal = ApiError | 'answered' | undefined
 /** Gives what every answer has, and refuses what goes no further. */
 type Receive = (request: FastifyRequest, reply: FastifyReply) => Awaitable<Refusal>
 
-/** Makes what every request meets first, whether the router knows its path or not. */
-function createReceive(app: FastifyInstance, options: AppOptions, load: Load): Receive {
-  const cors: Cors | undefined = options.corsOrigins && createCors(options.corsOrigins)
-  let isStopping = false
-  app.decorate('stopAnswering', () => {
-    isStopping = true
+/** How far a stop has come. */
+interface Stop {
+  isDraining: boolean
+  isStopping: boolean
+}
+
+function addStop(app: FastifyInstance): Stop {
+  const stop: Stop = { isDraining: false, isStopping: false }
+  app.decorate('startDraining', () => {
+    stop.isDraining = true
   })
+  app.decorate('stopAnswering', () => {
+    stop.isDraining = true
+    stop.isStopping = true
+  })
+  return stop
+}
+
+/** Makes what every request meets first, whether the router knows its path or not. */
+function createReceive(options: AppOptions, stop: Stop, load: Load): Receive {
+  const cors: Cors | undefined = options.corsOrigins && createCors(options.corsOrigins)
   return (request, reply) => {
     void reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff')
-    if (isStopping) {
-      void reply.header('connection', 'close')
-      return unavailable()
-    }
+    if (stop.isDraining) void reply.header('connection', 'close')
+    if (stop.isStopping) return unavailable()
     const fault = findWireFault(request.raw)
     if (fault !== undefined) {
       closeToRequests(request.raw.socket)
@@ -161,7 +182,7 @@ function addCommonBehaviour(app: FastifyInstance, options: AppOptions, receive: 
     else goOn(refusal)
   })
   app.addHook('onResponse', (request, reply, done) => {
-    logRequest(options.logger, request, reply)
+    noteAnswer(options, request, reply)
     done()
   })
   app.setErrorHandler((error, request, reply) => {
@@ -170,6 +191,16 @@ function addCommonBehaviour(app: FastifyInstance, options: AppOptions, receive: 
   // All has been said before the framework's own handler, which would want to parse a body first.
   app.setNotFoundHandler(() => {
     throw notFound()
+  })
+}
+
+/** Logs and counts an answer that has been sent. */
+function noteAnswer(options: AppOptions, request: FastifyRequest, reply: FastifyReply): void {
+  logRequest(options.logger, request, reply)
+  options.metrics?.countRequest(request.routeOptions.config.resource?.name, {
+    status: reply.statusCode,
+    ms: reply.elapsedTime,
+    bytes: bodyBytes(request, reply),
   })
 }
 

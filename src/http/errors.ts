@@ -22,9 +22,16 @@ export class ApiError extends Error {
   }
 }
 
-/** The body of a failure: the seed's section 7. */
+// Most of one is as good as a whole one; so this takes a piece that was cut off, too.
+const keyInMessage = /dossier_[0-9A-Za-z]+/g
+
+/**
+ * The body of a failure: the seed's section 7. Where a message repeats what the client gave, and
+ * that was a key in the wrong place, the key is left out: answers are logged and shown by clients.
+ */
 export function failureBody(code: number, message: string): string {
-  return JSON.stringify({ ok: false, error: { code, message } })
+  const shown = message.replace(keyInMessage, 'dossier_[key]')
+  return JSON.stringify({ ok: false, error: { code, message: shown } })
 }
 
 /** An error whose message is the status's own phrase (RFC 9110 section 15). */

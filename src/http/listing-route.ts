@@ -5,6 +5,7 @@ import type { Resource } from '../resources/resource.ts'
 import type { Awaitable, Head, Page, StoreReader } from '../store/store.ts'
 import { type Coding, chooseCoding, encode, isWorthCoding, varyByCoding } from './compression.ts'
 import { unavailable, unknownCompany } from './errors.ts'
+import type { Metrics } from './metrics.ts'
 import { entityTag, linkField, matchesTag, pageBody, pageOffset } from './page.ts'
 import type { PageCache, ReadyPage } from './page-cache.ts'
 import { type PageRequest, parseCompanyId, parsePageRequest } from './parameters.ts'
@@ -14,6 +15,7 @@ import { hasBody, readBody } from './request-body.ts'
 export interface ListingSource {
   readonly store: StoreReader
   readonly cache: PageCache
+  readonly metrics: Pick<Metrics, 'countPage'> | undefined
 }
 
 /** The path of a resource's listing, as the router writes it. */
@@ -40,7 +42,7 @@ async function answer(
   request: FastifyRequest,
   reply: FastifyReply,
   resource: Resource,
-  { store, cache }: ListingSource,
+  { store, cache, metrics }: ListingSource,
 ): Promise<FastifyReply> {
   const { company_id: segment } = request.params as { company_id: string }
   const companyId = parseCompanyId(segment)
@@ -60,8 +62,12 @@ async function answer(
       setValidators(reply, head, tag, new Date(head.changedAt).toUTCString())
       return reply.code(304).send()
     }
-    if (cached?.version === head.version) return sendPage(reply, head, tag, cached)
+    if (cached?.version === head.version) {
+      metrics?.countPage(true)
+      return sendPage(reply, head, tag, cached)
+    }
   }
+  metrics?.countPage(false)
 
   const page = await fromStore(() => readPage(store, resource, companyId, pageRequest))
   if (page === undefined) throw unknownCompany(companyId)

@@ -40,6 +40,15 @@ export interface KeyRecord {
   readonly rate: string | undefined
 }
 
+/** The last import of a source. */
+export interface LastImport {
+  readonly source: string
+  /** The registry's version that it made. */
+  readonly version: number
+  /** Milliseconds since 1970. */
+  readonly committedAt: number
+}
+
 /** What the serving process may do with a store: nothing here writes (invariant 3). */
 export interface StoreReader {
   /** Made at random with the store; tells two stores with equal version numbers apart. */
@@ -54,6 +63,8 @@ export interface StoreReader {
     limit: number,
   ): Awaitable<Page | undefined>
   findKey(hash: Uint8Array): Awaitable<KeyRecord | undefined>
+  /** The last import of each source, the latest first; of the latest hundred. */
+  lastImports(): Awaitable<readonly LastImport[]>
   /** Resolves where the store answers, rejects where it does not. */
   ping(): Awaitable<void>
   close(): Awaitable<void>

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { rights } from '../../src/resources/rights.ts'
-import { readSettings } from '../../src/config.ts'
+import { resolveSettings, settingsOf } from '../../src/config.ts'
 import { type Answer, checkFailure, checkPage, makeApp, pathOf } from '../support/make-app.ts'
 import { makeRecords } from '../support/make-record.ts'
 
@@ -101,7 +101,8 @@ test('D11 * is for all origins, never with credentials', async () => {
 })
 
 test('--cors-origin takes none, *, or origins as browsers write them', () => {
-  const read = (value: string) => readSettings({ 'cors-origin': value }, {}).corsOrigin
+  const read = (value: string) =>
+    settingsOf(resolveSettings({ 'cors-origin': value }, {})).corsOrigin
   for (const value of ['none', '*', mine, `${mine}, http://localhost:3000`]) {
     assert.equal(read(value), value)
   }

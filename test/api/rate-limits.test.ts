@@ -236,3 +236,20 @@ test('keys create --rate, keys list, and a server that holds to it', async (t) =
   }
   assert.deepEqual(statuses, [200, 200, 429])
 })
+
+test('E9 C15 the workers of a server have one set of limits', async (t) => {
+  const { store } = await makeApp(t, { records })
+  const key = await store.issueKey({ name: 'small', rate: '20/1h' })
+  const { port } = await runServer(t, store.db, ['--workers', '2', '--bad-key-rate', '5/1h'])
+  const ask = async (bearer: string) => {
+    const head = `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n`
+    const received = await exchange(port, `${head}Authorization: Bearer ${bearer}\r\n\r\n`)
+    return answerIn(received).status
+  }
+  const statuses = await Promise.all(Array.from({ length: 30 }, () => ask(key)))
+  assert.equal(statuses.filter((status) => status === 200).length, 20)
+  assert.equal(statuses.filter((status) => status === 429).length, 10)
+  const refused: number[] = []
+  for (let turn = 0; turn < 8; turn += 1) refused.push(await ask(`${key}x`))
+  assert.deepEqual(refused, [403, 403, 403, 403, 403, 429, 429, 429])
+})

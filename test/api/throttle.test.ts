@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { readSettings } from '../../src/config.ts'
+import { resolveSettings, settingsOf } from '../../src/config.ts'
 import { makeKey } from '../../src/keys/key.ts'
 import { addressesMax, createThrottle, networkOf } from '../../src/keys/throttle.ts'
 import { createWindows } from '../../src/keys/windows.ts'
@@ -206,7 +206,7 @@ test('E8 as many windows as there may be, those that have ended making room firs
 })
 
 test('--bad-key-rate and --trust-proxy take what they say', async (t) => {
-  const read = (name: string, value: string) => readSettings({ [name]: value }, {})
+  const read = (name: string, value: string) => settingsOf(resolveSettings({ [name]: value }, {}))
   for (const value of ['none', '1/1s', '100/60s', '1000/1d']) read('bad-key-rate', value)
   for (const value of ['', '0/60s', '100', '100/0s', '1.5/1s', '1/60', '1/99d', '1/1w', 'x']) {
     assert.throws(() => read('bad-key-rate', value), /must be none, or a count and a time such as/)

@@ -17,7 +17,7 @@ test('help names every command, and each has its own', async (t) => {
   const folder = makeFolder(t)
   const { code, out } = await runDossier(folder, ['--help'])
   assert.equal(code, 0)
-  for (const command of ['import', 'keys', 'serve', 'demo']) {
+  for (const command of ['import', 'keys', 'serve', 'demo', 'check-config']) {
     assert.match(out, new RegExp(`^  ${command} `, 'm'))
     const help = await runDossier(folder, [command, '--help'])
     assert.match(help.out, new RegExp(`^Usage: dossier ${command}`))

@@ -72,7 +72,7 @@ const strangers: Readonly<Record<string, readonly [make: (path: string) => void,
       const version = 'pragma application_id = 0x444f5353; pragma user_version = 99'
       new DatabaseSync(path).exec(`create table t (x); ${version}`)
     },
-    /was written by a newer Dossier \(format 2, this one knows 1\); run that one/,
+    /was written by a newer Dossier \(format 99, this one knows 2\); run that one/,
   ],
 }
 
@@ -91,6 +91,15 @@ for (const [what, [make, says]] of Object.entries(strangers)) {
 test('a file without a byte becomes a store by an import; it cannot be served from before', async (t) => {
   const folder = makeFolder(t)
   writeFileSync(join(folder, 'x.db'), '')
+  await assertTold(folder, 'serve', /is empty; load it with: dossier import/)
+  const args = ['import', 'rights', '-', '--db', 'x.db']
+  assert.equal((await runDossier(folder, args, { input: row })).code, 0)
+  assert.equal(queryValue(join(folder, 'x.db'), 'select id from rights'), 2)
+})
+
+test('so does a database that another process has only begun to make', async (t) => {
+  const folder = makeFolder(t)
+  new DatabaseSync(join(folder, 'x.db')).exec('pragma page_size = 16384; pragma journal_mode = wal')
   await assertTold(folder, 'serve', /is empty; load it with: dossier import/)
   const args = ['import', 'rights', '-', '--db', 'x.db']
   assert.equal((await runDossier(folder, args, { input: row })).code, 0)

@@ -137,7 +137,9 @@ describe('under --rejects, a refused row is not an absent one', () => {
     const { counts } = await importRows(db, 'companies', rows, withRejects)
     assert.deepEqual([counts.removed, counts.refused], [1, 1])
     assert.deepEqual(
-      query(db, 'select company_id from company_attributes').map((row) => row['company_id']),
+      query(db, 'select company_id from company_attributes where is_present').map(
+        (row) => row['company_id'],
+      ),
       [1, 2],
     )
     assert.equal(

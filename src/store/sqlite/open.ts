@@ -162,9 +162,11 @@ function emptyStore(path: string): string {
   return `${path} is empty; load it with: dossier import`
 }
 
+/** Whether nobody has made anything of the file yet: another process may be about to. */
 function isBlank(db: DatabaseSync): boolean {
-  const isMarked = db.prepare('pragma application_id').get()?.['application_id'] !== 0
-  return !isMarked && db.prepare('select 1 from sqlite_schema').get() === undefined
+  // Tables and mark come in one transaction: one that comes between the two is seen by its mark.
+  const hasTables = db.prepare('select 1 from sqlite_schema').get() !== undefined
+  return !hasTables && db.prepare('pragma application_id').get()?.['application_id'] === 0
 }
 
 function checkVersion(db: DatabaseSync, path: string, readOnly: boolean): void {
