@@ -1,6 +1,8 @@
 // Every setting, in one table: option, environment variable, default and meaning.
 
+import { isIP } from 'node:net'
 import { nearest } from './nearest.ts'
+import { parseRate, rateForm } from './rate.ts'
 
 /** One or more faults in what the operator typed; ends the command with exit code 2. */
 export class UsageError extends Error {
@@ -30,6 +32,32 @@ function integerBetween(minimum: number, maximum: number) {
 function oneOf(...values: readonly string[]) {
   return (value: string) =>
     values.includes(value) ? undefined : `must be one of ${values.join(', ')}`
+}
+
+/** The parts of a setting that is a list with commas; none for `none`. */
+export function listOf(value: string): readonly string[] {
+  return value === 'none' ? [] : value.split(',').map((part) => part.trim())
+}
+
+function listFault(isPart: (part: string) => boolean, takes: string) {
+  return (value: string) => (listOf(value).every(isPart) ? undefined : `must be ${takes}`)
+}
+
+function isOrigin(text: string): boolean {
+  if (text === '*') return true
+  return /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text
+}
+
+function rateFault(value: string): string | undefined {
+  return value === 'none' || parseRate(value) ? undefined : `must be none, or ${rateForm}`
+}
+
+/** An address, or a network such as 10.0.0.0/8. */
+function isNetwork(text: string): boolean {
+  const [address = '', bits, ...more] = text.split('/')
+  const most = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1
+  if (bits === undefined || more.length > 0) return most > 0 && more.length === 0
+  return /^\d{1,3}$/.test(bits) && Number(bits) <= most
 }
 
 function orWord(word: string, minimum: number, maximum: number) {
@@ -90,6 +118,66 @@ export const settings = {
     default: '10',
     meaning: 'how long running requests may take to end when the server is told to stop',
     fault: integerBetween(0, 3_600),
+  },
+  connectionsMax: {
+    name: 'connections-max',
+    value: 'N',
+    default: '10000',
+    meaning: 'how many connections are held; one more is closed at once',
+    fault: integerBetween(1, 1_000_000),
+  },
+  requestsMax: {
+    name: 'requests-max',
+    value: 'N',
+    default: '2000',
+    meaning: 'how many requests may be under way; one more is a 503',
+    fault: integerBetween(1, 1_000_000),
+  },
+  delayMsMax: {
+    name: 'delay-ms-max',
+    value: 'N',
+    default: '500',
+    meaning: 'how late the server may be, in milliseconds; while it is later, requests are a 503',
+    fault: integerBetween(1, 60_000),
+  },
+  corsOrigin: {
+    name: 'cors-origin',
+    value: 'ORIGINS',
+    default: 'none',
+    meaning: 'pages that may read answers: origins such as https://example.org, commas between; *',
+    fault: listFault(isOrigin, 'none, *, or origins such as https://example.org, commas between'),
+  },
+  trustProxy: {
+    name: 'trust-proxy',
+    value: 'ADDRESSES',
+    default: 'none',
+    meaning: 'proxies whose X-Forwarded-For counts: addresses, networks (10.0.0.0/8), with commas',
+    fault: listFault(isNetwork, 'none, or addresses and networks (10.0.0.0/8), commas between'),
+  },
+  defaultRate: {
+    name: 'default-rate',
+    value: 'RATE',
+    default: 'none',
+    meaning:
+      'how often a key without a rate of its own may ask, such as 600/300s; none for no bound',
+    fault: rateFault,
+  },
+  redisUrl: {
+    name: 'redis-url',
+    value: 'URL',
+    default: 'none',
+    meaning: 'a Redis through which several servers share rates, such as redis://host:6379',
+    fault: (value) =>
+      value === 'none' || (/^rediss?:/.test(value) && URL.canParse(value))
+        ? undefined
+        : 'must be none, or a URL such as redis://host:6379',
+  },
+  badKeyRate: {
+    name: 'bad-key-rate',
+    value: 'RATE',
+    default: '100/60s',
+    meaning: 'how many keys that are none an address may try; none for no bound',
+    fault: rateFault,
   },
   metricsPort: {
     name: 'metrics-port',

@@ -4,7 +4,9 @@
 import { once } from 'node:events'
 import type { Settings } from '../config.ts'
 import { resources } from '../resources/index.ts'
+import { answerLimits } from '../keys/one-for-all.ts'
 import { openStoreReader } from '../store/open-store.ts'
+import { keepLimits } from './app-options.ts'
 import type { CommandContext } from './command.ts'
 import { createLog, type Log } from './log.ts'
 import { isMeasured, listenForMetrics } from './metrics-listener.ts'
@@ -24,11 +26,16 @@ export async function runPrimary(
   count: number,
 ): Promise<number> {
   // What is wrong with the store is told once, not by each worker.
-  await openStoreReader(settings.db, resources).close()
+  const store = openStoreReader(settings.db, resources)
+  await store.close()
   const log = await createLog(settings, context.stdout)
-  const team = createTeam(log)
+  const limits = await keepLimits(settings, store.storeId, log.logger)
+  const team = createTeam(log, answerLimits(limits.counter, limits.throttle))
   const url = await team.start(count)
-  if (typeof url === 'number') return url
+  if (typeof url === 'number') {
+    await limits.close()
+    return url
+  }
   const metrics = isMeasured(settings) ? await listenForSum(team, settings, log) : undefined
   log.logger.info({ url, db: settings.db, workers: count, metrics_url: metrics?.url }, 'listening')
   if (!context.signal.aborted) await once(context.signal, 'abort')
@@ -38,6 +45,7 @@ export async function runPrimary(
   await team.stop(context.signal.reason)
   clearTimeout(timer)
   await metrics?.close()
+  await limits.close()
   log.logger.info('stopped')
   log.flush()
   return 0

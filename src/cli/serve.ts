@@ -8,10 +8,11 @@ import { type Settings, UsageError } from '../config.ts'
 import { buildApp } from '../http/app.ts'
 import type { Metrics } from '../http/metrics.ts'
 import { timeStore } from '../http/time-store.ts'
-import { createAuthenticate } from '../keys/authenticate.ts'
+import type { Ask } from '../keys/one-for-all.ts'
 import { resources } from '../resources/index.ts'
 import { openStoreReader } from '../store/open-store.ts'
 import type { StoreReader } from '../store/store.ts'
+import { borrowLimits, keepLimits, readyOptions } from './app-options.ts'
 import type { Command, CommandContext } from './command.ts'
 import { createLog, type Log } from './log.ts'
 import { isMeasured, listenForMetrics, type MetricsListener } from './metrics-listener.ts'
@@ -35,17 +36,10 @@ connections, takes no new ones, ends the running requests, and exits 0.
   dossier serve --db registry.db --host 0.0.0.0 --port 80`,
   options: [],
   settings: [
-    'db',
-    'host',
-    'port',
-    'reusePort',
-    'workers',
-    'cacheMib',
-    'stopSeconds',
-    'metricsPort',
-    'metricsHost',
-    'logLevel',
-    'logFormat',
+    ...(['db', 'host', 'port', 'reusePort', 'workers', 'cacheMib', 'stopSeconds'] as const),
+    ...(['connectionsMax', 'requestsMax', 'delayMsMax'] as const),
+    ...(['corsOrigin', 'trustProxy', 'defaultRate', 'redisUrl', 'badKeyRate'] as const),
+    ...(['metricsPort', 'metricsHost', 'logLevel', 'logFormat'] as const),
   ],
   async run({ words, settings }, context) {
     if (words.length > 0)
@@ -87,34 +81,37 @@ export function workerCount({ workers }: Settings): number {
 /**
  * Starts serving; as a worker, with its share of the cache, and no listener for metrics.
  *
+ * @param primary answers a worker what has to be one for all; undefined for a server alone.
+ *
  * @throws OperatorError where the store cannot be opened or the address not be listened on.
  */
 export async function startServer(
   settings: Settings,
   { stdout, now }: CommandContext,
-  role: 'alone' | 'worker' = 'alone',
+  primary?: Ask,
 ): Promise<RunningServer> {
   const opened = openStoreReader(settings.db, resources)
-  const log = await createLog(settings, stdout, role === 'worker')
+  const isWorker = primary !== undefined
+  const log = await createLog(settings, stdout, isWorker)
   const counts = isMeasured(settings) ? await measure(opened) : undefined
   const store = counts === undefined ? opened : timeStore(opened, counts)
-  const shares = role === 'worker' ? workerCount(settings) : 1
+  const limits = isWorker
+    ? borrowLimits(settings, primary)
+    : await keepLimits(settings, store.storeId, log.logger)
   const app = buildApp({
     store,
     resources,
-    authenticate: createAuthenticate(store, now),
-    cacheBytesMax: Math.floor((Number(settings.cacheMib) * 1_048_576) / shares),
     logger: log.logger,
     metrics: counts,
     version: programVersion(),
+    ...readyOptions(settings, store, now, { limits, shares: isWorker ? workerCount(settings) : 1 }),
   })
+  app.addHook('onClose', limits.close)
   const { logger } = log
   try {
     await listen(app, settings)
     const metrics =
-      counts && role === 'alone'
-        ? await listenForMetrics(settings, counts.registry, logger)
-        : undefined
+      counts && !isWorker ? await listenForMetrics(settings, counts.registry, logger) : undefined
     return { app, store, log, url: urlOf(app.server.address()), metrics, counts }
   } catch (error) {
     await app.close()

@@ -15,7 +15,9 @@ export async function runWorker(settings: Settings, context: CommandContext): Pr
     stop: (reason) => told.abort(reason),
   })
   try {
-    const server = await startServer(settings, context, 'worker')
+    const server = await startServer(settings, context, (topic, question) =>
+      primary.ask(topic, question),
+    )
     await primary.ask('listening', server.url)
     readMetrics = () => server.counts?.registry.getMetricsAsJSON() ?? []
     await untilStopped(server, settings, AbortSignal.any([context.signal, told.signal]))

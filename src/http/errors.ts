@@ -48,8 +48,11 @@ export function invalid(what: string, got: unknown, allowed: string): ApiError {
 }
 
 /** A request that is not valid for another reason. */
-export function badRequest(message: string): ApiError {
-  return new ApiError(400, message)
+export function badRequest(
+  message: string,
+  headers: Readonly<Record<string, string>> = {},
+): ApiError {
+  return new ApiError(400, message, { headers })
 }
 
 /** The refusal of contract 2.2: the same bytes whatever the reason. */
@@ -67,6 +70,11 @@ export function unknownCompany(companyId: number): ApiError {
 
 export function methodNotAllowed(): ApiError {
   return statusError(405, { allow: 'GET, HEAD' })
+}
+
+/** The client has to wait for so many seconds. */
+export function tooMany(seconds: number): ApiError {
+  return statusError(429, { 'retry-after': String(seconds) })
 }
 
 /** The store cannot be reached, or the service is stopping; `cause` is for the log alone. */

@@ -6,6 +6,11 @@ import { unavailable } from './errors.ts'
 
 export const healthPaths = { live: '/healthz', ready: '/readyz' } as const
 
+/** Whether it is one of the checks, which are answered however much there is to do. */
+export function isHealthPath(url: string): boolean {
+  return url === healthPaths.live || url === healthPaths.ready
+}
+
 /**
  * Adds the two checks; neither needs a key, and neither tells anything of the data. A server that
  * drains lives, but is not ready: whoever watches sends its requests elsewhere.

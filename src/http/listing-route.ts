@@ -3,7 +3,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Resource } from '../resources/resource.ts'
 import type { Awaitable, Head, Page, StoreReader } from '../store/store.ts'
-import { type Coding, chooseCoding, encode, isWorthCoding } from './compression.ts'
+import { type Coding, chooseCoding, encode, isWorthCoding, varyByCoding } from './compression.ts'
 import { unavailable, unknownCompany } from './errors.ts'
 import type { Metrics } from './metrics.ts'
 import { entityTag, linkField, matchesTag, pageBody, pageOffset } from './page.ts'
@@ -47,7 +47,7 @@ async function answer(
   const { company_id: segment } = request.params as { company_id: string }
   const companyId = parseCompanyId(segment)
   const query = request.query as Readonly<Record<string, unknown>>
-  const body = hasBody(request.raw) ? await readBody(request.raw) : undefined
+  const body = hasBody(request.raw) ? await readBody(request.raw, reply.raw) : undefined
   const pageRequest = parsePageRequest(query, body)
 
   const coding = chooseCoding(request.headers['accept-encoding'])
@@ -124,10 +124,9 @@ function sendPage(reply: FastifyReply, head: Head, tag: string, page: ReadyPage)
 
 /** What a 200 and a 304 have in common (contract section 5). */
 function setValidators(reply: FastifyReply, head: Head, tag: string, lastModified: string): void {
-  reply
+  varyByCoding(reply)
     .header('etag', tag)
     .header('cache-control', 'private, no-cache')
-    .header('vary', 'Accept-Encoding')
     .header('data-version', head.dataVersion)
     .header('last-modified', lastModified)
 }

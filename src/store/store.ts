@@ -36,6 +36,8 @@ export interface KeyRecord {
   /** Milliseconds since 1970; undefined means never. */
   readonly expiresAt: number | undefined
   readonly revokedAt: number | undefined
+  /** How often it may ask, such as 600/300s, or `none`; undefined means as often as any key. */
+  readonly rate: string | undefined
 }
 
 /** The last import of a source. */

@@ -6,6 +6,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { failureText } from './make-app.ts'
 import type { Scope } from './temp-store.ts'
 
 const executable = fileURLToPath(new URL('../../bin/dossier', import.meta.url))
@@ -188,4 +189,17 @@ export function answerIn(received: string, method = 'GET'): WireAnswer {
   assert.ok(answer, 'there is an answer')
   assert.deepEqual(more, [], 'and no other')
   return answer
+}
+
+/** Checks that an answer has the contract's form, from whatever layer it is (section 4). */
+export function checkRawFailure(answer: WireAnswer, status: number, message?: string): void {
+  assert.equal(answer.status, status)
+  assert.equal(answer.headers['content-type'], 'application/json; charset=utf-8')
+  assert.equal(answer.headers['x-content-type-options'], 'nosniff')
+  assert.equal(answer.headers['cache-control'], 'no-store')
+  assert.equal(answer.headers['server'], undefined)
+  assert.equal(answer.headers['x-powered-by'], undefined)
+  assert.match(answer.headers['x-request-id'] ?? '', /^[A-Za-z0-9._-]{1,64}$/)
+  const { error } = JSON.parse(answer.body) as { error: { message: string } }
+  assert.equal(answer.body, failureText(status, message ?? error.message))
 }

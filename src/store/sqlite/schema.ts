@@ -116,7 +116,8 @@ const registryTables = `
     scopes text,
     created_at integer not null,
     expires_at integer,
-    revoked_at integer
+    revoked_at integer,
+    rate text
   );
 
   ${companiesView}
@@ -125,6 +126,7 @@ const registryTables = `
 // What makes a store of each earlier format one of the next; `createResource` does the rest.
 const upgrades: Readonly<Record<number, string>> = {
   1: `
+    alter table keys add column rate text;
     alter table store add column past_from integer not null default 0;
     update store set past_from = coalesce((select max(version) from imports), 0);
     alter table imports add column as_of text;
