@@ -15,6 +15,7 @@ const rules: Readonly<Record<string, string>> = {
   'full-disk': 'G3 so does a full disk',
   readers: 'G21 an answer during imports is wholly of one of them',
   turns: 'G8 G10 G20 imports take turns; interrupted ones and cut archives change nothing',
+  backups: 'a backup that is taken during imports is a state between two of them',
 }
 
 for (const [name, campaign] of Object.entries(campaigns)) {
