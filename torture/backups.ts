@@ -19,7 +19,7 @@ export const backUpMeanwhile: Campaign = async function* (ground) {
     return
   }
   mkdirSync(ground.folder, { recursive: true })
-  const db = join(ground.folder, 'registry.db')
+  const db = join(ground.folder, 'served.db')
   const copy = join(ground.folder, 'copy.db')
   const imports = ground.isShort ? 3 : 12
   const states = new Map<number, string>()
