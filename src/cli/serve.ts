@@ -16,7 +16,7 @@ import { borrowLimits, keepLimits, readyOptions } from './app-options.ts'
 import type { Command, CommandContext } from './command.ts'
 import { createLog, type Log } from './log.ts'
 import { isMeasured, listenForMetrics, type MetricsListener } from './metrics-listener.ts'
-import { explainListenError, sharing, urlOf } from './listening.ts'
+import { explainListenError, listenOptions, urlOf } from './listening.ts'
 import { programVersion } from './program-version.ts'
 import { stopServing } from './stop-serving.ts'
 
@@ -87,7 +87,7 @@ export function workerCount({ workers }: Settings): number {
  */
 export async function startServer(
   settings: Settings,
-  { stdout, now }: CommandContext,
+  { environment, stdout, now }: CommandContext,
   primary?: Ask,
 ): Promise<RunningServer> {
   const opened = openStoreReader(settings.db, resources)
@@ -109,7 +109,7 @@ export async function startServer(
   app.addHook('onClose', limits.close)
   const { logger } = log
   try {
-    await listen(app, settings)
+    await listen(app, settings, environment)
     const metrics =
       counts && !isWorker ? await listenForMetrics(settings, counts.registry, logger) : undefined
     return { app, store, log, url: urlOf(app.server.address()), metrics, counts }
@@ -127,9 +127,13 @@ async function measure(store: StoreReader): Promise<Metrics> {
   return createMetrics({ resources, version: programVersion(), lastImports })
 }
 
-async function listen(app: FastifyInstance, settings: Settings): Promise<void> {
+async function listen(
+  app: FastifyInstance,
+  settings: Settings,
+  environment: CommandContext['environment'],
+): Promise<void> {
   try {
-    await app.listen({ host: settings.host, port: Number(settings.port), ...sharing(settings) })
+    await app.listen(listenOptions(settings, environment))
   } catch (error) {
     throw explainListenError(error, settings)
   }
