@@ -1,9 +1,9 @@
 // Files for DuckDB: checked to be whole and valid UTF-8, and unpacked where they are compressed.
 
 import { isUtf8 } from 'node:buffer'
-import { createWriteStream, symlinkSync } from 'node:fs'
+import { symlinkSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { once } from 'node:events'
 import type { ColumnarFile, CsvHeader } from '../store/duckdb/columns.ts'
 import { OperatorError } from '../operator-error.ts'
 import { type FileDigest, readBytes, type SourceFile } from './source-file.ts'
@@ -31,21 +31,36 @@ export async function prepareColumnarFile(
   const isPlain = isStored && !isPattern.test(file.name)
   const path = isPlain ? file.name : join(folder, `${crypto.randomUUID()}.${file.format}`)
   if (isStored && !isPlain) symlinkSync(resolve(file.name), path)
-  const copy = isStored ? undefined : createWriteStream(path)
+  const copy = isStored ? undefined : await orExplain(folder, () => open(path, 'wx'))
   const isText = file.format !== 'parquet'
   // An array in JSON may be one line; DuckDB itself bounds its elements.
   const utf8 = createUtf8Check(file.name, file.format === 'json' ? Infinity : lineBytesMax)
   let start = Buffer.alloc(0)
-  for await (const chunk of readBytes(file, digest, onBytes)) {
-    if (isText) utf8.check(chunk)
-    if (start.length < headerBytesMax) start = Buffer.concat([start, chunk])
-    if (copy && !copy.write(chunk)) await once(copy, 'drain')
+  try {
+    for await (const chunk of readBytes(file, digest, onBytes)) {
+      if (isText) utf8.check(chunk)
+      if (start.length < headerBytesMax) start = Buffer.concat([start, chunk])
+      await orExplain(folder, () => copy?.writeFile(chunk))
+    }
+  } finally {
+    await copy?.close()
   }
   if (isText) utf8.end()
-  if (copy) await once(copy.end(), 'finish')
   const isCsv = file.format === 'csv' || file.format === 'tsv'
   const header = isCsv ? parseHeader(file, start.toString('utf8')) : undefined
   return { name: file.name, path, format: file.format, header }
+}
+
+/** What a full disk or a limit makes of unpacking, as an error that says what to do about it. */
+async function orExplain<T>(folder: string, work: () => T): Promise<Awaited<T>> {
+  try {
+    return await work()
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new OperatorError(
+      `${folder} cannot take the unpacked file: ${reason}; make room, or set TMPDIR to another one`,
+    )
+  }
 }
 
 /** Checks chunks that may end within a character; a fault is told with its line. */
