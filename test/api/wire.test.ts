@@ -3,6 +3,8 @@
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { pino } from 'pino'
+import { brokenLinesMax, createBrokenLog } from '../../src/http/raw-errors.ts'
 import { resources } from '../../src/resources/index.ts'
 import { rights } from '../../src/resources/rights.ts'
 import { expectedBody, pathOf } from '../support/make-app.ts'
@@ -254,4 +256,24 @@ test('B14 leave to send a body is given where it is read, not where it is refuse
 test('HTTP/1.0 needs no Host, and its connection is closed', async () => {
   const received = await exchange(port, lines(`GET ${path} HTTP/1.0`, bearer, 'Expect: miracles'))
   assert.equal(answerIn(received).body, whole)
+})
+
+test('D15 whoever sends garbage fills no disk: lines of a second are bounded, the rest is counted', () => {
+  let now = 0
+  const lines: Readonly<Record<string, unknown>>[] = []
+  const write = (line: string) => void lines.push(JSON.parse(line) as (typeof lines)[0])
+  const logger = pino({ base: null }, { write })
+  const tell = createBrokenLog(logger, () => now)
+  for (let count = 0; count < 1_000; count += 1) tell(`a${count}`, 400, 'HPE_INVALID_METHOD')
+  assert.equal(lines.length, brokenLinesMax)
+  now += 1_000
+  tell('b', 431, undefined)
+  tell('c', 431, undefined)
+  assert.deepEqual(
+    lines.slice(brokenLinesMax).map((line) => [line['request_id'], line['untold_before']]),
+    [
+      ['b', 1_000 - brokenLinesMax],
+      ['c', undefined],
+    ],
+  )
 })

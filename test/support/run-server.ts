@@ -24,15 +24,21 @@ export interface Server {
   ended(): Promise<{ code: number | null; lines: LogLine[]; ms: number }>
 }
 
-/** Starts `dossier serve` on a free port, and waits until it listens. */
+/**
+ * Starts `dossier serve` on a free port, and waits until it listens.
+ *
+ * @param openFilesMax is how many files and sockets it may have open.
+ */
 export async function runServer(
   scope: Scope,
   db: string,
   options: readonly string[] = [],
+  { openFilesMax }: { readonly openFilesMax?: number } = {},
 ): Promise<Server> {
   const port0 = options.includes('--port') ? [] : ['--port', '0']
   const args = ['serve', '--db', db, ...port0, '--log-format', 'json', ...options]
-  const child = spawn(executable, args, {
+  const limit = openFilesMax === undefined ? '' : `ulimit -n ${openFilesMax};`
+  const child = spawn('bash', ['-c', `${limit} exec "$0" "$@"`, executable, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: process.env['PATH'] },
   })
