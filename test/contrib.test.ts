@@ -59,13 +59,16 @@ test('contrib/Dockerfile copies what is there, and its ignore file lets it pass'
 })
 
 test(
-  'contrib/dossier.service is valid, and as closed as it says',
+  'contrib/dossier.service and its socket are valid, and as closed as they say',
   { skip: missing('systemd-analyze') },
   (t) => {
-    const unit = join(makeFolder(t), 'dossier.service')
+    const folder = makeFolder(t)
+    const [unit, socket] = [join(folder, 'dossier.service'), join(folder, 'dossier.socket')]
     writeFileSync(unit, contrib('dossier.service').replaceAll('/opt/dossier/current', root))
-    const verify = spawnSync('systemd-analyze', ['verify', '--man=no', unit], { encoding: 'utf8' })
-    const about = verify.stderr.split('\n').filter((line) => line.includes('dossier.service'))
+    writeFileSync(socket, contrib('dossier.socket'))
+    const verifyArgs = ['verify', '--man=no', unit, socket]
+    const verify = spawnSync('systemd-analyze', verifyArgs, { encoding: 'utf8' })
+    const about = verify.stderr.split('\n').filter((line) => /dossier\.(service|socket)/.test(line))
     assert.deepEqual(about, [])
     const args = ['security', '--offline=true', '--threshold=20', unit]
     const security = spawnSync('systemd-analyze', args, { encoding: 'utf8' })
