@@ -36,12 +36,10 @@ const handedDescriptor = 3
 
 /**
  * Whether systemd, or whoever else started us, holds the listening socket and hands it to each
- * server in turn: it stays open from one to the next, and whoever connects meanwhile waits. A
- * worker's primary has got it.
+ * server in turn: it stays open from one to the next, and whoever connects meanwhile waits.
  */
 export function hasHandedSocket(environment: CommandContext['environment']): boolean {
-  const receiver = cluster.isWorker ? process.ppid : process.pid
-  return environment['LISTEN_PID'] === String(receiver) && environment['LISTEN_FDS'] === '1'
+  return environment['LISTEN_PID'] === String(process.pid) && environment['LISTEN_FDS'] === '1'
 }
 
 /** What was to be listened on, and the options that said so. */

@@ -16,7 +16,7 @@ import { borrowLimits, keepLimits, readyOptions } from './app-options.ts'
 import type { Command, CommandContext } from './command.ts'
 import { createLog, type Log } from './log.ts'
 import { isMeasured, listenForMetrics, type MetricsListener } from './metrics-listener.ts'
-import { explainListenError, listenOptions, urlOf } from './listening.ts'
+import { explainListenError, hasHandedSocket, listenOptions, urlOf } from './listening.ts'
 import { programVersion } from './program-version.ts'
 import { stopServing } from './stop-serving.ts'
 
@@ -47,6 +47,10 @@ connections, takes no new ones, ends the running requests, and exits 0.
     // The two know this file in turn, and are needed where there are workers only.
     if (cluster.isWorker) return (await import('./worker.ts')).runWorker(settings, context)
     const count = workerCount(settings)
+    // A primary closes its listener where no worker is left; this one it could not open again.
+    if (count > 1 && hasHandedSocket(context.environment)) {
+      throw new UsageError(`--workers is ${count}; a socket that systemd holds takes one process`)
+    }
     if (count > 1 && settings.reusePort === 'yes' && settings.port === '0') {
       throw new UsageError(
         '--port is 0; with --reuse-port yes, several workers need to know theirs',
