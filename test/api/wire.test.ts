@@ -2,12 +2,13 @@
 // Each is answered in the contract's form, by whichever layer finds it, and its connection closed.
 
 import assert from 'node:assert/strict'
+import type { AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
 import { pino } from 'pino'
 import { brokenLinesMax, createBrokenLog } from '../../src/http/raw-errors.ts'
 import { resources } from '../../src/resources/index.ts'
 import { rights } from '../../src/resources/rights.ts'
-import { expectedBody, pathOf } from '../support/make-app.ts'
+import { expectedBody, makeApp, pathOf } from '../support/make-app.ts'
 import { makeRecords } from '../support/make-record.ts'
 import {
   answerIn,
@@ -180,6 +181,19 @@ test('D3 D6 a refusal waits for the answers to the requests before it', async ()
     assert.deepEqual(answers.map(({ status }) => status).slice(0, 2), [200, 200])
     assert.equal(answers.length, 3)
   }
+})
+
+test('D3 D6 what follows a refused request is not looked at', async (t) => {
+  const { app, ask, store: own } = await makeApp(t)
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  const { port: ownPort } = app.server.address() as AddressInfo
+  // What is looked at is counted.
+  const authorization = `Bearer ${await own.issueKey({ name: 'small', rate: '9/1h' })}`
+  const bad = lines(health, host, 'Host: other.example')
+  const next = lines(start, host, `Authorization: ${authorization}`)
+  checkRawFailure(answerIn(await exchange(ownPort, bad + next.repeat(3))), 400)
+  const { headers } = await ask(path, { authorization })
+  assert.equal(headers['ratelimit'], '"default";r=8;t=3600')
 })
 
 test('D7 the Host and the host of the target are not used for links', async () => {
