@@ -1,6 +1,5 @@
 // Where a server listens, and why it cannot.
 
-import cluster from 'node:cluster'
 import type { AddressInfo } from 'node:net'
 import type { Settings } from '../config.ts'
 import { OperatorError } from '../operator-error.ts'
