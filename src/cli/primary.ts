@@ -2,14 +2,12 @@
 // their figures up, and stops them all. It answers no request itself.
 
 import { once } from 'node:events'
-import cluster from 'node:cluster'
 import type { Settings } from '../config.ts'
 import { resources } from '../resources/index.ts'
 import { answerLimits } from '../keys/one-for-all.ts'
 import { openStoreReader } from '../store/open-store.ts'
 import { keepLimits } from './app-options.ts'
 import type { CommandContext } from './command.ts'
-import { hasHandedSocket } from './listening.ts'
 import { createLog, type Log } from './log.ts'
 import { isMeasured, listenForMetrics } from './metrics-listener.ts'
 import { createTeam, type Team } from './team.ts'
@@ -31,9 +29,6 @@ export async function runPrimary(
   const store = openStoreReader(settings.db, resources)
   await store.close()
   const log = await createLog(settings, context.stdout)
-  // A connection that the primary has taken is lost where the last worker closes before it gets it.
-  // On a socket that outlives us, workers take their connections themselves.
-  if (hasHandedSocket(context.environment)) cluster.schedulingPolicy = cluster.SCHED_NONE
   const limits = await keepLimits(settings, store.storeId, log.logger)
   const team = createTeam(log, answerLimits(limits.counter, limits.throttle))
   const url = await team.start(count)
