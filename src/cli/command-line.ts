@@ -8,11 +8,12 @@ import { type Command, type CommandContext, columns, commandHelp, parseInput } f
 import { demo } from './demo.ts'
 import { importCommand } from './import.ts'
 import { keys } from './keys.ts'
+import { migrate } from './migrate.ts'
 import { programVersion } from './program-version.ts'
 import { serve } from './serve.ts'
 
 /** Every command, in the order of the help. */
-export const commands: readonly Command[] = [importCommand, keys, serve, demo]
+export const commands: readonly Command[] = [importCommand, keys, serve, migrate, demo]
 
 /**
  * Runs what was typed.

@@ -7,7 +7,7 @@ import { hashKey, keyHint, makeKey } from '../keys/key.ts'
 import { nearest } from '../nearest.ts'
 import { OperatorError } from '../operator-error.ts'
 import { resources } from '../resources/index.ts'
-import { openStoreWriter } from '../store/open-store.ts'
+import { isServerStore, openStoreWriter } from '../store/open-store.ts'
 import type { KeyRecord, StoreWriter } from '../store/store.ts'
 import type { Command, CommandContext, Input } from './command.ts'
 import { parseEnd } from './duration.ts'
@@ -57,7 +57,7 @@ export const keys: Command = {
         `say what to do with keys: ${actions.join(', ')}${near ? `; did you mean ${near}?` : ''}`,
       )
     }
-    const store = openStore(input.settings.db)
+    const store = await openStore(input.settings.db)
     try {
       return await run[known](store, { ...input, words }, context)
     } finally {
@@ -66,8 +66,9 @@ export const keys: Command = {
   },
 }
 
-function openStore(db: string): StoreWriter {
-  if (!existsSync(db)) throw new OperatorError(`${db} does not exist; make it with: dossier import`)
+async function openStore(db: string): Promise<StoreWriter> {
+  if (!isServerStore(db) && !existsSync(db))
+    throw new OperatorError(`${db} does not exist; make it with: dossier import`)
   return openStoreWriter(db, resources)
 }
 

@@ -9,7 +9,7 @@ import { buildApp } from '../http/app.ts'
 import { createAuthenticate } from '../keys/authenticate.ts'
 import { OperatorError } from '../operator-error.ts'
 import { resources } from '../resources/index.ts'
-import { openStoreReader } from '../store/open-store.ts'
+import { describeStore, openStoreReader } from '../store/open-store.ts'
 import type { StoreReader } from '../store/store.ts'
 import type { Command, CommandContext } from './command.ts'
 import { createLog, type Log } from './log.ts'
@@ -27,14 +27,18 @@ and each is seen as soon as it is committed.
 
 SIGTERM or SIGINT (Ctrl-C) stop it: it takes no new connections, ends the running requests, exits 0.
 
-  dossier serve --db registry.db --host 0.0.0.0 --port 80`,
+  dossier serve --db registry.db --host 0.0.0.0 --port 80
+  dossier serve --db postgres://dossier@db.internal/registry --pool 20`,
   options: [],
-  settings: ['db', 'host', 'port', 'cacheMib', 'stopSeconds', 'logLevel', 'logFormat'],
+  settings: [
+    ...(['db', 'pool', 'waitMs', 'statementMs'] as const),
+    ...(['host', 'port', 'cacheMib', 'stopSeconds', 'logLevel', 'logFormat'] as const),
+  ],
   async run({ words, settings }, context) {
     if (words.length > 0)
       throw new UsageError(`serve takes options only, but got ${words.join(' ')}`)
     const server = await startServer(settings, context)
-    server.log.logger.info({ url: server.url, db: settings.db }, 'listening')
+    server.log.logger.info({ url: server.url, db: describeStore(settings.db) }, 'listening')
     await untilStopped(server, settings, context.signal)
     return 0
   },
@@ -58,7 +62,11 @@ export async function startServer(
   settings: Settings,
   { stdout, now }: CommandContext,
 ): Promise<RunningServer> {
-  const store = openStoreReader(settings.db, resources)
+  const store = await openStoreReader(settings.db, resources, {
+    pool: Number(settings.pool),
+    waitMs: Number(settings.waitMs),
+    statementMs: Number(settings.statementMs),
+  })
   const log = await createLog(settings, stdout)
   const app = buildApp({
     store,

@@ -1,5 +1,6 @@
 // Importing in tests: real files, a real store, the importer as the command line drives it.
 
+import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,7 +14,9 @@ import {
 import { findSourceFiles } from '../../src/import/source-file.ts'
 import { resources } from '../../src/resources/index.ts'
 import type { Resource } from '../../src/resources/resource.ts'
-import { openStoreWriter } from '../../src/store/open-store.ts'
+import { isServerStore, openStoreWriter } from '../../src/store/open-store.ts'
+import { openSession } from '../../src/store/postgres/connect.ts'
+import { storeAt } from './store-at.ts'
 
 /** A folder that is gone when the test ends. */
 export function makeFolder(t: Pick<TestContext, 'after'>): string {
@@ -36,7 +39,7 @@ export async function importInto(
   options: ImportOptions = {},
 ): Promise<ImportReport> {
   const known = options.resources ?? resources
-  const store = openStoreWriter(db, known)
+  const store = await openStoreWriter(storeAt(db), known)
   try {
     return await importFiles(store, {
       resource: known.find(({ name }) => name === target),
@@ -69,14 +72,32 @@ export async function importRows(
   return importInto(db, target, [path], options)
 }
 
-/** The rows of a query over a store. */
+/** The rows of a query over a store; in SQL that both kinds of store understand. */
 export function query(db: string, sql: string): Record<string, SQLOutputValue>[] {
-  const connection = new DatabaseSync(db, { readOnly: true })
+  const at = storeAt(db)
+  if (isServerStore(at)) {
+    // Tests ask in one breath, as a file lets them: so another process waits for the server.
+    const script = join(import.meta.dirname, 'query.ts')
+    return JSON.parse(execFileSync(process.execPath, [script, at, sql]).toString()) as ReturnType<
+      typeof query
+    >
+  }
+  const connection = new DatabaseSync(at, { readOnly: true })
   try {
     return connection.prepare(sql).all()
   } finally {
     connection.close()
   }
+}
+
+/** The same where the test waits, in this process. */
+export async function queryStore(db: string, sql: string): Promise<Record<string, unknown>[]> {
+  const at = storeAt(db)
+  if (!isServerStore(at)) return query(at, sql)
+  const client = await openSession(at)
+  const { rows } = await client.query<Record<string, unknown>>(sql)
+  await client.end()
+  return rows
 }
 
 /** The one value that a query over a store gives. */

@@ -1,7 +1,8 @@
 // The real executable, run as an operator would.
 
 import { spawn } from 'node:child_process'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
+import { storeAt } from './store-at.ts'
 
 export const dossier = resolve(import.meta.dirname, '../../bin/dossier')
 
@@ -19,7 +20,8 @@ export function runDossier(
   options: { readonly input?: string | Buffer; readonly env?: Record<string, string> } = {},
 ): Promise<Run> {
   return new Promise((done) => {
-    const child = spawn(dossier, args, { cwd, env: { ...process.env, ...options.env } })
+    const env = { ...process.env, ...storeOf(cwd), ...options.env }
+    const child = spawn(dossier, args, { cwd, env })
     let out = ''
     let err = ''
     child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()))
@@ -28,4 +30,11 @@ export function runDossier(
     child.stdin.end(options.input ?? '')
     child.on('close', (code) => done({ code, out, err }))
   })
+}
+
+/** Has the store that a command takes by default stand for a file in its folder. */
+export function storeOf(cwd: string): Record<string, string> {
+  const file = join(cwd, 'dossier.db')
+  const db = storeAt(file)
+  return db === file ? {} : { DOSSIER_DB: db }
 }

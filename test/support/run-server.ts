@@ -6,6 +6,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { storeAt } from './store-at.ts'
 import type { Scope } from './temp-store.ts'
 
 const executable = fileURLToPath(new URL('../../bin/dossier', import.meta.url))
@@ -28,7 +29,7 @@ export async function runServer(
   db: string,
   options: readonly string[] = [],
 ): Promise<Server> {
-  const args = ['serve', '--db', db, '--port', '0', '--log-format', 'json', ...options]
+  const args = ['serve', '--db', storeAt(db), '--port', '0', '--log-format', 'json', ...options]
   const child = spawn(executable, args, {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: process.env['PATH'] },
