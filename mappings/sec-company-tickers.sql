@@ -14,3 +14,4 @@ select
   list_sort(list_distinct(list("Exchange") filter ("Exchange" not in ('', 'None')))) as exchanges
 from source
 group by "CIK"
+order by min(source_file), min(source_row)
