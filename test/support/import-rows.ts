@@ -5,7 +5,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync, type SQLOutputValue } from 'node:sqlite'
-import type { TestContext } from 'node:test'
 import {
   type ImportReport,
   type ImportRequest,
@@ -16,10 +15,10 @@ import { resources } from '../../src/resources/index.ts'
 import type { Resource } from '../../src/resources/resource.ts'
 import { isServerStore, openStoreWriter } from '../../src/store/open-store.ts'
 import { openSession } from '../../src/store/postgres/connect.ts'
-import { storeAt } from './store-at.ts'
+import { storeAt, type StoreKind } from './store-at.ts'
 
 /** A folder that is gone when the test ends. */
-export function makeFolder(t: Pick<TestContext, 'after'>): string {
+export function makeFolder(t: { after(work: () => void): void }): string {
   const folder = mkdtempSync(join(tmpdir(), 'dossier-test-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   return folder
@@ -29,6 +28,10 @@ export function makeFolder(t: Pick<TestContext, 'after'>): string {
 export type ImportOptions = Partial<Omit<ImportRequest, 'resource' | 'files'>> & {
   /** The resources that the store is opened with; all declared ones if not given. */
   readonly resources?: readonly Resource[]
+  /** The kind of store that the path stands for; the one that the suite runs on if not given. */
+  readonly kind?: StoreKind
+  /** The URL of a store, in place of the one that the path stands for. */
+  readonly at?: string
 }
 
 /** Imports files into the store at `db`, as `dossier import TARGET FILE…` would. */
@@ -39,7 +42,7 @@ export async function importInto(
   options: ImportOptions = {},
 ): Promise<ImportReport> {
   const known = options.resources ?? resources
-  const store = await openStoreWriter(storeAt(db), known)
+  const store = await openStoreWriter(options.at ?? storeAt(db, options.kind), known)
   try {
     return await importFiles(store, {
       resource: known.find(({ name }) => name === target),

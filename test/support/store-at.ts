@@ -7,9 +7,13 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { isServerStore } from '../../src/store/open-store.ts'
 
-export const storeKind = process.env['DOSSIER_TEST_STORE'] ?? 'sqlite'
+export const storeKinds = ['sqlite', 'postgres'] as const
+export type StoreKind = (typeof storeKinds)[number]
 
-assert.ok(['sqlite', 'postgres'].includes(storeKind), `DOSSIER_TEST_STORE is ${storeKind}`)
+const chosen = process.env['DOSSIER_TEST_STORE'] ?? 'sqlite'
+
+export const storeKind: StoreKind =
+  storeKinds.find((kind) => kind === chosen) ?? assert.fail(`DOSSIER_TEST_STORE is ${chosen}`)
 
 /** The server that the run has, as its superuser. */
 export function testServerUrl(): string {

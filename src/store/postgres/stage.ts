@@ -21,7 +21,9 @@ export function openStage(client: Client): Stage {
   const stream = client.query(copyFrom(copyStage))
   let isOpen = true
   // The stream itself would wait for ever for a server that is gone.
-  const failed = new Promise<never>((_, fail) => {
+  let failure: Error | undefined
+  const failed = new Promise<never>((_, reject) => {
+    const fail = (error: Error) => reject((failure ??= error))
     stream.on('error', fail)
     client.once('error', fail)
     client.once('end', () => fail(new Error('Connection terminated unexpectedly')))
@@ -36,6 +38,7 @@ export function openStage(client: Client): Stage {
   }
 
   async function send(): Promise<void> {
+    if (failure !== undefined) throw failure
     const bytes = Buffer.from(piece)
     piece = ''
     const written = new Promise<void>((done) => stream.write(bytes, () => done()))
