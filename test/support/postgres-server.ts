@@ -13,6 +13,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
@@ -45,7 +46,7 @@ export interface PostgresOptions {
   /** Lines of postgresql.conf that come after those of every test. */
   readonly settings?: Readonly<Record<string, string>>
   /** Fills the empty folder of the cluster; `initdb` does if not given. */
-  readonly fill?: (data: string, run: (file: string, args: string[]) => void) => void
+  readonly fill?: (data: string) => void
 }
 
 const password = 'test password: :/?#@'
@@ -75,8 +76,11 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     void execFileSync(join(bin, file), args, { ...user, cwd: data, stdio: 'pipe' })
   const port = await freePort()
   try {
-    if (options.fill) options.fill(data, run)
-    else initialise(folder, data, run)
+    if (options.fill === undefined) initialise(folder, data, run)
+    else {
+      options.fill(data)
+      giveTo(user, data)
+    }
     const settings = Object.entries({ ...testSettings, port: String(port), ...options.settings })
     const lines = settings.map(([name, value]) => `${name} = '${value}'\n`)
     writeFileSync(join(data, 'postgresql.auto.conf'), lines.join(''))
@@ -145,6 +149,14 @@ function ownUser(): { uid: number; gid: number } | undefined {
   return { uid: id('-u'), gid: id('-g') }
 }
 
+/** What root has copied into a cluster's folder is not yet its server's. */
+function giveTo(user: { uid: number; gid: number } | undefined, data: string): void {
+  if (user === undefined) return
+  for (const name of readdirSync(data, { recursive: true, encoding: 'utf8' })) {
+    chownSync(join(data, name), user.uid, user.gid)
+  }
+}
+
 function serverProcess(
   postgres: string,
   data: string,
@@ -197,7 +209,7 @@ async function untilAnswers(
   server: { output: () => string; isRunning: () => boolean },
 ): Promise<void> {
   for (let waited = 0; waited < 30_000; waited += 50) {
-    const client = new Client({ connectionString: url })
+    const client = new Client({ connectionString: url, connectionTimeoutMillis: 2_000 })
     try {
       await client.connect()
       await client.end()

@@ -24,7 +24,12 @@ const importSettings = { work_mem: '64MB', maintenance_work_mem: '128MB', temp_b
 /** Begins an import in a session of its own, which ends with it. */
 export async function beginImport(db: string, plan: ImportPlan): Promise<ImportSession> {
   const client = await openSession(db, importSettings)
-  await client.query(merge.createStage)
+  try {
+    await client.query(merge.createStage)
+  } catch (error) {
+    await client.end()
+    throw error
+  }
   const stage = openStage(client)
   let version = 0
   let source = 0
