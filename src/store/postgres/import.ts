@@ -51,7 +51,7 @@ export async function beginImport(db: string, plan: ImportPlan): Promise<ImportS
     await run(records?.place ?? [merge.mergeCompanies.place])
     await run([merge.indexPlaced, merge.refuseUnplaced])
     await run(records?.refuse ?? [])
-    await run([merge.refuseContradictions])
+    await run(merge.refuseContradictions)
     const refused = await reportRefused(client, onProblem)
     if (refused > 0) {
       await run([...merge.dropRefused, ...merge.dropOrphans])

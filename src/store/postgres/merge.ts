@@ -180,23 +180,29 @@ export const dropOrphans: readonly string[] = [
 
 export const indexPlaced = 'analyze placed'
 
-/** One identity has one content: the first row that brings it stands. */
-export const refuseContradictions = `
+/**
+ * One identity has one content: the first row that brings it stands. There are few contradictions,
+ * and hardly ever any, which the planner could not know of a subquery.
+ */
+export const refuseContradictions: readonly string[] = [
+  `create temp table contradiction as
+    select id, min(seq) as seq from placed where digest is not null
+    group by id having min(digest) <> max(digest)`,
+  'analyze contradiction',
+  `
   insert into refused
     select p.seq,
       coalesce($contradictionField, case when s.key is null then 'id' else 'key' end),
       coalesce(to_jsonb(substr(s.key, 2)), to_jsonb(s.company_identifier), to_jsonb(p.id)),
       'was given before with other content, in $unit ' || first.number
-    from (
-      select id, min(seq) as seq from placed where digest is not null
-      group by id having min(digest) <> max(digest)
-    ) double
+    from contradiction double
     join placed p on p.id = double.id and p.digest is not null
     join placed kept on kept.seq = double.seq
     join stage first on first.seq = double.seq
     join stage s on s.seq = p.seq
     where p.digest <> kept.digest
-  on conflict do nothing`
+  on conflict do nothing`,
+]
 
 export const dropRefused: readonly string[] = [
   'update placed p set digest = null from refused r where r.seq = p.seq',
