@@ -50,18 +50,52 @@ function event(id: number, company: number): string {
 
 /** Writes records `from` to `to` (excluded) of a shape, once; gives the path. */
 export function makeFile(shape: Shape, from = 0, to = shape.records): string {
-  mkdirSync(folder, { recursive: true })
-  const path = join(folder, `${nameOf(shape)}-${from}-${to}.ndjson`)
-  if (existsSync(path)) return path
-  const companies = shape.records / shape.listing
   const record = shape.resource === 'rights' ? right : event
+  return writeOnce(`${nameOf(shape)}-${from}-${to}.ndjson`, to - from, (line) =>
+    record(from + line + 1, companyOf(shape, from + line)),
+  )
+}
+
+/** The company of a record; 7,919 is prime: neighbours in the file are far apart in the store. */
+function companyOf({ records, listing, order }: Shape, n: number): number {
+  return 1 + (order === 'clustered' ? Math.floor(n / listing) : (n * 7_919) % (records / listing))
+}
+
+/**
+ * Writes an extract of companies, once; gives the path. In the second one, one company in a hundred
+ * has moved, and half of those are dissolved.
+ */
+export function makeExtract(companies: number, which: 'first' | 'second'): string {
+  return writeOnce(`companies-${companies}-${which}.ndjson`, companies, (n) => {
+    const isChanged = which === 'second' && n % 100 === 7
+    return (
+      `{"jurisdiction":"GB","identifier":"${String(n).padStart(8, '0')}",` +
+      `"name":"Company number ${n} Trading Limited",` +
+      `"address":"${(n % 500) + (isChanged ? 1 : 0)} Quay Street, Felixstowe",` +
+      `"status":"${isChanged && n % 200 === 7 ? 'dissolved' : 'active'}",` +
+      `"legal_form":"Private limited company","incorporated":"${1_950 + (n % 70)}-03-14",` +
+      `"sic":["${10_000 + (n % 89_999)}","${10_000 + ((n * 7) % 89_999)}"]}\n`
+    )
+  })
+}
+
+/** The records of a shape with one in a hundred changed. */
+export function makeChanged(shape: Shape): string {
+  return writeOnce(`${nameOf(shape)}-changed.ndjson`, shape.records, (n) => {
+    const text = right(n + 1, companyOf(shape, n))
+    return n % 100 === 7 ? text.replace('registered', 'expired') : text
+  })
+}
+
+/** Writes a file of lines under a name that says what it is, unless it is there. */
+function writeOnce(name: string, lines: number, lineOf: (n: number) => string): string {
+  mkdirSync(folder, { recursive: true })
+  const path = join(folder, name)
+  if (existsSync(path)) return path
   const file = openSync(`${path}.part`, 'w')
   let text = ''
-  for (let n = from; n < to; n++) {
-    // 7,919 is prime: neighbours in the file are far apart in the store.
-    const scattered = (n * 7_919) % companies
-    const company = shape.order === 'clustered' ? Math.floor(n / shape.listing) : scattered
-    text += record(n + 1, company + 1)
+  for (let n = 0; n < lines; n++) {
+    text += lineOf(n)
     if (text.length < 1 << 20) continue
     writeSync(file, text)
     text = ''

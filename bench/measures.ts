@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { dossier, folder, makeFile, makeStore, removeStore, type Shape } from './files.ts'
+import { compareExtracts, keepPast, serveBesideImport } from './history.ts'
 import * as processes from './processes.ts'
 import {
   load,
@@ -223,6 +224,9 @@ export const measures: Readonly<Record<string, Measure>> = {
   append: appending,
   start: starting,
   'many-records': manyRecords,
+  compare: compareExtracts,
+  past: keepPast,
+  beside: serveBesideImport,
   // Loaded when it is asked for: it needs the PostgreSQL of the tests.
   postgres: async (scale) => (await import('./postgres.ts')).onPostgres(scale),
 }

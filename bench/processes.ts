@@ -115,14 +115,22 @@ export function residentMb(pid: number, what: 'VmRSS' | 'VmHWM'): number {
   return Number(new RegExp(`${what}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) / 1_024
 }
 
-/** Runs `dossier import`; gives seconds of the whole process and its largest resident memory. */
+/**
+ * Runs `dossier import`; gives seconds of the whole process and its largest resident memory.
+ *
+ * @param preload a module that the process loads first
+ */
 export async function importFile(
-  resource: string,
+  target: string,
   file: string,
   db: string,
+  options: readonly string[] = [],
+  preload?: string,
 ): Promise<{ seconds: number; peakMb: number }> {
   const startedAt = performance.now()
-  const child = spawn(dossier, ['import', resource, file, '--db', db], { stdio: 'ignore' })
+  const env = preload ? { ...process.env, NODE_OPTIONS: `--import ${preload}` } : process.env
+  const args = ['import', target, file, '--db', db, ...options]
+  const child = spawn(dossier, args, { stdio: 'ignore', env })
   let peakMb = 0
   const poll = setInterval(() => {
     try {

@@ -1,17 +1,18 @@
 -- Companies with listed securities (SEC EDGAR, CSV with a row for each security) as companies.
 --
---   dossier import companies tickers-2025-02-28.csv --map sec-company-tickers --source sec
+--   dossier import companies tickers-2025-02-28.csv --map sec-company-tickers --source sec \
+--     --snapshot --as-of 2025-02-28
 --
--- A company is a CIK; its tickers and exchanges are lists in order, since rows come in any. An
--- exchange that is missing is empty in earlier extracts and the word None in later ones: neither
--- is an exchange.
+-- A company is a CIK; its tickers and exchanges are lists in order, since rows come in any. A
+-- security without an exchange has a blank in earlier extracts and the word None in later ones:
+-- both are passed on as they are.
 
 select
   'US' as jurisdiction,
   "CIK" as identifier,
   min("Name") as name,
   list_sort(list_distinct(list("Ticker"))) as tickers,
-  list_sort(list_distinct(list("Exchange") filter ("Exchange" not in ('', 'None')))) as exchanges
+  list_sort(list_distinct(list(coalesce("Exchange", '')))) as exchanges
 from source
 group by "CIK"
 order by min(source_file), min(source_row)

@@ -1,6 +1,8 @@
 // Every setting, in one table: option, environment variable, default and meaning.
 
+import { isIP } from 'node:net'
 import { nearest } from './nearest.ts'
+import { parseRate, rateForm } from './rate.ts'
 
 /** One or more faults in what the operator typed; ends the command with exit code 2. */
 export class UsageError extends Error {
@@ -32,6 +34,38 @@ function oneOf(...values: readonly string[]) {
     values.includes(value) ? undefined : `must be one of ${values.join(', ')}`
 }
 
+/** The parts of a setting that is a list with commas; none for `none`. */
+export function listOf(value: string): readonly string[] {
+  return value === 'none' ? [] : value.split(',').map((part) => part.trim())
+}
+
+function listFault(isPart: (part: string) => boolean, takes: string) {
+  return (value: string) => (listOf(value).every(isPart) ? undefined : `must be ${takes}`)
+}
+
+function isOrigin(text: string): boolean {
+  if (text === '*') return true
+  return /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text
+}
+
+function rateFault(value: string): string | undefined {
+  return value === 'none' || parseRate(value) ? undefined : `must be none, or ${rateForm}`
+}
+
+/** An address, or a network such as 10.0.0.0/8. */
+function isNetwork(text: string): boolean {
+  const [address = '', bits, ...more] = text.split('/')
+  const most = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1
+  if (bits === undefined || more.length > 0) return most > 0 && more.length === 0
+  return /^\d{1,3}$/.test(bits) && Number(bits) <= most
+}
+
+function orWord(word: string, minimum: number, maximum: number) {
+  const fault = integerBetween(minimum, maximum)
+  return (value: string) =>
+    value === word || fault(value) === undefined ? undefined : `${fault(value) ?? ''}, or ${word}`
+}
+
 const notEmpty = (value: string) => (value.trim() === '' ? 'must not be empty' : undefined)
 
 /** The settings; a command takes those that it names. */
@@ -61,7 +95,7 @@ export const settings = {
     name: 'pool',
     value: 'N',
     default: '10',
-    meaning: 'connections to a PostgreSQL at the most',
+    meaning: 'connections of all workers to a PostgreSQL, at the most',
     fault: integerBetween(1, 1_000),
   },
   waitMs: {
@@ -78,11 +112,25 @@ export const settings = {
     meaning: 'how long a PostgreSQL may take over a request before it is answered 503',
     fault: integerBetween(1, 60_000),
   },
+  reusePort: {
+    name: 'reuse-port',
+    value: 'yes|no',
+    default: 'no',
+    meaning: 'yes lets a new server take over the port of one that still runs, if both say so',
+    fault: oneOf('yes', 'no'),
+  },
+  workers: {
+    name: 'workers',
+    value: 'N',
+    default: '1',
+    meaning: 'how many processes answer requests; auto for one each core',
+    fault: orWord('auto', 1, 256),
+  },
   cacheMib: {
     name: 'cache-mib',
     value: 'N',
     default: '64',
-    meaning: 'memory for ready pages, in MiB; 0 for none',
+    meaning: 'memory for ready pages of all workers, in MiB; 0 for none',
     fault: integerBetween(0, 1_048_576),
   },
   stopSeconds: {
@@ -91,6 +139,81 @@ export const settings = {
     default: '10',
     meaning: 'how long running requests may take to end when the server is told to stop',
     fault: integerBetween(0, 3_600),
+  },
+  connectionsMax: {
+    name: 'connections-max',
+    value: 'N',
+    default: '10000',
+    meaning: 'how many connections are held; one more is closed at once',
+    fault: integerBetween(1, 1_000_000),
+  },
+  requestsMax: {
+    name: 'requests-max',
+    value: 'N',
+    default: '2000',
+    meaning: 'how many requests may be under way; one more is a 503',
+    fault: integerBetween(1, 1_000_000),
+  },
+  delayMsMax: {
+    name: 'delay-ms-max',
+    value: 'N',
+    default: '500',
+    meaning: 'how late the server may be, in milliseconds; while it is later, requests are a 503',
+    fault: integerBetween(1, 60_000),
+  },
+  corsOrigin: {
+    name: 'cors-origin',
+    value: 'ORIGINS',
+    default: 'none',
+    meaning: 'pages that may read answers: origins such as https://example.org, commas between; *',
+    fault: listFault(isOrigin, 'none, *, or origins such as https://example.org, commas between'),
+  },
+  trustProxy: {
+    name: 'trust-proxy',
+    value: 'ADDRESSES',
+    default: 'none',
+    meaning: 'proxies whose X-Forwarded-For counts: addresses, networks (10.0.0.0/8), with commas',
+    fault: listFault(isNetwork, 'none, or addresses and networks (10.0.0.0/8), commas between'),
+  },
+  defaultRate: {
+    name: 'default-rate',
+    value: 'RATE',
+    default: 'none',
+    meaning:
+      'how often a key without a rate of its own may ask, such as 600/300s; none for no bound',
+    fault: rateFault,
+  },
+  redisUrl: {
+    name: 'redis-url',
+    value: 'URL',
+    default: 'none',
+    meaning: 'a Redis through which several servers share rates, such as redis://host:6379',
+    fault: (value) =>
+      value === 'none' || (/^rediss?:/.test(value) && URL.canParse(value))
+        ? undefined
+        : 'must be none, or a URL such as redis://host:6379',
+  },
+  badKeyRate: {
+    name: 'bad-key-rate',
+    value: 'RATE',
+    default: '100/60s',
+    meaning: 'how many keys that are none an address may try; none for no bound',
+    fault: rateFault,
+  },
+  metricsPort: {
+    name: 'metrics-port',
+    value: 'N',
+    default: 'off',
+    meaning:
+      'the port of a listener of its own for Prometheus (/metrics); 0 for any free one, or off',
+    fault: orWord('off', 0, 65_535),
+  },
+  metricsHost: {
+    name: 'metrics-host',
+    value: 'ADDRESS',
+    default: '127.0.0.1',
+    meaning: 'the address that the metrics are on; they need no key',
+    fault: notEmpty,
   },
   logLevel: {
     name: 'log-level',
@@ -118,37 +241,91 @@ export function variableOf({ name }: Setting): string {
   return prefix + name.toUpperCase().replaceAll('-', '_')
 }
 
+/** Where a value comes from. */
+export type Origin = 'option' | 'environment' | 'default'
+
+/** A setting as it was found, good or not. */
+export interface ResolvedSetting {
+  readonly key: SettingName
+  readonly setting: Setting
+  readonly value: string
+  readonly origin: Origin
+  /** What is wrong with the value, as a line for the operator. */
+  readonly fault: string | undefined
+}
+
+/** All settings as they were found, in the order of the table, and all that is wrong. */
+export interface ResolvedSettings {
+  readonly resolved: readonly ResolvedSetting[]
+  readonly faults: readonly string[]
+}
+
 /**
- * The value of every setting: the option, else the environment variable, else the default.
+ * Finds the value of every setting: the option, else the environment variable, else the default.
  *
  * @param options the options that were given, by their names.
- * @throws UsageError that lists every fault, an unknown variable with our prefix included.
+ * @param defaults those that are others than the table's.
+ * @returns faults of values, and variables with our prefix that are no settings.
  */
-export function readSettings(
+export function resolveSettings(
   options: Readonly<Record<string, string | undefined>>,
   environment: Readonly<Record<string, string | undefined>>,
-): Settings {
-  const faults: string[] = []
-  const known = Object.values(settings).map(variableOf)
-  for (const name of Object.keys(environment)) {
-    // The suite's own switches are none of the program's.
-    if (!name.startsWith(prefix) || name.startsWith(`${prefix}TEST_`) || known.includes(name)) {
-      continue
-    }
-    const near = nearest(name, known)
-    faults.push(`${name} is no setting${near ? `; did you mean ${near}?` : ''}`)
-  }
-  const entries = Object.entries(settings).map(([key, setting]) => {
-    const variable = variableOf(setting)
-    const option = options[setting.name]
-    const value = option ?? environment[variable] ?? setting.default
-    const fault = setting.fault(value)
-    if (fault) {
-      const where = option === undefined ? variable : `--${setting.name}`
-      faults.push(`${where} is ${JSON.stringify(value)}; it ${fault}`)
-    }
-    return [key, value]
-  })
+  defaults: Partial<Settings> = {},
+): ResolvedSettings {
+  const keys = Object.keys(settings) as SettingName[]
+  const resolved = keys.map((key) => resolve(key, options, environment, defaults))
+  const faults = resolved.map(({ fault }) => fault).filter((fault) => fault !== undefined)
+  return { resolved, faults: [...unknownVariables(environment), ...faults] }
+}
+
+/** @throws UsageError that lists every fault. */
+export function settingsOf({ resolved, faults }: ResolvedSettings): Settings {
   if (faults.length > 0) throw new UsageError(faults.join('\n'))
-  return Object.fromEntries(entries) as Settings
+  return Object.fromEntries(resolved.map(({ key, value }) => [key, value])) as Settings
+}
+
+function unknownVariables(environment: Readonly<Record<string, string | undefined>>): string[] {
+  const known = Object.values(settings).map(variableOf)
+  return (
+    Object.keys(environment)
+      .filter((name) => name.startsWith(prefix) && !known.includes(name))
+      // The suite's own switches are none of the program's.
+      .filter((name) => !name.startsWith(`${prefix}TEST_`))
+      .map((name) => {
+        const near = nearest(name, known)
+        return `${name} is no setting${near ? `; did you mean ${near}?` : ''}`
+      })
+  )
+}
+
+function resolve(
+  key: SettingName,
+  options: Readonly<Record<string, string | undefined>>,
+  environment: Readonly<Record<string, string | undefined>>,
+  defaults: Partial<Settings>,
+): ResolvedSetting {
+  const setting: Setting = settings[key]
+  const variable = variableOf(setting)
+  const option = options[setting.name]
+  const inEnvironment = environment[variable]
+  const [value, origin]: [string, Origin] =
+    option !== undefined
+      ? [option, 'option']
+      : inEnvironment !== undefined
+        ? [inEnvironment, 'environment']
+        : [defaults[key] ?? setting.default, 'default']
+  const wrong = setting.fault(value)
+  const where = origin === 'option' ? `--${setting.name}` : variable
+  const fault = wrong && `${where} is ${JSON.stringify(withoutSecrets(value))}; it ${wrong}`
+  return { key, setting, value, origin, fault }
+}
+
+/**
+ * A setting's value as it may be shown: the password in a URL (`redis://user:password@host`,
+ * `?password=`) or in a connection string (`password=...`) becomes three stars.
+ */
+export function withoutSecrets(value: string): string {
+  return value
+    .replace(/^(\w[\w+.-]*:\/\/[^:@/?#]*):.*@/, '$1:***@')
+    .replace(/\b((?:ssl)?password)(\s*=\s*)('(?:[^'\\]|\\.)*'|[^&\s]*)/gi, '$1$2***')
 }

@@ -4,16 +4,34 @@ import { UsageError } from '../config.ts'
 import { nearest } from '../nearest.ts'
 import { OperatorError } from '../operator-error.ts'
 import { explainStoreError } from '../store/open-store.ts'
+import { checkConfig } from './check-config.ts'
 import { type Command, type CommandContext, columns, commandHelp, parseInput } from './command.ts'
+import { backupCommand } from './backup.ts'
+import { company } from './company.ts'
 import { demo } from './demo.ts'
 import { importCommand } from './import.ts'
+import { imports } from './imports.ts'
 import { keys } from './keys.ts'
 import { migrate } from './migrate.ts'
 import { programVersion } from './program-version.ts'
+import { prune } from './prune.ts'
 import { serve } from './serve.ts'
+import { verifyCommand } from './verify.ts'
 
 /** Every command, in the order of the help. */
-export const commands: readonly Command[] = [importCommand, keys, serve, migrate, demo]
+export const commands: readonly Command[] = [
+  importCommand,
+  keys,
+  serve,
+  imports,
+  company,
+  verifyCommand,
+  backupCommand,
+  prune,
+  migrate,
+  demo,
+  checkConfig,
+]
 
 /**
  * Runs what was typed.
@@ -54,7 +72,7 @@ async function runCommand(
   let db = ''
   try {
     const input = parseInput(command, args, context.environment)
-    db = input.settings.db
+    if (command.takesBadSettings !== true) db = input.settings.db
     return await command.run(input, context)
   } catch (error) {
     if (context.signal.aborted && error === context.signal.reason) {

@@ -3,10 +3,12 @@
 import { parseArgs } from 'node:util'
 import { nearest } from '../nearest.ts'
 import {
-  readSettings,
+  type ResolvedSettings,
+  resolveSettings,
   type SettingName,
   type Settings,
   settings,
+  settingsOf,
   UsageError,
   variableOf,
 } from '../config.ts'
@@ -34,7 +36,10 @@ export interface Input {
   readonly words: readonly string[]
   readonly options: Readonly<Record<string, string | undefined>>
   readonly switches: ReadonlySet<string>
+  /** The value of each. @throws UsageError where one is bad; no command starts with one. */
   readonly settings: Settings
+  /** The same with where each comes from, for a command that shows bad ones, too. */
+  readonly found: ResolvedSettings
 }
 
 /** A command: what the help says of it, and what it does. */
@@ -47,6 +52,10 @@ export interface Command {
   readonly details: string
   readonly options: readonly Option[]
   readonly settings: readonly SettingName[]
+  /** Its own defaults, where they are others than those of the settings' table. */
+  readonly defaults?: Partial<Settings>
+  /** It runs though a setting is bad. */
+  readonly takesBadSettings?: true
   /** Gives the exit code: 0, or 1 where the command could not do what was asked. */
   run(input: Input, context: CommandContext): Promise<number>
 }
@@ -85,7 +94,17 @@ export function parseInput(
     else if (token.value === undefined) switches.add(option.name)
     else throw new UsageError(`--${option.name} takes no value`)
   }
-  return { words, options, switches, settings: readSettings(options, environment) }
+  const found = resolveSettings(options, environment, command.defaults)
+  if (command.takesBadSettings !== true) settingsOf(found)
+  return {
+    words,
+    options,
+    switches,
+    found,
+    get settings() {
+      return settingsOf(found)
+    },
+  }
 }
 
 function valueOf(token: {
@@ -120,7 +139,7 @@ export function commandHelp(command: Command): string {
     const setting = settings[key]
     return [
       `--${setting.name} ${setting.value}`,
-      `${setting.meaning} (${variableOf(setting)}; default ${setting.default})`,
+      `${setting.meaning} (${variableOf(setting)}; default ${defaultOf(command, key)})`,
     ]
   })
   const lines = [...optionLines, ...settingLines]
@@ -138,6 +157,10 @@ export function commandHelp(command: Command): string {
   )
 }
 
+function defaultOf({ defaults }: Command, key: SettingName): string {
+  return defaults?.[key] ?? settings[key].default
+}
+
 /** Two columns, the second one wrapped at 100 characters. */
 export function columns(lines: readonly (readonly string[])[]): string {
   const width = Math.max(...lines.map(([left = '']) => left.length)) + 4
@@ -147,6 +170,20 @@ export function columns(lines: readonly (readonly string[])[]): string {
       return `  ${left.padEnd(width - 2)}${wrapped}`
     })
     .join('\n')
+}
+
+/** Rows of cells as lines, each column as wide as its widest cell. */
+export function table(rows: readonly (readonly string[])[]): string[] {
+  const widths = rows.reduce<number[]>(
+    (max, row) => row.map((cell, index) => Math.max(max[index] ?? 0, cell.length)),
+    [],
+  )
+  return rows.map((row) =>
+    row
+      .map((cell, index) => cell.padEnd(widths[index] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  )
 }
 
 function wrap(text: string, width: number): string[] {

@@ -12,13 +12,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import {
-  type SettingName,
-  settings as table,
-  type Settings,
-  UsageError,
-  variableOf,
-} from '../config.ts'
+import { type Settings, UsageError } from '../config.ts'
 import { banner, taggedPath } from '../demo/banner.ts'
 import type { Row } from '../demo/company.ts'
 import {
@@ -34,7 +28,7 @@ import { OperatorError } from '../operator-error.ts'
 import { resources } from '../resources/index.ts'
 import { isServerStore, openStoreReader, openStoreWriter } from '../store/open-store.ts'
 import type { StoreWriter } from '../store/store.ts'
-import type { Command, CommandContext, Input } from './command.ts'
+import type { Command, CommandContext } from './command.ts'
 import { issueKey } from './keys.ts'
 import { createProgress } from './progress.ts'
 import { type RunningServer, startServer, untilStopped } from './serve.ts'
@@ -58,15 +52,12 @@ port is in use, a free one is taken. SIGTERM or SIGINT (Ctrl-C) stop it.
   dossier demo --port 9000`,
   options: [],
   settings: ['db', 'host', 'port', 'cacheMib', 'stopSeconds', 'logLevel', 'logFormat'],
+  // The requests are tried in another window; this one stays readable.
+  defaults: { db: defaultDb, logLevel: 'warn' },
   async run(input, context) {
     if (input.words.length > 0)
       throw new UsageError(`demo takes options only, but got ${input.words.join(' ')}`)
-    const settings: Settings = {
-      ...input.settings,
-      db: given('db', input, context) ?? defaultDb,
-      // The requests are tried in another window; this one stays readable.
-      logLevel: given('logLevel', input, context) ?? 'warn',
-    }
+    const { settings } = input
     if (isServerStore(settings.db)) {
       throw new UsageError('the demo makes a file of its own; name one with --db, and no server')
     }
@@ -79,15 +70,6 @@ port is in use, a free one is taken. SIGTERM or SIGINT (Ctrl-C) stop it.
     await untilStopped(server, settings, context.signal)
     return 0
   },
-}
-
-/** What the operator says of a setting; undefined where the demonstration may choose. */
-function given(
-  key: SettingName,
-  { options }: Input,
-  { environment }: CommandContext,
-): string | undefined {
-  return options[table[key].name] ?? environment[variableOf(table[key])]
 }
 
 /** Keeps a registry in earnest from being given a key, and from being taken for this one. */
@@ -147,6 +129,8 @@ async function importExtract(
       mapping: undefined,
       source: 'demo',
       isSnapshot: false,
+      asOf: undefined,
+      recordIn: undefined,
       isDryRun: false,
       knownCompaniesOnly: name !== 'companies',
       onRejected: undefined,

@@ -21,10 +21,8 @@ const unitMs: Readonly<Record<string, number>> = {
  * @throws UsageError for anything else, and for a moment that is not after `now`.
  */
 export function parseEnd(option: string, text: string, now: number): number {
-  const duration = /^(\d{1,6})([smhdwy])$/.exec(text)
-  const end = duration
-    ? now + Number(duration[1]) * (unitMs[duration[2] ?? ''] ?? NaN)
-    : parseMoment(text)
+  const duration = durationMs(text)
+  const end = duration === undefined ? parseMoment(text) : now + duration
   if (!(end <= momentMax)) {
     throw new UsageError(
       `--${option} is ${JSON.stringify(text)}; it takes a date (2027-01-31), a moment ` +
@@ -33,6 +31,24 @@ export function parseEnd(option: string, text: string, now: number): number {
   }
   if (end <= now) throw new UsageError(`--${option} is ${text}, which is past`)
   return end
+}
+
+/**
+ * A duration such as 365d, 12h or 1y, in milliseconds.
+ *
+ * @throws UsageError for anything else.
+ */
+export function parseDuration(option: string, text: string): number {
+  const duration = durationMs(text)
+  if (duration !== undefined) return duration
+  throw new UsageError(
+    `--${option} is ${JSON.stringify(text)}; it takes a duration such as 365d, 12h or 1y`,
+  )
+}
+
+function durationMs(text: string): number | undefined {
+  const parts = /^(\d{1,6})([smhdwy])$/.exec(text)
+  return parts ? Number(parts[1]) * (unitMs[parts[2] ?? ''] ?? NaN) : undefined
 }
 
 function parseMoment(text: string): number {

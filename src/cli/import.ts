@@ -1,21 +1,33 @@
 // `dossier import`: loads files into the store, all or nothing.
 
-import { closeSync, existsSync, openSync, readdirSync, readFileSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
 import { join, resolve } from 'node:path'
 import { UsageError } from '../config.ts'
 import { type ImportReport, importFiles, type RejectedRow } from '../import/import-files.ts'
-import { describeProblem } from '../import/refusal.ts'
+import { Refusal } from '../import/refusal.ts'
+import { describeKind } from '../import/refused-kinds.ts'
 import { findSourceFiles, type Format, formats, type SourceFile } from '../import/source-file.ts'
+import { normaliseTimestamp } from '../import/timestamp.ts'
 import { nearest } from '../nearest.ts'
 import { OperatorError } from '../operator-error.ts'
-import { resources } from '../resources/index.ts'
+import { changeResource, resources } from '../resources/index.ts'
 import type { Resource } from '../resources/resource.ts'
-import { openStoreForTrial, openStoreWriter } from '../store/open-store.ts'
+import { openStoreForTrial, openStoreWriter, storeFiles } from '../store/open-store.ts'
 import type { Command, CommandContext, Input } from './command.ts'
 import { createProgress } from './progress.ts'
+import { formatCount } from './table.ts'
 
 const companiesWord = 'companies'
 const targets = [companiesWord, ...resources.map(({ name }) => name)]
+const historical = resources.filter(({ history }) => history).map(({ name }) => name)
 const mappingsFolder = join(import.meta.dirname, '../../mappings')
 
 export const importCommand: Command = {
@@ -40,7 +52,12 @@ Other columns? Reshape the file with --map, a SQL SELECT over the view \`source\
   dossier import companies companies.csv
   dossier import rights 'extracts/*.ndjson.gz' --source patent-office
   dossier import jobs jobs.csv --map my-jobs.sql --rejects refused.ndjson
-  dossier import employees officers.parquet --source register --snapshot`,
+  dossier import employees officers.parquet --source register --snapshot
+
+A newer extract of companies, dated with --as-of, records what has changed since the last one of
+its source as ${changeResource.name}; so does one of employees with --history.
+
+  dossier import companies 2026-11.csv --source register --snapshot --as-of 2026-11-30`,
   options: [
     {
       name: 'map',
@@ -55,6 +72,17 @@ Other columns? Reshape the file with --map, a SQL SELECT over the view \`source\
     {
       name: 'snapshot',
       meaning: 'the files are the whole of this source: what they lack is removed',
+    },
+    {
+      name: 'as-of',
+      value: 'DATE',
+      meaning:
+        'the day of the extract (2026-11-30); changes of companies are recorded as of it, or as ' +
+        'of the column as_of',
+    },
+    {
+      name: 'history',
+      meaning: `record changes of the listing, too: for ${historical.join(', ')}, with --as-of`,
     },
     {
       name: 'rejects',
@@ -83,10 +111,12 @@ async function runImport(input: Input, context: CommandContext): Promise<number>
   const resource = parseTarget(target)
   if (words.length === 0) throw new UsageError(`name the files to import ${target} from`)
   const files = findSourceFiles(words, parseFormat(options['format']))
-  const mapping = options['map'] === undefined ? undefined : readMapping(options['map'])
+  const mapping = options['map'] === undefined ? undefined : findMapping(options['map'])
   const source = parseSource(options['source'])
+  const history = parseHistory(resource, input)
+  const inUse = [...files.map(({ name }) => name), mapping?.path, ...storeFiles(settings.db)]
   const rejects =
-    options['rejects'] === undefined ? undefined : openRejects(options['rejects'], files)
+    options['rejects'] === undefined ? undefined : openRejects(options['rejects'], inUse)
   const isDryRun = switches.has('dry-run')
   const open = isDryRun ? openStoreForTrial : openStoreWriter
   const store = await open(settings.db, resources)
@@ -95,10 +125,11 @@ async function runImport(input: Input, context: CommandContext): Promise<number>
     const report = await importFiles(store, {
       resource,
       files,
-      mapping,
+      mapping: mapping?.sql,
       source,
       isSnapshot: switches.has('snapshot'),
       isDryRun,
+      ...history,
       knownCompaniesOnly: switches.has('known-companies-only'),
       onRejected: rejects && ((rejected) => rejects.write(rejected)),
       onProgress: (done) => progress.show(done),
@@ -134,6 +165,25 @@ function parseFormat(word: string | undefined): Format | undefined {
   return format
 }
 
+/** Of which day the extract is, and where its changes are recorded. */
+function parseHistory(resource: Resource | undefined, { options, switches }: Input) {
+  const word = options['as-of']
+  const asOf = word === undefined ? undefined : normaliseTimestamp(word, 'seconds')
+  if (asOf instanceof Refusal) {
+    throw new UsageError(`--as-of is ${JSON.stringify(word)}; it ${asOf.reason}`)
+  }
+  const isHistory = switches.has('history')
+  if (isHistory && resource && !resource.history) {
+    throw new UsageError(
+      `${resource.name} have no history; --history is for ${historical.join(', ')}`,
+    )
+  }
+  if (isHistory && resource && asOf === undefined) {
+    throw new UsageError('--history needs the day of the extract: --as-of DATE')
+  }
+  return { asOf, recordIn: isHistory || resource === undefined ? changeResource : undefined }
+}
+
 function parseSource(word = 'default'): string {
   if (!/^[\p{L}\p{N}][\p{L}\p{N}._-]{0,63}$/u.test(word)) {
     throw new UsageError(
@@ -144,16 +194,16 @@ function parseSource(word = 'default'): string {
 }
 
 /** A mapping by its path, or by its name among the ready ones. */
-function readMapping(word: string): string {
+function findMapping(word: string): { path: string; sql: string } {
   const ready = join(mappingsFolder, word.endsWith('.sql') ? word : `${word}.sql`)
-  const path = existsSync(word) ? word : ready
+  const path = statOf(word)?.isDirectory() === false ? word : ready
   if (!existsSync(path)) {
     const names = readdirSync(mappingsFolder).map((name) => name.replace(/\.sql$/, ''))
     const near = nearest(word, names)
     const advice = near ? `did you mean ${near}?` : `give a file, or one of: ${names.join(', ')}`
     throw new OperatorError(`there is no mapping ${word}; ${advice}`)
   }
-  return readFileSync(path, 'utf8')
+  return { path, sql: orExplain(`${path} cannot be read`, () => readFileSync(path, 'utf8')) }
 }
 
 function totalBytes(files: readonly SourceFile[]): number | undefined {
@@ -166,24 +216,41 @@ function totalBytes(files: readonly SourceFile[]): number | undefined {
 }
 
 /** The file of refused rows; made before the import begins, so that nothing is lost at its end. */
-function openRejects(path: string, files: readonly SourceFile[]) {
-  const isSource = files.some(({ name }) => resolve(name) === resolve(path))
-  if (isSource) throw new UsageError(`--rejects ${path} is one of the files to import`)
-  const file = orExplain(path, () => openSync(path, 'w'))
+function openRejects(path: string, inUse: readonly (string | undefined)[]) {
+  if (inUse.some((used) => used !== undefined && isSameFile(used, path))) {
+    throw new UsageError(`--rejects ${path} is a file that this import uses; name another`)
+  }
+  const what = `${path} cannot be written`
+  const file = orExplain(what, () => openSync(path, 'w'))
   return {
     write(rejected: RejectedRow): void {
-      orExplain(path, () => writeSync(file, `${JSON.stringify(rejected)}\n`))
+      orExplain(what, () => writeSync(file, `${JSON.stringify(rejected)}\n`))
     },
     close: () => closeSync(file),
   }
 }
 
-function orExplain<T>(path: string, work: () => T): T {
+/** Whether two paths lead to one file, also by a link, and also where it is not there yet. */
+function isSameFile(a: string, b: string): boolean {
+  const [statA, statB] = [statOf(a), statOf(b)]
+  if (statA === undefined || statB === undefined) return resolve(a) === resolve(b)
+  return statA.dev === statB.dev && statA.ino === statB.ino
+}
+
+function statOf(path: string) {
+  try {
+    return statSync(path)
+  } catch {
+    return undefined
+  }
+}
+
+function orExplain<T>(what: string, work: () => T): T {
   try {
     return work()
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    throw new OperatorError(`${path} cannot be written: ${reason}`)
+    throw new OperatorError(`${what}: ${reason}`)
   }
 }
 
@@ -197,12 +264,14 @@ interface ReportOptions {
 function tellReport(report: ImportReport, options: ReportOptions): void {
   const { stdout, stderr } = options.context
   if (options.input.switches.has('json')) {
-    stdout.write(`${JSON.stringify({ resource: options.target, ...report })}\n`)
+    // Row by row, for programs.
+    const told = { resource: options.target, ...report, kinds: undefined }
+    stdout.write(`${JSON.stringify(told)}\n`)
     return
   }
-  for (const problem of report.problems) stderr.write(`${describeProblem(problem)}\n`)
-  const untold = report.counts.refused - report.problems.length
-  if (untold > 0) stderr.write(`… and ${format(untold)} more\n`)
+  for (const kind of report.kinds) stderr.write(`${describeKind(kind)}\n`)
+  const untold = report.counts.refused - report.kinds.reduce((sum, { rows }) => sum + rows, 0)
+  if (untold > 0) stderr.write(`… and ${formatCount(untold)} more\n`)
   stdout.write(`${reportLines(report, options).join('\n')}\n`)
 }
 
@@ -210,7 +279,7 @@ function reportLines(
   { counts, version, elapsedMs }: ImportReport,
   options: ReportOptions,
 ): string[] {
-  const rows: readonly (readonly [string, number])[] = [
+  const all: readonly (readonly [string, number])[] = [
     ['read', counts.read],
     ['inserted', counts.inserted],
     ['updated', counts.updated],
@@ -218,12 +287,18 @@ function reportLines(
     ['refused', counts.refused],
     ['removed', counts.removed],
     ['companies created', counts.companiesCreated],
+    ...(counts.recorded > 0
+      ? ([[`${changeResource.name} recorded`, counts.recorded]] as const)
+      : []),
   ]
+  // What would have been inserted reads as if it were, above a line that says it was not.
+  const isNothing = version === undefined && !options.isDryRun
+  const rows = all.filter(([name]) => !isNothing || name === 'read' || name === 'refused')
   const rate = Math.round(counts.read / Math.max(elapsedMs / 1_000, 0.001))
-  const took = `in ${(elapsedMs / 1_000).toFixed(1)} s (${format(rate)} rows/s)`
+  const took = `in ${(elapsedMs / 1_000).toFixed(1)} s (${formatCount(rate)} rows/s)`
   return [
     `${options.target} of the source ${options.input.options['source'] ?? 'default'}`,
-    ...rows.map(([name, count]) => `  ${name.padEnd(18)}${format(count).padStart(14)}`),
+    ...rows.map(([name, count]) => `  ${name.padEnd(18)}${formatCount(count).padStart(14)}`),
     outcome(counts.refused, version, options.isDryRun, took),
   ]
 }
@@ -236,10 +311,6 @@ function outcome(
 ): string {
   if (version !== undefined) return `Committed as version ${version} ${took}.`
   if (isDryRun) return `Dry run: nothing was changed; checked ${took}.`
-  const rows = refused === 1 ? '1 row was' : `${format(refused)} rows were`
+  const rows = refused === 1 ? '1 row was' : `${formatCount(refused)} rows were`
   return `Nothing was loaded: ${rows} refused. Mend them, or load the others with --rejects FILE.`
-}
-
-function format(count: number): string {
-  return count.toLocaleString('en')
 }

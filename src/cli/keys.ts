@@ -1,16 +1,17 @@
 // `dossier keys`: makes, lists and revokes the keys of clients.
 
 import { randomBytes } from 'node:crypto'
-import { existsSync } from 'node:fs'
 import { UsageError } from '../config.ts'
 import { hashKey, keyHint, makeKey } from '../keys/key.ts'
 import { nearest } from '../nearest.ts'
 import { OperatorError } from '../operator-error.ts'
+import { parseRate, rateForm } from '../rate.ts'
 import { resources } from '../resources/index.ts'
-import { isServerStore, openStoreWriter } from '../store/open-store.ts'
+import { mayBeThere, openStoreWriter } from '../store/open-store.ts'
 import type { KeyRecord, StoreWriter } from '../store/store.ts'
 import type { Command, CommandContext, Input } from './command.ts'
 import { parseEnd } from './duration.ts'
+import { formatDay, tableLines } from './table.ts'
 
 const scopeNames = resources.map(({ name }) => name)
 const actions = ['create', 'list', 'revoke'] as const
@@ -19,7 +20,7 @@ export const keys: Command = {
   name: 'keys',
   summary: 'make, list and revoke the keys of clients',
   usage: [
-    'keys create --name NAME [--expires WHEN] [--scopes NAME,…]',
+    'keys create --name NAME [--expires WHEN] [--scopes NAME,…] [--rate RATE]',
     'keys list [--json]',
     'keys revoke NAME',
   ],
@@ -28,7 +29,8 @@ export const keys: Command = {
 \`revoke\` takes effect within a second, in every server that runs on the store.
 
   dossier keys create --name acme
-  dossier keys create --name trial --expires 30d --scopes rights,events`,
+  dossier keys create --name trial --expires 30d --scopes rights,events
+  dossier keys create --name small --rate 600/300s`,
   options: [
     {
       name: 'name',
@@ -44,6 +46,11 @@ export const keys: Command = {
       name: 'scopes',
       value: 'NAMES',
       meaning: `listings that it opens, commas between; default: all (${scopeNames.join(', ')})`,
+    },
+    {
+      name: 'rate',
+      value: 'RATE',
+      meaning: 'how often it may ask, such as 600/300s, or none; default: as --default-rate says',
     },
     { name: 'json', meaning: 'print the list as JSON' },
   ],
@@ -67,8 +74,7 @@ export const keys: Command = {
 }
 
 async function openStore(db: string): Promise<StoreWriter> {
-  if (!isServerStore(db) && !existsSync(db))
-    throw new OperatorError(`${db} does not exist; make it with: dossier import`)
+  if (!mayBeThere(db)) throw new OperatorError(`${db} does not exist; make it with: dossier import`)
   return openStoreWriter(db, resources)
 }
 
@@ -83,9 +89,8 @@ const run: Readonly<Record<(typeof actions)[number], Run>> = {
     const now = context.now()
     const expires = options['expires']
     const expiresAt = expires === undefined ? undefined : parseEnd('expires', expires, now)
-    context.stdout.write(
-      `${await issueKey(store, { name, scopes, expiresAt, now }, tellWait(context))}\n`,
-    )
+    const key = { name, scopes, expiresAt, rate: checkRate(options['rate']), now }
+    context.stdout.write(`${await issueKey(store, key, tellWait(context))}\n`)
     return 0
   },
 
@@ -124,15 +129,17 @@ function tellWait({ stderr }: CommandContext): () => void {
 /** Makes a key and stores its hash; the key itself is nowhere but in what this returns. */
 export async function issueKey(
   store: StoreWriter,
-  key: Pick<KeyRecord, 'name' | 'scopes' | 'expiresAt'> & { readonly now: number },
+  key: Pick<KeyRecord, 'name' | 'scopes' | 'expiresAt'> &
+    Partial<Pick<KeyRecord, 'rate'>> & { readonly now: number },
   onWait: () => void,
 ): Promise<string> {
-  const { name, scopes, expiresAt, now } = key
+  const { name, scopes, expiresAt, rate, now } = key
   const plain = makeKey(randomBytes(32))
   const stored = {
     name,
     scopes,
     expiresAt,
+    rate,
     createdAt: now,
     hint: keyHint(plain),
     hash: Buffer.from(hashKey(plain), 'latin1'),
@@ -146,6 +153,11 @@ function checkName(name: string): void {
   throw new UsageError(
     `--name is ${JSON.stringify(name)}; it takes up to 64 letters, digits, dots, _ and -`,
   )
+}
+
+function checkRate(rate: string | undefined): string | undefined {
+  if (rate === undefined || rate === 'none' || parseRate(rate)) return rate
+  throw new UsageError(`--rate is ${JSON.stringify(rate)}; it takes none, or ${rateForm}`)
 }
 
 function parseScopes(text: string | undefined): readonly string[] | undefined {
@@ -168,27 +180,14 @@ function keyTable(records: readonly KeyRecord[], now: number): string[] {
     key.hint,
     stateOf(key, now),
     (key.scopes ?? ['all']).join(','),
-    day(key.createdAt),
-    key.expiresAt === undefined ? 'never' : day(key.expiresAt),
+    key.rate ?? 'default',
+    formatDay(key.createdAt),
+    key.expiresAt === undefined ? 'never' : formatDay(key.expiresAt),
   ])
-  const table = [['NAME', 'KEY', 'STATE', 'SCOPES', 'CREATED', 'EXPIRES'], ...rows]
-  const widths = table.reduce<number[]>(
-    (max, row) => row.map((cell, index) => Math.max(max[index] ?? 0, cell.length)),
-    [],
-  )
-  return table.map((row) =>
-    row
-      .map((cell, index) => cell.padEnd(widths[index] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  )
+  return tableLines([['NAME', 'KEY', 'STATE', 'SCOPES', 'RATE', 'CREATED', 'EXPIRES'], ...rows])
 }
 
 function stateOf({ revokedAt, expiresAt }: KeyRecord, now: number): string {
   if (revokedAt !== undefined) return 'revoked'
   return expiresAt !== undefined && expiresAt <= now ? 'expired' : 'in use'
-}
-
-function day(moment: number): string {
-  return new Date(moment).toISOString().slice(0, 10)
 }

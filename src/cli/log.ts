@@ -13,16 +13,32 @@ export interface Log {
 /** Lines are gathered to this many bytes, or for this long, before they are written. */
 const bufferBytes = 8_192
 const flushMs = 500
+/**
+ * Where several processes write to one pipe, POSIX keeps writes of up to so many bytes whole
+ * (PIPE_BUF of Linux), and so lines.
+ */
+const sharedWriteBytesMax = 4_096
 
-/** Opens the log. On a terminal, or with the format `text`, it is for people to read. */
-export async function createLog(settings: Settings, stdout: NodeJS.WriteStream): Promise<Log> {
+/**
+ * Opens the log. On a terminal, or with the format `text`, it is for people to read.
+ *
+ * @param isShared means that other processes write to the same standard output.
+ */
+export async function createLog(
+  settings: Settings,
+  stdout: NodeJS.WriteStream,
+  isShared = false,
+): Promise<Log> {
   const { logFormat, logLevel } = settings
   const isText = logFormat === 'text' || (logFormat === 'auto' && stdout.isTTY)
-  return isText ? createTextLog(logLevel, stdout.isTTY) : createJsonLog(logLevel)
+  return isText ? createTextLog(logLevel, stdout.isTTY) : createJsonLog(logLevel, isShared)
 }
 
-function createJsonLog(level: string): Log {
-  const sink = destination({ dest: 1, minLength: bufferBytes, sync: true })
+function createJsonLog(level: string, isShared: boolean): Log {
+  const sizes = isShared
+    ? { minLength: sharedWriteBytesMax / 2, maxWrite: sharedWriteBytesMax }
+    : { minLength: bufferBytes }
+  const sink = destination({ dest: 1, ...sizes, sync: true })
   // Whoever read the log has gone; serving goes on without it.
   sink.on('error', () => undefined)
   const timer = setInterval(() => sink.flush(), flushMs).unref()

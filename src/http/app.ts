@@ -5,23 +5,28 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Logger } from 'pino'
 import type { Resource } from '../resources/resource.ts'
 import type { Awaitable, KeyRecord, StoreReader } from '../store/store.ts'
+import { type AdmissionOptions, authorize, pathOf } from './admission.ts'
+import { type Cors, createCors } from './cors.ts'
 import { addDocs } from './docs.ts'
 import {
   ApiError,
   badRequest,
   failureBody,
-  forbidden,
   methodNotAllowed,
   notFound,
   statusError,
   unavailable,
 } from './errors.ts'
-import { addHealth } from './health.ts'
+import { addHealth, isHealthPath } from './health.ts'
 import { addListingRoute } from './listing-route.ts'
+import { createLoad, type Load, type LoadLimits, loadLimits } from './load.ts'
+import type { Metrics } from './metrics.ts'
 import { createOpenApi } from './openapi.ts'
 import { createPageCache } from './page-cache.ts'
 import { answerBrokenRequest, answerUnhandled } from './raw-errors.ts'
-import { logFault, logRequest } from './request-log.ts'
+import { bodyBytes, logFault, logRequest } from './request-log.ts'
+import { findWireFault } from './wire-faults.ts'
+import { closeToRequests, createWireServer, type WireLimits, wireLimits } from './wire-server.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -33,52 +38,70 @@ declare module 'fastify' {
     key: KeyRecord | undefined
   }
   interface FastifyInstance {
+    /** From now on the service is not ready, and every connection closes with its next answer. */
+    startDraining: () => void
     /** From now on every request is told to go elsewhere, and its connection to close. */
     stopAnswering: () => void
   }
 }
 
 /** What the application is made of. */
-export interface AppOptions {
+export interface AppOptions extends AdmissionOptions {
   readonly store: StoreReader
   readonly resources: readonly Resource[]
-  readonly authenticate: (authorization: string | undefined) => Awaitable<KeyRecord | undefined>
+  /** Addresses and networks of proxies whose X-Forwarded-For is believed; none unless given. */
+  readonly trustedProxies?: readonly string[]
   readonly cacheBytesMax: number
   readonly logger: Logger
+  /** Counts what happens; undefined where nobody wants to know. */
+  readonly metrics?: Metrics | undefined
   readonly version: string
+  /** Origins whose pages may read answers, or `*`; none unless given. */
+  readonly corsOrigins?: readonly string[]
+  /** Other limits of a connection, and of all together, than the usual ones. */
+  readonly limits?: Partial<WireLimits & LoadLimits>
 }
 
-const apiPrefix = '/api/'
 const requestIdPattern = /^[A-Za-z0-9._-]{1,64}$/
 
 /** Builds the application; `listen` or `inject` is the caller's. */
 export function buildApp(options: AppOptions): FastifyInstance {
-  const { store, resources, logger } = options
+  const { store, resources, logger, metrics } = options
+  const limits = { ...loadLimits, ...wireLimits, ...options.limits }
+  const load = createLoad(limits, logger)
   const app = Fastify({
     logger: false,
     genReqId: ({ headers }) => requestId(headers['x-request-id']),
     // Longer company ids than any are answered by our own check, with its message.
     routerOptions: { maxParamLength: 16_384 },
+    ...(options.trustedProxies && { trustProxy: [...options.trustedProxies] }),
     return503OnClosing: false,
     forceCloseConnections: 'idle',
-    requestTimeout: 30_000,
-    keepAliveTimeout: 65_000,
-    // Node would answer a request without Host by itself, in no form at all.
-    http: { requireHostHeader: false },
+    serverFactory: (handler) => {
+      const server = createWireServer(handler, limits, load)
+      answerUnhandled(server, logger)
+      return server
+    },
     frameworkErrors: (error, request, reply) => {
       // A URL that the router cannot read: none of the hooks runs for it.
-      reply.raw.once('finish', () => logRequest(logger, request, reply))
-      const answer = (refusal: unknown) => sendFailure(request, reply, refusal ?? error, logger)
+      reply.raw.once('finish', () => noteAnswer(options, request, reply))
+      const answer = (refusal: unknown) => {
+        if (refusal !== 'answered') sendFailure(request, reply, refusal ?? error, logger)
+      }
       Promise.resolve(receive(request, reply)).then(answer, answer)
     },
-    clientErrorHandler: (error, socket) => answerBrokenRequest(error, socket, logger),
+    clientErrorHandler: (error, socket) => {
+      metrics?.countBroken()
+      answerBrokenRequest(error, socket, logger)
+    },
   })
-  answerUnhandled(app.server, logger)
-  const receive = createReceive(app, options)
+  const stop = addStop(app)
+  const receive = createReceive(options, stop, load)
   addCommonBehaviour(app, options, receive)
+  app.addHook('onClose', () => load.close())
   const cache = createPageCache(options.cacheBytesMax)
-  for (const resource of resources) addListingRoute(app, resource, { store, cache })
-  addHealth(app, store)
+  for (const resource of resources) addListingRoute(app, resource, { store, cache, metrics })
+  addHealth(app, store, stop)
   addDocs(app, createOpenApi(resources, options.version))
   return app
 }
@@ -88,26 +111,51 @@ function requestId(given: string | string[] | undefined): string {
   return typeof given === 'string' && requestIdPattern.test(given) ? given : randomUUID()
 }
 
-/** Gives what every answer has, and the failure of a request that goes no further. */
-type Receive = (request: FastifyRequest, reply: FastifyReply) => Awaitable<ApiError | undefined>
+/** The failure of a request that goes no further; undefined for one that goes on. */
+type Refusal = ApiError | 'answered' | undefined
+/** Gives what every answer has, and refuses what goes no further. */
+type Receive = (request: FastifyRequest, reply: FastifyReply) => Awaitable<Refusal>
+
+/** How far a stop has come. */
+interface Stop {
+  isDraining: boolean
+  isStopping: boolean
+}
+
+function addStop(app: FastifyInstance): Stop {
+  const stop: Stop = { isDraining: false, isStopping: false }
+  app.decorate('startDraining', () => {
+    stop.isDraining = true
+  })
+  app.decorate('stopAnswering', () => {
+    stop.isDraining = true
+    stop.isStopping = true
+  })
+  return stop
+}
 
 /** Makes what every request meets first, whether the router knows its path or not. */
-function createReceive(app: FastifyInstance, options: AppOptions): Receive {
-  let isStopping = false
-  app.decorate('stopAnswering', () => {
-    isStopping = true
-  })
+function createReceive(options: AppOptions, stop: Stop, load: Load): Receive {
+  const cors: Cors | undefined = options.corsOrigins && createCors(options.corsOrigins)
   return (request, reply) => {
     void reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff')
-    if (isStopping) {
-      void reply.header('connection', 'close')
+    if (stop.isDraining) void reply.header('connection', 'close')
+    if (stop.isStopping) return unavailable()
+    const fault = findWireFault(request.raw)
+    if (fault !== undefined) {
+      closeToRequests(request.raw.socket)
+      return fault
+    }
+    if (cors !== undefined) {
+      cors.mark(request, reply)
+      if (cors.answerPreflight(request, reply)) return 'answered'
+    }
+    const excess = load.excess()
+    if (excess !== undefined && !isHealthPath(request.url)) {
+      load.warn(excess)
       return unavailable()
     }
-    if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
-      void reply.header('connection', 'close')
-      return badRequest('The request has no Host')
-    }
-    return authorize(options, request)
+    return authorize(options, request, reply)
   }
 }
 
@@ -126,13 +174,15 @@ function addCommonBehaviour(app: FastifyInstance, options: AppOptions, receive: 
 
   app.addHook('onRequest', (request, reply, done) => {
     const refusal = receive(request, reply)
+    const goOn = (found: Refusal) => {
+      if (found !== 'answered') done(found ?? missing(request))
+    }
     // Most stores know at once; then the request need not wait for another turn.
-    if (refusal instanceof Promise) {
-      refusal.then((error) => done(error ?? missing(request)), done)
-    } else done(refusal ?? missing(request))
+    if (refusal instanceof Promise) refusal.then(goOn, done)
+    else goOn(refusal)
   })
   app.addHook('onResponse', (request, reply, done) => {
-    logRequest(options.logger, request, reply)
+    noteAnswer(options, request, reply)
     done()
   })
   app.setErrorHandler((error, request, reply) => {
@@ -144,38 +194,14 @@ function addCommonBehaviour(app: FastifyInstance, options: AppOptions, receive: 
   })
 }
 
-/** Contract section 2: why the request is refused, before everything else under /api/. */
-function authorize(options: AppOptions, request: FastifyRequest): Awaitable<ApiError | undefined> {
-  // A route that serves a listing needs a key by whatever spelling of its path it was found.
-  const { resource } = request.routeOptions.config
-  if (resource === undefined && !isUnderApi(request.url)) return undefined
-  try {
-    const key = options.authenticate(request.headers.authorization)
-    if (!(key instanceof Promise)) return admit(request, key)
-    return key.then((found) => admit(request, found), unavailable)
-  } catch (error) {
-    return unavailable(error)
-  }
-}
-
-/** The path of a target as the router sees it: without host and query, and percent-decoded. */
-function pathOf(url: string): string {
-  const decode = (code: string) => String.fromCharCode(parseInt(code.slice(1), 16))
-  const path = url.replace(/^https?:\/\/[^/]*/i, '').split('?', 1)[0] ?? ''
-  return path.replace(/%[0-9a-f]{2}/gi, decode)
-}
-
-function isUnderApi(url: string): boolean {
-  return pathOf(url).startsWith(apiPrefix)
-}
-
-/** Notes whose request it is; gives the refusal where the key is none, or not for the listing. */
-function admit(request: FastifyRequest, key: KeyRecord | undefined): ApiError | undefined {
-  const { resource } = request.routeOptions.config
-  if (key === undefined) return forbidden()
-  if (resource && key.scopes && !key.scopes.includes(resource.name)) return forbidden()
-  request.key = key
-  return undefined
+/** Logs and counts an answer that has been sent. */
+function noteAnswer(options: AppOptions, request: FastifyRequest, reply: FastifyReply): void {
+  logRequest(options.logger, request, reply)
+  options.metrics?.countRequest(request.routeOptions.config.resource?.name, {
+    status: reply.statusCode,
+    ms: reply.elapsedTime,
+    bytes: bodyBytes(request, reply),
+  })
 }
 
 /** Gathers the paths of all routes that are added from now on; tells whether one is known. */
@@ -195,7 +221,9 @@ function sendFailure(
   logger: Logger,
 ): void {
   const failure = asApiError(error)
-  if (failure.code >= 500) logFault(logger, request, failure.cause ?? error)
+  // What we refuse on purpose has no cause, and its line in the log says enough.
+  const cause = failure === error ? failure.cause : error
+  if (failure.code >= 500 && cause !== undefined) logFault(logger, request, cause)
   void reply
     .code(failure.code)
     .headers(failure.headers)

@@ -2,6 +2,7 @@
 
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib'
+import type { FastifyReply } from 'fastify'
 import Negotiator from 'negotiator'
 
 /** The codings that we can answer with, the one that we prefer first. */
@@ -50,4 +51,13 @@ export async function encode(body: Buffer, coding: Coding): Promise<Buffer> {
     case 'identity':
       return body
   }
+}
+
+/** Says that an answer depends on Accept-Encoding, beside what has been said before. */
+export function varyByCoding(reply: FastifyReply): FastifyReply {
+  const known = reply.getHeader('vary')
+  return reply.header(
+    'vary',
+    known === undefined ? 'Accept-Encoding' : `${String(known)}, Accept-Encoding`,
+  )
 }

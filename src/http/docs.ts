@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
-import { chooseCoding, encode } from './compression.ts'
+import { chooseCoding, encode, varyByCoding } from './compression.ts'
 import type { OpenApi } from './openapi.ts'
 
 export const docsPaths = { document: '/openapi.json', page: '/docs' } as const
@@ -73,9 +73,8 @@ function addAsset(app: FastifyInstance, asset: string, type: string): void {
     const body = await readFile(join(assetFolder, asset))
     const coding = chooseCoding(request.headers['accept-encoding'])
     if (coding !== 'identity') void reply.header('content-encoding', coding)
-    return reply
+    return varyByCoding(reply)
       .header('content-type', type)
-      .header('vary', 'Accept-Encoding')
       .header('cache-control', 'max-age=3600')
       .send(await encode(body, coding))
   })

@@ -22,9 +22,16 @@ export class ApiError extends Error {
   }
 }
 
-/** The body of a failure: the seed's section 7. */
+// Most of one is as good as a whole one; so this takes a piece that was cut off, too.
+const keyInMessage = /dossier_[0-9A-Za-z]+/g
+
+/**
+ * The body of a failure: the seed's section 7. Where a message repeats what the client gave, and
+ * that was a key in the wrong place, the key is left out: answers are logged and shown by clients.
+ */
 export function failureBody(code: number, message: string): string {
-  return JSON.stringify({ ok: false, error: { code, message } })
+  const shown = message.replace(keyInMessage, 'dossier_[key]')
+  return JSON.stringify({ ok: false, error: { code, message: shown } })
 }
 
 /** An error whose message is the status's own phrase (RFC 9110 section 15). */
@@ -41,8 +48,11 @@ export function invalid(what: string, got: unknown, allowed: string): ApiError {
 }
 
 /** A request that is not valid for another reason. */
-export function badRequest(message: string): ApiError {
-  return new ApiError(400, message)
+export function badRequest(
+  message: string,
+  headers: Readonly<Record<string, string>> = {},
+): ApiError {
+  return new ApiError(400, message, { headers })
 }
 
 /** The refusal of contract 2.2: the same bytes whatever the reason. */
@@ -60,6 +70,11 @@ export function unknownCompany(companyId: number): ApiError {
 
 export function methodNotAllowed(): ApiError {
   return statusError(405, { allow: 'GET, HEAD' })
+}
+
+/** The client has to wait for so many seconds. */
+export function tooMany(seconds: number): ApiError {
+  return statusError(429, { 'retry-after': String(seconds) })
 }
 
 /** The store cannot be reached, or the service is stopping; `cause` is for the log alone. */

@@ -6,10 +6,23 @@ import { unavailable } from './errors.ts'
 
 export const healthPaths = { live: '/healthz', ready: '/readyz' } as const
 
-/** Adds the two checks; neither needs a key, and neither tells anything of the data. */
-export function addHealth(app: FastifyInstance, store: StoreReader): void {
+/** Whether it is one of the checks, which are answered however much there is to do. */
+export function isHealthPath(url: string): boolean {
+  return url === healthPaths.live || url === healthPaths.ready
+}
+
+/**
+ * Adds the two checks; neither needs a key, and neither tells anything of the data. A server that
+ * drains lives, but is not ready: whoever watches sends its requests elsewhere.
+ */
+export function addHealth(
+  app: FastifyInstance,
+  store: StoreReader,
+  stop: { readonly isDraining: boolean },
+): void {
   app.get(healthPaths.live, (_request, reply) => sendOk(reply))
   app.get(healthPaths.ready, async (_request, reply) => {
+    if (stop.isDraining) throw unavailable()
     try {
       await store.ping()
     } catch (error) {

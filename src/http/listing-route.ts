@@ -3,8 +3,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Resource } from '../resources/resource.ts'
 import type { Awaitable, Head, Page, StoreReader } from '../store/store.ts'
-import { type Coding, chooseCoding, encode, isWorthCoding } from './compression.ts'
+import { type Coding, chooseCoding, encode, isWorthCoding, varyByCoding } from './compression.ts'
 import { unavailable, unknownCompany } from './errors.ts'
+import type { Metrics } from './metrics.ts'
 import { entityTag, linkField, matchesTag, pageBody, pageOffset } from './page.ts'
 import type { PageCache, ReadyPage } from './page-cache.ts'
 import { type PageRequest, parseCompanyId, parsePageRequest } from './parameters.ts'
@@ -14,6 +15,7 @@ import { hasBody, readBody } from './request-body.ts'
 export interface ListingSource {
   readonly store: StoreReader
   readonly cache: PageCache
+  readonly metrics: Pick<Metrics, 'countPage'> | undefined
 }
 
 /** The path of a resource's listing, as the router writes it. */
@@ -40,12 +42,12 @@ async function answer(
   request: FastifyRequest,
   reply: FastifyReply,
   resource: Resource,
-  { store, cache }: ListingSource,
+  { store, cache, metrics }: ListingSource,
 ): Promise<FastifyReply> {
   const { company_id: segment } = request.params as { company_id: string }
   const companyId = parseCompanyId(segment)
   const query = request.query as Readonly<Record<string, unknown>>
-  const body = hasBody(request.raw) ? await readBody(request.raw) : undefined
+  const body = hasBody(request.raw) ? await readBody(request.raw, reply.raw) : undefined
   const pageRequest = parsePageRequest(query, body)
 
   const coding = chooseCoding(request.headers['accept-encoding'])
@@ -60,8 +62,12 @@ async function answer(
       setValidators(reply, head, tag, new Date(head.changedAt).toUTCString())
       return reply.code(304).send()
     }
-    if (cached?.version === head.version) return sendPage(reply, head, tag, cached)
+    if (cached?.version === head.version) {
+      metrics?.countPage(true)
+      return sendPage(reply, head, tag, cached)
+    }
   }
+  metrics?.countPage(false)
 
   const page = await fromStore(() => readPage(store, resource, companyId, pageRequest))
   if (page === undefined) throw unknownCompany(companyId)
@@ -118,10 +124,9 @@ function sendPage(reply: FastifyReply, head: Head, tag: string, page: ReadyPage)
 
 /** What a 200 and a 304 have in common (contract section 5). */
 function setValidators(reply: FastifyReply, head: Head, tag: string, lastModified: string): void {
-  reply
+  varyByCoding(reply)
     .header('etag', tag)
     .header('cache-control', 'private, no-cache')
-    .header('vary', 'Accept-Encoding')
     .header('data-version', head.dataVersion)
     .header('last-modified', lastModified)
 }

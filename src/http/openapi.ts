@@ -37,9 +37,12 @@ const failures: Readonly<Record<number, { when: string; example?: string }>> = {
   408: { when: 'The request did not arrive in time.' },
   413: { when: 'The body is larger than 16 KiB.' },
   415: { when: 'The body is not `application/json`.' },
-  431: { when: 'The header is too large.' },
+  417: { when: 'An `Expect` field other than `100-continue`.' },
+  429: { when: 'The client asks too often, or has tried too many keys that are none.' },
+  431: { when: 'The header is larger than 16 KiB, or has more than 100 fields.' },
   500: { when: 'A fault of the service. Its log has more under the same `X-Request-Id`.' },
-  503: { when: 'The store cannot be reached, or the service is stopping. Try again later.' },
+  503: { when: 'The store cannot be reached, or the service is overloaded or stopping.' },
+  505: { when: 'Another version of HTTP than 1.0 and 1.1.' },
 }
 
 const description = `Five listings of a company, page by page.
@@ -114,7 +117,7 @@ function listingOperation(resource: Resource): JsonSchema {
     responses: {
       200: {
         description: 'A page of the listing',
-        headers: headerRefs(['X-Request-Id', 'Link', ...validatorHeaders]),
+        headers: headerRefs(['X-Request-Id', 'Link', ...validatorHeaders, ...rateHeaders]),
         content: {
           'application/json': {
             schema: ref('schemas', `${schemaName(resource)}Page`),
@@ -124,7 +127,7 @@ function listingOperation(resource: Resource): JsonSchema {
       },
       304: {
         description: 'The page is still what the tag in If-None-Match says',
-        headers: headerRefs(['X-Request-Id', ...validatorHeaders]),
+        headers: headerRefs(['X-Request-Id', ...validatorHeaders, ...rateHeaders]),
       },
       ...Object.fromEntries(
         Object.keys(failures).map((code) => [code, ref('responses', `Error${code}`)]),
@@ -210,6 +213,10 @@ function parameterComponents(): Readonly<Record<string, JsonSchema>> {
 
 const validatorHeaders = ['ETag', 'Cache-Control', 'Vary', 'Data-Version', 'Last-Modified']
 
+/** On every answer to a key that has a limit, but for what is answered before it is known. */
+const rateHeaders = ['RateLimit', 'RateLimit-Policy']
+const beforeTheKey = ['403', '408', '417', '431', '505']
+
 const headerComponents = {
   'X-Request-Id': responseHeader('The id of this request, yours if you gave one', 'order-4711'),
   Link: responseHeader(
@@ -229,6 +236,14 @@ const headerComponents = {
     'Tue, 17 Jan 2023 16:03:05 GMT',
   ),
   Allow: responseHeader('The methods that the path takes', 'GET, HEAD'),
+  RateLimit: responseHeader(
+    'Where the key has a limit: `r` more requests within the next `t` seconds',
+    '"default";r=50;t=30',
+  ),
+  'RateLimit-Policy': responseHeader(
+    'Where the key has a limit: `q` requests in a window of `w` seconds',
+    '"default";q=600;w=300',
+  ),
   'Retry-After': {
     description: 'After how many seconds to try again',
     schema: { type: 'integer', format: 'int32', minimum: 0, maximum: 86_400 },
@@ -344,8 +359,9 @@ function examplePage(resource: Resource): JsonSchema {
 function responseComponents(): Readonly<Record<string, JsonSchema>> {
   const responses = Object.entries(failures).map(([code, { when, example }]) => {
     const headers = ['X-Request-Id']
+    if (!beforeTheKey.includes(code)) headers.push(...rateHeaders)
     if (code === '405') headers.push('Allow')
-    if (code === '503') headers.push('Retry-After')
+    if (code === '429' || code === '503') headers.push('Retry-After')
     const message = example ?? STATUS_CODES[code]
     const value = { ok: false, error: { code: Number(code), message } }
     return [

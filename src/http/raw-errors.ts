@@ -6,6 +6,12 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Logger } from 'pino'
 import { failureBody } from './errors.ts'
+import {
+  afterAnswers,
+  closeToRequests,
+  isAwaitingRequest,
+  isClosedToRequests,
+} from './wire-server.ts'
 
 const statusOfCode: Readonly<Record<string, number>> = {
   HPE_HEADER_OVERFLOW: 431,
@@ -13,28 +19,50 @@ const statusOfCode: Readonly<Record<string, number>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
 }
 
-/** Answers a malformed, oversized or unfinished request in the contract's form, and hangs up. */
+/**
+ * Answers a malformed, oversized or unfinished request in the contract's form, after the answers
+ * to the requests before it, and hangs up.
+ */
 export function answerBrokenRequest(
   error: Error & { code?: string },
   socket: Socket,
   logger: Logger,
 ): void {
-  // A client that went away is nobody to answer; nor is one in the middle of an answer.
-  if (error.code === 'ECONNRESET' || !socket.writable || isAnswering(socket)) {
+  // A client that went away is nobody to answer.
+  if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
     return
   }
   refuse(socket, statusOfCode[error.code ?? ''] ?? 400, error.code, logger)
 }
 
-/** Answers what Node would answer without a body, or not at all: CONNECT, and Expect fields. */
+/** Answers what Node would not answer at all: CONNECT, and bodies that come to a standstill. */
 export function answerUnhandled(server: Server, logger: Logger): void {
   server.on('connect', (_request, socket) => refuse(socket, 400, 'CONNECT', logger))
-  server.on('checkExpectation', ({ socket }) => refuse(socket, 417, 'Expect', logger))
+  server.on('timeout', (socket: Socket) => {
+    if (isAwaitingRequest(socket)) refuse(socket, 408, 'standstill', logger)
+    else socket.destroy()
+  })
 }
 
-/** Writes an answer straight to the socket, and hangs up. */
+/** Writes an answer straight to the socket when it is its turn, and hangs up. */
 function refuse(socket: Duplex, status: number, reason: string | undefined, logger: Logger): void {
+  // The parser complains once more about each piece that follows; the first complaint stands.
+  if (isClosedToRequests(socket)) return
+  closeToRequests(socket)
+  afterAnswers(socket, () => {
+    // A second answer in the middle of one would corrupt it.
+    if (isAnswering(socket)) socket.destroy()
+    else writeRefusal(socket, status, reason, logger)
+  })
+}
+
+function writeRefusal(
+  socket: Duplex,
+  status: number,
+  reason: string | undefined,
+  logger: Logger,
+): void {
   const phrase = STATUS_CODES[status] ?? ''
   const body = failureBody(status, status === 400 ? 'The request is not valid HTTP/1.1' : phrase)
   const requestId = randomUUID()
@@ -55,7 +83,7 @@ function refuse(socket: Duplex, status: number, reason: string | undefined, logg
   logger.info({ request_id: requestId, status, reason }, 'broken request')
 }
 
-/** Whether the head of an answer is already on its way: a second one would corrupt it. */
-function isAnswering(socket: Socket & { _httpMessage?: { headersSent: boolean } }): boolean {
+/** Whether the head of an answer is already on its way. */
+function isAnswering(socket: Duplex & { _httpMessage?: { headersSent: boolean } | null }): boolean {
   return socket._httpMessage?.headersSent ?? false
 }

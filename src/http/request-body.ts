@@ -3,7 +3,7 @@
 // The framework would read it for us, but only by treating every GET as one with a body, and the
 // documented client sends `Content-Type: application/json` with none: that must cost nothing.
 
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { badRequest, statusError } from './errors.ts'
 
 /** The largest body, in bytes. */
@@ -25,9 +25,12 @@ export function hasBody({ headers }: IncomingMessage): boolean {
  */
 export async function readBody(
   request: IncomingMessage,
+  response: ServerResponse,
 ): Promise<Readonly<Record<string, unknown>> | undefined> {
   const { headers } = request
   if (Number(headers['content-length'] ?? 0) > bodyBytesMax) throw tooLarge()
+  // Leave is asked for, and only now is it clear that there is no other answer.
+  if (headers.expect !== undefined && request.httpVersion === '1.1') response.writeContinue()
   const bytes = await readBytes(request)
   if (bytes.length === 0) return undefined
   if (!jsonType.test(headers['content-type'] ?? '')) throw statusError(415)

@@ -15,12 +15,19 @@ export function logRequest(logger: Logger, request: FastifyRequest, reply: Fasti
   const query = url.indexOf('?')
   const path = JSON.stringify(query < 0 ? url : url.slice(0, query))
   const ms = Math.round(reply.elapsedTime * 1_000) / 1_000
-  const bytes = Number(reply.getHeader('content-length') ?? 0)
+  const bytes = bodyBytes(request, reply)
+  const { resource } = request.routeOptions.config
+  const listing = resource === undefined ? '' : `,"resource":"${resource.name}"`
   const name = key === undefined ? '' : `,"key":${JSON.stringify(key.name)}`
   streamOf(logger).write(
     `{"level":30,"time":${Date.now()},"request_id":"${id}","method":"${method}","path":${path},` +
-      `"status":${reply.statusCode},"ms":${ms},"bytes":${bytes}${name}}\n`,
+      `"status":${reply.statusCode},"ms":${ms},"bytes":${bytes}${listing}${name}}\n`,
   )
+}
+
+/** The bytes of the body that was sent; a HEAD names the length of one that is not. */
+export function bodyBytes({ method }: FastifyRequest, reply: FastifyReply): number {
+  return method === 'HEAD' ? 0 : Number(reply.getHeader('content-length') ?? 0)
 }
 
 function streamOf(logger: Logger): DestinationStream {

@@ -3,9 +3,13 @@
 import type { RefusedRow, StagedRow } from '../store/store.ts'
 import { type CheckRow, checkName, digestOf, type SourceRow } from './check-record.ts'
 import { isBlank, nameBytesMax, normaliseId, normaliseText } from './normalise.ts'
+import { attributeText, presenceAttr } from './attribute-text.ts'
 import { Refusal } from './refusal.ts'
+import { normaliseTimestamp } from './timestamp.ts'
 
-const namingColumns = new Set(['id', 'jurisdiction', 'identifier'])
+/** The column that says of which day a row is; no attribute. */
+const asOfColumn = 'as_of'
+const ownColumns = new Set(['id', 'jurisdiction', 'identifier', asOfColumn])
 const attributesMax = 1_000
 const depthMax = 32
 
@@ -21,9 +25,10 @@ export const checkCompany: CheckRow = (row) => {
   if (identifier instanceof Refusal) return identifier
   if (jurisdiction == null) return new Refusal('is required', 'jurisdiction')
   if (identifier == null) return new Refusal('is required', 'identifier')
+  const asOf = isBlank(row[asOfColumn]) ? null : normaliseTimestamp(row[asOfColumn], 'seconds')
+  if (asOf instanceof Refusal) return new Refusal(asOf.reason, asOfColumn, row[asOfColumn])
   const attributes = checkAttributes(row)
   if (attributes instanceof Refusal) return attributes
-  const content = JSON.stringify(attributes)
   return {
     companyId,
     companyJurisdiction: jurisdiction,
@@ -31,9 +36,17 @@ export const checkCompany: CheckRow = (row) => {
     id: null,
     key: null,
     sort: '',
-    digest: digestOf(content),
-    content,
+    digest: digestOf(attributes.texts),
+    content: JSON.stringify(attributes.values),
+    asOf,
   } satisfies StagedRow
+}
+
+/** A row as it was checked, in the columns of a source. */
+export function companyRow(staged: StagedRow): SourceRow {
+  const { companyId, companyJurisdiction: jurisdiction, companyIdentifier: identifier } = staged
+  const naming = { ...(companyId === null ? {} : { id: companyId }), jurisdiction, identifier }
+  return { ...naming, ...(JSON.parse(staged.content) as SourceRow) }
 }
 
 /** The company of a row that is refused for something else; undefined where it names none. */
@@ -44,22 +57,42 @@ export function companyIdentity(row: SourceRow): RefusedRow | undefined {
     : undefined
 }
 
-/** The attributes that say something, by name, so that the order of columns is no change. */
-function checkAttributes(row: SourceRow): Record<string, unknown> | Refusal {
-  const names = Object.keys(row)
-    .filter((name) => !namingColumns.has(name) && !isBlank(row[name]))
-    .sort()
-  if (names.length > attributesMax) return new Refusal(`has more than ${attributesMax} attributes`)
-  const attributes: Record<string, unknown> = Object.create(null) as Record<string, unknown>
-  for (const name of names) {
-    const refusal = normaliseText(name, nameBytesMax)
-    if (refusal instanceof Refusal) return new Refusal(refusal.reason, name)
-    const reason = refuseValue(row[name], depthMax)
-    if (reason !== undefined) return new Refusal(reason, name, row[name])
-    attributes[name] = row[name]
-  }
-  return attributes
+interface Attributes {
+  readonly values: Readonly<Record<string, unknown>>
+  /**
+   * Names and values as text, each with a NUL behind it, since none holds one. A digest of this
+   * changes where a text does, whatever the order of columns and of lists.
+   */
+  readonly texts: string
 }
+
+/** The attributes that say something, by name. */
+function checkAttributes(row: SourceRow): Attributes | Refusal {
+  const values: Record<string, unknown> = Object.create(null) as Record<string, unknown>
+  let texts = ''
+  let count = 0
+  for (const name of Object.keys(row).sort()) {
+    if (ownColumns.has(name)) continue
+    const value = row[name]
+    // First of all how deep it goes: what follows reads it to its ground.
+    const reason = refuseValue(value, depthMax)
+    if (reason !== undefined) return new Refusal(reason, name, value)
+    const text = attributeText(value)
+    if (text === null) continue
+    // What is recorded of a change is the text of the whole value, held to the bounds of texts.
+    const whole = typeof value === 'object' ? normaliseText(text) : null
+    if (whole instanceof Refusal) return new Refusal(whole.reason, name, value)
+    const refusal = name === presenceAttr ? presenceRefusal : normaliseText(name, nameBytesMax)
+    if (refusal instanceof Refusal) return new Refusal(refusal.reason, name)
+    count += 1
+    if (count > attributesMax) return new Refusal(`has more than ${attributesMax} attributes`)
+    values[name] = value
+    texts += `${name}\0${text}\0`
+  }
+  return { values, texts }
+}
+
+const presenceRefusal = new Refusal('is what Dossier calls the presence of a company in a source')
 
 /** Why a value may not be kept as an attribute: its texts are held to the rules of texts. */
 function refuseValue(value: unknown, depthLeft: number): string | undefined {

@@ -59,8 +59,24 @@ export function checkRecord(resource: Resource): CheckRow {
     const identity = checkIdentity(row, digest)
     if (identity instanceof Refusal) return identity
     const sort = sortField === undefined ? '' : (record[sortField] as string)
-    return { ...company, ...identity, sort, digest, content }
+    return { ...company, ...identity, sort, digest, content, asOf: null }
   }
+}
+
+/** A row as it was checked, in the columns of a source, so that it can be mended and imported. */
+export function recordRow(staged: StagedRow): SourceRow {
+  const [idColumn, jurisdictionColumn, identifierColumn] = companyColumns
+  // A key that was made of the content is none of the source's.
+  const key = staged.key?.startsWith('=') ? staged.key.slice(1) : null
+  const naming = {
+    id: staged.id,
+    [keyColumn]: key,
+    [idColumn]: staged.companyId,
+    [jurisdictionColumn]: staged.companyJurisdiction,
+    [identifierColumn]: staged.companyIdentifier,
+  }
+  const given = Object.entries(naming).filter(([, value]) => value !== null)
+  return { ...Object.fromEntries(given), ...(JSON.parse(staged.content) as SourceRow) }
 }
 
 /** A refusal that names the column and the nearest one that is known. */

@@ -9,10 +9,12 @@ import type {
   StoreWriter,
 } from '../store/store.ts'
 import { OperatorError } from '../operator-error.ts'
-import { checkCompany, companyIdentity, companyNameColumns } from './check-company.ts'
-import { checkRecord, recordColumns, recordIdentity } from './check-record.ts'
+import { checkCompany, companyIdentity, companyNameColumns, companyRow } from './check-company.ts'
+import { checkRecord, recordColumns, recordIdentity, recordRow } from './check-record.ts'
 import { openSource, type PlacedRow, type Source } from './read-source.ts'
-import { type Problem, Refusal, showValue } from './refusal.ts'
+import { recordingOf } from './record-changes.ts'
+import { describeProblem, type Problem, Refusal, showValue } from './refusal.ts'
+import { collectKinds, type RefusedKind } from './refused-kinds.ts'
 import type { SourceFile } from './source-file.ts'
 
 /** What the operator asks for. */
@@ -25,6 +27,10 @@ export interface ImportRequest {
   readonly isSnapshot: boolean
   readonly isDryRun: boolean
   readonly knownCompaniesOnly: boolean
+  /** The day of the extract, in the form of the wire; undefined where only its rows may say. */
+  readonly asOf: string | undefined
+  /** The resource that changes are recorded in; undefined where they are not. */
+  readonly recordIn: Resource | undefined
   /** Takes each refused row; undefined refuses the whole import for one of them. */
   readonly onRejected: ((rejected: RejectedRow) => void) | undefined
   readonly onProgress: (progress: Progress) => void
@@ -53,6 +59,8 @@ export interface ImportReport {
   readonly counts: ImportCounts
   /** The first 20 of the refused rows. */
   readonly problems: readonly Problem[]
+  /** The same by kind, of all refused rows. */
+  readonly kinds: readonly RefusedKind[]
   readonly files: readonly ImportedFile[]
   readonly elapsedMs: number
 }
@@ -80,15 +88,18 @@ export async function importFiles(
     requiredColumns: request.resource ? [] : companyNameColumns,
     onBytes: (read) => (bytes += read),
   })
-  const session = await store.beginImport({ ...request, startedAt, unit: source.unit })
+  const recording =
+    request.recordIn && recordingOf(request.resource, request.recordIn, request.source)
+  const session = await store.beginImport({ ...request, recording, startedAt, unit: source.unit })
   const problems = collectProblems(request, source.unit)
   try {
-    const { read, refused } = await stageRows(session, source, request, problems, (rows) =>
+    const { read, refused, unnamed } = await stageRows(session, source, request, problems, (rows) =>
       request.onProgress({ step: 'reading', rows, bytes }),
     )
     if (request.isSnapshot && read === 0) {
       throw new OperatorError('the snapshot holds no row; nothing was removed for it')
     }
+    if (unnamed && request.onRejected) throw unnamedRow(unnamed)
     request.onProgress({ step: 'merging', rows: read, bytes })
     const merged = await session.prepare((problem) => problems.addStaged(problem))
     const counts = { ...merged, read, refused: refused + merged.refused }
@@ -98,7 +109,8 @@ export async function importFiles(
       isWanted && !request.isDryRun ? await session.commit(counts, source.files) : undefined
     if (version === undefined) await session.discard()
     const elapsedMs = Date.now() - startedAt
-    return { version, counts, problems: problems.told, files: source.files, elapsedMs }
+    const { told, kinds } = problems
+    return { version, counts, problems: told, kinds: kinds(), files: source.files, elapsedMs }
   } catch (error) {
     await session.discard()
     throw error
@@ -107,13 +119,16 @@ export async function importFiles(
 
 interface Problems {
   readonly told: Problem[]
-  add(row: PlacedRow, refusal: Refusal): void
+  readonly kinds: () => readonly RefusedKind[]
+  add(row: PlacedRow, refusal: Refusal): Problem
   addStaged(problem: StagedProblem): void
 }
 
 function collectProblems(request: ImportRequest, unit: 'line' | 'row'): Problems {
   const told: Problem[] = []
-  function add(file: number, number: number, refusal: Refusal, row: unknown): void {
+  const kinds = collectKinds()
+  const rowOf = request.resource ? recordRow : companyRow
+  function add(file: number, number: number, refusal: Refusal, row: unknown): Problem {
     const { reason, field, value } = refusal
     const problem: Problem = {
       file: request.files[file]?.name ?? '',
@@ -124,15 +139,18 @@ function collectProblems(request: ImportRequest, unit: 'line' | 'row'): Problems
       reason,
     }
     if (told.length < problemsToldMax) told.push(problem)
+    kinds.add(problem)
     request.onRejected?.({ ...problem, row })
+    return problem
   }
   return {
     told,
+    kinds: () => kinds.told(),
     add: ({ file, number, row }, refusal) => {
-      add(file, number, refusal, row instanceof Refusal ? (row.value ?? null) : row)
+      return add(file, number, refusal, row instanceof Refusal ? (row.value ?? null) : row)
     },
     addStaged: ({ file, number, field, value, reason, row }) => {
-      add(file, number, new Refusal(reason, field, value), row)
+      add(file, number, new Refusal(reason, field, value), rowOf(row))
     },
   }
 }
@@ -143,10 +161,11 @@ async function stageRows(
   request: ImportRequest,
   problems: Problems,
   onRows: (rows: number) => void,
-): Promise<{ read: number; refused: number }> {
+): Promise<{ read: number; refused: number; unnamed: Problem | undefined }> {
   const check = request.resource ? checkRecord(request.resource) : checkCompany
   let read = 0
   let refused = 0
+  let unnamed: Problem | undefined
   for await (const batch of source.batches) {
     request.signal.throwIfAborted()
     for (const placed of batch) {
@@ -154,8 +173,9 @@ async function stageRows(
       const checked = row instanceof Refusal ? row : check(row)
       if (checked instanceof Refusal) {
         refused += 1
-        problems.add(placed, checked)
-        if (request.isSnapshot) await stageRefused(session, request, placed)
+        const problem = problems.add(placed, checked)
+        const isNamed = !request.isSnapshot || (await stageRefused(session, request, placed))
+        if (!isNamed) unnamed ??= problem
       } else {
         // Only a store that has to be waited for is waited for: this runs for every row.
         const staged = session.stage(placed, checked)
@@ -165,15 +185,24 @@ async function stageRows(
     read += batch.length
     onRows(read)
   }
-  return { read, refused }
+  return { read, refused, unnamed }
 }
 
+function unnamedRow(problem: Problem): OperatorError {
+  return new OperatorError(
+    `${describeProblem(problem)}. This row does not say which record it stands for, and the ` +
+      'snapshot would remove that; mend such rows, or import without --snapshot',
+  )
+}
+
+/** Notes a refused row as one that stands for its record; false where it does not name that. */
 async function stageRefused(
   session: ImportSession,
   request: ImportRequest,
   placed: PlacedRow,
-): Promise<void> {
-  if (placed.row instanceof Refusal) return
+): Promise<boolean> {
+  if (placed.row instanceof Refusal) return false
   const identity = request.resource ? recordIdentity(placed.row) : companyIdentity(placed.row)
   if (identity) await session.stageRefused(placed, identity)
+  return identity !== undefined
 }

@@ -78,12 +78,20 @@ function isBlankLine(line: Buffer): boolean {
 }
 
 async function* withoutByteOrderMark(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  let isFirst = true
+  let start: Buffer | undefined = Buffer.alloc(0)
   for await (const chunk of chunks) {
-    const isMarked = isFirst && chunk.subarray(0, 3).equals(byteOrderMark)
-    isFirst = false
-    yield isMarked ? chunk.subarray(3) : chunk
+    if (start === undefined) {
+      yield chunk
+      continue
+    }
+    // A pipe may bring the mark in pieces.
+    start = Buffer.concat([start, chunk])
+    if (start.length < byteOrderMark.length) continue
+    const isMarked = start.subarray(0, byteOrderMark.length).equals(byteOrderMark)
+    yield isMarked ? start.subarray(byteOrderMark.length) : start
+    start = undefined
   }
+  if (start !== undefined) yield start
 }
 
 /** Whole lines, as many at a time as a chunk completes; undefined for one that is too long. */

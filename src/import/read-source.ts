@@ -115,17 +115,25 @@ async function* readColumnarRows(
   for await (const texts of rows) {
     yield texts.map((text) => {
       number += 1
-      const {
-        [fileColumn]: file,
-        [rowColumn]: place,
-        ...row
-      } = JSON.parse(text) as Record<string, unknown>
+      const { [fileColumn]: file, [rowColumn]: place, ...row } = parseRow(text)
       return {
         file: indexOfName.get(String(file)) ?? 0,
         number: Number(place ?? number),
         row,
       }
     })
+  }
+}
+
+// A string of JSON, or a number that JSON does not have but DuckDB's doubles do.
+const stringOrNoNumber = /"(?:[^"\\]|\\.)*"|-?(?:NaN|Infinity)/g
+
+function parseRow(text: string): Record<string, unknown> {
+  try {
+    return JSON.parse(text) as Record<string, unknown>
+  } catch {
+    const quoted = text.replace(stringOrNoNumber, (part) => (part[0] === '"' ? part : `"${part}"`))
+    return JSON.parse(quoted) as Record<string, unknown>
   }
 }
 

@@ -35,7 +35,15 @@ export function showValue(value: unknown): string {
 }
 
 /** One line for a problem: `file: line 3: salary_from: 15.45: must be an integer`. */
-export function describeProblem(problem: Problem): string {
+export function describeProblem(problem: Problem, addition = ''): string {
   const { file, unit, number, field, value, reason } = problem
-  return [file, `${unit} ${number}`, field, value, reason].filter((part) => part).join(': ')
+  const told = [file, `${unit} ${number}`, field, value, reason].filter((part) => part).join(': ')
+  // A source's words must neither break the line nor reach a terminal's controls.
+  return (told + addition).replace(
+    controls,
+    (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
 }
+
+// eslint-disable-next-line no-control-regex -- these are what is looked for
+const controls = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g

@@ -55,13 +55,23 @@ function expand(word: string): string[] {
 }
 
 function exists(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false }) !== undefined
+  return statOf(path) !== undefined
+}
+
+/** Undefined where there is nothing; what the system says of a path that it will not look up. */
+function statOf(path: string) {
+  try {
+    return statSync(path, { throwIfNoEntry: false })
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new OperatorError(`${path} cannot be read: ${reason}`)
+  }
 }
 
 function describe(name: string, format: Format | undefined): SourceFile {
   if (name === '-')
     return { name, format: format ?? 'ndjson', compression: 'none', size: undefined }
-  const stat = statSync(name, { throwIfNoEntry: false })
+  const stat = statOf(name)
   if (stat === undefined) throw new OperatorError(`${name} does not exist`)
   if (stat.isDirectory()) throw new OperatorError(`${name} is a folder; name its files: ${name}/*`)
   try {
@@ -112,6 +122,12 @@ export async function* readBytes(
   const unpacked = unpack(file, stored)
   try {
     for await (const chunk of unpacked) yield chunk as Buffer
+    // The decompressor of zstd stops in silence at bytes that begin no frame.
+    if ('bytesWritten' in unpacked && Number(unpacked.bytesWritten) < digest.bytes) {
+      throw new OperatorError(
+        `${file.name} is not a whole ${file.compression} file: it goes on behind its last frame`,
+      )
+    }
   } catch (error) {
     throw explain(file, error)
   } finally {
@@ -144,7 +160,7 @@ function explain(file: SourceFile, error: unknown): unknown {
   const code = String(error.code)
   if (code === 'Z_BUF_ERROR' || /unexpected end|truncated|incomplete/i.test(error.message)) {
     return new OperatorError(
-      `${file.name} ends too early: the ${file.compression} file is truncated`,
+      `${file.name} ends too early: the ${file.compression} file is truncated; fetch it again`,
     )
   }
   if (code.startsWith('Z_') || code.startsWith('ZSTD_')) {

@@ -1,14 +1,18 @@
 // Files for DuckDB: checked to be whole and valid UTF-8, and unpacked where they are compressed.
 
 import { isUtf8 } from 'node:buffer'
-import { createWriteStream } from 'node:fs'
-import { join } from 'node:path'
-import { once } from 'node:events'
+import { symlinkSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
 import type { ColumnarFile, CsvHeader } from '../store/duckdb/columns.ts'
 import { OperatorError } from '../operator-error.ts'
 import { type FileDigest, readBytes, type SourceFile } from './source-file.ts'
 
 const headerBytesMax = 1 << 20
+const lineBytesMax = 16 << 20
+
+/** Characters by which DuckDB would take a path for a pattern, a home or an address. */
+const isPattern = /[*?[\]{}]|^~|:\/\//
 
 /**
  * Reads a file through once, so that DuckDB meets nothing that it would pass over in silence.
@@ -24,26 +28,45 @@ export async function prepareColumnarFile(
   onBytes: (bytes: number) => void,
 ): Promise<ColumnarFile> {
   const isStored = file.compression === 'none' && file.size !== undefined
-  const path = isStored ? file.name : join(folder, `${crypto.randomUUID()}.${file.format}`)
-  const copy = isStored ? undefined : createWriteStream(path)
+  const isPlain = isStored && !isPattern.test(file.name)
+  const path = isPlain ? file.name : join(folder, `${crypto.randomUUID()}.${file.format}`)
+  if (isStored && !isPlain) symlinkSync(resolve(file.name), path)
+  const copy = isStored ? undefined : await orExplain(folder, () => open(path, 'wx'))
   const isText = file.format !== 'parquet'
-  const utf8 = createUtf8Check(file.name)
+  // An array in JSON may be one line; DuckDB itself bounds its elements.
+  const utf8 = createUtf8Check(file.name, file.format === 'json' ? Infinity : lineBytesMax)
   let start = Buffer.alloc(0)
-  for await (const chunk of readBytes(file, digest, onBytes)) {
-    if (isText) utf8.check(chunk)
-    if (start.length < headerBytesMax) start = Buffer.concat([start, chunk])
-    if (copy && !copy.write(chunk)) await once(copy, 'drain')
+  try {
+    for await (const chunk of readBytes(file, digest, onBytes)) {
+      if (isText) utf8.check(chunk)
+      if (start.length < headerBytesMax) start = Buffer.concat([start, chunk])
+      await orExplain(folder, () => copy?.writeFile(chunk))
+    }
+  } finally {
+    await copy?.close()
   }
   if (isText) utf8.end()
-  if (copy) await once(copy.end(), 'finish')
   const isCsv = file.format === 'csv' || file.format === 'tsv'
   const header = isCsv ? parseHeader(file, start.toString('utf8')) : undefined
   return { name: file.name, path, format: file.format, header }
 }
 
+/** What a full disk or a limit makes of unpacking, as an error that says what to do about it. */
+async function orExplain<T>(folder: string, work: () => T): Promise<Awaited<T>> {
+  try {
+    return await work()
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new OperatorError(
+      `${folder} cannot take the unpacked file: ${reason}; make room, or set TMPDIR to another one`,
+    )
+  }
+}
+
 /** Checks chunks that may end within a character; a fault is told with its line. */
-function createUtf8Check(name: string) {
+function createUtf8Check(name: string, bytesMax: number) {
   let line = 1
+  let lineBytes = 0
   let rest: Buffer = Buffer.alloc(0)
   function fail(bytes: Buffer): never {
     let start = 0
@@ -56,20 +79,27 @@ function createUtf8Check(name: string) {
   return {
     check(chunk: Buffer): void {
       const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
-      // Cut behind the last line's end, where no character can be cut.
-      const end = bytes.lastIndexOf(10) + 1
+      const end = wholeCharacters(bytes)
       const whole = bytes.subarray(0, end)
       if (!isUtf8(whole)) fail(whole)
       for (let at = whole.indexOf(10); at >= 0; at = whole.indexOf(10, at + 1)) line += 1
+      lineBytes = whole.includes(10) ? end - whole.lastIndexOf(10) - 1 : lineBytes + end
       rest = bytes.subarray(end)
-      if (rest.length > 16 << 20) {
-        throw new OperatorError(`${name}: line ${line} is longer than 16 MiB`)
+      if (lineBytes > bytesMax) {
+        throw new OperatorError(`${name}: line ${line} is longer than ${bytesMax >> 20} MiB`)
       }
     },
     end(): void {
       if (!isUtf8(rest)) fail(rest)
     },
   }
+}
+
+/** The length without the bytes of a last character that may go on in the next chunk. */
+function wholeCharacters(bytes: Buffer): number {
+  const lead = bytes.subarray(-4).findLastIndex((byte) => (byte & 0xc0) !== 0x80)
+  const at = Math.max(bytes.length - 4, 0) + lead
+  return lead >= 0 && (bytes[at] ?? 0) >= 0xc0 ? at : bytes.length
 }
 
 /** The delimiter is the one that the first record has most of, outside quotes. */

@@ -3,9 +3,27 @@
 import { LRUCache } from 'lru-cache'
 import type { Awaitable, KeyRecord, StoreReader } from '../store/store.ts'
 import { hashKey, isWellFormedKey } from './key.ts'
+import type { Throttle } from './throttle.ts'
 
-/** Gives the valid key that an Authorization field holds; undefined for any other field. */
-export type Authenticate = (authorization: string | undefined) => Awaitable<KeyRecord | undefined>
+/** Who asks; a connection that has just gone has no address. */
+export interface Client {
+  readonly ip: string | undefined
+}
+
+/** Too many attempts have failed: nothing is looked at for so many seconds. */
+export interface Wait {
+  readonly waitSeconds: number
+}
+
+/**
+ * Gives the valid key that an Authorization field holds; undefined for any other field.
+ *
+ * @param client is asked for its address only where that matters.
+ */
+export type Authenticate = (
+  authorization: string | undefined,
+  client: Client,
+) => Awaitable<KeyRecord | Wait | undefined>
 
 /** How long a key is believed before the store is asked again: half of what contract 2 allows. */
 const believedMs = 500
@@ -13,8 +31,15 @@ const believedKeysMax = 10_000
 
 const bearer = /^bearer (\S+)$/i
 
-/** @param now gives milliseconds since 1970. */
-export function createAuthenticate(store: StoreReader, now: () => number): Authenticate {
+/**
+ * @param now gives milliseconds since 1970.
+ * @param throttle counts failed attempts; without one they are not counted.
+ */
+export function createAuthenticate(
+  store: StoreReader,
+  now: () => number,
+  throttle?: Throttle,
+): Authenticate {
   const believed = new LRUCache<string, { key: KeyRecord; until: number }>({ max: believedKeysMax })
 
   function believe(id: string, key: KeyRecord | undefined): KeyRecord | undefined {
@@ -23,19 +48,42 @@ export function createAuthenticate(store: StoreReader, now: () => number): Authe
     return isInForce(key, now()) ? key : undefined
   }
 
-  return (authorization) => {
-    const token = bearer.exec(authorization ?? '')?.[1]
-    if (token === undefined) return undefined
+  /** What a client gets whose attempt has failed. */
+  function refuse({ ip }: Client): Awaitable<Wait | undefined> {
+    const seconds = throttle?.fail(ip)
+    return seconds instanceof Promise ? seconds.then(waitFor) : waitFor(seconds)
+  }
+
+  function lookUp(id: string, client: Client): Awaitable<KeyRecord | Wait | undefined> {
+    const found = store.findKey(Buffer.from(id, 'latin1'))
+    return found instanceof Promise
+      ? found.then((key) => believe(id, key) ?? refuse(client))
+      : (believe(id, found) ?? refuse(client))
+  }
+
+  return (authorization, client) => {
+    // Who shows no key at all tries none.
+    if (authorization === undefined) return undefined
+    const token = bearer.exec(authorization)?.[1]
+    if (token === undefined) return refuse(client)
     const id = hashKey(token)
     const known = believed.get(id)
     if (known !== undefined && Math.abs(known.until - now()) <= believedMs && known.until > now()) {
-      return isInForce(known.key, now()) ? known.key : undefined
+      return isInForce(known.key, now()) ? known.key : refuse(client)
     }
     // A key that cannot be one is refused without a look-up (contract 2.4).
-    if (!isWellFormedKey(token)) return undefined
-    const found = store.findKey(Buffer.from(id, 'latin1'))
-    return found instanceof Promise ? found.then((key) => believe(id, key)) : believe(id, found)
+    if (!isWellFormedKey(token)) return refuse(client)
+    // Nor is one looked up for an address that has failed too often; but a client whose key has
+    // been good here goes on, so that none is locked out by another one of the same address.
+    const seconds = known === undefined ? throttle?.waitOf(client.ip) : undefined
+    return seconds instanceof Promise
+      ? seconds.then((found) => waitFor(found) ?? lookUp(id, client))
+      : (waitFor(seconds) ?? lookUp(id, client))
   }
+}
+
+function waitFor(waitSeconds: number | undefined): Wait | undefined {
+  return waitSeconds === undefined ? undefined : { waitSeconds }
 }
 
 function isInForce(key: KeyRecord, now: number): boolean {

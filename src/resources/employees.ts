@@ -22,4 +22,5 @@ export const employees = defineResource({
     updated_at: timestampMs('When the register last changed it', '2018-04-03T10:00:00.000Z'),
   },
   order: { by: 'id', direction: 'ascending' },
+  history: { attr: 'officers', fields: ['name', 'position'], sameBy: 'name' },
 })

@@ -16,4 +16,12 @@ export const events = defineResource({
   },
   order: { by: 'date', direction: 'descending' },
   metaOf: 'attr',
+  changeFields: {
+    jurisdiction: 'jurisdiction',
+    identifier: 'identifier',
+    date: 'date',
+    attr: 'attr',
+    before: 'before',
+    after: 'after',
+  },
 })

@@ -7,3 +7,6 @@ import { rights } from './rights.ts'
 
 /** Every resource that Dossier imports, serves and documents. A sixth is one more line here. */
 export const resources: readonly Resource[] = [rights, employees, jobs, posTerminals, events]
+
+/** The resource whose records tell of changes of companies. */
+export const changeResource: Resource = events

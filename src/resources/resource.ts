@@ -16,6 +16,30 @@ export interface Resource {
   readonly order: { readonly by: string; readonly direction: 'ascending' | 'descending' }
   /** The field whose values `meta` counts (contract 3.7); without it there is no `meta`. */
   readonly metaOf: string | undefined
+  /** For records that tell of changes: the field that holds each part of one. */
+  readonly changeFields: ChangeFields | undefined
+  /** How changes of a listing are told as records of the resource that has `changeFields`. */
+  readonly history: HistoryTrait | undefined
+}
+
+/** The parts of a change, and the fields that hold them. */
+export interface ChangeFields<Name extends string = string> {
+  readonly jurisdiction: Name
+  readonly identifier: Name
+  readonly date: Name
+  readonly attr: Name
+  readonly before: Name
+  readonly after: Name
+}
+
+/** What of a record is its company's history: who came, who left, who became something else. */
+export interface HistoryTrait<Name extends string = string> {
+  /** The name of the attribute that changes. */
+  readonly attr: string
+  /** The fields that make up its value, as text with commas between. */
+  readonly fields: readonly Name[]
+  /** The field by which one who left and one who came are the same, changed. */
+  readonly sameBy: Name
 }
 
 /** The columns by which a source's row names the company that a record belongs to. */
@@ -37,16 +61,19 @@ interface Declaration<Name extends string> {
     readonly direction: 'ascending' | 'descending'
   }
   readonly metaOf?: NoInfer<Name>
+  readonly changeFields?: ChangeFields<NoInfer<Name>>
+  readonly history?: HistoryTrait<NoInfer<Name>>
 }
 
 /**
  * Makes a resource of its declaration.
  *
  * @throws AssertionError when the declaration breaks a rule that the rest of the code relies on:
- *   a snake_case name, `id` first, and `order` and `metaOf` naming fields that are never null.
+ *   a snake_case name, `id` first, `order` and `metaOf` naming fields that are never null, and
+ *   parts of changes in fields of their kind.
  */
 export function defineResource<Name extends string>(declaration: Declaration<Name>): Resource {
-  const { name, order, metaOf } = declaration
+  const { name, order, metaOf, changeFields, history } = declaration
   const fields: Readonly<Record<string, Field>> = declaration.fields
   for (const word of [name, ...Object.keys(fields)]) {
     assert.match(word, /^[a-z][a-z0-9_]*$/, `${name}: ${word} is not snake_case`)
@@ -65,7 +92,11 @@ export function defineResource<Name extends string>(declaration: Declaration<Nam
     metaOf === undefined || (metaField?.required && metaField.kind === 'text'),
     `${name}: metaOf must name a required text`,
   )
-  return { ...declaration, fields, metaOf }
+  for (const [part, field] of Object.entries(changeFields ?? {}) as [string, string][]) {
+    const kind = part === 'date' ? 'timestamp' : 'text'
+    assert.equal(fields[field]?.kind, kind, `${name}: changeFields.${part} must name a ${kind}`)
+  }
+  return { ...declaration, fields, metaOf, changeFields, history }
 }
 
 /** The JSON Schema of one record on the wire: every field, in order, and no other. */

@@ -6,16 +6,25 @@ import type { Resource } from '../resources/resource.ts'
 import type { ServingBounds } from './postgres/connect.ts'
 import { storeError as postgresError } from './postgres/errors.ts'
 import { describeUrl } from './postgres/url.ts'
+import { backUp } from './sqlite/backup.ts'
 import { beginImport } from './sqlite/import.ts'
+import { findCompany, listImports } from './sqlite/inspect.ts'
 import { addKey, listKeys, revokeKey } from './sqlite/keys.ts'
 import { openForReading, openForWriting, storeError } from './sqlite/open.ts'
+import { prune } from './sqlite/prune.ts'
 import { createReader } from './sqlite/read.ts'
-import type { StoreReader, StoreWriter } from './store.ts'
+import { verify } from './sqlite/verify.ts'
+import type { StoreInspector, StoreReader, StoreWriter } from './store.ts'
 
 const temporary = ':memory:'
 
 // Loaded where it is needed: who serves a file does not carry the driver.
 const postgres = () => import('./postgres/open.ts')
+
+/** False for the path of a file that is not there yet; what a server has, only the server knows. */
+export function mayBeThere(db: string): boolean {
+  return isServerStore(db) || existsSync(db)
+}
 
 /** True for the URL of a PostgreSQL; anything else is the path of a file. */
 export function isServerStore(db: string): boolean {
@@ -44,6 +53,26 @@ export async function openStoreReader(
 }
 
 /**
+ * Opens the store at `db` for an operator who looks at it; nothing can be changed.
+ *
+ * @throws OperatorError as `openStoreReader`.
+ */
+export async function openStoreInspector(
+  db: string,
+  resources: readonly Resource[],
+): Promise<StoreInspector> {
+  if (isServerStore(db)) return (await postgres()).openForInspecting(db, resources)
+  const connection = openForReading(db, resources)
+  return {
+    listImports: (limit) => listImports(connection, limit),
+    findCompany: (name) => findCompany(connection, name),
+    verify: (checks, onStep) => verify(connection, resources, checks, onStep),
+    backup: (path) => backUp(connection, path),
+    close: () => connection.close(),
+  }
+}
+
+/**
  * Opens the store at `db` for a command that changes it, and makes it on first use.
  *
  * @throws OperatorError with one line that says what to do, where it cannot be written.
@@ -59,6 +88,7 @@ export async function openStoreWriter(
     addKey: (key, onWait) => addKey(connection, key, onWait),
     listKeys: () => listKeys(connection),
     revokeKey: (name, now, onWait) => revokeKey(connection, name, now, onWait),
+    prune: (before, onWait) => prune(connection, resources, before, onWait),
     close: () => connection.close(),
   }
 }
@@ -99,4 +129,10 @@ export async function migrateStore(
 /** A driver's error as a OperatorError that says what to do, where one is known; else itself. */
 export function explainStoreError(db: string, error: unknown): unknown {
   return isServerStore(db) ? postgresError(db, error) : storeError(db, error)
+}
+
+/** The paths that belong to a store, some of them only while it is written to. */
+export function storeFiles(db: string): readonly string[] {
+  if (isServerStore(db)) return []
+  return ['', '-wal', '-shm', '-journal'].map((ending) => db + ending)
 }

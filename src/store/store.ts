@@ -36,6 +36,17 @@ export interface KeyRecord {
   /** Milliseconds since 1970; undefined means never. */
   readonly expiresAt: number | undefined
   readonly revokedAt: number | undefined
+  /** How often it may ask, such as 600/300s, or `none`; undefined means as often as any key. */
+  readonly rate: string | undefined
+}
+
+/** The last import of a source. */
+export interface LastImport {
+  readonly source: string
+  /** The registry's version that it made. */
+  readonly version: number
+  /** Milliseconds since 1970. */
+  readonly committedAt: number
 }
 
 /** What the serving process may do with a store: nothing here writes (invariant 3). */
@@ -52,6 +63,8 @@ export interface StoreReader {
     limit: number,
   ): Awaitable<Page | undefined>
   findKey(hash: Uint8Array): Awaitable<KeyRecord | undefined>
+  /** The last import of each source, the latest first; of the latest hundred. */
+  lastImports(): Awaitable<readonly LastImport[]>
   /** Resolves where the store answers, rejects where it does not. */
   ping(): Awaitable<void>
   close(): Awaitable<void>
@@ -70,6 +83,8 @@ export interface StagedRow {
   readonly digest: string
   /** The JSON text of a record's fields after its id, or of a company's attributes. */
   readonly content: string
+  /** The day of which the source says this, in the form of the wire; null where it says none. */
+  readonly asOf: string | null
 }
 
 /** The identity of a refused row: a snapshot must not take its record for absent. */
@@ -89,6 +104,34 @@ export interface StagedProblem extends Place {
   readonly row: StagedRow
 }
 
+/** What a source said of a company before an import, or says after it. */
+export interface Standing {
+  /** False where a snapshot of the source lacked the company. */
+  readonly isPresent: boolean
+  /** JSON texts: the attributes where companies are imported, else its records of the listing. */
+  readonly texts: readonly string[]
+}
+
+/** What an import changes of one company that its source has spoken of before. */
+export interface Difference {
+  readonly companyId: number
+  readonly companyJurisdiction: string | null
+  readonly companyIdentifier: string | null
+  /** The day of the change, in the form of the wire. */
+  readonly asOf: string
+  readonly before: Standing
+  readonly after: Standing
+}
+
+/** How what an import changes is recorded: as records of another resource, in one transaction. */
+export interface Recording {
+  readonly resource: Resource
+  /** The source of those records, apart from all that an operator can name. */
+  readonly source: string
+  /** The records of one difference, in the order in which they are to get their ids. */
+  record(difference: Difference): readonly StagedRow[]
+}
+
 /** What is imported, whose it is, and how. */
 export interface ImportPlan {
   /** The resource; undefined for companies. */
@@ -97,11 +140,17 @@ export interface ImportPlan {
   /** The rows are all that the source has: what they lack is removed. */
   readonly isSnapshot: boolean
   readonly knownCompaniesOnly: boolean
+  /** The day of the extract, in the form of the wire; without it, the latest day of its rows. */
+  readonly asOf: string | undefined
+  /** Undefined where changes are not recorded; nor are they without a day. */
+  readonly recording: Recording | undefined
   readonly startedAt: number
   /** What a place's number counts, for messages. */
   readonly unit: 'line' | 'row'
   /** Called once if the import has to wait for another writer. */
   readonly onWait: () => void
+  /** Ends the waiting, with its reason. */
+  readonly signal: AbortSignal
 }
 
 /** How many rows met which end; `refused` counts only those that the store refused. */
@@ -112,6 +161,8 @@ export interface MergeCounts {
   readonly refused: number
   readonly removed: number
   readonly companiesCreated: number
+  /** The records that tell what this import changed. */
+  readonly recorded: number
 }
 
 /** What became of all rows: read = inserted + updated + unchanged + refused. */
@@ -134,7 +185,11 @@ export interface ImportSession {
   stage(place: Place, row: StagedRow): Awaitable<void>
   /** Notes a row that was refused, so that a snapshot does not remove what it stands for. */
   stageRefused(place: Place, row: RefusedRow): Awaitable<void>
-  /** Waits for its turn, merges the staged rows, and gives those that the store refuses. */
+  /**
+   * Waits for its turn, merges the staged rows, and gives those that the store refuses.
+   *
+   * @throws OperatorError where the source has been imported as of a later day.
+   */
   prepare(onProblem: (problem: StagedProblem) => void): Promise<MergeCounts>
   /** Makes it the registry's next version, whose number it returns. */
   commit(counts: ImportCounts, files: readonly ImportedFile[]): Awaitable<number>
@@ -146,6 +201,83 @@ export interface NewKey extends Omit<KeyRecord, 'id' | 'revokedAt'> {
   readonly hash: Uint8Array
 }
 
+/** One committed import, as the log has it. */
+export interface LoggedImport {
+  /** The version of the registry that it made. */
+  readonly version: number
+  /** The resource's name, or `companies`. */
+  readonly target: string
+  readonly source: string
+  readonly isSnapshot: boolean
+  /** In the form of the wire. */
+  readonly asOf: string | undefined
+  readonly startedAt: number
+  readonly committedAt: number
+  readonly files: readonly ImportedFile[]
+  readonly counts: Omit<ImportCounts, 'recorded'>
+  /** How many records of which resource tell what it changed. */
+  readonly recorded: Readonly<Record<string, number>>
+}
+
+/** What a source says of a company. */
+export interface CompanyAttributes {
+  readonly source: string
+  /** False where the source's last snapshot lacked the company: this is what it said before. */
+  readonly isPresent: boolean
+  readonly asOf: string | undefined
+  /** The version since which it says so. */
+  readonly version: number
+  readonly attributes: Readonly<Record<string, unknown>>
+}
+
+/** A company as an operator sees it. */
+export interface CompanyRecord {
+  readonly id: number
+  readonly jurisdiction: string | undefined
+  readonly identifier: string | undefined
+  readonly attributes: readonly CompanyAttributes[]
+}
+
+/** What names a company: its id, or its jurisdiction and identifier. */
+export type CompanyName = number | readonly [jurisdiction: string, identifier: string]
+
+/** What a verification holds stored texts against; each gives what is wrong with one, if it is. */
+export interface StoredChecks {
+  /** @param sort and digest are what the store keeps beside the record. */
+  checkRecord(resource: Resource, record: string, sort: string, digest: string): string | undefined
+  checkAttributes(attributes: string, digest: string): string | undefined
+}
+
+/** What a verification has looked at, and what it found wrong. */
+export interface Verification {
+  /** Counts of what was looked at, by name. */
+  readonly counts: Readonly<Record<string, number>>
+  /** One sentence for each fault, the first `faultsToldMax` of each kind. */
+  readonly faults: readonly string[]
+  /** What was not looked at, and why; a sentence each. */
+  readonly notes: readonly string[]
+}
+
+/** What an operator may see of a store; nothing here changes it. */
+export interface StoreInspector {
+  /** The last `limit` imports, the newest first. */
+  listImports(limit: number): Awaitable<readonly LoggedImport[]>
+  findCompany(name: CompanyName): Awaitable<CompanyRecord | undefined>
+  /** Looks at everything that is stored, in one snapshot. */
+  verify(checks: StoredChecks, onStep: (step: string) => void): Promise<Verification>
+  /** Copies the store as one snapshot into a new file; gives the copy's bytes. */
+  backup(path: string): Promise<number>
+  close(): Awaitable<void>
+}
+
+/** What a pruning forgot. */
+export interface Pruned {
+  /** The earliest version of which everything is still known. */
+  readonly earliestVersion: number
+  /** How many former states were forgotten, by what they were states of. */
+  readonly forgotten: Readonly<Record<string, number>>
+}
+
 /** What the commands that change a store may do with it. */
 export interface StoreWriter {
   beginImport(plan: ImportPlan): Awaitable<ImportSession>
@@ -154,5 +286,7 @@ export interface StoreWriter {
   listKeys(): Awaitable<readonly KeyRecord[]>
   /** Revokes the key of that name; false where there is none in use. */
   revokeKey(name: string, now: number, onWait: () => void): Promise<boolean>
+  /** Forgets what stood only in versions that were replaced before `before`, in milliseconds. */
+  prune(before: number, onWait: () => void): Promise<Pruned>
   close(): Awaitable<void>
 }

@@ -29,7 +29,7 @@ const failures: readonly (readonly [
 ]
 
 for (const [status, message, url, question] of failures) {
-  test(`4 ${status} ${message}: the seed's body, and its code is the status`, async () => {
+  test(`4 D21 ${status} ${message}: the seed's body, and its code is the status`, async () => {
     const answer = await ask(url, question)
     checkFailure(answer, status, message)
     assert.equal(answer.text, failureText(status, message))
@@ -42,7 +42,7 @@ for (const [status, message, url, question] of failures) {
   })
 }
 
-test('4 a failure is the same whatever type the client would like', async () => {
+test('4 D19 a failure is the same whatever type the client would like', async () => {
   for (const accept of ['text/html', 'application/xml', '*/*', 'application/json;q=0']) {
     const headers = { accept, 'accept-encoding': 'gzip, br' }
     checkFailure(await ask(`${path}?limit=0`, { headers }), 400, /^limit is "0"/)

@@ -41,7 +41,7 @@ test('5 X-Request-Id: the client keeps its own where it is harmless', async () =
   }
 })
 
-test('5 X-Request-Id: any other is replaced', async () => {
+test('5 D16 X-Request-Id: any other is replaced', async () => {
   for (const id of ['', 'x'.repeat(65), 'a b', 'a,b', '<x>', 'é', '{"a":1}', 'a\tb', 'a/b']) {
     const given = (await ask(path, { headers: { 'x-request-id': id } })).headers['x-request-id']
     assert.match(given ?? '', /^[0-9a-f-]{36}$/)
@@ -56,7 +56,7 @@ test('5 ETag and Cache-Control are on every 200', async () => {
   }
 })
 
-test('5 If-None-Match answers 304, without a body', async () => {
+test('5 D20 If-None-Match answers 304, without a body', async () => {
   const given = await ask(path)
   const tag = given.headers['etag'] ?? ''
   const bare = tag.replace('W/', '')

@@ -80,6 +80,8 @@ function checkAnnounced(operation: Operation, given: Answer): void {
   const { headers, content } = deref<Response>(part)
   for (const [name, header] of Object.entries(headers)) {
     const value = given.headers[name.toLowerCase()]
+    // These are there for keys with a limit alone.
+    if (value === undefined && name.startsWith('RateLimit')) continue
     assert.ok(value !== undefined, `${operation.operationId} ${given.status}: ${name} misses`)
     const { schema } = deref<{ schema: { type: string } }>(header)
     validate(schema, schema.type === 'integer' ? Number(value) : value, name)
@@ -175,9 +177,10 @@ for (const { path, item } of operations) {
     }
   })
 
-  test(`${path}: announces every status of contract section 4, and no more`, () => {
+  test(`${path}: announces every status of contract section 4, and HTTP's own`, () => {
+    const own = ['414', '417', '429', '505']
     assert.deepEqual(
-      Object.keys(operation.responses).filter((status) => status !== '429' && status !== '414'),
+      Object.keys(operation.responses).filter((status) => !own.includes(status)),
       ['200', '304', '400', '403', '404', '405', '408', '413', '415', '431', '500', '503'],
     )
     for (const [status, { content }] of responsesOf(operation)) {

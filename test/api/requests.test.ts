@@ -46,7 +46,7 @@ test('1.1 GET answers each of the five listings', async () => {
   }
 })
 
-test('1.1 HEAD answers the headers of GET with no body', async () => {
+test('1.1 D10 HEAD answers the headers of GET with no body', async () => {
   const questions = [path, `${path}?page=2&limit=5`, `${path}?limit=0`, pathOf(rights, 99), '/docs']
   for (const url of questions) {
     const headers = { 'accept-encoding': 'gzip', 'x-request-id': 'same' }
@@ -63,7 +63,7 @@ test('1.1 HEAD answers the headers of GET with no body', async () => {
 })
 
 for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'QUERY']) {
-  test(`1.1 ${method} on a known path is a 405 with Allow`, async () => {
+  test(`1.1 D8 ${method} on a known path is a 405 with Allow`, async () => {
     for (const url of [
       path,
       `${path}?page=1`,

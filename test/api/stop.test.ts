@@ -2,11 +2,20 @@
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { resources } from '../../src/resources/index.ts'
 import { rights } from '../../src/resources/rights.ts'
+import { startLoad } from '../support/load-client.ts'
 import { expectedBody, failureText, pathOf } from '../support/make-app.ts'
 import { makeRecords } from '../support/make-record.ts'
-import { answerIn, answersIn, exchange, openWire, runServer } from '../support/run-server.ts'
+import {
+  answerIn,
+  answersIn,
+  exchange,
+  openWire,
+  runBriefly,
+  runServer,
+} from '../support/run-server.ts'
 import { makeTempStore } from '../support/temp-store.ts'
 
 const all = makeRecords(rights, 12)
@@ -38,6 +47,79 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     assert.equal(lines.at(-1)?.['msg'], 'stopped')
   })
 }
+
+test('I1 SIGTERM under load: no request fails, and every client is told to close', async (t) => {
+  const server = await runServer(t, store.db)
+  const expected = expectedBody({ resource: rights, all })
+  const task = { port: server.port, path, key, body: expected }
+  // Connections that have nothing to say are open beside them.
+  const idle = await Promise.all(Array.from({ length: 10 }, () => openWire(server.port)))
+  const load = startLoad({ ...task, clients: 20, endsWhenClosed: true })
+  while (load.answered() < 500) await sleep(5)
+  server.stop()
+  await load.ended()
+  assert.deepEqual(load.failures, [])
+  assert.equal(load.closings(), 20)
+  for (const wire of idle) assert.equal(await wire.closed(), '')
+  const { code, ms } = await server.ended()
+  assert.equal(code, 0)
+  assert.ok(ms < 3_000, `${ms} ms`)
+})
+
+test('I1 after SIGTERM it is alive and not ready, and still answers for 400 ms', async (t) => {
+  const server = await runServer(t, store.db)
+  const ask = async (target: string, extra = '') =>
+    answerIn(await exchange(server.port, `GET ${target} HTTP/1.1\r\nHost: x\r\n${extra}\r\n`))
+  server.stop()
+  const stoppedAt = performance.now()
+  const close = 'Connection: close\r\n'
+  while ((await ask('/readyz', close)).status === 200) {
+    assert.ok(performance.now() - stoppedAt < 300, 'readiness goes first')
+  }
+  // None of these asks for it: it is the server that closes.
+  for (;;) {
+    const answers = [
+      await ask('/healthz'),
+      await ask('/readyz'),
+      await ask(path, `Authorization: Bearer ${key}\r\n`),
+    ]
+    assert.deepEqual(
+      answers.map(({ status, headers }) => [status, headers['connection']]),
+      [
+        [200, 'close'],
+        [503, 'close'],
+        [200, 'close'],
+      ],
+    )
+    if (performance.now() - stoppedAt > 300) break
+  }
+  const { code, ms } = await server.ended()
+  assert.equal(code, 0)
+  assert.ok(ms >= 400 && ms < 2_000, `${ms} ms`)
+})
+
+test('I3 SIGTERM before it is ready, and during an import: it exits, and leaves all whole', async (t) => {
+  for (const afterMs of [0, 60, 120, 180, 240, 300]) {
+    const { code, signal, printed } = await runBriefly(t, store.db, afterMs)
+    // Before our own code runs, the signal itself ends the process.
+    assert.ok(code === 0 || signal === 'SIGTERM', `${afterMs} ms: ${String(code)} ${printed}`)
+    if (signal === null) assert.match(printed, /"msg":"stopped"\}\n$/)
+    assert.doesNotMatch(printed, /Error/)
+  }
+  const server = await runServer(t, store.db)
+  const load = startLoad({
+    ...{ port: server.port, path, key, clients: 4, endsWhenClosed: true },
+    body: expectedBody({ resource: rights, all }),
+  })
+  const importing = store.load(
+    [{ resource: rights, company: 2, records: makeRecords(rights, 5_000, 100) }],
+    {},
+  )
+  server.stop()
+  await Promise.all([load.ended(), importing])
+  assert.deepEqual(load.failures, [])
+  assert.equal((await server.ended()).code, 0)
+})
 
 test('SIGTERM while requests run: they are ended, then it exits 0', async (t) => {
   const server = await runServer(t, store.db)

@@ -44,7 +44,7 @@ async function askOver(t: Scope, db: string): Promise<Ask> {
   const store = await openStoreReader(db, resources)
   const key: KeyRecord = {
     ...{ id: 1, name: 'x', hint: 'x', createdAt: 0 },
-    ...{ scopes: undefined, expiresAt: undefined, revokedAt: undefined },
+    ...{ scopes: undefined, expiresAt: undefined, revokedAt: undefined, rate: undefined },
   }
   const app = buildApp({
     store,

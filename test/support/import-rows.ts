@@ -50,6 +50,8 @@ export async function importInto(
       mapping: undefined,
       source: 'default',
       isSnapshot: false,
+      asOf: undefined,
+      recordIn: undefined,
       isDryRun: false,
       knownCompaniesOnly: false,
       onRejected: undefined,

@@ -4,7 +4,13 @@ import assert from 'node:assert/strict'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import { buildApp } from '../../src/http/app.ts'
+import type { LoadLimits } from '../../src/http/load.ts'
+import type { WireLimits } from '../../src/http/wire-server.ts'
 import { createAuthenticate } from '../../src/keys/authenticate.ts'
+import { createCounter } from '../../src/keys/counter.ts'
+import { createLimit } from '../../src/keys/limit.ts'
+import { createThrottle } from '../../src/keys/throttle.ts'
+import type { Rate } from '../../src/rate.ts'
 import { resources as allResources } from '../../src/resources/index.ts'
 import type { Resource } from '../../src/resources/resource.ts'
 import { openStoreReader } from '../../src/store/open-store.ts'
@@ -21,6 +27,16 @@ interface MakeAppOptions {
   readonly now?: () => number
   /** Stands between the application and its store, to break it or to count what is asked. */
   readonly wrapStore?: (store: StoreReader) => StoreReader
+  /** Other limits of a connection than the usual ones. */
+  readonly limits?: Partial<WireLimits & LoadLimits>
+  readonly corsOrigins?: readonly string[]
+  readonly trustedProxies?: readonly string[]
+  /** How many failed attempts an address has; as many as it likes unless given. */
+  readonly badKeyRate?: Rate
+  /** How often a key without a rate of its own may ask; as often as it likes unless given. */
+  readonly defaultRate?: string
+  /** Milliseconds that are never set back. */
+  readonly clock?: () => number
   /** Adds to the application before it is ready. */
   readonly extend?: (app: FastifyInstance) => void
 }
@@ -32,6 +48,8 @@ interface Question {
   readonly authorization?: string | null
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Buffer
+  /** The address that the request comes from. */
+  readonly from?: string
 }
 
 /** What is answered. */
@@ -62,14 +80,20 @@ export async function makeApp(scope: Scope, options: MakeAppOptions = {}): Promi
 
   const opened = await openStoreReader(store.db, resources)
   const reader = options.wrapStore?.(opened) ?? opened
+  const { badKeyRate, clock = () => performance.now() } = options
+  const throttle = badKeyRate && createThrottle(badKeyRate, clock)
   const lines: string[] = []
   const app = buildApp({
     store: reader,
     resources,
-    authenticate: createAuthenticate(reader, now),
+    authenticate: createAuthenticate(reader, now, throttle),
+    limitRate: createLimit(options.defaultRate ?? 'none', createCounter(clock)),
     cacheBytesMax: options.cacheBytesMax ?? 1_048_576,
     logger: pino({ base: null }, { write: (line) => void lines.push(line) }),
     version: '0.0.0-test',
+    ...(options.limits === undefined ? {} : { limits: options.limits }),
+    ...(options.trustedProxies === undefined ? {} : { trustedProxies: options.trustedProxies }),
+    ...(options.corsOrigins === undefined ? {} : { corsOrigins: options.corsOrigins }),
   })
   options.extend?.(app)
   scope.after(async () => {
@@ -87,12 +111,13 @@ export async function makeApp(scope: Scope, options: MakeAppOptions = {}): Promi
 }
 
 async function ask(app: FastifyInstance, path: string, question: Question): Promise<Answer> {
-  const { method = 'GET', authorization, headers, body } = question
+  const { method = 'GET', authorization, headers, body, from } = question
   const response = await app.inject({
     method,
     url: path,
     headers: { ...(typeof authorization === 'string' ? { authorization } : {}), ...headers },
     ...(body === undefined ? {} : { payload: body }),
+    ...(from === undefined ? {} : { remoteAddress: from }),
   })
   return {
     status: response.statusCode,

@@ -1,7 +1,11 @@
 // The real executable, run as an operator would.
 
-import { spawn } from 'node:child_process'
+import assert from 'node:assert/strict'
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import type { TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { storeAt } from './store-at.ts'
 
 export const dossier = resolve(import.meta.dirname, '../../bin/dossier')
@@ -13,23 +17,86 @@ export interface Run {
   readonly err: string
 }
 
-/** Runs `dossier` in a folder. */
+export interface RunOptions {
+  readonly input?: string | Buffer
+  readonly env?: Record<string, string>
+  /** A command that runs another one, such as `setpriv …`. */
+  readonly via?: readonly string[]
+}
+
+/** A process that runs, and what it has said so far. */
+export interface RunningDossier {
+  readonly child: ChildProcessWithoutNullStreams
+  readonly said: { out: string; err: string }
+  /** Waits until what was said matches. */
+  readonly until: (pattern: RegExp) => Promise<void>
+  /** The end, once all that was said has been read. */
+  readonly ended: Promise<Run>
+}
+
+const patienceMs = 20_000
+
+/** Starts `dossier` in a folder; it is gone when the test ends. */
+export function startDossier(
+  t: Pick<TestContext, 'after'>,
+  cwd: string,
+  args: readonly string[],
+  options: RunOptions = {},
+): RunningDossier {
+  const running = launch(cwd, args, options)
+  t.after(() => running.child.kill('SIGKILL'))
+  return running
+}
+
+/** Runs `dossier` in a folder to its end. */
 export function runDossier(
   cwd: string,
   args: readonly string[],
-  options: { readonly input?: string | Buffer; readonly env?: Record<string, string> } = {},
+  options: RunOptions = {},
 ): Promise<Run> {
-  return new Promise((done) => {
-    const env = { ...process.env, ...storeOf(cwd), ...options.env }
-    const child = spawn(dossier, args, { cwd, env })
-    let out = ''
-    let err = ''
-    child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()))
-    child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()))
-    child.stdin.on('error', () => undefined)
-    child.stdin.end(options.input ?? '')
-    child.on('close', (code) => done({ code, out, err }))
+  const { child, ended } = launch(cwd, args, options)
+  child.stdin.end(options.input ?? '')
+  return ended
+}
+
+function launch(cwd: string, args: readonly string[], options: RunOptions): RunningDossier {
+  const [command = dossier, ...words] = [...(options.via ?? []), dossier, ...args]
+  const env = { ...process.env, ...storeOf(cwd), ...options.env }
+  const child = spawn(command, words, { cwd, env })
+  const said = { out: '', err: '' }
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (said.out += text))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (said.err += text))
+  child.stdin.on('error', () => undefined)
+  let isOver = false
+  const ended = new Promise<Run>((done) => {
+    child.on('close', (code) => {
+      isOver = true
+      done({ code, ...said })
+    })
   })
+  return {
+    child,
+    said,
+    ended,
+    async until(pattern) {
+      const start = performance.now()
+      while (!pattern.test(said.out + said.err)) {
+        const isHopeless = isOver || performance.now() - start > patienceMs
+        assert.ok(!isHopeless, `in vain for ${String(pattern)}: ${said.out}${said.err}`)
+        await sleep(10)
+      }
+    },
+  }
+}
+
+/** The most memory that a process has held so far, in MB; 0 once it is gone. Linux alone tells. */
+export function peakMemoryMb(pid: number | undefined): number {
+  try {
+    const status = readFileSync(`/proc/${String(pid)}/status`, 'utf8')
+    return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) / 1_000
+  } catch {
+    return 0
+  }
 }
 
 /** Has the store that a command takes by default stand for a file in its folder. */

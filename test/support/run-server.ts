@@ -6,6 +6,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { failureText } from './make-app.ts'
 import { storeAt } from './store-at.ts'
 import type { Scope } from './temp-store.ts'
 
@@ -15,6 +16,7 @@ export type LogLine = Readonly<Record<string, unknown>>
 
 export interface Server {
   readonly port: number
+  readonly pid: number
   /** All that has been printed so far. */
   printed(): string
   /** Sends a signal, SIGTERM unless given. */
@@ -29,7 +31,8 @@ export async function runServer(
   db: string,
   options: readonly string[] = [],
 ): Promise<Server> {
-  const args = ['serve', '--db', storeAt(db), '--port', '0', '--log-format', 'json', ...options]
+  const port0 = options.includes('--port') ? [] : ['--port', '0']
+  const args = ['serve', '--db', storeAt(db), ...port0, '--log-format', 'json', ...options]
   const child = spawn(executable, args, {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: process.env['PATH'] },
@@ -46,6 +49,7 @@ export async function runServer(
   let stoppedAt = performance.now()
   return {
     port,
+    pid: child.pid ?? 0,
     printed: () => output,
     stop(signal = 'SIGTERM') {
       stoppedAt = performance.now()
@@ -63,9 +67,27 @@ export async function runServer(
   }
 }
 
+/** Starts `dossier serve`, and sends SIGTERM after so many milliseconds, whatever it does then. */
+export async function runBriefly(
+  scope: Scope,
+  db: string,
+  afterMs: number,
+): Promise<{ code: number | null; signal: NodeJS.Signals | null; printed: string }> {
+  const args = ['serve', '--db', db, '--port', '0', '--log-format', 'json']
+  const child = spawn(executable, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+  scope.after(() => Promise.resolve(void child.kill('SIGKILL')))
+  let printed = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (printed += text))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (printed += text))
+  await sleep(afterMs)
+  child.kill()
+  await once(child, 'close')
+  return { code: child.exitCode, signal: child.signalCode, printed }
+}
+
 async function portOf(child: ChildProcess, output: () => string): Promise<number> {
   for (let waited = 0; waited < 20_000; waited += 20) {
-    const port = /"url":"http:\/\/127\.0\.0\.1:(\d+)"/.exec(output())?.[1]
+    const port = /"url":"http:\/\/[\d.]+:(\d+)"/.exec(output())?.[1]
     if (port !== undefined) return Number(port)
     assert.equal(child.exitCode, null, output())
     await sleep(20)
@@ -168,4 +190,17 @@ export function answerIn(received: string, method = 'GET'): WireAnswer {
   assert.ok(answer, 'there is an answer')
   assert.deepEqual(more, [], 'and no other')
   return answer
+}
+
+/** Checks that an answer has the contract's form, from whatever layer it is (section 4). */
+export function checkRawFailure(answer: WireAnswer, status: number, message?: string): void {
+  assert.equal(answer.status, status)
+  assert.equal(answer.headers['content-type'], 'application/json; charset=utf-8')
+  assert.equal(answer.headers['x-content-type-options'], 'nosniff')
+  assert.equal(answer.headers['cache-control'], 'no-store')
+  assert.equal(answer.headers['server'], undefined)
+  assert.equal(answer.headers['x-powered-by'], undefined)
+  assert.match(answer.headers['x-request-id'] ?? '', /^[A-Za-z0-9._-]{1,64}$/)
+  const { error } = JSON.parse(answer.body) as { error: { message: string } }
+  assert.equal(answer.body, failureText(status, message ?? error.message))
 }

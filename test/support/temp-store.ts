@@ -29,6 +29,7 @@ export interface KeyOptions {
   readonly name: string
   readonly scopes?: readonly string[]
   readonly expiresAt?: number
+  readonly rate?: string
 }
 
 export interface TempStore {
@@ -70,6 +71,8 @@ export async function makeTempStore(
       mapping: undefined,
       source: 'test',
       isSnapshot,
+      asOf: undefined,
+      recordIn: undefined,
       isDryRun: false,
       knownCompaniesOnly: false,
       onRejected: undefined,
@@ -96,9 +99,9 @@ export async function makeTempStore(
       const rows = ids.map((id) => ({ id, jurisdiction: 'XX', identifier: String(id) }))
       await importRows(undefined, rows)
     },
-    issueKey({ name, scopes, expiresAt }) {
+    issueKey({ name, scopes, expiresAt, rate }) {
       const now = Date.now()
-      return issueKey(writer, { name, scopes, expiresAt, now }, () => undefined)
+      return issueKey(writer, { name, scopes, expiresAt, rate, now }, () => undefined)
     },
     async revokeKey(name) {
       assert.ok(await writer.revokeKey(name, Date.now(), () => undefined), `${name} was in use`)

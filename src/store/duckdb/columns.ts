@@ -76,9 +76,17 @@ export async function openColumnarSource(
   }
 }
 
-/** A mapping may end as any statement does; within another one it must not. */
+// A string, a quoted name, a comment or one character of an SQL text.
+const sqlPart = /'(?:[^']|'')*'|"(?:[^"]|"")*"|\$(\w*)\$[^]*?\$\1\$|--[^\n]*|\/\*[^]*?\*\/|[^]/g
+
+/**
+ * A mapping may end as any statement does, but within another one it must not. The line's end
+ * closes a comment that ends it.
+ */
 function withoutSemicolon(mapping: string): string {
-  return mapping.replace(/(?:;|\s|--[^\n]*(?:\n|$))+$/, '')
+  const parts = mapping.match(sqlPart) ?? []
+  const end = parts.findLastIndex((part) => !/^(?:;|\s|--|\/\*)/.test(part))
+  return `${parts.slice(0, end + 1).join('')}\n`
 }
 
 async function createView(
@@ -132,17 +140,29 @@ async function readColumns(connection: DuckDBConnection, select: string): Promis
   return described.getRows().map(([name]) => String(name))
 }
 
+/**
+ * A stream that DuckDB breaks off, at a fault far inside a file, ends as one that is done does. So
+ * one null is asked for behind all rows: without it, rows are missing.
+ */
 async function* readRows(connection: DuckDBConnection, select: string): AsyncGenerator<string[]> {
   try {
-    const result = await connection.stream(`select to_json(t) from (${select}) t`)
+    const rows = `select to_json(t) as json from (${select}) t`
+    const result = await connection.stream(`${rows} union all select null`)
+    let isWhole = false
     for (;;) {
       const chunk = await result.fetchChunk()
-      if (chunk === null || chunk.rowCount === 0) return
-      yield chunk.getColumnValues(0) as string[]
+      if (chunk === null || chunk.rowCount === 0) break
+      const texts = chunk.getColumnValues(0) as (string | null)[]
+      isWhole ||= texts.includes(null)
+      yield texts.filter((text) => text !== null)
     }
+    if (isWhole) return
+    // To read it again without a stream tells why.
+    await connection.run(`select sum(length(json::varchar)) from (${rows})`)
   } catch (error) {
     throw explain(error)
   }
+  throw new OperatorError('the source could not be read to its end; try again')
 }
 
 /** DuckDB's first lines say what is wrong and where; the rest are its own settings. */

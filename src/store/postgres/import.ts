@@ -2,6 +2,8 @@
 
 import type { Client } from 'pg'
 import { companyColumns } from '../../resources/resource.ts'
+import { assignedIdEnd, assignedIdMin, noteIds, type StagedIds } from '../assigned-ids.ts'
+import { refuseOlder, targetOf } from '../order-of-extracts.ts'
 import type {
   ImportCounts,
   ImportedFile,
@@ -11,12 +13,12 @@ import type {
   StagedProblem,
 } from '../store.ts'
 import { openSession } from './connect.ts'
+import { mergeCompanies } from './merge-companies.ts'
 import * as merge from './merge.ts'
-import { assignedIdMin } from './schema.ts'
+import { type Parameters, writeIn } from './parameters.ts'
+import { appendRecorded, stageDifferences } from './recording.ts'
 import { openStage } from './stage.ts'
 import { beginWriting } from './transaction.ts'
-
-type Parameters = Readonly<Record<string, string>>
 
 // Sorts and hashes of millions of rows; a merge has few of them at once.
 const importSettings = { work_mem: '64MB', maintenance_work_mem: '128MB', temp_buffers: '32MB' }
@@ -31,50 +33,29 @@ export async function beginImport(db: string, plan: ImportPlan): Promise<ImportS
     throw error
   }
   const stage = openStage(client)
-  let version = 0
-  let source = 0
-
-  async function prepare(onProblem: (problem: StagedProblem) => void): Promise<MergeCounts> {
-    await stage.end()
-    await runSteps(client, merge.indexStage, {})
-    await beginWriting(client, plan.onWait)
-    source = await sourceId(client, plan.source)
-    version = await value(client, 'select coalesce(max(version), 0) + 1 from imports')
-    const parameters = parametersOf(plan, source, version)
-    const run = (steps: readonly string[]) => runSteps(client, steps, parameters)
-
-    const records = plan.resource && merge.mergeRecords(plan.resource)
-    const { findChanges, apply } = records ?? merge.mergeCompanies
-    await run(merge.completeCompanies)
-    if (!plan.knownCompaniesOnly) await run([...merge.findNewcomers, ...merge.createCompanies])
-    let companiesCreated = await count(client, 'newcomer')
-    await run(records?.place ?? [merge.mergeCompanies.place])
-    await run([merge.indexPlaced, merge.refuseUnplaced])
-    await run(records?.refuse ?? [])
-    await run(merge.refuseContradictions)
-    const refused = await reportRefused(client, onProblem)
-    if (refused > 0) {
-      await run([...merge.dropRefused, ...merge.dropOrphans])
-      companiesCreated -= await count(client, 'newcomer')
-    }
-    const rows = await count(client, 'placed where digest is not null')
-    await run([merge.dropRepetitions])
-    await run(findChanges)
-    const counts = await countMerge(client, rows, refused, companiesCreated)
-    await run(apply)
-    return counts
-  }
+  const staged: StagedIds = { id: 0, companyId: 0 }
+  let turn: Turn | undefined
 
   return {
-    stage: (place, row) => stage.write(place, row),
+    stage(place, row) {
+      noteIds(staged, row)
+      return stage.write(place, row)
+    },
     stageRefused: (place, row) => stage.writeRefused(place, row),
-    prepare,
+    async prepare(onProblem) {
+      await stage.end()
+      await runSteps(client, merge.indexStage, {})
+      await beginWriting(client, plan.onWait, plan.signal)
+      turn = await takeTurn(client, plan, staged)
+      return mergeStaged(client, plan, turn, onProblem)
+    },
     async commit(counts, files) {
-      await logImport(client, plan, version, source, counts, files)
+      if (turn === undefined) throw new Error('an import is prepared before it is committed')
+      await logImport(client, plan, turn, counts, files)
       await client.query('commit')
       await analyse(client, plan, counts)
       await client.end()
-      return version
+      return turn.version
     },
     async discard() {
       await stage.abandon()
@@ -84,18 +65,94 @@ export async function beginImport(db: string, plan: ImportPlan): Promise<ImportS
   }
 }
 
-function parametersOf(plan: ImportPlan, source: number, version: number): Parameters {
+/** What an import is given when no other one can come between. */
+interface Turn {
+  readonly version: number
+  readonly source: number
+  readonly asOf: string | null
+  readonly parameters: Parameters
+}
+
+/** @throws OperatorError where the source has been imported as of a later day. */
+async function takeTurn(client: Client, plan: ImportPlan, staged: StagedIds): Promise<Turn> {
   const { resource } = plan
-  return {
+  const source = await sourceId(client, plan.source)
+  const version = Number(await value(client, 'select coalesce(max(version), 0) + 1 from imports'))
+  const asOf = plan.asOf ?? ((await value(client, 'select max(as_of) from stage')) as string | null)
+  if (asOf !== null) refuseOlder(plan, asOf, await lastDay(client, plan, source))
+  const parameters = {
+    stagedId: String(staged.id),
+    stagedCompanyId: String(staged.companyId),
     source: String(source),
     version: String(version),
     isSnapshot: String(plan.isSnapshot),
+    asOf: `(${asOf === null ? 'null' : client.escapeLiteral(asOf)}::text collate "C")`,
+    isAsOfOfRows: String(plan.asOf === undefined),
     assignedIdMin: String(assignedIdMin),
+    assignedIdEnd: String(assignedIdEnd),
     unit: plan.unit,
     idColumn: resource ? companyColumns[0] : 'id',
     identifierColumn: resource ? companyColumns[2] : 'identifier',
     contradictionField: resource ? 'null' : `'identifier'`,
   }
+  return { version, source, asOf, parameters }
+}
+
+async function lastDay(client: Client, plan: ImportPlan, source: number): Promise<string | null> {
+  const sql = 'select max(as_of) from imports where source_id = $1 and resource = $2'
+  return (await value(client, sql, [source, targetOf(plan)])) as string | null
+}
+
+async function mergeStaged(
+  client: Client,
+  plan: ImportPlan,
+  turn: Turn,
+  onProblem: (problem: StagedProblem) => void,
+): Promise<MergeCounts> {
+  const { resource } = plan
+  const run = (sql: readonly string[]) => runSteps(client, sql, turn.parameters)
+  const steps = resource ? merge.mergeRecords(resource) : mergeCompanies
+
+  await run(merge.completeCompanies)
+  if (!plan.knownCompaniesOnly) await run([...merge.findNewcomers, ...merge.createCompanies])
+  let companiesCreated = await count(client, 'newcomer')
+  await run(steps.place)
+  await run([merge.indexPlaced, merge.refuseUnplaced])
+  await run([...steps.refuse, ...merge.refuseContradictions])
+  const refused = await reportRefused(client, onProblem)
+  if (refused > 0) {
+    await run([...merge.dropRefused, ...merge.dropOrphans])
+    companiesCreated -= await count(client, 'newcomer')
+  }
+  const rows = await count(client, 'placed where digest is not null')
+  await run([merge.dropRepetitions])
+  await run(steps.findChanges)
+  const counts = await countMerge(client, rows, refused, companiesCreated)
+  return { ...counts, recorded: await applyAndRecord(client, plan, turn, steps.apply) }
+}
+
+/** Applies what was found, and gives how many records tell of it. */
+async function applyAndRecord(
+  client: Client,
+  plan: ImportPlan,
+  { asOf, parameters }: Turn,
+  apply: readonly string[],
+): Promise<number> {
+  const { recording } = asOf === null ? {} : plan
+  if (!recording) {
+    await runSteps(client, apply, parameters)
+    return 0
+  }
+  const after = Number(await value(client, 'select coalesce(max(seq), 0) from stage'))
+  const source = String(await sourceId(client, recording.source))
+  const own = { ...parameters, recordingSource: source }
+  const recorded = await stageDifferences(client, plan.resource, recording, own, after)
+  await runSteps(client, apply, parameters)
+  if (recorded > 0) {
+    const append = appendRecorded(recording.resource)
+    await runSteps(client, append, { ...parameters, source, stagedId: '0', after: String(after) })
+  }
+  return recorded
 }
 
 async function runSteps(
@@ -103,10 +160,7 @@ async function runSteps(
   steps: readonly string[],
   parameters: Parameters,
 ): Promise<void> {
-  for (const step of steps) {
-    const sql = step.replace(/\$([a-z]\w*)/gi, (word, name: string) => parameters[name] ?? word)
-    await client.query(sql)
-  }
+  for (const step of steps) await client.query(writeIn(step, parameters))
 }
 
 async function sourceId(client: Client, name: string): Promise<number> {
@@ -124,13 +178,13 @@ async function sourceId(client: Client, name: string): Promise<number> {
   return made.id
 }
 
-async function value(client: Client, text: string): Promise<number> {
-  const { rows } = await client.query<[number]>({ text, rowMode: 'array' })
-  return Number(rows[0]?.[0])
+async function value(client: Client, text: string, values: unknown[] = []): Promise<unknown> {
+  const { rows } = await client.query<[unknown]>({ text, values, rowMode: 'array' })
+  return rows[0]?.[0]
 }
 
-function count(client: Client, from: string): Promise<number> {
-  return value(client, `select count(*) from ${from}`)
+async function count(client: Client, from: string): Promise<number> {
+  return Number(await value(client, `select count(*) from ${from}`))
 }
 
 async function countMerge(
@@ -138,7 +192,7 @@ async function countMerge(
   rows: number,
   refused: number,
   companiesCreated: number,
-): Promise<MergeCounts> {
+): Promise<Omit<MergeCounts, 'recorded'>> {
   const inserted = await count(client, 'change where is_staged and position is null')
   const updated = await count(client, 'change where is_staged and position is not null')
   return {
@@ -166,6 +220,7 @@ interface RefusedResult {
   readonly sort: string
   readonly digest: string
   readonly content: string
+  readonly as_of: string | null
 }
 
 /** Some at a time, since there may be as many as there are rows. */
@@ -196,6 +251,7 @@ async function reportRefused(
           sort: row.sort,
           digest: row.digest,
           content: row.content,
+          asOf: row.as_of,
         },
       })
     }
@@ -209,18 +265,20 @@ async function reportRefused(
 async function logImport(
   client: Client,
   plan: ImportPlan,
-  version: number,
-  source: number,
+  { version, source, asOf }: Turn,
   counts: ImportCounts,
   files: readonly ImportedFile[],
 ): Promise<void> {
+  const { recording } = plan
   await client.query(
-    `insert into imports values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+    `insert into imports
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
     [
-      ...[version, plan.resource?.name ?? 'companies', source, plan.isSnapshot],
+      ...[version, targetOf(plan), source, plan.isSnapshot],
       ...[plan.startedAt, Date.now(), JSON.stringify(files)],
       ...[counts.read, counts.inserted, counts.updated, counts.unchanged],
-      ...[counts.refused, counts.removed, counts.companiesCreated],
+      ...[counts.refused, counts.removed, counts.companiesCreated, asOf],
+      JSON.stringify(recording ? { [recording.resource.name]: counts.recorded } : {}),
     ],
   )
 }
@@ -230,9 +288,11 @@ const manyRows = 10_000
 /** Plans of the next import go by what is there; the server's own round may come too late. */
 async function analyse(client: Client, plan: ImportPlan, counts: ImportCounts): Promise<void> {
   if (counts.inserted + counts.updated + counts.removed < manyRows) return
-  const tables = plan.resource
-    ? [plan.resource.name, `${plan.resource.name}_ids`, 'heads']
-    : ['company_attributes']
+  const { resource, recording } = plan
+  const tables = [
+    ...(resource ? [resource.name, `${resource.name}_ids`, 'heads'] : ['company_attributes']),
+    ...(recording && recording.resource !== resource ? [recording.resource.name] : []),
+  ]
   await client
     .query(`analyze ${[...tables, 'companies', 'company_names'].join(', ')}`)
     .catch(() => undefined)

@@ -5,7 +5,7 @@ import { OperatorError } from '../../operator-error.ts'
 import type { KeyRecord, NewKey } from '../store.ts'
 import { inTransaction } from './transaction.ts'
 
-const columns = 'id, name, hint, scopes, created_at, expires_at, revoked_at'
+const columns = 'id, name, hint, scopes, created_at, expires_at, revoked_at, rate'
 
 export const findKeySql = `select ${columns} from keys where hash = $1`
 
@@ -18,11 +18,12 @@ export type KeyRow = [
   createdAt: number,
   expiresAt: number | null,
   revokedAt: number | null,
+  rate: string | null,
 ]
 
 /** A row of `keys` as the seam has it. */
 export function keyRecord(row: KeyRow): KeyRecord {
-  const [id, name, hint, scopes, createdAt, expiresAt, revokedAt] = row
+  const [id, name, hint, scopes, createdAt, expiresAt, revokedAt, rate] = row
   return {
     id,
     name,
@@ -31,6 +32,7 @@ export function keyRecord(row: KeyRow): KeyRecord {
     createdAt,
     expiresAt: expiresAt ?? undefined,
     revokedAt: revokedAt ?? undefined,
+    rate: rate ?? undefined,
   }
 }
 
@@ -50,12 +52,12 @@ export async function addKey(client: Client, key: NewKey): Promise<void> {
       )
     }
     await client.query(
-      `insert into keys (id, name, hint, hash, scopes, created_at, expires_at)
-       select coalesce(max(id), 0) + 1, $1, $2, $3, $4, $5, $6 from keys`,
+      `insert into keys (id, name, hint, hash, scopes, created_at, expires_at, rate)
+       select coalesce(max(id), 0) + 1, $1, $2, $3, $4, $5, $6, $7 from keys`,
       [
         ...[key.name, key.hint, Buffer.from(key.hash)],
         key.scopes === undefined ? null : JSON.stringify(key.scopes),
-        ...[key.createdAt, key.expiresAt ?? null],
+        ...[key.createdAt, key.expiresAt ?? null, key.rate ?? null],
       ],
     )
   })

@@ -16,6 +16,14 @@
 
 import type { Resource } from '../../resources/resource.ts'
 
+/** The statements that differ between records and companies, in the order in which they run. */
+export interface MergeSteps {
+  readonly place: readonly string[]
+  readonly refuse: readonly string[]
+  readonly findChanges: readonly string[]
+  readonly apply: readonly string[]
+}
+
 const text = 'text collate "C"'
 
 /** Temporary tables are the session's own, and gone with it. */
@@ -25,7 +33,8 @@ export const createStage = `
     file integer not null, number bigint not null,
     company_id bigint, company_jurisdiction ${text}, company_identifier ${text},
     id bigint, key ${text}, sort ${text}, digest ${text},
-    content ${text} -- null for a row that was refused: it stands for its record, no more
+    content ${text}, -- null for a row that was refused: it stands for its record, no more
+    as_of ${text}
   );
   create temp table placed (
     seq bigint not null, company_id bigint, id bigint, sort ${text},
@@ -62,6 +71,10 @@ const nameCompanies = `
       order by r.id, r.jurisdiction desc, r.identifier desc
     on conflict do nothing
     returning jurisdiction, identifier, company_id
+  ), former as (
+    insert into companies_past (company_id, until, version)
+      select n.company_id, $version, c.version
+      from named n join companies c on c.id = n.company_id
   )
   update companies set jurisdiction = n.jurisdiction, identifier = n.identifier
   from named n where n.company_id = companies.id`
@@ -84,8 +97,9 @@ const createCompaniesByName = `
   insert into newcomer
     select greatest(
         $assignedIdMin - 1,
-        (select max(id) from companies),
-        (select max(id) from newcomer)
+        $stagedCompanyId,
+        (select max(id) from companies where id < $assignedIdEnd),
+        (select max(id) from newcomer where id < $assignedIdEnd)
       ) + row_number() over (order by min(r.seq)),
       r.jurisdiction, r.identifier
     from reference r
@@ -132,7 +146,7 @@ export const createCompanies: readonly string[] = [
 ]
 
 // A row's company, and null where it has none or where its id and its name are of different ones.
-const placedCompany = `
+export const placedCompany = `
   case when s.company_identifier is null then k.id
     else case when coalesce(s.company_id, c.company_id) = c.company_id then c.company_id end
   end`
@@ -141,7 +155,7 @@ const namedCompany = `
   left join company_names c
     on c.jurisdiction = s.company_jurisdiction and c.identifier = s.company_identifier`
 
-const placing = `
+export const placing = `
   ${namedCompany}
   left join companies k on k.id = s.company_id and s.company_identifier is null`
 
@@ -219,44 +233,10 @@ export const dropRepetitions = `
   where p.id = kept.id and p.company_id = kept.company_id and p.digest is not null
     and p.seq > kept.seq`
 
-// --- A source's companies and their attributes -----------------------------------------------
-
-export const mergeCompanies = {
-  place: `
-    insert into placed
-      select seq, company, company, '', digest
-      from (select s.seq, ${placedCompany} as company, s.digest from stage s ${placing}) placed`,
-
-  findChanges: [
-    `create temp table change as
-      select p.seq, p.company_id, p.digest, a.digest as position, true as is_staged
-      from placed p
-      left join company_attributes a on a.company_id = p.company_id and a.source_id = $source
-      where p.digest is not null and (a.digest is null or a.digest <> p.digest)`,
-    'analyze change',
-    `create temp table removal as
-      select a.company_id from company_attributes a
-      where $isSnapshot and a.source_id = $source
-        and not exists (select from placed p where p.company_id = a.company_id)`,
-    'analyze removal',
-  ],
-
-  apply: [
-    `delete from company_attributes a using removal r
-      where a.source_id = $source and a.company_id = r.company_id`,
-    `insert into company_attributes
-      (company_id, source_id, version, digest, attributes)
-      select c.company_id, $source, $version, c.digest, s.content
-      from change c join stage s on s.seq = c.seq order by c.company_id
-    on conflict (company_id, source_id) do update
-      set version = excluded.version, digest = excluded.digest, attributes = excluded.attributes`,
-  ],
-} as const
-
 // --- A resource's records --------------------------------------------------------------------
 
 /** The statements that merge records of one resource, in the order in which they run. */
-export function mergeRecords(resource: Resource) {
+export function mergeRecords(resource: Resource): MergeSteps {
   const { name } = resource
   return {
     place: [assignIds(name), placeRecords(name)],
@@ -273,16 +253,20 @@ export function mergeRecords(resource: Resource) {
 }
 
 /** A record's text: its id, which may be the store's own, before the rest. */
-const recordText = `'{"id":' || c.id || ',' || substr(s.content, 2)`
+export const recordText = `'{"id":' || c.id || ',' || substr(s.content, 2)`
+
+/** The greatest id that is taken, or given away as if it were. */
+const lastId = (name: string) => `greatest(
+        $assignedIdMin - 1,
+        $stagedId,
+        (select max(id) from ${name}_ids),
+        (select max(id) from ${name} where id < $assignedIdEnd)
+      )`
 
 /** Assigns an id to each natural key that this source has not brought before, for good. */
 const assignIds = (name: string) => `
   insert into ${name}_ids (id, source_id, key)
-    select greatest(
-        $assignedIdMin - 1,
-        (select max(id) from ${name}_ids),
-        (select max(id) from ${name})
-      ) + row_number() over (order by min(s.seq)),
+    select ${lastId(name)} + row_number() over (order by min(s.seq)),
       $source, s.key
     from stage s
     where s.key is not null and s.content is not null
@@ -319,7 +303,10 @@ const findOwnChanges = (name: string) => `
     left join ${name} r on r.id = p.id and r.company_id = p.company_id
     where p.digest is not null and (r.digest is null or r.digest <> p.digest)`
 
-/** A changed record changes in all its listings, also in those that this import does not name. */
+/**
+ * A changed record changes in all its listings, also in those that this import does not name. A
+ * snapshot removes it from those, unless a refused row stands for it.
+ */
 const findCarriedChanges = (name: string) => `
   insert into change
     select distinct on (r.company_id, c.id)
@@ -329,7 +316,9 @@ const findCarriedChanges = (name: string) => `
     where r.digest <> c.digest and not exists (
       select from placed p
       where p.id = c.id and p.company_id = r.company_id and p.digest is not null
-    ) and not $isSnapshot
+    ) and (not $isSnapshot or exists (
+      select from placed p where p.id = c.id and p.digest is null
+    ))
     order by r.company_id, c.id, c.seq`
 
 /** A refused row is not an absent one: the record that it stands for stays as it was. */
@@ -346,6 +335,7 @@ const findRemovals = (name: string) => `
 function applySteps(resource: Resource): readonly string[] {
   const { name, metaOf, order } = resource
   return [
+    keepPast(name),
     ...(metaOf === undefined ? [] : [countTypesGone(name, metaOf), countTypesCome(metaOf)]),
     createTouched,
     'analyze touched',
@@ -364,15 +354,27 @@ function applySteps(resource: Resource): readonly string[] {
   ]
 }
 
+/** The places of what no longer stands as it was: removed, or to be replaced. */
+export const gone = `(
+      select company_id, position from removal
+      union all
+      select company_id, position from change where position is not null
+    )`
+
+/** What no longer stands moves to the past, in the transaction that replaces it. */
+const keepPast = (name: string) => `
+  insert into ${name}_past
+    (company_id, until, id, version, source_id, sort, digest, record)
+    select r.company_id, $version, r.id, r.version, r.source_id, r.sort, r.digest, r.record
+    from ${gone} gone
+    join ${name} r on r.company_id = gone.company_id and r.position = gone.position
+    order by r.company_id, r.id`
+
 /** `meta` is kept by what comes and goes, never counted over a whole listing. */
 const countTypesGone = (name: string, metaOf: string) => `
   create temp table type_change as
     select r.company_id, (r.record::json -> '${metaOf}')::${text} as type, -count(*) as n
-    from (
-      select company_id, position from removal
-      union all
-      select company_id, position from change where position is not null
-    ) gone
+    from ${gone} gone
     join ${name} r on r.company_id = gone.company_id and r.position = gone.position
     group by 1, 2`
 
@@ -492,3 +494,19 @@ const writeHeads = (name: string, metaOf: string | undefined) => `
     order by t.company_id
   on conflict (company_id, resource) do update
     set total = excluded.total, version = excluded.version, meta = excluded.meta`
+
+/**
+ * The statements that append records which the store has made itself, in `stage` after `$after`:
+ * they are new, so that nothing has to be looked for.
+ */
+export function appendRecords(resource: Resource): readonly string[] {
+  return [
+    `create temp table change as
+      select seq, company_id, ${lastId(resource.name)} + row_number() over (order by seq) as id,
+        sort, digest, null::integer as position, true as is_staged
+      from stage where seq > $after`,
+    'analyze change',
+    'create temp table removal (company_id bigint, position integer)',
+    ...applySteps(resource),
+  ]
+}

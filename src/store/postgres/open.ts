@@ -2,13 +2,16 @@
 
 import type { Client } from 'pg'
 import type { Resource } from '../../resources/resource.ts'
-import type { StoreReader, StoreWriter } from '../store.ts'
+import type { StoreInspector, StoreReader, StoreWriter } from '../store.ts'
 import { defaultBounds, openPool, openSession, type ServingBounds } from './connect.ts'
 import { storeError } from './errors.ts'
 import { beginImport } from './import.ts'
+import { findCompany, listImports, noBackup } from './inspect.ts'
 import { addKey, listKeys, revokeKey } from './keys.ts'
 import { checkSchema, isOutdated, migrate as migrateTables } from './migrate.ts'
+import { prune } from './prune.ts'
 import { createReader } from './read.ts'
+import { verify } from './verify.ts'
 
 export { isThere, migrate } from './migrate.ts'
 
@@ -33,6 +36,31 @@ export async function openForReading(
 }
 
 /**
+ * Opens a store for an operator who looks at it. Each look has a session of its own, which may not
+ * write.
+ *
+ * @throws OperatorError as `openForReading`.
+ */
+export async function openForInspecting(
+  db: string,
+  resources: readonly Resource[],
+): Promise<StoreInspector> {
+  const look = <T>(work: (client: Client) => Promise<T>) => withSession(db, work, readOnly)
+  return explained(db, async () => {
+    await look((client) => checkSchema(client, db, resources))
+    return {
+      listImports: (limit) => look((client) => listImports(client, limit)),
+      findCompany: (name) => look((client) => findCompany(client, name)),
+      verify: (checks, onStep) => look((client) => verify(client, resources, checks, onStep)),
+      backup: (path) => Promise.reject(noBackup(db, path)),
+      close: () => undefined,
+    }
+  })
+}
+
+const readOnly = { default_transaction_read_only: 'on' }
+
+/**
  * Opens a store for a command that writes, and makes or upgrades its tables where they need it.
  * Each of its operations has a session of its own: between them nothing is open.
  *
@@ -48,14 +76,20 @@ export async function openForWriting(
       beginImport: (plan) => beginImport(db, plan),
       addKey: (key) => withSession(db, (client) => addKey(client, key)),
       listKeys: () => withSession(db, listKeys),
+      prune: (before, onWait) =>
+        withSession(db, (client) => prune(client, resources, before, onWait)),
       revokeKey: (name, now) => withSession(db, (client) => revokeKey(client, name, now)),
       close: () => undefined,
     }
   })
 }
 
-async function withSession<T>(db: string, work: (client: Client) => Promise<T>): Promise<T> {
-  const client = await openSession(db)
+async function withSession<T>(
+  db: string,
+  work: (client: Client) => Promise<T>,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<T> {
+  const client = await openSession(db, settings)
   try {
     return await work(client)
   } finally {

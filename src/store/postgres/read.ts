@@ -2,7 +2,7 @@
 
 import type { Pool } from 'pg'
 import type { Resource } from '../../resources/resource.ts'
-import type { Head, Page, StoreReader } from '../store.ts'
+import type { Head, LastImport, Page, StoreReader } from '../store.ts'
 import { findKeySql, keyRecord, type KeyRow } from './keys.ts'
 
 // What a listing without records would have: the company's own version, and no meta.
@@ -38,6 +38,16 @@ export function pageSql({ name, order, metaOf }: Resource): string {
         and r.position >= ${first} and r.position < ${first} + $3::bigint
     ) ${headTables(name)}`
 }
+
+/** The last import of each source. */
+export const lastImportsSql = `
+  select s.name as source, i.version, i.committed_at as "committedAt"
+  from (
+    select distinct on (source_id) source_id, version, committed_at
+    from imports order by source_id, version desc
+  ) i
+  join sources s on s.id = i.source_id
+  order by i.version desc limit 100`
 
 export { findKeySql } from './keys.ts'
 
@@ -91,6 +101,9 @@ export function createReader(
     async findKey(hash) {
       const found = await row<KeyRow>(findKey, [Buffer.from(hash)])
       return found && keyRecord(found)
+    },
+    async lastImports() {
+      return (await pool.query<LastImport>(lastImportsSql)).rows
     },
     async ping() {
       await pool.query('select from store')

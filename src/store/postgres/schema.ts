@@ -8,9 +8,6 @@ import { createHash } from 'node:crypto'
 import type { Field } from '../../resources/field.ts'
 import type { Resource } from '../../resources/resource.ts'
 
-/** Ids that the store assigns begin here, out of the way of those that sources bring. */
-export const assignedIdMin = 1_000_000_000_001
-
 /** A text column, compared by its bytes. */
 const text = 'text collate "C"'
 
@@ -19,7 +16,8 @@ const text = 'text collate "C"'
  * A step that has been published never changes: the next one does what it lacks.
  */
 export const steps: readonly string[] = [
-  `create table store (id ${text} not null);
+  `-- past_from: the earliest version of which everything is still known.
+  create table store (id ${text} not null, past_from integer not null default 0);
 
   create table sources (id integer primary key, name ${text} not null unique);
 
@@ -34,7 +32,10 @@ export const steps: readonly string[] = [
     files ${text} not null,
     read bigint not null, inserted bigint not null, updated bigint not null,
     unchanged bigint not null, refused bigint not null, removed bigint not null,
-    companies_created bigint not null
+    companies_created bigint not null,
+    as_of ${text},
+    -- How many records of which resource tell what it changed: a JSON object.
+    recorded ${text} not null default '{}'
   );
 
   -- A company that only a record's company_id has named has no jurisdiction and identifier yet.
@@ -61,7 +62,32 @@ export const steps: readonly string[] = [
     version integer not null,
     digest ${text} not null,
     attributes ${text} not null,
+    as_of ${text},
+    -- False where a snapshot of the source has lacked the company: it may come back.
+    is_present boolean not null default true,
     primary key (company_id, source_id)
+  );
+
+  -- What an import has replaced or removed, with the versions between which it stood: version is
+  -- the first of them, until the first one in which it no longer stood.
+  create table companies_past (
+    company_id bigint not null,
+    until integer not null,
+    version integer not null,
+    jurisdiction ${text},
+    identifier ${text},
+    primary key (company_id, until)
+  );
+
+  create table company_attributes_past (
+    company_id bigint not null,
+    until integer not null,
+    source_id integer not null,
+    version integer not null,
+    digest ${text} not null,
+    attributes ${text} not null,
+    as_of ${text},
+    primary key (company_id, until, source_id)
   );
 
   -- One row a listing: what a page says beside its records.
@@ -82,13 +108,14 @@ export const steps: readonly string[] = [
     scopes ${text},
     created_at bigint not null,
     expires_at bigint,
-    revoked_at bigint
+    revoked_at bigint,
+    rate ${text}
   );
 
   create view companies_view as
     select c.id, c.jurisdiction, c.identifier, s.name as source, a.attributes::json as attributes
     from companies c
-    left join company_attributes a on a.company_id = c.id
+    left join company_attributes a on a.company_id = c.id and a.is_present
     left join sources s on s.id = a.source_id;`,
 ]
 
@@ -127,6 +154,19 @@ export function createResource(resource: Resource): string {
     );
     create index if not exists ${name}_ids_by_id on ${name}_ids (id);
 
+    -- What was replaced or removed, and the versions between which it stood.
+    create table if not exists ${name}_past (
+      company_id bigint not null,
+      until integer not null,
+      id bigint not null,
+      version integer not null,
+      source_id integer not null,
+      sort ${text} not null,
+      digest ${text} not null,
+      record ${text} not null,
+      primary key (company_id, until, id)
+    );
+
     drop view if exists ${name}_view;
     ${createView(resource)};
     comment on view ${name}_view is '${viewMark(resource)}';
@@ -154,11 +194,15 @@ export function viewMark(resource: Resource): string {
 
 /** What Citus spreads each table by; those without are small, and copied to every node. */
 export function distributionColumns(resources: readonly Resource[]): readonly TableOfCitus[] {
-  const byCompany = resources.map(({ name }) => ({ table: name, column: 'company_id' }))
+  const byCompany = resources.flatMap(({ name }) =>
+    [name, `${name}_past`].map((table) => ({ table, column: 'company_id' })),
+  )
   const byKey = resources.map(({ name }) => ({ table: `${name}_ids`, column: 'key' }))
   return [
     { table: 'companies', column: 'id' },
     { table: 'company_attributes', column: 'company_id' },
+    { table: 'companies_past', column: 'company_id' },
+    { table: 'company_attributes_past', column: 'company_id' },
     { table: 'heads', column: 'company_id' },
     ...byCompany,
     { table: 'company_names', column: 'identifier' },

@@ -51,7 +51,7 @@ export function openStage(client: Client): Stage {
       // Text that no PostgreSQL can hold is no name of anything that is stored there.
       const texts = [row.key, row.companyJurisdiction, row.companyIdentifier]
       if (texts.some((text) => text !== null && !isStorable(text))) return undefined
-      const rest = { companyId: null, sort: null, digest: null, content: null }
+      const rest = { companyId: null, sort: null, digest: null, content: null, asOf: null }
       return add(copyLine((seq += 1), place, { ...rest, ...row }))
     },
     async end() {
@@ -79,7 +79,8 @@ function copyLine(seq: number, { file, number }: Place, row: CopiedRow): string 
   return (
     `${seq}\t${file}\t${number}\t${company}\t${copyText(row.companyJurisdiction)}\t` +
     `${copyText(row.companyIdentifier)}\t${row.id ?? '\\N'}\t${copyText(row.key)}\t` +
-    `${copyText(row.sort)}\t${copyText(row.digest)}\t${copyText(row.content)}\n`
+    `${copyText(row.sort)}\t${copyText(row.digest)}\t${copyText(row.content)}\t` +
+    `${copyText(row.asOf)}\n`
   )
 }
 
@@ -95,6 +96,39 @@ function copyText(text: string | null): string {
   if (text === null) return '\\N'
   if (!special.test(text)) return text
   return text.replace(/[\\\n\r\t]/g, (character) => escapes[character] ?? character)
+}
+
+// The columns of `stage` beside `file` and `number`: a record that the store makes itself has no
+// place in a file.
+const insertSql = `
+  insert into stage select seq, 0, 0, company_id, company_jurisdiction, company_identifier,
+    id, key, sort, digest, content, as_of
+  from unnest(
+    $1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::text[],
+    $8::text[], $9::text[], $10::text[]
+  ) row (
+    seq, company_id, company_jurisdiction, company_identifier, id, key, sort, digest, content, as_of
+  )`
+
+/** Adds rows that the store has made itself, behind row `after`, when all others are in it. */
+export async function insertStaged(
+  client: Client,
+  after: number,
+  rows: readonly StagedRow[],
+): Promise<void> {
+  if (rows.length === 0) return
+  await client.query(insertSql, [
+    rows.map((_, index) => after + index + 1),
+    rows.map(({ companyId }) => companyId),
+    rows.map(({ companyJurisdiction }) => companyJurisdiction),
+    rows.map(({ companyIdentifier }) => companyIdentifier),
+    rows.map(({ id }) => id),
+    rows.map(({ key }) => key),
+    rows.map(({ sort }) => sort),
+    rows.map(({ digest }) => digest),
+    rows.map(({ content }) => content),
+    rows.map(({ asOf }) => asOf),
+  ])
 }
 
 function isStorable(text: string): boolean {

@@ -6,14 +6,34 @@ import type { Client } from 'pg'
 const turnLock = `(x'444f5353'::integer, hashtext(current_schema()))`
 
 /** Begins a transaction that may write, as soon as no other process holds one on this store. */
-export async function beginWriting(client: Client, onWait: () => void): Promise<void> {
+export async function beginWriting(
+  client: Client,
+  onWait: () => void,
+  signal?: AbortSignal,
+): Promise<void> {
   await client.query('begin')
   const { rows } = await client.query<{ taken: boolean }>(
     `select pg_try_advisory_xact_lock${turnLock} as taken`,
   )
   if (rows[0]?.taken === true) return
   onWait()
-  await client.query(`select pg_advisory_xact_lock${turnLock}`)
+  const turn = client.query(`select pg_advisory_xact_lock${turnLock}`)
+  await (signal === undefined ? turn : orAborted(turn, signal))
+}
+
+/** Leaves the wait where the signal comes; who ends the session ends it on the server, too. */
+async function orAborted(work: Promise<unknown>, signal: AbortSignal): Promise<void> {
+  const aborted = Promise.withResolvers<never>()
+  const abort = () => aborted.reject(signal.reason)
+  signal.addEventListener('abort', abort)
+  if (signal.aborted) abort()
+  try {
+    await Promise.race([work, aborted.promise])
+  } finally {
+    signal.removeEventListener('abort', abort)
+    work.catch(() => undefined)
+    aborted.promise.catch(() => undefined)
+  }
 }
 
 /** Runs `work` in a transaction of its own, when it is its turn. */

@@ -2,19 +2,23 @@
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { companyColumns } from '../../resources/resource.ts'
+import { companyColumns, type Resource } from '../../resources/resource.ts'
+import { assignedIdEnd, assignedIdMin, noteIds, type StagedIds } from '../assigned-ids.ts'
+import { refuseOlder, targetOf } from '../order-of-extracts.ts'
 import type {
   ImportCounts,
   ImportedFile,
   ImportPlan,
   ImportSession,
   MergeCounts,
+  Place,
   StagedProblem,
   StagedRow,
 } from '../store.ts'
 import * as merge from './merge.ts'
-import { assignedIdMin } from './schema.ts'
-import { beginWriting } from './transaction.ts'
+import { mergeCompanies } from './merge-companies.ts'
+import { appendRecorded, stageDifferences } from './recording.ts'
+import { beginWriting, commit } from './transaction.ts'
 
 type Parameters = Record<string, string | number | null>
 
@@ -23,55 +27,34 @@ export function beginImport(db: DatabaseSync, plan: ImportPlan): ImportSession {
   db.exec(merge.createStage)
   // Rows that are staged in one transaction are not written to disk one by one.
   db.exec('begin')
-  const insert = db.prepare('insert into stage values (null, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
-  let version = 0
-  let source = 0
-
-  async function prepare(onProblem: (problem: StagedProblem) => void): Promise<MergeCounts> {
-    db.exec('commit')
-    await beginWriting(db, plan.onWait)
-    source = sourceId(db, plan.source)
-    version = Number(value(db, 'select coalesce(max(version), 0) + 1 from imports'))
-    const parameters = parametersOf(plan, source, version)
-    const run = (steps: readonly string[]) => runSteps(db, steps, parameters)
-
-    const records = plan.resource && merge.mergeRecords(plan.resource)
-    const { findChanges, apply } = records ?? merge.mergeCompanies
-    await run(merge.completeCompanies)
-    let companiesCreated = plan.knownCompaniesOnly ? 0 : await run(merge.createCompanies)
-    await run(records?.place ?? [merge.mergeCompanies.place])
-    await run([merge.indexPlaced, merge.refuseUnplaced])
-    await run(records?.refuse ?? [])
-    await run([merge.refuseContradictions])
-    const refused = reportRefused(db, onProblem)
-    if (refused > 0) {
-      await run([merge.dropRefused])
-      companiesCreated -= await run([merge.dropOrphans])
-    }
-    const rows = count(db, 'placed where digest is not null')
-    await run([merge.dropRepetitions])
-    await run(findChanges)
-    const counts = countMerge(db, rows, refused, companiesCreated)
-    const isFirstLoad = plan.resource && value(db, `select 1 from ${plan.resource.name}`) == null
-    await run(isFirstLoad ? merge.withoutIdIndex(plan.resource, apply) : apply)
-    return counts
-  }
+  const insert = db.prepare('insert into stage values (null, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
+  const staged: StagedIds = { id: 0, companyId: 0 }
+  let turn: Turn | undefined
 
   return {
-    stage: ({ file, number }, row) => stageRow(insert, file, number, row),
+    stage(place, row) {
+      noteIds(staged, row)
+      stageRow(insert, place, row)
+    },
     stageRefused({ file, number }, row) {
       const { companyJurisdiction, companyIdentifier, id, key } = row
       insert.run(
         ...[file, number, null, companyJurisdiction, companyIdentifier],
-        ...[id, key, null, null, null],
+        ...[id, key, null, null, null, null],
       )
     },
-    prepare,
-    commit(counts, files) {
-      logImport(db, plan, version, source, counts, files)
+    async prepare(onProblem) {
       db.exec('commit')
+      await beginWriting(db, plan.onWait, plan.signal)
+      turn = takeTurn(db, plan, staged)
+      return mergeStaged(db, plan, turn, insert, onProblem)
+    },
+    commit(counts, files) {
+      if (turn === undefined) throw new Error('an import is prepared before it is committed')
+      logImport(db, plan, turn, counts, files)
+      commit(db)
       dropStage(db)
-      return version
+      return turn.version
     },
     discard() {
       if (db.isTransaction) db.exec('rollback')
@@ -80,10 +63,10 @@ export function beginImport(db: DatabaseSync, plan: ImportPlan): ImportSession {
   }
 }
 
-function stageRow(insert: StatementSync, file: number, number: number, row: StagedRow): void {
+function stageRow(insert: StatementSync, place: Place, row: StagedRow): void {
   insert.run(
-    file,
-    number,
+    place.file,
+    place.number,
     row.companyId,
     row.companyJurisdiction,
     row.companyIdentifier,
@@ -92,21 +75,99 @@ function stageRow(insert: StatementSync, file: number, number: number, row: Stag
     row.sort,
     row.digest,
     row.content,
+    row.asOf,
   )
 }
 
-function parametersOf(plan: ImportPlan, source: number, version: number): Parameters {
+/** What an import is given when no other one can come between. */
+interface Turn {
+  readonly version: number
+  readonly source: number
+  readonly asOf: string | null
+  readonly parameters: Parameters
+}
+
+/** @throws OperatorError where the source has been imported as of a later day. */
+function takeTurn(db: DatabaseSync, plan: ImportPlan, staged: StagedIds): Turn {
   const { resource } = plan
-  return {
+  const source = sourceId(db, plan.source)
+  const version = Number(value(db, 'select coalesce(max(version), 0) + 1 from imports'))
+  const asOf = plan.asOf ?? (value(db, 'select max(as_of) from stage') as string | null)
+  if (asOf !== null) refuseOlder(plan, asOf, lastDay(db, plan, source))
+  const parameters = {
+    $stagedId: staged.id,
+    $stagedCompanyId: staged.companyId,
     $source: source,
     $version: version,
     $isSnapshot: plan.isSnapshot ? 1 : 0,
+    $asOf: asOf,
+    $isAsOfOfRows: plan.asOf === undefined ? 1 : 0,
     $assignedIdMin: assignedIdMin,
+    $assignedIdEnd: assignedIdEnd,
     $unit: plan.unit,
     $idColumn: resource ? companyColumns[0] : 'id',
     $identifierColumn: resource ? companyColumns[2] : 'identifier',
     $contradictionField: resource ? null : 'identifier',
   }
+  return { version, source, asOf, parameters }
+}
+
+function lastDay(db: DatabaseSync, plan: ImportPlan, source: number): string | null {
+  return db
+    .prepare('select max(as_of) as as_of from imports where source_id = ? and resource = ?')
+    .get(source, targetOf(plan))?.['as_of'] as string | null
+}
+
+async function mergeStaged(
+  db: DatabaseSync,
+  plan: ImportPlan,
+  turn: Turn,
+  insert: StatementSync,
+  onProblem: (problem: StagedProblem) => void,
+): Promise<MergeCounts> {
+  const { resource } = plan
+  const run = (sql: readonly string[]) => runSteps(db, sql, turn.parameters)
+  const steps = resource ? merge.mergeRecords(resource) : mergeCompanies
+
+  await run(merge.completeCompanies)
+  let companiesCreated = plan.knownCompaniesOnly ? 0 : await run(merge.createCompanies)
+  await run(steps.place)
+  await run([merge.indexPlaced, merge.refuseUnplaced, ...steps.refuse, merge.refuseContradictions])
+  const refused = reportRefused(db, onProblem)
+  if (refused > 0) {
+    await run([merge.dropRefused])
+    companiesCreated -= await run([merge.dropOrphans])
+  }
+  const rows = count(db, 'placed where digest is not null')
+  await run([merge.dropRepetitions])
+  await run(steps.findChanges)
+  const counts = countMerge(db, rows, refused, companiesCreated)
+
+  const { recording } = turn.asOf === null ? {} : plan
+  const after = Number(value(db, 'select coalesce(max(seq), 0) from stage'))
+  const parameters = {
+    ...turn.parameters,
+    $after: after,
+    $recordingSource: recording ? sourceId(db, recording.source) : null,
+  }
+  const stage = (row: StagedRow) => stageRow(insert, recordedPlace, row)
+  const recorded = recording
+    ? await stageDifferences(db, resource, recording, parameters, stage)
+    : 0
+  await runSteps(db, applyTo(db, resource, steps.apply), parameters)
+  if (recording && recorded > 0) {
+    const append = applyTo(db, recording.resource, appendRecorded(recording.resource))
+    const source = parameters.$recordingSource
+    await runSteps(db, append, { ...parameters, $source: source, $stagedId: 0 })
+  }
+  return { ...counts, recorded }
+}
+
+// A record that the store makes itself has no place in a file.
+const recordedPlace: Place = { file: 0, number: 0 }
+
+function applyTo(db: DatabaseSync, resource: Resource | undefined, steps: readonly string[]) {
+  return resource && isEmpty(db, resource) ? merge.withoutIdIndex(resource, steps) : steps
 }
 
 /** Gives how many rows the steps changed; between two of them the process sees to its signals. */
@@ -123,6 +184,10 @@ async function runSteps(
     await nextTurn()
   }
   return changes
+}
+
+function isEmpty(db: DatabaseSync, resource: Resource): boolean {
+  return value(db, `select 1 from ${resource.name}`) === undefined
 }
 
 function sourceId(db: DatabaseSync, name: string): number {
@@ -143,7 +208,7 @@ function countMerge(
   rows: number,
   refused: number,
   companiesCreated: number,
-): MergeCounts {
+): Omit<MergeCounts, 'recorded'> {
   const inserted = count(db, 'change where is_staged and position is null')
   const updated = count(db, 'change where is_staged and position is not null')
   return {
@@ -178,6 +243,7 @@ function reportRefused(db: DatabaseSync, onProblem: (problem: StagedProblem) => 
         sort: String(row['sort']),
         digest: String(row['digest']),
         content: String(row['content']),
+        asOf: row['as_of'] as string | null,
       },
     })
   }
@@ -187,14 +253,13 @@ function reportRefused(db: DatabaseSync, onProblem: (problem: StagedProblem) => 
 function logImport(
   db: DatabaseSync,
   plan: ImportPlan,
-  version: number,
-  source: number,
+  { version, source, asOf }: Turn,
   counts: ImportCounts,
   files: readonly ImportedFile[],
 ): void {
-  db.prepare(`insert into imports values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`).run(
+  db.prepare(`insert into imports values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`).run(
     version,
-    plan.resource?.name ?? 'companies',
+    targetOf(plan),
     source,
     plan.isSnapshot ? 1 : 0,
     plan.startedAt,
@@ -207,6 +272,8 @@ function logImport(
     counts.refused,
     counts.removed,
     counts.companiesCreated,
+    asOf,
+    JSON.stringify(plan.recording ? { [plan.recording.resource.name]: counts.recorded } : {}),
   )
 }
 

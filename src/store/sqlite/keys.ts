@@ -5,7 +5,7 @@ import type { KeyRecord, NewKey } from '../store.ts'
 import { OperatorError } from '../../operator-error.ts'
 import { inTransaction } from './transaction.ts'
 
-const columns = 'id, name, hint, scopes, created_at, expires_at, revoked_at'
+const columns = 'id, name, hint, scopes, created_at, expires_at, revoked_at, rate'
 
 export const findKeySql = `select ${columns} from keys where hash = ?`
 
@@ -20,6 +20,7 @@ export function keyRecord(row: Record<string, SQLOutputValue>): KeyRecord {
     createdAt: Number(row['created_at']),
     expiresAt: optionalNumber(row['expires_at']),
     revokedAt: optionalNumber(row['revoked_at']),
+    rate: row['rate'] === null ? undefined : String(row['rate']),
   }
 }
 
@@ -41,8 +42,8 @@ export async function addKey(db: DatabaseSync, key: NewKey, onWait: () => void):
       )
     }
     db.prepare(
-      `insert into keys (name, hint, hash, scopes, created_at, expires_at)
-       values (?, ?, ?, ?, ?, ?)`,
+      `insert into keys (name, hint, hash, scopes, created_at, expires_at, rate)
+       values (?, ?, ?, ?, ?, ?, ?)`,
     ).run(
       key.name,
       key.hint,
@@ -50,6 +51,7 @@ export async function addKey(db: DatabaseSync, key: NewKey, onWait: () => void):
       key.scopes === undefined ? null : JSON.stringify(key.scopes),
       key.createdAt,
       key.expiresAt ?? null,
+      key.rate ?? null,
     )
   })
 }

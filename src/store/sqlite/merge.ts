@@ -13,6 +13,14 @@
 import type { Resource } from '../../resources/resource.ts'
 import { createIdIndex, dropIdIndex } from './schema.ts'
 
+/** The statements that differ between records and companies, in the order in which they run. */
+export interface MergeSteps {
+  readonly place: readonly string[]
+  readonly refuse: readonly string[]
+  readonly findChanges: readonly string[]
+  readonly apply: readonly string[]
+}
+
 /** Temporary tables live in a database of SQLite's own that is gone with the process. */
 export const createStage = `
   create temp table stage (
@@ -20,7 +28,8 @@ export const createStage = `
     file integer not null, number integer not null,
     company_id integer, company_jurisdiction text, company_identifier text,
     id integer, key text, sort text, digest text,
-    content text -- null for a row that was refused: it stands for its record, no more
+    content text, -- null for a row that was refused: it stands for its record, no more
+    as_of text
   );
   create temp table placed (
     seq integer primary key, company_id integer, id integer, sort text,
@@ -38,18 +47,32 @@ const createReference = `
     from stage where company_identifier is not null and content is not null
     group by 1, 2, 3`
 
+const findNameless = `
+  create temp table nameless as
+    select id from companies
+    where jurisdiction is null and id in (select id from reference where id is not null)`
+
 /** A company that was known by its id alone gets its name. */
 const nameCompanies = `
   update or ignore companies set jurisdiction = r.jurisdiction, identifier = r.identifier
   from reference r where r.id = companies.id and companies.jurisdiction is null`
 
+const keepNameless = `
+  insert into companies_past (company_id, until, version)
+    select c.id, $version, c.version from nameless n
+    join companies c on c.id = n.id and c.jurisdiction is not null`
+
 const createCompaniesWithId = `
   insert or ignore into companies (id, jurisdiction, identifier, version)
     select id, jurisdiction, identifier, $version from reference where id is not null order by seq`
 
+// The store assigns ids behind the greatest that is in use.
+const greatestId = (table: string) =>
+  `coalesce((select max(id) from ${table} where id < $assignedIdEnd), 0)`
+
 const createCompaniesByName = `
   insert into companies (id, jurisdiction, identifier, version)
-    select max($assignedIdMin - 1, coalesce((select max(id) from companies), 0))
+    select max($assignedIdMin - 1, $stagedCompanyId, ${greatestId('companies')})
         + row_number() over (order by min(seq)),
       jurisdiction, identifier, $version
     from reference r
@@ -65,7 +88,12 @@ const createCompaniesById = `
     where company_identifier is null and company_id is not null and content is not null`
 
 /** Gives companies that were known by their id alone their names. */
-export const completeCompanies: readonly string[] = [createReference, nameCompanies]
+export const completeCompanies: readonly string[] = [
+  createReference,
+  findNameless,
+  nameCompanies,
+  keepNameless,
+]
 
 /** Makes the companies that rows name and the registry does not know. */
 export const createCompanies: readonly string[] = [
@@ -75,13 +103,13 @@ export const createCompanies: readonly string[] = [
 ]
 
 // A row's company, and null where it has none or where its id and its name are of different ones.
-const placedCompany = `
+export const placedCompany = `
   case when s.company_identifier is null
     then (select k.id from companies k where k.id = s.company_id)
     else case when coalesce(s.company_id, c.id) = c.id then c.id end
   end`
 
-const namedCompany = `
+export const namedCompany = `
   left join companies c
     on c.jurisdiction = s.company_jurisdiction and c.identifier = s.company_identifier`
 
@@ -142,41 +170,10 @@ export const dropRepetitions = `
     select min(seq) from placed where digest is not null group by id, company_id
   )`
 
-// --- A source's companies and their attributes -----------------------------------------------
-
-export const mergeCompanies = {
-  place: `
-    insert into placed
-      select seq, company, company, '', digest
-      from (select s.seq, ${placedCompany} as company, s.digest from stage s ${namedCompany})
-      order by seq`,
-
-  findChanges: [
-    `create temp table change as
-      select p.seq, p.company_id, p.digest, a.digest as position, 1 as is_staged
-      from placed p
-      left join company_attributes a on a.company_id = p.company_id and a.source_id = $source
-      where p.digest is not null and (a.digest is null or a.digest <> p.digest)`,
-    `create temp table removal as
-      select a.company_id from company_attributes a
-      where $isSnapshot and a.source_id = $source
-        and not exists (select 1 from placed p where p.company_id = a.company_id)`,
-  ],
-
-  apply: [
-    `delete from company_attributes
-      where source_id = $source and company_id in (select company_id from removal)`,
-    `insert or replace into company_attributes
-      (company_id, source_id, version, digest, attributes)
-      select c.company_id, $source, $version, c.digest, s.content
-      from change c join stage s on s.seq = c.seq order by c.company_id`,
-  ],
-} as const
-
 // --- A resource's records --------------------------------------------------------------------
 
 /** The statements that merge records of one resource, in the order in which they run. */
-export function mergeRecords(resource: Resource) {
+export function mergeRecords(resource: Resource): MergeSteps {
   const { name } = resource
   return {
     place: [assignIds(name), placeRecords(name)],
@@ -187,16 +184,20 @@ export function mergeRecords(resource: Resource) {
 }
 
 /** A record's text: its id, which may be the store's own, before the rest. */
-const recordText = `'{"id":' || c.id || ',' || substr(s.content, 2)`
+export const recordText = `'{"id":' || c.id || ',' || substr(s.content, 2)`
+
+/** The greatest id that is taken, or given away as if it were; a bound number is no integer. */
+const lastId = (name: string) => `cast(max(
+        $assignedIdMin - 1,
+        $stagedId,
+        coalesce((select max(id) from ${name}_ids), 0),
+        ${greatestId(name)}
+      ) as integer)`
 
 /** Assigns an id to each natural key that this source has not brought before, for good. */
 const assignIds = (name: string) => `
   insert into ${name}_ids (id, source_id, key)
-    select max(
-        $assignedIdMin - 1,
-        coalesce((select max(id) from ${name}_ids), 0),
-        coalesce((select max(id) from ${name}), 0)
-      ) + row_number() over (order by min(s.seq)),
+    select ${lastId(name)} + row_number() over (order by min(s.seq)),
       $source, s.key
     from stage s
     where s.key is not null and s.content is not null
@@ -230,7 +231,10 @@ const findOwnChanges = (name: string) => `
     left join ${name} r indexed by ${name}_by_id on r.id = p.id and r.company_id = p.company_id
     where p.digest is not null and (r.digest is null or r.digest <> p.digest)`
 
-/** A changed record changes in all its listings, also in those that this import does not name. */
+/**
+ * A changed record changes in all its listings, also in those that this import does not name. A
+ * snapshot removes it from those, unless a refused row stands for it.
+ */
 const findCarriedChanges = (name: string) => `
   insert into change
     select min(c.seq), r.company_id, c.id, c.sort, c.digest, r.position, 0
@@ -239,7 +243,9 @@ const findCarriedChanges = (name: string) => `
     where r.digest <> c.digest and not exists (
       select 1 from placed p
       where p.id = c.id and p.company_id = r.company_id and p.digest is not null
-    ) and not $isSnapshot
+    ) and (not $isSnapshot or exists (
+      select 1 from placed p where p.id = c.id and p.digest is null
+    ))
     group by r.company_id, c.id`
 
 /** A refused row is not an absent one: the record that it stands for stays as it was. */
@@ -256,6 +262,7 @@ const findRemovals = (name: string) => `
 function applySteps(resource: Resource): readonly string[] {
   const { name, metaOf, order } = resource
   return [
+    keepPast(name),
     ...(metaOf === undefined ? [] : [countTypesGone(name, metaOf), countTypesCome(metaOf)]),
     createTouched,
     updateInPlace(name),
@@ -272,15 +279,27 @@ function applySteps(resource: Resource): readonly string[] {
   ]
 }
 
+/** The places of what no longer stands as it was: removed, or to be replaced. */
+export const gone = `(
+      select company_id, position from removal
+      union all
+      select company_id, position from change where position is not null
+    )`
+
+/** What no longer stands moves to the past, in the transaction that replaces it. */
+const keepPast = (name: string) => `
+  insert into ${name}_past
+    (company_id, until, id, version, source_id, sort, digest, record)
+    select r.company_id, $version, r.id, r.version, r.source_id, r.sort, r.digest, r.record
+    from ${gone} gone
+    join ${name} r on r.company_id = gone.company_id and r.position = gone.position
+    order by r.company_id, r.id`
+
 /** `meta` is kept by what comes and goes, never counted over a whole listing. */
 const countTypesGone = (name: string, metaOf: string) => `
   create temp table type_change as
     select r.company_id, r.record -> '${metaOf}' as type, -count(*) as n
-    from (
-      select company_id, position from removal
-      union all
-      select company_id, position from change where position is not null
-    ) gone
+    from ${gone} gone
     join ${name} r on r.company_id = gone.company_id and r.position = gone.position
     group by 1, 2`
 
@@ -402,6 +421,22 @@ const writeHeads = (name: string, metaOf: string | undefined) => `
     from touched t
     ${metaOf === undefined ? '' : 'left join new_meta m on m.company_id = t.company_id'}
     order by t.company_id`
+
+/**
+ * The statements that append records which the store has made itself, in `stage` after `$after`:
+ * they are new, so that nothing has to be looked for.
+ */
+export function appendRecords(resource: Resource): readonly string[] {
+  const { name } = resource
+  return [
+    `create temp table change as
+      select seq, company_id, ${lastId(name)} + row_number() over (order by seq) as id,
+        sort, digest, null as position, 1 as is_staged
+      from stage where seq > $after`,
+    'create temp table removal (company_id integer, position integer)',
+    ...applySteps(resource),
+  ]
+}
 
 /** A first load builds the index once, sorted, rather than row by row. */
 export function withoutIdIndex(resource: Resource, steps: readonly string[]): readonly string[] {

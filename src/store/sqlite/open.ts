@@ -12,6 +12,7 @@ import {
   createResource,
   filePragmas,
   schemaVersion,
+  upgradeRegistry,
 } from './schema.ts'
 
 /**
@@ -47,12 +48,13 @@ export function openForReading(path: string, resources: readonly Resource[]): Da
  * @throws OperatorError as `openForReading`.
  */
 export function openForWriting(path: string, resources: readonly Resource[]): DatabaseSync {
-  const isNew = path === ':memory:' || !existsSync(path) || statSync(path).size === 0
-  if (isNew && !existsSync(dirname(resolve(path)))) {
+  if (path !== ':memory:' && !existsSync(dirname(resolve(path)))) {
     throw new OperatorError(`${path}: the folder does not exist; make it first`)
   }
   const db = openFile(path, false)
   try {
+    // An import that was killed while it made the file may have left it without a table.
+    const isNew = isBlank(db)
     db.exec(writerPragmas)
     if (isNew) db.exec(filePragmas)
     if (isNew || isOutdated(db, resources)) createSchema(db, resources)
@@ -79,7 +81,7 @@ const readerPragmas = 'pragma cache_size = -16384; pragma mmap_size = 2147418112
 /** What SQLite says of a file, as an error that says what to do about it. */
 export function storeError(path: string, error: unknown): unknown {
   if (error instanceof OperatorError || !isSqliteError(error)) return error
-  const advice = adviceOfCode[error.errcode & 0xff]
+  const advice = adviceOfCode[error.errcode] ?? adviceOfCode[error.errcode & 0xff]
   return advice ? new OperatorError(`${path}: ${advice}`, { cause: error }) : error
 }
 
@@ -93,11 +95,14 @@ const adviceOfCode: Readonly<Record<number, string>> = {
   3: 'permission denied; run as the user who owns the store',
   5: 'another process is writing to it; try again when that has ended',
   8: 'cannot be written; give this user the right to write the file and its folder',
-  10: 'the disk failed to read or write; see the system log',
+  10:
+    'the disk failed to read or write; see if it is full, if file sizes are limited (ulimit -f), ' +
+    'and what the system log says',
   11: 'is damaged; restore it from a backup',
   13: 'the disk, or the folder for temporary files, is full; make room and try again',
   14: 'cannot be opened; check that this user may read and write the file and its folder',
   26: 'is not a Dossier store; name another file with --db',
+  776: 'was left half made by a command that was killed; any import mends it: dossier import',
 }
 
 interface SqliteError extends Error {
@@ -114,7 +119,8 @@ function openFile(path: string, readOnly: boolean): DatabaseSync {
   let db: DatabaseSync | undefined
   try {
     db = new DatabaseSync(path, { readOnly, timeout: 5_000 })
-    if (isThere && statSync(path).size > 0) checkVersion(db, path)
+    if (!isBlank(db)) checkVersion(db, path, readOnly)
+    else if (readOnly) throw new OperatorError(emptyStore(path))
     return db
   } catch (error) {
     db?.close()
@@ -134,7 +140,7 @@ function checkFile(path: string, readOnly: boolean): void {
     throw new OperatorError(`${path}: permission denied; give this user the right to ${right} it`)
   }
   if (stat.size === 0 && readOnly) {
-    throw new OperatorError(`${path} is empty; load it with: dossier import`)
+    throw new OperatorError(emptyStore(path))
   }
   if (stat.size > 0 && !startsLikeSqlite(path)) {
     throw new OperatorError(`${path} is not a Dossier store; name another file with --db`)
@@ -152,11 +158,28 @@ function startsLikeSqlite(path: string): boolean {
   }
 }
 
-function checkVersion(db: DatabaseSync, path: string): void {
+function emptyStore(path: string): string {
+  return `${path} is empty; load it with: dossier import`
+}
+
+/** Whether nobody has made anything of the file yet: another process may be about to. */
+function isBlank(db: DatabaseSync): boolean {
+  // Tables and mark come in one transaction: one that comes between the two is seen by its mark.
+  const hasTables = db.prepare('select 1 from sqlite_schema').get() !== undefined
+  return !hasTables && db.prepare('pragma application_id').get()?.['application_id'] === 0
+}
+
+function checkVersion(db: DatabaseSync, path: string, readOnly: boolean): void {
   if (db.prepare('pragma application_id').get()?.['application_id'] !== applicationId) {
     throw new OperatorError(`${path} is not a Dossier store; name another file with --db`)
   }
-  const version = Number(db.prepare('pragma user_version').get()?.['user_version'])
+  const version = formatOf(db)
+  if (version < schemaVersion && readOnly) {
+    throw new OperatorError(
+      `${path} was written by an older Dossier (format ${version}, this one reads ` +
+        `${schemaVersion}); any command that writes upgrades it, such as: dossier keys list`,
+    )
+  }
   if (version > schemaVersion) {
     throw new OperatorError(
       `${path} was written by a newer Dossier (format ${version}, this one knows ` +
@@ -165,8 +188,13 @@ function checkVersion(db: DatabaseSync, path: string): void {
   }
 }
 
-/** Whether a resource or a field has been declared since the store was last written. */
+function formatOf(db: DatabaseSync): number {
+  return Number(db.prepare('pragma user_version').get()?.['user_version'])
+}
+
+/** Whether the format, a resource or a field is newer than what last wrote the store. */
 function isOutdated(db: DatabaseSync, resources: readonly Resource[]): boolean {
+  if (formatOf(db) < schemaVersion) return true
   const objects = db.prepare('select sql from sqlite_schema').all()
   const present = new Set(objects.map(({ sql }) => comparable(String(sql))))
   return resources.some((resource) => {
@@ -186,12 +214,12 @@ function createSchema(db: DatabaseSync, resources: readonly Resource[]): void {
   db.exec('begin immediate')
   try {
     // Another process may have made the file while this one waited for the lock.
-    const isEmpty = db.prepare('select 1 from sqlite_schema').get() === undefined
-    if (isEmpty) db.exec(createRegistry(randomBytes(6).toString('hex')))
+    if (isBlank(db)) db.exec(createRegistry(randomBytes(6).toString('hex')))
+    else if (formatOf(db) < schemaVersion) db.exec(upgradeRegistry(formatOf(db)))
     for (const resource of resources) db.exec(createResource(resource))
     db.exec('commit')
   } catch (error) {
-    db.exec('rollback')
+    if (db.isTransaction) db.exec('rollback')
     throw error
   }
 }

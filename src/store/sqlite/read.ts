@@ -3,7 +3,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { LRUCache } from 'lru-cache'
 import type { Resource } from '../../resources/resource.ts'
-import type { Head, Page, StoreReader } from '../store.ts'
+import type { Head, LastImport, Page, StoreReader } from '../store.ts'
 import { OperatorError } from '../../operator-error.ts'
 import { findKeySql, keyRecord } from './keys.ts'
 
@@ -40,6 +40,11 @@ function pageSql({ name, order, metaOf }: Resource): string {
     ) ${headTables(name)}`
 }
 
+const lastImportsSql = `
+  select s.name as source, max(i.version) as version, i.committed_at as committedAt
+  from imports i join sources s on s.id = i.source_id
+  group by s.id order by version desc limit 100`
+
 /** How many heads are remembered for each resource. */
 const rememberedHeadsMax = 20_000
 
@@ -59,6 +64,7 @@ export function createReader(db: DatabaseSync, resources: readonly Resource[]): 
     ]),
   )
   const findKey = db.prepare(findKeySql)
+  const lastImports = db.prepare(lastImportsSql)
   const isUnchanged = watchChanges(db)
   const ping = db.prepare('select 1 from store')
   const storeId = String(db.prepare('select id from store').get()?.['id'])
@@ -94,6 +100,7 @@ export function createReader(db: DatabaseSync, resources: readonly Resource[]): 
       const row = findKey.get(hash)
       return row && keyRecord(row)
     },
+    lastImports: () => lastImports.all() as unknown as LastImport[],
     ping: () => void ping.get(),
     close: () => db.close(),
   }

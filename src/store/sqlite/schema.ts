@@ -6,10 +6,7 @@ import type { Resource } from '../../resources/resource.ts'
 /** `DOSS`: what `PRAGMA application_id` says of a Dossier store. */
 export const applicationId = 0x444f5353
 /** What `PRAGMA user_version` says: raised whenever the tables change their meaning. */
-export const schemaVersion = 1
-
-/** Ids that the store assigns begin here, out of the way of those that sources bring. */
-export const assignedIdMin = 1_000_000_000_001
+export const schemaVersion = 2
 
 /** Settings that only take effect before the first table is made. */
 export const filePragmas = `
@@ -17,8 +14,41 @@ export const filePragmas = `
   pragma journal_mode = wal;
 `
 
+// What an import has replaced or removed, with the versions between which it stood: `version` is
+// the first of them, `until` the first one in which it no longer stood.
+const pastTables = `
+  create table companies_past (
+    company_id integer not null,
+    until integer not null,
+    version integer not null,
+    jurisdiction text,
+    identifier text,
+    primary key (company_id, until)
+  ) without rowid;
+
+  create table company_attributes_past (
+    company_id integer not null,
+    until integer not null,
+    source_id integer not null,
+    version integer not null,
+    digest text not null,
+    attributes text not null,
+    as_of text,
+    primary key (company_id, until, source_id)
+  ) without rowid;
+`
+
+const companiesView = `
+  create view companies_view as
+    select c.id, c.jurisdiction, c.identifier, s.name as source, a.attributes
+    from companies c
+    left join company_attributes a on a.company_id = c.id and a.is_present
+    left join sources s on s.id = a.source_id;
+`
+
 const registryTables = `
-  create table store (id text not null);
+  -- past_from: the earliest version of which everything is still known.
+  create table store (id text not null, past_from integer not null default 0);
 
   create table sources (id integer primary key, name text not null unique);
 
@@ -33,7 +63,10 @@ const registryTables = `
     files text not null,
     read integer not null, inserted integer not null, updated integer not null,
     unchanged integer not null, refused integer not null, removed integer not null,
-    companies_created integer not null
+    companies_created integer not null,
+    as_of text,
+    -- How many records of which resource tell what it changed: a JSON object.
+    recorded text not null default '{}'
   );
 
   -- A company that only a record's company_id has named has no jurisdiction and identifier yet.
@@ -52,8 +85,13 @@ const registryTables = `
     version integer not null,
     digest text not null,
     attributes text not null,
+    as_of text,
+    -- 0 where a snapshot of the source has lacked the company: it may come back.
+    is_present integer not null default 1,
     primary key (company_id, source_id)
   ) without rowid;
+
+  ${pastTables}
 
   -- One row a listing: what a page says beside its records.
   create table heads (
@@ -73,15 +111,28 @@ const registryTables = `
     scopes text,
     created_at integer not null,
     expires_at integer,
-    revoked_at integer
+    revoked_at integer,
+    rate text
   );
 
-  create view companies_view as
-    select c.id, c.jurisdiction, c.identifier, s.name as source, a.attributes
-    from companies c
-    left join company_attributes a on a.company_id = c.id
-    left join sources s on s.id = a.source_id;
+  ${companiesView}
 `
+
+// What makes a store of each earlier format one of the next; `createResource` does the rest.
+const upgrades: Readonly<Record<number, string>> = {
+  1: `
+    alter table keys add column rate text;
+    alter table store add column past_from integer not null default 0;
+    update store set past_from = coalesce((select max(version) from imports), 0);
+    alter table imports add column as_of text;
+    alter table imports add column recorded text not null default '{}';
+    alter table company_attributes add column as_of text;
+    alter table company_attributes add column is_present integer not null default 1;
+    ${pastTables}
+    drop view companies_view;
+    ${companiesView}
+  `,
+}
 
 /** Makes everything that does not depend on a resource. */
 export function createRegistry(storeId: string): string {
@@ -91,6 +142,12 @@ export function createRegistry(storeId: string): string {
     pragma application_id = ${applicationId};
     pragma user_version = ${schemaVersion};
   `
+}
+
+/** Brings everything that does not depend on a resource to this format. */
+export function upgradeRegistry(from: number): string {
+  const steps = Object.entries(upgrades).filter(([format]) => Number(format) >= from)
+  return `${steps.map(([, step]) => step).join('\n')} pragma user_version = ${schemaVersion};`
 }
 
 /**
@@ -125,6 +182,19 @@ export function createResource(resource: Resource): string {
       key text not null,
       unique (source_id, key)
     );
+
+    -- What was replaced or removed, and the versions between which it stood.
+    create table if not exists ${name}_past (
+      company_id integer not null,
+      until integer not null,
+      id integer not null,
+      version integer not null,
+      source_id integer not null,
+      sort text not null,
+      digest text not null,
+      record text not null,
+      primary key (company_id, until, id)
+    ) without rowid;
 
     drop view if exists ${name}_view;
     create view ${name}_view as

@@ -7,7 +7,11 @@ import { isBusy } from './open.ts'
 const retryMs = 200
 
 /** Begins a transaction that may write, as soon as no other process holds one. */
-export async function beginWriting(db: DatabaseSync, onWait: () => void): Promise<void> {
+export async function beginWriting(
+  db: DatabaseSync,
+  onWait: () => void,
+  signal?: AbortSignal,
+): Promise<void> {
   db.exec('pragma busy_timeout = 0')
   let hasWaited = false
   for (;;) {
@@ -19,9 +23,39 @@ export async function beginWriting(db: DatabaseSync, onWait: () => void): Promis
       if (!hasWaited) onWait()
       hasWaited = true
       await sleep(retryMs)
+      signal?.throwIfAborted()
     }
   }
   db.exec('pragma busy_timeout = 5000')
+}
+
+/** Commits, or throws and leaves the state before, also for whoever recovers the store later. */
+export function commit(db: DatabaseSync): void {
+  try {
+    db.exec('commit')
+  } catch (error) {
+    if (db.isTransaction) db.exec('rollback')
+    takeBack(db)
+    throw error
+  }
+}
+
+/**
+ * A commit whose sync failed has been taken back, but stands in the log: whoever recovers the store
+ * after a crash would find it whole. Any small commit writes over its beginning, and then the
+ * checksums of the rest are wrong. It goes without a sync, since that is what fails.
+ */
+function takeBack(db: DatabaseSync): void {
+  try {
+    db.exec('pragma synchronous = off; begin immediate')
+    const version = db.prepare('pragma user_version').get()?.['user_version']
+    db.exec(`pragma user_version = ${Number(version)}; commit`)
+  } catch {
+    // The fault that the commit met says more than that this has met it, too.
+    if (db.isTransaction) db.exec('rollback')
+  } finally {
+    db.exec('pragma synchronous = full')
+  }
 }
 
 /** Runs `work` in a transaction of its own; a throw in it leaves the state before. */
@@ -33,7 +67,7 @@ export async function inTransaction<T>(
   await beginWriting(db, onWait)
   try {
     const result = work()
-    db.exec('commit')
+    commit(db)
     return result
   } catch (error) {
     if (db.isTransaction) db.exec('rollback')

@@ -1,0 +1,131 @@
+// What the history of changes costs: comparing extracts, keeping the past, serving meanwhile.
+
+import { cpSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  folder,
+  makeChanged,
+  makeExtract,
+  makeFile,
+  makeStore,
+  removeStore,
+  type Shape,
+} from './files.ts'
+import type { Measure } from './measures.ts'
+import { importFile, load, type Question, startDossier } from './processes.ts'
+
+const rounds = 3
+const port = 18_090
+const withoutPast = join(import.meta.dirname, 'without-past.ts')
+
+/** A copy of a store that nothing writes to at the moment. */
+function copyStore(from: string, to: string): void {
+  removeStore(to)
+  cpSync(from, to)
+}
+
+/** An extract of companies compared with the stored one of the day before. */
+export const compareExtracts: Measure = async (scale) => {
+  const companies = 1e6 * scale
+  const files = [makeExtract(companies, 'first'), makeExtract(companies, 'second')] as const
+  const first = join(folder, 'extract-1.db')
+  const second = join(folder, 'extract-2.db')
+  removeStore(first)
+  await importFile('companies', files[0], first, ['--snapshot', '--as-of', '2025-01-01'])
+  const rates: number[] = []
+  const peakMb: number[] = []
+  for (let round = 0; round < rounds; round++) {
+    copyStore(first, second)
+    const options = ['--snapshot', '--as-of', '2025-01-02']
+    const told = await importFile('companies', files[1], second, options)
+    rates.push(companies / told.seconds)
+    peakMb.push(told.peakMb)
+  }
+  removeStore(first)
+  removeStore(second)
+  const what = 'comparing 1,000,000 companies, 1 % changed'
+  return [
+    { what, unit: 'companies/s', values: rates, reach: { least: 100_000 } },
+    { what: `${what}, memory`, unit: 'MB', values: peakMb, reach: { most: 400 } },
+  ]
+}
+
+/** An import of records with one in a hundred changed, and a first load, with and without past. */
+export const keepPast: Measure = async (scale) => {
+  const shape: Shape = {
+    resource: 'rights',
+    records: 1e6 * scale,
+    listing: 100,
+    order: 'clustered',
+  }
+  const file = makeFile(shape)
+  const changed = makeChanged(shape)
+  const first = join(folder, 'past-1.db')
+  const second = join(folder, 'past-2.db')
+  const ratios = { first: [] as number[], changed: [] as number[] }
+  for (let round = 0; round < rounds; round++) {
+    const seconds = { first: [] as number[], changed: [] as number[] }
+    for (const preload of [undefined, withoutPast]) {
+      removeStore(first)
+      seconds.first.push((await importFile('rights', file, first, [], preload)).seconds)
+      copyStore(first, second)
+      seconds.changed.push((await importFile('rights', changed, second, [], preload)).seconds)
+    }
+    for (const kind of ['first', 'changed'] as const) {
+      const [withIt = 0, without = 0] = seconds[kind]
+      ratios[kind].push(withIt / without)
+    }
+  }
+  removeStore(first)
+  removeStore(second)
+  const unit = '÷ without past'
+  return [
+    { what: 'import with 1 % changed', unit, values: ratios.changed, reach: { most: 1.3 } },
+    { what: 'first load', unit, values: ratios.first, reach: { most: 1.1 } },
+  ]
+}
+
+/** The latency of pages while an import reads, merges and commits, beside that without one. */
+export const serveBesideImport: Measure = async (scale) => {
+  const shape: Shape = {
+    resource: 'rights',
+    records: 1e6 * scale,
+    listing: 100,
+    order: 'clustered',
+  }
+  const made = makeStore(shape)
+  const changed = makeChanged(shape)
+  const db = join(folder, 'beside.db')
+  const ratios: number[] = []
+  for (let round = 0; round < rounds; round++) {
+    copyStore(made.db, db)
+    const server = await startDossier(db, port, 64)
+    const question: Question = {
+      key: made.key,
+      path: '/api/v1/companies/{}/rights',
+      companies: shape.records / shape.listing,
+      connections: 4,
+    }
+    try {
+      await load(server, question, 2)
+      const alone = await load(server, question, 4)
+      const progress = { isDone: false }
+      const importing = importFile('rights', changed, db).finally(() => (progress.isDone = true))
+      const beside: number[] = []
+      while (!progress.isDone) beside.push((await load(server, question, 2)).p99Us)
+      await importing
+      ratios.push(Math.max(...beside) / alone.p99Us)
+    } finally {
+      await server.stop()
+    }
+  }
+  removeStore(db)
+  return [
+    {
+      what: 'p99 of pages beside an import',
+      unit: '÷ p99 without',
+      values: ratios,
+      reach: { most: 3 },
+    },
+  ]
+}

@@ -1,0 +1,50 @@
+// `dossier check-config`: what every setting is, and why, before anything starts with it.
+
+import { type SettingName, settings, UsageError, variableOf, withoutSecrets } from '../config.ts'
+import { type Command, type Input, table } from './command.ts'
+
+export const checkConfig: Command = {
+  name: 'check-config',
+  summary: 'show every setting, its value and where it comes from',
+  usage: ['check-config [OPTIONS]'],
+  details: `
+Prints each setting with its value and its origin: option, environment or default. Passwords are
+shown as ***. Takes the options of every other command, to see what they would come to. Where a
+value is bad, or a variable that begins with DOSSIER_ is no setting, all faults are told on
+standard error, and the exit code is 2. Nothing is opened and nothing is started.
+
+  dossier check-config --port 80
+  dossier check-config --json`,
+  options: [{ name: 'json', meaning: 'print the settings and the faults as JSON' }],
+  settings: Object.keys(settings) as SettingName[],
+  takesBadSettings: true,
+  run(input, { stdout, stderr }) {
+    const { words, found, switches } = input
+    if (words.length > 0)
+      throw new UsageError(`check-config takes options only, but got ${words.join(' ')}`)
+    stdout.write(switches.has('json') ? asJson(input) : asTable(input))
+    for (const fault of found.faults) stderr.write(`dossier: ${fault}\n`)
+    return Promise.resolve(found.faults.length === 0 ? 0 : 2)
+  },
+}
+
+function asTable({ found }: Input): string {
+  const rows = found.resolved.map(({ setting, value, origin, fault }) => [
+    `--${setting.name}`,
+    variableOf(setting),
+    withoutSecrets(value),
+    fault === undefined ? origin : `${origin}, BAD`,
+  ])
+  return `${table([['SETTING', 'VARIABLE', 'VALUE', 'FROM'], ...rows]).join('\n')}\n`
+}
+
+function asJson({ found }: Input): string {
+  const shown = found.resolved.map(({ setting, value, origin, fault }) => ({
+    setting: setting.name,
+    variable: variableOf(setting),
+    value: withoutSecrets(value),
+    from: origin,
+    ...(fault === undefined ? {} : { fault }),
+  }))
+  return `${JSON.stringify({ settings: shown, faults: found.faults })}\n`
+}

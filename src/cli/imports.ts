@@ -1,0 +1,81 @@
+// `dossier imports`: what was imported, when, of which source, and what it changed.
+
+import { UsageError } from '../config.ts'
+import { resources } from '../resources/index.ts'
+import { openStoreInspector } from '../store/open-store.ts'
+import type { LoggedImport } from '../store/store.ts'
+import type { Command } from './command.ts'
+import { formatCount, formatMoment, oneLine, shortMoment } from './table.ts'
+
+const limitDefault = 20
+const limitMax = 1_000_000
+
+export const imports: Command = {
+  name: 'imports',
+  summary: 'list what was imported: each import is a version of the registry',
+  usage: ['imports [--limit N] [--json]'],
+  details: `
+The newest first: its version, when it was committed, what was imported and of which source, as of
+which day, how long it took, what it changed, and its files with their SHA-256.`,
+  options: [
+    {
+      name: 'limit',
+      value: 'N',
+      meaning: `how many, at the most (default: ${limitDefault})`,
+    },
+    { name: 'json', meaning: 'print the list as JSON' },
+  ],
+  settings: ['db'],
+  async run({ words, options, switches, settings }, { stdout }) {
+    if (words.length > 0) throw new UsageError(`imports takes no ${words.join(' ')}`)
+    const limit = parseLimit(options['limit'])
+    const store = await openStoreInspector(settings.db, resources)
+    try {
+      const list = await store.listImports(limit)
+      stdout.write(switches.has('json') ? `${JSON.stringify(list)}\n` : text(list))
+      return 0
+    } finally {
+      await store.close()
+    }
+  },
+}
+
+function parseLimit(word = String(limitDefault)): number {
+  const limit = /^\d{1,7}$/.test(word) ? Number(word) : 0
+  if (limit >= 1 && limit <= limitMax) return limit
+  throw new UsageError(`--limit is ${JSON.stringify(word)}; it takes 1 to ${formatCount(limitMax)}`)
+}
+
+function text(list: readonly LoggedImport[]): string {
+  if (list.length === 0) return 'Nothing has been imported yet. Begin with: dossier import --help\n'
+  return `${list.map((one) => describe(one).join('\n')).join('\n\n')}\n`
+}
+
+function describe(one: LoggedImport): string[] {
+  const { version, committedAt, startedAt, target, source, asOf, isSnapshot, files } = one
+  const what = [
+    `${target} of ${source}`,
+    ...(asOf === undefined ? [] : [`as of ${shortMoment(asOf)}`]),
+    ...(isSnapshot ? ['snapshot'] : []),
+    `in ${((committedAt - startedAt) / 1_000).toFixed(1)} s`,
+  ]
+  return [
+    `version ${version}  ${formatMoment(committedAt)} UTC  ${what.join(', ')}`,
+    `  ${countsLine(one)}`,
+    ...files.map(
+      ({ name, bytes, sha256 }) => `  ${oneLine(name)}  ${formatCount(bytes)} bytes  ${sha256}`,
+    ),
+  ]
+}
+
+function countsLine({ counts, recorded }: LoggedImport): string {
+  const { read, companiesCreated, ...ends } = counts
+  const changes = Object.entries(ends).map(([name, count]) => `${formatCount(count)} ${name}`)
+  const more = [
+    ...(companiesCreated > 0 ? [`${formatCount(companiesCreated)} companies created`] : []),
+    ...Object.entries(recorded)
+      .filter(([, count]) => count > 0)
+      .map(([name, count]) => `${formatCount(count)} ${name} recorded`),
+  ]
+  return [`${formatCount(read)} read: ${changes.join(', ')}`, ...more].join('; ')
+}

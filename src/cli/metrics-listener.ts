@@ -1,0 +1,45 @@
+// The listener of the figures, where the settings ask for one.
+
+import { once } from 'node:events'
+import type { Logger } from 'pino'
+import type { Registry } from 'prom-client'
+import type { Settings } from '../config.ts'
+import { createMetricsServer, metricsPath } from '../http/metrics-server.ts'
+import { explainListenError, sharing, urlOf } from './listening.ts'
+
+/** A listener that answers Prometheus. */
+export interface MetricsListener {
+  /** Where the figures are, such as `http://127.0.0.1:9464/metrics`. */
+  readonly url: string
+  close(): Promise<void>
+}
+
+/** Whether somebody wants the figures; where nobody does, nothing is counted. */
+export function isMeasured({ metricsPort }: Settings): boolean {
+  return metricsPort !== 'off'
+}
+
+/** @throws OperatorError where the address cannot be listened on. */
+export async function listenForMetrics(
+  settings: Settings,
+  registry: Pick<Registry, 'metrics'>,
+  logger: Logger,
+): Promise<MetricsListener> {
+  const { metricsHost: host, metricsPort: port } = settings
+  const server = createMetricsServer(() => registry.metrics(), logger)
+  try {
+    server.listen({ host, port: Number(port), exclusive: true, ...sharing(settings) })
+    await once(server, 'listening')
+  } catch (error) {
+    const options = { hostOption: '--metrics-host', portOption: '--metrics-port' }
+    throw explainListenError(error, { host, port, ...options })
+  }
+  return {
+    url: urlOf(server.address()) + metricsPath,
+    async close() {
+      server.close()
+      server.closeAllConnections()
+      await once(server, 'close')
+    },
+  }
+}

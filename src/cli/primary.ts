@@ -1,0 +1,59 @@
+// The primary of several workers: it owns the port, starts them, replaces those that die, adds
+// their figures up, and stops them all. It answers no request itself.
+
+import { once } from 'node:events'
+import type { Settings } from '../config.ts'
+import { resources } from '../resources/index.ts'
+import { answerLimits } from '../keys/one-for-all.ts'
+import { describeStore, openStoreReader } from '../store/open-store.ts'
+import { keepLimits } from './app-options.ts'
+import type { CommandContext } from './command.ts'
+import { createLog, type Log } from './log.ts'
+import { isMeasured, listenForMetrics } from './metrics-listener.ts'
+import { createTeam, type Team } from './team.ts'
+
+/** What a worker may take beyond its own time to stop before it is killed. */
+const graceMs = 5_000
+
+/**
+ * Serves with `count` workers until the signal.
+ *
+ * @returns the exit code: that of the first worker where it could not start; it has said why.
+ */
+export async function runPrimary(
+  settings: Settings,
+  context: CommandContext,
+  count: number,
+): Promise<number> {
+  // What is wrong with the store is told once, not by each worker.
+  const store = await openStoreReader(settings.db, resources)
+  await store.close()
+  const log = await createLog(settings, context.stdout)
+  const limits = await keepLimits(settings, store.storeId, log.logger)
+  const team = createTeam(log, answerLimits(limits.counter, limits.throttle))
+  const url = await team.start(count)
+  if (typeof url === 'number') {
+    await limits.close()
+    return url
+  }
+  const metrics = isMeasured(settings) ? await listenForSum(team, settings, log) : undefined
+  const db = describeStore(settings.db)
+  log.logger.info({ url, db, workers: count, metrics_url: metrics?.url }, 'listening')
+  if (!context.signal.aborted) await once(context.signal, 'abort')
+  log.logger.info({ signal: String(context.signal.reason) }, 'stopping')
+  const killMs = Number(settings.stopSeconds) * 1_000 + graceMs
+  const timer = setTimeout(() => team.kill(), killMs)
+  await team.stop(context.signal.reason)
+  clearTimeout(timer)
+  await metrics?.close()
+  await limits.close()
+  log.logger.info('stopped')
+  log.flush()
+  return 0
+}
+
+/** Loads what is needed for figures only where somebody wants them. */
+async function listenForSum(team: Team, settings: Settings, { logger }: Log) {
+  const { sumMetrics } = await import('./sum-metrics.ts')
+  return listenForMetrics(settings, sumMetrics(team), logger)
+}

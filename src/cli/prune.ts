@@ -1,0 +1,59 @@
+// `dossier prune`: forgets the former states of records and companies that are old enough.
+
+import { UsageError } from '../config.ts'
+import { OperatorError } from '../operator-error.ts'
+import { resources } from '../resources/index.ts'
+import { mayBeThere, openStoreWriter } from '../store/open-store.ts'
+import type { Command } from './command.ts'
+import { parseDuration } from './duration.ts'
+import { formatCount, tableLines } from './table.ts'
+
+export const prune: Command = {
+  name: 'prune',
+  summary: 'forget former states that are older than a duration',
+  usage: ['prune --keep DURATION [--json]'],
+  details: `
+What an import replaces or removes is kept, with the versions between which it stood. This forgets
+what stood only in versions that were replaced longer ago than DURATION, in one transaction. What is
+served now, the log of imports and recorded changes stay. The file does not shrink; the room in it
+is used again.
+
+  dossier prune --keep 365d`,
+  options: [
+    { name: 'keep', value: 'DURATION', meaning: 'how far back to keep: 365d, 12h, 2y, 0d' },
+    { name: 'json', meaning: 'print the report as JSON' },
+  ],
+  settings: ['db'],
+  async run({ words, options, switches, settings }, { stdout, stderr, now }) {
+    const keep = options['keep']
+    if (keep === undefined) throw new UsageError('say how far back to keep: --keep DURATION')
+    if (words.length > 0) throw new UsageError(`prune takes no ${words.join(' ')}`)
+    const before = now() - parseDuration('keep', keep)
+    const { db } = settings
+    if (!mayBeThere(db)) {
+      throw new OperatorError(`${db} does not exist; make it with: dossier import`)
+    }
+    const store = await openStoreWriter(db, resources)
+    try {
+      const pruned = await store.prune(before, () => {
+        stderr.write('an import is writing to the store; waiting for its end\n')
+      })
+      const rows = Object.entries(pruned.forgotten).map(([name, count]) => [
+        `  ${name}`,
+        formatCount(count).padStart(14),
+      ])
+      stdout.write(
+        switches.has('json')
+          ? `${JSON.stringify(pruned)}\n`
+          : `${[
+              'Former states forgotten',
+              ...tableLines(rows),
+              `Everything is known from version ${pruned.earliestVersion} on.`,
+            ].join('\n')}\n`,
+      )
+      return 0
+    } finally {
+      await store.close()
+    }
+  },
+}

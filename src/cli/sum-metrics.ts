@@ -1,0 +1,64 @@
+// One set of figures for all workers.
+
+import type { Worker } from 'node:cluster'
+import prometheus from 'prom-client'
+import type { Team } from './team.ts'
+
+type Figures = Awaited<ReturnType<prometheus.Registry['getMetricsAsJSON']>>
+
+/** @returns the figures of all workers as one, in the text format of Prometheus. */
+export function sumMetrics(team: Team): { metrics(): Promise<string> } {
+  const lastOf = new Map<Worker, Figures>()
+  let departed: Figures = []
+  let departing = Promise.resolve()
+  // A sum must not fall where a worker has gone: what it had counted when last asked stays.
+  team.onGone((worker) => {
+    const last = lastOf.get(worker)?.filter(isCount)
+    lastOf.delete(worker)
+    if (last !== undefined) departing = departing.then(() => add(last))
+  })
+  async function add(last: Figures): Promise<void> {
+    departed = await sum([departed, last]).getMetricsAsJSON()
+  }
+
+  const own = new prometheus.Registry()
+  new prometheus.Gauge({
+    name: 'dossier_workers',
+    help: 'How many workers run',
+    registers: [own],
+    collect() {
+      this.set(team.peers.size)
+    },
+  })
+  new prometheus.Counter({
+    name: 'dossier_worker_deaths_total',
+    help: 'How many workers have died without having been told to stop',
+    registers: [own],
+    collect() {
+      this.reset()
+      this.inc(team.deaths())
+    },
+  })
+
+  return {
+    async metrics() {
+      const asked = [...team.peers].map(async ([worker, peer]) => {
+        // One that is starting, or has just died, has nothing to add.
+        const figures = (await peer.ask('metrics').catch(() => lastOf.get(worker) ?? [])) as Figures
+        if (team.peers.has(worker)) lastOf.set(worker, figures)
+      })
+      await Promise.all(asked)
+      await departing
+      return sum([...lastOf.values(), departed, await own.getMetricsAsJSON()]).metrics()
+    },
+  }
+}
+
+function sum(parts: readonly Figures[]): prometheus.Registry {
+  return prometheus.AggregatorRegistry.aggregate([...parts])
+}
+
+/** Whether it only ever grows; the rest goes with the worker. */
+function isCount({ type }: Figures[number]): boolean {
+  return ['counter', 'histogram'].includes(String(type))
+}

@@ -1,0 +1,86 @@
+// The workers of a primary: as many as were asked for, whatever becomes of one.
+
+import cluster, { type Worker } from 'node:cluster'
+import { type Answers, connectPeer, type Peer } from './asking.ts'
+import type { Log } from './log.ts'
+import { restartPauseMs } from './restart-pause.ts'
+
+/** The workers that run. */
+export interface Team {
+  /** Those that run now. */
+  readonly peers: ReadonlyMap<Worker, Peer>
+  /** How many have died without having been told to stop. */
+  deaths(): number
+  /** Is told of each that has gone, before another one takes its place. */
+  onGone(listener: (worker: Worker) => void): void
+  /**
+   * Starts `count` workers, the first one alone: what it cannot do, none can.
+   *
+   * @returns the URL of the first one, once it listens; or its exit code, and it has said why.
+   */
+  start(count: number): Promise<string | number>
+  /** Tells all to stop; resolves when the last has gone. */
+  stop(reason: unknown): Promise<void>
+  /** Ends all at once. */
+  kill(): void
+}
+
+/**
+ * Makes a team that replaces those of its workers that die.
+ *
+ * @param answers is what a worker may ask the primary for: all that has to be one for all workers.
+ */
+export function createTeam({ logger }: Log, answers: Answers = {}): Team {
+  const peers = new Map<Worker, Peer>()
+  const listeners: ((worker: Worker) => void)[] = []
+  const started = Promise.withResolvers<string | number>()
+  const ended = Promise.withResolvers<undefined>()
+  let isReplacing = false
+  let isStopping = false
+  let deaths = 0
+  let pauseMs = 0
+
+  function add(): void {
+    const worker = cluster.fork()
+    const startedAt = performance.now()
+    const listening = (url: unknown) => started.resolve(String(url))
+    peers.set(worker, connectPeer(worker, { ...answers, listening }))
+    worker.on('error', (error) => logger.error({ err: error }, 'a worker cannot be told anything'))
+    worker.once('exit', (code: number | null, signal: string | null) => {
+      for (const listener of listeners) listener(worker)
+      peers.delete(worker)
+      if (isStopping && peers.size === 0) ended.resolve(undefined)
+      started.resolve(code ?? 1)
+      if (isStopping || !isReplacing) return
+      deaths += 1
+      pauseMs = restartPauseMs(performance.now() - startedAt, pauseMs)
+      const { pid } = worker.process
+      logger.error({ worker: pid, code, signal, restart_in_ms: pauseMs }, 'a worker has died')
+      setTimeout(() => isStopping || add(), pauseMs)
+    })
+    logger.info({ worker: worker.process.pid }, 'a worker has started')
+  }
+
+  return {
+    peers,
+    deaths: () => deaths,
+    onGone: (listener) => void listeners.push(listener),
+    async start(count) {
+      add()
+      const outcome = await started.promise
+      isReplacing = typeof outcome === 'string'
+      while (isReplacing && peers.size < count) add()
+      return outcome
+    },
+    async stop(reason) {
+      isStopping = true
+      if (peers.size === 0) ended.resolve(undefined)
+      // One that does not answer is on its way out, or is killed at the deadline.
+      for (const peer of peers.values()) peer.ask('stop', reason).catch(() => undefined)
+      await ended.promise
+    },
+    kill() {
+      for (const worker of peers.keys()) worker.process.kill('SIGKILL')
+    },
+  }
+}

@@ -1,0 +1,29 @@
+// A worker: a server as any other, but that its primary tells it to stop and asks it for figures.
+
+import cluster from 'node:cluster'
+import type { Settings } from '../config.ts'
+import { type Channel, connectPeer } from './asking.ts'
+import type { CommandContext } from './command.ts'
+import { startServer, untilStopped } from './serve.ts'
+
+/** Serves until the primary, or a signal, says to stop. */
+export async function runWorker(settings: Settings, context: CommandContext): Promise<number> {
+  const told = new AbortController()
+  let readMetrics: () => unknown = () => []
+  const primary = connectPeer(process as unknown as Channel, {
+    metrics: () => readMetrics(),
+    stop: (reason) => told.abort(reason),
+  })
+  try {
+    const server = await startServer(settings, context, (topic, question) =>
+      primary.ask(topic, question),
+    )
+    await primary.ask('listening', server.url)
+    readMetrics = () => server.counts?.registry.getMetricsAsJSON() ?? []
+    await untilStopped(server, settings, AbortSignal.any([context.signal, told.signal]))
+  } finally {
+    // The channel would keep the process alive. Where the primary dies, the runtime ends us.
+    cluster.worker?.disconnect()
+  }
+  return 0
+}

@@ -1,0 +1,71 @@
+// How much is under way, and when it is too much: then requests are refused at once, so that those
+// that are under way are answered in time.
+
+import type { Logger } from 'pino'
+
+/** What the server puts up with from all connections together. */
+export interface LoadLimits {
+  /** Connections; one more is closed as soon as it is there. */
+  readonly connectionsMax: number
+  /** Requests that have come and whose answers are not out. */
+  readonly requestsMax: number
+  /** How late the event loop may be, in milliseconds, as a mean of the last moments. */
+  readonly delayMsMax: number
+}
+
+/** The limits that a server has unless it is given others. */
+export const loadLimits: LoadLimits = {
+  connectionsMax: 10_000,
+  requestsMax: 2_000,
+  delayMsMax: 500,
+}
+
+/** How often it is looked how late the event loop is. */
+const sampleMs = 100
+/** How much the last look counts, against all before it. */
+const lastWeight = 0.5
+/** A warning stands for all that follows, until so long nothing has been refused. */
+const calmMs = 10_000
+
+/** What is under way. */
+export interface Load {
+  begin(): void
+  end(requests: number): void
+  /** Why a request cannot be taken on now; undefined where it can. */
+  excess(): 'requests' | 'delay' | undefined
+  /** Warns that something is refused, once for many. */
+  warn(reason: string): void
+  close(): void
+}
+
+export function createLoad({ requestsMax, delayMsMax }: LoadLimits, logger: Logger): Load {
+  let underWay = 0
+  let delayMs = 0
+  let dueAt = performance.now() + sampleMs
+  let warnedUntil = 0
+  const timer = setInterval(() => {
+    const now = performance.now()
+    delayMs += lastWeight * (Math.max(0, now - dueAt) - delayMs)
+    dueAt = now + sampleMs
+  }, sampleMs).unref()
+  return {
+    begin() {
+      underWay += 1
+    },
+    end(requests) {
+      underWay -= requests
+    },
+    excess() {
+      if (underWay > requestsMax) return 'requests'
+      return delayMs > delayMsMax ? 'delay' : undefined
+    },
+    warn(reason) {
+      const now = performance.now()
+      if (now > warnedUntil) {
+        logger.warn({ reason, requests: underWay, delay_ms: Math.round(delayMs) }, 'overloaded')
+      }
+      warnedUntil = now + calmMs
+    },
+    close: () => clearInterval(timer),
+  }
+}

@@ -1,0 +1,49 @@
+// The figures' own listener: away from the clients, without a key, on loopback unless told.
+
+import { createServer, type Server } from 'node:http'
+import type { Logger } from 'pino'
+import { failureBody } from './errors.ts'
+import { answerBrokenRequest } from './raw-errors.ts'
+
+/** The path of the figures. */
+export const metricsPath = '/metrics'
+
+/** The text format of Prometheus. */
+const contentType = 'text/plain; version=0.0.4; charset=utf-8'
+
+/** Nobody asks for figures slowly, or with a body. */
+const timeoutMs = 10_000
+
+/**
+ * Makes the server of the figures; listening is the caller's.
+ *
+ * @param readMetrics gives them in the text format of Prometheus.
+ */
+export function createMetricsServer(readMetrics: () => Promise<string>, logger: Logger): Server {
+  const server = createServer(
+    { requestTimeout: timeoutMs, headersTimeout: timeoutMs, keepAliveTimeout: timeoutMs },
+    (request, response) => {
+      const fail = (status: number, message: string) =>
+        response
+          .writeHead(status, {
+            'content-type': 'application/json; charset=utf-8',
+            'cache-control': 'no-store',
+            connection: 'close',
+          })
+          .end(failureBody(status, message))
+      const path = request.url?.split('?', 1)[0]
+      if (path !== metricsPath) return void fail(404, 'Not Found')
+      if (request.method !== 'GET' && request.method !== 'HEAD')
+        return void fail(405, 'Method Not Allowed')
+      readMetrics().then(
+        (text) => response.writeHead(200, { 'content-type': contentType }).end(text),
+        (error: unknown) => {
+          logger.error({ err: error }, 'the metrics could not be read')
+          fail(500, 'Internal Server Error')
+        },
+      )
+    },
+  )
+  server.on('clientError', (error, socket) => answerBrokenRequest(error, socket as never, logger))
+  return server
+}

@@ -1,0 +1,238 @@
+// What the service counts of itself, for Prometheus. Counting runs for each request, so it is plain
+// numbers in arrays (0.1 us); prom-client sees them when somebody asks. No key, company or address
+// is in a label, so the number of series is bounded by the declarations.
+
+import prometheus, { type Metric, type Registry } from 'prom-client'
+import type { Resource } from '../resources/resource.ts'
+import type { LastImport } from '../store/store.ts'
+
+/** What a store is asked, as a label. */
+export type StoreOperation = 'page' | 'head' | 'key'
+
+/** What is counted while requests run; each call costs less than a microsecond. */
+export interface Metrics {
+  /** @param resource is the listing's name; undefined for any other path. */
+  countRequest(
+    resource: string | undefined,
+    answer: { readonly status: number; readonly ms: number; readonly bytes: number },
+  ): void
+  /** What never became a request: malformed, oversized or too slow. */
+  countBroken(): void
+  countPage(isFromCache: boolean): void
+  countStore(operation: StoreOperation, ms: number): void
+  /** All that is counted, and what the process says of itself. */
+  readonly registry: Registry
+}
+
+/** Where the figures come from that are only looked up when somebody asks. */
+export interface MetricsSource {
+  readonly resources: readonly Resource[]
+  readonly version: string
+  /** Rejects where the store does not answer. */
+  lastImports(): Promise<readonly LastImport[]>
+}
+
+const upperBoundsSeconds = [
+  0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10,
+] as const
+const statusMax = 599
+/** The label of what is no listing: health, documents, unknown paths. */
+const noResource = 'none'
+
+/** How often something took how long: a count for each bound, the last one for all beyond. */
+interface Times {
+  readonly counts: Float64Array
+  sumSeconds: number
+}
+
+interface RequestCounts {
+  readonly byStatus: Float64Array
+  readonly times: Times
+  bytes: number
+}
+
+/** Makes the counters, all of them at zero. */
+export function createMetrics(source: MetricsSource): Metrics {
+  const names = [...source.resources.map(({ name }) => name), noResource]
+  const requests = new Map(names.map((name) => [name, emptyCounts()]))
+  const others = requests.get(noResource) ?? emptyCounts()
+  const store: Readonly<Record<StoreOperation, Times>> = {
+    page: emptyTimes(),
+    head: emptyTimes(),
+    key: emptyTimes(),
+  }
+  const events = { broken: 0, fromCache: 0, fromStore: 0 }
+  const registry = new prometheus.Registry()
+  registerRequests(registry, requests)
+  registerEvents(registry, events, requests)
+  registerTimes(registry, 'dossier_store_duration_seconds', 'operation', {
+    help: 'Time that the store took to answer, by what it was asked',
+    entries: () => Object.entries(store),
+  })
+  registerRegistry(registry, source)
+  prometheus.collectDefaultMetrics({ register: registry })
+  return {
+    registry,
+    countRequest(resource, { status, ms, bytes }) {
+      const counts = (resource === undefined ? undefined : requests.get(resource)) ?? others
+      const at = Math.min(status, statusMax)
+      counts.byStatus[at] = (counts.byStatus[at] ?? 0) + 1
+      counts.bytes += bytes
+      observe(counts.times, ms)
+    },
+    countBroken: () => void (events.broken += 1),
+    countPage(isFromCache) {
+      if (isFromCache) events.fromCache += 1
+      else events.fromStore += 1
+    },
+    countStore: (operation, ms) => observe(store[operation], ms),
+  }
+}
+
+function emptyCounts(): RequestCounts {
+  return { byStatus: new Float64Array(statusMax + 1), times: emptyTimes(), bytes: 0 }
+}
+
+function emptyTimes(): Times {
+  return { counts: new Float64Array(upperBoundsSeconds.length + 1), sumSeconds: 0 }
+}
+
+function observe(times: Times, ms: number): void {
+  const seconds = ms / 1_000
+  let at = 0
+  while (seconds > (upperBoundsSeconds[at] ?? Infinity)) at += 1
+  times.counts[at] = (times.counts[at] ?? 0) + 1
+  times.sumSeconds += seconds
+}
+
+function registerRequests(registry: Registry, requests: ReadonlyMap<string, RequestCounts>): void {
+  const registers = [registry]
+  new prometheus.Counter({
+    name: 'dossier_requests_total',
+    help: 'Answered requests, by listing and status; none is what is no listing',
+    labelNames: ['resource', 'status'],
+    registers,
+    collect() {
+      this.reset()
+      for (const [resource, { byStatus }] of requests) {
+        byStatus.forEach((count, status) => {
+          if (count > 0) this.inc({ resource, status }, count)
+        })
+      }
+    },
+  })
+  new prometheus.Counter({
+    name: 'dossier_response_bytes_total',
+    help: 'Bytes of the bodies that were sent, by listing',
+    labelNames: ['resource'],
+    registers,
+    collect() {
+      this.reset()
+      for (const [resource, { bytes }] of requests) this.inc({ resource }, bytes)
+    },
+  })
+  registerTimes(registry, 'dossier_request_duration_seconds', 'resource', {
+    help: 'Time from a request to the end of its answer, by listing',
+    entries: () => [...requests].map(([name, { times }]) => [name, times]),
+  })
+}
+
+function registerEvents(
+  registry: Registry,
+  events: { readonly broken: number; readonly fromCache: number; readonly fromStore: number },
+  requests: ReadonlyMap<string, RequestCounts>,
+): void {
+  const count = (name: string, help: string, value: () => number) =>
+    new prometheus.Counter({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.reset()
+        this.inc(value())
+      },
+    })
+  count('dossier_page_cache_hits_total', 'Pages that were ready', () => events.fromCache)
+  count('dossier_page_cache_misses_total', 'Pages read from the store', () => events.fromStore)
+  count('dossier_broken_requests_total', 'What never became a request', () => events.broken)
+  count('dossier_keys_refused_total', 'Requests without a key that opens what they ask for', () =>
+    requests.values().reduce((sum, { byStatus }) => sum + (byStatus[403] ?? 0), 0),
+  )
+}
+
+/** A histogram over numbers of our own: prom-client's would do the counting itself. */
+function registerTimes(
+  registry: Registry,
+  name: string,
+  label: string,
+  { help, entries }: { help: string; entries: () => (readonly [string, Times])[] },
+): void {
+  const get = () =>
+    Promise.resolve({
+      ...{ name, help, type: 'histogram', aggregator: 'sum' },
+      values: entries().flatMap(([value, times]) => valuesOf(name, { [label]: value }, times)),
+    })
+  registry.registerMetric({ name, get } as unknown as Metric)
+}
+
+function valuesOf(name: string, labels: Readonly<Record<string, string>>, times: Times) {
+  let count = 0
+  const buckets = [...upperBoundsSeconds, '+Inf'].map((le, index) => {
+    count += times.counts[index] ?? 0
+    return { metricName: `${name}_bucket`, labels: { ...labels, le }, value: count }
+  })
+  return [
+    ...buckets,
+    { metricName: `${name}_sum`, labels, value: times.sumSeconds },
+    { metricName: `${name}_count`, labels, value: count },
+  ]
+}
+
+/** What the store says of the registry, looked up once for each time that somebody asks. */
+function registerRegistry(registry: Registry, source: MetricsSource): void {
+  let looking: Promise<readonly LastImport[]> | undefined
+  /** The last imports; undefined where the store does not answer. */
+  async function look(): Promise<readonly LastImport[] | undefined> {
+    looking ??= source.lastImports().finally(() => (looking = undefined))
+    return looking.catch(() => undefined)
+  }
+  const registers = [registry]
+  new prometheus.Gauge({
+    name: 'dossier_last_import_timestamp_seconds',
+    help: 'When the last import of a source was committed',
+    labelNames: ['source'],
+    aggregator: 'max',
+    registers,
+    async collect() {
+      this.reset()
+      for (const last of (await look()) ?? []) {
+        this.set({ source: last.source }, last.committedAt / 1_000)
+      }
+    },
+  })
+  new prometheus.Gauge({
+    name: 'dossier_registry_version',
+    help: 'The number of the last import',
+    aggregator: 'max',
+    registers,
+    async collect() {
+      this.set(Math.max(0, ...((await look()) ?? []).map(({ version }) => version)))
+    },
+  })
+  new prometheus.Gauge({
+    name: 'dossier_store_up',
+    help: 'Whether the store answers: 1 or 0',
+    aggregator: 'min',
+    registers,
+    async collect() {
+      this.set((await look()) === undefined ? 0 : 1)
+    },
+  })
+  new prometheus.Gauge({
+    name: 'dossier_build_info',
+    help: 'The version that runs, as a label',
+    labelNames: ['version'],
+    aggregator: 'first',
+    registers,
+  }).set({ version: source.version }, 1)
+}

@@ -1,0 +1,23 @@
+// A store whose answers are timed.
+
+import type { Awaitable, StoreReader } from '../store/store.ts'
+import type { Metrics, StoreOperation } from './metrics.ts'
+
+/** The same store; each answer that the hot path waits for is counted. */
+export function timeStore(store: StoreReader, metrics: Metrics): StoreReader {
+  function time<T>(operation: StoreOperation, read: () => Awaitable<T>): Awaitable<T> {
+    const startedAt = performance.now()
+    const count = () => metrics.countStore(operation, performance.now() - startedAt)
+    const answer = read()
+    if (answer instanceof Promise) return answer.finally(count)
+    count()
+    return answer
+  }
+  return {
+    ...store,
+    readHead: (resource, company) => time('head', () => store.readHead(resource, company)),
+    readPage: (resource, company, offset, limit) =>
+      time('page', () => store.readPage(resource, company, offset, limit)),
+    findKey: (hash) => time('key', () => store.findKey(hash)),
+  }
+}

@@ -1,0 +1,170 @@
+// The HTTP server below the application: what becomes of connections, whatever is asked on them.
+
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { type Load, type LoadLimits, loadLimits } from './load.ts'
+import { headersMax } from './wire-faults.ts'
+
+/** What a connection has been through. */
+interface Connection {
+  /** Requests that have come and whose answers have not been handed to the system. */
+  unanswered: number
+  /** The last request that has come. */
+  last: IncomingMessage | undefined
+  /** Nothing that comes from now on is looked at: its last answer has been found. */
+  isClosing: boolean
+  /** It is closed; none of its requests is under way any more. */
+  isGone: boolean
+  /** What is to be done when all whole requests have been answered. */
+  onQuiet: (() => void) | undefined
+  /** To be called when a request has been answered. */
+  readonly answered: () => void
+}
+
+/** What the server puts up with from one connection; times in milliseconds. */
+export interface WireLimits extends Pick<LoadLimits, 'connectionsMax'> {
+  /** Requests on a connection that wait for their answers; one more, and it is cut off. */
+  readonly unansweredMax: number
+  /** How long the head of a request may take to arrive. */
+  readonly headMs: number
+  /** How long a request with its body may take to arrive. */
+  readonly requestMs: number
+  /** How long a connection may rest between two requests. */
+  readonly restMs: number
+  /** How long a connection with a request under way may stand still, in both directions. */
+  readonly standstillMs: number
+  /** How often arrivals that take too long are looked for. */
+  readonly checkMs: number
+}
+
+/** The limits that a server has unless it is given others. */
+export const wireLimits: WireLimits = {
+  unansweredMax: 8,
+  headMs: 10_000,
+  requestMs: 30_000,
+  restMs: 65_000,
+  standstillMs: 15_000,
+  checkMs: 1_000,
+  connectionsMax: loadLimits.connectionsMax,
+}
+
+const connectionKey = Symbol('connection')
+interface Tracked {
+  [connectionKey]: Connection | undefined
+}
+
+/** How the server hands a request on. */
+export type Handler = (request: IncomingMessage, response: ServerResponse) => void
+
+/** Makes the server that hands sound connections' requests to the application. */
+export function createWireServer(handler: Handler, limits: WireLimits, load: Load): Server {
+  const { unansweredMax } = limits
+  const receive: Handler = (request, response) => {
+    const connection = connectionOf(request.socket)
+    if (connection.isClosing) return
+    connection.unanswered += 1
+    load.begin()
+    // Whoever asks on without reading fills our memory with answers, not its own.
+    if (connection.unanswered > unansweredMax) {
+      connection.isClosing = true
+      request.socket.destroy()
+      return
+    }
+    connection.last = request
+    response.on('finish', connection.answered)
+    handler(request, response)
+  }
+  const track = (socket: Duplex) => {
+    const connection = createConnection(load)
+    const tracked = socket as unknown as Tracked
+    tracked[connectionKey] = connection
+    socket.once('close', () => {
+      load.end(connection.unanswered)
+      connection.isGone = true
+    })
+  }
+  const server = createServer(
+    {
+      headersTimeout: limits.headMs,
+      requestTimeout: limits.requestMs,
+      keepAliveTimeout: limits.restMs,
+      connectionsCheckingInterval: limits.checkMs,
+      // Node would answer a request without Host by itself, in no form at all.
+      requireHostHeader: false,
+    },
+    receive,
+  )
+  // A client that does not read stands still, too: bytes that the system does not take are no
+  // movement.
+  server.timeout = limits.standstillMs
+  // One more than is allowed: beyond this Node drops fields in silence, Authorization included.
+  server.maxHeadersCount = headersMax + 1
+  const expect: Handler = (request, response) => {
+    // A client that waits for leave and gets an answer instead may send its body or may not; what
+    // follows cannot be told apart, so nothing may follow.
+    response.shouldKeepAlive = false
+    receive(request, response)
+  }
+  server.maxConnections = limits.connectionsMax
+  server.on('connection', track).on('drop', () => load.warn('connections'))
+  // Leave to send a body is given where one is read (request-body.ts), not before it is refused.
+  server.on('checkContinue', expect).on('checkExpectation', expect)
+  return server
+}
+
+/** From now on nothing that comes on the connection is looked at. */
+export function closeToRequests(socket: Duplex): void {
+  connectionOf(socket).isClosing = true
+}
+
+/** Whether the connection's last answer has been found already. */
+export function isClosedToRequests(socket: Duplex): boolean {
+  return connectionOf(socket).isClosing
+}
+
+/** Whether the connection waits for the rest of a request, and for nothing else. */
+export function isAwaitingRequest(socket: Duplex): boolean {
+  const { last, unanswered, isClosing } = connectionOf(socket)
+  return !isClosing && unanswered === 1 && last?.complete === false
+}
+
+/**
+ * Does something when the requests that came whole before have been answered, which may be now.
+ * The last one may be the very one that has turned out broken; nobody waits for its answer.
+ */
+export function afterAnswers(socket: Duplex, work: () => void): void {
+  const connection = connectionOf(socket)
+  connection.onQuiet = work
+  runIfQuiet(connection)
+}
+
+function connectionOf(socket: Duplex): Connection {
+  const tracked = socket as unknown as Tracked
+  // A request that came without a connection, as tests inject it, has nothing to count.
+  return (tracked[connectionKey] ??= createConnection())
+}
+
+function createConnection(load?: Load): Connection {
+  const connection: Connection = {
+    unanswered: 0,
+    last: undefined,
+    isClosing: false,
+    isGone: false,
+    onQuiet: undefined,
+    answered() {
+      if (connection.isGone) return
+      connection.unanswered -= 1
+      load?.end(1)
+      if (connection.onQuiet !== undefined) runIfQuiet(connection)
+    },
+  }
+  return connection
+}
+
+function runIfQuiet(connection: Connection): void {
+  const broken = connection.last?.complete === false ? 1 : 0
+  if (connection.unanswered > broken) return
+  const work = connection.onQuiet
+  connection.onQuiet = undefined
+  work?.()
+}

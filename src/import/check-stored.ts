@@ -1,0 +1,54 @@
+// What is stored, held against what an import would store today: the checks of a verification.
+
+import type { Resource } from '../resources/resource.ts'
+import type { StagedRow, StoredChecks } from '../store/store.ts'
+import { checkCompany } from './check-company.ts'
+import { type CheckRow, checkRecord, type SourceRow } from './check-record.ts'
+import { Refusal } from './refusal.ts'
+
+/** Makes the checks: each imports the stored text once more, and expects the same. */
+export function storedChecks(resources: readonly Resource[]): StoredChecks {
+  const checks = new Map<string, CheckRow>(
+    resources.map((resource) => [resource.name, checkRecord(resource)]),
+  )
+  return {
+    checkRecord(resource, record, sort, digest) {
+      const row = parse(record)
+      const checked = row && checks.get(resource.name)?.({ company_id: 1, ...row })
+      if (checked instanceof Refusal) return describe(checked)
+      if (checked === undefined) return 'is no JSON object'
+      if (`{"id":${checked.id},${checked.content.slice(1)}` !== record) {
+        return 'is not in the form of the wire'
+      }
+      return checkBeside(checked, sort, digest)
+    },
+    checkAttributes(attributes, digest) {
+      const row = parse(attributes)
+      const checked = row && checkCompany({ jurisdiction: 'x', identifier: 'x', ...row })
+      if (checked instanceof Refusal) return describe(checked)
+      if (checked === undefined) return 'are no JSON object'
+      if (checked.content !== attributes) return 'are not in the form in which they are stored'
+      return checkBeside(checked, '', digest)
+    },
+  }
+}
+
+function parse(text: string): SourceRow | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as SourceRow)
+      : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function describe({ field, reason }: Refusal): string {
+  return field === undefined ? reason : `${field} ${reason}`
+}
+
+function checkBeside(checked: StagedRow, sort: string, digest: string): string | undefined {
+  if (checked.sort !== sort) return 'is ordered by another value than its own'
+  return checked.digest === digest ? undefined : 'has the digest of another content'
+}

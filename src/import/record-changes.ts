@@ -1,0 +1,153 @@
+// What changed between two extracts, as records of the resource that tells of changes.
+
+import type { ChangeFields, HistoryTrait, Resource } from '../resources/resource.ts'
+import type { Difference, Recording, Standing } from '../store/store.ts'
+import { OperatorError } from '../operator-error.ts'
+import { attributeText, byCodePoint, presenceAttr } from './attribute-text.ts'
+import { checkRecord } from './check-record.ts'
+import { Refusal } from './refusal.ts'
+
+/** A change of one attribute; null where there was, or is, no value. */
+export interface Change {
+  readonly attr: string
+  readonly before: string | null
+  readonly after: string | null
+}
+
+type Row = Readonly<Record<string, unknown>>
+
+/**
+ * How an import's changes are recorded.
+ *
+ * @param resource what is imported; undefined for companies
+ * @param source whose it is: the records stand under a name of their own, beside those that the
+ *   source itself may bring, so that neither touches the other
+ */
+export function recordingOf(
+  resource: Resource | undefined,
+  history: Resource,
+  source: string,
+): Recording | undefined {
+  const { changeFields } = history
+  const changesOf = resource === undefined ? companyChanges : listingChanges(resource)
+  if (changeFields === undefined || changesOf === undefined) return undefined
+  const check = checkRecord(history)
+  return {
+    resource: history,
+    source: `${source}/${resource?.name ?? 'companies'}`,
+    record: (difference) =>
+      changesOf(difference.before, difference.after).map((change) => {
+        const row = check(changeRow(changeFields, difference, change))
+        if (!(row instanceof Refusal)) return row
+        const { companyJurisdiction, companyIdentifier, companyId } = difference
+        const company = companyIdentifier
+          ? `${companyJurisdiction} ${companyIdentifier}`
+          : companyId
+        throw new OperatorError(
+          `a change of ${change.attr} of ${company} cannot be recorded: ${row.reason}`,
+        )
+      }),
+  }
+}
+
+function changeRow(fields: ChangeFields, difference: Difference, change: Change): Row {
+  return {
+    company_id: difference.companyId,
+    [fields.jurisdiction]: difference.companyJurisdiction,
+    [fields.identifier]: difference.companyIdentifier,
+    [fields.date]: difference.asOf,
+    [fields.attr]: change.attr,
+    [fields.before]: change.before,
+    [fields.after]: change.after,
+  }
+}
+
+/** Whether the company came back or went, then each attribute that differs, by name. */
+export function companyChanges(before: Standing, after: Standing): Change[] {
+  const changes: Change[] = []
+  if (before.isPresent !== after.isPresent) {
+    const presence = ({ isPresent }: Standing) => (isPresent ? 'present' : 'absent')
+    changes.push({ attr: presenceAttr, before: presence(before), after: presence(after) })
+  }
+  const old = attributesOf(before)
+  const now = attributesOf(after)
+  for (const attr of [...new Set([...Object.keys(old), ...Object.keys(now)])].sort(byCodePoint)) {
+    const change = { attr, before: attributeText(old[attr]), after: attributeText(now[attr]) }
+    if (change.before !== change.after) changes.push(change)
+  }
+  return changes
+}
+
+function attributesOf({ texts: [text] }: Standing): Row {
+  return text === undefined ? {} : (JSON.parse(text) as Row)
+}
+
+/** The changes of listings of a resource that has a history; undefined where it has none. */
+function listingChanges({ history }: Resource) {
+  if (history === undefined) return undefined
+  return (before: Standing, after: Standing) => compareListings(history, before, after)
+}
+
+/** One who stands in a listing: a record, by what its history tells of it. */
+interface Entry {
+  readonly id: unknown
+  readonly text: string
+  readonly sameBy: unknown
+}
+
+/**
+ * Who came, who left, who became something else.
+ *
+ * A listing is compared as a set of texts: a record that says the same under another id is no
+ * change. One who left and one who came are one change where they are the same record or, since
+ * many sources number their records anew, the same by the field that the declaration names.
+ */
+function compareListings(history: HistoryTrait, before: Standing, after: Standing): Change[] {
+  const old = entriesOf(history, before)
+  const now = entriesOf(history, after)
+  const gone = withoutTexts(old, new Set(now.map(({ text }) => text)))
+  const come = withoutTexts(now, new Set(old.map(({ text }) => text)))
+  const changes = [...pair(gone, come, 'id'), ...pair(gone, come, 'sameBy')].map(
+    ([left, came]) => ({ attr: history.attr, before: left.text, after: came.text }),
+  )
+  return [
+    ...changes,
+    ...[...gone].map(({ text }) => ({ attr: history.attr, before: text, after: null })),
+    ...[...come].map(({ text }) => ({ attr: history.attr, before: null, after: text })),
+  ]
+}
+
+/** Takes the pairs out of both sets that have the same value of a member. */
+function pair(gone: Set<Entry>, come: Set<Entry>, member: 'id' | 'sameBy'): [Entry, Entry][] {
+  const candidates = Map.groupBy(come, (entry) => entry[member])
+  const pairs: [Entry, Entry][] = []
+  for (const entry of [...gone]) {
+    const other = entry[member] === null ? undefined : candidates.get(entry[member])?.shift()
+    if (other === undefined) continue
+    pairs.push([entry, other])
+    gone.delete(entry)
+    come.delete(other)
+  }
+  return pairs
+}
+
+/** The entries that are told by a text, in the order of the listing. */
+function entriesOf({ fields, sameBy }: HistoryTrait, { texts }: Standing): Entry[] {
+  return texts
+    .map((text) => JSON.parse(text) as Row)
+    .map((record) => ({
+      id: record['id'],
+      text: fields
+        .map((field) => attributeText(record[field]))
+        .filter((value) => value !== null)
+        .join(', '),
+      sameBy: record[sameBy] ?? null,
+    }))
+    .filter(({ text }) => text !== '')
+}
+
+function withoutTexts(entries: readonly Entry[], texts: ReadonlySet<string>): Set<Entry> {
+  const left = new Map<string, Entry>()
+  for (const entry of entries) if (!texts.has(entry.text)) left.set(entry.text, entry)
+  return new Set(left.values())
+}

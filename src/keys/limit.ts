@@ -1,0 +1,64 @@
+// How often a key may ask: `quota` requests in a window that begins with the first of them, and
+// then anew. The form on the wire is that of the IETF draft (draft-ietf-httpapi-ratelimit-headers).
+
+import { LRUCache } from 'lru-cache'
+import type { Awaitable, KeyRecord } from '../store/store.ts'
+import { parseRate, type Rate } from '../rate.ts'
+import type { Counted, Counter } from './counter.ts'
+
+/** How many different rates are kept in their readable form. */
+const policiesMax = 1_000
+
+/** What is said of a request of a key with a limit. */
+export interface RateVerdict {
+  readonly isWithin: boolean
+  /** The value of RateLimit-Policy. */
+  readonly policy: string
+  /** How many more requests the window has room for. */
+  readonly remaining: number
+  /** When the window ends, in seconds from now, rounded up. */
+  readonly resetSeconds: number
+}
+
+/** Counts a request of a key; undefined where the key has no limit. */
+export type LimitRate = (key: KeyRecord) => Awaitable<RateVerdict | undefined>
+
+/** A rate, and how it is told to clients. */
+export interface Policy {
+  readonly rate: Rate
+  readonly text: string
+}
+
+/** @param defaultRate is for keys that have none of their own, such as 600/300s; or `none`. */
+export function createLimit(defaultRate: string, counter: Counter): LimitRate {
+  const policies = new LRUCache<string, Policy>({ max: policiesMax })
+
+  function policyOf(text: string): Policy | undefined {
+    const known = policies.get(text)
+    if (known !== undefined) return known
+    const rate = parseRate(text)
+    if (rate === undefined) return undefined
+    const policy = { rate, text: `"default";q=${rate.quota};w=${rate.seconds}` }
+    policies.set(text, policy)
+    return policy
+  }
+
+  return ({ id, rate: own }) => {
+    const text = own ?? defaultRate
+    const policy = text === 'none' ? undefined : policyOf(text)
+    if (policy === undefined) return undefined
+    const counted = counter(id, policy.rate)
+    return counted instanceof Promise
+      ? counted.then((found) => verdictOf(policy, found))
+      : verdictOf(policy, counted)
+  }
+}
+
+function verdictOf({ rate, text }: Policy, { count, leftMs }: Counted): RateVerdict {
+  return {
+    isWithin: count <= rate.quota,
+    policy: text,
+    remaining: Math.max(0, rate.quota - count),
+    resetSeconds: Math.ceil(leftMs / 1_000),
+  }
+}

@@ -1,0 +1,125 @@
+// Counts that several servers share through Redis, so that a key has its rate once for all of them.
+
+import { createHash } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createClient } from '@redis/client'
+import type { Counted, SharedCounter } from './counter.ts'
+
+/** How long an answer of Redis is waited for, in milliseconds. */
+const answerMs = 250
+/** How long it is left alone after it has not answered. */
+const pauseMs = 1_000
+/** How long a start waits for the connection. */
+const connectMs = 2_000
+/** The longest pause between two attempts to connect. */
+const reconnectMsMax = 2_000
+/** The most commands that may wait for Redis at a time. */
+const waitingMax = 20_000
+
+/** Counts once, and begins the window where there is none: one script, so nothing comes between. */
+const script = `
+local count = redis.call('incr', KEYS[1])
+local left = redis.call('pttl', KEYS[1])
+if left < 0 then
+  redis.call('pexpire', KEYS[1], ARGV[1])
+  left = tonumber(ARGV[1])
+end
+return { count, left }`
+const scriptId = createHash('sha1').update(script).digest('hex')
+
+export interface SharedWindows {
+  readonly count: SharedCounter
+  close(): Promise<void>
+}
+
+/** Told once when Redis stops answering, and once when it answers again. */
+export interface SharedListener {
+  onAway(reason: string): void
+  onBack(): void
+}
+
+/**
+ * Connects to a Redis; where that takes too long, goes on without it until it is there.
+ *
+ * @param url such as redis://user:password@host:6379/0, or rediss:// for TLS.
+ * @param prefix stands before the names of all that is kept there.
+ */
+export async function connectSharedWindows(
+  url: string,
+  prefix: string,
+  listener: SharedListener,
+): Promise<SharedWindows> {
+  const client = createClient({
+    url,
+    disableOfflineQueue: true,
+    commandsQueueMaxLength: waitingMax,
+    socket: { reconnectStrategy: (tries) => Math.min(tries * 100, reconnectMsMax) },
+  })
+  const presence = createPresence(listener)
+  let pausedUntil = 0
+
+  async function run(key: string, lengthMs: number): Promise<Counted> {
+    const rest = ['1', key, String(lengthMs)]
+    const run = (...how: string[]) => client.sendCommand<[number, number]>([...how, ...rest])
+    const [count, leftMs] = await run('EVALSHA', scriptId).catch((error: unknown) => {
+      if (!String(error).includes('NOSCRIPT')) throw error
+      return run('EVAL', script)
+    })
+    return { count, leftMs }
+  }
+
+  async function countOrGiveUp(key: string, lengthMs: number): Promise<Counted | undefined> {
+    try {
+      const counted = await within(answerMs, run(key, lengthMs))
+      presence.noteBack()
+      return counted
+    } catch (error) {
+      pausedUntil = performance.now() + pauseMs
+      return presence.noteAway(error)
+    }
+  }
+
+  client.on('error', presence.noteAway)
+  const connected = client.connect().then(presence.noteBack, presence.noteAway)
+  await Promise.race([connected, sleep(connectMs, undefined, { ref: false })])
+  if (!client.isReady) presence.noteAway('no connection yet')
+  return {
+    count(keyId, { quota, seconds }) {
+      if (!client.isReady) return presence.noteAway('no connection')
+      if (performance.now() < pausedUntil) return undefined
+      return countOrGiveUp(`${prefix}${keyId}:${quota}/${seconds}`, seconds * 1_000)
+    },
+    close() {
+      if (client.isOpen) client.destroy()
+      return Promise.resolve()
+    },
+  }
+}
+
+/** Tells of what has changed, not of what is still so. */
+function createPresence(listener: SharedListener) {
+  let isAway = false
+  const noteAway = (error: unknown): undefined => {
+    if (isAway) return
+    isAway = true
+    listener.onAway(error instanceof Error ? error.message || error.name : String(error))
+  }
+  const noteBack = (): void => {
+    if (isAway) listener.onBack()
+    isAway = false
+  }
+  return { noteAway, noteBack }
+}
+
+/** The outcome of a promise, or an error where that takes too long. */
+async function within<T>(ms: number, promise: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const tooLong = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('no answer in time')), ms)
+  })
+  try {
+    return await Promise.race([promise, tooLong])
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,23 @@
+// A rate as an operator writes it: how often, in how long.
+
+/** At most `quota` times in a window of `seconds`. */
+export interface Rate {
+  readonly quota: number
+  readonly seconds: number
+}
+
+const secondsOf: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 }
+const quotaMax = 1_000_000_000
+const secondsMax = 31 * 86_400
+
+/** What a rate looks like, for messages. */
+export const rateForm = 'a count and a time such as 600/300s, 60/1m or 1000/1d'
+
+/** Reads a rate such as 600/300s; undefined for any other text, and for a window over 31 days. */
+export function parseRate(text: string): Rate | undefined {
+  const [, count = '', length = '', unit = ''] = /^(\d{1,10})\/(\d{1,7})([smhd])$/.exec(text) ?? []
+  const quota = Number(count)
+  const seconds = Number(length) * (secondsOf[unit] ?? NaN)
+  const isRate = quota >= 1 && quota <= quotaMax && seconds >= 1 && seconds <= secondsMax
+  return isRate ? { quota, seconds } : undefined
+}

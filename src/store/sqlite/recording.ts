@@ -1,0 +1,101 @@
+// What an import changes, recorded as records of another resource: found before the merge writes
+// over it, appended after it, in the same transaction.
+
+import type { DatabaseSync } from 'node:sqlite'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Resource } from '../../resources/resource.ts'
+import { collectDifferences, type DifferenceRow } from '../differences.ts'
+import type { Difference, Recording, StagedRow } from '../store.ts'
+import { companyDifferences } from './merge-companies.ts'
+import { appendRecords, gone, recordText } from './merge.ts'
+
+type Parameters = Record<string, string | number | null>
+
+/**
+ * Stages the records that tell what the merge is about to change, and gives how many they are.
+ *
+ * To be called after the merge has found its changes and before it applies them.
+ *
+ * @param resource undefined where companies are imported
+ */
+export async function stageDifferences(
+  db: DatabaseSync,
+  resource: Resource | undefined,
+  recording: Recording,
+  parameters: Parameters,
+  stage: (row: StagedRow) => void,
+): Promise<number> {
+  let recorded = 0
+  let companies = 0
+  for (const difference of findDifferences(db, resource, recording.resource, parameters)) {
+    for (const row of recording.record(difference)) {
+      stage({ ...row, companyId: difference.companyId })
+      recorded += 1
+    }
+    companies += 1
+    // A turn of the event loop now and then, so that a signal is seen.
+    if (companies % 1_000 === 0) await nextTurn()
+  }
+  return recorded
+}
+
+function* findDifferences(
+  db: DatabaseSync,
+  resource: Resource | undefined,
+  history: Resource,
+  parameters: Parameters,
+): Generator<Difference> {
+  if (resource) {
+    const sighted = db.prepare(findSighted(resource.name, history.name))
+    sighted.setAllowUnknownNamedParameters(true)
+    sighted.run(parameters)
+  }
+  const rows = db.prepare(resource ? listingDifferences(resource.name) : companyDifferences)
+  rows.setAllowUnknownNamedParameters(true)
+  const differences = collectDifferences()
+  for (const row of rows.iterate(parameters)) {
+    const difference = differences.add(row as unknown as DifferenceRow)
+    if (difference) yield difference
+  }
+  const last = differences.end()
+  if (last) yield last
+}
+
+/** The statements that append what was recorded after row `$after` of the stage. */
+export function appendRecorded(history: Resource): readonly string[] {
+  const used = ['change', 'removal', 'touched', 'edit', 'pending', 'type_change', 'new_meta']
+  return [...used.map((name) => `drop table if exists temp.${name}`), ...appendRecords(history)]
+}
+
+/**
+ * The touched companies in which the source has had records before. The first state of a company
+ * is no change; where its last record has gone, what was recorded of it tells that it had some.
+ */
+const findSighted = (name: string, history: string) => `
+  create temp table sighted as
+    select t.company_id from (
+      select company_id from change union select company_id from removal
+    ) t
+    where exists (
+      select 1 from ${name} r where r.company_id = t.company_id and r.source_id = $source
+    ) or exists (
+      select 1 from ${history} h
+      where h.company_id = t.company_id and h.source_id = $recordingSource
+    )`
+
+const listingDifferences = (name: string) => `
+  select k.id, k.jurisdiction, k.identifier, $asOf as as_of, 1 as was_present, 1 as is_present,
+    d.text, d.is_before, d.is_after
+  from (
+    select r.company_id, r.id, r.record as text, 1 as is_before, g.position is null as is_after
+      from sighted t
+      join ${name} r on r.company_id = t.company_id and r.source_id = $source
+      left join ${gone} g on g.company_id = r.company_id and g.position = r.position
+    union all
+    select c.company_id, c.id, ${recordText}, 0, 1
+      from sighted t
+      join change c on c.company_id = t.company_id
+      join stage s on s.seq = c.seq
+  ) d
+  join companies k on k.id = d.company_id
+  order by d.company_id, d.id`

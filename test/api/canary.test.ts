@@ -1,0 +1,150 @@
+// A key that is used through a whole run, rightly and wrongly, appears nowhere but in the hands of
+// its owner (reliability row C13).
+
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import { after, test } from 'node:test'
+import { resources } from '../../src/resources/index.ts'
+import { rights } from '../../src/resources/rights.ts'
+import { pathOf } from '../support/make-app.ts'
+import { makeRecords } from '../support/make-record.ts'
+import { runDossier } from '../support/run-dossier.ts'
+import { answersIn, exchange, runServer } from '../support/run-server.ts'
+import { makeTempStore } from '../support/temp-store.ts'
+
+const path = pathOf(rights, 1)
+const store = await makeTempStore({ after }, resources)
+await store.load([{ resource: rights, company: 1, records: makeRecords(rights, 12) }])
+
+/** Fails where a text holds the key, or a third of its secret. */
+function assertWithout(key: string, text: string, where: string): void {
+  const secret = key.slice('dossier_'.length)
+  for (let at = 0; at + 16 <= secret.length; at += 1) {
+    assert.ok(!text.includes(secret.slice(at, at + 16)), `${where} holds the key: ${text}`)
+  }
+}
+
+/** Requests with the key where it belongs, and everywhere else. */
+function requestsWith(key: string): readonly string[] {
+  const good = `Host: x\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\n`
+  const bare = 'Host: x\r\nConnection: close\r\n'
+  const body = (text: string) =>
+    `Content-Type: application/json\r\nContent-Length: ${text.length}\r\n\r\n${text}`
+  return [
+    `GET ${path} HTTP/1.1\r\n${good}\r\n`,
+    `HEAD ${path} HTTP/1.1\r\n${good}\r\n`,
+    `GET ${path}?limit=5 HTTP/1.1\r\n${good}If-None-Match: *\r\n\r\n`,
+    `GET ${path}?limit=${key} HTTP/1.1\r\n${good}\r\n`,
+    `GET ${path}?${key}=1 HTTP/1.1\r\n${good}\r\n`,
+    `GET ${path}?x${key}=1 HTTP/1.1\r\n${good}\r\n`,
+    `GET ${pathOf(rights, key)} HTTP/1.1\r\n${good}\r\n`,
+    `GET ${pathOf(rights, `%zz${key}`)} HTTP/1.1\r\n${good}\r\n`,
+    `GET ${path} HTTP/1.1\r\n${good}${body(`{"page":"${key}"}`)}`,
+    `GET ${path} HTTP/1.1\r\n${good}${body(`{"${key}":1}`)}`,
+    `GET ${path} HTTP/1.1\r\n${good}${body(key)}`,
+    `POST ${path} HTTP/1.1\r\n${good}\r\n`,
+    `GET ${path} HTTP/1.1\r\n${bare}Authorization: Basic ${key}\r\n\r\n`,
+    `GET ${path} HTTP/1.1\r\n${bare}Authorization: Bearer ${key}x\r\n\r\n`,
+    `GET ${path}?key=${key} HTTP/1.1\r\n${bare}\r\n`,
+    `GET /${key} HTTP/1.1\r\n${bare}\r\n`,
+    `GET /healthz HTTP/1.1\r\n${bare}User-Agent: ${key}\r\nCookie: ${key}\r\n\r\n`,
+    `GET /healthz HTTP/1.1\r\n${bare}X-Request-Id: ${key}\r\nReferer: ${key}\r\n\r\n`,
+    `GET /healthz HTTP/1.1\r\n${bare}Expect: ${key}\r\n\r\n`,
+    `CONNECT ${key} HTTP/1.1\r\n${bare}\r\n`,
+    `${key}\r\n\r\n`,
+    `GET /healthz HTTP/1.1\r\n${bare}${key}\r\n\r\n`,
+    `GET /healthz HTTP/1.1\r\n${bare}X: ${key.repeat(400)}\r\n\r\n`,
+  ]
+}
+
+test('C13 a key appears in no log, error, message or process list', async (t) => {
+  const dossier = (...args: string[]) => runDossier(store.folder, [...args, '--db', store.db])
+  const key = (await dossier('keys', 'create', '--name', 'canary')).out.trim()
+  for (const args of [['list'], ['list', '--json'], ['create', '--name', 'canary']]) {
+    const { out, err } = await dossier('keys', ...args)
+    assertWithout(key, out + err, `keys ${args.join(' ')}`)
+  }
+  const wrong = await dossier('keys', 'revoke', key)
+  assert.equal(wrong.code, 1)
+
+  const server = await runServer(t, store.db, ['--log-level', 'debug'])
+  for (const request of requestsWith(key)) {
+    const shown = request.replaceAll(key, '{key}').slice(0, 200)
+    const received = await exchange(server.port, request)
+    const [answer] = answersIn(received, [request.startsWith('HEAD') ? 'HEAD' : 'GET'])
+    assert.ok(answer, shown)
+    // The request's own id comes back to who chose it (contract section 5).
+    const { 'x-request-id': id = '', ...headers } = answer.headers
+    if (id !== key) assertWithout(key, id, shown)
+    assertWithout(key, JSON.stringify(headers) + answer.body, shown)
+  }
+  if (existsSync('/proc')) {
+    const of = (file: string) => readFileSync(`/proc/${server.pid}/${file}`, 'utf8')
+    assertWithout(key, of('cmdline') + of('environ'), 'the process list')
+  }
+
+  // A fault inside, with its cause in the log.
+  const other = new DatabaseSync(store.db)
+  other.exec('drop table rights')
+  other.close()
+  const [, , , failing = ''] = requestsWith(key).map((text) =>
+    text.replace(`limit=${key}`, 'limit=7'),
+  )
+  const broken = answersIn(await exchange(server.port, failing))[0]
+  assert.equal(broken?.status, 503)
+  assertWithout(key, JSON.stringify(broken), 'the fault')
+
+  server.stop()
+  const { code, lines } = await server.ended()
+  assert.equal(code, 0)
+  assert.ok(lines.length > requestsWith(key).length, 'each has a line')
+  assert.ok(lines.some((line) => 'err' in line))
+  assertWithout(key, server.printed(), 'the log')
+})
+
+test('a line of the log has id, key’s name, resource, status, time and bytes', async (t) => {
+  const db = await makeTempStore(t, resources)
+  await db.load([{ resource: rights, company: 1, records: makeRecords(rights, 2) }])
+  const key = await db.issueKey({ name: 'acme' })
+  const server = await runServer(t, db.db)
+  const ask = (id: string, start: string, extra = '') =>
+    exchange(
+      server.port,
+      `${start} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-Request-Id: ${id}\r\n${extra}\r\n`,
+    )
+  const auth = `Authorization: Bearer ${key}\r\n`
+  const [page] = answersIn(await ask('a', `GET ${path}`, auth))
+  await ask('b', `HEAD ${path}`, auth)
+  await ask('c', `GET ${path}`)
+  await ask('d', 'GET /healthz')
+  server.stop()
+  const { lines } = await server.ended()
+  const lineOf = (id: string) => {
+    const { level, time, ms, ...rest } = lines.find((line) => line['request_id'] === id) ?? {}
+    assert.equal(level, 30)
+    assert.equal(typeof time, 'number')
+    assert.equal(typeof ms, 'number')
+    return rest
+  }
+  const bytes = page?.body.length
+  assert.deepEqual(lineOf('a'), {
+    ...{ request_id: 'a', method: 'GET', path, status: 200, bytes },
+    ...{ resource: 'rights', key: 'acme' },
+  })
+  assert.deepEqual(lineOf('b'), {
+    ...{ request_id: 'b', method: 'HEAD', path, status: 200, bytes: 0 },
+    ...{ resource: 'rights', key: 'acme' },
+  })
+  const refused = failureBytes(403, 'Forbidden')
+  assert.deepEqual(lineOf('c'), {
+    ...{ request_id: 'c', method: 'GET', path, status: 403, bytes: refused, resource: 'rights' },
+  })
+  assert.deepEqual(lineOf('d'), {
+    ...{ request_id: 'd', method: 'GET', path: '/healthz', status: 200, bytes: 11 },
+  })
+})
+
+function failureBytes(code: number, message: string): number {
+  return JSON.stringify({ ok: false, error: { code, message } }).length
+}

@@ -1,0 +1,230 @@
+// What one connection may cost: requests without reading, and every time that it may take. The
+// limits are those of the server, made small where a test would have to wait.
+
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import { test, type TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { resources } from '../../src/resources/index.ts'
+import { rights } from '../../src/resources/rights.ts'
+import { type WireLimits, wireLimits } from '../../src/http/wire-server.ts'
+import { expectedBody, makeApp, pathOf } from '../support/make-app.ts'
+import { makeRecords } from '../support/make-record.ts'
+import {
+  answerIn,
+  answersIn,
+  checkRawFailure,
+  exchange,
+  openWire,
+  runServer,
+} from '../support/run-server.ts'
+import { makeTempStore } from '../support/temp-store.ts'
+
+const all = makeRecords(rights, 12)
+const path = pathOf(rights, 1)
+const whole = expectedBody({ resource: rights, all })
+
+/** A listening application with these limits. */
+async function listen(t: TestContext, limits: Partial<WireLimits>, records = all) {
+  const { app, key } = await makeApp(t, {
+    records: [{ resource: rights, company: 1, records }],
+    limits: { checkMs: 50, ...limits },
+  })
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  const { port } = app.server.address() as AddressInfo
+  const fields = `Host: x\r\nAuthorization: Bearer ${key}\r\n`
+  const request = (query = '', more = '') => `GET ${path}${query} HTTP/1.1\r\n${fields}${more}\r\n`
+  return { app, port, request, open: () => openCount(app.server) }
+}
+
+/** How many connections a server has. */
+function openCount(server: {
+  getConnections(done: (e: Error | null, n: number) => void): unknown
+}) {
+  return new Promise<number>((done) => {
+    server.getConnections((_error, count) => done(count))
+  })
+}
+
+/** Waits until a claim holds; gives how long that took, in milliseconds. */
+async function until(claim: () => Promise<boolean> | boolean): Promise<number> {
+  const start = performance.now()
+  while (!(await claim())) {
+    assert.ok(performance.now() - start < 5_000, 'it holds at last')
+    await sleep(10)
+  }
+  return performance.now() - start
+}
+
+test('D23 eight requests may wait for their answers on a connection', async (t) => {
+  const { port, request } = await listen(t, {})
+  assert.equal(wireLimits.unansweredMax, 8)
+  const bytes = request().repeat(7) + request('', 'Connection: close\r\n')
+  const answers = answersIn(await exchange(port, bytes))
+  assert.deepEqual(
+    answers.map(({ body }) => body),
+    new Array<string>(8).fill(whole),
+  )
+})
+
+test('D23 a client that sends a ninth without reading is cut off, and nobody else', async (t) => {
+  const { port, request, open } = await listen(t, {})
+  const witness = await openWire(port)
+  witness.send(request())
+  await witness.until(/pagination_offset/)
+  assert.equal(await exchange(port, request().repeat(9)), '')
+  assert.equal(await open(), 1)
+  witness.send(request('', 'Connection: close\r\n'))
+  assert.equal(answersIn(await witness.closed()).length, 2)
+})
+
+test('D23 a client that reads may ask as often as it likes on a connection', async (t) => {
+  const { port, request } = await listen(t, {})
+  const wire = await openWire(port)
+  for (let turn = 0; turn < 10; turn += 1) {
+    wire.send(request().repeat(7) + request('', `X-Request-Id: turn-${turn}\r\n`))
+    await wire.until(new RegExp(`x-request-id: turn-${turn}`))
+  }
+  wire.socket.end()
+  assert.equal(answersIn(await wire.closed()).length, 80)
+})
+
+/** The resident memory of a process, in MiB. */
+function residentMib(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / 1_024
+}
+
+const noProc = existsSync('/proc/self/status') ? false : 'there is no /proc'
+
+test('E3 50 clients ask for 200 pages each and never read', { skip: noProc }, async (t) => {
+  const store = await makeTempStore(t, resources)
+  const many = makeRecords(rights, 1_000)
+  await store.load([{ resource: rights, company: 1, records: many }])
+  const key = await store.issueKey({ name: 'test' })
+  const { port, pid } = await runServer(t, store.db, ['--cache-mib', '0'])
+  const fields = `Host: x\r\nAuthorization: Bearer ${key}\r\n`
+  const last = `GET /healthz HTTP/1.1\r\nConnection: close\r\n${fields}\r\n`
+  assert.equal(answerIn(await exchange(port, last)).status, 200)
+  const before = residentMib(pid)
+  const request = `GET ${path}?limit=1000 HTTP/1.1\r\n${fields}\r\n`
+  const sockets = await Promise.all(
+    Array.from({ length: 50 }, async () => {
+      const socket = connect(port, '127.0.0.1').pause()
+      socket.on('error', () => undefined)
+      await once(socket, 'connect')
+      socket.write(request.repeat(200))
+      return socket
+    }),
+  )
+  t.after(() => sockets.forEach((socket) => socket.destroy()))
+  let peak = 0
+  for (let turn = 0; turn < 10; turn += 1) {
+    assert.equal(answerIn(await exchange(port, last)).status, 200)
+    peak = Math.max(peak, residentMib(pid))
+    await sleep(20)
+  }
+  t.diagnostic(`resident: ${before.toFixed(0)} MiB, then at most ${peak.toFixed(0)} MiB`)
+  assert.ok(peak - before < 100, `${before} MiB, then ${peak} MiB`)
+})
+
+test('E3 a client that does not read its answer is cut off after the standstill', async (t) => {
+  assert.equal(wireLimits.standstillMs, 15_000)
+  const long = makeRecords(rights, 1_000).map((record) => ({ ...record, name: 'x'.repeat(20_000) }))
+  const { port, request, open } = await listen(t, { standstillMs: 300 }, long)
+  const socket = connect(port, '127.0.0.1').pause()
+  socket.on('error', () => undefined)
+  await once(socket, 'connect')
+  socket.write(request('?limit=1000'))
+  await until(async () => (await open()) === 1)
+  const ms = await until(async () => (await open()) === 0)
+  assert.ok(ms > 200, `${ms} ms: not before its time`)
+  socket.destroy()
+})
+
+test('E3 a client that reads slowly, but reads, gets its answer', async (t) => {
+  const long = makeRecords(rights, 500).map((record) => ({ ...record, name: 'x'.repeat(20_000) }))
+  const { port, request } = await listen(t, { standstillMs: 500 }, long)
+  const socket = connect(port, '127.0.0.1')
+  socket.write(request('?limit=1000', 'Connection: close\r\n'))
+  let bytes = 0
+  socket.on('data', (chunk) => {
+    bytes += chunk.length
+    socket.pause()
+    setTimeout(() => socket.resume(), 5)
+  })
+  await once(socket, 'close')
+  assert.ok(bytes > 10_000_000, `${bytes} bytes`)
+})
+
+test('E1 a head that drips in is a 408 when its time is over', async (t) => {
+  assert.equal(wireLimits.headMs, 10_000)
+  assert.equal(wireLimits.checkMs, 1_000)
+  const { port, request } = await listen(t, { headMs: 300 })
+  const dripping = await Promise.all(Array.from({ length: 20 }, () => openWire(port)))
+  const timers = dripping.map((wire) => setInterval(() => wire.send('X'), 30))
+  for (const wire of dripping) wire.send('GET /healthz HTTP/1.1\r\nHost: x\r\n')
+  const good = answerIn(await exchange(port, request('', 'Connection: close\r\n')))
+  assert.equal(good.body, whole)
+  for (const wire of dripping) checkRawFailure(answerIn(await wire.closed()), 408)
+  for (const timer of timers) clearInterval(timer)
+})
+
+test('B12 a body that drips in is a 408 when its time is over', async (t) => {
+  assert.equal(wireLimits.requestMs, 30_000)
+  const { port, request } = await listen(t, { headMs: 200, requestMs: 400 })
+  const wire = await openWire(port)
+  wire.send(request('', 'Content-Type: application/json\r\nContent-Length: 100\r\n'))
+  const timer = setInterval(() => wire.send(' '), 30)
+  checkRawFailure(answerIn(await wire.closed()), 408, 'Request Timeout')
+  clearInterval(timer)
+})
+
+test('B12 a body that stops coming is a 408 after the standstill', async (t) => {
+  const { port, request } = await listen(t, { standstillMs: 300 })
+  const wire = await openWire(port)
+  wire.send(request('', 'Content-Type: application/json\r\nContent-Length: 100\r\n') + '{"page":1 ')
+  checkRawFailure(answerIn(await wire.closed()), 408, 'Request Timeout')
+})
+
+test('B12 a 408 comes after the answers to the requests before it', async (t) => {
+  const { port, request } = await listen(t, { headMs: 200, requestMs: 400 })
+  const [first, second] = answersIn(await exchange(port, `${request()}GET /heal`))
+  assert.equal(first?.body, whole)
+  assert.ok(second)
+  checkRawFailure(second, 408)
+})
+
+test('E2 a client that connects and says nothing is answered a 408, and closed', async (t) => {
+  const { port, open } = await listen(t, { headMs: 200 })
+  const wire = await openWire(port)
+  checkRawFailure(answerIn(await wire.closed()), 408)
+  assert.equal(await open(), 0)
+})
+
+test('E2 a connection at rest is closed when its time is over, and not before', async (t) => {
+  assert.equal(wireLimits.restMs, 65_000)
+  // Node adds a second of its own, so that no request meets a closed door.
+  const { port, request } = await listen(t, { restMs: 100, standstillMs: 50, headMs: 50 })
+  const wire = await openWire(port)
+  const start = performance.now()
+  wire.send(request())
+  await wire.until(/pagination_offset/)
+  assert.equal(answerIn(await wire.closed()).body, whole)
+  const ms = performance.now() - start
+  assert.ok(ms > 1_000 && ms < 4_000, `${ms} ms`)
+})
+
+test('E2 what has been refused and does not hang up is cut off', async (t) => {
+  const { app, port, open } = await listen(t, { standstillMs: 200 })
+  const served = once(app.server, 'connection') as Promise<[Socket]>
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
+  socket.on('error', () => undefined)
+  socket.resume()
+  socket.write('nonsense\r\n\r\n')
+  await served
+  await until(async () => (await open()) === 0)
+  socket.destroy()
+})

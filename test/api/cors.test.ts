@@ -1,0 +1,120 @@
+// D11: pages of other origins read answers where the operator wants it, and nowhere else.
+
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { rights } from '../../src/resources/rights.ts'
+import { resolveSettings, settingsOf } from '../../src/config.ts'
+import { type Answer, checkFailure, checkPage, makeApp, pathOf } from '../support/make-app.ts'
+import { makeRecords } from '../support/make-record.ts'
+
+const all = makeRecords(rights, 3)
+const records = [{ resource: rights, company: 1, records: all }]
+const path = pathOf(rights, 1)
+const mine = 'https://mine.example'
+const preflight = {
+  'access-control-request-method': 'GET',
+  'access-control-request-headers': 'authorization',
+}
+
+/** The fields of an answer that are about other origins. */
+function grantsOf({ headers }: Answer): string[] {
+  return Object.keys(headers).filter((name) => name.startsWith('access-control-'))
+}
+
+const plain = await makeApp({ after }, { records })
+const listed = await makeApp({ after }, { records, corsOrigins: [mine, 'http://localhost:3000'] })
+const open = await makeApp({ after }, { records, corsOrigins: ['*'] })
+
+test('D11 unless configured, no answer says anything of origins', async () => {
+  for (const origin of [mine, 'null', 'http://127.0.0.1']) {
+    for (const url of [path, `${path}?limit=0`, '/healthz', '/docs', '/nothing', '/%zz']) {
+      const answer = await plain.ask(url, { headers: { origin } })
+      assert.deepEqual(grantsOf(answer), [])
+      assert.doesNotMatch(answer.headers['vary'] ?? '', /origin/i)
+    }
+    const headers = { origin, ...preflight }
+    const answer = await plain.ask(path, { method: 'OPTIONS', headers })
+    checkFailure(answer, 405, 'Method Not Allowed')
+    assert.deepEqual(grantsOf(answer), [])
+    const anonymous = { method: 'OPTIONS', headers, authorization: null }
+    checkFailure(await plain.ask(path, anonymous), 403, 'Forbidden')
+  }
+})
+
+test('D11 a listed origin reads every answer, failures included', async () => {
+  for (const origin of [mine, 'http://localhost:3000']) {
+    const headers = { origin }
+    checkPage(await listed.ask(path, { headers }), { resource: rights, all })
+    for (const url of [path, `${path}?limit=0`, '/healthz', '/nothing', '/%zz', '/docs']) {
+      for (const question of [{ headers }, { headers, authorization: null }]) {
+        const answer = await listed.ask(url, question)
+        assert.equal(answer.headers['access-control-allow-origin'], origin)
+        assert.match(answer.headers['access-control-expose-headers'] ?? '', /\bRetry-After\b/)
+        assert.equal(answer.headers['access-control-allow-credentials'], undefined)
+        assert.match(answer.headers['vary'] ?? '', /^Origin\b/)
+      }
+    }
+  }
+})
+
+test('D11 another origin, or none, reads nothing; caches are told that origins matter', async () => {
+  const others = [
+    'https://other.example',
+    `${mine}.evil.example`,
+    'http://mine.example',
+    'null',
+    '',
+  ]
+  for (const origin of [...others, `${mine}:443`, mine.toUpperCase(), undefined]) {
+    const headers = origin === undefined ? {} : { origin }
+    const answer = await listed.ask(path, { headers })
+    assert.deepEqual(grantsOf(answer), [])
+    assert.equal(answer.headers['vary'], 'Origin, Accept-Encoding')
+    const asked = { ...headers, ...preflight }
+    checkFailure(await listed.ask(path, { method: 'OPTIONS', headers: asked }), 405, /./)
+  }
+})
+
+test('D11 a browser that asks for leave gets the same answer for every path, without a key', async () => {
+  for (const url of [path, pathOf(rights, 404), '/api/nothing', '/nothing', '/healthz']) {
+    const headers = { origin: mine, ...preflight }
+    const answer = await listed.ask(url, { method: 'OPTIONS', headers, authorization: null })
+    assert.equal(answer.status, 204)
+    assert.equal(answer.text, '')
+    assert.equal(answer.headers['access-control-allow-origin'], mine)
+    assert.equal(answer.headers['access-control-allow-methods'], 'GET, HEAD')
+    assert.match(answer.headers['access-control-allow-headers'] ?? '', /\bAuthorization\b/)
+    assert.equal(answer.headers['access-control-max-age'], '600')
+    assert.ok(answer.headers['x-request-id'])
+  }
+  const bare = { method: 'OPTIONS', headers: { origin: mine } }
+  checkFailure(await listed.ask(path, bare), 405, 'Method Not Allowed')
+})
+
+test('D11 * is for all origins, never with credentials', async () => {
+  for (const origin of [mine, 'null', undefined]) {
+    const answer = await open.ask(path, origin === undefined ? {} : { headers: { origin } })
+    assert.equal(answer.headers['access-control-allow-origin'], '*')
+    assert.equal(answer.headers['access-control-allow-credentials'], undefined)
+    assert.equal(answer.headers['vary'], 'Accept-Encoding')
+  }
+})
+
+test('--cors-origin takes none, *, or origins as browsers write them', () => {
+  const read = (value: string) =>
+    settingsOf(resolveSettings({ 'cors-origin': value }, {})).corsOrigin
+  for (const value of ['none', '*', mine, `${mine}, http://localhost:3000`]) {
+    assert.equal(read(value), value)
+  }
+  for (const value of [
+    '',
+    'mine.example',
+    `${mine}/`,
+    'HTTPS://x',
+    'ftp://x',
+    'null',
+    `${mine},`,
+  ]) {
+    assert.throws(() => read(value), /^UsageError: --cors-origin is .*; it must be none, \*, or/)
+  }
+})

@@ -1,0 +1,115 @@
+// E4 and E12: more than can be served in time is refused at once, and served again when it is over.
+
+import assert from 'node:assert/strict'
+import type { AddressInfo } from 'node:net'
+import { test, type TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { settings } from '../../src/config.ts'
+import { type LoadLimits, loadLimits } from '../../src/http/load.ts'
+import { rights } from '../../src/resources/rights.ts'
+import { checkFailure, checkPage, expectedBody, makeApp, pathOf } from '../support/make-app.ts'
+import { makeRecords } from '../support/make-record.ts'
+import { answerIn, checkRawFailure, exchange, openWire } from '../support/run-server.ts'
+
+const all = makeRecords(rights, 3)
+const records = [{ resource: rights, company: 1, records: all }]
+const path = pathOf(rights, 1)
+const whole = expectedBody({ resource: rights, all })
+
+/** A listening application whose store answers only when the gate is open. */
+async function listen(t: TestContext, limits: Partial<LoadLimits>) {
+  const { promise: gate, resolve: open } = Promise.withResolvers<undefined>()
+  const made = await makeApp(t, {
+    records,
+    limits,
+    cacheBytesMax: 0,
+    wrapStore: (store) => ({
+      ...store,
+      readPage: (...range) => gate.then(() => store.readPage(...range)),
+    }),
+  })
+  await made.app.listen({ port: 0, host: '127.0.0.1' })
+  const { port } = made.app.server.address() as AddressInfo
+  const fields = `Host: x\r\nAuthorization: Bearer ${made.key}\r\n`
+  const get = (url: string) => `GET ${url} HTTP/1.1\r\nConnection: close\r\n${fields}\r\n`
+  return { ...made, port, get, open: () => open(undefined) }
+}
+
+/** Waits until an answer to a question has a status. */
+async function untilStatus(ask: () => Promise<number>, status: number): Promise<void> {
+  const start = performance.now()
+  while ((await ask()) !== status) {
+    assert.ok(performance.now() - start < 5_000, `${status} at last`)
+    await sleep(20)
+  }
+}
+
+test('E12 as many requests as may be under way, and 503 with Retry-After for one more', async (t) => {
+  const { port, get, open, logged } = await listen(t, { requestsMax: 3 })
+  const wires = await Promise.all(Array.from({ length: 3 }, () => openWire(port)))
+  for (const wire of wires) wire.send(get(path))
+  await untilStatus(async () => answerIn(await exchange(port, get(`${path}?limit=0`))).status, 503)
+  for (let turn = 0; turn < 20; turn += 1) {
+    const answer = answerIn(await exchange(port, get(path)))
+    checkRawFailure(answer, 503, 'Service Unavailable')
+    assert.match(answer.headers['retry-after'] ?? '', /^[1-9]\d*$/)
+  }
+  for (const url of ['/healthz', '/readyz']) {
+    assert.equal(answerIn(await exchange(port, get(url))).status, 200, 'the checks are answered')
+  }
+  open()
+  for (const wire of wires) assert.equal(answerIn(await wire.closed()).body, whole)
+  assert.equal(answerIn(await exchange(port, get(path))).body, whole)
+  const warnings = logged().filter(({ level }) => Number(level) > 30)
+  assert.equal(warnings.length, 1, 'one warning for all of them')
+  assert.equal(warnings[0]?.['msg'], 'overloaded')
+  assert.equal(warnings[0]['reason'], 'requests')
+})
+
+test('E12 a client that goes away frees what it has taken', async (t) => {
+  const { port, get, open } = await listen(t, { requestsMax: 2 })
+  const status = async () => answerIn(await exchange(port, get(`${path}?limit=0`))).status
+  for (let turn = 0; turn < 3; turn += 1) {
+    const wires = await Promise.all([openWire(port), openWire(port)])
+    for (const wire of wires) wire.send(get(path))
+    await untilStatus(status, 503)
+    for (const wire of wires) wire.socket.destroy()
+    await untilStatus(status, 400)
+  }
+  open()
+  assert.equal(answerIn(await exchange(port, get(path))).body, whole)
+})
+
+test('E12 while the event loop is late requests are refused, and soon after no more', async (t) => {
+  const { ask } = await makeApp(t, { records, limits: { delayMsMax: 50 } })
+  checkPage(await ask(path), { resource: rights, all })
+  for (let turn = 0; turn < 3; turn += 1) {
+    const end = performance.now() + 400
+    while (performance.now() < end);
+    await sleep(1)
+  }
+  const late = await ask(path)
+  checkFailure(late, 503, 'Service Unavailable')
+  assert.ok(late.headers['retry-after'])
+  assert.equal((await ask('/healthz')).status, 200)
+  await untilStatus(async () => (await ask(path)).status, 200)
+})
+
+test('E4 a connection too many is closed at once; when one is free, the next is served', async (t) => {
+  const { port, get, open, logged } = await listen(t, { connectionsMax: 2 })
+  open()
+  const [first] = await Promise.all([openWire(port), openWire(port)])
+  assert.equal(await exchange(port, get(path)), '')
+  first.socket.destroy()
+  const start = performance.now()
+  while ((await exchange(port, get(path))) === '') assert.ok(performance.now() - start < 5_000)
+  assert.equal(logged().filter(({ reason }) => reason === 'connections').length, 1)
+})
+
+test('the settings have the usual limits for defaults', () => {
+  const { connectionsMax, requestsMax, delayMsMax } = settings
+  const defaults = [connectionsMax, requestsMax, delayMsMax].map((setting) =>
+    Number(setting.default),
+  )
+  assert.deepEqual(defaults, Object.values(loadLimits))
+})

@@ -1,0 +1,180 @@
+// What the server says of itself to Prometheus (reliability rows I12, I13, C13).
+
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { networkInterfaces } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { resources } from '../../src/resources/index.ts'
+import { rights } from '../../src/resources/rights.ts'
+import { pathOf } from '../support/make-app.ts'
+import { makeRecords } from '../support/make-record.ts'
+import { parseMetrics, readMetrics, sumOf } from '../support/read-metrics.ts'
+import { runDossier } from '../support/run-dossier.ts'
+import { answersIn, exchange, runServer, type Server } from '../support/run-server.ts'
+import { makeTempStore } from '../support/temp-store.ts'
+
+const companyId = 4_711_000_123
+const path = pathOf(rights, companyId)
+const store = await makeTempStore({ after }, resources)
+await store.load([{ resource: rights, company: companyId, records: makeRecords(rights, 12) }])
+const key = await store.issueKey({ name: 'canary-client' })
+
+function metricsUrl(server: Server): string {
+  return /"metrics_url":"([^"]+)"/.exec(server.printed())?.[1] ?? assert.fail(server.printed())
+}
+
+async function ask(server: Server, target: string, extra = ''): Promise<number> {
+  const head = `GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${extra}\r\n`
+  const [answer] = answersIn(await exchange(server.port, head))
+  return answer?.body.length ?? 0
+}
+
+test('requests, times, bytes, cache, refused keys and the registry are counted', async (t) => {
+  const server = await runServer(t, store.db, ['--metrics-port', '0'])
+  const auth = `Authorization: Bearer ${key}\r\n`
+  const bytes =
+    (await ask(server, path, auth)) +
+    (await ask(server, path, auth)) +
+    (await ask(server, `${path}?limit=5`, auth)) +
+    (await ask(server, `${path}?limit=0`, auth)) +
+    (await ask(server, path))
+  await ask(server, path, `${auth}If-None-Match: *\r\n`)
+  await ask(server, '/healthz')
+  await ask(server, '/nowhere')
+  await ask(server, '/%zz')
+  await exchange(server.port, 'NONSENSE\r\n\r\n')
+  const samples = await readMetrics(metricsUrl(server))
+  const values = {
+    'dossier_requests_total{resource="rights",status="200"}': 3,
+    'dossier_requests_total{resource="rights",status="304"}': 1,
+    'dossier_requests_total{resource="rights",status="400"}': 1,
+    'dossier_requests_total{resource="rights",status="403"}': 1,
+    'dossier_requests_total{resource="none",status="200"}': 1,
+    'dossier_requests_total{resource="none",status="404"}': 1,
+    'dossier_requests_total{resource="none",status="400"}': 1,
+    'dossier_response_bytes_total{resource="rights"}': bytes,
+    'dossier_response_bytes_total{resource="jobs"}': 0,
+    'dossier_request_duration_seconds_count{resource="rights"}': 6,
+    'dossier_request_duration_seconds_bucket{resource="rights",le="+Inf"}': 6,
+    dossier_page_cache_hits_total: 1,
+    dossier_page_cache_misses_total: 2,
+    dossier_keys_refused_total: 1,
+    dossier_broken_requests_total: 1,
+    'dossier_store_duration_seconds_count{operation="page"}': 2,
+    'dossier_store_duration_seconds_count{operation="head"}': 2,
+    dossier_registry_version: 1,
+    dossier_store_up: 1,
+  }
+  for (const [name, value] of Object.entries(values)) assert.equal(samples.get(name), value, name)
+  const lastImport = samples.get('dossier_last_import_timestamp_seconds{source="test"}') ?? 0
+  assert.ok(Math.abs(Date.now() / 1_000 - lastImport) < 600, String(lastImport))
+  const seconds = samples.get('dossier_request_duration_seconds_sum{resource="rights"}') ?? 0
+  assert.ok(seconds > 0 && seconds < 5, String(seconds))
+  const buckets = [...samples]
+    .filter(([name]) =>
+      name.startsWith('dossier_request_duration_seconds_bucket{resource="rights"'),
+    )
+    .map(([, count]) => count)
+  assert.deepEqual(
+    buckets,
+    buckets.toSorted((a, b) => a - b),
+    'buckets are cumulative',
+  )
+  for (const name of ['nodejs_eventloop_lag_p99_seconds', 'process_resident_memory_bytes']) {
+    assert.ok((samples.get(name) ?? 0) > 0, name)
+  }
+})
+
+test('freshness: the next import moves its source’s time, and the version', async (t) => {
+  const own = await makeTempStore(t, resources)
+  await own.load([{ resource: rights, company: 1, records: makeRecords(rights, 1) }])
+  const server = await runServer(t, own.db, ['--metrics-port', '0'])
+  const name = 'dossier_last_import_timestamp_seconds{source="test"}'
+  const before = await readMetrics(metricsUrl(server))
+  await own.load([{ resource: rights, company: 1, records: makeRecords(rights, 2) }])
+  const since = await readMetrics(metricsUrl(server))
+  assert.equal(since.get('dossier_registry_version'), 2)
+  assert.ok((since.get(name) ?? 0) > (before.get(name) ?? Infinity))
+})
+
+test('C13, I12 no key, name of a key, company or address is in a figure', async (t) => {
+  const server = await runServer(t, store.db, ['--metrics-port', '0'])
+  const url = metricsUrl(server)
+  const before = (await readMetrics(url)).size
+  for (const [target, extra] of [
+    [path, `Authorization: Bearer ${key}\r\nUser-Agent: ${key}\r\n`],
+    [`${path}?key=${key}`, ''],
+    [`/${key}`, ''],
+    [`/api/v1/companies/${companyId}/${key}`, `Authorization: Bearer ${key}\r\n`],
+  ] as const) {
+    await ask(server, target, extra)
+  }
+  for (let n = 0; n < 50; n += 1) await ask(server, `/unknown/${n}?page=${n}`)
+  const text = await (await fetch(url)).text()
+  for (const secret of [key.slice(8, 24), 'canary-client', String(companyId), '127.0.0.1']) {
+    assert.ok(!text.includes(secret), secret)
+  }
+  // One for each status that a listing has answered with; not one more for each path.
+  assert.ok(parseMetrics(text).size <= before + 8)
+})
+
+test('I13 the figures are on a listener of their own, on loopback, and off unless asked', async (t) => {
+  const server = await runServer(t, store.db, ['--host', '0.0.0.0', '--metrics-port', '0'])
+  const url = new URL(metricsUrl(server))
+  assert.equal(url.hostname, '127.0.0.1')
+  const [onClients] = answersIn(
+    await exchange(server.port, 'GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'),
+  )
+  assert.equal(onClients?.status, 404)
+  for (const [method, target, status] of [
+    ['GET', '/', 404],
+    ['GET', path, 404],
+    ['POST', '/metrics', 405],
+  ] as const) {
+    const answer = await fetch(new URL(target, url), { method })
+    assert.equal(answer.status, status)
+    const { ok, error } = (await answer.json()) as { ok: boolean; error: { code: number } }
+    assert.deepEqual([ok, error.code], [false, status])
+  }
+  const [broken] = answersIn(await exchange(Number(url.port), 'NONSENSE\r\n\r\n'))
+  assert.equal(broken?.status, 400)
+  assert.match(broken.body, /^\{"ok":false,/)
+  const outside = Object.values(networkInterfaces())
+    .flat()
+    .find((face) => face?.family === 'IPv4' && !face.internal)?.address
+  if (outside !== undefined) {
+    await assert.rejects(fetch(`http://${outside}:${url.port}/metrics`), 'not from outside')
+  }
+
+  const silent = await runServer(t, store.db)
+  assert.doesNotMatch(silent.printed(), /metrics_url/)
+  const taken = await runDossier(store.folder, [
+    ...['serve', '--db', store.db, '--port', '0', '--metrics-port', url.port],
+  ])
+  assert.equal(taken.code, 1)
+  assert.match(taken.err, /^dossier: port \d+ of 127\.0\.0\.1 is in use;.*--metrics-port\n$/)
+})
+
+test('docs/grafana-dashboard.json asks for nothing but metrics that exist', async (t) => {
+  const file = join(import.meta.dirname, '../../docs/grafana-dashboard.json')
+  const text = readFileSync(file, 'utf8')
+  const expressions = [...text.matchAll(/"expr": ("(?:[^"\\]|\\.)*")/g)].map(
+    ([, json = '']) => JSON.parse(json) as string,
+  )
+  assert.ok(expressions.length >= 12)
+  const server = await runServer(t, store.db, ['--metrics-port', '0'])
+  await ask(server, path)
+  const known = [...(await readMetrics(metricsUrl(server))).keys()]
+  for (const expression of expressions) {
+    const names = expression.match(/\b(?:dossier|nodejs|process)_\w+/g) ?? []
+    assert.ok(names.length > 0, expression)
+    for (const name of names) {
+      assert.ok(
+        known.some((sample) => sample === name || sample.startsWith(`${name}{`)),
+        name,
+      )
+    }
+  }
+  assert.ok(sumOf(await readMetrics(metricsUrl(server)), /^dossier_requests_total/) >= 1)
+})

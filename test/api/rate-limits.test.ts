@@ -1,0 +1,255 @@
+// How often a key may ask (contract sections 4 and 5): exactly counted, and told on every answer.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import fc from 'fast-check'
+import { createCounter } from '../../src/keys/counter.ts'
+import { createLimit } from '../../src/keys/limit.ts'
+import { parseRate } from '../../src/rate.ts'
+import { rights } from '../../src/resources/rights.ts'
+import type { KeyRecord } from '../../src/store/store.ts'
+import { type Answer, checkFailure, checkPage, makeApp, pathOf } from '../support/make-app.ts'
+import { makeRecords } from '../support/make-record.ts'
+import { runDossier } from '../support/run-dossier.ts'
+import { answerIn, exchange, runServer } from '../support/run-server.ts'
+
+const all = makeRecords(rights, 3)
+const records = [{ resource: rights, company: 1, records: all }]
+const path = pathOf(rights, 1)
+
+/** An application whose clock stands still until it is told to go on. */
+async function makeLimited(t: Parameters<typeof makeApp>[0], defaultRate = 'none') {
+  let time = 5_000_000
+  const made = await makeApp(t, { records, defaultRate, clock: () => time })
+  return {
+    ...made,
+    pass: (ms: number) => (time += ms),
+    /** Asks with a key of this rate, as often as one likes. */
+    asker: async (name: string, rate?: string) => {
+      const key = await made.store.issueKey(rate === undefined ? { name } : { name, rate })
+      return (url = path, headers: Readonly<Record<string, string>> = {}) =>
+        made.ask(url, { headers, authorization: `Bearer ${key}` })
+    },
+  }
+}
+
+/** What an answer says of the limit, checked to be structured fields (RFC 9651). */
+function limitOf({ headers }: Answer) {
+  const policy = /^"default";q=(\d+);w=(\d+)$/.exec(headers['ratelimit-policy'] ?? '')
+  const state = /^"default";r=(\d+);t=(\d+)$/.exec(headers['ratelimit'] ?? '')
+  if (policy === null && state === null) return undefined
+  assert.ok(policy && state, JSON.stringify(headers))
+  const [, quota, window] = policy
+  const [, remaining, reset] = state
+  return [quota, window, remaining, reset].map(Number)
+}
+
+test('E9 a key asks as often as its rate says; then 429 with Retry-After until the window ends', async (t) => {
+  const { asker, pass } = await makeLimited(t)
+  const ask = await asker('small', '5/10s')
+  for (let count = 1; count <= 5; count += 1) {
+    const answer = await ask()
+    checkPage(answer, { resource: rights, all })
+    assert.deepEqual(limitOf(answer), [5, 10, 5 - count, 10])
+    assert.equal(answer.headers['retry-after'], undefined)
+  }
+  pass(3_500)
+  for (let count = 0; count < 3; count += 1) {
+    const answer = await ask()
+    checkFailure(answer, 429, 'Too Many Requests')
+    assert.deepEqual(limitOf(answer), [5, 10, 0, 7])
+    assert.equal(answer.headers['retry-after'], '7', 'not before the window ends')
+  }
+  pass(6_499)
+  checkFailure(await ask(), 429, 'Too Many Requests')
+  pass(1)
+  assert.deepEqual(limitOf(await ask()), [5, 10, 4, 10], 'all of it is there again')
+})
+
+test('E9 other keys are not affected, nor is what needs no key', async (t) => {
+  const { asker, ask } = await makeLimited(t)
+  const small = await asker('small', '1/60s')
+  const other = await asker('other', '1/60s')
+  await small()
+  checkFailure(await small(), 429, /./)
+  assert.equal((await other()).status, 200)
+  const free = await ask(path)
+  assert.equal(free.status, 200)
+  assert.equal(limitOf(free), undefined)
+  assert.equal(limitOf(await small('/healthz')), undefined)
+  assert.equal((await small('/healthz')).status, 200)
+})
+
+test('5 RateLimit and RateLimit-Policy are on every answer to a limited key', async (t) => {
+  const { asker } = await makeLimited(t)
+  const ask = await asker('small', '100/60s')
+  const etag = (await ask()).headers['etag'] ?? ''
+  const asked: readonly (readonly [number, string, Record<string, string>?])[] = [
+    [200, path],
+    [304, path, { 'if-none-match': etag }],
+    [400, `${path}?limit=0`],
+    [400, pathOf(rights, '%zz')],
+    [404, pathOf(rights, 99)],
+    [404, '/api/nothing'],
+    [404, '/%61pi/nothing'],
+  ]
+  for (const [index, [status, url, headers]] of asked.entries()) {
+    const answer = await ask(url, headers)
+    assert.equal(answer.status, status)
+    assert.deepEqual(limitOf(answer), [100, 60, 98 - index, 60], url)
+  }
+})
+
+test('2.2 a refusal says nothing of a limit, and counts for none', async (t) => {
+  const { store, ask } = await makeLimited(t)
+  const rate = '2/60s'
+  const scoped = `Bearer ${await store.issueKey({ name: 'scoped', scopes: ['rights'], rate })}`
+  for (let count = 0; count < 5; count += 1) {
+    const answer = await ask('/api/v1/companies/1/jobs', { authorization: scoped })
+    checkFailure(answer, 403, 'Forbidden')
+    assert.equal(limitOf(answer), undefined)
+  }
+  assert.deepEqual(limitOf(await ask(path, { authorization: scoped })), [2, 60, 1, 60])
+})
+
+test('--default-rate is for keys without a rate of their own; none is for no bound', async (t) => {
+  const { asker } = await makeLimited(t, '3/60s')
+  assert.deepEqual(limitOf(await (await asker('plain'))()), [3, 60, 2, 60])
+  assert.deepEqual(limitOf(await (await asker('own', '9/1h'))()), [9, 3_600, 8, 3_600])
+  assert.equal(limitOf(await (await asker('free', 'none'))()), undefined)
+})
+
+test('E10 whatever comes when: in each window as many as the quota, and not one fewer', () => {
+  const key = (id: number): KeyRecord => ({
+    ...{ id, name: `k${id}`, hint: '', scopes: undefined, createdAt: 0 },
+    ...{ expiresAt: undefined, revokedAt: undefined, rate: id === 0 ? '3/10s' : undefined },
+  })
+  const step = fc.tuple(fc.nat({ max: 2 }), fc.integer({ min: 0, max: 6_000 }))
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
+      let now = 123.5
+      const limit = createLimit(
+        '2/5s',
+        createCounter(() => now),
+      )
+      const windows = new Map<number, { endsAt: number; count: number }>()
+      for (const [id, ms] of steps) {
+        now += ms
+        const [quota, length] = id === 0 ? [3, 10_000] : [2, 5_000]
+        const last = windows.get(id)
+        const window = last && now < last.endsAt ? last : { endsAt: now + length, count: 0 }
+        window.count += 1
+        windows.set(id, window)
+        const verdict = limit(key(id))
+        assert.ok(verdict && !(verdict instanceof Promise))
+        assert.equal(verdict.isWithin, window.count <= quota)
+        assert.equal(verdict.remaining, Math.max(0, quota - window.count))
+        assert.equal(verdict.resetSeconds, Math.ceil((window.endsAt - now) / 1_000))
+        assert.ok(verdict.resetSeconds >= 1)
+      }
+    }),
+  )
+})
+
+test('C16 a wall clock that is set moves no window', async (t) => {
+  let wall = Date.parse('2030-01-01T00:00:00Z')
+  let time = 0
+  const { store, ask } = await makeApp(t, { records, now: () => wall, clock: () => time })
+  const authorization = `Bearer ${await store.issueKey({ name: 'small', rate: '2/60s' })}`
+  const left = async () => limitOf(await ask(path, { authorization }))
+  assert.deepEqual(await left(), [2, 60, 1, 60])
+  wall -= 3_600_000
+  assert.deepEqual(await left(), [2, 60, 0, 60])
+  wall += 400 * 86_400_000
+  assert.equal((await ask(path, { authorization })).status, 429)
+  time += 60_000
+  assert.deepEqual(await left(), [2, 60, 1, 60])
+})
+
+test('E8 a million keys are counted, each exactly, in a bounded amount of memory', (t) => {
+  const heapMib = () => {
+    setFlagsFromString('--expose-gc')
+    ;(runInNewContext('gc') as () => void)()
+    return process.memoryUsage().heapUsed / 1_048_576
+  }
+  const limit = createLimit(
+    '2/1h',
+    createCounter(() => 0),
+  )
+  const key = { name: '', hint: '', scopes: undefined, createdAt: 0, expiresAt: undefined }
+  const remainingOf = (id: number) => {
+    const verdict = limit({ ...key, id, revokedAt: undefined, rate: undefined })
+    return verdict instanceof Promise ? undefined : verdict?.remaining
+  }
+  const before = heapMib()
+  for (let id = 0; id < 1_000_000; id += 1) assert.equal(remainingOf(id), 1)
+  for (let id = 0; id < 1_000_000; id += 1) assert.equal(remainingOf(id), 0)
+  for (let id = 1_000_000; id < 1_200_000; id += 1) assert.equal(remainingOf(id), 1)
+  const mib = heapMib() - before
+  t.diagnostic(`${mib.toFixed(1)} MiB`)
+  assert.ok(mib < 150, `${mib} MiB`)
+})
+
+test('a rate is a count and a time', () => {
+  assert.deepEqual(parseRate('600/300s'), { quota: 600, seconds: 300 })
+  assert.deepEqual(parseRate('60/1m'), { quota: 60, seconds: 60 })
+  assert.deepEqual(parseRate('1000000000/31d'), { quota: 1e9, seconds: 31 * 86_400 })
+  for (const text of [
+    '',
+    '600',
+    '600/',
+    '/300s',
+    '0/1s',
+    '1/0s',
+    '1e3/1s',
+    '1/32d',
+    '-1/1s',
+    ' 1/1s',
+  ]) {
+    assert.equal(parseRate(text), undefined, text)
+  }
+})
+
+test('keys create --rate, keys list, and a server that holds to it', async (t) => {
+  const { store } = await makeApp(t, { records })
+  const create = (...args: string[]) =>
+    runDossier(store.folder, ['keys', 'create', '--db', store.db, ...args])
+  const { code, out } = await create('--name', 'small', '--rate', '2/1h')
+  assert.equal(code, 0)
+  const bad = await create('--name', 'bad', '--rate', '2 per hour')
+  assert.equal(bad.code, 2)
+  assert.match(bad.err, /^dossier: --rate is "2 per hour"; it takes none, or a count and a time/)
+  const list = await runDossier(store.folder, ['keys', 'list', '--db', store.db])
+  assert.match(list.out, /^NAME +KEY +STATE +SCOPES +RATE +/)
+  assert.match(list.out, /^small +\S+ +in use +all +2\/1h +/m)
+  assert.match(list.out, /^test +\S+ +in use +all +default +/m)
+
+  const { port } = await runServer(t, store.db)
+  const request = `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${out.trim()}\r\n\r\n`
+  const statuses: number[] = []
+  for (let turn = 0; turn < 3; turn += 1) {
+    const answer = answerIn(await exchange(port, request))
+    statuses.push(answer.status)
+    assert.equal(answer.headers['ratelimit-policy'], '"default";q=2;w=3600')
+  }
+  assert.deepEqual(statuses, [200, 200, 429])
+})
+
+test('E9 C15 the workers of a server have one set of limits', async (t) => {
+  const { store } = await makeApp(t, { records })
+  const key = await store.issueKey({ name: 'small', rate: '20/1h' })
+  const { port } = await runServer(t, store.db, ['--workers', '2', '--bad-key-rate', '5/1h'])
+  const ask = async (bearer: string) => {
+    const head = `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n`
+    const received = await exchange(port, `${head}Authorization: Bearer ${bearer}\r\n\r\n`)
+    return answerIn(received).status
+  }
+  const statuses = await Promise.all(Array.from({ length: 30 }, () => ask(key)))
+  assert.equal(statuses.filter((status) => status === 200).length, 20)
+  assert.equal(statuses.filter((status) => status === 429).length, 10)
+  const refused: number[] = []
+  for (let turn = 0; turn < 8; turn += 1) refused.push(await ask(`${key}x`))
+  assert.deepEqual(refused, [403, 403, 403, 403, 403, 429, 429, 429])
+})

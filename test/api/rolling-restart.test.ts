@@ -1,0 +1,79 @@
+// A new server takes over the port of the old one, under load (reliability row I4).
+//
+// DOSSIER_TEST_RESTARTS=20 for the long form.
+
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
+import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { resources } from '../../src/resources/index.ts'
+import { rights } from '../../src/resources/rights.ts'
+import { startLoad } from '../support/load-client.ts'
+import { expectedBody, pathOf } from '../support/make-app.ts'
+import { makeRecords } from '../support/make-record.ts'
+import { runDossier } from '../support/run-dossier.ts'
+import { runServer } from '../support/run-server.ts'
+import { makeTempStore } from '../support/temp-store.ts'
+
+const restarts = Number(process.env['DOSSIER_TEST_RESTARTS'] ?? 3)
+const all = makeRecords(rights, 12)
+const path = pathOf(rights, 1)
+const store = await makeTempStore({ after }, resources)
+await store.load([{ resource: rights, company: 1, records: all }])
+const key = await store.issueKey({ name: 'test' })
+const body = expectedBody({ resource: rights, all })
+
+// With this, the kernel hands connections that a closing listener has not taken to another one.
+const migrate = '/proc/sys/net/ipv4/tcp_migrate_req'
+const isMigrating = existsSync(migrate) && readFileSync(migrate, 'utf8').trim() === '1'
+const isLinux = process.platform === 'linux'
+
+for (const workers of ['1', '2']) {
+  test(
+    `I4 ${restarts} rolling restarts of --workers ${workers} under load: no request fails`,
+    { skip: isLinux ? false : 'SO_REUSEPORT deals connections out on Linux only' },
+    async (t) => {
+      const options = ['--reuse-port', 'yes', '--workers', workers, '--port']
+      // A port that is free; somebody else's server on it would make the first one fail.
+      const free = await runServer(t, store.db)
+      free.stop()
+      await free.ended()
+      const port = String(free.port)
+      let server = await runServer(t, store.db, [...options, port])
+      const task = { port: server.port, path, key, body }
+      const loads = [
+        startLoad({ ...task, clients: 12 }),
+        startLoad({ ...task, clients: isMigrating ? 4 : 0, isUnkept: true }),
+      ]
+      for (let restart = 0; restart < restarts; restart += 1) {
+        const next = await runServer(t, store.db, [...options, port])
+        server.stop()
+        const { code } = await server.ended()
+        assert.equal(code, 0)
+        server = next
+        await sleep(100)
+      }
+      const failures = (await Promise.all(loads.map((load) => load.stop()))).flat()
+      const answered = loads.reduce((sum, load) => sum + load.answered(), 0)
+      t.diagnostic(`${answered} requests, ${failures.length} failures`)
+      assert.deepEqual(failures, [])
+      assert.ok(answered > 100 * restarts)
+      server.stop()
+      assert.equal((await server.ended()).code, 0)
+    },
+  )
+}
+
+test('I6 a second server on a port is an error, unless both say that they share it', async (t) => {
+  const server = await runServer(t, store.db)
+  for (const sharing of ['yes', 'no']) {
+    const args = ['serve', '--db', store.db, '--reuse-port', sharing, '--port', String(server.port)]
+    const { code, err } = await runDossier(store.folder, args)
+    assert.equal(code, 1)
+    assert.match(err, /is in use/)
+  }
+  const args = ['serve', '--db', store.db, '--reuse-port', 'yes', '--workers', '2', '--port', '0']
+  const { code, err } = await runDossier(store.folder, args)
+  assert.equal(code, 2)
+  assert.match(err, /--port is 0/)
+})

@@ -1,0 +1,154 @@
+// Several servers that share rates through a real Redis, and what they do without it.
+
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { resources } from '../../src/resources/index.ts'
+import { rights } from '../../src/resources/rights.ts'
+import { pathOf } from '../support/make-app.ts'
+import { makeRecords } from '../support/make-record.ts'
+import { noRedis, runRedis } from '../support/run-redis.ts'
+import { answerIn, exchange, runServer, type Server } from '../support/run-server.ts'
+import { makeTempStore } from '../support/temp-store.ts'
+
+const path = pathOf(rights, 1)
+const away = 'Redis is away: this server counts on its own'
+const back = 'Redis is there: rates are shared'
+
+/** Servers on one store that share a Redis, and a way to ask each of them. */
+async function serve(t: TestContext, redisUrl: string, count: number) {
+  const store = await makeTempStore(t, resources)
+  await store.load([{ resource: rights, company: 1, records: makeRecords(rights, 3) }])
+  const options = ['--redis-url', redisUrl]
+  const servers = await Promise.all(
+    Array.from({ length: count }, () => runServer(t, store.db, options)),
+  )
+  const ask = async ({ port }: Server, key: string) => {
+    const head = `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n`
+    return answerIn(await exchange(port, `${head}Authorization: Bearer ${key}\r\n\r\n`))
+  }
+  return { store, servers, ask }
+}
+
+/** How often a server has logged a message. */
+function timesLogged(server: Server, message: string): number {
+  return server.printed().split(message).length - 1
+}
+
+/** Waits until a claim holds. */
+async function until(claim: () => boolean | Promise<boolean>): Promise<void> {
+  const start = performance.now()
+  while (!(await claim())) {
+    assert.ok(performance.now() - start < 10_000, 'it holds at last')
+    await sleep(50)
+  }
+}
+
+test(
+  'E10 three servers answer a key exactly as often as its rate says',
+  { skip: noRedis },
+  async (t) => {
+    const redis = await runRedis(t)
+    const { store, servers, ask } = await serve(t, redis.url, 3)
+    const key = await store.issueKey({ name: 'small', rate: '50/1h' })
+    const answers = await Promise.all(
+      servers.flatMap((server) => Array.from({ length: 30 }, () => ask(server, key))),
+    )
+    const within = answers.filter(({ status }) => status === 200)
+    assert.equal(within.length, 50)
+    assert.equal(answers.filter(({ status }) => status === 429).length, 40)
+    const left = within.map(({ headers }) =>
+      Number(/r=(\d+);/.exec(headers['ratelimit'] ?? '')?.[1]),
+    )
+    assert.deepEqual(
+      left.sort((a, b) => a - b),
+      Array.from({ length: 50 }, (_, index) => index),
+    )
+    for (const { headers } of answers) {
+      assert.equal(headers['ratelimit-policy'], '"default";q=50;w=3600')
+      const reset = Number(/t=(\d+)$/.exec(headers['ratelimit'] ?? '')?.[1])
+      assert.ok(reset > 3_500 && reset <= 3_600)
+    }
+    const other = await store.issueKey({ name: 'other', rate: '50/1h' })
+    const [first] = servers
+    assert.ok(first)
+    assert.equal((await ask(first, other)).status, 200)
+  },
+)
+
+test('E9 a shared window ends, too', { skip: noRedis }, async (t) => {
+  const redis = await runRedis(t)
+  const { store, servers, ask } = await serve(t, redis.url, 1)
+  const [server] = servers
+  assert.ok(server)
+  const key = await store.issueKey({ name: 'small', rate: '2/1s' })
+  const statuses: number[] = []
+  for (let turn = 0; turn < 3; turn += 1) statuses.push((await ask(server, key)).status)
+  // A slow machine may see the window end; then the third is the first of the next one.
+  assert.deepEqual(statuses.slice(0, 2), [200, 200])
+  await until(async () => (await ask(server, key)).status === 429)
+  await sleep(1_100)
+  assert.equal((await ask(server, key)).status, 200)
+})
+
+test(
+  'a Redis that goes and comes: one warning, counts of its own meanwhile',
+  { skip: noRedis },
+  async (t) => {
+    const redis = await runRedis(t)
+    const { store, servers, ask } = await serve(t, redis.url, 2)
+    const [one, two] = servers
+    assert.ok(one && two)
+    const key = await store.issueKey({ name: 'small', rate: '2/1h' })
+    assert.deepEqual([(await ask(one, key)).status, (await ask(two, key)).status], [200, 200])
+    assert.equal((await ask(one, key)).status, 429)
+
+    await redis.kill()
+    const statuses: number[] = []
+    for (const server of [one, one, one, two, two, two])
+      statuses.push((await ask(server, key)).status)
+    assert.deepEqual(statuses, [200, 200, 429, 200, 200, 429])
+    for (const server of servers) await until(() => timesLogged(server, away) === 1)
+
+    await redis.restart()
+    for (const server of servers) {
+      await until(async () => (await ask(server, key), timesLogged(server, back) === 1))
+      assert.equal((await ask(server, key)).status, 429)
+    }
+  },
+)
+
+test(
+  'a Redis that hangs holds a request up for a moment, and the next ones not at all',
+  { skip: noRedis },
+  async (t) => {
+    const redis = await runRedis(t)
+    const { store, servers, ask } = await serve(t, redis.url, 1)
+    const [server] = servers
+    assert.ok(server)
+    const key = await store.issueKey({ name: 'small', rate: '100/1h' })
+    assert.equal((await ask(server, key)).status, 200)
+    redis.freeze()
+    t.after(() => redis.thaw())
+    const start = performance.now()
+    for (let turn = 0; turn < 5; turn += 1) assert.equal((await ask(server, key)).status, 200)
+    assert.ok(performance.now() - start < 3_000)
+    await until(() => timesLogged(server, away) === 1)
+    redis.thaw()
+    await until(async () => (await ask(server, key), timesLogged(server, back) === 1))
+    assert.equal(timesLogged(server, away), 1)
+  },
+)
+
+test('a Redis that is not there: the server starts, counts on its own, and stops', async (t) => {
+  const { store, servers, ask } = await serve(t, 'redis://user:hunter2@127.0.0.1:1', 1)
+  const [server] = servers
+  assert.ok(server)
+  const key = await store.issueKey({ name: 'small', rate: '1/1h' })
+  assert.deepEqual([(await ask(server, key)).status, (await ask(server, key)).status], [200, 429])
+  server.stop()
+  const { code } = await server.ended()
+  assert.equal(code, 0)
+  assert.equal(timesLogged(server, away), 1)
+  assert.doesNotMatch(server.printed(), /hunter2/)
+})

@@ -1,0 +1,231 @@
+// C15: whoever tries keys that are none is slowed down, and nobody else.
+
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { test } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { resolveSettings, settingsOf } from '../../src/config.ts'
+import { makeKey } from '../../src/keys/key.ts'
+import { addressesMax, createThrottle, networkOf } from '../../src/keys/throttle.ts'
+import { createWindows } from '../../src/keys/windows.ts'
+import { rights } from '../../src/resources/rights.ts'
+import { checkFailure, checkPage, makeApp, pathOf } from '../support/make-app.ts'
+import { makeRecords } from '../support/make-record.ts'
+import { answerIn, exchange, runServer } from '../support/run-server.ts'
+
+const all = makeRecords(rights, 3)
+const records = [{ resource: rights, company: 1, records: all }]
+const path = pathOf(rights, 1)
+const expected = { resource: rights, all }
+const badKeyRate = { quota: 10, seconds: 60 }
+const unknown = () => `Bearer ${makeKey(randomBytes(32))}`
+
+/** An application with a clock that stands still, and how often it has looked a key up. */
+async function makeThrottled(t: Parameters<typeof makeApp>[0], trustedProxies?: string[]) {
+  let time = 1_000_000
+  let lookUps = 0
+  const made = await makeApp(t, {
+    records,
+    badKeyRate,
+    clock: () => time,
+    ...(trustedProxies && { trustedProxies }),
+    wrapStore: (reader) => ({
+      ...reader,
+      findKey: (hash) => {
+        lookUps += 1
+        return reader.findKey(hash)
+      },
+    }),
+  })
+  return {
+    ...made,
+    lookUps: () => lookUps,
+    pass: (ms: number) => (time += ms),
+    /** Fails as often as is allowed. */
+    exhaust: async (from: string, headers: Readonly<Record<string, string>> = {}) => {
+      for (let count = 0; count < badKeyRate.quota; count += 1) {
+        checkFailure(await made.ask(path, { from, headers, authorization: unknown() }), 403, /./)
+      }
+    },
+  }
+}
+
+test('C15 an address that has failed too often gets 429 with Retry-After, until its time is over', async (t) => {
+  const { ask, exhaust, pass } = await makeThrottled(t)
+  const from = '192.0.2.1'
+  await exhaust(from)
+  pass(10_500)
+  for (const authorization of [unknown(), 'Bearer x', 'Basic x', `${unknown()}x`]) {
+    const answer = await ask(path, { from, authorization })
+    checkFailure(answer, 429, 'Too Many Requests')
+    assert.equal(answer.headers['retry-after'], '50')
+  }
+  pass(49_499)
+  const late = await ask(path, { from, authorization: unknown() })
+  assert.equal(late.headers['retry-after'], '1')
+  pass(1)
+  checkFailure(await ask(path, { from, authorization: unknown() }), 403, 'Forbidden')
+})
+
+test('C15 no key is looked up for an address that has failed too often', async (t) => {
+  const { ask, exhaust, lookUps } = await makeThrottled(t)
+  await exhaust('192.0.2.1')
+  const before = lookUps()
+  for (let count = 0; count < 20; count += 1) {
+    checkFailure(await ask(path, { from: '192.0.2.1', authorization: unknown() }), 429, /./)
+  }
+  assert.equal(lookUps(), before)
+})
+
+test('C15 good keys go on: from elsewhere, and from there if they have been seen', async (t) => {
+  const { ask, exhaust, store } = await makeThrottled(t)
+  const from = '192.0.2.1'
+  checkPage(await ask(path, { from }), expected)
+  await exhaust(from)
+  checkFailure(await ask(path, { from, authorization: unknown() }), 429, /./)
+  checkPage(await ask(path, { from }), expected)
+  checkPage(await ask(path, { from: '192.0.2.2' }), expected)
+  // One that is new here cannot be told from a guess; where it is used elsewhere, it can.
+  const authorization = `Bearer ${await store.issueKey({ name: 'new' })}`
+  checkFailure(await ask(path, { from, authorization }), 429, /./)
+  checkPage(await ask(path, { from: '192.0.2.2', authorization }), expected)
+  checkPage(await ask(path, { from, authorization }), expected)
+})
+
+test('C15 who shows no key tries none: 403, however often; and needs none for the rest', async (t) => {
+  const { ask, exhaust } = await makeThrottled(t)
+  const from = '192.0.2.1'
+  await exhaust(from)
+  for (let count = 0; count < 20; count += 1) {
+    checkFailure(await ask(path, { from, authorization: null }), 403, 'Forbidden')
+    assert.equal((await ask('/healthz', { from, authorization: unknown() })).status, 200)
+  }
+})
+
+test('C15 a key that was good and is not any more is a failed attempt', async (t) => {
+  const { ask, store } = await makeThrottled(t)
+  const authorization = `Bearer ${await store.issueKey({ name: 'old', expiresAt: Date.now() })}`
+  const statuses: number[] = []
+  for (let count = 0; count < 12; count += 1) {
+    statuses.push((await ask(path, { from: '192.0.2.1', authorization })).status)
+  }
+  assert.deepEqual(statuses, [...new Array<number>(10).fill(403), 429, 429])
+})
+
+test('C15 the addresses of one IPv6 network are one', async (t) => {
+  const { ask, exhaust } = await makeThrottled(t)
+  await exhaust('2001:db8:0:1::1')
+  const question = { authorization: unknown() }
+  for (const from of ['2001:db8:0:1::2', '2001:0db8::1:ffff:0:0:1']) {
+    checkFailure(await ask(path, { ...question, from }), 429, /./)
+  }
+  checkFailure(await ask(path, { ...question, from: '2001:db8:0:2::1' }), 403, /./)
+})
+
+test('networkOf: an IPv4 address, or half an IPv6 one, in one spelling', () => {
+  for (const [address, network] of [
+    ['192.0.2.1', '192.0.2.1'],
+    ['::ffff:192.0.2.1', '192.0.2.1'],
+    ['2001:db8::', '2001:db8:0:0'],
+    ['2001:0DB8:0:0:1:2:3:4', '2001:db8:0:0'],
+    ['2001:db8:1:2::', '2001:db8:1:2'],
+    ['::1', '0:0:0:0'],
+    ['1::2', '1:0:0:0'],
+    ['fe80::1%eth0', 'fe80:0:0:0'],
+    ['x'.repeat(9_999), 'unknown'],
+    [undefined, 'unknown'],
+  ] as const) {
+    assert.equal(networkOf(address), network)
+  }
+})
+
+test('D17 X-Forwarded-For counts for nothing, unless it comes from a proxy that is trusted', async (t) => {
+  const spoofed = (n: number) => ({
+    'x-forwarded-for': `198.51.100.${n}`,
+    forwarded: `for=10.0.0.${n}`,
+  })
+  const plain = await makeThrottled(t)
+  await plain.exhaust('192.0.2.1', spoofed(1))
+  const question = { from: '192.0.2.1', authorization: unknown() }
+  checkFailure(await plain.ask(path, { ...question, headers: spoofed(2) }), 429, /./)
+
+  const behind = await makeThrottled(t, ['10.0.0.0/8', '192.0.2.77'])
+  await behind.exhaust('10.1.2.3', spoofed(1))
+  for (const from of ['10.1.2.3', '10.9.9.9', '192.0.2.77', '198.51.100.1']) {
+    const answer = await behind.ask(path, { ...question, from, headers: spoofed(1) })
+    checkFailure(answer, 429, /./)
+  }
+  checkFailure(
+    await behind.ask(path, { ...question, from: '10.1.2.3', headers: spoofed(2) }),
+    403,
+    /./,
+  )
+  // What the client itself has sent stands left of what the proxy has added.
+  const chain = { 'x-forwarded-for': '1.1.1.1, 198.51.100.1, 10.0.0.5' }
+  checkFailure(await behind.ask(path, { ...question, from: '10.1.2.3', headers: chain }), 429, /./)
+  checkFailure(
+    await behind.ask(path, { ...question, from: '203.0.113.1', headers: chain }),
+    403,
+    /./,
+  )
+})
+
+/** What is alive on the heap, in MiB. */
+function heapMib(): number {
+  setFlagsFromString('--expose-gc')
+  ;(runInNewContext('gc') as () => void)()
+  return process.memoryUsage().heapUsed / 1_048_576
+}
+
+test('E8 a million addresses take a bounded amount of memory', (t) => {
+  let time = 0
+  const throttle = createThrottle({ quota: 1, seconds: 60 }, () => time)
+  const before = heapMib()
+  for (let n = 0; n < 1_000_000; n += 1) {
+    void throttle.fail(`${n >>> 24}.${(n >>> 16) & 255}.${(n >>> 8) & 255}.${n & 255}`)
+  }
+  const mib = heapMib() - before
+  t.diagnostic(`${mib.toFixed(1)} MiB`)
+  assert.ok(mib < 50, `${mib} MiB`)
+  time += 1
+  void throttle.fail('192.0.2.1')
+  assert.equal(throttle.waitOf('192.0.2.1'), 60, 'the newest ones count')
+})
+
+test('E8 as many windows as there may be, those that have ended making room first', () => {
+  const windows = createWindows<number>(addressesMax)
+  for (let n = 0; n < 3 * addressesMax; n += 1) windows.count(n, 60_000, 0)
+  assert.equal(windows.size, addressesMax)
+  const few = createWindows<number>(1_000)
+  for (let n = 0; n < 500; n += 1) few.count(n, 10, 0)
+  const long = few.count(1_000, 60_000, 0)
+  for (let n = 2_000; n < 12_000; n += 1) few.count(n, 10, n)
+  assert.ok(few.size < 1_000, `${few.size} windows`)
+  assert.equal(few.find(1_000, 50_000), long, 'a window is kept until it ends')
+})
+
+test('--bad-key-rate and --trust-proxy take what they say', async (t) => {
+  const read = (name: string, value: string) => settingsOf(resolveSettings({ [name]: value }, {}))
+  for (const value of ['none', '1/1s', '100/60s', '1000/1d']) read('bad-key-rate', value)
+  for (const value of ['', '0/60s', '100', '100/0s', '1.5/1s', '1/60', '1/99d', '1/1w', 'x']) {
+    assert.throws(() => read('bad-key-rate', value), /must be none, or a count and a time such as/)
+  }
+  for (const value of ['none', '127.0.0.1', '10.0.0.0/8, ::1', '2001:db8::/32', '0.0.0.0/0']) {
+    read('trust-proxy', value)
+  }
+  for (const value of ['', 'proxy', '10.0.0.0/33', '10.0.0/8', '::1/129', '10.0.0.0/8/8', '*']) {
+    assert.throws(() => read('trust-proxy', value), /must be none, or addresses and networks/)
+  }
+  // The real executable has them on.
+  const { store, key } = await makeApp(t, { records })
+  const options = ['--bad-key-rate', '2/60s', '--trust-proxy', '127.0.0.1']
+  const { port } = await runServer(t, store.db, options)
+  const ask = async (address: string, authorization: string) => {
+    const head = `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-Forwarded-For: ${address}\r\n`
+    return answerIn(await exchange(port, `${head}Authorization: ${authorization}\r\n\r\n`)).status
+  }
+  const statuses = [await ask('192.0.2.1', unknown()), await ask('192.0.2.1', unknown())]
+  statuses.push(await ask('192.0.2.1', unknown()), await ask('192.0.2.2', `Bearer ${key}`))
+  assert.deepEqual(statuses, [403, 403, 429, 200])
+})

@@ -1,0 +1,257 @@
+// What comes over a wire that is no sound request: rows A17 to D22 of the list of hostile inputs.
+// Each is answered in the contract's form, by whichever layer finds it, and its connection closed.
+
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { resources } from '../../src/resources/index.ts'
+import { rights } from '../../src/resources/rights.ts'
+import { expectedBody, pathOf } from '../support/make-app.ts'
+import { makeRecords } from '../support/make-record.ts'
+import {
+  answerIn,
+  answersIn,
+  checkRawFailure,
+  exchange,
+  openWire,
+  runServer,
+} from '../support/run-server.ts'
+import { makeTempStore } from '../support/temp-store.ts'
+
+const all = makeRecords(rights, 12)
+const path = pathOf(rights, 1)
+const store = await makeTempStore({ after }, resources)
+await store.load([{ resource: rights, company: 1, records: all }])
+const key = await store.issueKey({ name: 'test' })
+const { port } = await runServer({ after }, store.db)
+const whole = expectedBody({ resource: rights, all })
+
+/** A request: its line, its fields, and an empty line. */
+function lines(...given: readonly string[]): string {
+  return [...given, '', ''].join('\r\n')
+}
+
+const start = `GET ${path} HTTP/1.1`
+const host = 'Host: registry.example'
+const bearer = `Authorization: Bearer ${key}`
+const close = 'Connection: close'
+const good = lines(start, host, bearer, close)
+
+test('a good request is answered', async () => {
+  assert.equal(answerIn(await exchange(port, good)).body, whole)
+})
+
+const health = 'GET /healthz HTTP/1.1'
+
+/** A row, what it sends, and the status of the one answer. */
+const refused: readonly (readonly [row: string, bytes: string, status: number])[] = [
+  ['A17 a space in the target', lines('GET /he althz HTTP/1.1', host), 400],
+  ['A17 a NUL in the target', lines('GET /health\0z HTTP/1.1', host), 400],
+  ['A17 UTF-8 in the target', lines('GET /\xc3\xa9 HTTP/1.1', host), 400],
+  ['A17 a control character in the target', lines('GET /a\x7fb HTTP/1.1', host), 400],
+  ['A18 a target of 20,000 bytes', lines(`GET /${'x'.repeat(20_000)} HTTP/1.1`, host), 431],
+  ['C7 two Authorization fields', lines(start, host, bearer, bearer), 400],
+  ['C7 two Authorization fields, bad first', lines(start, host, 'authorization: x', bearer), 400],
+  ['C7 two Authorization fields, bad last', lines(start, host, bearer, 'AUTHORIZATION: x'), 400],
+  [
+    'D1 a length and chunks',
+    lines(health, host, 'Content-Length: 1', 'Transfer-Encoding: chunked') + '0\r\n\r\n',
+    400,
+  ],
+  [
+    'D1 chunks and a length',
+    lines(health, host, 'Transfer-Encoding: chunked', 'Content-Length: 1') + '0\r\n\r\n',
+    400,
+  ],
+  ['D2 two lengths', lines(health, host, 'Content-Length: 1', 'Content-Length: 2') + 'xx', 400],
+  ['D2 two equal lengths', lines(health, host, 'Content-Length: 1', 'Content-Length: 1'), 400],
+  ['D2 two lengths in one field', lines(health, host, 'Content-Length: 1, 1') + 'x', 400],
+  ['D2 a negative length', lines(health, host, 'Content-Length: -1'), 400],
+  ['D2 a length with a sign', lines(health, host, 'Content-Length: +1') + 'x', 400],
+  ...['xchunked', 'identity', 'chunked, identity', 'chunked, chunked', 'gzip, chunked', 'x y'].map(
+    (coding) =>
+      [
+        `D3 Transfer-Encoding: ${coding}`,
+        lines(start, host, bearer, `Transfer-Encoding: ${coding}`) + `0\r\n\r\n${good}`,
+        400,
+      ] as const,
+  ),
+  [
+    'D3 two Transfer-Encoding fields',
+    lines(start, host, 'Transfer-Encoding: chunked', 'Transfer-Encoding: x') + '0\r\n\r\n',
+    400,
+  ],
+  ['D3 a folded Transfer-Encoding', lines(start, host, 'Transfer-Encoding:\r\n chunked'), 400],
+  [
+    'D3 chunks in HTTP/1.0',
+    lines('GET /healthz HTTP/1.0', 'Transfer-Encoding: chunked') + '0\r\n\r\n',
+    400,
+  ],
+  ['D4 a space before a colon', lines(health, 'Host : x'), 400],
+  ['D4 a folded field', lines(health, host, 'X: a\r\n b'), 400],
+  ['D4 line feeds alone', `${health}\n${host}\n\n`, 400],
+  ['D4 a line feed alone in the head', `${health}\r\n${host}\nX: y\r\n\r\n`, 400],
+  ['D4 a second carriage return', `${health}\r\n${host}\r\r\n\r\n`, 400],
+  ['D4 a carriage return and something else', `${health}\r\n${host}\r\n\rX`, 400],
+  ['D4 a field without a colon', lines(health, host, 'nonsense'), 400],
+  ['D4 a NUL in a field', lines(health, host, 'X: a\0b'), 400],
+  ['D5 a request line without a version', `GET ${path}\r\n\r\n`, 400],
+  ['D5 a version of the future', lines('GET /healthz HTTP/2.0', host), 505],
+  ['D5 a version that is none', lines('GET /healthz HTTP/9.9', host), 400],
+  ['D5 the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400],
+  ['D6 no Host', lines(health), 400],
+  ['D6 two Host fields', lines(health, host, host), 400],
+  ['D6 two Host fields of different case', lines(health, host, 'HOST: other.example'), 400],
+  ['D7 CONNECT', lines('CONNECT other:443 HTTP/1.1', host), 400],
+  ['D9 a method that nobody knows', lines('FOO /healthz HTTP/1.1', host), 400],
+  ['D9 a method in lower case', lines('get /healthz HTTP/1.1', host), 400],
+  ['D9 no request line', 'garbage\r\n\r\n', 400],
+  ['D9 a line without a target', lines('GET HTTP/1.1', host), 400],
+  ['D13 a field of 20,000 bytes', lines(health, host, `X-Big: ${'x'.repeat(20_000)}`), 431],
+  ['D13 a field of 60,000 bytes', lines(health, host, `X-Big: ${'x'.repeat(60_000)}`), 431],
+  ...[101, 1_000, 2_000].map(
+    (count) =>
+      [
+        `D13 ${count} fields`,
+        lines(start, host, bearer, ...new Array<string>(count - 2).fill('a: b')),
+        431,
+      ] as const,
+  ),
+  ['D15 the hello of TLS', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03', 400],
+  ['D15 random bytes', '\xe5\x91\x00\x7f\x13\xff\xfe\x00\x01\r\n\r\n\x99', 400],
+  ['B14 an expectation that we cannot meet', lines(start, host, bearer, 'Expect: miracles'), 417],
+  [
+    'B3 a chunk that is none',
+    lines(start, host, bearer, 'Content-Type: application/json', 'Transfer-Encoding: chunked') +
+      'zz\r\n',
+    400,
+  ],
+]
+
+for (const [row, bytes, status] of refused) {
+  test(`4 ${row}: ${status} in the contract's form, closed, and nothing after it`, async () => {
+    const wire = await openWire(port)
+    wire.send(Buffer.from(bytes, 'latin1'))
+    // Sent at once where the parser might take it for the next request.
+    wire.send(good)
+    const answer = answerIn(await wire.closed())
+    checkRawFailure(answer, status)
+    assert.equal(answer.headers['connection'], 'close')
+    assert.equal(answerIn(await exchange(port, good)).body, whole)
+  })
+}
+
+test('2.3 what is no sound HTTP is refused as such, whoever sends it', async () => {
+  for (const fields of [[host, host], [host, 'Authorization: x', 'Authorization: y'], []]) {
+    checkRawFailure(answerIn(await exchange(port, lines(start, ...fields))), 400)
+  }
+})
+
+test('D13 a hundred fields are taken, and those behind them seen', async () => {
+  const fill = new Array<string>(97).fill('a: b')
+  const received = await exchange(port, lines(start, ...fill, host, close, bearer))
+  assert.equal(answerIn(received).body, whole)
+})
+
+test('D22 garbage after whole requests: these are answered, then comes a 400', async () => {
+  const request = lines(start, host, bearer)
+  for (let turn = 0; turn < 5; turn += 1) {
+    const answers = answersIn(await exchange(port, `${request.repeat(3)}\0\0\r\n\r\n`))
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [200, 200, 200, 400],
+    )
+    const last = answers[3]
+    assert.ok(last)
+    checkRawFailure(last, 400)
+    for (const { body } of answers.slice(0, 3)) assert.equal(body, whole)
+  }
+})
+
+test('D3 D6 a refusal waits for the answers to the requests before it', async () => {
+  const request = lines(start, host, bearer)
+  for (const bad of [
+    lines(health, host, host),
+    lines(health, host, 'Expect: x'),
+    lines('CONNECT x:1 HTTP/1.1', host),
+  ]) {
+    const answers = answersIn(await exchange(port, request + request + bad + request))
+    assert.deepEqual(answers.map(({ status }) => status).slice(0, 2), [200, 200])
+    assert.equal(answers.length, 3)
+  }
+})
+
+test('D7 the Host and the host of the target are not used for links', async () => {
+  for (const target of [path, `http://evil.example${path}`]) {
+    const request = lines(`GET ${target} HTTP/1.1`, 'Host: evil.example', bearer, close)
+    const { headers, body } = answerIn(await exchange(port, request))
+    assert.equal(body, whole)
+    assert.match(headers['link'] ?? '', /^<\/api\//)
+    assert.doesNotMatch(JSON.stringify(headers), /evil/)
+  }
+})
+
+test('D12 fields named like members of every object are fields like any other', async () => {
+  const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty']
+  const fields = names.map((name) => `${name}: x`)
+  const received = await exchange(port, lines(start, host, bearer, close, ...fields))
+  assert.equal(answerIn(received).body, whole)
+})
+
+test('D14 an offer to upgrade is declined by an ordinary answer', async () => {
+  for (const protocol of ['websocket', 'h2c']) {
+    const upgrade = ['Connection: Upgrade, HTTP2-Settings, close', `Upgrade: ${protocol}`]
+    const received = await exchange(port, lines(start, host, bearer, ...upgrade))
+    assert.equal(answerIn(received).body, whole)
+  }
+})
+
+test('D18 no field says that another method or path is meant', async () => {
+  const fields = [
+    'X-HTTP-Method-Override: DELETE',
+    'X-HTTP-Method: DELETE',
+    'X-Original-URL: /healthz',
+    'X-Rewrite-URL: /healthz',
+    'X-Forwarded-Prefix: /evil',
+  ]
+  const received = await exchange(port, lines(start, host, bearer, close, ...fields))
+  const answer = answerIn(received)
+  assert.equal(answer.body, whole)
+  assert.doesNotMatch(answer.headers['link'] ?? '', /evil/)
+  const open = answerIn(
+    await exchange(port, lines('GET /healthz HTTP/1.1', host, close, `X-Original-URL: ${path}`)),
+  )
+  assert.equal(open.body, '{"ok":true}')
+})
+
+test('D19 D20 Accept and Range change nothing', async () => {
+  for (const field of ['Accept: text/html', 'Accept: image/*;q=0', 'Range: bytes=0-9']) {
+    const answer = answerIn(await exchange(port, lines(start, host, bearer, close, field)))
+    assert.equal(answer.status, 200)
+    assert.equal(answer.body, whole)
+    assert.equal(answer.headers['content-type'], 'application/json; charset=utf-8')
+  }
+})
+
+test('B14 leave to send a body is given where it is read, not where it is refused', async () => {
+  const expecting = [host, bearer, 'Content-Type: application/json', 'Expect: 100-Continue']
+  const taken = await openWire(port)
+  taken.send(lines(start, ...expecting, 'Content-Length: 11'))
+  await taken.until(/^HTTP\/1\.1 100 Continue\r\n\r\n/)
+  taken.send('{"limit":5}')
+  const page = answerIn(await taken.closed())
+  assert.equal(page.body, expectedBody({ resource: rights, all, limit: 5 }))
+  for (const [line, length, status] of [
+    [start, '1000000', 413],
+    [`POST ${path} HTTP/1.1`, '11', 405],
+    ['GET /nothing HTTP/1.1', '11', 404],
+  ] as const) {
+    const received = await exchange(port, lines(line, ...expecting, `Content-Length: ${length}`))
+    assert.doesNotMatch(received, / 100 Continue/)
+    checkRawFailure(answerIn(received), status)
+  }
+})
+
+test('HTTP/1.0 needs no Host, and its connection is closed', async () => {
+  const received = await exchange(port, lines(`GET ${path} HTTP/1.0`, bearer, 'Expect: miracles'))
+  assert.equal(answerIn(received).body, whole)
+})

@@ -1,0 +1,151 @@
+// Several processes that are one server (`--workers`).
+
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { resources } from '../../src/resources/index.ts'
+import { rights } from '../../src/resources/rights.ts'
+import { startLoad } from '../support/load-client.ts'
+import { expectedBody, pathOf } from '../support/make-app.ts'
+import { makeRecords } from '../support/make-record.ts'
+import { readMetrics, sumOf } from '../support/read-metrics.ts'
+import { runDossier } from '../support/run-dossier.ts'
+import { runServer, type Server } from '../support/run-server.ts'
+import { makeTempStore } from '../support/temp-store.ts'
+
+const all = makeRecords(rights, 12)
+const path = pathOf(rights, 1)
+const store = await makeTempStore({ after }, resources)
+await store.load([{ resource: rights, company: 1, records: all }])
+const key = await store.issueKey({ name: 'test' })
+const body = expectedBody({ resource: rights, all })
+
+const two = ['--workers', '2', '--metrics-port', '0']
+
+function started(server: Server): number[] {
+  return [...server.printed().matchAll(/"worker":(\d+),"msg":"a worker has started"/g)].map(
+    ([, pid]) => Number(pid),
+  )
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+async function until(isTrue: () => boolean | Promise<boolean>, what: string): Promise<void> {
+  for (let waited = 0; !(await isTrue()); waited += 20) {
+    assert.ok(waited < 20_000, `waited in vain until ${what}`)
+    await sleep(20)
+  }
+}
+
+function metricsUrl(server: Server): string {
+  return /"metrics_url":"([^"]+)"/.exec(server.printed())?.[1] ?? assert.fail(server.printed())
+}
+
+test('--workers 2: both answer, and the figures are those of both', async (t) => {
+  const server = await runServer(t, store.db, two)
+  const load = startLoad({ port: server.port, path, key, body, clients: 8 })
+  await until(() => load.answered() >= 400, 'it has answered 400 times')
+  assert.deepEqual(await load.stop(), [])
+  const figures = await readMetrics(metricsUrl(server))
+  const counted = figures.get('dossier_requests_total{resource="rights",status="200"}')
+  assert.equal(counted, load.answered(), 'none is counted twice or not at all')
+  assert.equal(figures.get('dossier_workers'), 2)
+  assert.equal(figures.get('dossier_worker_deaths_total'), 0)
+  assert.equal(figures.get('dossier_registry_version'), 1, 'no sum of versions')
+  assert.equal(figures.get('dossier_store_up'), 1)
+  assert.equal(figures.get('dossier_request_duration_seconds_count{resource="rights"}'), counted)
+
+  server.stop()
+  const { code, lines } = await server.ended()
+  assert.equal(code, 0)
+  const requests = lines.filter((line) => 'request_id' in line)
+  assert.equal(requests.length, load.answered(), 'each has a line, and none is torn')
+})
+
+test('a worker that is killed is replaced, and the sum of the figures does not fall', async (t) => {
+  const server = await runServer(t, store.db, two)
+  const task = { port: server.port, path, key, body, clients: 8 }
+  const before = startLoad(task)
+  await until(() => before.answered() >= 200, 'it has answered 200 times')
+  await before.stop()
+  const answered = /^dossier_requests_total\{resource="rights",status="200"\}/
+  const counted = sumOf(await readMetrics(metricsUrl(server)), answered)
+  assert.equal(counted, before.answered())
+
+  const [victim = 0, survivor = 0] = started(server)
+  process.kill(victim, 'SIGKILL')
+  await until(() => server.printed().includes('a worker has died'), 'its death is noticed')
+  // The other one answers meanwhile.
+  const during = startLoad(task)
+  await until(() => during.answered() >= 100, 'the other one has answered')
+  assert.deepEqual(await during.stop(), [])
+  await until(() => started(server).length === 3, 'another one has started')
+  assert.ok(isRunning(survivor) && !isRunning(victim))
+  const ready = async () => (await readMetrics(metricsUrl(server))).get('dossier_workers') === 2
+  await until(ready, 'there are two again')
+  const figures = await readMetrics(metricsUrl(server))
+  assert.equal(sumOf(figures, answered), counted + during.answered())
+  assert.equal(figures.get('dossier_worker_deaths_total'), 1)
+  server.stop()
+  assert.equal((await server.ended()).code, 0)
+})
+
+test('I1 SIGTERM to two workers under load: no request fails, and nobody is left', async (t) => {
+  const server = await runServer(t, store.db, two)
+  const load = startLoad({ port: server.port, path, key, body, clients: 20, endsWhenClosed: true })
+  await until(() => load.answered() >= 300, 'it has answered 300 times')
+  server.stop()
+  await load.ended()
+  assert.deepEqual(load.failures, [])
+  assert.equal(load.closings(), 20)
+  const { code, ms } = await server.ended()
+  assert.equal(code, 0)
+  assert.ok(ms < 5_000, `${ms} ms`)
+  assert.deepEqual(started(server).filter(isRunning), [])
+})
+
+test('I2 a second signal, and the death of the primary, end the workers too', async (t) => {
+  for (const end of ['second signal', 'SIGKILL'] as const) {
+    const server = await runServer(t, store.db, two)
+    if (end === 'SIGKILL') server.stop('SIGKILL')
+    else {
+      server.stop()
+      await until(() => server.printed().includes('"stopping"'), 'it stops')
+      server.stop()
+    }
+    await until(() => !started(server).some(isRunning), `the workers have gone, ${end}`)
+  }
+})
+
+test('I6 a store or a port that cannot be had is told once, and ends it with 1', async (t) => {
+  const missing = ['serve', '--workers', '2', '--db', 'nowhere.db']
+  const noStore = await runDossier(store.folder, missing)
+  assert.equal(noStore.code, 1)
+  assert.match(noStore.err, /^dossier: nowhere\.db does not exist;[^\n]*\n$/)
+  assert.ok(!existsSync('nowhere.db'))
+
+  const other = createServer().listen(0, '127.0.0.1')
+  t.after(() => void other.close())
+  await until(() => other.listening, 'it listens')
+  const { port } = other.address() as AddressInfo
+  const args = ['serve', '--workers', '2', '--db', store.db, '--port', String(port)]
+  const taken = await runDossier(store.folder, args)
+  assert.equal(taken.code, 1)
+  assert.match(taken.err, /^dossier: port \d+ of 127\.0\.0\.1 is in use; [^\n]*\n$/)
+
+  for (const workers of ['0', 'many', '-1']) {
+    const { code, err } = await runDossier(store.folder, ['serve', '--workers', workers])
+    assert.equal(code, 2)
+    assert.match(err, /--workers is ".*"; it must be an integer from 1 to 256, or auto/)
+  }
+})

@@ -1,0 +1,355 @@
+// What an operator sees of the history: imports, companies, a sound store, a copy, a pruned past.
+
+import assert from 'node:assert/strict'
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { test } from 'node:test'
+import { makeFolder, query } from '../support/import-rows.ts'
+import { runDossier } from '../support/run-dossier.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+/** A registry of two extracts, and of rights that changed once. */
+async function makeRegistry(folder: string): Promise<string> {
+  const db = join(folder, 'registry.db')
+  const files = {
+    'a.csv': 'jurisdiction,identifier,name,town\nGB,1,Acme,Ipswich\nGB,2,Bolt,Harwich\n',
+    'b.csv': 'jurisdiction,identifier,name,town\nGB,1,Acme Ltd,"Ips\nwich"\n',
+    'rights.ndjson': '{"id":1,"company_jurisdiction":"GB","company_identifier":"1","name":"x"}\n',
+    'later.ndjson': '{"id":1,"company_jurisdiction":"GB","company_identifier":"1","name":"y"}\n',
+  }
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
+  const source = ['--source', 'register', '--snapshot', '--db', db]
+  for (const args of [
+    ['companies', 'a.csv', ...source, '--as-of', '2025-01-31'],
+    ['companies', 'b.csv', ...source, '--as-of', '2025-02-28'],
+    ['rights', 'rights.ndjson', '--db', db],
+    ['rights', 'later.ndjson', '--db', db],
+  ]) {
+    const { code, err } = await runDossier(folder, ['import', ...args])
+    assert.equal(code, 0, err)
+  }
+  return db
+}
+
+test('import tells how many events it has recorded', async (t) => {
+  const folder = makeFolder(t)
+  await makeRegistry(folder)
+  writeFileSync(join(folder, 'c.csv'), 'jurisdiction,identifier,name\nGB,1,Acme\n')
+  const args = ['import', 'companies', 'c.csv', '--source', 'register', '--db', 'registry.db']
+  const { out } = await runDossier(folder, [...args, '--as-of', '2025-03-31', '--dry-run'])
+  assert.match(out, /^ {2}events recorded {15,}2$/m)
+  assert.equal(query(join(folder, 'registry.db'), 'select * from events').length, 3)
+})
+
+test('imports lists what was imported, the newest first', async (t) => {
+  const folder = makeFolder(t)
+  const db = await makeRegistry(folder)
+  const { code, out } = await runDossier(folder, ['imports', '--db', db])
+  assert.equal(code, 0)
+  const sha256 = createHash('sha256')
+    .update(readFileSync(join(folder, 'b.csv')))
+    .digest('hex')
+  const [, , , block = ''] = [...out.split('\n\n')].reverse()
+  assert.match(block, /^version 4 .* UTC {2}rights of default, in \d+\.\d s\n/)
+  assert.match(
+    out,
+    /^version 2 {2}[\d-]{10} [\d:]{8} UTC {2}companies of register, as of 2025-02-28, snapshot, /m,
+  )
+  assert.match(
+    out,
+    /^ {2}1 read: 0 inserted, 1 updated, 0 unchanged, 0 refused, 1 removed; 3 events recorded$/m,
+  )
+  assert.ok(out.includes(`  b.csv  59 bytes  ${sha256}\n`), out)
+
+  const json = await runDossier(folder, ['imports', '--limit', '2', '--json', '--db', db])
+  const list = JSON.parse(json.out) as Json[]
+  assert.deepEqual(
+    list.map(({ version }) => version),
+    [4, 3],
+  )
+})
+
+test('company shows attributes, totals and the latest events', async (t) => {
+  const folder = makeFolder(t)
+  const db = await makeRegistry(folder)
+  const { code, out } = await runDossier(folder, ['company', 'GB', '1', '--db', db])
+  assert.equal(code, 0)
+  assert.equal(
+    out,
+    `GB 1  (company 1000000000001)
+
+Attributes from register, as of 2025-02-28, since version 2
+  name  Acme Ltd
+  town  Ips wich
+
+Listings
+  rights         1
+  employees      0
+  jobs           0
+  pos_terminals  0
+  events         2
+
+Latest events (2 of 2)
+  2025-02-28  town  Ipswich → Ips wich
+  2025-02-28  name  Acme → Acme Ltd
+`,
+  )
+  const gone = await runDossier(folder, ['company', '1000000000002', '--db', db])
+  assert.match(gone.out, /^Attributes from register, as of 2025-02-28, absent since version 2$/m)
+  assert.match(gone.out, /^ {2}2025-02-28 {2}register_entry {2}present → absent$/m)
+
+  const json = await runDossier(folder, ['company', 'GB', '1', '--json', '--db', db])
+  const told = JSON.parse(json.out) as Json
+  assert.deepEqual(Object.keys(told), [
+    'id',
+    'jurisdiction',
+    'identifier',
+    'attributes',
+    'listings',
+    'latest',
+  ])
+})
+
+test('verify finds a store sound, and tells its counts', async (t) => {
+  const folder = makeFolder(t)
+  const db = await makeRegistry(folder)
+  const { code, out, err } = await runDossier(folder, ['verify', '--db', db])
+  assert.deepEqual([code, err], [0, ''])
+  assert.match(out, /^ {2}rights {25,}1\n {2}rights, former states {10,}1$/m)
+  assert.match(out, /^Sound\.$/m)
+})
+
+/** What may be wrong with a store, and what is told of it. */
+const faults: readonly (readonly [title: string, sql: string, told: RegExp])[] = [
+  [
+    'a gap in the positions',
+    'update events set position = position + 10',
+    /events of company \d+: 2 records at the positions 10 to 11, and a head that says 2/,
+  ],
+  [
+    'a record that is gone',
+    'delete from rights',
+    /rights of company 1000000000001: 0 records at .*, and a head that says 1/,
+  ],
+  [
+    'a head that is gone',
+    "delete from heads where resource = 'rights'",
+    /a head that says nothing/,
+  ],
+  ['a wrong total', "update heads set total = 7 where resource = 'rights'", /a head that says 7/],
+  [
+    'a wrong meta',
+    `update heads set meta = replace(meta, '1', '2') where resource = 'events'`,
+    /events of company \d+: meta does not count what is there/,
+  ],
+  [
+    'an order that is none',
+    'update events set sort = char(122) where position = 0',
+    /position 1 is out of order/,
+  ],
+  [
+    'a head older than its records',
+    "update heads set version = 1 where resource = 'rights'",
+    /the head says that version 1 changed it last, its records that 4 did/,
+  ],
+  [
+    'a head newer than its records',
+    "update heads set version = 9 where resource = 'rights'",
+    /says that version 9 changed it last/,
+  ],
+  [
+    'a record of another form',
+    `update rights set record = replace(record, '"y"', ' "y"')`,
+    /record 1: is not in the form of the wire/,
+  ],
+  [
+    'a field that is missing',
+    `update events set record = replace(record, '"attr"', '"atr"')`,
+    /: atr is no known column; did you mean attr/,
+  ],
+  [
+    'a value that is not allowed',
+    `update events set record = replace(record, '"2025-02-28T00:00:00Z"', 'null')`,
+    /record \d+: date is required/,
+  ],
+  ['text that is no JSON', `update rights set record = 'x'`, /says that its id is nothing/],
+  ['another id', `update rights set record = replace(record, ':1,', ':2,')`, /its id is 2/],
+  [
+    'a value changed behind the digest',
+    `update rights set record = replace(record, '"y"', '"z"')`,
+    /record 1: has the digest of another content/,
+  ],
+  [
+    'a former record changed',
+    `update rights_past set record = replace(record, '"x"', '"z"')`,
+    /record 1, in the past: has the digest of another content/,
+  ],
+  ['a former record of no time', 'update rights_past set until = version', /of a wrong time/],
+  ['a source that is none', 'update rights set source_id = 99', /of no company, source or version/],
+  [
+    'attributes changed behind the digest',
+    `update company_attributes set attributes = '{"name":"x"}' where is_present`,
+    /company 1000000000001: its attributes has the digest of another content/,
+  ],
+  [
+    'attributes of nobody',
+    'update company_attributes set company_id = 5 where is_present',
+    /company 5: attributes of no company, source or version/,
+  ],
+  [
+    'an index that lacks a row',
+    "pragma writable_schema = 1; update sqlite_schema set rootpage = (select rootpage from sqlite_schema where name = 'events_by_id') where name = 'rights_by_id'",
+    /^file: /m,
+  ],
+]
+
+for (const [title, sql, told] of faults) {
+  test(`verify tells ${title}, and exits with 1`, async (t) => {
+    const folder = makeFolder(t)
+    const path = await makeRegistry(folder)
+    const db = new DatabaseSync(path)
+    // A connection that may write the schema is one of an earlier time.
+    db.enableDefensive(false)
+    db.exec(sql)
+    db.close()
+    const { code, out, err } = await runDossier(folder, ['verify', '--db', path])
+    assert.match(err, told)
+    assert.equal(code, 1)
+    assert.match(out, /^Not sound: restore it from a backup/m)
+    const json = await runDossier(folder, ['verify', '--json', '--db', path])
+    const { isSound, faults: list } = JSON.parse(json.out) as { isSound: boolean; faults: string[] }
+    assert.deepEqual([isSound, list.length > 0], [false, true])
+  })
+}
+
+test('backup copies a store while another process holds its lock; the copy verifies', async (t) => {
+  const folder = makeFolder(t)
+  const db = await makeRegistry(folder)
+  const writer = new DatabaseSync(db)
+  writer.exec('begin immediate; delete from rights')
+  const { code, out, err } = await runDossier(folder, ['backup', 'copy.db', '--db', db])
+  assert.equal(code, 0, err)
+  const { size } = statSync(join(folder, 'copy.db'))
+  assert.equal(out, `${db} is copied to copy.db (${size.toLocaleString('en')} bytes).\n`)
+  writer.exec('rollback')
+  writer.close()
+  assert.equal((await runDossier(folder, ['verify', '--db', 'copy.db'])).code, 0)
+  for (const table of ['rights', 'events', 'heads', 'imports', 'keys', 'rights_past']) {
+    const sql = `select * from ${table}`
+    assert.deepEqual(query(join(folder, 'copy.db'), sql), query(db, sql))
+  }
+  // A copy is a store like any other: it takes imports, and is in WAL mode.
+  assert.equal(query(join(folder, 'copy.db'), 'pragma journal_mode')[0]?.['journal_mode'], 'wal')
+  const more = ['import', 'rights', 'rights.ndjson', '--db', 'copy.db']
+  assert.equal((await runDossier(folder, more)).code, 0)
+  assert.deepEqual(
+    readdirSync(folder).filter((name) => name.includes('.part')),
+    [],
+  )
+})
+
+test('backup never writes over a file, and says what it cannot write', async (t) => {
+  const folder = makeFolder(t)
+  const db = await makeRegistry(folder)
+  const size = statSync(db).size
+  for (const [file, says] of [
+    [db, /registry\.db exists; name a new file for the copy/],
+    ['no/such/copy.db', /no\/such does not exist; make it first/],
+  ] as const) {
+    const { code, err } = await runDossier(folder, ['backup', file, '--db', db])
+    assert.equal(code, 1)
+    assert.match(err, says)
+    assert.equal(err.trim().split('\n').length, 1)
+  }
+  assert.equal(statSync(db).size, size)
+  const missing = await runDossier(folder, ['backup', 'copy.db', '--db', 'none.db'])
+  assert.match(missing.err, /none\.db does not exist/)
+  assert.ok(!existsSync(join(folder, 'none.db')) && !existsSync(join(folder, 'copy.db')))
+})
+
+test('prune forgets former states, tells how many, and the store stays sound', async (t) => {
+  const folder = makeFolder(t)
+  const db = await makeRegistry(folder)
+  const kept = await runDossier(folder, ['prune', '--keep', '1d', '--db', db])
+  assert.match(kept.out, /^ {2}rights {25,}0$/m)
+  assert.match(kept.out, /^Everything is known from version 0 on\.$/m)
+  const { code, out } = await runDossier(folder, ['prune', '--keep', '0d', '--json', '--db', db])
+  assert.equal(code, 0)
+  assert.deepEqual(JSON.parse(out), {
+    earliestVersion: 4,
+    forgotten: {
+      companies: 0,
+      company_attributes: 2,
+      rights: 1,
+      employees: 0,
+      jobs: 0,
+      pos_terminals: 0,
+      events: 0,
+    },
+  })
+  assert.equal((await runDossier(folder, ['verify', '--db', db])).code, 0)
+  assert.equal(query(db, 'select * from events').length, 3)
+})
+
+/** What is typed wrongly, and what is said of it; the exit code is 2. */
+const mistakes: readonly (readonly [args: readonly string[], says: RegExp])[] = [
+  [['imports', 'x'], /imports takes no x/],
+  [['imports', '--limit', '0'], /--limit is "0"; it takes 1 to 1,000,000/],
+  [['company'], /name one company/],
+  [['company', 'GB'], /name one company/],
+  [['company', 'GB', '1', '2'], /name one company/],
+  [['verify', 'x.db'], /takes the store by its option --db/],
+  [['backup'], /name the file of the copy/],
+  [['prune'], /say how far back to keep: --keep DURATION/],
+  [['prune', '--keep', 'always'], /--keep is "always"; it takes a duration such as 365d/],
+  [['import', 'companies', 'a.csv', '--as-of', '31.12.2024'], /--as-of is "31\.12\.2024"; it must/],
+  [['import', 'companies', 'a.csv', '--as-of', '2024-02-30'], /is not a moment that exists/],
+  [['import', 'rights', 'a.csv', '--history', '--as-of', '2024-01-01'], /rights have no history/],
+  [['import', 'employees', 'a.csv', '--history'], /--history needs the day .*--as-of DATE/],
+]
+
+for (const [args, says] of mistakes) {
+  test(`typed wrongly: dossier ${args.join(' ')}`, async (t) => {
+    const folder = makeFolder(t)
+    writeFileSync(join(folder, 'a.csv'), 'jurisdiction,identifier\nGB,1\n')
+    const { code, err } = await runDossier(folder, args)
+    assert.match(err, says)
+    assert.equal(code, 2)
+    assert.deepEqual(readdirSync(folder), ['a.csv'])
+  })
+}
+
+test('what an older Dossier wrote is upgraded by a command that writes', async (t) => {
+  const folder = makeFolder(t)
+  const path = await makeRegistry(folder)
+  const db = new DatabaseSync(path)
+  // The tables of format 1, as far as they differ.
+  db.exec(`
+    drop view companies_view;
+    drop table companies_past;
+    drop table company_attributes_past;
+    alter table keys drop column rate;
+    alter table keys drop column rate;
+    alter table store drop column past_from;
+    alter table imports drop column as_of;
+    alter table imports drop column recorded;
+    alter table company_attributes drop column as_of;
+    alter table company_attributes drop column is_present;
+    drop table rights_past; drop table employees_past; drop table jobs_past;
+    drop table pos_terminals_past; drop table events_past;
+    create view companies_view as select 1;
+    pragma user_version = 1;
+  `)
+  db.close()
+  const refused = await runDossier(folder, ['imports', '--db', path])
+  assert.equal(refused.code, 1)
+  assert.match(refused.err, /older Dossier \(format 1, this one reads 2\); any command that writes/)
+  assert.equal((await runDossier(folder, ['keys', 'list', '--db', path])).code, 0)
+  assert.equal((await runDossier(folder, ['verify', '--db', path])).code, 0)
+  const again = ['import', 'rights', 'rights.ndjson', '--db', path]
+  assert.equal((await runDossier(folder, again)).code, 0)
+  assert.equal(query(path, 'select past_from from store')[0]?.['past_from'], 4)
+})

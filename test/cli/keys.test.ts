@@ -1,0 +1,125 @@
+// `dossier keys` beside a running server.
+
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { importRows, makeFolder, queryValue } from '../support/import-rows.ts'
+import { runDossier, startDossier } from '../support/run-dossier.ts'
+import { runServer } from '../support/run-server.ts'
+
+/** A folder with a store, and `dossier keys` in it. */
+async function folderWithStore(t: Parameters<typeof makeFolder>[0]) {
+  const folder = makeFolder(t)
+  const db = join(folder, 'dossier.db')
+  await importRows(db, 'rights', [{ id: 1, company_id: 7 }])
+  return { folder, db, keys: (...args: string[]) => runDossier(folder, ['keys', ...args]) }
+}
+
+describe('keys', { concurrency: 2 }, () => {
+  test('a key works at once in a running server, for its scopes alone, and no longer than a second after its revocation', async (t) => {
+    const { db, keys } = await folderWithStore(t)
+    const { port } = await runServer(t, db)
+    const { out } = await keys('create', '--name', 'acme', '--scopes', 'rights', '--expires', '1d')
+    const ask = async (listing: string) => {
+      const url = `http://127.0.0.1:${port}/api/v1/companies/7/${listing}`
+      const headers = {
+        authorization: `Bearer ${out.trim()}`,
+        'content-type': 'application/json',
+      }
+      return (await fetch(url, { headers })).status
+    }
+    assert.deepEqual([await ask('rights'), await ask('jobs')], [200, 403])
+    assert.equal((await keys('revoke', 'acme')).code, 0)
+    await sleep(1_000)
+    assert.equal(await ask('rights'), 403)
+  })
+
+  test('the list as JSON says all but the key and its hash', async (t) => {
+    const { keys } = await folderWithStore(t)
+    assert.match((await keys('list')).out, /There is no key yet/)
+    assert.deepEqual(JSON.parse((await keys('list', '--json')).out), [])
+    const before = Date.now()
+    const made = await keys('create', '--name', 'acmé-1', '--expires', '2099-01-31')
+    await keys('create', 'b.2', '--scopes', 'rights, events,rights')
+    await keys('revoke', 'b.2')
+    const { out } = await keys('list', '--json')
+    const [first, second] = JSON.parse(out) as Record<string, unknown>[]
+    const { createdAt, hint, ...rest } = first ?? {}
+    assert.deepEqual(rest, { id: 1, name: 'acmé-1', expiresAt: Date.parse('2099-01-31') })
+    assert.ok(Number(createdAt) >= before && Number(createdAt) <= Date.now())
+    const [start = '', end = ''] = String(hint).split('…')
+    assert.ok(made.out.startsWith(start) && made.out.trim().endsWith(end))
+    assert.deepEqual(second?.['scopes'], ['rights', 'events'])
+    assert.equal(typeof second['revokedAt'], 'number')
+    assert.ok(!out.includes(made.out.trim().slice(start.length, -end.length)))
+  })
+
+  /** What cannot be made or revoked, with the exit code and what is said. */
+  const refused: readonly (readonly [args: readonly string[], code: number, says: RegExp])[] = [
+    [
+      ['create', '--name', 'a', '--expires', '2020-01-01'],
+      2,
+      /--expires is 2020-01-01, which is past/,
+    ],
+    [['create', '--name', 'a', '--expires', '2099-13-01'], 2, /it takes a date/],
+    [['create', '--name', 'a', '--expires', '2099-02-30'], 2, /it takes a date/],
+    [['create', '--name', 'a', '--expires', 'soon'], 2, /it takes a date/],
+    [['create', '--name', 'a', '--expires', '90'], 2, /it takes a date/],
+    [
+      ['create', '--name', 'a', '--scopes', 'right'],
+      2,
+      /"right" is no scope; did you mean rights\?/,
+    ],
+    [['create', '--name', 'a', '--scopes', ''], 2, /"" is no scope/],
+    [['create', '--name', 'a b'], 2, /--name is "a b"; it takes up to 64/],
+    [['create', '--name', 'x'.repeat(65)], 2, /it takes up to 64/],
+    [['create', '--nmae', 'a'], 2, /--nmae is no option of this command; did you mean --name\?/],
+    [['create', '--name', 'taken'], 1, /a key named taken is in use; revoke it first/],
+    [['revoke'], 2, /say which key to revoke/],
+    [['revoke', 'takn'], 1, /no key in use is named takn; did you mean taken\?/],
+    [['revoke', 'gone'], 1, /no key in use is named gone/],
+  ]
+
+  test('what is typed wrongly makes and revokes nothing, and is told in a line or two', async (t) => {
+    const { db, keys } = await folderWithStore(t)
+    await keys('create', '--name', 'taken')
+    await keys('create', '--name', 'gone')
+    await keys('revoke', 'gone')
+    for (const [args, code, says] of refused) {
+      const run = await keys(...args)
+      assert.equal(run.code, code, run.err)
+      assert.match(run.err, /^dossier: [^\n]+\n(See: [^\n]+\n)?$/)
+      assert.match(run.err, says)
+      assert.equal(run.out, '')
+    }
+    assert.equal(queryValue(db, 'select count(*) from keys'), 2)
+    assert.equal(queryValue(db, 'select count(*) from keys where revoked_at is null'), 1)
+  })
+
+  test('a key of the longest duration that is taken can be listed', async (t) => {
+    const { keys } = await folderWithStore(t)
+    for (const [name, expires] of Object.entries({ a: '999999y', b: '9999-12-31', c: '99y' })) {
+      const { code } = await keys('create', '--name', name, '--expires', expires)
+      assert.ok(code === 0 || code === 2)
+    }
+    const { code, out, err } = await keys('list')
+    assert.equal(code, 0, err)
+    assert.match(out, /^b .* in use .* 9999-12-31$/m)
+    assert.equal((await keys('list', '--json')).code, 0)
+  })
+
+  test('while an import is being merged, a new key waits, and says so on standard error', async (t) => {
+    const { folder, db } = await folderWithStore(t)
+    const other = new DatabaseSync(db)
+    t.after(() => other.close())
+    other.exec('begin immediate')
+    const { until, ended } = startDossier(t, folder, ['keys', 'create', '--name', 'acme'])
+    await until(/an import is writing to the store; waiting/)
+    other.exec('rollback')
+    const { code, out } = await ended
+    assert.equal(code, 0)
+    assert.match(out, /^dossier_\w+\n$/)
+  })
+})

@@ -1,0 +1,184 @@
+// Imports as they are operated: reports, progress, interruptions, and files that are in the way.
+
+import assert from 'node:assert/strict'
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { importRows, makeFolder, queryValue } from '../support/import-rows.ts'
+import { type Run, runDossier, startDossier } from '../support/run-dossier.ts'
+
+const row = (id: number) => `{"id":${id},"company_id":7}\n`
+
+const oneLine = /^dossier: [^\n]+\n$/
+
+function assertTold({ code, out, err }: Run, says: RegExp, expected = 1): void {
+  assert.equal(code, expected, err)
+  assert.match(err, oneLine)
+  assert.match(err, says)
+  assert.equal(out, '')
+}
+
+describe('imports as they are operated', { concurrency: 2 }, () => {
+  test('elsewhere than on a terminal, long work shows plain lines on standard error', async (t) => {
+    const { child, said, until, ended } = startDossier(t, makeFolder(t), ['import', 'rights', '-'])
+    let id = 0
+    const feed = setInterval(() => child.stdin.write(row((id += 1))), 50)
+    await until(/reading/)
+    clearInterval(feed)
+    assert.match(said.err, /^reading: \d+ rows, \d+ rows\/s\n$/)
+    child.stdin.end()
+    const { code, out, err } = await ended
+    assert.equal(code, 0)
+    assert.match(out, new RegExp(`^ {2}inserted +${id}$`, 'm'))
+    // eslint-disable-next-line no-control-regex -- a terminal's controls are what must not be there
+    assert.doesNotMatch(out + err, /[\u001b\r]/)
+  })
+
+  test('the report as JSON is all that is on standard output, also of an import that was refused', async (t) => {
+    const folder = makeFolder(t)
+    const rows = Array.from({ length: 25 }, (_, n) => `{"id":${-n},"company_id":7}\n`).join('')
+    const args = ['import', 'rights', '-', '--json']
+    const { code, out } = await runDossier(folder, args, { input: row(1) + rows })
+    assert.equal(code, 1)
+    const report = JSON.parse(out) as {
+      version?: number
+      problems: { number: number }[]
+      counts: Record<string, number>
+      files: object[]
+    }
+    assert.ok(!('version' in report) && !('kinds' in report))
+    assert.deepEqual(
+      report.problems.map(({ number }) => number),
+      Array.from({ length: 20 }, (_, n) => n + 2),
+    )
+    assert.deepEqual(report.counts, {
+      ...{ read: 26, inserted: 1, updated: 0, unchanged: 0, refused: 25, removed: 0 },
+      companiesCreated: 1,
+      recorded: 0,
+    })
+    assert.equal(report.files.length, 1)
+  })
+
+  test('refusals that are equal but for place and value are one line', async (t) => {
+    const lines = Array.from({ length: 1_224 }, (_, n) => `{"id":${-n},"company_id":7}\n`)
+    const typo = '{"id":1,"company_id":7,"nmae":"x"}\n'
+    const input = [...lines, typo, typo].join('')
+    const { code, out, err } = await runDossier(makeFolder(t), ['import', 'rights', '-'], { input })
+    assert.equal(code, 1)
+    assert.deepEqual(err.trimEnd().split('\n'), [
+      '-: line 1: id: 0: must be 1 or greater (and 1,223 more rows, also -1, -2, -3)',
+      '-: line 1225: nmae: is no known column; did you mean name? (and 1 more row)',
+    ])
+    assert.match(out, /Nothing was loaded: 1,226 rows were refused/)
+  })
+
+  test('the first 20 kinds of refusals are told, and how many more rows there are', async (t) => {
+    const input = Array.from({ length: 25 }, (_, n) => `{"c${n}":1}\n`.repeat(2)).join('')
+    const { err } = await runDossier(makeFolder(t), ['import', 'rights', '-'], { input })
+    const lines = err.trimEnd().split('\n')
+    assert.equal(lines.length, 21)
+    assert.match(lines[19] ?? '', /line 39: c19: is no known column.* \(and 1 more row\)$/)
+    assert.equal(lines[20], '… and 10 more')
+  })
+
+  test('the same import again changes nothing, and is a version of its own', async (t) => {
+    const folder = makeFolder(t)
+    const load = () => runDossier(folder, ['import', 'rights', '-', '--json'], { input: row(1) })
+    await load()
+    const { out } = await load()
+    const report = JSON.parse(out) as { version: number; counts: Record<string, number> }
+    assert.deepEqual([report.version, report.counts['unchanged']], [2, 1])
+    assert.equal(queryValue(join(folder, 'dossier.db'), 'select version from heads'), 1)
+  })
+
+  test('the store is named by --db, else by DOSSIER_DB', async (t) => {
+    const folder = makeFolder(t)
+    const env = { DOSSIER_DB: 'variable.db' }
+    const load = (...args: string[]) =>
+      runDossier(folder, ['import', 'rights', '-', ...args], { input: row(1), env })
+    assert.equal((await load()).code, 0)
+    assert.equal((await load('--db', 'option.db')).code, 0)
+    for (const name of ['variable.db', 'option.db']) {
+      assert.equal(queryValue(join(folder, name), 'select max(version) from imports'), 1, name)
+    }
+  })
+
+  test('an import that waits its turn can be interrupted', async (t) => {
+    const folder = makeFolder(t)
+    const db = join(folder, 'dossier.db')
+    await importRows(db, 'rights', [{ id: 1, company_id: 7 }])
+    const other = new DatabaseSync(db)
+    other.exec('begin immediate')
+    t.after(() => other.close())
+    const { child, until, ended } = startDossier(t, folder, ['import', 'rights', '-'])
+    child.stdin.end(row(2))
+    await until(/waiting for its end/)
+    child.kill('SIGINT')
+    const first = await Promise.race([ended, sleep(3_000)])
+    assert.ok(first, 'it ends within three seconds, though the other goes on')
+    assert.equal(first.code, 130)
+    assert.match(first.err, /interrupted; nothing was changed/)
+  })
+
+  test('an import that is told to stop while it reads changes nothing, and exits 143', async (t) => {
+    const folder = makeFolder(t)
+    const db = join(folder, 'dossier.db')
+    await importRows(db, 'rights', [{ id: 1, company_id: 7 }])
+    const args = ['import', 'rights', '-', '--snapshot']
+    const { child, until, ended } = startDossier(t, folder, args)
+    const feed = setInterval(() => child.stdin.write(row(2).repeat(100)), 50)
+    await until(/reading/)
+    child.kill('SIGTERM')
+    const { code, err } = await ended
+    clearInterval(feed)
+    assert.equal(code, 143)
+    assert.match(err, /interrupted; nothing was changed/)
+    assert.equal(queryValue(db, 'select id from rights'), 1)
+    assert.equal(queryValue(db, 'select max(version) from imports'), 1)
+  })
+
+  test('the refused rows are never written onto the store, a source or the mapping', async (t) => {
+    const folder = makeFolder(t)
+    const db = join(folder, 'dossier.db')
+    await importRows(db, 'rights', [{ id: 1, company_id: 7 }])
+    writeFileSync(join(folder, 'x.ndjson'), row(2))
+    writeFileSync(join(folder, 'm.sql'), 'select * from source')
+    const args = ['import', 'rights', 'x.ndjson', '--map', 'm.sql', '--rejects']
+    symlinkSync(db, join(folder, 'link.db'))
+    for (const name of ['dossier.db', 'link.db', 'x.ndjson', './x.ndjson', 'm.sql']) {
+      const before = readFileSync(join(folder, name))
+      const run = await runDossier(folder, [...args, name])
+      assert.ok(readFileSync(join(folder, name)).equals(before), `${name} is as it was`)
+      assert.equal(run.code, 2, name)
+    }
+    assert.equal((await runDossier(folder, [...args, 'new.db', '--db', 'new.db'])).code, 2)
+    assert.equal((await runDossier(folder, [...args, 'dossier.db-wal'])).code, 2)
+  })
+
+  test('a mapping that is a folder is told in one line', async (t) => {
+    const folder = makeFolder(t)
+    mkdirSync(join(folder, 'maps'))
+    writeFileSync(join(folder, 'x.ndjson'), row(1))
+    assertTold(await runDossier(folder, ['import', 'rights', 'x.ndjson', '--map', 'maps']), /maps/)
+  })
+
+  test('a ready mapping is found also where a folder has its name', async (t) => {
+    const folder = makeFolder(t)
+    mkdirSync(join(folder, 'nasa-patents'))
+    writeFileSync(join(folder, 'x.csv'), 'a\n1\n')
+    const run = await runDossier(folder, ['import', 'rights', 'x.csv', '--map', 'nasa-patents'])
+    assertTold(run, /Binder Error/)
+  })
+
+  test('--format says what a file is whose name does not', async (t) => {
+    const folder = makeFolder(t)
+    writeFileSync(join(folder, 'x.txt'), 'id\tcompany_id\n1\t7\n')
+    const load = (format: string) =>
+      runDossier(folder, ['import', 'rights', 'x.txt', '--format', format])
+    assert.equal((await load('tsv')).code, 0)
+    assert.equal((await load('tvs')).code, 2)
+    assert.equal(queryValue(join(folder, 'dossier.db'), 'select id from rights'), 1)
+  })
+})

@@ -1,0 +1,178 @@
+// What is wrong with a store's file is told in one line, whichever command meets it.
+
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import {
+  chmodSync,
+  closeSync,
+  cpSync,
+  mkdirSync,
+  openSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { test, type TestContext } from 'node:test'
+import { importRows, makeFolder, queryValue } from '../support/import-rows.ts'
+import { runDossier, type RunOptions } from '../support/run-dossier.ts'
+
+const row = '{"id":2,"company_id":7}\n'
+
+/** Every command that opens a store, on `x.db`. */
+const commands: Readonly<Record<string, readonly string[]>> = {
+  serve: ['serve', '--db', 'x.db', '--port', '0'],
+  import: ['import', 'rights', '-', '--db', 'x.db'],
+  'keys list': ['keys', 'list', '--db', 'x.db'],
+  'keys create': ['keys', 'create', '--name', 'a', '--db', 'x.db'],
+  demo: ['demo', '--db', 'x.db', '--port', '0'],
+}
+
+async function assertTold(
+  folder: string,
+  command: string,
+  says: RegExp,
+  options: RunOptions = {},
+): Promise<void> {
+  const run = await runDossier(folder, commands[command] ?? [], { input: row, ...options })
+  assert.equal(run.code, 1, `${command}: ${run.err}`)
+  assert.match(run.err, /^dossier: x\.db:? [^\n]+\n$/, command)
+  assert.match(run.err, says, command)
+  assert.equal(run.out, '')
+}
+
+/** A store with one record, as `x.db` in a folder that everyone may look into. */
+async function folderWithStore(t: TestContext): Promise<string> {
+  const folder = makeFolder(t)
+  chmodSync(folder, 0o755)
+  await importRows(join(folder, 'x.db'), 'rights', [{ id: 1, company_id: 7 }])
+  return folder
+}
+
+/** Files that are no store for this Dossier; each command says the same of them. */
+const strangers: Readonly<Record<string, readonly [make: (path: string) => void, says: RegExp]>> = {
+  'a folder': [(path) => mkdirSync(path), /is a folder; name a file in it with --db/],
+  'a text file': [
+    (path) => writeFileSync(path, 'some text\n'.repeat(99)),
+    /is not a Dossier store/,
+  ],
+  'a single byte': [(path) => writeFileSync(path, 'S'), /is not a Dossier store/],
+  'the first words of a database': [
+    (path) => writeFileSync(path, 'SQLite format 3\0 and no more'),
+    /is not a Dossier store/,
+  ],
+  'a database of another program': [
+    (path) => new DatabaseSync(path).exec('create table t (x); pragma user_version = 1'),
+    /is not a Dossier store/,
+  ],
+  'a store of a newer version': [
+    (path) => {
+      const version = 'pragma application_id = 0x444f5353; pragma user_version = 99'
+      new DatabaseSync(path).exec(`create table t (x); ${version}`)
+    },
+    /was written by a newer Dossier \(format 99, this one knows 2\); run that one/,
+  ],
+}
+
+for (const [what, [make, says]] of Object.entries(strangers)) {
+  test(`${what} is told by every command, and left as it is`, async (t) => {
+    const folder = makeFolder(t)
+    const path = join(folder, 'x.db')
+    make(path)
+    const { size, mtimeMs } = statSync(path)
+    const told = Object.keys(commands).map((command) => assertTold(folder, command, says))
+    await Promise.all(told)
+    assert.deepEqual([statSync(path).size, statSync(path).mtimeMs], [size, mtimeMs])
+  })
+}
+
+test('a file without a byte becomes a store by an import; it cannot be served from before', async (t) => {
+  const folder = makeFolder(t)
+  writeFileSync(join(folder, 'x.db'), '')
+  await assertTold(folder, 'serve', /is empty; load it with: dossier import/)
+  const args = ['import', 'rights', '-', '--db', 'x.db']
+  assert.equal((await runDossier(folder, args, { input: row })).code, 0)
+  assert.equal(queryValue(join(folder, 'x.db'), 'select id from rights'), 2)
+})
+
+test('so does a database that another process has only begun to make', async (t) => {
+  const folder = makeFolder(t)
+  new DatabaseSync(join(folder, 'x.db')).exec('pragma page_size = 16384; pragma journal_mode = wal')
+  await assertTold(folder, 'serve', /is empty; load it with: dossier import/)
+  const args = ['import', 'rights', '-', '--db', 'x.db']
+  assert.equal((await runDossier(folder, args, { input: row })).code, 0)
+  assert.equal(queryValue(join(folder, 'x.db'), 'select id from rights'), 2)
+})
+
+test('a store that is damaged is told, not served from or written to', async (t) => {
+  const folder = await folderWithStore(t)
+  const [whole, path] = [join(folder, 'whole.db'), join(folder, 'x.db')]
+  cpSync(path, whole)
+  const damage: readonly (() => void)[] = [
+    () => truncateSync(path, 100_000),
+    () => {
+      const file = openSync(path, 'r+')
+      writeSync(file, Buffer.alloc(65_536, 0xaa), 0, 65_536, 16_384)
+      closeSync(file)
+    },
+  ]
+  for (const spoil of damage) {
+    cpSync(whole, path)
+    spoil()
+    for (const command of ['serve', 'import']) {
+      await assertTold(folder, command, /is damaged; restore it from a backup/)
+    }
+  }
+})
+
+/** Runs a command as a user who owns nothing; undefined where this machine cannot. */
+function asNobody(): readonly string[] | undefined {
+  const words = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups']
+  return spawnSync('setpriv', [...words.slice(1), 'true']).status === 0 ? words : undefined
+}
+
+/** A command's run as nobody, and the rights on the file and its folder that it lacks. */
+const rights: readonly (readonly [command: string, file: number, folder: number, says: RegExp])[] =
+  [
+    ['serve', 0o600, 0o755, /permission denied; give this user the right to read it/],
+    ['import', 0o600, 0o755, /permission denied; give this user the right to read and write it/],
+    ['import', 0o644, 0o755, /permission denied; give this user the right to read and write it/],
+    ['import', 0o666, 0o755, /give this user the right to write the file and its folder|cannot be/],
+    ['keys list', 0o600, 0o755, /permission denied/],
+    ['serve', 0o644, 0o700, /permission denied|does not exist/],
+  ]
+
+for (const [command, file, folderMode, says] of rights) {
+  const modes = `file ${file.toString(8)}, folder ${folderMode.toString(8)}`
+  test(`${command} without permission is told: ${modes}`, async (t) => {
+    const via = asNobody()
+    if (via === undefined) return t.skip('needs root and setpriv, to become another user')
+    const folder = await folderWithStore(t)
+    chmodSync(join(folder, 'x.db'), file)
+    chmodSync(folder, folderMode)
+    // Where the folder may not be entered, the command is run beside it.
+    const isShut = folderMode === 0o700
+    if (!isShut) return assertTold(folder, command, says, { via })
+    const run = await runDossier('/', ['serve', '--db', join(folder, 'x.db')], { via })
+    assert.equal(run.code, 1, run.err)
+    assert.match(run.err, /^dossier: [^\n]+\n$/)
+    assert.match(run.err, says)
+  })
+}
+
+test('a source without permission is told, its folder too', async (t) => {
+  const via = asNobody()
+  if (via === undefined) return t.skip('needs root and setpriv, to become another user')
+  const folder = makeFolder(t)
+  chmodSync(folder, 0o777)
+  writeFileSync(join(folder, 'x.csv'), 'id,company_id\n1,7\n', { mode: 0o600 })
+  mkdirSync(join(folder, 'shut'), { mode: 0o700 })
+  writeFileSync(join(folder, 'shut/x.csv'), 'id,company_id\n1,7\n')
+  for (const name of ['x.csv', 'shut/x.csv']) {
+    const { code, err } = await runDossier(folder, ['import', 'rights', name], { via })
+    assert.equal(code, 1)
+    assert.match(err, /^dossier: (shut\/)?x\.csv[^\n]+\n$/)
+  }
+})

@@ -1,0 +1,271 @@
+// The files of contrib/: they are valid, and what clients get through a proxy is what Dossier says.
+// What is not installed here is skipped, aloud.
+
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { gunzipSync } from 'node:zlib'
+import { settings, variableOf } from '../src/config.ts'
+import { resources } from '../src/resources/index.ts'
+import { rights } from '../src/resources/rights.ts'
+import { expectedBody, failureText, pathOf } from './support/make-app.ts'
+import { makeFolder } from './support/import-rows.ts'
+import { makeRecords } from './support/make-record.ts'
+import { answersIn, exchange, runServer, type WireAnswer } from './support/run-server.ts'
+import { makeTempStore, type Scope } from './support/temp-store.ts'
+
+const root = join(import.meta.dirname, '..')
+const contrib = (name: string) => readFileSync(join(root, 'contrib', name), 'utf8')
+
+function missing(program: string): string | false {
+  const { error } = spawnSync(program, ['--version'])
+  return error === undefined ? false : `${program} is not installed here`
+}
+
+test('contrib names no variable and no option that does not exist', () => {
+  const variables = Object.values(settings).map(variableOf)
+  for (const file of globSync('contrib/*', { cwd: root })) {
+    const text = readFileSync(join(root, file), 'utf8')
+    for (const [variable] of text.matchAll(/\bDOSSIER_[A-Z_]+(?!NAME)\b/g)) {
+      if (variable !== 'DOSSIER_NAME') assert.ok(variables.includes(variable), variable)
+    }
+  }
+})
+
+test('contrib/Dockerfile copies what is there, and its ignore file lets it pass', () => {
+  const sources = [...contrib('Dockerfile').matchAll(/^COPY (?!--from)(.+) \S+$/gm)]
+    .flatMap(([, paths = '']) => paths.split(' '))
+    .filter((path) => path !== '')
+  assert.ok(sources.length >= 6)
+  const passes = contrib('Dockerfile.dockerignore').split('\n')
+  for (const path of sources) {
+    assert.equal(globSync(path, { cwd: root }).length, 1, path)
+    assert.ok(passes.includes(`!${path}`), `${path} is in the ignore file`)
+  }
+  // Whatever the sources read beside themselves has to be in the image.
+  const read = globSync('src/**/*.ts', { cwd: root }).flatMap((file) =>
+    [...readFileSync(join(root, file), 'utf8').matchAll(/'(?:\.\.\/){2,}([\w.-]+)/g)].map(
+      ([, name]) => String(name),
+    ),
+  )
+  for (const name of read) {
+    if (!globSync(`src/${name}*`, { cwd: root }).length) assert.ok(sources.includes(name), name)
+  }
+})
+
+test(
+  'contrib/dossier.service is valid, and as closed as it says',
+  { skip: missing('systemd-analyze') },
+  (t) => {
+    const unit = join(makeFolder(t), 'dossier.service')
+    writeFileSync(unit, contrib('dossier.service').replaceAll('/opt/dossier/current', root))
+    const verify = spawnSync('systemd-analyze', ['verify', '--man=no', unit], { encoding: 'utf8' })
+    const about = verify.stderr.split('\n').filter((line) => line.includes('dossier.service'))
+    assert.deepEqual(about, [])
+    const args = ['security', '--offline=true', '--threshold=20', unit]
+    const security = spawnSync('systemd-analyze', args, { encoding: 'utf8' })
+    assert.equal(security.status, 0, security.stdout + security.stderr)
+    const [, exposure] = /exposure level for [^:]+: ([\d.]+)/.exec(security.stdout) ?? []
+    t.diagnostic(`exposure level ${String(exposure)} of 10`)
+  },
+)
+
+test(
+  'contrib/nginx.conf is valid as it stands',
+  { skip: missing('nginx') || missing('openssl') },
+  (t) => {
+    const folder = makeFolder(t)
+    const made = spawnSync(
+      'openssl',
+      `req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=x -keyout key.pem -out cert.pem`.split(
+        ' ',
+      ),
+      { cwd: folder, encoding: 'utf8' },
+    )
+    assert.equal(made.status, 0, made.stderr)
+    const site = contrib('nginx.conf')
+      .replace('/etc/ssl/dossier/fullchain.pem', join(folder, 'cert.pem'))
+      .replace('/etc/ssl/dossier/privkey.pem', join(folder, 'key.pem'))
+    const checked = spawnSync('nginx', ['-t', '-c', nginxMain(folder, site)], { encoding: 'utf8' })
+    assert.equal(checked.status, 0, checked.stderr)
+    assert.doesNotMatch(checked.stderr, /\[(warn|emerg)\]/)
+  },
+)
+
+/** Writes nginx's own file around a site, and gives its path. */
+function nginxMain(folder: string, site: string): string {
+  writeFileSync(join(folder, 'site.conf'), site)
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+    .map((kind) => `${kind}_temp_path ${folder}/${kind};`)
+    .join(' ')
+  const user = process.getuid?.() === 0 ? 'user root;' : ''
+  writeFileSync(
+    join(folder, 'nginx.conf'),
+    `${user} daemon off; pid ${folder}/pid; error_log ${folder}/error.log; worker_processes 1;
+    events {} http { access_log off; ${temporary} include ${folder}/site.conf; }`,
+  )
+  return join(folder, 'nginx.conf')
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  return port
+}
+
+/** Runs a program until the test ends, and waits until its port answers. */
+async function runProxy(t: Scope, port: number, command: string, args: string[], home: string) {
+  const env = { PATH: process.env['PATH'], HOME: home, XDG_DATA_HOME: home, XDG_CONFIG_HOME: home }
+  const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'pipe'], env })
+  let said = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text))
+  t.after(async () => {
+    child.kill('SIGTERM')
+    if (child.exitCode === null) await once(child, 'exit')
+  })
+  for (let waited = 0; waited < 10_000; waited += 50) {
+    const isUp = await fetch(`http://127.0.0.1:${port}/`).then(
+      () => true,
+      () => false,
+    )
+    if (isUp) return
+    assert.equal(child.exitCode, null, said)
+    await sleep(50)
+  }
+  assert.fail(`${command} does not answer: ${said}`)
+}
+
+const all = makeRecords(rights, 12)
+const path = pathOf(rights, 1)
+const store = await makeTempStore({ after }, resources)
+await store.load([{ resource: rights, company: 1, records: all }])
+const key = await store.issueKey({ name: 'test' })
+
+/** Asks through the proxy on a port; without a key where `extra` is null. */
+async function askAt(port: number, start: string, extra: string | null = '', body = '') {
+  const auth = extra === null ? '' : `Authorization: Bearer ${key}\r\n${extra}`
+  const head = `${start} HTTP/1.1\r\nHost: registry.example\r\nConnection: close\r\n${auth}\r\n`
+  const [answer] = answersIn(await exchange(port, head + body), [start.split(' ', 1)[0] ?? ''])
+  assert.ok(answer, start)
+  return answer
+}
+
+function assertFailure(answer: WireAnswer, status: number): void {
+  assert.equal(answer.status, status, answer.body)
+  assert.equal(answer.headers['content-type'], 'application/json; charset=utf-8')
+  const { error } = JSON.parse(answer.body) as { error: { code: number; message: string } }
+  assert.equal(answer.body, failureText(status, error.message))
+}
+
+/** The rules of the contract that a proxy could break. */
+async function checkContract(port: number): Promise<void> {
+  const whole = await askAt(port, `GET ${path}`)
+  assert.equal(whole.status, 200)
+  assert.equal(whole.body, expectedBody({ resource: rights, all }))
+  assert.equal(whole.headers['content-type'], 'application/json; charset=utf-8')
+  assert.equal(whole.headers['x-content-type-options'], 'nosniff')
+  assert.ok(whole.headers['data-version'] && whole.headers['last-modified'])
+
+  const second = await askAt(port, `GET ${path}?page=2&limit=5`)
+  assert.equal(second.body, expectedBody({ resource: rights, all, page: 2, limit: 5 }))
+  assert.match(second.headers['link'] ?? '', /<\/api\/v1\/companies\/1\/rights\?page=3&limit=5>/)
+
+  const json = '{"page":2,"limit":5}'
+  const type = `Content-Type: application/json\r\nContent-Length: ${json.length}\r\n`
+  assert.equal(
+    (await askAt(port, `GET ${path}`, type, json)).body,
+    second.body,
+    'the body of a GET',
+  )
+
+  const tag = whole.headers['etag'] ?? assert.fail('no tag')
+  assert.equal((await askAt(port, `GET ${path}`, `If-None-Match: ${tag}\r\n`)).status, 304)
+  const head = await askAt(port, `HEAD ${path}`)
+  assert.deepEqual([head.status, head.body, head.headers['etag']], [200, '', tag])
+
+  const coded = await exchange(
+    port,
+    `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAccept-Encoding: gzip\r\n` +
+      `Authorization: Bearer ${key}\r\nX-Request-Id: mine-1\r\n\r\n`,
+  )
+  const [zipped] = answersIn(coded)
+  assert.equal(zipped?.headers['content-encoding'], 'gzip')
+  assert.equal(zipped.headers['x-request-id'], 'mine-1')
+  const bytes = Buffer.from(zipped.body, 'latin1')
+  assert.equal(gunzipSync(bytes).toString(), whole.body, 'coded once')
+
+  assertFailure(await askAt(port, `GET ${path}`, null), 403)
+  assertFailure(await askAt(port, 'GET /nothing'), 404)
+  assertFailure(await askAt(port, `GET ${path}?limit=0`), 400)
+  assertFailure(await askAt(port, `GET ${path}?lmit=1`), 400)
+  assertFailure(await askAt(port, `POST ${path}`, 'Content-Length: 0\r\n'), 405)
+  const large = `Content-Type: application/json\r\nContent-Length: 20000\r\n`
+  assertFailure(await askAt(port, `GET ${path}`, large, ' '.repeat(20_000)), 413)
+}
+
+test(
+  'contrib/nginx.conf: the contract holds through nginx',
+  { skip: missing('nginx') },
+  async (t) => {
+    const server = await runServer(t, store.db)
+    const [port, other] = [await freePort(), await freePort()]
+    const folder = makeFolder(t)
+    const site = contrib('nginx.conf')
+      .replace('127.0.0.1:8080', `127.0.0.1:${server.port}`)
+      .replace('listen 80;', `listen 127.0.0.1:${other};`)
+      .replace('listen 443 ssl http2;', `listen 127.0.0.1:${port};`)
+      .replace(/^\s*ssl_.*$/gm, '')
+    await runProxy(t, port, 'nginx', ['-c', nginxMain(folder, site)], folder)
+    await checkContract(port)
+    assertFailure(await askAt(port, `GET /${'x'.repeat(17_000)}`), 414)
+    assertFailure(await askAt(port, `GET ${path}`, `X: ${'x'.repeat(17_000)}\r\n`), 431)
+    const [broken] = answersIn(await exchange(port, 'GET / HTTP/1.1\r\n\r\n'))
+    assertFailure(broken ?? assert.fail(), 400)
+    assertFailure(await askAt(port, 'GET /.failure/503'), 404)
+    const moved = await askAt(other, `GET ${path}`, null)
+    assert.equal(moved.headers['location'], `https://registry.example${path}`)
+    assert.equal((await askAt(port, 'GET /readyz', null)).status, 200)
+
+    server.stop()
+    await server.ended()
+    const gone = await askAt(port, `GET ${path}`)
+    assertFailure(gone, 503)
+    assert.equal(gone.headers['retry-after'], '5')
+  },
+)
+
+test(
+  'contrib/Caddyfile: the contract holds through Caddy',
+  { skip: missing('caddy') },
+  async (t) => {
+    const server = await runServer(t, store.db)
+    const port = await freePort()
+    const folder = makeFolder(t)
+    mkdirSync(join(folder, 'caddy'))
+    const args = ['adapt', '--config', join(root, 'contrib/Caddyfile'), '--adapter', 'caddyfile']
+    const env = {
+      ...process.env,
+      ...{ DOMAIN: `http://:${port}`, UPSTREAM: `127.0.0.1:${server.port}` },
+    }
+    const adapted = spawnSync('caddy', args, { env, encoding: 'utf8' })
+    assert.equal(adapted.status, 0, adapted.stderr)
+    const config = JSON.parse(adapted.stdout) as Record<string, unknown>
+    const file = join(folder, 'caddy.json')
+    writeFileSync(file, JSON.stringify({ ...config, admin: { disabled: true } }))
+    await runProxy(t, port, 'caddy', ['run', '--config', file], folder)
+    await checkContract(port)
+
+    server.stop()
+    await server.ended()
+    const gone = await askAt(port, `GET ${path}`)
+    assertFailure(gone, 503)
+    assert.equal(gone.headers['retry-after'], '5')
+  },
+)

@@ -1,0 +1,330 @@
+// What an import records of what it changes: companies by their attributes, listings by who came.
+
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { inspect } from 'node:util'
+import { changeResource, resources } from '../../src/resources/index.ts'
+import { changesIn, importExtract, told } from '../support/history.ts'
+import { importRows, makeFolder, query, queryValue } from '../support/import-rows.ts'
+
+test('a company seen for the first time yields no event', async (t) => {
+  const db = join(makeFolder(t), 'a.db')
+  const { counts } = await importExtract(db, '2025-01-01', [{ identifier: 'a', name: 'A' }])
+  assert.deepEqual([counts.inserted, counts.recorded], [1, 0])
+  const later = await importExtract(db, '2025-02-01', [
+    { identifier: 'a', name: 'A' },
+    { identifier: 'b', name: 'B' },
+  ])
+  assert.deepEqual([later.counts.inserted, later.counts.recorded], [1, 0])
+})
+
+test('each attribute that differs is one event, with all its fields', async (t) => {
+  const db = join(makeFolder(t), 'a.db')
+  await importExtract(db, '2025-01-01', [{ identifier: 'a', name: 'Old', town: 'X', vat: '1' }])
+  const { counts } = await importExtract(db, '2025-02-01', [
+    { identifier: 'a', name: 'New', town: 'X', fax: '2' },
+  ])
+  assert.equal(counts.recorded, 3)
+  assert.deepEqual(
+    query(db, 'select record from events order by id').map(({ record }) => record),
+    [
+      ['fax', 'null', '"2"'],
+      ['name', '"Old"', '"New"'],
+      ['vat', '"1"', 'null'],
+    ].map(
+      ([attr, before, after], index) =>
+        `{"id":${1_000_000_000_001 + index},"jurisdiction":"XX","date":"2025-02-01T00:00:00Z",` +
+        `"attr":"${attr}","before":${before},"after":${after},"identifier":"a"}`,
+    ),
+  )
+})
+
+/** Two values of an attribute, and the event between them, if it is one. */
+const values: readonly (readonly [before: unknown, after: unknown, event: string | undefined])[] = [
+  [undefined, null, undefined],
+  [null, '', undefined],
+  ['', ' \t', undefined],
+  [[], undefined, undefined],
+  [[''], null, undefined],
+  ['x', 'x', undefined],
+  ['x', 'x ', 'x → x '],
+  ['a\nb', 'a b', 'a\nb → a b'],
+  [null, 'x', '(none) → x'],
+  ['x', '', 'x → (none)'],
+  [['b', 'a'], ['a', 'b'], undefined],
+  [['a', 'b', 'a'], ['b', 'a'], undefined],
+  [['b', 'a'], ['c', 'b'], 'a; b → b; c'],
+  [['B', 'a', 'ä', '😀', '\uffee'], ['x'], 'B; a; ä; \uffee; 😀 → x'],
+  [['', 'a'], ['a'], '; a → a'],
+  [1, 2.5, '1 → 2.5'],
+  [1e21, true, '1e+21 → true'],
+  [false, null, 'false → (none)'],
+  [[1, true], ['x'], '1; true → x'],
+  [{ b: 1, a: [2] }, { a: [2], b: 1 }, undefined],
+  [{ b: 1, a: [2] }, 'x', '{"a":[2],"b":1} → x'],
+]
+
+for (const [before, after, event] of values) {
+  const title = `${inspect(before)} then ${inspect(after)}`
+  test(`${title}: ${event === undefined ? 'no event' : JSON.stringify(event)}`, async (t) => {
+    const db = join(makeFolder(t), 'a.db')
+    await importExtract(db, '2025-01-01', [{ identifier: 'a', name: 'A', value: before }])
+    const row = { identifier: 'a', name: 'A', value: after }
+    const { counts } = await importExtract(db, '2025-02-01', [row])
+    assert.deepEqual(told(db), event === undefined ? [] : [`a value: ${event}`])
+    assert.equal(counts.updated, event === undefined ? 0 : 1)
+    assert.equal(counts.unchanged, event === undefined ? 1 : 0)
+  })
+}
+
+test('the same extract twice changes nothing and yields no event', async (t) => {
+  const db = join(makeFolder(t), 'a.db')
+  const extracts = [
+    ['2025-01-01', 'A'],
+    ['2025-02-01', 'B'],
+    ['2025-02-01', 'B'],
+    ['2025-02-02', 'B'],
+  ] as const
+  for (const [day, name] of extracts) {
+    await importExtract(db, day, [{ identifier: 'a', name }], { isSnapshot: true })
+  }
+  assert.deepEqual(told(db), ['a name: A → B'])
+})
+
+test('an extract is compared with the attributes of its own source alone', async (t) => {
+  const db = join(makeFolder(t), 'a.db')
+  await importExtract(db, '2025-01-01', [{ identifier: 'a', name: 'A' }], { source: 'one' })
+  await importExtract(db, '2024-01-01', [{ identifier: 'a', name: 'B' }], { source: 'two' })
+  assert.deepEqual(told(db), [])
+  await importExtract(db, '2025-02-01', [{ identifier: 'a', name: 'B' }], { source: 'one' })
+  assert.deepEqual(told(db), ['a name: A → B'])
+})
+
+test('without a day nothing is recorded', async (t) => {
+  const db = join(makeFolder(t), 'a.db')
+  await importExtract(db, undefined, [{ identifier: 'a', name: 'A' }])
+  const { counts } = await importExtract(db, undefined, [{ identifier: 'a', name: 'B' }])
+  assert.deepEqual([counts.updated, counts.recorded], [1, 0])
+})
+
+test('a snapshot that lacks a company tells so once, and tells its return', async (t) => {
+  const db = join(makeFolder(t), 'a.db')
+  const b = { identifier: 'b', name: 'B' }
+  const options = { isSnapshot: true }
+  await importExtract(db, '2025-01-01', [{ identifier: 'a', name: 'A' }, b], options)
+  const gone = await importExtract(db, '2025-02-01', [b], options)
+  assert.deepEqual([gone.counts.removed, gone.counts.recorded], [1, 1])
+  const again = await importExtract(db, '2025-03-01', [b], options)
+  assert.deepEqual([again.counts.removed, again.counts.recorded], [0, 0])
+  assert.deepEqual(told(db), ['a register_entry: present → absent'])
+  const back = await importExtract(db, '2025-04-01', [{ identifier: 'a', name: 'A2' }, b], options)
+  assert.deepEqual([back.counts.inserted, back.counts.recorded], [1, 2])
+  assert.deepEqual(told(db, "date >= '2025-04'"), [
+    'a register_entry: absent → present',
+    'a name: A → A2',
+  ])
+  assert.equal(queryValue(db, 'select count(*) from company_attributes where is_present'), 2)
+})
+
+test('without --snapshot, absence means nothing', async (t) => {
+  const db = join(makeFolder(t), 'a.db')
+  await importExtract(db, '2025-01-01', [{ identifier: 'a', name: 'A' }])
+  await importExtract(db, '2025-02-01', [{ identifier: 'b', name: 'B' }])
+  await importExtract(db, '2025-03-01', [{ identifier: 'a', name: 'A2' }])
+  assert.deepEqual(told(db), ['a name: A → A2'])
+})
+
+test('an older extract is refused with both dates, and nothing is changed', async (t) => {
+  const db = join(makeFolder(t), 'a.db')
+  await importExtract(db, '2025-02-01', [{ identifier: 'a', name: 'A' }], { source: 's' })
+  await assert.rejects(
+    () => importExtract(db, '2025-01-31', [{ identifier: 'a', name: 'B' }], { source: 's' }),
+    {
+      name: 'OperatorError',
+      message:
+        'the extract is as of 2025-01-31, but companies of the source s have been imported as of ' +
+        '2025-02-01; import extracts in the order of their days',
+    },
+  )
+  assert.equal(queryValue(db, 'select max(version) from imports'), 1)
+  assert.equal(queryValue(db, "select attributes ->> 'name' from company_attributes"), 'A')
+})
+
+test('the column as_of wins over the day of the extract', async (t) => {
+  const db = join(makeFolder(t), 'a.db')
+  const extract = (name: string, day: string) => [{ identifier: 'a', name, as_of: day }]
+  await importExtract(db, '2025-01-31', extract('A', '2025-01-10'))
+  await importExtract(db, '2025-02-28', extract('B', '2025-02-11T10:00:00+01:00'))
+  await importExtract(db, undefined, extract('C', '2025-03-01'))
+  assert.deepEqual(
+    changesIn(db).map(({ date, after }) => `${date} ${after}`),
+    ['2025-02-11T09:00:00Z B', '2025-03-01T00:00:00Z C'],
+  )
+  assert.equal(queryValue(db, "select attributes ->> 'as_of' from company_attributes"), null)
+})
+
+test('a row that is older than what the registry holds of its company is refused', async (t) => {
+  const db = join(makeFolder(t), 'a.db')
+  await importExtract(db, '2025-01-31', [{ identifier: 'a', name: 'A', as_of: '2025-01-10' }])
+  const { problems, version } = await importExtract(db, '2025-02-28', [
+    { identifier: 'a', name: 'B', as_of: '2025-01-09' },
+  ])
+  assert.equal(version, undefined)
+  assert.deepEqual(
+    problems.map(({ field, reason }) => `${field} ${reason}`),
+    ['as_of is before 2025-01-10T00:00:00Z, of when the registry knows something else'],
+  )
+})
+
+test('where rows alone have days, a row without one is refused', async (t) => {
+  const db = join(makeFolder(t), 'a.db')
+  const { problems } = await importExtract(db, undefined, [
+    { identifier: 'a', name: 'A', as_of: '2025-01-10' },
+    { identifier: 'b', name: 'B' },
+    { identifier: 'c', name: 'C', as_of: '10/01/2025' },
+  ])
+  assert.deepEqual(
+    problems.map(({ number, field }) => `${number} ${field}`),
+    ['3 as_of', '2 as_of'],
+  )
+})
+
+test('events of a source stay beside those that its extracts yield', async (t) => {
+  const db = join(makeFolder(t), 'a.db')
+  const own = { company_jurisdiction: 'XX', company_identifier: 'a', date: '2024-01-01' }
+  const rows = [{ ...own, attr: 'name', before: 'Z', after: 'A', key: '1' }]
+  await importExtract(db, '2025-01-01', [{ identifier: 'a', name: 'A' }])
+  await importRows(db, 'events', rows, { isSnapshot: true })
+  await importExtract(db, '2025-02-01', [{ identifier: 'a', name: 'B' }])
+  const { counts } = await importRows(db, 'events', rows, { isSnapshot: true })
+  assert.deepEqual([counts.unchanged, counts.removed], [1, 0])
+  assert.deepEqual(told(db).sort(), ['a name: A → B', ' name: Z → A'].sort())
+  assert.equal(
+    queryValue(db, "select meta from heads where resource = 'events'"),
+    '[{"type":"name","count":2}]',
+  )
+})
+
+test('a refused import records nothing', async (t) => {
+  const db = join(makeFolder(t), 'a.db')
+  await importExtract(db, '2025-01-01', [{ identifier: 'a', name: 'A' }])
+  const { version, counts } = await importExtract(db, '2025-02-01', [
+    { identifier: 'a', name: 'B' },
+    { identifier: 'b', name: 'B', register_entry: 'x' },
+  ])
+  assert.deepEqual([version, counts.refused], [undefined, 1])
+  assert.deepEqual(told(db), [])
+})
+
+test('a list that is too long to be told as text is refused', async (t) => {
+  const db = join(makeFolder(t), 'a.db')
+  const list = Array.from({ length: 70 }, (_, index) => String(index).padStart(1_000, 'x'))
+  const { problems } = await importExtract(db, '2025-01-01', [{ identifier: 'a', list }])
+  assert.match(problems[0]?.reason ?? '', /longer than 65,536 bytes/)
+})
+
+// --- Listings --------------------------------------------------------------------------------
+
+const officer = (key: string, name: string | null, position: string | null, identifier = 'a') => ({
+  company_jurisdiction: 'XX',
+  company_identifier: identifier,
+  key,
+  name,
+  position,
+})
+
+async function importOfficers(db: string, day: string, rows: readonly object[], isSnapshot = true) {
+  const asOf = `${day}T00:00:00Z`
+  return importRows(db, 'employees', rows, { isSnapshot, asOf, recordIn: changeResource })
+}
+
+test('officers who came, left or changed position are events', async (t) => {
+  const db = join(makeFolder(t), 'a.db')
+  await importOfficers(db, '2025-01-01', [
+    officer('1', 'Jane Doe', 'Director'),
+    officer('2', 'John Roe', 'Secretary'),
+    officer('3', 'Ann Poe', null),
+  ])
+  assert.deepEqual(told(db), [], 'the first state is no change')
+  const { counts } = await importOfficers(db, '2025-02-01', [
+    officer('1', 'Jane Doe', 'Chair'),
+    officer('3', 'Ann Poe', null),
+    officer('4', 'Max Moe', 'Director'),
+  ])
+  assert.equal(counts.recorded, 3)
+  assert.deepEqual(told(db), [
+    'a officers: Jane Doe, Director → Jane Doe, Chair',
+    'a officers: John Roe, Secretary → (none)',
+    'a officers: (none) → Max Moe, Director',
+  ])
+  const again = await importOfficers(db, '2025-03-01', [
+    officer('1', 'Jane Doe', 'Chair'),
+    officer('3', 'Ann Poe', null),
+    officer('4', 'Max Moe', 'Director'),
+  ])
+  assert.equal(again.counts.recorded, 0)
+})
+
+test('a source that numbers its records anew yields no false events', async (t) => {
+  const db = join(makeFolder(t), 'a.db')
+  await importOfficers(db, '2025-01-01', [
+    officer('1', 'Jane Doe', 'Director'),
+    officer('2', 'John Roe', 'Secretary'),
+  ])
+  await importOfficers(db, '2025-02-01', [
+    officer('7', 'Jane Doe', 'Director'),
+    officer('8', 'John Roe', 'Treasurer'),
+  ])
+  assert.deepEqual(told(db), ['a officers: John Roe, Secretary → John Roe, Treasurer'])
+})
+
+test('a change of other fields, or of one of two equal records, is none of officers', async (t) => {
+  const db = join(makeFolder(t), 'a.db')
+  const twice = [officer('1', 'Jane Doe', 'Director'), officer('2', 'Jane Doe', 'Director')]
+  await importOfficers(db, '2025-01-01', twice)
+  await importOfficers(db, '2025-02-01', [
+    { ...officer('1', 'Jane Doe', 'Director'), end_date: '2025-01-31' },
+  ])
+  assert.deepEqual(told(db), [])
+})
+
+test('a first officer of a company that is new is none, one after the last has left is', async (t) => {
+  const db = join(makeFolder(t), 'a.db')
+  const other = officer('9', 'Someone', 'Else', 'b')
+  await importOfficers(db, '2025-01-01', [other])
+  await importOfficers(db, '2025-02-01', [other, officer('1', 'Jane Doe', 'Director')])
+  assert.deepEqual(told(db), [], 'its first state is no change')
+  await importOfficers(db, '2025-03-01', [other])
+  await importOfficers(db, '2025-04-01', [other, officer('2', 'John Roe', 'Director')])
+  assert.deepEqual(told(db), [
+    'a officers: Jane Doe, Director → (none)',
+    'a officers: (none) → John Roe, Director',
+  ])
+})
+
+test('a person who changed names is the same by the record', async (t) => {
+  const db = join(makeFolder(t), 'a.db')
+  await importOfficers(db, '2025-01-01', [officer('1', 'Jane Doe', 'Director')])
+  await importOfficers(db, '2025-02-01', [officer('1', 'Jane Roe', 'Director')])
+  assert.deepEqual(told(db), ['a officers: Jane Doe, Director → Jane Roe, Director'])
+})
+
+test('officers of another source in the same company do not count', async (t) => {
+  const db = join(makeFolder(t), 'a.db')
+  await importOfficers(db, '2025-01-01', [officer('1', 'Jane Doe', 'Director')])
+  const options = { source: 'two', asOf: '2025-02-01T00:00:00Z', recordIn: changeResource }
+  await importRows(db, 'employees', [officer('1', 'John Roe', 'Director')], options)
+  assert.deepEqual(told(db), [])
+})
+
+test('history is a trait of a declaration: one resource tells of changes, others have some', () => {
+  assert.deepEqual(
+    resources.filter(({ changeFields }) => changeFields).map(({ name }) => name),
+    ['events'],
+  )
+  assert.deepEqual(
+    resources.filter(({ history }) => history).map(({ name }) => name),
+    ['employees'],
+  )
+})

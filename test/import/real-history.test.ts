@@ -1,0 +1,254 @@
+// What changed between two extracts of real registers, held against what was measured in the files
+// by other means.
+
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { test } from 'node:test'
+import { storedChecks } from '../../src/import/check-stored.ts'
+import { changeResource, resources } from '../../src/resources/index.ts'
+import { openStoreInspector } from '../../src/store/open-store.ts'
+import { changesIn } from '../support/history.ts'
+import { importInto, makeFolder, query } from '../support/import-rows.ts'
+
+const data = resolve(import.meta.dirname, '../../../shared/data')
+const skip = existsSync(data) ? false : 'the real data (../shared/data) is not beside this checkout'
+const mappings = resolve(import.meta.dirname, '../../mappings')
+
+interface Register {
+  readonly mapping: string
+  readonly file: (day: string) => string
+}
+
+const sec: Register = {
+  mapping: 'sec-company-tickers',
+  file: (day) => `sec_company_tickers/tickers-${day}.csv`,
+}
+const datenanfragen: Register = {
+  mapping: 'datenanfragen-companies',
+  file: (day) => `datenanfragen_companies/companies-${day}.ndjson.gz`,
+}
+const sp500: Register = {
+  mapping: 'sp500-constituents',
+  file: (day) => `sp500_constituents/constituents-${day}.csv`,
+}
+
+async function importDay(db: string, { mapping, file }: Register, day: string) {
+  const report = await importInto(db, 'companies', [join(data, file(day))], {
+    mapping: readFileSync(join(mappings, `${mapping}.sql`), 'utf8'),
+    isSnapshot: true,
+    asOf: `${day}T00:00:00Z`,
+    recordIn: changeResource,
+  })
+  assert.ok(report.version !== undefined)
+  return report.counts
+}
+
+/** Two extracts; how many companies are in both, changed, new and gone; changes by attribute. */
+type Pair = readonly [
+  register: Register,
+  from: string,
+  to: string,
+  companies: readonly [both: number, changed: number, appeared: number, gone: number],
+  changes: Readonly<Record<string, number>>,
+]
+
+const pairs: readonly Pair[] = [
+  [sec, '2025-02-27', '2025-02-28', [7_587, 52, 18, 22], { name: 12, tickers: 34, exchanges: 23 }],
+  [
+    sec,
+    '2021-12-26',
+    '2023-01-31',
+    [8_180, 1_625, 656, 1_350],
+    { name: 403, tickers: 1_145, exchanges: 885 },
+  ],
+  [
+    sec,
+    '2023-01-31',
+    '2024-02-29',
+    [7_550, 1_221, 584, 1_286],
+    { name: 333, tickers: 813, exchanges: 675 },
+  ],
+  [
+    sec,
+    '2024-02-29',
+    '2025-02-28',
+    [7_030, 761, 575, 1_104],
+    { name: 256, tickers: 523, exchanges: 339 },
+  ],
+  [
+    datenanfragen,
+    '2020-12-31',
+    '2022-12-30',
+    [1_872, 464, 707, 37],
+    { name: 93, address: 258, email: 277, phone: 127, fax: 62, web: 74 },
+  ],
+  [
+    datenanfragen,
+    '2022-12-30',
+    '2024-12-18',
+    [2_577, 137, 377, 2],
+    { name: 28, address: 66, email: 56, phone: 73, fax: 48, web: 15 },
+  ],
+  [
+    datenanfragen,
+    '2024-12-18',
+    '2026-07-21',
+    [2_889, 906, 180, 65],
+    { name: 169, address: 272, email: 223, phone: 679, fax: 484, web: 119 },
+  ],
+  [
+    sp500,
+    '2023-05-22',
+    '2024-03-29',
+    [487, 84, 13, 13],
+    { name: 13, address: 9, sector: 3, sub_industry: 43, symbols: 6, date_added: 14, founded: 9 },
+  ],
+  [
+    sp500,
+    '2024-03-29',
+    '2025-03-28',
+    [481, 59, 19, 19],
+    { name: 48, address: 9, sub_industry: 5, date_added: 3, founded: 1 },
+  ],
+  [
+    sp500,
+    '2025-03-28',
+    '2026-03-28',
+    [480, 15, 20, 20],
+    { address: 11, sub_industry: 3, symbols: 2 },
+  ],
+  [
+    sp500,
+    '2026-03-28',
+    '2026-08-08',
+    [492, 10, 8, 8],
+    { name: 2, address: 2, sector: 2, sub_industry: 4, symbols: 2 },
+  ],
+]
+
+for (const [register, from, to, companies, changes] of pairs) {
+  const [both, changed, appeared, gone] = companies
+  const title = `${register.mapping} ${from} → ${to}: ${changed} of ${both} companies changed`
+  test(title, { skip }, async (t) => {
+    const db = join(makeFolder(t), 'registry.db')
+    const first = await importDay(db, register, from)
+    assert.equal(first.recorded, 0)
+    const counts = await importDay(db, register, to)
+    assert.deepEqual(
+      [counts.updated + counts.unchanged, counts.updated, counts.inserted, counts.removed],
+      [both, changed, appeared, gone],
+    )
+    const byAttr = Map.groupBy(changesIn(db), ({ attr }) => attr)
+    const told = Object.fromEntries([...byAttr].map(([attr, list]) => [attr, list.length]))
+    assert.deepEqual(told, { ...changes, register_entry: gone })
+    const again = await importDay(db, register, to)
+    assert.deepEqual(
+      [again.inserted, again.updated, again.removed, again.recorded],
+      [0, 0, 0, 0],
+      'the same extract twice changes nothing',
+    )
+  })
+}
+
+const days: readonly (readonly [Register, readonly string[]])[] = [
+  [sec, ['2021-12-26', '2023-01-31', '2024-02-29', '2025-02-27', '2025-02-28']],
+  [datenanfragen, ['2020-12-31', '2022-12-30', '2024-12-18', '2026-07-21']],
+  [sp500, ['2023-05-22', '2024-03-29', '2025-03-28', '2026-03-28', '2026-08-08']],
+]
+
+/** What the mapping says of each company of one extract, as texts by attribute. */
+async function statesOn(folder: string, register: Register, day: string) {
+  const db = join(folder, `${register.mapping}-${day}.db`)
+  await importDay(db, register, day)
+  const rows = query(db, 'select identifier, attributes from companies_view')
+  return new Map(
+    rows.map(({ identifier, attributes }) => [
+      String(identifier),
+      new Map(
+        Object.entries(JSON.parse(String(attributes)) as Record<string, unknown>).map(
+          ([attr, value]) => [attr, textOf(value)],
+        ),
+      ),
+    ]),
+  )
+}
+
+// The attributes of these registers are texts and lists of texts.
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return value
+  assert.ok(Array.isArray(value))
+  return [...new Set(value as string[])].sort().join('; ')
+}
+
+for (const [register, [firstDay = '', ...laterDays]] of days) {
+  const title = `${register.mapping}: the events of all extracts lead from each first state to the last`
+  test(title, { skip }, async (t) => {
+    const folder = makeFolder(t)
+    const db = join(folder, 'registry.db')
+    const states = await statesOn(folder, register, firstDay)
+    await importDay(db, register, firstDay)
+    let last = states
+    for (const day of laterDays) {
+      last = await statesOn(folder, register, day)
+      await importDay(db, register, day)
+      for (const [identifier, state] of last) {
+        if (!states.has(identifier)) states.set(identifier, new Map(state))
+      }
+    }
+    const absent = new Set<string>()
+    for (const { identifier, attr, before, after } of changesIn(db)) {
+      const state = states.get(identifier ?? '')
+      assert.ok(identifier !== null && state)
+      if (attr === 'register_entry') {
+        assert.equal(absent.has(identifier) ? 'absent' : 'present', before)
+        if (after === 'absent') absent.add(identifier)
+        else absent.delete(identifier)
+      } else {
+        assert.equal(state.get(attr) ?? null, before)
+        if (after === null) state.delete(attr)
+        else state.set(attr, after)
+      }
+    }
+    const present = [...states].filter(([identifier]) => !absent.has(identifier))
+    assert.deepEqual(new Map(present), last)
+    await checkSound(db)
+  })
+}
+
+async function checkSound(db: string): Promise<void> {
+  const store = await openStoreInspector(db, resources)
+  const { faults } = await store.verify(storedChecks(resources), () => undefined)
+  await store.close()
+  assert.deepEqual(faults, [])
+}
+
+test(
+  'us_plum_book 2012 → 2016: numbered anew, yet the same persons are no change',
+  { skip },
+  async (t) => {
+    const db = join(makeFolder(t), 'registry.db')
+    for (const year of ['2012', '2016']) {
+      const file = join(data, `us_plum_book/positions-${year}.csv.gz`)
+      await importInto(db, 'employees', [file], {
+        mapping: readFileSync(join(mappings, 'us-plum-book.sql'), 'utf8'),
+        source: 'plum-book',
+        isSnapshot: true,
+        asOf: `${year}-12-01T00:00:00Z`,
+        recordIn: changeResource,
+      })
+    }
+    const changes = changesIn(db)
+    assert.ok(changes.length > 1_000)
+    for (const { attr, before, after } of changes) {
+      assert.equal(attr, 'officers')
+      assert.notEqual(before, after)
+    }
+    const moved = changes.filter(({ before, after }) => before !== null && after !== null)
+    assert.ok(moved.length > 10)
+    for (const { before, after } of moved) {
+      assert.equal(before?.split(', ')[0], after?.split(', ')[0], 'the same person')
+    }
+    await checkSound(db)
+  },
+)

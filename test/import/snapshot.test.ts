@@ -1,0 +1,164 @@
+// Snapshots at their edges; what they remove is shown beside a model, in merge.properties.test.ts.
+
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, test, type TestContext } from 'node:test'
+import { OperatorError } from '../../src/operator-error.ts'
+import {
+  importInto,
+  type ImportOptions,
+  importRows,
+  makeFolder,
+  query,
+} from '../support/import-rows.ts'
+
+const snapshot: ImportOptions = { isSnapshot: true }
+const withRejects: ImportOptions = { isSnapshot: true, onRejected: () => undefined }
+
+const right = (id: number, company = 7, name = `n${id}`) => ({ id, company_id: company, name })
+
+/** A store that holds these rights. */
+async function registryOf(t: TestContext, rows: readonly object[]): Promise<string> {
+  const db = join(makeFolder(t), 'test.db')
+  await importRows(db, 'rights', rows)
+  return db
+}
+
+/** What stands in the listings: `company/id name`. */
+function standing(db: string): string[] {
+  return query(db, 'select company_id, id, name from rights_view order by company_id, id').map(
+    (row) => `${String(row['company_id'])}/${String(row['id'])} ${String(row['name'])}`,
+  )
+}
+
+test('a snapshot touches neither another source nor another resource', async (t) => {
+  const db = await registryOf(t, [right(1)])
+  await importRows(db, 'rights', [right(2)], { source: 'other' })
+  await importRows(db, 'jobs', [{ id: 1, company_id: 7, title: 't' }])
+  await importRows(db, 'rights', [right(3)], { ...snapshot, source: 'other' })
+  assert.deepEqual(standing(db), ['7/1 n1', '7/3 n3'])
+  assert.equal(query(db, 'select 1 from jobs').length, 1)
+})
+
+test('a dry run counts what would be removed, and removes nothing', async (t) => {
+  const db = await registryOf(t, [right(1), right(2)])
+  const report = await importRows(db, 'rights', [right(2)], { ...snapshot, isDryRun: true })
+  assert.equal(report.counts.removed, 1)
+  assert.equal(standing(db).length, 2)
+})
+
+for (const [what, bytes] of Object.entries({
+  'no bytes': '',
+  'blank lines': '\n \n',
+  'no element': '[]',
+})) {
+  test(`a snapshot of ${what} is refused`, async (t) => {
+    const db = await registryOf(t, [right(1)])
+    const path = `${db}.${what === 'no element' ? 'json' : 'ndjson'}`
+    writeFileSync(path, bytes)
+    await assert.rejects(importInto(db, 'rights', [path], withRejects), /holds no row/)
+    assert.deepEqual(standing(db), ['7/1 n1'])
+  })
+}
+
+describe('under --rejects, a refused row is not an absent one', () => {
+  /** A line that stands for record 2 and is refused. */
+  const refused: Readonly<Record<string, string>> = {
+    'a wrong value': '{"id":2,"company_id":7,"created_at":"soon"}',
+    'an unknown column': '{"id":2,"company_id":7,"nmae":"n2"}',
+    'no company': '{"id":2,"name":"n2"}',
+    'a wrong company': '{"id":2,"company_id":"x","name":"n2"}',
+  }
+  for (const [what, line] of Object.entries(refused)) {
+    test(`its record stays: ${what}`, async (t) => {
+      const db = await registryOf(t, [right(1), right(2), right(3)])
+      writeFileSync(`${db}.ndjson`, `${JSON.stringify(right(1))}\n${line}\n`)
+      const { counts } = await importInto(db, 'rights', [`${db}.ndjson`], withRejects)
+      assert.deepEqual([counts.removed, counts.refused], [1, 1])
+      assert.deepEqual(standing(db), ['7/1 n1', '7/2 n2'])
+    })
+  }
+
+  /** Lines that stand for some record, but do not say for which. */
+  const unreadable: Readonly<Record<string, string>> = {
+    'no JSON': '<html>503 Service Unavailable</html>',
+    'JSON that was cut short': '{"id":2,"company_id":7,"na',
+    'broken UTF-8': '{"id":2,"company_id":7,"name":"\xe9"}',
+    'no object': '[2]',
+    'a wrong id': '{"id":"two","company_id":7}',
+    'neither id nor key': '{"company_id":7,"created_at":"soon"}',
+    'a line that is too long': `{"id":2,"company_id":7,"name":"${'x'.repeat(9 << 20)}"}`,
+  }
+  for (const [what, line] of Object.entries(unreadable)) {
+    test(`where it does not say which record it is, nothing is loaded or removed: ${what}`, async (t) => {
+      const db = await registryOf(t, [right(1), right(2), right(3)])
+      writeFileSync(`${db}.ndjson`, Buffer.from(`${JSON.stringify(right(1))}\n${line}\n`, 'latin1'))
+      await assert.rejects(importInto(db, 'rights', [`${db}.ndjson`], withRejects), (error) => {
+        assert.ok(error instanceof OperatorError, String(error))
+        assert.match(error.message, /: line 2: [^]* does not say which record it stands for/)
+        return true
+      })
+      assert.deepEqual(standing(db), ['7/1 n1', '7/2 n2', '7/3 n3'])
+    })
+  }
+
+  test('the record of a refused key stays', async (t) => {
+    const row = (key: string, name: unknown) => ({ key, company_id: 7, name })
+    const db = await registryOf(t, [row('a', 'a'), row('b', 'b')])
+    await importRows(db, 'rights', [row('a', 'a'), row('b', 1)], withRejects)
+    assert.deepEqual(
+      standing(db).map((line) => line.slice(-1)),
+      ['a', 'b'],
+    )
+  })
+
+  test('the record of a row that contradicts another stays as the first says', async (t) => {
+    const db = await registryOf(t, [right(1), right(2)])
+    await importRows(db, 'rights', [right(1, 7, 'x'), right(1, 7, 'y'), right(2)], withRejects)
+    assert.deepEqual(standing(db), ['7/1 x', '7/2 n2'])
+  })
+
+  test('a record says the same in all the listings that it keeps', async (t) => {
+    const db = await registryOf(t, [right(1, 7, 'old'), right(1, 8, 'old')])
+    const rows = [right(1, 7, 'new'), { ...right(1, 8, 'new'), created_at: 'soon' }]
+    await importRows(db, 'rights', rows, withRejects)
+    const names = query(db, 'select distinct name from rights_view where id = 1')
+    assert.equal(names.length, 1, standing(db).join(', '))
+  })
+
+  test('the attributes of a refused company stay', async (t) => {
+    const db = join(makeFolder(t), 'test.db')
+    const company = (id: number, note: unknown) => {
+      return { id, jurisdiction: 'GB', identifier: String(id), note }
+    }
+    await importRows(db, 'companies', [company(1, 'a'), company(2, 'b'), company(3, 'c')])
+    const rows = [company(1, 'a'), company(2, 'NUL \0')]
+    const { counts } = await importRows(db, 'companies', rows, withRejects)
+    assert.deepEqual([counts.removed, counts.refused], [1, 1])
+    assert.deepEqual(
+      query(db, 'select company_id from company_attributes where is_present').map(
+        (row) => row['company_id'],
+      ),
+      [1, 2],
+    )
+    assert.equal(
+      query(db, 'select 1 from companies').length,
+      3,
+      'a company itself is never removed',
+    )
+  })
+
+  test('so do those of a company that a refused row does not name in full', async (t) => {
+    const db = join(makeFolder(t), 'test.db')
+    const company = { jurisdiction: 'GB', note: 'a' }
+    const rows = [
+      { ...company, id: 1, identifier: '1' },
+      { ...company, id: 2, identifier: '2' },
+    ]
+    await importRows(db, 'companies', rows)
+    const next = [...rows.slice(0, 1), { ...company, id: 2, identifier: 2 }]
+    await assert.rejects(importRows(db, 'companies', next, withRejects), /does not say which/)
+    assert.equal(query(db, 'select 1 from company_attributes').length, 2)
+  })
+})

@@ -1,0 +1,400 @@
+// Files of every format and packing, and what is wrong with some of them.
+
+import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, test, type TestContext } from 'node:test'
+import { gzipSync, zstdCompressSync } from 'node:zlib'
+import { DuckDBInstance } from '@duckdb/node-api'
+import type { ImportReport } from '../../src/import/import-files.ts'
+import { OperatorError } from '../../src/operator-error.ts'
+import { importInto, type ImportOptions, makeFolder, query } from '../support/import-rows.ts'
+
+type Files = Readonly<Record<string, string | Buffer>>
+
+/** Writes files into a folder of their own, and gives what imports from it into a store there. */
+function folderWith(t: TestContext, files: Files) {
+  const folder = makeFolder(t)
+  for (const [name, bytes] of Object.entries(files)) writeFileSync(join(folder, name), bytes)
+  const db = join(folder, 'test.db')
+  return {
+    db,
+    folder,
+    load: (
+      target: string,
+      names: readonly string[],
+      options?: ImportOptions,
+    ): Promise<ImportReport> => {
+      const paths = names.map((name) => join(folder, name))
+      return importInto(db, target, paths, options)
+    },
+    records: (target: string): unknown[] => {
+      const rows = query(db, `select record from ${target} order by company_id, position`)
+      return rows.map(({ record }) => JSON.parse(String(record)) as unknown)
+    },
+  }
+}
+
+/** Writes a Parquet file of a SELECT, and gives its path. */
+async function writeParquet(path: string, select: string): Promise<void> {
+  const instance = await DuckDBInstance.create(':memory:')
+  const connection = await instance.connect()
+  await connection.run(`copy (${select}) to '${path}' (format parquet)`)
+  connection.closeSync()
+  instance.closeSync()
+}
+
+const line = (id: number) => `{"id":${id},"company_id":7,"name":"n${id}"}\n`
+const gzipLine = (id: number) => gzipSync(line(id))
+const zstdLine = (id: number) => zstdCompressSync(line(id))
+
+describe('a file that was packed in parts is read to the end of the last', () => {
+  for (const [name, part] of Object.entries({
+    'x.ndjson.gz': gzipLine,
+    'x.ndjson.zst': zstdLine,
+  })) {
+    test(name, async (t) => {
+      const { load } = folderWith(t, { [name]: Buffer.concat([part(1), part(2), part(3)]) })
+      assert.equal((await load('rights', [name])).counts.inserted, 3)
+    })
+
+    test(`${name}: one wrong byte is an error, or goes on to the checks of the rows`, async (t) => {
+      const { folder, load } = folderWith(t, {})
+      const whole = part(1)
+      for (let at = 0; at < whole.length; at++) {
+        const bytes = Buffer.from(whole)
+        bytes[at] = (bytes[at] ?? 0) ^ 0x10
+        writeFileSync(join(folder, name), bytes)
+        const report = await load('rights', [name], { isDryRun: true }).catch((error: unknown) => {
+          assert.ok(error instanceof OperatorError, String(error))
+        })
+        // A byte of the gzip header (time, system) says nothing about the content.
+        if (report === undefined || (name.endsWith('gz') && at < 10)) continue
+        // Zstandard has a checksum only if its writer asked for one; the rest is up to the checks.
+        assert.ok(name.endsWith('zst'), `gzip's checksum tells byte ${at}`)
+      }
+    })
+
+    test(`${name}: cut short anywhere but between two parts, it is an error`, async (t) => {
+      const [first, second] = [part(1), part(2)]
+      const whole = Buffer.concat([first, second])
+      const { folder, load } = folderWith(t, {})
+      const passed: number[] = []
+      for (let length = 0; length < whole.length; length++) {
+        writeFileSync(join(folder, name), whole.subarray(0, length))
+        const report = await load('rights', [name], { isDryRun: true }).catch((error: unknown) => {
+          assert.ok(error instanceof OperatorError, String(error))
+          assert.match(error.message, /ends too early: the (gzip|zstd) file is truncated/)
+        })
+        if (report !== undefined) passed.push(length)
+      }
+      // Where a second part would begin, zstd passes over up to three bytes of its magic number.
+      const between = name.endsWith('zst') ? [0, 1, 2, 3] : [0]
+      assert.deepEqual(
+        passed,
+        between.map((bytes) => first.length + bytes),
+        'read without an error at these lengths',
+      )
+    })
+
+    test(`${name}: what follows it and is no part is an error`, async (t) => {
+      const bytes = Buffer.concat([part(1), Buffer.from('{"id":2,"company_id":7}\n')])
+      const { load } = folderWith(t, { [name]: bytes })
+      await assert.rejects(load('rights', [name]), /not a whole (gzip|zstd) file|ends too early/)
+    })
+  }
+})
+
+describe('packed files for DuckDB', () => {
+  for (const [name, pack] of Object.entries({ gz: gzipSync, zst: zstdCompressSync })) {
+    test(`.json.${name}, .tsv.${name} and .parquet.${name} are unpacked first`, async (t) => {
+      const { folder, load } = folderWith(t, {
+        [`a.json.${name}`]: pack('[{"id":1,"company_id":7}]'),
+        [`a.tsv.${name}`]: pack('id\tcompany_id\n2\t7\n'),
+      })
+      const plain = join(folder, 'plain.parquet')
+      await writeParquet(plain, 'select 3 as id, 7 as company_id')
+      writeFileSync(join(folder, `a.parquet.${name}`), pack(readFileSync(plain)))
+      for (const kind of ['json', 'tsv', 'parquet']) {
+        const report = await load('rights', [`a.${kind}.${name}`])
+        assert.equal(report.counts.inserted, 1, kind)
+        assert.equal(report.files.length, 1)
+      }
+    })
+  }
+
+  test('files of several formats are one import, and a row is told by its own file', async (t) => {
+    const { folder, load } = folderWith(t, {
+      'a.csv': 'id,company_id,salary_from\n1,7,5\n2,7,x\n',
+      'b.ndjson': '{"id":3,"company_id":7}\n{"id":4,"company_id":7,"salary_from":"y"}\n',
+    })
+    await writeParquet(
+      join(folder, 'c.parquet'),
+      `select 5 as id, 7 as company_id, 1.5 as salary_to`,
+    )
+    const names = ['a.csv', 'b.ndjson', 'c.parquet']
+    const report = await load('jobs', names, { onRejected: () => undefined })
+    assert.equal(report.counts.inserted, 2)
+    assert.deepEqual(
+      report.problems.map(({ file, number, field, value }) => [file, number, field, value]),
+      [
+        [join(folder, 'a.csv'), 2, 'salary_from', '"x"'],
+        [join(folder, 'b.ndjson'), 2, 'salary_from', '"y"'],
+        [join(folder, 'c.parquet'), 1, 'salary_to', '1.5'],
+      ],
+    )
+  })
+})
+
+describe('Parquet', () => {
+  test('keeps its types: numbers, dates, moments and lists', async (t) => {
+    const { folder, load, records } = folderWith(t, {})
+    await writeParquet(
+      join(folder, 'x.parquet'),
+      `select 1::bigint as id, 7::hugeint as company_id, 'x' as name,
+        date '2024-05-31' as registration_date, timestamp '0099-01-02 03:04:05' as application_date,
+        ['a', null, ' ', 'b'] as holders,
+        timestamptz '2024-05-31 12:00:00.123456+02' as created_at,
+        timestamp_ns '2024-05-31 12:00:00.123456789' as updated_at`,
+    )
+    assert.deepEqual((await load('rights', ['x.parquet'])).problems, [])
+    assert.deepEqual(records('rights'), [
+      {
+        ...{ id: 1, jurisdiction: null, name: 'x', object_type: null, status: null },
+        registration_number: null,
+        registration_date: '2024-05-31T00:00:00Z',
+        application_date: '0099-01-02T03:04:05Z',
+        holders: ['a', 'b'],
+        created_at: '2024-05-31T10:00:00.123Z',
+        updated_at: '2024-05-31T12:00:00.123Z',
+      },
+    ])
+  })
+
+  /** What stands in `salary_from`, and what becomes of it. */
+  const numbers: readonly (readonly [sql: string, becomes: number | RegExp])[] = [
+    ['15.00::decimal(9, 2)', 15],
+    ['15::double', 15],
+    ['-0.0::double', 0],
+    ['9007199254740991', 9_007_199_254_740_991],
+    ['-9007199254740991', -9_007_199_254_740_991],
+    ['9007199254740992', /beyond 2\^53-1/],
+    ['9007199254740993::ubigint', /beyond 2\^53-1/],
+    ['170141183460469231731687303715884105727::hugeint', /beyond 2\^53-1/],
+    ['15.45::double', /integer/],
+    ['15.45::decimal(9, 2)', /integer/],
+    ["'nan'::double", /integer/],
+    ["'-infinity'::double", /integer/],
+    ['true', /integer/],
+    ['[1]', /integer/],
+  ]
+  for (const [sql, becomes] of numbers) {
+    test(`${sql} is ${becomes instanceof RegExp ? 'refused' : becomes}`, async (t) => {
+      const { folder, load, records } = folderWith(t, {})
+      await writeParquet(
+        join(folder, 'x.parquet'),
+        `select 1 as id, 7 as company_id, ${sql} as salary_from`,
+      )
+      const report = await load('jobs', ['x.parquet'])
+      if (becomes instanceof RegExp) {
+        assert.equal(report.problems[0]?.number, 1)
+        assert.match(report.problems[0].reason, becomes)
+      } else {
+        assert.deepEqual(report.problems, [])
+        const [{ salary_from: salary } = {}] = records('jobs') as { salary_from?: unknown }[]
+        assert.equal(salary, becomes)
+      }
+    })
+  }
+
+  test('a file that is none, or was cut short, is an error that names it', async (t) => {
+    const { folder, load } = folderWith(t, { 'no.parquet': 'id,company_id\n', 'empty.parquet': '' })
+    await writeParquet(join(folder, 'x.parquet'), 'select 1 as id, 7 as company_id')
+    const whole = readFileSync(join(folder, 'x.parquet'))
+    writeFileSync(join(folder, 'cut.parquet'), whole.subarray(0, -20))
+    for (const name of ['no.parquet', 'empty.parquet', 'cut.parquet']) {
+      await assert.rejects(load('rights', [name]), (error) => {
+        assert.ok(error instanceof OperatorError, String(error))
+        assert.match(error.message, new RegExp(name))
+        return true
+      })
+    }
+  })
+})
+
+describe('CSV', () => {
+  /** Files that hold two records, 1 named `a` and 2 named `b`, however they are written. */
+  const sound: Readonly<Record<string, string>> = {
+    'blank lines': 'id,company_id,name\n\n1,7,a\n\n2,7,b\n\n',
+    'no last line end': 'id,company_id,name\n1,7,a\n2,7,b',
+    'columns in another order': 'name,company_id,id\na,7,1\nb,7,2\n',
+    'everything quoted': '"id","company_id","name"\n"1","7","a"\n"2","7","b"\n',
+    'an empty column at the end': 'id,company_id,name,status\n1,7,a,\n2,7,b,\n',
+    'one quoted line break, CRLF': 'id,company_id,name,status\r\n1,7,a,"x\r\ny"\r\n2,7,b,\r\n',
+    'a pipe between': 'id|company_id|name\n1|7|a\n2|7|b\n',
+    'a number sign at the start of a text': 'name,id,company_id\na,1,7\nb,2,7\n',
+  }
+  for (const [what, text] of Object.entries(sound)) {
+    test(`with ${what} is read`, async (t) => {
+      const { load, records } = folderWith(t, { 'x.csv': text })
+      assert.deepEqual((await load('rights', ['x.csv'])).problems, [])
+      const named = records('rights') as { id: number; name: string }[]
+      assert.deepEqual(
+        named.map(({ id, name }) => [id, name]),
+        [
+          [1, 'a'],
+          [2, 'b'],
+        ],
+      )
+    })
+  }
+
+  test('nothing in a text is guessed: zeros, quotes, signs and words stay as they are', async (t) => {
+    const texts = [
+      '007',
+      '1e5',
+      'NULL',
+      'true',
+      '-',
+      '"',
+      "'",
+      '#1',
+      '\\N',
+      'NaN',
+      '2024-05-31',
+      'é',
+    ]
+    const rows = texts.map((text, n) => `${n + 1},7,"${text.replaceAll('"', '""')}"\n`)
+    const { load, records } = folderWith(t, { 'x.csv': `id,company_id,name\n${rows.join('')}` })
+    assert.deepEqual((await load('rights', ['x.csv'])).problems, [])
+    assert.deepEqual(
+      (records('rights') as { name: string }[]).map(({ name }) => name),
+      texts,
+    )
+  })
+
+  /** Files that are broken in line 3, and a word of what is said. */
+  const unsound: Readonly<Record<string, readonly [text: string, says: RegExp]>> = {
+    'too many columns': ['id,company_id\n1,7\n2,7,8\n', /Line: 3/],
+    'too few columns': ['id,company_id,name\n1,7,a\n2,7\n', /Line: 3/],
+    'text behind a closing quote': ['id,company_id,name\n1,7,a\n2,7,"b"c\n', /Line: 3/],
+  }
+  for (const [what, [text, says]] of Object.entries(unsound)) {
+    test(`with ${what} is an error that names file and line, and nothing is loaded`, async (t) => {
+      const { load, folder, records } = folderWith(t, { 'x.csv': text, 'ok.ndjson': line(1) })
+      await load('rights', ['ok.ndjson'])
+      await assert.rejects(load('rights', ['x.csv']), (error) => {
+        assert.ok(error instanceof OperatorError, String(error))
+        assert.ok(error.message.startsWith(join(folder, 'x.csv')), error.message)
+        assert.match(error.message, says)
+        return true
+      })
+      assert.equal(records('rights').length, 1)
+    })
+  }
+
+  test('a fault far behind the start of a long file is an error too', async (t) => {
+    const good = Array.from({ length: 60_000 }, (_, n) => `${n + 1},7,name\n`).join('')
+    const { load } = folderWith(t, { 'x.csv': `id,company_id,name\n${good}60001,7\n` })
+    await assert.rejects(load('rights', ['x.csv']), /Line: 60002/)
+  })
+
+  test('a fault of a mapping far behind the start is an error too', async (t) => {
+    const good = Array.from({ length: 60_000 }, (_, n) => `${n + 1},7\n`).join('')
+    const { load } = folderWith(t, { 'x.csv': `id,company_id\n${good}x,7\n` })
+    const mapping = 'select id::bigint as id, company_id from source'
+    await assert.rejects(load('rights', ['x.csv'], { mapping }), /Could not convert string 'x'/)
+  })
+})
+
+describe('names of files', () => {
+  const csv = (id: number) => `id,company_id\n${id},7\n`
+  for (const name of ['a[1].csv', 'a*.csv', 'a?.csv', "it's; drop.csv", 'a b é 😀.csv']) {
+    test(`${name} is that file and no other`, async (t) => {
+      const { load, records } = folderWith(t, { [name]: csv(1), 'a1.csv': csv(2) })
+      await load('rights', [name])
+      assert.deepEqual(
+        (records('rights') as { id: number }[]).map(({ id }) => id),
+        [1],
+      )
+    })
+  }
+
+  test('a path that the system will not look up is an error that names it', async (t) => {
+    const { load } = folderWith(t, {})
+    await assert.rejects(load('rights', [`${'x'.repeat(300)}.csv`]), OperatorError)
+  })
+})
+
+describe('a mapping', () => {
+  /** Statements that all give the same record. */
+  const sound: readonly string[] = [
+    'select id, company_id, name from source',
+    'select id, company_id, name from source;',
+    'select id, company_id, name from source -- the end',
+    'select id, company_id, name from source; -- the end\n\n',
+    'select id, company_id, name from source; /* the end */',
+    '-- the start\nwith s as (select * from source) select id, company_id, name from s',
+    "select id, company_id, name from source where name <> '--'",
+    'select id, company_id, name from source where name <> $$;--$$ ;',
+    "select id, company_id, name from source where name <> ';'",
+    'from source select id, company_id, name',
+  ]
+  for (const mapping of sound) {
+    test(`may be: ${JSON.stringify(mapping)}`, async (t) => {
+      const { load } = folderWith(t, { 'x.ndjson': line(1) })
+      const report = await load('rights', ['x.ndjson'], { mapping })
+      assert.deepEqual([report.counts.inserted, report.problems], [1, []])
+    })
+  }
+
+  /** Statements that cannot be used, and what is said of them. */
+  const unsound: Readonly<Record<string, RegExp>> = {
+    'select nope from source': /"nope" not found/,
+    'select id, company_id, 1 as naem from source':
+      /naem \(did you mean name\?\) is no known column/,
+    'selct 1': /syntax error/,
+    '': /./,
+    'drop view source': /./,
+    'select id, company_id from source; select 1': /./,
+  }
+  for (const [mapping, says] of Object.entries(unsound)) {
+    test(`is told in one line: ${JSON.stringify(mapping)}`, async (t) => {
+      const { load } = folderWith(t, { 'x.ndjson': line(1) })
+      await assert.rejects(load('rights', ['x.ndjson'], { mapping }), (error) => {
+        assert.ok(error instanceof OperatorError, String(error))
+        assert.match(error.message, says)
+        assert.ok(!error.message.includes('\n'))
+        return true
+      })
+    })
+  }
+
+  test('sees every column of CSV and JSON as text, nested values as JSON', async (t) => {
+    const { load, records } = folderWith(t, {
+      'x.json': '[{"n":1,"t":"007","o":{"a":[1]}},{"n":2.5,"t":null}]',
+    })
+    await load('rights', ['x.json'], {
+      mapping: `select row_number() over () as id, 7 as company_id, n as name, t as status,
+        o as object_type from source`,
+    })
+    assert.deepEqual(
+      (records('rights') as Record<string, unknown>[]).map((row) => [
+        row['name'],
+        row['status'],
+        row['object_type'],
+      ]),
+      [
+        ['1', '007', '{"a":[1]}'],
+        ['2.5', null, null],
+      ],
+    )
+  })
+
+  test('reads a JSON array of more than 16 MiB, though it is one line', async (t) => {
+    const rows = Array.from({ length: 18 }, (_, n) => ({ id: n + 1, x: 'x'.repeat(1 << 20) }))
+    const { load } = folderWith(t, { 'x.json': JSON.stringify(rows) })
+    const mapping = 'select id, 7 as company_id from source'
+    assert.equal((await load('rights', ['x.json'], { mapping })).counts.inserted, 18)
+  })
+})

@@ -1,0 +1,43 @@
+// What an import survives: the campaigns of `torture/` in a short form.
+
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { createRandom } from '../../src/demo/random.ts'
+import { campaigns } from '../../torture/campaigns.ts'
+import { makeFolder } from '../support/import-rows.ts'
+
+const rules: Readonly<Record<string, string>> = {
+  kills: 'G1 an import that is killed leaves the state before or the state after',
+  'kills-at-calls': 'G2 so does one that is killed at a write, a sync or a cut',
+  'failing-calls': 'G4 a disk that fails leaves the state before, and one line that says so',
+  'size-limit': 'G3 so does the limit of file sizes',
+  'full-disk': 'G3 so does a full disk',
+  readers: 'G21 an answer during imports is wholly of one of them',
+  turns: 'G8 G10 G20 imports take turns; interrupted ones and cut archives change nothing',
+}
+
+for (const [name, campaign] of Object.entries(campaigns)) {
+  test(`${rules[name]} (${name})`, async (t) => {
+    const seed = Date.now() % 1_000_000
+    t.diagnostic(`seed ${seed}`)
+    const ground = {
+      random: createRandom(seed),
+      // Of first loads and of updates each.
+      kills: 6,
+      rows: 3_000,
+      folder: join(makeFolder(t), name),
+      isShort: true,
+    }
+    const skipped: string[] = []
+    for await (const { what, found, fault, isSkipped } of campaign(ground)) {
+      if (isSkipped) skipped.push(`${what}: ${found}`)
+      assert.equal(fault, undefined, `${what}: ${found} (seed ${seed})`)
+    }
+    if (skipped.length > 0) t.skip(skipped.join('; '))
+  })
+}
+
+test('every campaign has its rule', () => {
+  assert.deepEqual(Object.keys(rules).sort(), Object.keys(campaigns).sort())
+})

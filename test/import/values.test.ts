@@ -1,0 +1,318 @@
+// Values at the edges of what is taken, and what stands in the registry afterwards.
+
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import fc from 'fast-check'
+import { describeProblem } from '../../src/import/refusal.ts'
+import { resources } from '../../src/resources/index.ts'
+import { importInto, importRows, makeFolder, query } from '../support/import-rows.ts'
+
+const emptyDb = (t: TestContext) => join(makeFolder(t), 'test.db')
+
+/** Imports one field of a record as JSON; gives what is stored, or why it was refused. */
+async function store(db: string, target: string, field: string, json: string): Promise<unknown> {
+  const path = `${db}.value.ndjson`
+  const required = target === 'events' ? '"date":"2020-01-01","attr":"a",' : ''
+  writeFileSync(path, `{"id":1,"company_id":7,${required}"${field}":${json}}\n`)
+  const report = await importInto(db, target, [path])
+  const [problem] = report.problems
+  if (problem !== undefined) {
+    assert.equal(problem.field, field)
+    return new Error(problem.reason)
+  }
+  const [row] = query(db, `select record from ${target} where id = 1`)
+  return (JSON.parse(String(row?.['record'])) as Record<string, unknown>)[field]
+}
+
+type Becomes = string | number | null | readonly string[] | RegExp
+
+/** A value as JSON, and what becomes of it: itself in the wire's form, or a reason. */
+const values: Readonly<Record<string, readonly (readonly [json: string, becomes: Becomes])[]>> = {
+  'jobs.salary_from': [
+    ['0', 0],
+    ['-0', 0],
+    ['"-0"', 0],
+    ['15.0', 15],
+    ['1e3', 1000],
+    ['"0015"', 15],
+    ['"-15"', -15],
+    ['9007199254740991', 9_007_199_254_740_991],
+    ['"9007199254740991"', 9_007_199_254_740_991],
+    ['"-9007199254740991"', -9_007_199_254_740_991],
+    ['""', null],
+    ['" \\t"', null],
+    ['null', null],
+    ['15.45', /integer/],
+    ['"15.0"', /integer/],
+    ['"15,000"', /integer/],
+    ['"+15"', /integer/],
+    ['" 15"', /integer/],
+    ['"0x10"', /integer/],
+    ['"１５"', /integer/],
+    ['9007199254740992', /beyond 2\^53-1/],
+    ['"-9007199254740992"', /beyond 2\^53-1/],
+    ['"99999999999999999999"', /integer/],
+    ['1e400', /integer/],
+    ['true', /integer/],
+    ['[15]', /integer/],
+    ['{}', /integer/],
+  ],
+  'rights.name': [
+    ['"as it is, \\u00a0 spaces too "', 'as it is, \u00a0 spaces too '],
+    ['"e\\u0301"', 'e\u0301'],
+    ['"\\ud83d\\ude00"', '😀'],
+    ['"\\u2028\\u0001\\u007f"', '\u2028\u0001\u007f'],
+    ['"null"', 'null'],
+    ['""', null],
+    ['" \\u00a0\\u3000\\n"', null],
+    ['"\\u0000"', /NUL/],
+    ['"a\\ud83d"', /surrogate/],
+    ['"\\ude00\\ud83d"', /surrogate/],
+    ['12', /must be text/],
+    ['false', /must be text/],
+    ['["a"]', /must be text/],
+    [`"${'x'.repeat(65_536)}"`, 'x'.repeat(65_536)],
+    [`"${'é'.repeat(32_768)}"`, 'é'.repeat(32_768)],
+    [`"${'x'.repeat(65_537)}"`, /65,536 bytes/],
+    [`"${'😀'.repeat(16_384)}x"`, /65,536 bytes/],
+  ],
+  'rights.holders': [
+    ['null', []],
+    ['""', []],
+    ['[]', []],
+    ['["a","a"]', ['a', 'a']],
+    ['["a",null," ","b"]', ['a', 'b']],
+    ['"one holder"', ['one holder']],
+    ['"[\\"a\\",\\"b\\"]"', ['a', 'b']],
+    ['"[a"', /not a JSON array/],
+    ['[1]', /must be text/],
+    ['["\\ud800"]', /surrogate/],
+    ['[["a"]]', /must be text/],
+    ['{"a":1}', /list of texts/],
+    [JSON.stringify(Array(1_000).fill('a')), Array<string>(1_000).fill('a')],
+    [JSON.stringify(Array(1_001).fill('a')), /more than 1000/],
+  ],
+  'rights.created_at': [
+    ['"2024-05-31"', '2024-05-31T00:00:00.000Z'],
+    ['""', null],
+    ['"2024-02-30"', /exists/],
+    ['20240531', /as text/],
+  ],
+  'events.date': [
+    ['"2024-05-31T02:00+02:00"', '2024-05-31T00:00:00Z'],
+    ['""', /is required/],
+    ['null', /is required/],
+  ],
+  'events.attr': [
+    ['" "', /is required/],
+    ['"a"', 'a'],
+  ],
+}
+
+for (const [place, cases] of Object.entries(values)) {
+  const [target = '', field = ''] = place.split('.')
+  test(`${place}: each value becomes what it should, or is refused`, async (t) => {
+    const db = emptyDb(t)
+    for (const [json, becomes] of cases) {
+      const stored = await store(db, target, field, json)
+      const shown = json.slice(0, 60)
+      if (becomes instanceof RegExp) {
+        assert.ok(stored instanceof Error, `${shown} became ${JSON.stringify(stored)}`)
+        assert.match(stored.message, becomes, shown)
+      } else if (stored instanceof Error) assert.fail(`${shown}: ${stored.message}`)
+      else assert.deepEqual(stored, becomes, shown)
+    }
+  })
+}
+
+/** Rows that are refused for what names the record or its company, with field and reason. */
+const unnamed: readonly (readonly [row: object, field: string | undefined, says: RegExp])[] = [
+  [{ id: -1, company_id: 7 }, 'id', /1 or greater/],
+  [{ id: 1.5, company_id: 7 }, 'id', /integer/],
+  [{ id: 2 ** 53, company_id: 7 }, 'id', /2\^53-1/],
+  [{ key: 'k'.repeat(1_025), company_id: 7 }, 'key', /1,024 bytes/],
+  [{ key: ['k'], company_id: 7 }, 'key', /text/],
+  [{ id: 1, company_id: 0 }, 'company_id', /1 or greater/],
+  [{ id: 1, company_id: 'GB1' }, 'company_id', /integer/],
+  [{ id: 1, company_identifier: '1' }, 'company_jurisdiction', /other half/],
+  [{ id: 1, company_jurisdiction: 1, company_identifier: '1' }, 'company_jurisdiction', /text/],
+  [{ id: 1, company_jurisdiction: 'GB', company_identifier: 1 }, 'company_identifier', /text/],
+  [{ id: 1 }, undefined, /names no company/],
+]
+
+test('a row that names no record or no company properly is refused with the column', async (t) => {
+  const db = emptyDb(t)
+  for (const [row, field, says] of unnamed) {
+    const { problems, version } = await importRows(db, 'rights', [row])
+    assert.equal(version, undefined)
+    assert.equal(problems[0]?.field, field, JSON.stringify(row).slice(0, 60))
+    assert.match(problems[0]?.reason ?? '', says)
+  }
+})
+
+/** A list in a list, and so on. */
+function nested(levels: number): unknown {
+  return levels === 0 ? 'x' : [nested(levels - 1)]
+}
+
+/** Rows of companies that are refused, with field and reason. */
+const companies: readonly (readonly [row: object, field: string | undefined, says: RegExp])[] = [
+  [{ identifier: '1' }, 'jurisdiction', /required/],
+  [{ jurisdiction: 'GB', identifier: ' ' }, 'identifier', /required/],
+  [{ jurisdiction: 44, identifier: '1' }, 'jurisdiction', /text/],
+  [{ jurisdiction: 'GB', identifier: 1 }, 'identifier', /text/],
+  [{ jurisdiction: 'GB', identifier: '1', note: nested(33) }, 'note', /deeper than 32 levels/],
+  [{ id: 0, jurisdiction: 'GB', identifier: '1' }, 'id', /1 or greater/],
+  [{ jurisdiction: 'GB', identifier: 'x'.repeat(1_025) }, 'identifier', /1,024 bytes/],
+  [{ jurisdiction: 'GB', identifier: '1', note: 'a\0b' }, 'note', /NUL/],
+  [{ jurisdiction: 'GB', identifier: '1', note: { deep: ['\ud800'] } }, 'note', /surrogate/],
+  [{ jurisdiction: 'GB', identifier: '1', '\ud800': 1 }, '\ud800', /surrogate/],
+  [
+    {
+      jurisdiction: 'GB',
+      identifier: '1',
+      ...Object.fromEntries([...Array(1_001).keys()].entries()),
+    },
+    undefined,
+    /more than 1000 attributes/,
+  ],
+]
+
+test('a company without a proper name, or with an attribute that is no text, is refused', async (t) => {
+  const db = emptyDb(t)
+  for (const [row, field, says] of companies) {
+    const { problems, version } = await importRows(db, 'companies', [row])
+    assert.equal(version, undefined)
+    assert.equal(problems[0]?.field, field, JSON.stringify(row).slice(0, 60))
+    assert.match(problems[0]?.reason ?? '', says)
+  }
+})
+
+test('an attribute may be nested as deep as is said', async (t) => {
+  const row = { jurisdiction: 'GB', identifier: '1', note: nested(32) }
+  assert.deepEqual((await importRows(emptyDb(t), 'companies', [row])).problems, [])
+})
+
+test('a natural key that is a number is the same as its digits', async (t) => {
+  const db = emptyDb(t)
+  await importRows(db, 'rights', [{ key: 12, company_id: 7 }])
+  const { counts } = await importRows(db, 'rights', [{ key: '12', company_id: 7 }])
+  assert.equal(counts.unchanged, 1)
+})
+
+test('every other column of a company is kept, whatever it is called and holds', async (t) => {
+  const db = emptyDb(t)
+  const row = JSON.parse(
+    `{"jurisdiction":"GB","identifier":"1","b":1.5,"a":{"x":[null,true]},"é 😀":"","source":"s",
+      "__proto__":"p","constructor":"c","none":null}`.replaceAll('\n', ''),
+  ) as object
+  assert.deepEqual((await importRows(db, 'companies', [row])).problems, [])
+  assert.equal(
+    query(db, 'select attributes from companies_view')[0]?.['attributes'],
+    '{"__proto__":"p","a":{"x":[null,true]},"b":1.5,"constructor":"c","source":"s"}',
+  )
+  const same = Object.fromEntries(Object.entries(row).reverse())
+  assert.equal((await importRows(db, 'companies', [same])).counts.unchanged, 1, 'in any order')
+})
+
+test('a column that every object has by nature is still an unknown one', async (t) => {
+  const db = emptyDb(t)
+  for (const column of ['constructor', 'toString', '__proto__', 'hasOwnProperty']) {
+    const path = `${db}.x.ndjson`
+    writeFileSync(path, `{"id":1,"company_id":7,"${column}":"x"}\n`)
+    assert.equal((await importInto(db, 'rights', [path])).problems[0]?.field, column)
+  }
+})
+
+test('any refusal is told in one line without control characters', () => {
+  const anyText = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.constantFrom('a\nb', '\u001b[2J', '\r'),
+  )
+  fc.assert(
+    fc.property(anyText, anyText, (field, value) => {
+      const shown = describeProblem({
+        ...{ file: 'x.ndjson', unit: 'line', number: 1 },
+        ...{ field, value: JSON.stringify(value), reason: 'is no known column' },
+      })
+      // eslint-disable-next-line no-control-regex -- these are what must not be there
+      assert.doesNotMatch(shown, /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/)
+    }),
+  )
+})
+
+/** What may be in an import: rows that are good, repeated, contradictory, or refused. */
+const anyRow = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ id: fc.integer({ min: 1, max: 6 }), name: anyName() }) },
+  { weight: 2, arbitrary: fc.record({ key: fc.constantFrom('x', 'y'), name: anyName() }) },
+  { weight: 1, arbitrary: fc.record({ name: anyName() }) },
+  {
+    weight: 2,
+    arbitrary: fc.constantFrom({ id: 'x' }, { id: 1, nmae: 'a' }, { id: 2, created_at: 'soon' }),
+  },
+)
+
+function anyName() {
+  return fc.constantFrom('a', 'b', null)
+}
+
+test('any import accounts for every row, and its rejects are the refused ones', async (t) => {
+  const folder = makeFolder(t)
+  const companyOf = fc.constantFrom({ company_id: 1 }, { company_id: 2 }, {})
+  const anyImport = fc.array(
+    fc.tuple(anyRow, companyOf).map(([row, company]) => ({ ...row, ...company })),
+    { minLength: 1, maxLength: 12 },
+  )
+  let runs = 0
+  await fc.assert(
+    fc.asyncProperty(fc.array(anyImport, { minLength: 1, maxLength: 3 }), async (imports) => {
+      const db = join(folder, `${(runs += 1)}.db`)
+      for (const rows of imports) {
+        const rejected: number[] = []
+        const { counts, problems, version } = await importRows(db, 'rights', rows, {
+          onRejected: ({ number }) => rejected.push(number),
+        })
+        const { read, inserted, updated, unchanged, refused } = counts
+        assert.equal(read, rows.length)
+        assert.equal(read, inserted + updated + unchanged + refused)
+        assert.equal(rejected.length, refused)
+        assert.equal(new Set(rejected).size, refused, 'each row once')
+        assert.equal(problems.length, Math.min(refused, 20))
+        const [logged] = query(db, `select * from imports where version = ${version ?? 0}`)
+        assert.deepEqual(
+          [logged?.['read'], logged?.['inserted'], logged?.['refused']],
+          [read, inserted, refused],
+        )
+      }
+    }),
+    { numRuns: 60 },
+  )
+})
+
+test('without --rejects, an import with one refused row changes nothing, and can be mended', async (t) => {
+  const db = emptyDb(t)
+  await importRows(db, 'rights', [{ id: 1, company_id: 7, name: 'a' }])
+  const before = query(db, 'select * from rights')
+  const rows = [
+    { id: 1, company_id: 7, name: 'b' },
+    { id: 2, company_id: 8 },
+    { id: 3, company_jurisdiction: 'GB', company_identifier: '1' },
+    { key: 'k', company_id: 8 },
+  ]
+  const { counts, version } = await importRows(db, 'rights', [...rows, { id: 'x', company_id: 7 }])
+  assert.deepEqual([version, counts.inserted, counts.updated, counts.refused], [undefined, 3, 1, 1])
+  assert.deepEqual(query(db, 'select * from rights'), before)
+  assert.equal(query(db, 'select * from companies').length, 1)
+  assert.equal(query(db, 'select * from rights_ids').length, 0)
+  assert.equal(query(db, 'select * from imports').length, 1)
+  assert.equal((await importRows(db, 'rights', rows)).version, 2)
+})
+
+test('the declared resources have the fields that these tests write', () => {
+  for (const place of Object.keys(values)) {
+    const [target, field = ''] = place.split('.')
+    assert.ok(resources.find(({ name }) => name === target)?.fields[field], place)
+  }
+})

@@ -1,0 +1,187 @@
+// Each import is a version, and what it replaced is kept: any listing at any earlier version can be
+// put together from present and past, to the bytes that were served then.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { storedChecks } from '../../src/import/check-stored.ts'
+import { resources } from '../../src/resources/index.ts'
+import type { Resource } from '../../src/resources/resource.ts'
+import { openStoreInspector, openStoreWriter } from '../../src/store/open-store.ts'
+import { importRows, query } from '../support/import-rows.ts'
+import { expectedBody, makeApp, pathOf, type TestApp } from '../support/make-app.ts'
+import type { WireRecord } from '../support/make-record.ts'
+
+const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
+const companies = [1, 2, 3]
+const listed = resources.filter(({ name }) => ['rights', 'events'].includes(name))
+
+interface Step {
+  readonly target: string
+  readonly source: 'a' | 'b'
+  readonly isSnapshot: boolean
+  readonly rows: readonly object[]
+}
+
+const step: fc.Arbitrary<Step> = fc
+  .record({
+    target: fc.constantFrom('rights', 'events'),
+    source: fc.constantFrom('a' as const, 'b' as const),
+    isSnapshot: fc.boolean(),
+    given: fc.uniqueArray(
+      fc.record({
+        id: fc.integer({ min: 1, max: 9 }),
+        company: fc.constantFrom(...companies),
+        value: fc.constantFrom('x', 'y', 'z'),
+        day: fc.constantFrom('2020-01-01', '2020-01-02', '2020-01-03'),
+      }),
+      { minLength: 1, maxLength: 8, selector: ({ id, company }) => `${id} ${company}` },
+    ),
+  })
+  .map(({ target, source, isSnapshot, given }) => {
+    // One identity has one content, in whatever listings it stands.
+    const first = new Map(given.toReversed().map((one) => [one.id, one]))
+    const rows = given.map(({ id, company }) => {
+      const { value = 'x', day = '' } = first.get(id) ?? {}
+      const content = target === 'rights' ? { name: value } : { date: day, attr: value }
+      return { id: source === 'a' ? id : id + 100, company_id: company, ...content }
+    })
+    return { target, source, isSnapshot, rows }
+  })
+
+/** A listing as it stood at a version, with the version in which it had last changed. */
+function rebuild(db: string, { name }: Resource, company: number, version: number) {
+  const rows = query(
+    db,
+    `select record from ${name} where company_id = ${company} and version <= ${version}
+     union all
+     select record from ${name}_past
+     where company_id = ${company} and version <= ${version} and until > ${version}`,
+  )
+  const [changed] = query(
+    db,
+    `select max(v) as version from (
+       select version as v from ${name} where company_id = ${company}
+       union all select version from ${name}_past where company_id = ${company}
+       union all select until from ${name}_past where company_id = ${company}
+     ) where v <= ${version}`,
+  )
+  const all = rows.map(({ record }) => JSON.parse(String(record)) as WireRecord)
+  return { all, version: changed?.['version'] }
+}
+
+type Served = Map<string, { readonly text: string; readonly tag: string }>
+
+async function serve({ ask }: TestApp): Promise<Served> {
+  const served: Served = new Map()
+  for (const resource of listed) {
+    for (const company of companies) {
+      const path = pathOf(resource, company)
+      const { status, text, headers } = await ask(path)
+      if (status === 200) served.set(path, { text, tag: headers['etag'] ?? '' })
+    }
+  }
+  return served
+}
+
+function checkVersion(db: string, version: number, served: Served | undefined): void {
+  assert.ok(served)
+  for (const resource of listed) {
+    for (const company of companies) {
+      const then = served.get(pathOf(resource, company))
+      const listing = rebuild(db, resource, company, version)
+      if (then === undefined) assert.deepEqual(listing.all, [])
+      else {
+        assert.equal(expectedBody({ resource, all: listing.all }), then.text)
+        // A listing that never had a record says the version of its company.
+        const told = new RegExp(`^W/"[0-9a-f]+-${String(listing.version ?? '\\d+')}-`)
+        assert.match(then.tag, told)
+      }
+    }
+  }
+}
+
+async function checkSound(db: string): Promise<void> {
+  const store = await openStoreInspector(db, resources)
+  const { faults } = await store.verify(storedChecks(resources), () => undefined)
+  await store.close()
+  assert.deepEqual(faults, [])
+}
+
+test(`every listing at every version is rebuilt to the byte (seed ${seed})`, async (t) => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 8 }), async (steps) => {
+      const app = await makeApp(t)
+      const { db } = app.store
+      const versions = [await serve(app)]
+      for (const { target, source, isSnapshot, rows } of steps) {
+        const { version } = await importRows(db, target, rows, { source, isSnapshot })
+        assert.equal(version, versions.length)
+        versions.push(await serve(app))
+      }
+      for (const [version, served] of versions.entries()) checkVersion(db, version, served)
+      await checkSound(db)
+      await app.app.close()
+    }),
+    { numRuns: 30, seed },
+  )
+})
+
+test('pruning leaves what is young, and forgets all of the past where nothing of it is', async (t) => {
+  const app = await makeApp(t)
+  const { db } = app.store
+  const versions = [await serve(app)]
+  for (const value of ['x', 'y', 'z', 'w']) {
+    const rows = companies.map((company) => ({ id: company, company_id: company, name: value }))
+    await importRows(db, 'rights', value === 'z' ? rows.slice(1) : rows, { isSnapshot: true })
+    versions.push(await serve(app))
+  }
+  const writer = await openStoreWriter(db, resources)
+  const untouched = await writer.prune(0, () => undefined)
+  assert.equal(untouched.earliestVersion, 0)
+  assert.equal(untouched.forgotten['rights'], 0)
+  const all = await writer.prune(Date.now() + 1, () => undefined)
+  await writer.close()
+  assert.equal(all.earliestVersion, 4)
+  assert.equal(query(db, 'select * from rights_past').length, 0)
+  checkVersion(db, 4, versions[4])
+  await checkSound(db)
+})
+
+test('a store of many versions forgets exactly what was replaced before', async (t) => {
+  const app = await makeApp(t)
+  const { db } = app.store
+  const versions = [await serve(app)]
+  for (const value of ['x', 'y', 'z', 'w']) {
+    await importRows(db, 'rights', [{ id: 1, company_id: 1, name: value }])
+    versions.push(await serve(app))
+    // Two imports within a millisecond could not be told apart by their time.
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+  const [third] = query(db, 'select committed_at from imports where version = 3')
+  const writer = await openStoreWriter(db, resources)
+  const pruned = await writer.prune(Number(third?.['committed_at']), () => undefined)
+  await writer.close()
+  assert.equal(pruned.earliestVersion, 2)
+  assert.deepEqual(pruned.forgotten['rights'], 1)
+  for (const version of [2, 3, 4]) checkVersion(db, version, versions[version])
+  assert.throws(() => checkVersion(db, 1, versions[1]))
+})
+
+test('a company that gets its name leaves its nameless state in the past', async (t) => {
+  const { store } = await makeApp(t)
+  const { db } = store
+  await importRows(db, 'rights', [{ id: 1, company_id: 7, name: 'x' }])
+  await importRows(db, 'companies', [{ id: 7, jurisdiction: 'XX', identifier: 'seven', town: 'A' }])
+  await importRows(db, 'companies', [{ id: 7, jurisdiction: 'XX', identifier: 'seven', town: 'B' }])
+  assert.deepEqual(
+    query(db, 'select * from companies_past').map((row) => ({ ...row })),
+    [{ company_id: 7, until: 2, version: 1, jurisdiction: null, identifier: null }],
+  )
+  assert.deepEqual(
+    query(db, 'select company_id, until, version, attributes from company_attributes_past').map(
+      (row) => ({ ...row }),
+    ),
+    [{ company_id: 7, until: 3, version: 2, attributes: '{"town":"A"}' }],
+  )
+})

@@ -1,0 +1,124 @@
+// Those who read while others write, and those who write at the same time.
+
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { resources } from '../../src/resources/index.ts'
+import { openStoreReader } from '../../src/store/open-store.ts'
+import { openForReading } from '../../src/store/sqlite/open.ts'
+import { importRows, makeFolder, query, queryValue } from '../support/import-rows.ts'
+import { runDossier } from '../support/run-dossier.ts'
+
+const events = resources.find(({ name }) => name === 'events')
+
+/** Events of two companies; `attr` tells which import they are of. */
+function rowsOf(attr: string, count: number): object[] {
+  return Array.from({ length: count }, (_, n) => ({
+    ...{ id: n + 1, company_id: 1 + (n % 2) },
+    ...{ date: `20${10 + (n % 9)}-01-01`, attr },
+  }))
+}
+
+test('whoever reads during imports sees one of the states between them, whole', async (t) => {
+  assert.ok(events)
+  const folder = makeFolder(t)
+  const db = join(folder, 'dossier.db')
+  const [many, few] = [20_000, 5_000]
+  await importRows(db, 'events', rowsOf('old', many))
+  const write = (attr: string, count: number) => {
+    const lines = rowsOf(attr, count).map((row) => `${JSON.stringify(row)}\n`)
+    writeFileSync(join(folder, `${attr}.ndjson`), lines.join(''))
+  }
+  write('new', few)
+  write('old', many)
+  const store = await openStoreReader(db, resources)
+  t.after(() => store.close())
+  const state = { isOver: false }
+  const imports = (async () => {
+    for (const attr of ['new', 'old', 'new']) {
+      const args = ['import', 'events', `${attr}.ndjson`, '--snapshot']
+      assert.equal((await runDossier(folder, args)).code, 0)
+    }
+    state.isOver = true
+  })()
+  const seen = new Set<string>()
+  let reads = 0
+  for (; !state.isOver; reads++) {
+    await sleep(1)
+    const page = store.readPage(events, 1, 0, 100_000)
+    const head = store.readHead(events, 1)
+    assert.ok(page && head && !(page instanceof Promise) && !(head instanceof Promise))
+    const records = JSON.parse(`[${Buffer.from(page.records ?? []).toString()}]`) as {
+      attr: string
+    }[]
+    const types = [...new Set(records.map(({ attr }) => attr))]
+    assert.equal(types.length, 1, 'never a mixture')
+    assert.equal(page.total, records.length)
+    assert.equal(records.length, types[0] === 'new' ? few / 2 : many / 2)
+    assert.deepEqual(JSON.parse(page.meta ?? ''), [{ type: types[0], count: records.length }])
+    assert.ok(head.version >= page.version, 'what is read later is not older')
+    seen.add(`${page.version} ${String(types[0])}`)
+  }
+  await imports
+  assert.ok(reads > 10, `${reads} reads`)
+  assert.ok(seen.has('1 old') && seen.size > 1, [...seen].join(', '))
+})
+
+test('imports that begin at the same time on a new store all take place, one after the other', async (t) => {
+  const folder = makeFolder(t)
+  const ids = [1, 2, 3, 4, 5, 6]
+  const runs = await Promise.all(
+    ids.map((id) =>
+      runDossier(folder, ['import', 'rights', '-'], { input: `{"id":${id},"company_id":7}\n` }),
+    ),
+  )
+  assert.deepEqual(
+    runs.map(({ code, err }) => (code === 0 ? 'done' : err)),
+    ids.map(() => 'done'),
+  )
+  const db = join(folder, 'dossier.db')
+  assert.deepEqual(
+    query(db, 'select id from rights').map(({ id }) => id),
+    ids,
+  )
+  assert.equal(queryValue(db, 'select max(version) from imports'), ids.length)
+})
+
+test('what serves cannot write, whatever is asked of it', async (t) => {
+  const db = join(makeFolder(t), 'dossier.db')
+  await importRows(db, 'rights', [{ id: 1, company_id: 7 }])
+  const connection = openForReading(db, resources)
+  t.after(() => connection.close())
+  for (const sql of ['delete from rights', 'create table t (x)', 'pragma user_version = 9']) {
+    assert.throws(() => connection.exec(sql), /readonly|read-only/i, sql)
+  }
+})
+
+test('each resource has a view: the company, then all fields in order, as numbers and texts', async (t) => {
+  const db = join(makeFolder(t), 'dossier.db')
+  const company = { company_id: 7 }
+  for (const { name, fields } of resources) {
+    const record = Object.fromEntries(
+      Object.entries(fields).map(([field, { example }]) => [field, example]),
+    )
+    assert.deepEqual((await importRows(db, name, [{ ...company, ...record }])).problems, [])
+    const [row] = query(db, `select * from ${name}_view`)
+    assert.deepEqual(Object.keys(row ?? {}), ['company_id', ...Object.keys(fields)], name)
+    for (const [field, { kind, example }] of Object.entries(fields)) {
+      const shown = kind === 'text_list' ? JSON.stringify(example) : example
+      assert.equal(row?.[field], shown, `${name}.${field}`)
+    }
+    const sparse = Object.entries(fields).filter(
+      ([, field]) => field.required && field.kind !== 'id',
+    )
+    const required = Object.fromEntries(sparse.map(([field, { example }]) => [field, example]))
+    await importRows(db, name, [{ ...company, ...required, id: 2 }])
+    const [empty] = query(db, `select * from ${name}_view where id = 2`)
+    for (const [field, { kind }] of Object.entries(fields)) {
+      if (field === 'id' || field in required) continue
+      assert.equal(empty?.[field], kind === 'text_list' ? '[]' : null, `${name}.${field}`)
+    }
+  }
+})

@@ -1,0 +1,101 @@
+// Clients that ask one request after the other, each on a connection of its own, and judge every
+// answer.
+
+import { Agent, request } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** The clients give up after so many. */
+const failuresMax = 200
+
+/** What is asked, and what has to come. */
+export interface Task {
+  readonly port: number
+  readonly path: string
+  readonly key: string
+  readonly body: string
+  readonly clients: number
+  /** Each request on a new connection. */
+  readonly isUnkept?: boolean
+  /** A client ends when its connection has been closed, as a balancer that has been told does. */
+  readonly endsWhenClosed?: boolean
+}
+
+export interface Load {
+  /** Requests that were answered as they should be. */
+  answered(): number
+  /** What went wrong, a line for each request. */
+  readonly failures: readonly string[]
+  /** How many answers said `Connection: close`. */
+  closings(): number
+  /** Lets each client end its request; gives the failures. */
+  stop(): Promise<readonly string[]>
+  /** Resolves when all clients have ended by themselves. */
+  ended(): Promise<void>
+}
+
+/** Starts the clients. */
+export function startLoad(task: Task): Load {
+  const failures: string[] = []
+  let answered = 0
+  let closings = 0
+  let isOver = false
+
+  async function runClient(): Promise<void> {
+    const agent = new Agent({ keepAlive: task.isUnkept !== true, maxSockets: 1 })
+    while (!isOver) {
+      try {
+        const { status, body, isClosing } = await ask(task, agent)
+        if (status === 200 && body === task.body) answered += 1
+        else failures.push(`status ${status}: ${body.slice(0, 100)}`)
+        if (isClosing) closings += 1
+        if (isClosing && task.endsWhenClosed === true) break
+      } catch (error) {
+        failures.push(String(error))
+        // A server that has gone must neither fill the memory nor hold the test up.
+        if (failures.length > failuresMax) break
+        await sleep(1)
+      }
+    }
+    agent.destroy()
+  }
+
+  const clients = Promise.all(Array.from({ length: task.clients }, runClient))
+  return {
+    answered: () => answered,
+    failures,
+    closings: () => closings,
+    async stop() {
+      isOver = true
+      await clients
+      return failures
+    },
+    async ended() {
+      await clients
+    },
+  }
+}
+
+interface Answered {
+  readonly status: number
+  readonly body: string
+  readonly isClosing: boolean
+}
+
+function ask({ port, path, key }: Task, agent: Agent): Promise<Answered> {
+  return new Promise((resolve, reject) => {
+    const headers = { authorization: `Bearer ${key}` }
+    const sent = request({ host: '127.0.0.1', port, path, agent, headers }, (response) => {
+      let body = ''
+      response.setEncoding('utf8').on('data', (text: string) => (body += text))
+      response.on('error', reject)
+      response.on('end', () => {
+        if (!response.complete) return reject(new Error('the answer was cut off'))
+        const isClosing = response.headers.connection === 'close'
+        resolve({ status: response.statusCode ?? 0, body, isClosing })
+      })
+    })
+    sent.setTimeout(10_000, () => sent.destroy(new Error('no answer for ten seconds')))
+    sent.on('error', reject)
+    sent.end()
+  })
+}

@@ -1,0 +1,33 @@
+// The figures of a server, as Prometheus would read them.
+
+import assert from 'node:assert/strict'
+
+/** A sample: `name{labels}` as it stands, and its value. */
+export type Samples = ReadonlyMap<string, number>
+
+/** Reads the text format of Prometheus; fails on a line that is none. */
+export function parseMetrics(text: string): Samples {
+  const samples = new Map<string, number>()
+  for (const line of text.split('\n')) {
+    if (line === '' || /^# (HELP|TYPE) [a-z_]\w* \S/.test(line)) continue
+    const [, name = '', value = ''] =
+      /^([a-z_]\w*(?:\{(?:[a-z_]\w*="[^"\n]*",?)*\})?) (\S+)$/.exec(line) ?? []
+    assert.ok(name !== '' && !samples.has(name), `no sample, or a second one: ${line}`)
+    assert.ok(value === 'Nan' || !Number.isNaN(Number(value)), line)
+    samples.set(name, Number(value))
+  }
+  return samples
+}
+
+/** Reads them from a URL. */
+export async function readMetrics(url: string): Promise<Samples> {
+  const answer = await fetch(url)
+  assert.equal(answer.status, 200)
+  assert.equal(answer.headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8')
+  return parseMetrics(await answer.text())
+}
+
+/** The sum of the samples whose names match. */
+export function sumOf(samples: Samples, pattern: RegExp): number {
+  return [...samples].reduce((sum, [name, value]) => sum + (pattern.test(name) ? value : 0), 0)
+}

@@ -1,0 +1,78 @@
+// A Redis of one's own: the machine's redis-server on a free port, with nothing kept.
+
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { connect, createServer, type AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Scope } from './temp-store.ts'
+
+/** Why tests with Redis are skipped; false where they are not. */
+export const noRedis = isInstalled() ? false : 'redis-server is not installed on this machine'
+
+function isInstalled(): boolean {
+  try {
+    execFileSync('redis-server', ['--version'], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}
+
+export interface Redis {
+  readonly url: string
+  /** Stops it, so that it takes connections and does not answer. */
+  freeze(): void
+  thaw(): void
+  /** Ends it. */
+  kill(): Promise<void>
+  /** Starts it anew on the same port, with nothing in it. */
+  restart(): Promise<void>
+}
+
+/** Starts a Redis; it is ended when the scope ends. */
+export async function runRedis(scope: Scope): Promise<Redis> {
+  const port = await freePort()
+  let child = await start(port)
+  async function kill(): Promise<void> {
+    if (child.exitCode !== null || child.signalCode !== null) return
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+  }
+  scope.after(kill)
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    freeze: () => void child.kill('SIGSTOP'),
+    thaw: () => void child.kill('SIGCONT'),
+    kill,
+    async restart() {
+      await kill()
+      child = await start(port)
+    },
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  return port
+}
+
+async function start(port: number): Promise<ChildProcess> {
+  const options = ['--bind', '127.0.0.1', '--save', '', '--appendonly', 'no']
+  const child = spawn('redis-server', ['--port', String(port), ...options], { stdio: 'ignore' })
+  for (let waited = 0; waited < 10_000; waited += 20) {
+    if (await isListening(port)) return child
+    await sleep(20)
+  }
+  throw new Error('redis-server did not start')
+}
+
+function isListening(port: number): Promise<boolean> {
+  return new Promise((done) => {
+    const socket = connect(port, '127.0.0.1')
+    socket.once('connect', () => done(true)).once('error', () => done(false))
+    socket.once('connect', () => socket.destroy())
+  })
+}

@@ -1,0 +1,75 @@
+// One set of limits for several processes, which ask the one that keeps the counts.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createCounter } from '../../src/keys/counter.ts'
+import { createLimit } from '../../src/keys/limit.ts'
+import { answerLimits, type Ask, askCounter, askThrottle } from '../../src/keys/one-for-all.ts'
+import { createThrottle } from '../../src/keys/throttle.ts'
+import type { KeyRecord } from '../../src/store/store.ts'
+
+const key: KeyRecord = {
+  ...{ id: 7, name: 'small', hint: '', scopes: undefined, createdAt: 0 },
+  ...{ expiresAt: undefined, revokedAt: undefined, rate: '10/60s' },
+}
+
+/** The process that keeps the counts, as others reach it: through JSON, and a little later. */
+function keeper(clock: () => number): Ask {
+  const throttle = createThrottle({ quota: 2, seconds: 60 }, clock)
+  const answers = answerLimits(createCounter(clock), throttle)
+  const overWire = (value: unknown) =>
+    value === undefined ? undefined : (JSON.parse(JSON.stringify(value)) as unknown)
+  return async (topic, question) => {
+    await Promise.resolve()
+    const answer = answers[topic]
+    assert.ok(answer, topic)
+    return overWire(await answer(overWire(question)))
+  }
+}
+
+const gone: Ask = () => Promise.reject(new Error('the other process has gone'))
+
+test('E10 three processes answer a key exactly as often as its rate says', async () => {
+  let now = 5_000
+  const ask = keeper(() => now)
+  const limits = [1, 2, 3].map(() =>
+    createLimit(
+      'none',
+      createCounter(() => now, askCounter(ask)),
+    ),
+  )
+  for (let window = 0; window < 3; window += 1) {
+    const ten = Array.from({ length: 10 }, () => limits).flat()
+    const verdicts = await Promise.all(ten.map(async (limit) => limit(key)))
+    assert.equal(verdicts.filter((verdict) => verdict?.isWithin).length, 10)
+    assert.deepEqual(
+      verdicts.map((verdict) => verdict?.resetSeconds),
+      new Array<number>(30).fill(60),
+    )
+    now += 60_000
+  }
+})
+
+test('C15 an address that fails at one process has to wait at every one', async () => {
+  const ask = keeper(() => 0)
+  const [one, two] = [askThrottle(ask), askThrottle(ask)]
+  assert.equal(await one.fail('192.0.2.1'), undefined)
+  assert.equal(await two.waitOf('192.0.2.1'), undefined)
+  assert.equal(await two.fail('192.0.2.1'), undefined)
+  assert.equal(await one.waitOf('192.0.2.1'), 60)
+  assert.equal(await one.fail('192.0.2.1'), 60)
+  assert.equal(await one.waitOf('192.0.2.2'), undefined)
+})
+
+test('a process that cannot ask counts on its own, and makes nobody wait', async () => {
+  const limit = createLimit(
+    'none',
+    createCounter(() => 0, askCounter(gone)),
+  )
+  const verdicts = []
+  for (let turn = 0; turn < 12; turn += 1) verdicts.push(await limit(key))
+  assert.equal(verdicts.filter((verdict) => verdict?.isWithin).length, 10)
+  const throttle = askThrottle(gone)
+  assert.equal(await throttle.fail('192.0.2.1'), undefined)
+  assert.equal(await throttle.waitOf('192.0.2.1'), undefined)
+})

@@ -1,0 +1,198 @@
+// NDJSON and JSON arrays: bytes in any pieces, rows out, each with its line or row.
+
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import { type ReadRow, readJson, readNdjson, rowBytesMax } from '../../src/import/read-json.ts'
+import { Refusal } from '../../src/import/refusal.ts'
+import { OperatorError } from '../../src/operator-error.ts'
+
+type Pieces = readonly (string | Uint8Array)[]
+
+async function* stream(pieces: Pieces): AsyncGenerator<Buffer> {
+  for (const piece of pieces) yield await Promise.resolve(Buffer.from(piece))
+}
+
+async function gather(batches: AsyncIterable<ReadRow[]>): Promise<ReadRow[]> {
+  return (await Array.fromAsync(batches)).flat()
+}
+
+const ndjson = (...pieces: Pieces) => gather(readNdjson(stream(pieces)))
+const json = (...pieces: Pieces) => gather(readJson('x.json', stream(pieces)))
+
+/** Rows as a test writes them: `[number, row]`, or `[number, the refusal's reason]`. */
+function shown(rows: readonly ReadRow[]) {
+  return rows.map(({ number, row }) => [number, row instanceof Refusal ? row.reason : row])
+}
+
+/** Any text cut into chunks anywhere, also within a character. */
+function cut(bytes: Buffer, places: readonly number[]): Buffer[] {
+  const ends = places.map((place) => place % (bytes.length + 1)).sort((a, b) => a - b)
+  return [0, ...ends].map((start, n) => bytes.subarray(start, ends[n] ?? bytes.length))
+}
+
+const anyPlaces = fc.array(fc.nat(), { maxLength: 12 })
+const anyRow = fc.dictionary(
+  fc.string({ unit: 'grapheme', maxLength: 5 }),
+  fc.oneof(
+    fc.string({ unit: 'grapheme' }),
+    fc.constantFrom('"', '\\', '\\"', '[', '{', '}', ']', ',', '\n', '\u2028', '😀'),
+    fc.jsonValue({ maxDepth: 2 }),
+  ),
+  { maxKeys: 4 },
+)
+
+describe('NDJSON', () => {
+  test('lines end with LF or CRLF, the last one also without; blank ones count but are no rows', async () => {
+    assert.deepEqual(shown(await ndjson('\n{"a":1}\r\n \t\r\n\n{"a":2}\n{"a":3}')), [
+      [2, { a: 1 }],
+      [5, { a: 2 }],
+      [6, { a: 3 }],
+    ])
+  })
+
+  test('a byte order mark is passed over, at the start alone', async () => {
+    const rows = shown(await ndjson('\uFEFF{"a":1}\n\uFEFF{"a":2}\n'))
+    assert.deepEqual(rows[0], [1, { a: 1 }])
+    assert.match(JSON.stringify(rows[1]), /not valid JSON/)
+  })
+
+  test('a byte order mark may come in pieces, and a file may be shorter than one', async () => {
+    const mark = [Buffer.from([0xef]), Buffer.from([0xbb]), Buffer.from([0xbf, 0x7b, 0x7d])]
+    assert.deepEqual(shown(await ndjson(...mark)), [[1, {}]])
+    assert.deepEqual(shown(await json(...mark)), [[1, {}]])
+    assert.deepEqual(shown(await ndjson('{}')), [[1, {}]])
+    assert.deepEqual(shown(await json('\uFEFF')), [])
+  })
+
+  test('nothing at all is no row', async () => {
+    for (const bytes of ['', '\n', '\uFEFF', ' \r\n']) assert.deepEqual(await ndjson(bytes), [])
+  })
+
+  test('broken UTF-8 in any line is told with that line, and the others are read', async () => {
+    const rows = await ndjson('{"a":1}\n{"a":"', Uint8Array.of(0xc3), '"}\n{"a":3}\n')
+    assert.deepEqual(shown(rows), [
+      [1, { a: 1 }],
+      [2, 'is not valid UTF-8'],
+      [3, { a: 3 }],
+    ])
+  })
+
+  test('a line of the greatest length is read, one byte more is refused', async () => {
+    const line = (bytes: number) => `{"a":"${'x'.repeat(bytes - 8)}"}`
+    const rows = await ndjson(line(rowBytesMax), '\n', line(rowBytesMax + 1), '\n{"a":3}')
+    assert.deepEqual(
+      rows.map(({ row }) => row instanceof Refusal && row.reason),
+      [false, 'is longer than 8 MiB', false],
+    )
+  })
+
+  test('any rows, cut into any chunks, are the same rows', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(anyRow), anyPlaces, async (rows, places) => {
+        const text = rows.map((row) => `${JSON.stringify(row)}\n`).join('')
+        const read = await ndjson(...cut(Buffer.from(text), places))
+        assert.deepEqual(
+          JSON.stringify(read.map(({ number, row }) => [number, row])),
+          JSON.stringify(rows.map((row, n) => [n + 1, row])),
+        )
+      }),
+    )
+  })
+
+  test('any bytes, cut into any chunks, give the same rows and refusals', async () => {
+    const anyBytes = fc
+      .array(fc.constantFrom('{"a":1}', '\n', '\r\n', ' ', '\uFEFF', '{', '"', 'é', '\xff'))
+      .map((pieces) => Buffer.from(pieces.join(''), 'latin1'))
+    await fc.assert(
+      fc.asyncProperty(anyBytes, anyPlaces, async (bytes, places) => {
+        assert.deepEqual(await ndjson(...cut(bytes, places)), await ndjson(bytes))
+      }),
+    )
+  })
+})
+
+describe('a JSON array', () => {
+  test('has rows numbered from 1, whatever white space it has', async () => {
+    assert.deepEqual(shown(await json('\uFEFF\r\n [ {"a":[1,2]}\n,\t{"b":"]"} ] \n')), [
+      [1, { a: [1, 2] }],
+      [2, { b: ']' }],
+    ])
+  })
+
+  test('may be empty', async () => {
+    for (const bytes of ['[]', ' [ \n ] ']) assert.deepEqual(await json(bytes), [])
+  })
+
+  test('an element that is no object is refused by its row, and so is one that is missing', async () => {
+    assert.deepEqual(
+      shown(await json('[{"a":1},2,,{"a":4},]')).map(([row, what]) => [row, typeof what]),
+      [
+        [1, 'object'],
+        [2, 'string'],
+        [3, 'string'],
+        [4, 'object'],
+        [5, 'string'],
+      ],
+    )
+  })
+
+  test('an element that is too long is refused, and the one behind it is read', async () => {
+    const rows = await json('[{"a":"', 'x'.repeat(rowBytesMax), '"},{"a":2}]')
+    assert.deepEqual(shown(rows), [
+      [1, 'is longer than 8 MiB'],
+      [2, { a: 2 }],
+    ])
+  })
+
+  for (const bytes of [
+    '[',
+    '[{"a":1}',
+    '[{"a":1},',
+    '[{"a":"]',
+    '[{"a":1',
+    '[[]',
+    '[{"a":"\\"}]',
+  ]) {
+    test(`${bytes} ends too early, and is an error`, async () => {
+      await assert.rejects(json(bytes), OperatorError)
+    })
+  }
+
+  for (const bytes of ['[] []', '[{"a":1}]{"a":2}', '[{"a":1}],', '[]]']) {
+    test(`${bytes} goes on after its end, and is an error`, async () => {
+      await assert.rejects(json(bytes), /goes on after the end/)
+    })
+  }
+
+  for (const bytes of ['[}', '[{"a":1}}', '[{"a":[1}]']) {
+    test(`${bytes} is closed by the wrong bracket, and is no valid array`, async () => {
+      const rows = await json(bytes).catch((error: unknown) => error)
+      const isRefused =
+        rows instanceof OperatorError ||
+        (Array.isArray(rows) && shown(rows as ReadRow[]).some(([, row]) => typeof row === 'string'))
+      assert.ok(isRefused, `it was read as ${JSON.stringify(rows)}`)
+    })
+  }
+
+  test('any array, cut into any chunks, has the same rows', async () => {
+    const anySpace = fc.constantFrom(undefined, 1, '\t')
+    await fc.assert(
+      fc.asyncProperty(fc.array(anyRow), anySpace, anyPlaces, async (rows, space, places) => {
+        const text = JSON.stringify(rows, null, space)
+        const read = await json(...cut(Buffer.from(text), places))
+        assert.equal(JSON.stringify(read.map(({ row }) => row)), JSON.stringify(rows))
+      }),
+    )
+  })
+
+  test('any array that was cut short is an error, wherever the cut is', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(anyRow), fc.nat(), async (rows, place) => {
+        const bytes = Buffer.from(JSON.stringify(rows))
+        const start = bytes.subarray(0, 1 + (place % (bytes.length - 1)))
+        await assert.rejects(json(start), /ends in the middle/)
+      }),
+    )
+  })
+})

@@ -1,0 +1,68 @@
+// Whether an answer is of one import, in all that it says.
+
+import type { IncomingHttpHeaders } from 'node:http'
+import { isDeepStrictEqual } from 'node:util'
+import { generationAt, metaOf, type ReadTarget, totalOf } from './generations.ts'
+
+/** An answer as it came. */
+export interface Seen {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly body: string
+}
+
+/** What was asked, and what is known from before. */
+export interface Asked {
+  readonly target: ReadTarget
+  readonly page: number
+  /** The entity tag that was sent with it. */
+  readonly tag: string | undefined
+  /** The registry's version that the last answer on this connection was of. */
+  readonly last: number
+}
+
+interface Listing {
+  readonly total: number
+  readonly pagination_total: number
+  readonly meta?: unknown
+  readonly rights?: readonly { readonly name: string }[]
+  readonly events?: readonly { readonly after: string }[]
+}
+
+const limit = 100
+
+/** What is wrong with an answer; undefined where it is wholly of one import. */
+export function faultOfAnswer(seen: Seen, asked: Asked): string | undefined {
+  const { status, headers, body } = seen
+  const version = Number(headers['data-version'])
+  const generation = generationAt(asked.target, version)
+  const tag = `-${generation}-${asked.page}-${limit}"`
+  const at = `${asked.target} page ${asked.page} of version ${version}: `
+  if (status !== 200 && status !== 304) return `${at}status ${status}: ${body.slice(0, 200)}`
+  if (version < asked.last) return `${at}went back from version ${asked.last}`
+  if (!headers.etag?.endsWith(tag)) return `${at}the tag ${headers.etag} is not of ${generation}`
+  if (status === 304) {
+    return headers.etag === asked.tag ? undefined : `${at}304 for another tag than ${asked.tag}`
+  }
+  const fault = faultOfListing(JSON.parse(body) as Listing, generation, asked)
+  return fault === undefined ? undefined : at + fault
+}
+
+function faultOfListing(listing: Listing, generation: number, asked: Asked): string | undefined {
+  const total = totalOf(generation)
+  const texts =
+    asked.target === 'rights'
+      ? listing.rights?.map(({ name }) => name)
+      : listing.events?.map(({ after }) => after)
+  const strange = texts?.find((text) => text !== `generation ${generation}`)
+  if (strange !== undefined) return `a record is of ${strange}, not of ${generation}`
+  const expected = Math.min(limit, Math.max(0, total - (asked.page - 1) * limit))
+  if (texts?.length !== expected) return `${texts?.length} records instead of ${expected}`
+  if (listing.total !== total || listing.pagination_total !== total) {
+    return `total ${listing.total}, pagination_total ${listing.pagination_total}, not ${total}`
+  }
+  if (asked.target === 'events' && !isDeepStrictEqual(listing.meta, metaOf(generation))) {
+    return `meta is of another import: ${JSON.stringify(listing.meta)}`
+  }
+  return undefined
+}

@@ -1,0 +1,103 @@
+// A disk that fails: writes, syncs and cuts of files that end in an error, once or from one on.
+
+import { DatabaseSync } from 'node:sqlite'
+import { type CaseName, examine, type ImportCase, makeCase } from './cases.ts'
+import { type Campaign, firstFault, type Ground, type Outcome, spread } from './outcome.ts'
+import { type Ended, faultOfRefusal, runDossier } from './processes.ts'
+import { copyStore, removeStore } from './store-files.ts'
+import { canTrace, countCalls, interfere, whyNoTrace } from './traced-calls.ts'
+
+/** What fails, and how. */
+const failures = [
+  { call: 'pwrite64', error: 'EIO' },
+  { call: 'pwrite64', error: 'ENOSPC' },
+  { call: 'fsync', error: 'EIO' },
+  { call: 'ftruncate', error: 'EIO' },
+] as const
+
+/** Lets calls of a first load and of an update fail. */
+export const failCalls: Campaign = async function* (ground) {
+  if (!canTrace) {
+    yield { what: 'a write that fails', found: whyNoTrace, isSkipped: true }
+    return
+  }
+  const names: readonly CaseName[] = ground.isShort
+    ? ['events, update']
+    : ['events, first load', 'events, update', 'companies, update']
+  for (const name of names) {
+    const tried = await makeCase(ground, name)
+    const counts = await countCalls(
+      tried,
+      failures.map(({ call }) => call),
+    )
+    for (const { call, error } of failures) {
+      const calls = counts.get(call) ?? 0
+      for (const when of chooseEffects(ground, calls)) {
+        const effect = `error=${error}:when=${when}`
+        yield await failAt(tried, call, effect, calls)
+        if (call === 'fsync' && !tried.isFirstLoad) yield await failServed(tried, call, effect)
+      }
+    }
+  }
+}
+
+/** strace's `7` is the seventh call alone, `7+` each from the seventh on. */
+function chooseEffects({ random, isShort }: Ground, calls: number): string[] {
+  if (calls === 0) return []
+  if (isShort) return [`${random.integer(1, calls)}${random.pick(['', '+'])}`]
+  const chosen = calls <= 12 ? spread(1, calls, calls) : chooseOf(calls, random)
+  return chosen.flatMap((n) => [`${n}`, `${n}+`])
+}
+
+/** The ends, and between them one by chance of each of eight parts. */
+function chooseOf(calls: number, random: Ground['random']): number[] {
+  const part = Math.floor(calls / 8)
+  const between = Array.from({ length: 8 }, (_, n) => n * part + random.integer(1, part))
+  return [1, 2, ...between, calls - 1, calls]
+}
+
+async function failAt(
+  tried: ImportCase,
+  call: string,
+  effect: string,
+  calls: number,
+): Promise<Outcome> {
+  tried.reset()
+  const ended = await runDossier(tried.args(tried.db), { wrapper: interfere(call, effect) })
+  return judge(tried, `${call} with ${effect} of ${calls}`, ended)
+}
+
+/**
+ * Has a call fail while a server has the store open, and the machine end after that: what the
+ * import has taken back must not be found in the log again.
+ */
+async function failServed(tried: ImportCase, call: string, effect: string): Promise<Outcome> {
+  tried.reset()
+  const server = new DatabaseSync(tried.db, { readOnly: true })
+  server.prepare('select count(*) from heads').get()
+  const ended = await runDossier(tried.args(tried.db), { wrapper: interfere(call, effect) })
+  const rebooted = `${tried.db}.rebooted`
+  copyStore(tried.db, rebooted)
+  server.close()
+  copyStore(rebooted, tried.db)
+  removeStore(rebooted)
+  return judge(tried, `${call} with ${effect}, served meanwhile, then a reboot`, ended)
+}
+
+/**
+ * Judges an import that met a fault: it says so and leaves the state before, or the fault did not
+ * matter to it (such as one that comes after the commit) and it leaves the state after.
+ */
+export async function judge(tried: ImportCase, what: string, ended: Ended): Promise<Outcome> {
+  const { found, fault, which } = await examine(tried)
+  const said = ended.code === 0 ? 'after' : 'before'
+  return {
+    what: `${tried.name}: ${what}`,
+    found: `${ended.signal ?? `exit code ${String(ended.code)}`}; ${found}; ${ended.err.trimEnd()}`,
+    fault: firstFault(
+      fault,
+      which === said ? undefined : `it ended as if it were the state ${said}`,
+      ended.code === 0 ? undefined : faultOfRefusal(ended),
+    ),
+  }
+}

@@ -1,0 +1,121 @@
+// The disk fills up: that of the store, and that of the temporary files. A file system in memory
+// takes its place; mounting one needs root.
+
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { type CaseName, type ImportCase, makeCase } from './cases.ts'
+import { companiesCsv } from './extracts.ts'
+import { judge } from './failing-calls.ts'
+import { type Campaign, firstFault, type Ground, type Outcome, spread } from './outcome.ts'
+import { type Ended, faultOfRefusal, runDossier, type StartOptions } from './processes.ts'
+import { copyStore, removeStore, sizeOf } from './store-files.ts'
+
+const mib = 1 << 20
+
+/** A disk of a size that can be chosen. */
+interface Disk {
+  readonly folder: string
+  resize(bytes: number): void
+  remove(): void
+}
+
+/** Imports on disks from nearly full to roomy. */
+export const fillDisk: Campaign = async function* (ground) {
+  const disk = mountDisk(join(ground.folder, 'disk'))
+  if (disk === undefined) {
+    yield { what: 'a full disk', found: 'a tmpfs cannot be mounted here', isSkipped: true }
+    return
+  }
+  try {
+    yield* fillStore(ground, disk)
+    yield* fillTemporary(ground, disk)
+    yield await unpackOntoFull(ground, disk)
+  } finally {
+    disk.remove()
+  }
+}
+
+function mountDisk(folder: string): Disk | undefined {
+  mkdirSync(folder, { recursive: true })
+  const mount = (...args: string[]) => spawnSync('mount', ['-t', 'tmpfs', ...args]).status === 0
+  if (!mount('-o', 'size=1m', 'tmpfs', folder)) return undefined
+  return {
+    folder,
+    resize(bytes) {
+      const size = `remount,size=${Math.ceil(bytes / 1_024)}k`
+      if (!mount('-o', size, 'tmpfs', folder)) throw new Error(`no disk of ${bytes} bytes`)
+    },
+    remove: () => void spawnSync('umount', [folder]),
+  }
+}
+
+/** The store stands on a disk that has some room left, less each time than it needs. */
+async function* fillStore(ground: Ground, disk: Disk): AsyncGenerator<Outcome> {
+  const names: readonly CaseName[] = ground.isShort
+    ? ['events, update']
+    : ['events, first load', 'events, update', 'companies, first load', 'companies, update']
+  for (const name of names) {
+    const made = await makeCase(ground, name)
+    // The log and the store, each of them once more, are enough.
+    const enough = sizeOf(made.db) * 2
+    const tried = moveTo(disk, made)
+    for (const room of spread(0, enough, ground.isShort ? 3 : 14)) {
+      disk.resize(64 * mib)
+      tried.reset()
+      disk.resize(Math.max(sizeOf(tried.db) + room, 16_384))
+      const ended = await runDossier(tried.args(tried.db), { temporary: ground.folder })
+      // The room is made that the message asks for.
+      disk.resize(64 * mib)
+      yield await judge(tried, `a disk with ${Math.round(room / 1_024)} KiB left`, ended)
+    }
+    removeStore(tried.db)
+  }
+}
+
+function moveTo(disk: Disk, tried: ImportCase): ImportCase {
+  const db = join(disk.folder, 'registry.db')
+  const reset = () => {
+    tried.reset()
+    copyStore(tried.db, db)
+  }
+  return { ...tried, db, reset }
+}
+
+/** Temporary files stand on the disk instead. */
+async function* fillTemporary(ground: Ground, disk: Disk): AsyncGenerator<Outcome> {
+  const tried = await makeCase(ground, 'events, update')
+  for (const room of spread(16_384, sizeOf(tried.db), ground.isShort ? 2 : 8)) {
+    disk.resize(room)
+    tried.reset()
+    const ended = await runDossier(tried.args(tried.db), { temporary: disk.folder })
+    const outcome = await judge(
+      tried,
+      `a folder for temporary files with ${Math.round(room / 1_024)} KiB`,
+      ended,
+    )
+    yield { ...outcome, fault: firstFault(outcome.fault, faultOfRest(disk.folder)) }
+  }
+}
+
+/** What is compressed and columnar is unpacked into the folder for temporary files. */
+async function unpackOntoFull(ground: Ground, disk: Disk): Promise<Outcome> {
+  const file = join(ground.folder, 'companies.csv.gz')
+  const text = companiesCsv('first', ground.rows)
+  writeFileSync(file, gzipSync(text))
+  disk.resize(text.length / 2)
+  const args = ['import', 'companies', file, '--db', join(ground.folder, 'unpacked.db')]
+  const options: StartOptions = { temporary: disk.folder }
+  const ended: Ended = await runDossier(args, options)
+  return {
+    what: 'companies.csv.gz: a folder for temporary files that takes half of it',
+    found: `exit code ${String(ended.code)}; ${ended.err.trimEnd()}`,
+    fault: firstFault(faultOfRefusal(ended), faultOfRest(disk.folder)),
+  }
+}
+
+function faultOfRest(folder: string): string | undefined {
+  const names = readdirSync(folder)
+  return names.length === 0 ? undefined : `left behind: ${names.join(', ')}`
+}

@@ -1,0 +1,65 @@
+// Records that say which import brought them, so that an answer that mixes two of them shows.
+
+import { writeFileSync } from 'node:fs'
+
+/** The two listings that imports change in turn. */
+export const readTargets = ['rights', 'events'] as const
+export type ReadTarget = (typeof readTargets)[number]
+
+/** The companies, by their ids. */
+export const companies = [1, 2, 3, 4, 5, 6, 7, 8] as const
+
+/** The resource that an import of this version loads. */
+export function targetOf(version: number): ReadTarget {
+  return version % 2 === 1 ? 'rights' : 'events'
+}
+
+/** The import whose records a listing has at a version of the registry. */
+export function generationAt(target: ReadTarget, version: number): number {
+  return targetOf(version) === target ? version : version - 1
+}
+
+/** Listings shrink and grow from one generation to the next. */
+export function totalOf(generation: number): number {
+  return 1_000 + (generation % 7) * 10
+}
+
+const kinds = ['address', 'name', 'status'] as const
+
+/** How many events of each kind a generation has; they differ from one to the next. */
+function kindOf(n: number, generation: number): string {
+  return n < 100 + (generation % 5) ? kinds[0] : n < 300 ? kinds[1] : kinds[2]
+}
+
+/** `meta` as contract 3.7 has it: the most frequent first. */
+export function metaOf(generation: number): { type: string; count: number }[] {
+  const counts = new Map<string, number>()
+  for (let n = 0; n < totalOf(generation); n++) {
+    const kind = kindOf(n, generation)
+    counts.set(kind, (counts.get(kind) ?? 0) + 1)
+  }
+  return [...counts]
+    .map(([type, count]) => ({ type, count }))
+    .sort((a, b) => b.count - a.count || (a.type < b.type ? -1 : 1))
+}
+
+/** Writes what an import of this version loads: the whole listing of every company. */
+export function writeGeneration(path: string, version: number): void {
+  const target = targetOf(version)
+  let text = ''
+  for (const company of companies) {
+    for (let n = 0; n < totalOf(version); n++) {
+      const id = company * 10_000 + n + 1
+      const date = new Date(Date.UTC(2000, 0, 1 + n)).toISOString().slice(0, 19)
+      const row =
+        target === 'rights'
+          ? { id, company_id: company, name: `generation ${version}` }
+          : {
+              ...{ id, company_id: company, date: `${date}Z`, attr: kindOf(n, version) },
+              after: `generation ${version}`,
+            }
+      text += `${JSON.stringify(row)}\n`
+    }
+  }
+  writeFileSync(path, text)
+}

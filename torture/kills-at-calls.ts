@@ -1,0 +1,47 @@
+// `kill -9` of an import at a system call that changes a file: those that are few, all of them; of
+// the writes, those that make the store, and others from the first to the last.
+
+import { type CaseName, examine, type ImportCase, makeCase } from './cases.ts'
+import { type Campaign, type Ground, type Outcome, spread } from './outcome.ts'
+import { describeEnd, runDossier } from './processes.ts'
+import { canTrace, countCalls, interfere, whyNoTrace, writingCalls } from './traced-calls.ts'
+
+/** Kills a first load and an update at their writes. */
+export const killAtCalls: Campaign = async function* (ground) {
+  if (!canTrace) {
+    yield { what: 'a kill at a write', found: whyNoTrace, isSkipped: true }
+    return
+  }
+  const names: readonly CaseName[] = ground.isShort
+    ? ['events, first load']
+    : ['companies, first load', 'events, first load', 'companies, update', 'events, update']
+  for (const name of names) {
+    const tried = await makeCase(ground, name)
+    const counts = await countCalls(tried, writingCalls)
+    for (const call of writingCalls) {
+      const calls = counts.get(call) ?? 0
+      for (const n of chooseCalls(ground, call, calls)) {
+        yield await killAt(tried, call, n, calls)
+      }
+    }
+  }
+}
+
+function chooseCalls({ isShort }: Ground, call: string, calls: number): number[] {
+  if (calls === 0) return []
+  if (isShort) return call === 'pwrite64' ? [1, 2, 3, calls] : spread(1, calls, 2)
+  if (call !== 'pwrite64') return spread(1, calls, calls)
+  return [...new Set([...spread(1, 20, 20), ...spread(1, calls, 30)])].sort((a, b) => a - b)
+}
+
+async function killAt(tried: ImportCase, call: string, n: number, calls: number): Promise<Outcome> {
+  tried.reset()
+  const wrapper = interfere(call, `signal=KILL:when=${n}`)
+  const ended = await runDossier(tried.args(tried.db), { wrapper })
+  const { found, fault } = await examine(tried)
+  return {
+    what: `${tried.name}: killed at ${call} ${n} of ${calls}`,
+    found: `${describeEnd(ended)}; ${found}`,
+    fault,
+  }
+}

@@ -1,0 +1,81 @@
+// Real processes of the real executable: started, signalled, hindered.
+
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { resolve } from 'node:path'
+
+/** The executable under torture. */
+export const dossier = resolve(import.meta.dirname, '../bin/dossier')
+
+/** How a process ended, and what it said. */
+export interface Ended {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly out: string
+  readonly err: string
+  readonly ms: number
+}
+
+/** A running process. */
+export interface Running {
+  readonly child: ChildProcess
+  readonly ended: Promise<Ended>
+}
+
+export interface StartOptions {
+  /** Stands before the executable, such as `strace …`. */
+  readonly wrapper?: readonly string[]
+  /** Where the process keeps its temporary files. */
+  readonly temporary?: string | undefined
+}
+
+/** Starts `dossier` with arguments. */
+export function startDossier(args: readonly string[], options: StartOptions = {}): Running {
+  const [program = dossier, ...rest] = [...(options.wrapper ?? []), dossier, ...args]
+  const { temporary } = options
+  const folders = temporary === undefined ? {} : { TMPDIR: temporary, SQLITE_TMPDIR: temporary }
+  const startedAt = performance.now()
+  const child = spawn(program, rest, {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH: process.env['PATH'], ...folders },
+  })
+  let out = ''
+  let err = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (err += text))
+  const ended = new Promise<Ended>((done, fail) => {
+    child.once('error', fail)
+    child.once('close', (code, signal) => {
+      done({ code, signal, out, err, ms: performance.now() - startedAt })
+    })
+  })
+  return { child, ended }
+}
+
+/** Runs `dossier` to its end. */
+export function runDossier(args: readonly string[], options?: StartOptions): Promise<Ended> {
+  return startDossier(args, options).ended
+}
+
+/** Runs `dossier` where it has to succeed, or nothing that follows would mean anything. */
+export async function mustRun(args: readonly string[]): Promise<Ended> {
+  const ended = await runDossier(args)
+  if (ended.code !== 0) throw new Error(`dossier ${args.join(' ')}: ${describeEnd(ended)}`)
+  return ended
+}
+
+export function describeEnd({ code, signal, err }: Ended): string {
+  return `ended with ${signal ?? String(code)}${err === '' ? '' : `: ${err.trimEnd()}`}`
+}
+
+/** What is wrong with how a command that could not do its work said so. */
+export function faultOfRefusal({ code, err }: Ended): string | undefined {
+  if (code !== 1) return `exit code ${String(code)} instead of 1: ${err.slice(0, 500)}`
+  if (!/^dossier: [^\n]+\n$/.test(err)) return `not one line: ${err.slice(0, 500)}`
+  if (!/; \w/.test(err)) return `says nothing of what to do: ${err.trimEnd()}`
+  return undefined
+}
+
+/** Whether a program is installed here. */
+export function hasProgram(name: string): boolean {
+  return spawnSync(name, ['--version'], { stdio: 'ignore' }).error === undefined
+}

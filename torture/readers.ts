@@ -1,0 +1,188 @@
+// Readers that fetch pages without pause while imports commit: each answer is of one import.
+
+import { mkdirSync } from 'node:fs'
+import { Agent, get, type IncomingMessage } from 'node:http'
+import { join } from 'node:path'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Random } from '../src/demo/random.ts'
+import { faultOfAnswer, type Seen } from './answers.ts'
+import { companies, readTargets, targetOf, writeGeneration } from './generations.ts'
+import type { Campaign, Ground, Outcome } from './outcome.ts'
+import { mustRun, type Running, startDossier } from './processes.ts'
+
+const connections = 4
+const slowestMs = 250
+
+/** Fetches pages from a real server, with its cache of pages and without, while imports commit. */
+export const readMeanwhile: Campaign = async function* (ground) {
+  mkdirSync(ground.folder, { recursive: true })
+  const imports = ground.isShort ? 3 : 20
+  for (const cacheMib of [64, 0]) {
+    const db = join(ground.folder, `registry-${cacheMib}.db`)
+    const file = (version: number) => join(ground.folder, `generation-${version}.ndjson`)
+    // Written before, since the readers share this process's time.
+    for (let version = 1; version <= imports + 2; version++) writeGeneration(file(version), version)
+    const load = (version: number) =>
+      mustRun(['import', targetOf(version), file(version), '--snapshot', '--db', db])
+    await load(1)
+    await load(2)
+    const key = (await mustRun(['keys', 'create', '--name', 'reader', '--db', db])).out.trim()
+    const server = startDossier([
+      ...['serve', '--db', db, '--port', '0', '--log-format', 'json'],
+      ...['--cache-mib', String(cacheMib)],
+    ])
+    try {
+      const port = await portOf(server)
+      yield* readDuring(ground, { port, key }, `a cache of ${cacheMib} MiB`, async () => {
+        for (let version = 3; version < 3 + imports; version++) {
+          await load(version)
+          // Every import has some time as the last one.
+          await sleep(50)
+        }
+      })
+    } finally {
+      server.child.kill('SIGKILL')
+      await server.ended
+    }
+  }
+}
+
+/** Reads over several connections until `work` is done. */
+async function* readDuring(
+  { random, isShort }: Ground,
+  server: { readonly port: number; readonly key: string },
+  what: string,
+  work: () => Promise<void>,
+): AsyncGenerator<Outcome> {
+  const lateness = monitorEventLoopDelay({ resolution: 5 })
+  lateness.enable()
+  const readers = Array.from({ length: connections }, (_, index) =>
+    startReader({ ...server, random, isConditional: index % 2 === 1 }),
+  )
+  await work()
+  const tallies = await Promise.all(readers.map((reader) => reader.stop()))
+  lateness.disable()
+  const lateMs = lateness.max / 1e6
+  yield { what: `${what}: the readers’ own clock`, found: `at most ${lateMs.toFixed(0)} ms late` }
+  for (const [index, tally] of tallies.entries()) {
+    // How late this process is told of anything on a busy machine is no fault of the server.
+    const mostMs = isShort ? Infinity : slowestMs + lateMs
+    yield tell(tally, `${what}: connection ${index + 1}`, mostMs)
+  }
+}
+
+async function portOf({ child, ended }: Running): Promise<number> {
+  let output = ''
+  child.stdout?.on('data', (text: string) => (output += text))
+  child.stderr?.on('data', (text: string) => (output += text))
+  for (let waitedMs = 0; waitedMs < 20_000; waitedMs += 20) {
+    const port = /"url":"http:\/\/127\.0\.0\.1:(\d+)"/.exec(output)?.[1]
+    if (port !== undefined) return Number(port)
+    await Promise.race([sleep(20), ended])
+  }
+  throw new Error(`no server: ${output}`)
+}
+
+interface Tally {
+  readonly answers: number
+  readonly notModified: number
+  /** How many versions of the registry its answers were of. */
+  readonly versions: number
+  readonly slowest: number
+  readonly fault: string | undefined
+}
+
+function tell(tally: Tally, what: string, mostMs: number): Outcome {
+  const { answers, notModified, versions, slowest } = tally
+  return {
+    what,
+    found:
+      `${answers} answers (${notModified} were 304) of ${versions} versions, ` +
+      `the slowest in ${slowest.toFixed(0)} ms`,
+    fault:
+      tally.fault ??
+      (slowest > mostMs ? `an answer took longer than ${mostMs.toFixed(0)} ms` : undefined),
+  }
+}
+
+interface ReaderOptions {
+  readonly port: number
+  readonly key: string
+  readonly random: Random
+  /** Asks with the entity tag that it has, so that it is told that nothing changed. */
+  readonly isConditional: boolean
+}
+
+/** Starts to fetch pages, one after another, over one connection; `stop` gives what was seen. */
+function startReader(options: ReaderOptions): { stop(): Promise<Tally> } {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  const tags = new Map<string, string>()
+  const versions = new Set<number>()
+  let tally = { answers: 0, notModified: 0, slowest: 0, fault: undefined as string | undefined }
+  const end = new AbortController()
+  let last = 0
+
+  async function readOne(): Promise<void> {
+    const target = options.random.pick(readTargets)
+    const page = options.random.integer(1, 11)
+    const company = options.random.pick(companies)
+    const path = `/api/v1/companies/${company}/${target}?page=${page}&limit=100`
+    const tag = options.isConditional ? tags.get(path) : undefined
+    const startedAt = performance.now()
+    const seen = await fetchPage({ ...options, agent, path, tag })
+    const { status, headers } = seen
+    const version = Number(headers['data-version'])
+    tally = {
+      answers: tally.answers + 1,
+      notModified: tally.notModified + (status === 304 ? 1 : 0),
+      slowest: Math.max(tally.slowest, performance.now() - startedAt),
+      fault: tally.fault ?? faultOfAnswer(seen, { target, page, tag, last }),
+    }
+    versions.add(version)
+    last = version
+    if (headers.etag !== undefined) tags.set(path, headers.etag)
+  }
+
+  const running = (async () => {
+    try {
+      while (!end.signal.aborted) await readOne()
+    } catch (error) {
+      tally.fault ??= `no answer: ${String(error)}`
+    }
+    agent.destroy()
+  })()
+  return {
+    async stop() {
+      end.abort()
+      await running
+      return { ...tally, versions: versions.size }
+    },
+  }
+}
+
+interface Question {
+  readonly port: number
+  readonly key: string
+  readonly agent: Agent
+  readonly path: string
+  readonly tag: string | undefined
+}
+
+function fetchPage({ port, key, agent, path, tag }: Question): Promise<Seen> {
+  const condition = tag === undefined ? {} : { 'if-none-match': tag }
+  const headers = { authorization: `Bearer ${key}`, ...condition }
+  return new Promise((done, fail) => {
+    const asked = get({ host: '127.0.0.1', port, path, agent, headers }, (answer) => {
+      readAnswer(answer).then(done, fail)
+    })
+    asked.once('error', fail)
+  })
+}
+
+async function readAnswer(answer: IncomingMessage): Promise<Seen> {
+  let body = ''
+  answer.setEncoding('utf8')
+  for await (const text of answer) body += String(text)
+  return { status: answer.statusCode ?? 0, headers: answer.headers, body }
+}

@@ -1,0 +1,46 @@
+// The limit of file sizes (`ulimit -f`) hits in the middle of an import.
+
+import { gzipSync } from 'node:zlib'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type CaseName, makeCase } from './cases.ts'
+import { judge } from './failing-calls.ts'
+import { type Campaign, spread } from './outcome.ts'
+import { faultOfRefusal, runDossier } from './processes.ts'
+import { companiesCsv } from './extracts.ts'
+import { sizeOf } from './store-files.ts'
+
+const blockBytes = 512
+
+/** Imports under limits from nothing to more than enough. */
+export const limitFileSize: Campaign = async function* (ground) {
+  const names: readonly CaseName[] = ground.isShort
+    ? ['events, update']
+    : ['events, first load', 'events, update', 'companies, first load', 'companies, update']
+  for (const name of names) {
+    const tried = await makeCase(ground, name)
+    const enough = Math.ceil((sizeOf(tried.db) * 1.2) / blockBytes)
+    for (const blocks of spread(0, enough, ground.isShort ? 4 : 16)) {
+      tried.reset()
+      const ended = await runDossier(tried.args(tried.db), { wrapper: limitTo(blocks) })
+      yield await judge(tried, `files of at most ${blocks} blocks`, ended)
+    }
+  }
+  // What is compressed and columnar is unpacked into the folder for temporary files.
+  const file = join(ground.folder, 'companies.csv.gz')
+  const text = companiesCsv('first', ground.rows)
+  writeFileSync(file, gzipSync(text))
+  const args = ['import', 'companies', file, '--dry-run', '--db', join(ground.folder, 'none.db')]
+  const ended = await runDossier(args, {
+    wrapper: limitTo(Math.floor(text.length / 2 / blockBytes)),
+  })
+  yield {
+    what: 'companies.csv.gz: files of at most half its size',
+    found: `exit code ${String(ended.code)}; ${ended.err.trimEnd()}`,
+    fault: faultOfRefusal(ended),
+  }
+}
+
+function limitTo(blocks: number): string[] {
+  return ['sh', '-c', 'ulimit -f "$0"; exec "$@"', String(blocks)]
+}

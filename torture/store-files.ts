@@ -1,0 +1,23 @@
+// A store as files: SQLite keeps its log and the log's index beside it.
+
+import { copyFileSync, existsSync, rmSync, statSync } from 'node:fs'
+
+const endings = ['', '-wal', '-journal', '-shm'] as const
+
+/** Removes a store with all that SQLite keeps beside it. */
+export function removeStore(db: string): void {
+  for (const ending of endings) rmSync(db + ending, { force: true })
+}
+
+/** Makes `to` what a reboot would leave of `from`: the log's index is memory, and gone. */
+export function copyStore(from: string, to: string): void {
+  removeStore(to)
+  for (const ending of ['', '-wal', '-journal']) {
+    if (existsSync(from + ending)) copyFileSync(from + ending, to + ending)
+  }
+}
+
+/** The size of a file, 0 where there is none. */
+export function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0
+}

@@ -1,0 +1,50 @@
+// System calls of an import, counted and interfered with by strace.
+
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ImportCase } from './cases.ts'
+import { describeEnd, runDossier } from './processes.ts'
+
+/** The calls by which SQLite changes files. */
+export const writingCalls = ['pwrite64', 'fsync', 'ftruncate', 'unlink'] as const
+
+/** Whether calls can be traced here: strace is installed, and may trace. */
+export const canTrace = spawnSync('strace', ['-qq', '-o', '/dev/null', 'true']).status === 0
+
+/** Why a campaign that needs strace is skipped. */
+export const whyNoTrace = 'strace is not installed, or may not trace'
+
+// Only the calls that are traced stop the program, so that it runs at nearly its own speed.
+const quick = ['-f', '--seccomp-bpf', '-qq', '-e', 'signal=none']
+
+/**
+ * What stands before a program to have something happen at one of its calls.
+ *
+ * @param effect is strace's, such as `error=EIO:when=7`; each thread counts its own calls.
+ */
+export function interfere(call: string, effect: string): string[] {
+  const expressions = ['-e', `trace=${call}`, '-e', `inject=${call}:${effect}`]
+  return ['strace', ...quick, '-o', '/dev/null', ...expressions]
+}
+
+/** How often the thread of an import in which SQLite works makes each of some calls. */
+export async function countCalls(
+  tried: ImportCase,
+  calls: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const log = join(tried.folder, 'calls')
+  tried.reset()
+  const wrapper = ['strace', ...quick, '-e', `trace=${calls.join(',')}`, '-o', log]
+  const ended = await runDossier(tried.args(tried.db), { wrapper })
+  if (ended.code !== 0) throw new Error(`the traced import ${describeEnd(ended)}`)
+  const counts = new Map<string, number>()
+  const most = new Map<string, number>()
+  for (const line of readFileSync(log, 'utf8').split('\n')) {
+    const [, thread = '', call = ''] = /^(\d+) +(\w+)\(/.exec(line) ?? []
+    const count = (counts.get(`${thread} ${call}`) ?? 0) + 1
+    counts.set(`${thread} ${call}`, count)
+    most.set(call, Math.max(count, most.get(call) ?? 0))
+  }
+  return most
+}

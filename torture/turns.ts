@@ -1,0 +1,121 @@
+// Imports at once, imports that are interrupted, and archives that are cut short.
+
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
+import { examine, type ImportCase, makeCase } from './cases.ts'
+import { companiesCsv } from './extracts.ts'
+import { judge } from './failing-calls.ts'
+import { type Campaign, firstFault, type Ground, type Outcome } from './outcome.ts'
+import { describeEnd, type Ended, faultOfRefusal, runDossier, startDossier } from './processes.ts'
+import { removeStore } from './store-files.ts'
+import { readState } from './store-state.ts'
+
+/** Sets imports beside each other, and ends them before their time. */
+export const takeTurns: Campaign = async function* (ground) {
+  for (const isFirst of ground.isShort ? [true] : [true, false]) {
+    yield* importAtOnce(ground, isFirst)
+  }
+  const names = ['events, update', 'events, first load', 'companies, update'] as const
+  for (const name of ground.isShort ? names.slice(0, 1) : names) {
+    const tried = await makeCase(ground, name)
+    for (let n = 0; n < (ground.isShort ? 3 : 12); n++) yield await interrupt(tried, ground)
+  }
+  yield* cutArchives(ground)
+}
+
+/** Imports of several sources into one store: all succeed, as if one had come after another. */
+async function* importAtOnce(ground: Ground, isFirst: boolean): AsyncGenerator<Outcome> {
+  const tried = await makeCase(ground, isFirst ? 'events, first load' : 'events, update')
+  const sources = ['one', 'two', 'three']
+  for (let round = 0; round < (ground.isShort ? 1 : 5); round++) {
+    tried.reset()
+    const argsOf = (source: string) => {
+      return tried.args(tried.db).map((word) => (word === 'register' ? source : word))
+    }
+    const ends = await Promise.all(sources.map((source) => runDossier(argsOf(source))))
+    const waited = ends.filter(({ err }) => err.includes('waiting for its end')).length
+    const failed = ends.find(({ code }) => code !== 0)
+    const state = await readState(tried.db, true)
+    const again = await Promise.all(
+      ground.isShort ? [] : sources.map((source) => runDossier(argsOf(source))),
+    )
+    const changed = again.find(({ out }) => !/inserted +0\n +updated +0\n/.test(out))
+    const versions = tried.before.version + sources.length
+    yield {
+      what: `${tried.name}: ${sources.length} imports at once`,
+      found: `versions up to ${state.version}; ${waited} had to wait`,
+      fault: firstFault(
+        failed && describeEnd(failed),
+        state.integrity === 'ok' ? undefined : state.integrity,
+        state.version === versions ? undefined : `the last version is not ${versions}`,
+        changed && `the same again ${describeEnd(changed)}: ${changed.out}`,
+      ),
+    }
+  }
+}
+
+/** SIGTERM or SIGINT at a moment by chance: the state before, and the exit code says why. */
+async function interrupt(tried: ImportCase, { random }: Ground): Promise<Outcome> {
+  tried.reset()
+  const signal = random.pick(['SIGTERM', 'SIGINT'] as const)
+  const delayMs = random.integer(0, Math.ceil(tried.durationMs))
+  const { child, ended } = startDossier(tried.args(tried.db))
+  await Promise.race([sleep(delayMs), ended])
+  child.kill(signal)
+  const end = await ended
+  const what = `${tried.name}: ${signal} after ${delayMs} ms`
+  if (end.code === 0) return judge(tried, what, end)
+  const { found, fault, which } = await examine(tried)
+  return {
+    what,
+    found: `${end.signal ?? `exit code ${String(end.code)}`}; ${found}`,
+    fault: firstFault(
+      fault,
+      which === 'before' ? undefined : 'it was interrupted, and has changed the store',
+      faultOfInterrupted(end, signal),
+    ),
+  }
+}
+
+function faultOfInterrupted(end: Ended, signal: 'SIGTERM' | 'SIGINT'): string | undefined {
+  // Before it has begun, a signal ends a process as it ends any.
+  if (end.signal === signal) return undefined
+  const code = signal === 'SIGINT' ? 130 : 143
+  const isTold = end.err === 'dossier: interrupted; nothing was changed\n'
+  return end.code === code && isTold ? undefined : `not exit code ${code}: ${describeEnd(end)}`
+}
+
+/** A compressed file that ends too early is refused, wherever it is cut. */
+async function* cutArchives(ground: Ground): AsyncGenerator<Outcome> {
+  mkdirSync(ground.folder, { recursive: true })
+  const tried = await makeCase(ground, 'companies, update')
+  const [, , rows = ''] = tried.args(tried.db)
+  const archives = {
+    'cut.ndjson.gz': gzipSync(readFileSync(rows)),
+    'cut.csv.gz': gzipSync(companiesCsv('second', ground.rows)),
+  }
+  for (const [name, bytes] of Object.entries(archives)) {
+    const file = join(ground.folder, name)
+    for (let n = 0; n < (ground.isShort ? 1 : 5); n++) {
+      const kept = ground.random.integer(1, bytes.length - 1)
+      writeFileSync(file, bytes.subarray(0, kept))
+      tried.reset()
+      const ended = await runDossier(
+        tried.args(tried.db).map((word) => (word === rows ? file : word)),
+      )
+      const { found, fault, which } = await examine(tried)
+      yield {
+        what: `${name}: ${kept} of ${bytes.length} bytes`,
+        found: `exit code ${String(ended.code)}; ${found}; ${ended.err.trimEnd()}`,
+        fault: firstFault(
+          fault,
+          which === 'before' ? undefined : 'the store has changed',
+          faultOfRefusal(ended),
+        ),
+      }
+    }
+  }
+  removeStore(tried.db)
+}
