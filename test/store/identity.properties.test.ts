@@ -8,7 +8,7 @@ import fc from 'fast-check'
 import { resources } from '../../src/resources/index.ts'
 import { openStoreReader } from '../../src/store/open-store.ts'
 import { importRows, makeFolder, query } from '../support/import-rows.ts'
-import { storeAt } from '../support/store-at.ts'
+import { runsOf, storeAt } from '../support/store-at.ts'
 
 interface Given {
   /** Undefined where the content is the key. */
@@ -145,7 +145,7 @@ test('any sequence of imports by key keeps each record’s id, in all listings, 
         }
       }
     }),
-    { numRuns: 30 },
+    { numRuns: runsOf(30) },
   )
 })
 
@@ -211,7 +211,9 @@ test('an assigned id is one that the wire may hold, even where a source uses the
   await importRows(db, 'rights', [{ id: greatest, company_id: greatest }], { source: 'a' })
   const row = { key: 'k', company_jurisdiction: 'GB', company_identifier: '1' }
   await importRows(db, 'rights', [row], { source: 'b' })
-  const safe = `typeof(id) = 'integer' and id between 1 and ${greatest}`
-  assert.equal(query(db, `select 1 from companies where ${safe}`).length, 2, 'companies')
-  assert.equal(query(db, `select 1 from rights where ${safe}`).length, 2, 'records')
+  for (const table of ['companies', 'rights']) {
+    const ids = query(db, `select id from ${table}`).map(({ id }) => Number(id))
+    const safe = ids.filter((id) => Number.isSafeInteger(id) && id > 0)
+    assert.equal(safe.length, 2, table)
+  }
 })

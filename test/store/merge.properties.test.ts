@@ -9,7 +9,7 @@ import { resources } from '../../src/resources/index.ts'
 import type { Resource } from '../../src/resources/resource.ts'
 import { openStoreReader } from '../../src/store/open-store.ts'
 import { importRows, makeFolder, queryStore } from '../support/import-rows.ts'
-import { storeAt } from '../support/store-at.ts'
+import { runsOf, storeAt } from '../support/store-at.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
@@ -177,7 +177,7 @@ for (const name of ['rights', 'events']) {
           assert.deepEqual(await queryStore(db, gaps), [])
         }
       }),
-      { numRuns: 40 },
+      { numRuns: runsOf(40) },
     )
   })
 }

@@ -1,6 +1,5 @@
 // Importing in tests: real files, a real store, the importer as the command line drives it.
 
-import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,6 +14,7 @@ import { resources } from '../../src/resources/index.ts'
 import type { Resource } from '../../src/resources/resource.ts'
 import { isServerStore, openStoreWriter } from '../../src/store/open-store.ts'
 import { openSession } from '../../src/store/postgres/connect.ts'
+import { queryServer } from './query-server.ts'
 import { storeAt, type StoreKind } from './store-at.ts'
 
 /** A folder that is gone when the test ends. */
@@ -80,13 +80,7 @@ export async function importRows(
 /** The rows of a query over a store; in SQL that both kinds of store understand. */
 export function query(db: string, sql: string): Record<string, SQLOutputValue>[] {
   const at = storeAt(db)
-  if (isServerStore(at)) {
-    // Tests ask in one breath, as a file lets them: so another process waits for the server.
-    const script = join(import.meta.dirname, 'query.ts')
-    return JSON.parse(execFileSync(process.execPath, [script, at, sql]).toString()) as ReturnType<
-      typeof query
-    >
-  }
+  if (isServerStore(at)) return queryServer(at, sql)
   const connection = new DatabaseSync(at, { readOnly: true })
   try {
     return connection.prepare(sql).all()

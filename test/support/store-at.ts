@@ -37,3 +37,8 @@ export function storeAt(path: string, kind = storeKind): string {
   if (kind === 'sqlite' || isServerStore(path)) return path
   return schemaUrl(createHash('sha256').update(path).digest('hex').slice(0, 16))
 }
+
+/** How often a random test runs: less often where every statement goes to a server. */
+export function runsOf(runs: number): number {
+  return storeKind === 'sqlite' ? runs : Math.ceil(runs / 5)
+}

@@ -8,6 +8,7 @@ import { to as copyTo } from 'pg-copy-streams'
 import { isServerStore } from '../../src/store/open-store.ts'
 import { openSession } from '../../src/store/postgres/connect.ts'
 import { beginWriting } from '../../src/store/postgres/transaction.ts'
+import { queryServer } from './query-server.ts'
 import { storeAt } from './store-at.ts'
 
 /** All bytes of a store: those of its files, or those of its tables, row by row. */
@@ -51,4 +52,18 @@ export async function holdStore(path: string): Promise<() => Promise<void>> {
   const client = await openSession(db)
   await beginWriting(client, () => undefined)
   return () => client.end()
+}
+
+/** Does to a store what no import does. */
+export function changeStore(path: string, sql: string): void {
+  const db = storeAt(path)
+  if (isServerStore(db)) {
+    queryServer(db, sql)
+    return
+  }
+  const file = new DatabaseSync(db)
+  // A connection that may write the schema is one of an earlier time.
+  file.enableDefensive(false)
+  file.exec(sql)
+  file.close()
 }
