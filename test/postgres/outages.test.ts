@@ -7,7 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'pg'
 import { issueKey } from '../../src/cli/keys.ts'
 import { resources } from '../../src/resources/index.ts'
-import { openStoreWriter } from '../../src/store/open-store.ts'
+import { storedChecks } from '../../src/import/check-stored.ts'
+import { openStoreInspector, openStoreWriter } from '../../src/store/open-store.ts'
 import { importRows, makeFolder } from '../support/import-rows.ts'
 import { type PostgresServer, startPostgres } from '../support/postgres-server.ts'
 import { runServer, type Server } from '../support/run-server.ts'
@@ -187,6 +188,9 @@ test('a connection is asked of the server that refuses all: 503, then well', asy
   url.username = url.password = 'reader'
   const refused = await runServer(t, url.href, ['--pool', '2', '--cache-mib', '0'])
   assert.equal((await ask(refused)).status, 200, 'a role that has SELECT alone')
+  const inspector = await openStoreInspector(url.href, resources)
+  assert.deepEqual((await inspector.verify(storedChecks(resources), () => undefined)).faults, [])
+  assert.ok((await inspector.listImports(1)).length === 1, 'and may look at it')
   await setLimit(0)
   await client.query(
     `select pg_terminate_backend(pid) from pg_stat_activity where usename = 'reader'`,
