@@ -31,7 +31,7 @@ const roundSeconds = 2
 const port = 18_080
 
 /** Loads two servers in turn, after a warm-up of both; gives the ratios of a to b. */
-async function compare(
+export async function compare(
   a: readonly [Server, Question],
   b: readonly [Server, Question],
 ): Promise<{ rate: number[]; cpu: number[]; latency: number[] }> {
@@ -227,4 +227,6 @@ export const measures: Readonly<Record<string, Measure>> = {
   compare: compareExtracts,
   past: keepPast,
   beside: serveBesideImport,
+  // Loaded when it is asked for: it needs the PostgreSQL of the tests.
+  postgres: async (scale) => (await import('./postgres.ts')).onPostgres(scale),
 }

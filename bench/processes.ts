@@ -23,7 +23,8 @@ export interface Server {
   stop(): Promise<void>
 }
 
-async function start(port: number, command: readonly string[]): Promise<Server> {
+/** Starts a server on a core of its own, and waits until it answers. */
+export async function start(port: number, command: readonly string[]): Promise<Server> {
   const child = spawn(...pinned(0, command), { stdio: ['ignore', 'ignore', 'inherit'] })
   await untilAnswering(port)
   return { port, pid: child.pid ?? 0, stop: () => stop(child) }

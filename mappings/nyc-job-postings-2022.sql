@@ -27,3 +27,4 @@ from (
       and try_cast("Salary Range To" as double) % 1 = 0 as is_whole
   from source
 )
+order by source_file, source_row

@@ -15,3 +15,4 @@ select
   list_sort(list_distinct(list(coalesce("Exchange", '')))) as exchanges
 from source
 group by "CIK"
+order by min(source_file), min(source_row)

@@ -18,3 +18,4 @@ select
   min("Founded") as founded
 from source
 group by "CIK"
+order by min(source_file), min(source_row)

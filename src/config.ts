@@ -72,9 +72,9 @@ const notEmpty = (value: string) => (value.trim() === '' ? 'must not be empty' :
 export const settings = {
   db: {
     name: 'db',
-    value: 'FILE',
+    value: 'STORE',
     default: 'dossier.db',
-    meaning: 'the store: a file, made on first use by an import',
+    meaning: 'the store: a file, or the URL of a PostgreSQL (postgres://…); made by an import',
     fault: notEmpty,
   },
   host: {
@@ -90,6 +90,27 @@ export const settings = {
     default: '8080',
     meaning: 'the port to listen on; 0 for any free one',
     fault: integerBetween(0, 65_535),
+  },
+  pool: {
+    name: 'pool',
+    value: 'N',
+    default: '10',
+    meaning: 'connections of all workers to a PostgreSQL, at the most',
+    fault: integerBetween(1, 1_000),
+  },
+  waitMs: {
+    name: 'wait-ms',
+    value: 'N',
+    default: '500',
+    meaning: 'how long a request waits for a connection to a PostgreSQL before it is answered 503',
+    fault: integerBetween(1, 60_000),
+  },
+  statementMs: {
+    name: 'statement-ms',
+    value: 'N',
+    default: '1000',
+    meaning: 'how long a PostgreSQL may take over a request before it is answered 503',
+    fault: integerBetween(1, 60_000),
   },
   reusePort: {
     name: 'reuse-port',

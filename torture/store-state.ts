@@ -129,7 +129,7 @@ async function digestServed(db: string): Promise<string> {
   const companies = connection.prepare('select id from companies order by id').all()
   connection.close()
   if (companies.length === 0) return ''
-  const reader = openStoreReader(db, resources)
+  const reader = await openStoreReader(db, resources)
   const hash = createHash('sha256')
   try {
     for (const { id } of companies) await digestCompany(reader, Number(id), hash)

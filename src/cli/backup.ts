@@ -2,7 +2,7 @@
 
 import { UsageError } from '../config.ts'
 import { resources } from '../resources/index.ts'
-import { openStoreInspector } from '../store/open-store.ts'
+import { describeStore, openStoreInspector } from '../store/open-store.ts'
 import type { Command } from './command.ts'
 import { formatCount } from './table.ts'
 
@@ -21,10 +21,12 @@ go on reading, imports go on writing. FILE is there once the copy is whole.
   async run({ words, settings }, { stdout }) {
     const [path, ...more] = words
     if (path === undefined || more.length > 0) throw new UsageError('name the file of the copy')
-    const store = openStoreInspector(settings.db, resources)
+    const store = await openStoreInspector(settings.db, resources)
     try {
       const bytes = await store.backup(path)
-      stdout.write(`${settings.db} is copied to ${path} (${formatCount(bytes)} bytes).\n`)
+      stdout.write(
+        `${describeStore(settings.db)} is copied to ${path} (${formatCount(bytes)} bytes).\n`,
+      )
       return 0
     } finally {
       await store.close()

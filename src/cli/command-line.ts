@@ -12,6 +12,7 @@ import { demo } from './demo.ts'
 import { importCommand } from './import.ts'
 import { imports } from './imports.ts'
 import { keys } from './keys.ts'
+import { migrate } from './migrate.ts'
 import { programVersion } from './program-version.ts'
 import { prune } from './prune.ts'
 import { serve } from './serve.ts'
@@ -27,6 +28,7 @@ export const commands: readonly Command[] = [
   verifyCommand,
   backupCommand,
   prune,
+  migrate,
   demo,
   checkConfig,
 ]

@@ -33,7 +33,7 @@ its latest ${changeResource.name}.
   settings: ['db'],
   async run({ words, switches, settings }, { stdout }) {
     const name = parseName(words)
-    const inspector = openStoreInspector(settings.db, resources)
+    const inspector = await openStoreInspector(settings.db, resources)
     try {
       const found = await inspector.findCompany(name)
       if (found === undefined) {
@@ -59,7 +59,7 @@ function parseName(words: readonly string[]): CompanyName {
 }
 
 async function addListings(db: string, found: CompanyRecord): Promise<Overview> {
-  const reader = openStoreReader(db, resources)
+  const reader = await openStoreReader(db, resources)
   try {
     const listings: Record<string, number> = {}
     for (const resource of resources) {

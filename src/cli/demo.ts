@@ -26,7 +26,7 @@ import {
 import { importFiles } from '../import/import-files.ts'
 import { OperatorError } from '../operator-error.ts'
 import { resources } from '../resources/index.ts'
-import { openStoreReader, openStoreWriter } from '../store/open-store.ts'
+import { isServerStore, openStoreReader, openStoreWriter } from '../store/open-store.ts'
 import type { StoreWriter } from '../store/store.ts'
 import type { Command, CommandContext } from './command.ts'
 import { issueKey } from './keys.ts'
@@ -58,6 +58,9 @@ port is in use, a free one is taken. SIGTERM or SIGINT (Ctrl-C) stop it.
     if (input.words.length > 0)
       throw new UsageError(`demo takes options only, but got ${input.words.join(' ')}`)
     const { settings } = input
+    if (isServerStore(settings.db)) {
+      throw new UsageError('the demo makes a file of its own; name one with --db, and no server')
+    }
     if (existsSync(settings.db)) await checkRegistry(settings.db)
     else await makeRegistry(settings.db, context)
     const key = await makeKey(settings.db, context)
@@ -71,7 +74,7 @@ port is in use, a free one is taken. SIGTERM or SIGINT (Ctrl-C) stop it.
 
 /** Keeps a registry in earnest from being given a key, and from being taken for this one. */
 async function checkRegistry(db: string): Promise<void> {
-  const reader = openStoreReader(db, resources)
+  const reader = await openStoreReader(db, resources)
   try {
     const resource = resources.find(({ name }) => name === longHistoryListing)
     const head = resource && (await reader.readHead(resource, longHistoryId))
@@ -92,7 +95,7 @@ async function makeRegistry(db: string, context: CommandContext): Promise<void> 
   })
   try {
     const made = join(folder, 'registry.db')
-    const store = openStoreWriter(made, resources)
+    const store = await openStoreWriter(made, resources)
     try {
       for (const extract of demoExtracts()) {
         context.stderr.write(`Making ${extract.name} …\n`)
@@ -180,7 +183,7 @@ function orExplain<T>(db: string, work: () => T): T {
 
 /** A key is shown only once, so every start makes its own. */
 async function makeKey(db: string, { now, stderr }: CommandContext): Promise<string> {
-  const store = openStoreWriter(db, resources)
+  const store = await openStoreWriter(db, resources)
   try {
     const name = `demo-${randomBytes(4).toString('hex')}`
     const key = { name, scopes: undefined, expiresAt: now() + keyLifeMs, now: now() }

@@ -20,7 +20,7 @@ import { nearest } from '../nearest.ts'
 import { OperatorError } from '../operator-error.ts'
 import { changeResource, resources } from '../resources/index.ts'
 import type { Resource } from '../resources/resource.ts'
-import { openStoreWriter, storeFiles } from '../store/open-store.ts'
+import { openStoreForTrial, openStoreWriter, storeFiles } from '../store/open-store.ts'
 import type { Command, CommandContext, Input } from './command.ts'
 import { createProgress } from './progress.ts'
 import { formatCount } from './table.ts'
@@ -118,9 +118,8 @@ async function runImport(input: Input, context: CommandContext): Promise<number>
   const rejects =
     options['rejects'] === undefined ? undefined : openRejects(options['rejects'], inUse)
   const isDryRun = switches.has('dry-run')
-  // A check of the first import must not leave a store behind.
-  const db = isDryRun && !existsSync(settings.db) ? ':memory:' : settings.db
-  const store = openStoreWriter(db, resources)
+  const open = isDryRun ? openStoreForTrial : openStoreWriter
+  const store = await open(settings.db, resources)
   const progress = createProgress(context, totalBytes(files))
   try {
     const report = await importFiles(store, {

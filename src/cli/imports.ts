@@ -29,7 +29,7 @@ which day, how long it took, what it changed, and its files with their SHA-256.`
   async run({ words, options, switches, settings }, { stdout }) {
     if (words.length > 0) throw new UsageError(`imports takes no ${words.join(' ')}`)
     const limit = parseLimit(options['limit'])
-    const store = openStoreInspector(settings.db, resources)
+    const store = await openStoreInspector(settings.db, resources)
     try {
       const list = await store.listImports(limit)
       stdout.write(switches.has('json') ? `${JSON.stringify(list)}\n` : text(list))

@@ -1,14 +1,13 @@
 // `dossier keys`: makes, lists and revokes the keys of clients.
 
 import { randomBytes } from 'node:crypto'
-import { existsSync } from 'node:fs'
 import { UsageError } from '../config.ts'
 import { hashKey, keyHint, makeKey } from '../keys/key.ts'
 import { nearest } from '../nearest.ts'
 import { OperatorError } from '../operator-error.ts'
 import { parseRate, rateForm } from '../rate.ts'
 import { resources } from '../resources/index.ts'
-import { openStoreWriter } from '../store/open-store.ts'
+import { mayBeThere, openStoreWriter } from '../store/open-store.ts'
 import type { KeyRecord, StoreWriter } from '../store/store.ts'
 import type { Command, CommandContext, Input } from './command.ts'
 import { parseEnd } from './duration.ts'
@@ -65,7 +64,7 @@ export const keys: Command = {
         `say what to do with keys: ${actions.join(', ')}${near ? `; did you mean ${near}?` : ''}`,
       )
     }
-    const store = openStore(input.settings.db)
+    const store = await openStore(input.settings.db)
     try {
       return await run[known](store, { ...input, words }, context)
     } finally {
@@ -74,8 +73,8 @@ export const keys: Command = {
   },
 }
 
-function openStore(db: string): StoreWriter {
-  if (!existsSync(db)) throw new OperatorError(`${db} does not exist; make it with: dossier import`)
+async function openStore(db: string): Promise<StoreWriter> {
+  if (!mayBeThere(db)) throw new OperatorError(`${db} does not exist; make it with: dossier import`)
   return openStoreWriter(db, resources)
 }
 

@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import type { Settings } from '../config.ts'
 import { resources } from '../resources/index.ts'
 import { answerLimits } from '../keys/one-for-all.ts'
-import { openStoreReader } from '../store/open-store.ts'
+import { describeStore, openStoreReader } from '../store/open-store.ts'
 import { keepLimits } from './app-options.ts'
 import type { CommandContext } from './command.ts'
 import { createLog, type Log } from './log.ts'
@@ -26,7 +26,7 @@ export async function runPrimary(
   count: number,
 ): Promise<number> {
   // What is wrong with the store is told once, not by each worker.
-  const store = openStoreReader(settings.db, resources)
+  const store = await openStoreReader(settings.db, resources)
   await store.close()
   const log = await createLog(settings, context.stdout)
   const limits = await keepLimits(settings, store.storeId, log.logger)
@@ -37,7 +37,8 @@ export async function runPrimary(
     return url
   }
   const metrics = isMeasured(settings) ? await listenForSum(team, settings, log) : undefined
-  log.logger.info({ url, db: settings.db, workers: count, metrics_url: metrics?.url }, 'listening')
+  const db = describeStore(settings.db)
+  log.logger.info({ url, db, workers: count, metrics_url: metrics?.url }, 'listening')
   if (!context.signal.aborted) await once(context.signal, 'abort')
   log.logger.info({ signal: String(context.signal.reason) }, 'stopping')
   const killMs = Number(settings.stopSeconds) * 1_000 + graceMs

@@ -1,10 +1,9 @@
 // `dossier prune`: forgets the former states of records and companies that are old enough.
 
-import { existsSync } from 'node:fs'
 import { UsageError } from '../config.ts'
 import { OperatorError } from '../operator-error.ts'
 import { resources } from '../resources/index.ts'
-import { openStoreWriter } from '../store/open-store.ts'
+import { mayBeThere, openStoreWriter } from '../store/open-store.ts'
 import type { Command } from './command.ts'
 import { parseDuration } from './duration.ts'
 import { formatCount, tableLines } from './table.ts'
@@ -31,10 +30,10 @@ is used again.
     if (words.length > 0) throw new UsageError(`prune takes no ${words.join(' ')}`)
     const before = now() - parseDuration('keep', keep)
     const { db } = settings
-    if (!existsSync(db)) {
+    if (!mayBeThere(db)) {
       throw new OperatorError(`${db} does not exist; make it with: dossier import`)
     }
-    const store = openStoreWriter(db, resources)
+    const store = await openStoreWriter(db, resources)
     try {
       const pruned = await store.prune(before, () => {
         stderr.write('an import is writing to the store; waiting for its end\n')

@@ -10,7 +10,7 @@ import type { Metrics } from '../http/metrics.ts'
 import { timeStore } from '../http/time-store.ts'
 import type { Ask } from '../keys/one-for-all.ts'
 import { resources } from '../resources/index.ts'
-import { openStoreReader } from '../store/open-store.ts'
+import { describeStore, openStoreReader } from '../store/open-store.ts'
 import type { StoreReader } from '../store/store.ts'
 import { borrowLimits, keepLimits, readyOptions } from './app-options.ts'
 import type { Command, CommandContext } from './command.ts'
@@ -33,10 +33,12 @@ and each is seen as soon as it is committed.
 SIGTERM or SIGINT (Ctrl-C) stop it: it says that it is not ready, has its clients close their
 connections, takes no new ones, ends the running requests, and exits 0.
 
-  dossier serve --db registry.db --host 0.0.0.0 --port 80`,
+  dossier serve --db registry.db --host 0.0.0.0 --port 80
+  dossier serve --db postgres://dossier@db.internal/registry --pool 20`,
   options: [],
   settings: [
-    ...(['db', 'host', 'port', 'reusePort', 'workers', 'cacheMib', 'stopSeconds'] as const),
+    ...(['db', 'pool', 'waitMs', 'statementMs'] as const),
+    ...(['host', 'port', 'reusePort', 'workers', 'cacheMib', 'stopSeconds'] as const),
     ...(['connectionsMax', 'requestsMax', 'delayMsMax'] as const),
     ...(['corsOrigin', 'trustProxy', 'defaultRate', 'redisUrl', 'badKeyRate'] as const),
     ...(['metricsPort', 'metricsHost', 'logLevel', 'logFormat'] as const),
@@ -59,7 +61,8 @@ connections, takes no new ones, ends the running requests, and exits 0.
     if (count > 1) return (await import('./primary.ts')).runPrimary(settings, context, count)
     const server = await startServer(settings, context)
     const { url, metrics, log } = server
-    log.logger.info({ url, db: settings.db, metrics_url: metrics?.url }, 'listening')
+    const db = describeStore(settings.db)
+    log.logger.info({ url, db, metrics_url: metrics?.url }, 'listening')
     await untilStopped(server, settings, context.signal)
     return 0
   },
@@ -94,8 +97,8 @@ export async function startServer(
   { environment, stdout, now }: CommandContext,
   primary?: Ask,
 ): Promise<RunningServer> {
-  const opened = openStoreReader(settings.db, resources)
   const isWorker = primary !== undefined
+  const opened = await openStoreReader(settings.db, resources, servingBounds(settings, isWorker))
   const log = await createLog(settings, stdout, isWorker)
   const counts = isMeasured(settings) ? await measure(opened) : undefined
   const store = counts === undefined ? opened : timeStore(opened, counts)
@@ -121,6 +124,16 @@ export async function startServer(
     await app.close()
     await store.close()
     throw error
+  }
+}
+
+/** What may be asked of a database's server; workers share its connections among them. */
+function servingBounds(settings: Settings, isWorker: boolean) {
+  const shares = isWorker ? workerCount(settings) : 1
+  return {
+    pool: Math.max(1, Math.floor(Number(settings.pool) / shares)),
+    waitMs: Number(settings.waitMs),
+    statementMs: Number(settings.statementMs),
   }
 }
 

@@ -3,7 +3,7 @@
 import { UsageError } from '../config.ts'
 import { storedChecks } from '../import/check-stored.ts'
 import { resources } from '../resources/index.ts'
-import { openStoreInspector } from '../store/open-store.ts'
+import { describeStore, openStoreInspector } from '../store/open-store.ts'
 import type { Command } from './command.ts'
 import { formatCount, oneLine, tableLines } from './table.ts'
 
@@ -22,15 +22,15 @@ where anything is wrong.
   settings: ['db'],
   async run({ words, switches, settings }, { stdout, stderr, signal }) {
     if (words.length > 0) throw new UsageError('verify takes the store by its option --db')
-    const store = openStoreInspector(settings.db, resources)
+    const store = await openStoreInspector(settings.db, resources)
     try {
-      const { counts, faults } = await store.verify(storedChecks(resources), (step) => {
+      const { counts, faults, notes } = await store.verify(storedChecks(resources), (step) => {
         signal.throwIfAborted()
         if (stderr.isTTY) stderr.write(`\rchecking ${step} …\u001b[K`)
       })
       if (stderr.isTTY) stderr.write('\r\u001b[K')
       if (switches.has('json')) {
-        stdout.write(`${JSON.stringify({ isSound: faults.length === 0, counts, faults })}\n`)
+        stdout.write(`${JSON.stringify({ isSound: faults.length === 0, counts, faults, notes })}\n`)
       } else {
         const rows = Object.entries(counts).map(([name, count]) => [
           `  ${name}`,
@@ -41,7 +41,9 @@ where anything is wrong.
           faults.length === 0
             ? 'Sound.'
             : 'Not sound: restore it from a backup, or load it anew from the extracts.'
-        stdout.write(`${[settings.db, ...tableLines(rows), outcome].join('\n')}\n`)
+        stdout.write(
+          `${[describeStore(settings.db), ...tableLines(rows), ...notes, outcome].join('\n')}\n`,
+        )
       }
       return faults.length === 0 ? 0 : 1
     } finally {

@@ -1,6 +1,11 @@
 // The opener: the one place that knows which store is behind the seam (invariant 2).
 
+import { existsSync } from 'node:fs'
+import { OperatorError } from '../operator-error.ts'
 import type { Resource } from '../resources/resource.ts'
+import type { ServingBounds } from './postgres/connect.ts'
+import { storeError as postgresError } from './postgres/errors.ts'
+import { describeUrl } from './postgres/url.ts'
 import { backUp } from './sqlite/backup.ts'
 import { beginImport } from './sqlite/import.ts'
 import { findCompany, listImports } from './sqlite/inspect.ts'
@@ -11,13 +16,40 @@ import { createReader } from './sqlite/read.ts'
 import { verify } from './sqlite/verify.ts'
 import type { StoreInspector, StoreReader, StoreWriter } from './store.ts'
 
+const temporary = ':memory:'
+
+// Loaded where it is needed: who serves a file does not carry the driver.
+const postgres = () => import('./postgres/open.ts')
+
+/** False for the path of a file that is not there yet; what a server has, only the server knows. */
+export function mayBeThere(db: string): boolean {
+  return isServerStore(db) || existsSync(db)
+}
+
+/** True for the URL of a PostgreSQL; anything else is the path of a file. */
+export function isServerStore(db: string): boolean {
+  return /^postgres(ql)?:\/\//.test(db)
+}
+
+/** What a store is called in messages and logs: never with a password. */
+export function describeStore(db: string): string {
+  return isServerStore(db) ? describeUrl(db) : db
+}
+
 /**
- * Opens the store at `db`, a file's path, for serving.
+ * Opens the store at `db` for serving: a file's path, or the URL of a PostgreSQL.
  *
+ * @param bounds hold for a PostgreSQL; a file has no connections.
  * @throws OperatorError with one line that says what to do, where it cannot be served from.
  */
-export function openStoreReader(db: string, resources: readonly Resource[]): StoreReader {
-  return createReader(openForReading(db, resources), resources)
+export async function openStoreReader(
+  db: string,
+  resources: readonly Resource[],
+  bounds?: ServingBounds,
+): Promise<StoreReader> {
+  return isServerStore(db)
+    ? (await postgres()).openForReading(db, resources, bounds)
+    : createReader(openForReading(db, resources), resources)
 }
 
 /**
@@ -25,7 +57,11 @@ export function openStoreReader(db: string, resources: readonly Resource[]): Sto
  *
  * @throws OperatorError as `openStoreReader`.
  */
-export function openStoreInspector(db: string, resources: readonly Resource[]): StoreInspector {
+export async function openStoreInspector(
+  db: string,
+  resources: readonly Resource[],
+): Promise<StoreInspector> {
+  if (isServerStore(db)) return (await postgres()).openForInspecting(db, resources)
   const connection = openForReading(db, resources)
   return {
     listImports: (limit) => listImports(connection, limit),
@@ -41,7 +77,11 @@ export function openStoreInspector(db: string, resources: readonly Resource[]): 
  *
  * @throws OperatorError with one line that says what to do, where it cannot be written.
  */
-export function openStoreWriter(db: string, resources: readonly Resource[]): StoreWriter {
+export async function openStoreWriter(
+  db: string,
+  resources: readonly Resource[],
+): Promise<StoreWriter> {
+  if (isServerStore(db)) return (await postgres()).openForWriting(db, resources)
   const connection = openForWriting(db, resources)
   return {
     beginImport: (plan) => beginImport(connection, plan),
@@ -53,12 +93,46 @@ export function openStoreWriter(db: string, resources: readonly Resource[]): Sto
   }
 }
 
+/**
+ * Opens a store to try an import on: the one at `db`, or where there is none, one that is gone
+ * when it is closed. A check of the first import must not leave a store behind.
+ */
+export async function openStoreForTrial(
+  db: string,
+  resources: readonly Resource[],
+): Promise<StoreWriter> {
+  const isThere = isServerStore(db) ? await (await postgres()).isThere(db) : existsSync(db)
+  return openStoreWriter(isThere ? db : temporary, resources)
+}
+
+/**
+ * Makes the store at `db`, or brings its tables up to date.
+ *
+ * @param isDistributed spreads the tables of a PostgreSQL by company (Citus).
+ * @returns what was done, a line each; empty where there was nothing to do.
+ * @throws OperatorError with one line that says what to do, where that cannot be done.
+ */
+export async function migrateStore(
+  db: string,
+  resources: readonly Resource[],
+  options: { readonly isDistributed: boolean; readonly onWait: () => void },
+): Promise<readonly string[]> {
+  if (isServerStore(db)) return (await postgres()).migrate(db, resources, options)
+  if (options.isDistributed) {
+    throw new OperatorError(`${db} is a file; only a PostgreSQL with Citus can be distributed`)
+  }
+  const isNew = !existsSync(db)
+  openForWriting(db, resources).close()
+  return isNew ? [`made ${db}`] : []
+}
+
 /** A driver's error as a OperatorError that says what to do, where one is known; else itself. */
 export function explainStoreError(db: string, error: unknown): unknown {
-  return storeError(db, error)
+  return isServerStore(db) ? postgresError(db, error) : storeError(db, error)
 }
 
 /** The paths that belong to a store, some of them only while it is written to. */
-export function storeFiles(path: string): readonly string[] {
-  return ['', '-wal', '-shm', '-journal'].map((ending) => path + ending)
+export function storeFiles(db: string): readonly string[] {
+  if (isServerStore(db)) return []
+  return ['', '-wal', '-shm', '-journal'].map((ending) => db + ending)
 }

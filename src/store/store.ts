@@ -254,6 +254,8 @@ export interface Verification {
   readonly counts: Readonly<Record<string, number>>
   /** One sentence for each fault, the first `faultsToldMax` of each kind. */
   readonly faults: readonly string[]
+  /** What was not looked at, and why; a sentence each. */
+  readonly notes: readonly string[]
 }
 
 /** What an operator may see of a store; nothing here changes it. */

@@ -3,7 +3,6 @@
 
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
-import { DatabaseSync } from 'node:sqlite'
 import { after, test } from 'node:test'
 import { resources } from '../../src/resources/index.ts'
 import { rights } from '../../src/resources/rights.ts'
@@ -11,6 +10,7 @@ import { pathOf } from '../support/make-app.ts'
 import { makeRecords } from '../support/make-record.ts'
 import { runDossier } from '../support/run-dossier.ts'
 import { answersIn, exchange, runServer } from '../support/run-server.ts'
+import { changeStore } from '../support/store-state.ts'
 import { makeTempStore } from '../support/temp-store.ts'
 
 const path = pathOf(rights, 1)
@@ -85,9 +85,7 @@ test('C13 a key appears in no log, error, message or process list', async (t) =>
   }
 
   // A fault inside, with its cause in the log.
-  const other = new DatabaseSync(store.db)
-  other.exec('drop table rights')
-  other.close()
+  changeStore(store.db, 'alter table rights rename to lost')
   const [, , , failing = ''] = requestsWith(key).map((text) =>
     text.replace(`limit=${key}`, 'limit=7'),
   )

@@ -21,6 +21,7 @@ import {
   runServer,
 } from '../support/run-server.ts'
 import { makeTempStore } from '../support/temp-store.ts'
+import { storeKind } from '../support/store-at.ts'
 
 const all = makeRecords(rights, 12)
 const path = pathOf(rights, 1)
@@ -127,7 +128,9 @@ test('E3 50 clients ask for 200 pages each and never read', { skip: noProc }, as
     await sleep(20)
   }
   t.diagnostic(`resident: ${before.toFixed(0)} MiB, then at most ${peak.toFixed(0)} MiB`)
-  assert.ok(peak - before < 100, `${before} MiB, then ${peak} MiB`)
+  // A server is asked for several pages at once, up to the eight that a connection may wait for.
+  const mostMib = storeKind === 'sqlite' ? 100 : 300
+  assert.ok(peak - before < mostMib, `${before} MiB, then ${peak} MiB`)
 })
 
 test('E3 a client that does not read its answer is cut off after the standstill', async (t) => {

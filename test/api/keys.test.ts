@@ -2,8 +2,6 @@
 
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { crc32 } from 'node:zlib'
@@ -13,6 +11,7 @@ import { resources } from '../../src/resources/index.ts'
 import { rights } from '../../src/resources/rights.ts'
 import { makeApp, pathOf } from '../support/make-app.ts'
 import { makeRecords } from '../support/make-record.ts'
+import { storeBytes } from '../support/store-state.ts'
 
 const refusal = '{"ok":false,"error":{"code":403,"message":"Forbidden"}}'
 const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
@@ -98,10 +97,7 @@ test('2.4 C12 no plain key is in the bytes of the store, only its hash', async (
   const other = await store.issueKey({ name: 'other', scopes: ['jobs'] })
   for (const used of [key, other]) await ask(path, { authorization: `Bearer ${used}` })
   await store.revokeKey('other')
-  const files = (await readdir(store.folder)).filter((name) => name.startsWith('registry.db'))
-  const bytes = Buffer.concat(
-    await Promise.all(files.map((name) => readFile(join(store.folder, name)))),
-  )
+  const bytes = await storeBytes(store.db)
   for (const plain of [key, other]) {
     assert.ok(bytes.includes(Buffer.from(hashKey(plain), 'latin1')), 'these are the right bytes')
     assert.equal(bytes.includes(plain), false)

@@ -128,7 +128,7 @@ for (const sixth of [plain, backwards, summed, oldestFirst]) {
 test('a store that lacks the sixth is told apart from one that has it', async (t) => {
   const { store } = await makeApp(t)
   const { openStoreReader } = await import('../../src/store/open-store.ts')
-  assert.throws(() => openStoreReader(store.db, [...resources, plain]), /no table of filings yet/)
+  await assert.rejects(openStoreReader(store.db, [...resources, plain]), /no table of filings yet/)
 })
 
 const fields = { id: id('Id', 1), name: text('Name', 'x'), day: timestamp('Day', '2020-01-01') }

@@ -8,12 +8,18 @@ import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { makeFolder, query } from '../support/import-rows.ts'
 import { runDossier } from '../support/run-dossier.ts'
+import { storeAt, storeKind } from '../support/store-at.ts'
+import { type StoreFault, storeFaults } from '../support/store-faults.ts'
+import { changeStore } from '../support/store-state.ts'
+
+// A file is copied and upgraded by commands of its own; test/postgres/ has those of a server.
+const isFile = storeKind === 'sqlite'
 
 type Json = Readonly<Record<string, unknown>>
 
 /** A registry of two extracts, and of rights that changed once. */
 async function makeRegistry(folder: string): Promise<string> {
-  const db = join(folder, 'registry.db')
+  const db = storeAt(join(folder, 'registry.db'))
   const files = {
     'a.csv': 'jurisdiction,identifier,name,town\nGB,1,Acme,Ipswich\nGB,2,Bolt,Harwich\n',
     'b.csv': 'jurisdiction,identifier,name,town\nGB,1,Acme Ltd,"Ips\nwich"\n',
@@ -36,12 +42,12 @@ async function makeRegistry(folder: string): Promise<string> {
 
 test('import tells how many events it has recorded', async (t) => {
   const folder = makeFolder(t)
-  await makeRegistry(folder)
+  const db = await makeRegistry(folder)
   writeFileSync(join(folder, 'c.csv'), 'jurisdiction,identifier,name\nGB,1,Acme\n')
-  const args = ['import', 'companies', 'c.csv', '--source', 'register', '--db', 'registry.db']
+  const args = ['import', 'companies', 'c.csv', '--source', 'register', '--db', db]
   const { out } = await runDossier(folder, [...args, '--as-of', '2025-03-31', '--dry-run'])
   assert.match(out, /^ {2}events recorded {15,}2$/m)
-  assert.equal(query(join(folder, 'registry.db'), 'select * from events').length, 3)
+  assert.equal(query(db, 'select * from events').length, 3)
 })
 
 test('imports lists what was imported, the newest first', async (t) => {
@@ -122,99 +128,20 @@ test('verify finds a store sound, and tells its counts', async (t) => {
   assert.match(out, /^Sound\.$/m)
 })
 
-/** What may be wrong with a store, and what is told of it. */
-const faults: readonly (readonly [title: string, sql: string, told: RegExp])[] = [
-  [
-    'a gap in the positions',
-    'update events set position = position + 10',
-    /events of company \d+: 2 records at the positions 10 to 11, and a head that says 2/,
-  ],
-  [
-    'a record that is gone',
-    'delete from rights',
-    /rights of company 1000000000001: 0 records at .*, and a head that says 1/,
-  ],
-  [
-    'a head that is gone',
-    "delete from heads where resource = 'rights'",
-    /a head that says nothing/,
-  ],
-  ['a wrong total', "update heads set total = 7 where resource = 'rights'", /a head that says 7/],
-  [
-    'a wrong meta',
-    `update heads set meta = replace(meta, '1', '2') where resource = 'events'`,
-    /events of company \d+: meta does not count what is there/,
-  ],
-  [
-    'an order that is none',
-    'update events set sort = char(122) where position = 0',
-    /position 1 is out of order/,
-  ],
-  [
-    'a head older than its records',
-    "update heads set version = 1 where resource = 'rights'",
-    /the head says that version 1 changed it last, its records that 4 did/,
-  ],
-  [
-    'a head newer than its records',
-    "update heads set version = 9 where resource = 'rights'",
-    /says that version 9 changed it last/,
-  ],
-  [
-    'a record of another form',
-    `update rights set record = replace(record, '"y"', ' "y"')`,
-    /record 1: is not in the form of the wire/,
-  ],
-  [
-    'a field that is missing',
-    `update events set record = replace(record, '"attr"', '"atr"')`,
-    /: atr is no known column; did you mean attr/,
-  ],
-  [
-    'a value that is not allowed',
-    `update events set record = replace(record, '"2025-02-28T00:00:00Z"', 'null')`,
-    /record \d+: date is required/,
-  ],
-  ['text that is no JSON', `update rights set record = 'x'`, /says that its id is nothing/],
-  ['another id', `update rights set record = replace(record, ':1,', ':2,')`, /its id is 2/],
-  [
-    'a value changed behind the digest',
-    `update rights set record = replace(record, '"y"', '"z"')`,
-    /record 1: has the digest of another content/,
-  ],
-  [
-    'a former record changed',
-    `update rights_past set record = replace(record, '"x"', '"z"')`,
-    /record 1, in the past: has the digest of another content/,
-  ],
-  ['a former record of no time', 'update rights_past set until = version', /of a wrong time/],
-  ['a source that is none', 'update rights set source_id = 99', /of no company, source or version/],
-  [
-    'attributes changed behind the digest',
-    `update company_attributes set attributes = '{"name":"x"}' where is_present`,
-    /attributes of company 1000000000001: has the digest of another content/,
-  ],
-  [
-    'attributes of nobody',
-    'update company_attributes set company_id = 5 where is_present',
-    /company 5: attributes of no company, source or version/,
-  ],
-  [
-    'an index that lacks a row',
-    "pragma writable_schema = 1; update sqlite_schema set rootpage = (select rootpage from sqlite_schema where name = 'events_by_id') where name = 'rights_by_id'",
-    /^file: /m,
-  ],
+const lackingIndex: StoreFault = [
+  'an index that lacks a row',
+  "pragma writable_schema = 1; update sqlite_schema set rootpage = (select rootpage from sqlite_schema where name = 'events_by_id') where name = 'rights_by_id'",
+  /^file: /m,
 ]
+
+// Each is a few processes: those of a server are looked for in test/postgres/verify.test.ts.
+const faults = isFile ? [...storeFaults, lackingIndex] : storeFaults.slice(0, 1)
 
 for (const [title, sql, told] of faults) {
   test(`verify tells ${title}, and exits with 1`, async (t) => {
     const folder = makeFolder(t)
     const path = await makeRegistry(folder)
-    const db = new DatabaseSync(path)
-    // A connection that may write the schema is one of an earlier time.
-    db.enableDefensive(false)
-    db.exec(sql)
-    db.close()
+    changeStore(path, sql)
     const { code, out, err } = await runDossier(folder, ['verify', '--db', path])
     assert.match(err, told)
     assert.equal(code, 1)
@@ -225,50 +152,52 @@ for (const [title, sql, told] of faults) {
   })
 }
 
-test('backup copies a store while another process holds its lock; the copy verifies', async (t) => {
-  const folder = makeFolder(t)
-  const db = await makeRegistry(folder)
-  const writer = new DatabaseSync(db)
-  writer.exec('begin immediate; delete from rights')
-  const { code, out, err } = await runDossier(folder, ['backup', 'copy.db', '--db', db])
-  assert.equal(code, 0, err)
-  const { size } = statSync(join(folder, 'copy.db'))
-  assert.equal(out, `${db} is copied to copy.db (${size.toLocaleString('en')} bytes).\n`)
-  writer.exec('rollback')
-  writer.close()
-  assert.equal((await runDossier(folder, ['verify', '--db', 'copy.db'])).code, 0)
-  for (const table of ['rights', 'events', 'heads', 'imports', 'keys', 'rights_past']) {
-    const sql = `select * from ${table}`
-    assert.deepEqual(query(join(folder, 'copy.db'), sql), query(db, sql))
-  }
-  // A copy is a store like any other: it takes imports, and is in WAL mode.
-  assert.equal(query(join(folder, 'copy.db'), 'pragma journal_mode')[0]?.['journal_mode'], 'wal')
-  const more = ['import', 'rights', 'rights.ndjson', '--db', 'copy.db']
-  assert.equal((await runDossier(folder, more)).code, 0)
-  assert.deepEqual(
-    readdirSync(folder).filter((name) => name.includes('.part')),
-    [],
-  )
-})
+if (isFile)
+  test('backup copies a store while another process holds its lock; the copy verifies', async (t) => {
+    const folder = makeFolder(t)
+    const db = await makeRegistry(folder)
+    const writer = new DatabaseSync(db)
+    writer.exec('begin immediate; delete from rights')
+    const { code, out, err } = await runDossier(folder, ['backup', 'copy.db', '--db', db])
+    assert.equal(code, 0, err)
+    const { size } = statSync(join(folder, 'copy.db'))
+    assert.equal(out, `${db} is copied to copy.db (${size.toLocaleString('en')} bytes).\n`)
+    writer.exec('rollback')
+    writer.close()
+    assert.equal((await runDossier(folder, ['verify', '--db', 'copy.db'])).code, 0)
+    for (const table of ['rights', 'events', 'heads', 'imports', 'keys', 'rights_past']) {
+      const sql = `select * from ${table}`
+      assert.deepEqual(query(join(folder, 'copy.db'), sql), query(db, sql))
+    }
+    // A copy is a store like any other: it takes imports, and is in WAL mode.
+    assert.equal(query(join(folder, 'copy.db'), 'pragma journal_mode')[0]?.['journal_mode'], 'wal')
+    const more = ['import', 'rights', 'rights.ndjson', '--db', 'copy.db']
+    assert.equal((await runDossier(folder, more)).code, 0)
+    assert.deepEqual(
+      readdirSync(folder).filter((name) => name.includes('.part')),
+      [],
+    )
+  })
 
-test('backup never writes over a file, and says what it cannot write', async (t) => {
-  const folder = makeFolder(t)
-  const db = await makeRegistry(folder)
-  const size = statSync(db).size
-  for (const [file, says] of [
-    [db, /registry\.db exists; name a new file for the copy/],
-    ['no/such/copy.db', /no\/such does not exist; make it first/],
-  ] as const) {
-    const { code, err } = await runDossier(folder, ['backup', file, '--db', db])
-    assert.equal(code, 1)
-    assert.match(err, says)
-    assert.equal(err.trim().split('\n').length, 1)
-  }
-  assert.equal(statSync(db).size, size)
-  const missing = await runDossier(folder, ['backup', 'copy.db', '--db', 'none.db'])
-  assert.match(missing.err, /none\.db does not exist/)
-  assert.ok(!existsSync(join(folder, 'none.db')) && !existsSync(join(folder, 'copy.db')))
-})
+if (isFile)
+  test('backup never writes over a file, and says what it cannot write', async (t) => {
+    const folder = makeFolder(t)
+    const db = await makeRegistry(folder)
+    const size = statSync(db).size
+    for (const [file, says] of [
+      [db, /registry\.db exists; name a new file for the copy/],
+      ['no/such/copy.db', /no\/such does not exist; make it first/],
+    ] as const) {
+      const { code, err } = await runDossier(folder, ['backup', file, '--db', db])
+      assert.equal(code, 1)
+      assert.match(err, says)
+      assert.equal(err.trim().split('\n').length, 1)
+    }
+    assert.equal(statSync(db).size, size)
+    const missing = await runDossier(folder, ['backup', 'copy.db', '--db', 'none.db'])
+    assert.match(missing.err, /none\.db does not exist/)
+    assert.ok(!existsSync(join(folder, 'none.db')) && !existsSync(join(folder, 'copy.db')))
+  })
 
 test('prune forgets former states, tells how many, and the store stays sound', async (t) => {
   const folder = makeFolder(t)
@@ -322,12 +251,13 @@ for (const [args, says] of mistakes) {
   })
 }
 
-test('what an older Dossier wrote is upgraded by a command that writes', async (t) => {
-  const folder = makeFolder(t)
-  const path = await makeRegistry(folder)
-  const db = new DatabaseSync(path)
-  // The tables of format 1, as far as they differ.
-  db.exec(`
+if (isFile)
+  test('what an older Dossier wrote is upgraded by a command that writes', async (t) => {
+    const folder = makeFolder(t)
+    const path = await makeRegistry(folder)
+    const db = new DatabaseSync(path)
+    // The tables of format 1, as far as they differ.
+    db.exec(`
     drop view companies_view;
     drop table companies_past;
     drop table company_attributes_past;
@@ -342,13 +272,16 @@ test('what an older Dossier wrote is upgraded by a command that writes', async (
     create view companies_view as select 1;
     pragma user_version = 1;
   `)
-  db.close()
-  const refused = await runDossier(folder, ['imports', '--db', path])
-  assert.equal(refused.code, 1)
-  assert.match(refused.err, /older Dossier \(format 1, this one reads 2\); any command that writes/)
-  assert.equal((await runDossier(folder, ['keys', 'list', '--db', path])).code, 0)
-  assert.equal((await runDossier(folder, ['verify', '--db', path])).code, 0)
-  const again = ['import', 'rights', 'rights.ndjson', '--db', path]
-  assert.equal((await runDossier(folder, again)).code, 0)
-  assert.equal(query(path, 'select past_from from store')[0]?.['past_from'], 4)
-})
+    db.close()
+    const refused = await runDossier(folder, ['imports', '--db', path])
+    assert.equal(refused.code, 1)
+    assert.match(
+      refused.err,
+      /older Dossier \(format 1, this one reads 2\); any command that writes/,
+    )
+    assert.equal((await runDossier(folder, ['keys', 'list', '--db', path])).code, 0)
+    assert.equal((await runDossier(folder, ['verify', '--db', path])).code, 0)
+    const again = ['import', 'rights', 'rights.ndjson', '--db', path]
+    assert.equal((await runDossier(folder, again)).code, 0)
+    assert.equal(query(path, 'select past_from from store')[0]?.['past_from'], 4)
+  })

@@ -148,7 +148,7 @@ test('an older extract is refused with both dates, and nothing is changed', asyn
     },
   )
   assert.equal(queryValue(db, 'select max(version) from imports'), 1)
-  assert.equal(queryValue(db, "select attributes ->> 'name' from company_attributes"), 'A')
+  assert.equal(queryValue(db, "select attributes ->> 'name' from companies_view"), 'A')
 })
 
 test('the column as_of wins over the day of the extract', async (t) => {
@@ -161,7 +161,7 @@ test('the column as_of wins over the day of the extract', async (t) => {
     changesIn(db).map(({ date, after }) => `${date} ${after}`),
     ['2025-02-11T09:00:00Z B', '2025-03-01T00:00:00Z C'],
   )
-  assert.equal(queryValue(db, "select attributes ->> 'as_of' from company_attributes"), null)
+  assert.equal(queryValue(db, "select attributes ->> 'as_of' from companies_view"), null)
 })
 
 test('a row that is older than what the registry holds of its company is refused', async (t) => {

@@ -10,6 +10,7 @@ import { changeResource, resources } from '../../src/resources/index.ts'
 import { openStoreInspector } from '../../src/store/open-store.ts'
 import { changesIn } from '../support/history.ts'
 import { importInto, makeFolder, query } from '../support/import-rows.ts'
+import { storeAt } from '../support/store-at.ts'
 
 const data = resolve(import.meta.dirname, '../../../shared/data')
 const skip = existsSync(data) ? false : 'the real data (../shared/data) is not beside this checkout'
@@ -217,7 +218,7 @@ for (const [register, [firstDay = '', ...laterDays]] of days) {
 }
 
 async function checkSound(db: string): Promise<void> {
-  const store = openStoreInspector(db, resources)
+  const store = await openStoreInspector(storeAt(db), resources)
   const { faults } = await store.verify(storedChecks(resources), () => undefined)
   await store.close()
   assert.deepEqual(faults, [])

@@ -8,6 +8,7 @@ import fc from 'fast-check'
 import { resources } from '../../src/resources/index.ts'
 import { openStoreReader } from '../../src/store/open-store.ts'
 import { importRows, makeFolder, query } from '../support/import-rows.ts'
+import { runsOf, storeAt } from '../support/store-at.ts'
 
 interface Given {
   /** Undefined where the content is the key. */
@@ -90,13 +91,13 @@ function readCompanies(db: string, known: Map<string, number>): void {
   assert.equal(new Set(known.values()).size, known.size)
 }
 
-function listing(db: string, company: number): readonly Listed[] {
+async function listing(db: string, company: number): Promise<readonly Listed[]> {
   const events = resources.find(({ name }) => name === 'events')
   assert.ok(events)
-  const store = openStoreReader(db, resources)
-  const page = store.readPage(events, company, 0, 1_000)
-  void store.close()
-  assert.ok(page !== undefined && !(page instanceof Promise))
+  const store = await openStoreReader(storeAt(db), resources)
+  const page = await store.readPage(events, company, 0, 1_000)
+  await store.close()
+  assert.ok(page !== undefined)
   const records = JSON.parse(`[${Buffer.from(page.records ?? []).toString()}]`) as Listed[]
   assert.equal(page.total, records.length)
   return records
@@ -140,11 +141,11 @@ test('any sequence of imports by key keeps each record’s id, in all listings, 
         for (const [company, id] of companies) {
           const standing = [...model].filter(([, record]) => record.companies.has(company))
           const expected = new Map(standing.map(([name, { given }]) => [name, given]))
-          checkListing(listing(db, id), expected, ids)
+          checkListing(await listing(db, id), expected, ids)
         }
       }
     }),
-    { numRuns: 30 },
+    { numRuns: runsOf(30) },
   )
 })
 
@@ -210,7 +211,9 @@ test('an assigned id is one that the wire may hold, even where a source uses the
   await importRows(db, 'rights', [{ id: greatest, company_id: greatest }], { source: 'a' })
   const row = { key: 'k', company_jurisdiction: 'GB', company_identifier: '1' }
   await importRows(db, 'rights', [row], { source: 'b' })
-  const safe = `typeof(id) = 'integer' and id between 1 and ${greatest}`
-  assert.equal(query(db, `select 1 from companies where ${safe}`).length, 2, 'companies')
-  assert.equal(query(db, `select 1 from rights where ${safe}`).length, 2, 'records')
+  for (const table of ['companies', 'rights']) {
+    const ids = query(db, `select id from ${table}`).map(({ id }) => Number(id))
+    const safe = ids.filter((id) => Number.isSafeInteger(id) && id > 0)
+    assert.equal(safe.length, 2, table)
+  }
 })

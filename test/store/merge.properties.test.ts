@@ -8,7 +8,8 @@ import fc from 'fast-check'
 import { resources } from '../../src/resources/index.ts'
 import type { Resource } from '../../src/resources/resource.ts'
 import { openStoreReader } from '../../src/store/open-store.ts'
-import { importRows, makeFolder, query } from '../support/import-rows.ts'
+import { importRows, makeFolder, queryStore } from '../support/import-rows.ts'
+import { runsOf, storeAt } from '../support/store-at.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
@@ -117,17 +118,16 @@ function expectedMeta(listing: readonly [number, Held][]) {
 /** What was served of a listing, and at which version, to tell whether both change together. */
 type Served = Map<number, { text: string; version: number }>
 
-function checkListing(
+async function checkListing(
   db: string,
   resource: Resource,
   model: Map<number, Held>,
   company: number,
   served: Served,
-): void {
-  const store = openStoreReader(db, resources)
-  const page = store.readPage(resource, company, 0, 1_000)
-  void store.close()
-  assert.ok(!(page instanceof Promise))
+): Promise<void> {
+  const store = await openStoreReader(storeAt(db), resources)
+  const page = await store.readPage(resource, company, 0, 1_000)
+  await store.close()
   const expected = expectedListing(resource, model, company)
   if (page === undefined) {
     assert.equal(expected.length, 0)
@@ -172,12 +172,12 @@ for (const name of ['rights', 'events']) {
           assert.ok(companiesCreated >= 0)
           assert.equal(recorded, 0)
           assert.deepEqual(told, counts)
-          for (const company of companies) checkListing(db, resource, model, company, served)
+          for (const company of companies) await checkListing(db, resource, model, company, served)
           const gaps = `select company_id from ${name} group by 1 having count(*) <> max(position) + 1`
-          assert.deepEqual(query(db, gaps), [])
+          assert.deepEqual(await queryStore(db, gaps), [])
         }
       }),
-      { numRuns: 40 },
+      { numRuns: runsOf(40) },
     )
   })
 }

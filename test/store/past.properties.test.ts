@@ -2,6 +2,7 @@
 // put together from present and past, to the bytes that were served then.
 
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { storedChecks } from '../../src/import/check-stored.ts'
@@ -11,10 +12,16 @@ import { openStoreInspector, openStoreWriter } from '../../src/store/open-store.
 import { importRows, query } from '../support/import-rows.ts'
 import { expectedBody, makeApp, pathOf, type TestApp } from '../support/make-app.ts'
 import type { WireRecord } from '../support/make-record.ts'
+import { runsOf, storeAt } from '../support/store-at.ts'
 
 const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
 const companies = [1, 2, 3]
 const listed = resources.filter(({ name }) => ['rights', 'events'].includes(name))
+
+/** The path that names its store, on whichever kind of store the suite runs. */
+function pathOfStore({ store }: TestApp): string {
+  return join(store.folder, 'registry.db')
+}
 
 interface Step {
   readonly target: string
@@ -102,7 +109,7 @@ function checkVersion(db: string, version: number, served: Served | undefined): 
 }
 
 async function checkSound(db: string): Promise<void> {
-  const store = openStoreInspector(db, resources)
+  const store = await openStoreInspector(storeAt(db), resources)
   const { faults } = await store.verify(storedChecks(resources), () => undefined)
   await store.close()
   assert.deepEqual(faults, [])
@@ -112,7 +119,7 @@ test(`every listing at every version is rebuilt to the byte (seed ${seed})`, asy
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 8 }), async (steps) => {
       const app = await makeApp(t)
-      const { db } = app.store
+      const db = pathOfStore(app)
       const versions = [await serve(app)]
       for (const { target, source, isSnapshot, rows } of steps) {
         const { version } = await importRows(db, target, rows, { source, isSnapshot })
@@ -123,20 +130,20 @@ test(`every listing at every version is rebuilt to the byte (seed ${seed})`, asy
       await checkSound(db)
       await app.app.close()
     }),
-    { numRuns: 30, seed },
+    { numRuns: runsOf(30), seed },
   )
 })
 
 test('pruning leaves what is young, and forgets all of the past where nothing of it is', async (t) => {
   const app = await makeApp(t)
-  const { db } = app.store
+  const db = pathOfStore(app)
   const versions = [await serve(app)]
   for (const value of ['x', 'y', 'z', 'w']) {
     const rows = companies.map((company) => ({ id: company, company_id: company, name: value }))
     await importRows(db, 'rights', value === 'z' ? rows.slice(1) : rows, { isSnapshot: true })
     versions.push(await serve(app))
   }
-  const writer = openStoreWriter(db, resources)
+  const writer = await openStoreWriter(storeAt(db), resources)
   const untouched = await writer.prune(0, () => undefined)
   assert.equal(untouched.earliestVersion, 0)
   assert.equal(untouched.forgotten['rights'], 0)
@@ -150,7 +157,7 @@ test('pruning leaves what is young, and forgets all of the past where nothing of
 
 test('a store of many versions forgets exactly what was replaced before', async (t) => {
   const app = await makeApp(t)
-  const { db } = app.store
+  const db = pathOfStore(app)
   const versions = [await serve(app)]
   for (const value of ['x', 'y', 'z', 'w']) {
     await importRows(db, 'rights', [{ id: 1, company_id: 1, name: value }])
@@ -159,7 +166,7 @@ test('a store of many versions forgets exactly what was replaced before', async 
     await new Promise((resolve) => setTimeout(resolve, 5))
   }
   const [third] = query(db, 'select committed_at from imports where version = 3')
-  const writer = openStoreWriter(db, resources)
+  const writer = await openStoreWriter(storeAt(db), resources)
   const pruned = await writer.prune(Number(third?.['committed_at']), () => undefined)
   await writer.close()
   assert.equal(pruned.earliestVersion, 2)
@@ -169,8 +176,7 @@ test('a store of many versions forgets exactly what was replaced before', async 
 })
 
 test('a company that gets its name leaves its nameless state in the past', async (t) => {
-  const { store } = await makeApp(t)
-  const { db } = store
+  const db = pathOfStore(await makeApp(t))
   await importRows(db, 'rights', [{ id: 1, company_id: 7, name: 'x' }])
   await importRows(db, 'companies', [{ id: 7, jurisdiction: 'XX', identifier: 'seven', town: 'A' }])
   await importRows(db, 'companies', [{ id: 7, jurisdiction: 'XX', identifier: 'seven', town: 'B' }])

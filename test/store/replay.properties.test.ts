@@ -8,6 +8,7 @@ import fc from 'fast-check'
 import { attributeText } from '../../src/import/attribute-text.ts'
 import { changeResource } from '../../src/resources/index.ts'
 import { importRows, makeFolder, query } from '../support/import-rows.ts'
+import { runsOf } from '../support/store-at.ts'
 import { changesIn, importExtract } from '../support/history.ts'
 
 const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
@@ -90,7 +91,7 @@ test(`companies: first state and events give the present state (seed ${seed})`, 
       assert.deepEqual(first, present)
       checkServed(db, present)
     }),
-    { numRuns: 60, seed },
+    { numRuns: runsOf(60), seed },
   )
 })
 
@@ -161,7 +162,7 @@ test(`officers: the first set and events give the present set (seed ${seed})`, a
         assert.deepEqual([...texts].sort(), [...(present.get(company) ?? [])].sort())
       }
     }),
-    { numRuns: 60, seed },
+    { numRuns: runsOf(60), seed },
   )
 })
 

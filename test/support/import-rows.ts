@@ -4,7 +4,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync, type SQLOutputValue } from 'node:sqlite'
-import type { TestContext } from 'node:test'
 import {
   type ImportReport,
   type ImportRequest,
@@ -13,10 +12,13 @@ import {
 import { findSourceFiles } from '../../src/import/source-file.ts'
 import { resources } from '../../src/resources/index.ts'
 import type { Resource } from '../../src/resources/resource.ts'
-import { openStoreWriter } from '../../src/store/open-store.ts'
+import { isServerStore, openStoreWriter } from '../../src/store/open-store.ts'
+import { openSession } from '../../src/store/postgres/connect.ts'
+import { queryServer } from './query-server.ts'
+import { storeAt, type StoreKind } from './store-at.ts'
 
 /** A folder that is gone when the test ends. */
-export function makeFolder(t: Pick<TestContext, 'after'>): string {
+export function makeFolder(t: { after(work: () => void): void }): string {
   const folder = mkdtempSync(join(tmpdir(), 'dossier-test-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   return folder
@@ -26,6 +28,10 @@ export function makeFolder(t: Pick<TestContext, 'after'>): string {
 export type ImportOptions = Partial<Omit<ImportRequest, 'resource' | 'files'>> & {
   /** The resources that the store is opened with; all declared ones if not given. */
   readonly resources?: readonly Resource[]
+  /** The kind of store that the path stands for; the one that the suite runs on if not given. */
+  readonly kind?: StoreKind
+  /** The URL of a store, in place of the one that the path stands for. */
+  readonly at?: string
 }
 
 /** Imports files into the store at `db`, as `dossier import TARGET FILE…` would. */
@@ -36,7 +42,7 @@ export async function importInto(
   options: ImportOptions = {},
 ): Promise<ImportReport> {
   const known = options.resources ?? resources
-  const store = openStoreWriter(db, known)
+  const store = await openStoreWriter(options.at ?? storeAt(db, options.kind), known)
   try {
     return await importFiles(store, {
       resource: known.find(({ name }) => name === target),
@@ -71,14 +77,26 @@ export async function importRows(
   return importInto(db, target, [path], options)
 }
 
-/** The rows of a query over a store. */
+/** The rows of a query over a store; in SQL that both kinds of store understand. */
 export function query(db: string, sql: string): Record<string, SQLOutputValue>[] {
-  const connection = new DatabaseSync(db, { readOnly: true })
+  const at = storeAt(db)
+  if (isServerStore(at)) return queryServer(at, sql)
+  const connection = new DatabaseSync(at, { readOnly: true })
   try {
     return connection.prepare(sql).all()
   } finally {
     connection.close()
   }
+}
+
+/** The same where the test waits, in this process. */
+export async function queryStore(db: string, sql: string): Promise<Record<string, unknown>[]> {
+  const at = storeAt(db)
+  if (!isServerStore(at)) return query(at, sql)
+  const client = await openSession(at)
+  const { rows } = await client.query<Record<string, unknown>>(sql)
+  await client.end()
+  return rows
 }
 
 /** The one value that a query over a store gives. */

@@ -3,9 +3,10 @@
 import assert from 'node:assert/strict'
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { storeAt } from './store-at.ts'
 
 export const dossier = resolve(import.meta.dirname, '../../bin/dossier')
 
@@ -60,7 +61,8 @@ export function runDossier(
 
 function launch(cwd: string, args: readonly string[], options: RunOptions): RunningDossier {
   const [command = dossier, ...words] = [...(options.via ?? []), dossier, ...args]
-  const child = spawn(command, words, { cwd, env: { ...process.env, ...options.env } })
+  const env = { ...process.env, ...storeOf(cwd), ...options.env }
+  const child = spawn(command, words, { cwd, env })
   const said = { out: '', err: '' }
   child.stdout.setEncoding('utf8').on('data', (text: string) => (said.out += text))
   child.stderr.setEncoding('utf8').on('data', (text: string) => (said.err += text))
@@ -95,4 +97,11 @@ export function peakMemoryMb(pid: number | undefined): number {
   } catch {
     return 0
   }
+}
+
+/** Has the store that a command takes by default stand for a file in its folder. */
+export function storeOf(cwd: string): Record<string, string> {
+  const file = join(cwd, 'dossier.db')
+  const db = storeAt(file)
+  return db === file ? {} : { DOSSIER_DB: db }
 }

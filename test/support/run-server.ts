@@ -7,6 +7,8 @@ import { connect, type Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { failureText } from './make-app.ts'
+import { isServerStore } from '../../src/store/open-store.ts'
+import { storeAt } from './store-at.ts'
 import type { Scope } from './temp-store.ts'
 
 const executable = fileURLToPath(new URL('../../bin/dossier', import.meta.url))
@@ -36,7 +38,11 @@ export async function runServer(
   { openFilesMax }: { readonly openFilesMax?: number } = {},
 ): Promise<Server> {
   const port0 = options.includes('--port') ? [] : ['--port', '0']
-  const args = ['serve', '--db', db, ...port0, '--log-format', 'json', ...options]
+  const at = storeAt(db)
+  // Who tests what a request may take of a server says so; a slow machine is no fault.
+  const isPatient = isServerStore(at) && !options.includes('--pool')
+  const patience = isPatient ? ['--wait-ms', '20000', '--statement-ms', '20000'] : []
+  const args = ['serve', '--db', at, ...port0, ...patience, '--log-format', 'json', ...options]
   const limit = openFilesMax === undefined ? '' : `ulimit -n ${openFilesMax};`
   const child = spawn('bash', ['-c', `${limit} exec "$0" "$@"`, executable, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -10,6 +10,7 @@ import { findSourceFiles } from '../../src/import/source-file.ts'
 import type { Resource } from '../../src/resources/resource.ts'
 import { openStoreWriter } from '../../src/store/open-store.ts'
 import type { WireRecord } from './make-record.ts'
+import { storeAt } from './store-at.ts'
 
 /** What cleans up after a test: a test's context, or `node:test` itself for a whole file. */
 export interface Scope {
@@ -32,7 +33,7 @@ export interface KeyOptions {
 }
 
 export interface TempStore {
-  /** The file. */
+  /** The file, or the URL. */
   readonly db: string
   /** A folder that is removed at the end. */
   readonly folder: string
@@ -50,8 +51,8 @@ export async function makeTempStore(
   resources: readonly Resource[],
 ): Promise<TempStore> {
   const folder = await mkdtemp(join(tmpdir(), 'dossier-test-'))
-  const db = join(folder, 'registry.db')
-  const writer = openStoreWriter(db, resources)
+  const db = storeAt(join(folder, 'registry.db'))
+  const writer = await openStoreWriter(db, resources)
   scope.after(async () => {
     await writer.close()
     await rm(folder, { recursive: true })

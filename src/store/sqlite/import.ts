@@ -2,8 +2,9 @@
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { OperatorError } from '../../operator-error.ts'
 import { companyColumns, type Resource } from '../../resources/resource.ts'
+import { assignedIdEnd, assignedIdMin, noteIds, type StagedIds } from '../assigned-ids.ts'
+import { refuseOlder, targetOf } from '../order-of-extracts.ts'
 import type {
   ImportCounts,
   ImportedFile,
@@ -17,7 +18,6 @@ import type {
 import * as merge from './merge.ts'
 import { mergeCompanies } from './merge-companies.ts'
 import { appendRecorded, stageDifferences } from './recording.ts'
-import { assignedIdEnd, assignedIdMin } from './schema.ts'
 import { beginWriting, commit } from './transaction.ts'
 
 type Parameters = Record<string, string | number | null>
@@ -30,7 +30,7 @@ export function beginImport(db: DatabaseSync, plan: ImportPlan): ImportSession {
   // Rows that are staged in one transaction are not written to disk one by one.
   db.exec('begin')
   const insert = db.prepare('insert into stage values (null, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
-  const staged: StagedIds = { $stagedId: 0, $stagedCompanyId: 0 }
+  const staged: StagedIds = { id: 0, companyId: 0 }
   let turn: Turn | undefined
 
   return {
@@ -63,21 +63,6 @@ export function beginImport(db: DatabaseSync, plan: ImportPlan): ImportSession {
   }
 }
 
-/** The greatest ids that come with an import; those that it assigns follow them. */
-interface StagedIds extends Parameters {
-  $stagedId: number
-  $stagedCompanyId: number
-}
-
-function noteIds(staged: StagedIds, { id, companyId }: StagedRow): void {
-  staged.$stagedId = greaterId(staged.$stagedId, id)
-  staged.$stagedCompanyId = greaterId(staged.$stagedCompanyId, companyId)
-}
-
-function greaterId(greatest: number, id: number | null): number {
-  return id !== null && id > greatest && id < assignedIdEnd ? id : greatest
-}
-
 function stageRow(insert: StatementSync, place: Place, row: StagedRow): void {
   insert.run(
     place.file,
@@ -108,9 +93,10 @@ function takeTurn(db: DatabaseSync, plan: ImportPlan, staged: StagedIds): Turn {
   const source = sourceId(db, plan.source)
   const version = Number(value(db, 'select coalesce(max(version), 0) + 1 from imports'))
   const asOf = plan.asOf ?? (value(db, 'select max(as_of) from stage') as string | null)
-  if (asOf !== null) refuseOlder(db, plan, source, asOf)
+  if (asOf !== null) refuseOlder(plan, asOf, lastDay(db, plan, source))
   const parameters = {
-    ...staged,
+    $stagedId: staged.id,
+    $stagedCompanyId: staged.companyId,
     $source: source,
     $version: version,
     $isSnapshot: plan.isSnapshot ? 1 : 0,
@@ -126,24 +112,10 @@ function takeTurn(db: DatabaseSync, plan: ImportPlan, staged: StagedIds): Turn {
   return { version, source, asOf, parameters }
 }
 
-function refuseOlder(db: DatabaseSync, plan: ImportPlan, source: number, asOf: string): void {
-  const last = db
+function lastDay(db: DatabaseSync, plan: ImportPlan, source: number): string | null {
+  return db
     .prepare('select max(as_of) as as_of from imports where source_id = ? and resource = ?')
     .get(source, targetOf(plan))?.['as_of'] as string | null
-  if (last === null || last <= asOf) return
-  throw new OperatorError(
-    `the extract is as of ${day(asOf)}, but ${targetOf(plan)} of the source ${plan.source} ` +
-      `have been imported as of ${day(last)}; import extracts in the order of their days`,
-  )
-}
-
-/** A moment of the wire, short where it is the first of its day. */
-function day(moment: string): string {
-  return moment.replace('T00:00:00Z', '')
-}
-
-function targetOf({ resource }: ImportPlan): string {
-  return resource?.name ?? 'companies'
 }
 
 async function mergeStaged(

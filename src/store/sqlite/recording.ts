@@ -1,10 +1,11 @@
 // What an import changes, recorded as records of another resource: found before the merge writes
 // over it, appended after it, in the same transaction.
 
-import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Resource } from '../../resources/resource.ts'
-import type { Difference, Recording, StagedRow, Standing } from '../store.ts'
+import { collectDifferences, type DifferenceRow } from '../differences.ts'
+import type { Difference, Recording, StagedRow } from '../store.ts'
 import { companyDifferences } from './merge-companies.ts'
 import { appendRecords, gone, recordText } from './merge.ts'
 
@@ -51,38 +52,13 @@ function* findDifferences(
   }
   const rows = db.prepare(resource ? listingDifferences(resource.name) : companyDifferences)
   rows.setAllowUnknownNamedParameters(true)
-  let difference: OpenDifference | undefined
+  const differences = collectDifferences()
   for (const row of rows.iterate(parameters)) {
-    if (difference === undefined || difference.companyId !== row['id']) {
-      if (difference) yield difference
-      difference = openDifference(row)
-    }
-    const text = String(row['text'])
-    if (row['is_before']) difference.before.texts.push(text)
-    if (row['is_after']) difference.after.texts.push(text)
+    const difference = differences.add(row as unknown as DifferenceRow)
+    if (difference) yield difference
   }
-  if (difference) yield difference
-}
-
-/** A difference whose texts are still being read. */
-interface OpenDifference extends Difference {
-  readonly before: OpenStanding
-  readonly after: OpenStanding
-}
-
-interface OpenStanding extends Standing {
-  readonly texts: string[]
-}
-
-function openDifference(row: Record<string, SQLOutputValue>): OpenDifference {
-  return {
-    companyId: Number(row['id']),
-    companyJurisdiction: row['jurisdiction'] as string | null,
-    companyIdentifier: row['identifier'] as string | null,
-    asOf: String(row['as_of']),
-    before: { isPresent: row['was_present'] === 1, texts: [] },
-    after: { isPresent: row['is_present'] === 1, texts: [] },
-  }
+  const last = differences.end()
+  if (last) yield last
 }
 
 /** The statements that append what was recorded after row `$after` of the stage. */

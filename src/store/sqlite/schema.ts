@@ -8,11 +8,6 @@ export const applicationId = 0x444f5353
 /** What `PRAGMA user_version` says: raised whenever the tables change their meaning. */
 export const schemaVersion = 2
 
-/** Ids that the store assigns begin here, out of the way of those that sources bring. */
-export const assignedIdMin = 1_000_000_000_001
-/** Ids of sources from here on (2^52) are not followed: behind them there is too little room. */
-export const assignedIdEnd = 4_503_599_627_370_496
-
 /** Settings that only take effect before the first table is made. */
 export const filePragmas = `
   pragma page_size = 16384;

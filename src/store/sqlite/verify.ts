@@ -1,20 +1,11 @@
-// A look at everything that a store holds, in one snapshot: is it what it should be?
+// What verifying a store (../verify.ts) needs to be told of SQLite.
 
-import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { DatabaseSync } from 'node:sqlite'
 import type { Resource } from '../../resources/resource.ts'
 import type { StoredChecks, Verification } from '../store.ts'
+import { type VerifiedDatabase, type VerifiedRow, verifyStore } from '../verify.ts'
 
-/** How many faults of one kind are told each by itself. */
-export const faultsToldMax = 20
-
-type Row = Record<string, SQLOutputValue>
-
-/** A kind of fault: rows that there should not be, and what each says. */
-interface Rule {
-  readonly sql: string
-  readonly tell: (row: Row) => string
-}
+const batchSize = 10_000
 
 /**
  * Looks at everything that is stored, and changes nothing.
@@ -27,257 +18,48 @@ export async function verify(
   checks: StoredChecks,
   onStep: (step: string) => void,
 ): Promise<Verification> {
-  const faults = collectFaults()
-  const counts: Record<string, number> = {}
   db.exec('begin')
   try {
-    onStep('the file')
-    for (const row of db.prepare('pragma integrity_check').iterate()) {
-      if (row['integrity_check'] !== 'ok')
-        faults.add('file', `file: ${text(row['integrity_check'])}`)
-    }
-    onStep('companies')
-    await applyRules(db, companyRules, faults)
-    Object.assign(counts, await verifyAttributes(db, checks, faults, onStep))
-    for (const resource of resources) {
-      onStep(resource.name)
-      await applyRules(db, listingRules(resource), faults)
-      Object.assign(counts, await verifyRecords(db, resource, checks, faults, onStep))
-    }
-  } catch (error) {
-    if (!isDamage(error)) throw error
-    faults.add('file', `file: it cannot be read to its end: ${error.message}`)
+    const found = await verifyStore(verifiedDatabase(db), resources, checks, onStep)
+    return { ...found, notes: [] }
   } finally {
     if (db.isTransaction) db.exec('rollback')
   }
-  return { counts, faults: faults.told() }
+}
+
+function verifiedDatabase(db: DatabaseSync): VerifiedDatabase {
+  return {
+    *damage() {
+      for (const { integrity_check: said } of db.prepare('pragma integrity_check').iterate()) {
+        if (said !== 'ok') yield String(said)
+      }
+    },
+    *batches(sql) {
+      let rows: VerifiedRow[] = []
+      for (const row of db.prepare(sql).iterate()) {
+        rows.push(row)
+        if (rows.length < batchSize) continue
+        yield rows
+        rows = []
+      }
+      yield rows
+    },
+    damageIn: (error) => (isDamage(error) ? error.message : undefined),
+    toldId: `iif(json_valid(record), record ->> 'id', null)`,
+    metaOfListings: (name, metaOf) => `
+      select company_id, '[' || group_concat(
+          '{"type":' || type || ',"count":' || n || '}', ',' order by n desc, type ->> '$'
+        ) || ']' as meta
+      from (
+        select company_id, record -> '${metaOf}' as type, count(*) as n
+        from ${name} group by company_id, record -> '${metaOf}'
+      ) group by company_id`,
+    rules: {},
+  }
 }
 
 function isDamage(error: unknown): error is Error {
   const code = error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : 0
   // SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_IOERR
   return [10, 11, 26].includes(code)
-}
-
-function collectFaults() {
-  const kinds = new Map<string, { told: string[]; count: number }>()
-  return {
-    add(kind: string, sentence: string): void {
-      const known = kinds.get(kind) ?? { told: [], count: 0 }
-      kinds.set(kind, known)
-      known.count += 1
-      if (known.count <= faultsToldMax) known.told.push(sentence)
-    },
-    told(): string[] {
-      return [...kinds].flatMap(([kind, { told, count }]) =>
-        count > told.length ? [...told, `${kind}: … and ${count - told.length} more`] : told,
-      )
-    },
-  }
-}
-
-type Faults = ReturnType<typeof collectFaults>
-
-async function applyRules(
-  db: DatabaseSync,
-  rules: Readonly<Record<string, Rule>>,
-  faults: Faults,
-): Promise<void> {
-  for (const [kind, { sql, tell }] of Object.entries(rules)) {
-    for (const row of db.prepare(sql).iterate()) faults.add(kind, tell(row))
-    await nextTurn()
-  }
-}
-
-/** Gives each row to `look`, with a turn of the event loop now and then; gives their number. */
-async function eachRow(
-  db: DatabaseSync,
-  sql: string,
-  onStep: () => void,
-  look: (row: Row) => void,
-): Promise<number> {
-  let rows = 0
-  for (const row of db.prepare(sql).iterate()) {
-    look(row)
-    rows += 1
-    if (rows % 10_000 > 0) continue
-    onStep()
-    await nextTurn()
-  }
-  return rows
-}
-
-async function verifyAttributes(
-  db: DatabaseSync,
-  checks: StoredChecks,
-  faults: Faults,
-  onStep: (step: string) => void,
-): Promise<Record<string, number>> {
-  const [companies] = db.prepare('select count(*) as n from companies').all()
-  const look = (state: string) => (row: Row) => {
-    const reason = checks.checkAttributes(text(row['attributes']), text(row['digest']))
-    if (reason === undefined) return
-    faults.add('attributes', `attributes of company ${text(row['company_id'])}${state}: ${reason}`)
-  }
-  const step = () => onStep('companies')
-  const attributes = `select company_id, attributes, digest from company_attributes`
-  await eachRow(db, attributes, step, look(''))
-  const past = `select company_id, attributes, digest from company_attributes_past`
-  const former = await eachRow(db, past, step, look(', in the past'))
-  return { companies: Number(companies?.['n']), 'companies, former states': former }
-}
-
-async function verifyRecords(
-  db: DatabaseSync,
-  resource: Resource,
-  checks: StoredChecks,
-  faults: Faults,
-  onStep: (step: string) => void,
-): Promise<Record<string, number>> {
-  const { name } = resource
-  const look = (state: string) => (row: Row) => {
-    const reason =
-      row['id'] !== row['told_id']
-        ? `says that its id is ${text(row['told_id'])}`
-        : checks.checkRecord(resource, text(row['record']), text(row['sort']), text(row['digest']))
-    if (reason === undefined) return
-    const place = `company ${text(row['company_id'])}, record ${text(row['id'])}${state}`
-    faults.add(`${name} records`, `${name} of ${place}: ${reason}`)
-  }
-  const columns = `company_id, id, sort, digest, record,
-    iif(json_valid(record), record ->> 'id', null) as told_id`
-  const step = () => onStep(name)
-  const records = await eachRow(db, `select ${columns} from ${name}`, step, look(''))
-  const past = `select ${columns} from ${name}_past`
-  const former = await eachRow(db, past, step, look(', in the past'))
-  return { [name]: records, [`${name}, former states`]: former }
-}
-
-const isUnknownVersion = (column: string) => `${column} not in (select version from imports)`
-
-const companyRules: Readonly<Record<string, Rule>> = {
-  'company attributes': {
-    sql: `select company_id from company_attributes
-      where company_id not in (select id from companies)
-        or source_id not in (select id from sources) or ${isUnknownVersion('version')}`,
-    tell: (row) =>
-      `company ${text(row['company_id'])}: attributes of no company, source or version`,
-  },
-  'company past': {
-    sql: `select company_id, version, until from company_attributes_past
-      where version >= until or ${isUnknownVersion('until')}
-      union all
-      select company_id, version, until from companies_past
-      where version >= until or ${isUnknownVersion('until')}`,
-    tell: (row) =>
-      `company ${text(row['company_id'])}: a former state stood from version ` +
-      `${text(row['version'])} to ${text(row['until'])}`,
-  },
-}
-
-/** What must hold of the listings of a resource and their heads (the third and the fourth idea). */
-function listingRules(resource: Resource): Readonly<Record<string, Rule>> {
-  const { name, metaOf } = resource
-  const company = (row: Row) => `${name} of company ${text(row['company_id'])}`
-  return {
-    [`${name} positions`]: {
-      sql: positionFaults(name),
-      tell: (row) =>
-        `${company(row)}: ${text(row['records'])} records at the positions ` +
-        `${text(row['first'])} to ${text(row['last'])}, and a head that says ${text(row['total'])}`,
-    },
-    [`${name} order`]: {
-      sql: orderFaults(name),
-      tell: (row) =>
-        `${company(row)}: the record at position ${text(row['place'])} is out of order`,
-    },
-    [`${name} versions`]: {
-      sql: headVersionFaults(name),
-      tell: (row) =>
-        `${company(row)}: the head says that version ${text(row['version'])} changed it last, ` +
-        `its records that ${text(row['newest'])} did`,
-    },
-    [`${name} rows`]: {
-      sql: rowFaults(name),
-      tell: (row) =>
-        `${company(row)}: a record of no company, source or version, or of a wrong time`,
-    },
-    [`${name} identities`]: {
-      sql: `select id, min(company_id) as company_id from ${name} group by id
-        having min(digest) <> max(digest) or min(source_id) <> max(source_id)`,
-      tell: (row) => `${name}: the record ${text(row['id'])} stands with more than one content`,
-    },
-    ...(metaOf === undefined
-      ? {}
-      : {
-          [`${name} meta`]: {
-            sql: metaFaults(name, metaOf),
-            tell: (row) => `${company(row)}: meta does not count what is there`,
-          },
-        }),
-  }
-}
-
-const positionFaults = (name: string) => `
-  select coalesce(l.company_id, h.company_id) as company_id, coalesce(l.records, 0) as records,
-    l.first, l.last, h.total
-  from (
-    select company_id, count(*) as records, min(position) as first, max(position) as last
-    from ${name} group by company_id
-  ) l
-  full join (select * from heads where resource = '${name}') h on h.company_id = l.company_id
-  where l.first <> 0 or l.last <> l.records - 1
-    or coalesce(h.total, -1) <> coalesce(l.records, 0)`
-
-const orderFaults = (name: string) => `
-  select company_id, place from (
-    select company_id, position as place, sort, id, lag(sort) over one as sort_before,
-      lag(id) over one as id_before
-    from ${name} window one as (partition by company_id order by position)
-  )
-  where (sort_before, id_before) >= (sort, id)`
-
-// A head of which the last change was pruned says a version that no record tells any more.
-const headVersionFaults = (name: string) => `
-  select h.company_id, h.version, l.newest
-  from heads h
-  left join (
-    select company_id, max(version) as newest from (
-      select company_id, version from ${name}
-      union all
-      select company_id, until from ${name}_past
-    ) group by company_id
-  ) l on l.company_id = h.company_id
-  where h.resource = '${name}' and (
-    h.version < l.newest
-    or h.version > coalesce(l.newest, 0) and h.version > (select past_from from store)
-  )`
-
-const rowFaults = (name: string) => `
-  select company_id from ${name}
-    where ${isUnknownVersion('version')} or source_id not in (select id from sources)
-  union all
-  select company_id from heads
-    where resource = '${name}' and company_id not in (select id from companies)
-  union all
-  select company_id from ${name}_past
-    where version >= until or ${isUnknownVersion('until')}
-      or source_id not in (select id from sources)`
-
-const metaFaults = (name: string, metaOf: string) => `
-  select h.company_id
-  from heads h
-  left join (
-    select company_id, '[' || group_concat(
-        '{"type":' || type || ',"count":' || n || '}', ',' order by n desc, type ->> '$'
-      ) || ']' as meta
-    from (
-      select company_id, record -> '${metaOf}' as type, count(*) as n
-      from ${name} group by company_id, record -> '${metaOf}'
-    ) group by company_id
-  ) l on l.company_id = h.company_id
-  where h.resource = '${name}' and h.meta is not coalesce(l.meta, '[]')`
-
-function text(value: SQLOutputValue | undefined): string {
-  return value === null || value === undefined ? 'nothing' : String(value)
 }

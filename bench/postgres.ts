@@ -1,0 +1,128 @@
+// What is measured on PostgreSQL: a server of its own, on the same machine, made for the run.
+
+import { execFileSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Client } from 'pg'
+import { startPostgres } from '../test/support/postgres-server.ts'
+import { dossier, folder, makeFile, type Shape } from './files.ts'
+import { compare, type Figure, type Measure } from './measures.ts'
+import { importFile, type Server, start, startDossier } from './processes.ts'
+
+const port = 18_090
+
+// As an operator would have it: safe on disk, memory for what is read at random.
+const settings = {
+  fsync: 'on',
+  full_page_writes: 'on',
+  shared_buffers: '1GB',
+  max_wal_size: '8GB',
+}
+
+/** What a store in PostgreSQL is to reach. */
+export const onPostgres: Measure = async (scale) => {
+  const server = await startPostgres({ settings })
+  try {
+    const rights: Shape = {
+      ...{ resource: 'rights', records: 1e6 * scale, listing: 100, order: 'clustered' },
+    }
+    return [
+      ...(await importing(server.url, rights)),
+      ...(await randomPages(server.url, rights)),
+      ...(await lastPage(server.url, scale)),
+    ]
+  } finally {
+    await server.remove()
+  }
+}
+
+const rounds = 3
+
+async function importing(url: string, shape: Shape): Promise<Figure[]> {
+  const file = makeFile(shape)
+  const rates = { first: [] as number[], again: [] as number[], peakMb: [] as number[] }
+  for (let round = 0; round < rounds; round++) {
+    const db = `${url}?schema=round_${round}`
+    for (const rate of [rates.first, rates.again]) {
+      const { seconds, peakMb } = await importFile(shape.resource, file, db)
+      rate.push(shape.records / seconds)
+      rates.peakMb.push(peakMb)
+    }
+  }
+  const what = 'PostgreSQL: import of 1,000,000'
+  return [
+    { what, unit: 'records/s', values: rates.first, reach: { least: 40_000 } },
+    { what: `${what}, again`, unit: 'records/s', values: rates.again, reach: { least: 80_000 } },
+    { what: `${what}, memory`, unit: 'MB', values: rates.peakMb, reach: { most: 350 } },
+  ]
+}
+
+function makeKey(db: string): string {
+  const args = ['keys', 'create', '--name', 'bench', '--db', db]
+  return execFileSync(dossier, args).toString().trim()
+}
+
+async function randomPages(url: string, { records, listing }: Shape): Promise<Figure[]> {
+  const db = `${url}?schema=round_0`
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  // The bytes as they are: no compression that the other side does not have.
+  await client.query(`
+    create table bare (company_id bigint primary key, body text storage external);
+    insert into bare
+      select company_id, '{"ok":true,"rights":[' || string_agg(record, ',' order by position)
+        || '],"total":100,"pagination_total":100,"pagination_offset":0}'
+      from round_0.rights group by company_id`)
+  await client.query('vacuum analyze')
+  await client.end()
+  const key = makeKey(db)
+  const served = await startDossier(db, port, 0)
+  const bare = await startBare(served, url, key)
+  try {
+    const path = '/api/v1/companies/{}/rights'
+    const question = { key, path, companies: records / listing }
+    const { rate, cpu } = await compare([served, question], [bare, question])
+    const what = 'PostgreSQL: random pages of 100, cache off'
+    return [
+      { what, unit: '÷ bare driver', values: rate, reach: { least: 0.6 } },
+      { what: `${what}, by processor`, unit: '÷ bare driver', values: cpu, reach: undefined },
+    ]
+  } finally {
+    await bare.stop()
+    await served.stop()
+  }
+}
+
+async function startBare(served: Server, url: string, key: string): Promise<Server> {
+  const answer = await fetch(`http://127.0.0.1:${served.port}/api/v1/companies/1/rights`, {
+    headers: { authorization: `Bearer ${key}`, 'accept-encoding': 'identity' },
+  })
+  await answer.arrayBuffer()
+  const ofTheConnection = ['connection', 'keep-alive', 'date', 'content-length']
+  const headers = Object.fromEntries(
+    [...answer.headers].filter(([name]) => !ofTheConnection.includes(name)),
+  )
+  const file = join(folder, `headers-${process.pid}.json`)
+  writeFileSync(file, JSON.stringify({ headers }))
+  const script = join(import.meta.dirname, 'bare-postgres.ts')
+  return start(port + 1, [process.execPath, script, String(port + 1), url, file])
+}
+
+async function lastPage(url: string, scale: number): Promise<Figure[]> {
+  const shape: Shape = {
+    ...{ resource: 'events', records: 1e6 * scale, listing: 1e6 * scale, order: 'clustered' },
+  }
+  const db = `${url}?schema=last_page`
+  await importFile('events', makeFile(shape), db)
+  const key = makeKey(db)
+  const served = await startDossier(db, port, 0)
+  try {
+    const page = (n: number) =>
+      [served, { key, path: `/api/v1/companies/1/events?page=${n}`, connections: 1 }] as const
+    const { latency } = await compare(page(1e4 * scale), page(1))
+    const what = 'PostgreSQL: last page of 1,000,000'
+    return [{ what, unit: '÷ first (time)', values: latency, reach: { most: 1.2 } }]
+  } finally {
+    await served.stop()
+  }
+}

@@ -1,0 +1,512 @@
+// The merge of an import's staged rows into the registry, as statements over sets: the steps of
+// the embedded store, in PostgreSQL's words.
+//
+// stage     the rows as they were checked, in the order read
+// placed    the same, small: company and id found or assigned, repetitions gone
+// refused   those that only the registry could find fault with
+// change    those that are new, or differ from what stands in their listing
+// removal   what a snapshot lacks
+// edit      where each listing changes: the first position that cannot stay
+// pending   what stands from there on, cut off, to be appended again in order with what is new
+//
+// `$source`, `$version` and the like are the import's own numbers and words (never a source's, let
+// alone a request's): `runSteps` in import.ts writes them in, since a table cannot be made of a
+// statement with parameters. Temporary tables are analysed as they are made, as nothing else does
+// it: without that, a plan that is good for a few rows would be taken for millions.
+
+import type { Resource } from '../../resources/resource.ts'
+
+/** The statements that differ between records and companies, in the order in which they run. */
+export interface MergeSteps {
+  readonly place: readonly string[]
+  readonly refuse: readonly string[]
+  readonly findChanges: readonly string[]
+  readonly apply: readonly string[]
+}
+
+const text = 'text collate "C"'
+
+/** Temporary tables are the session's own, and gone with it. */
+export const createStage = `
+  create temp table stage (
+    seq bigint not null,
+    file integer not null, number bigint not null,
+    company_id bigint, company_jurisdiction ${text}, company_identifier ${text},
+    id bigint, key ${text}, sort ${text}, digest ${text},
+    content ${text}, -- null for a row that was refused: it stands for its record, no more
+    as_of ${text}
+  );
+  create temp table placed (
+    seq bigint not null, company_id bigint, id bigint, sort ${text},
+    digest ${text} -- null as content above
+  );
+  create temp table refused (seq bigint primary key, field text, value jsonb, reason text);
+  create temp table newcomer (
+    id bigint primary key, jurisdiction ${text}, identifier ${text},
+    unique (jurisdiction, identifier)
+  );`
+
+/** Rows go into the stage in this form; see `copyLine`. */
+export const copyStage = 'copy stage from stdin'
+
+export const indexStage = ['create index on stage (seq)', 'analyze stage'] as const
+
+// --- Companies -------------------------------------------------------------------------------
+
+/** The companies that rows name by jurisdiction and identifier, each once. */
+const createReference = `
+  create temp table reference as
+    select company_id as id, company_jurisdiction as jurisdiction,
+      company_identifier as identifier, min(seq) as seq
+    from stage where company_identifier is not null and content is not null
+    group by 1, 2, 3`
+
+/** A company that was known by its id alone gets its name, where no other one has it. */
+const nameCompanies = `
+  with named as (
+    insert into company_names (jurisdiction, identifier, company_id)
+      select distinct on (r.id) r.jurisdiction, r.identifier, r.id
+      from reference r join companies c on c.id = r.id
+      where c.jurisdiction is null
+      order by r.id, r.jurisdiction desc, r.identifier desc
+    on conflict do nothing
+    returning jurisdiction, identifier, company_id
+  ), former as (
+    insert into companies_past (company_id, until, version)
+      select n.company_id, $version, c.version
+      from named n join companies c on c.id = n.company_id
+  )
+  update companies set jurisdiction = n.jurisdiction, identifier = n.identifier
+  from named n where n.company_id = companies.id`
+
+/** In the order read: who comes first has the id and the name. */
+const createCompaniesWithId = `
+  insert into newcomer
+    select r.id, r.jurisdiction, r.identifier
+    from reference r
+    where r.id is not null
+      and not exists (select from companies c where c.id = r.id)
+      and not exists (
+        select from company_names n
+        where n.identifier = r.identifier and n.jurisdiction = r.jurisdiction
+      )
+    order by r.seq
+  on conflict do nothing`
+
+const createCompaniesByName = `
+  insert into newcomer
+    select greatest(
+        $assignedIdMin - 1,
+        $stagedCompanyId,
+        (select max(id) from companies where id < $assignedIdEnd),
+        (select max(id) from newcomer where id < $assignedIdEnd)
+      ) + row_number() over (order by min(r.seq)),
+      r.jurisdiction, r.identifier
+    from reference r
+    where r.id is null
+      and not exists (
+        select from company_names n
+        where n.identifier = r.identifier and n.jurisdiction = r.jurisdiction
+      )
+      and not exists (
+        select from newcomer n
+        where n.identifier = r.identifier and n.jurisdiction = r.jurisdiction
+      )
+    group by r.jurisdiction, r.identifier`
+
+const createCompaniesById = `
+  insert into newcomer (id)
+    select distinct s.company_id from stage s
+    where s.company_identifier is null and s.company_id is not null and s.content is not null
+      and not exists (select from companies c where c.id = s.company_id)
+  on conflict do nothing`
+
+/** Gives companies that were known by their id alone their names. */
+export const completeCompanies: readonly string[] = [
+  createReference,
+  'analyze reference',
+  nameCompanies,
+]
+
+/** Notes the companies that rows name and the registry does not know. */
+export const findNewcomers: readonly string[] = [
+  createCompaniesWithId,
+  createCompaniesByName,
+  createCompaniesById,
+  'analyze newcomer',
+]
+
+/** Makes them. */
+export const createCompanies: readonly string[] = [
+  `insert into companies (id, jurisdiction, identifier, version)
+    select id, jurisdiction, identifier, $version from newcomer order by id`,
+  `insert into company_names (jurisdiction, identifier, company_id)
+    select jurisdiction, identifier, id from newcomer where identifier is not null
+    order by identifier, jurisdiction`,
+]
+
+// A row's company, and null where it has none or where its id and its name are of different ones.
+export const placedCompany = `
+  case when s.company_identifier is null then k.id
+    else case when coalesce(s.company_id, c.company_id) = c.company_id then c.company_id end
+  end`
+
+const namedCompany = `
+  left join company_names c
+    on c.jurisdiction = s.company_jurisdiction and c.identifier = s.company_identifier`
+
+export const placing = `
+  ${namedCompany}
+  left join companies k on k.id = s.company_id and s.company_identifier is null`
+
+/** Says why a row has no company; few rows do, so this may take its time. */
+export const refuseUnplaced = `
+  insert into refused
+    select s.seq,
+      case when s.company_identifier is null or s.company_id is not null
+        then '$idColumn' else '$identifierColumn' end,
+      case when s.company_identifier is null or s.company_id is not null
+        then to_jsonb(s.company_id) else to_jsonb(s.company_identifier) end,
+      case
+        when c.company_id <> s.company_id then
+          s.company_jurisdiction || ' ' || s.company_identifier || ' is company ' || c.company_id
+        when o.jurisdiction is not null then
+          'is ' || o.jurisdiction || ' ' || o.identifier || ' in the registry'
+        else 'is not in the registry'
+      end
+    from placed p
+    join stage s on s.seq = p.seq
+    ${namedCompany}
+    left join companies o on o.id = s.company_id
+    where p.company_id is null and p.digest is not null`
+
+/** A company that only refused rows have named is not made. */
+export const dropOrphans: readonly string[] = [
+  `delete from newcomer n where exists (
+    select from placed p where p.company_id = n.id and p.digest is not null
+  )`,
+  `delete from company_names n using newcomer o
+    where n.identifier = o.identifier and n.jurisdiction = o.jurisdiction`,
+  'delete from companies c using newcomer o where c.id = o.id',
+]
+
+// --- What every import does with its rows ----------------------------------------------------
+
+export const indexPlaced = 'analyze placed'
+
+/**
+ * One identity has one content: the first row that brings it stands. There are few contradictions,
+ * and hardly ever any, which the planner could not know of a subquery.
+ */
+export const refuseContradictions: readonly string[] = [
+  `create temp table contradiction as
+    select id, min(seq) as seq from placed where digest is not null
+    group by id having min(digest) <> max(digest)`,
+  'analyze contradiction',
+  `
+  insert into refused
+    select p.seq,
+      coalesce($contradictionField, case when s.key is null then 'id' else 'key' end),
+      coalesce(to_jsonb(substr(s.key, 2)), to_jsonb(s.company_identifier), to_jsonb(p.id)),
+      'was given before with other content, in $unit ' || first.number
+    from contradiction double
+    join placed p on p.id = double.id and p.digest is not null
+    join placed kept on kept.seq = double.seq
+    join stage first on first.seq = double.seq
+    join stage s on s.seq = p.seq
+    where p.digest <> kept.digest
+  on conflict do nothing`,
+]
+
+export const dropRefused: readonly string[] = [
+  'update placed p set digest = null from refused r where r.seq = p.seq',
+  'analyze placed',
+]
+
+/** Rows that say the same of the same listing stand for one. */
+export const dropRepetitions = `
+  delete from placed p
+  using (
+    select id, company_id, min(seq) as seq from placed where digest is not null
+    group by id, company_id having count(*) > 1
+  ) kept
+  where p.id = kept.id and p.company_id = kept.company_id and p.digest is not null
+    and p.seq > kept.seq`
+
+// --- A resource's records --------------------------------------------------------------------
+
+/** The statements that merge records of one resource, in the order in which they run. */
+export function mergeRecords(resource: Resource): MergeSteps {
+  const { name } = resource
+  return {
+    place: [assignIds(name), placeRecords(name)],
+    refuse: [refuseForeignIds(name)],
+    findChanges: [
+      findOwnChanges(name),
+      'analyze change',
+      findCarriedChanges(name),
+      findRemovals(name),
+      'analyze removal',
+    ],
+    apply: applySteps(resource),
+  }
+}
+
+/** A record's text: its id, which may be the store's own, before the rest. */
+export const recordText = `'{"id":' || c.id || ',' || substr(s.content, 2)`
+
+/** The greatest id that is taken, or given away as if it were. */
+const lastId = (name: string) => `greatest(
+        $assignedIdMin - 1,
+        $stagedId,
+        (select max(id) from ${name}_ids),
+        (select max(id) from ${name} where id < $assignedIdEnd)
+      )`
+
+/** Assigns an id to each natural key that this source has not brought before, for good. */
+const assignIds = (name: string) => `
+  insert into ${name}_ids (id, source_id, key)
+    select ${lastId(name)} + row_number() over (order by min(s.seq)),
+      $source, s.key
+    from stage s
+    where s.key is not null and s.content is not null
+      and not exists (
+        select from ${name}_ids i where i.source_id = $source and i.key = s.key
+      )
+    group by s.key`
+
+const placeRecords = (name: string) => `
+  insert into placed
+    select s.seq, ${placedCompany}, coalesce(s.id, i.id), s.sort, s.digest
+    from stage s ${placing}
+    left join ${name}_ids i on i.source_id = $source and i.key = s.key`
+
+/** An id belongs to the source that brought it first; where there is one source, nobody's else. */
+const refuseForeignIds = (name: string) => `
+  insert into refused
+    select p.seq, 'id', to_jsonb(p.id), 'belongs to a record of the source ' || o.name
+    from placed p
+    join (
+      select id, source_id from ${name}
+      union all
+      select id, source_id from ${name}_ids
+    ) r on r.id = p.id
+    join sources o on o.id = r.source_id
+    where r.source_id <> $source and p.digest is not null
+      and exists (select from sources where id <> $source)
+  on conflict do nothing`
+
+const findOwnChanges = (name: string) => `
+  create temp table change as
+    select p.seq, p.company_id, p.id, p.sort, p.digest, r.position, true as is_staged
+    from placed p
+    left join ${name} r on r.id = p.id and r.company_id = p.company_id
+    where p.digest is not null and (r.digest is null or r.digest <> p.digest)`
+
+/**
+ * A changed record changes in all its listings, also in those that this import does not name. A
+ * snapshot removes it from those, unless a refused row stands for it.
+ */
+const findCarriedChanges = (name: string) => `
+  insert into change
+    select distinct on (r.company_id, c.id)
+      c.seq, r.company_id, c.id, c.sort, c.digest, r.position, false
+    from change c
+    join ${name} r on r.id = c.id
+    where r.digest <> c.digest and not exists (
+      select from placed p
+      where p.id = c.id and p.company_id = r.company_id and p.digest is not null
+    ) and (not $isSnapshot or exists (
+      select from placed p where p.id = c.id and p.digest is null
+    ))
+    order by r.company_id, c.id, c.seq`
+
+/** A refused row is not an absent one: the record that it stands for stays as it was. */
+const findRemovals = (name: string) => `
+  create temp table removal as
+    select r.company_id, r.position
+    from ${name} r
+    where $isSnapshot and r.source_id = $source
+      and not exists (
+        select from placed p
+        where p.id = r.id and (p.company_id = r.company_id or p.digest is null)
+      )`
+
+function applySteps(resource: Resource): readonly string[] {
+  const { name, metaOf, order } = resource
+  return [
+    keepPast(name),
+    ...(metaOf === undefined ? [] : [countTypesGone(name, metaOf), countTypesCome(metaOf)]),
+    createTouched,
+    'analyze touched',
+    updateInPlace(name),
+    settleMoves(name),
+    dropUpdated(name),
+    'analyze change',
+    'analyze removal',
+    findEdits(name, order.by === 'id' ? firstById : firstInOrder),
+    'analyze edit',
+    cutOff(name),
+    deleteCutOff(name),
+    append(name),
+    ...(metaOf === undefined ? [] : [sumTypes(name), 'analyze new_meta']),
+    writeHeads(name, metaOf),
+  ]
+}
+
+/** The places of what no longer stands as it was: removed, or to be replaced. */
+export const gone = `(
+      select company_id, position from removal
+      union all
+      select company_id, position from change where position is not null
+    )`
+
+/** What no longer stands moves to the past, in the transaction that replaces it. */
+const keepPast = (name: string) => `
+  insert into ${name}_past
+    (company_id, until, id, version, source_id, sort, digest, record)
+    select r.company_id, $version, r.id, r.version, r.source_id, r.sort, r.digest, r.record
+    from ${gone} gone
+    join ${name} r on r.company_id = gone.company_id and r.position = gone.position
+    order by r.company_id, r.id`
+
+/** `meta` is kept by what comes and goes, never counted over a whole listing. */
+const countTypesGone = (name: string, metaOf: string) => `
+  create temp table type_change as
+    select r.company_id, (r.record::json -> '${metaOf}')::${text} as type, -count(*) as n
+    from ${gone} gone
+    join ${name} r on r.company_id = gone.company_id and r.position = gone.position
+    group by 1, 2`
+
+const countTypesCome = (metaOf: string) => `
+  insert into type_change
+    select c.company_id, (s.content::json -> '${metaOf}')::${text}, count(*)
+    from change c join stage s on s.seq = c.seq
+    group by 1, 2`
+
+const createTouched = `
+  create temp table touched as
+    select company_id from change union select company_id from removal`
+
+/** A record whose place in the order stays is replaced where it stands. */
+const updateInPlace = (name: string) => `
+  update ${name} set version = $version, digest = new.digest, record = new.record
+  from (
+    select c.company_id, c.position, c.sort, c.digest, ${recordText} as record
+    from change c join stage s on s.seq = c.seq
+    where c.position is not null
+  ) new
+  where ${name}.company_id = new.company_id and ${name}.position = new.position
+    and ${name}.sort = new.sort`
+
+/** A record whose place in the order moves leaves the old one, and comes anew. */
+const settleMoves = (name: string) => `
+  insert into removal
+    select c.company_id, c.position
+    from change c
+    join ${name} r on r.company_id = c.company_id and r.position = c.position
+    where c.sort <> r.sort`
+
+const dropUpdated = (name: string) => `
+  delete from change where position is not null and exists (
+    select from ${name} r
+    where r.company_id = change.company_id and r.position = change.position
+      and r.sort = change.sort
+  )`
+
+// The first of each listing's insertions, in the listing's order.
+const firstById = `select company_id, '' as sort, min(id) as id from change group by company_id`
+const firstInOrder = `
+  select distinct on (company_id) company_id, sort, id
+  from change order by company_id, sort, id`
+
+/**
+ * Looking for the place of a listing's first insertion goes backwards from its end: it costs what
+ * has to be written again anyway, and one look where everything is appended.
+ */
+const findEdits = (name: string, firstOfCompany: string) => `
+  create temp table edit as
+    select company_id, min(position) as position from (
+      select company_id, position from removal
+      union all
+      select first.company_id, coalesce((
+        select r.position + 1 from ${name} r
+        where r.company_id = first.company_id and (r.sort, r.id) < (first.sort, first.id)
+        order by r.position desc limit 1
+      ), 0)
+      from (${firstOfCompany}) first
+    ) place group by company_id`
+
+const cutOff = (name: string) => `
+  create temp table pending as
+    select r.company_id, r.id, r.sort, r.source_id, r.version, r.digest, r.record
+    from edit e
+    join ${name} r on r.company_id = e.company_id and r.position >= e.position
+    where not exists (
+      select from removal g where g.company_id = r.company_id and g.position = r.position
+    )`
+
+const deleteCutOff = (name: string) => `
+  delete from ${name} r using edit e
+  where r.company_id = e.company_id and r.position >= e.position`
+
+const append = (name: string) => `
+  insert into ${name} (company_id, position, id, sort, source_id, version, digest, record)
+    select n.company_id,
+      e.position - 1 + row_number() over (partition by n.company_id order by n.sort, n.id),
+      n.id, n.sort, n.source_id, n.version, n.digest, n.record
+    from (
+      select company_id, id, sort, source_id, version, digest, record from pending
+      union all
+      select c.company_id, c.id, c.sort, $source, $version, c.digest, ${recordText}
+      from change c join stage s on s.seq = c.seq
+    ) n
+    join edit e on e.company_id = n.company_id`
+
+/** The types in the order of contract 3.7; `type` holds JSON text, quotes and all. */
+const sumTypes = (name: string) => `
+  create temp table new_meta as
+    select company_id, '[' || string_agg(
+        '{"type":' || type || ',"count":' || n || '}',
+        ',' order by n desc, (type::json #>> '{}') collate "C"
+      ) || ']' as meta
+    from (
+      select company_id, type, sum(n)::bigint as n from (
+        select company_id, type, n from type_change
+        union all
+        select h.company_id, (e.value -> 'type')::${text}, (e.value ->> 'count')::bigint
+        from touched t
+        join heads h on h.company_id = t.company_id and h.resource = '${name}'
+        cross join json_array_elements(h.meta::json) e
+      ) counted group by company_id, type having sum(n) > 0
+    ) summed group by company_id`
+
+const writeHeads = (name: string, metaOf: string | undefined) => `
+  insert into heads (company_id, resource, total, version, meta)
+    select t.company_id, '${name}',
+      coalesce((
+        select r.position + 1 from ${name} r where r.company_id = t.company_id
+        order by r.position desc limit 1
+      ), 0),
+      $version, ${metaOf === undefined ? 'null' : "coalesce(m.meta, '[]')"}
+    from touched t
+    ${metaOf === undefined ? '' : 'left join new_meta m on m.company_id = t.company_id'}
+    order by t.company_id
+  on conflict (company_id, resource) do update
+    set total = excluded.total, version = excluded.version, meta = excluded.meta`
+
+/**
+ * The statements that append records which the store has made itself, in `stage` after `$after`:
+ * they are new, so that nothing has to be looked for.
+ */
+export function appendRecords(resource: Resource): readonly string[] {
+  return [
+    `create temp table change as
+      select seq, company_id, ${lastId(resource.name)} + row_number() over (order by seq) as id,
+        sort, digest, null::integer as position, true as is_staged
+      from stage where seq > $after`,
+    'analyze change',
+    'create temp table removal (company_id bigint, position integer)',
+    ...applySteps(resource),
+  ]
+}

@@ -1,0 +1,227 @@
+// Making and upgrading the tables: numbered steps, one transaction each, one process at a time.
+
+import { randomBytes } from 'node:crypto'
+import type { Client } from 'pg'
+import { OperatorError } from '../../operator-error.ts'
+import type { Resource } from '../../resources/resource.ts'
+import { openSession } from './connect.ts'
+import { createResource, distributionColumns, steps, viewMark } from './schema.ts'
+import { inTurn } from './transaction.ts'
+import { describeUrl, schemaIn } from './url.ts'
+
+/** How far a store's tables are from what this version reads and writes. */
+interface SchemaState {
+  /** The last step that was taken; 0 where there is no store yet. */
+  readonly step: number
+  readonly missing: readonly Resource[]
+  readonly outdated: readonly Resource[]
+}
+
+/**
+ * Brings the tables up to date.
+ *
+ * @param isDistributed spreads them by company, for which the database must have Citus.
+ * @returns what was done, a line each; empty where there was nothing to do.
+ * @throws OperatorError where a newer Dossier has been here, or Citus is asked for and missing.
+ */
+export async function migrate(
+  db: string,
+  resources: readonly Resource[],
+  options: { readonly isDistributed?: boolean; readonly onWait?: () => void } = {},
+): Promise<string[]> {
+  const { isDistributed = false, onWait = () => undefined } = options
+  const schema = schemaIn(db)
+  const client = await openSession(db)
+  try {
+    const done: string[] = []
+    if (schema !== undefined && (await currentSchema(client)) === null) {
+      await client.query(`create schema if not exists ${schema}`)
+      done.push(`made the schema ${schema}`)
+    }
+    for (;;) {
+      const line = await inTurn(client, onWait, () => takeStep(client, db))
+      if (line === undefined) break
+      done.push(line)
+    }
+    done.push(...(await inTurn(client, onWait, () => declareResources(client, db, resources))))
+    if (isDistributed || (await isSpread(client))) {
+      done.push(...(await inTurn(client, onWait, () => distribute(client, db, resources))))
+    }
+    return done
+  } finally {
+    await client.end()
+  }
+}
+
+/** True where `migrate` would have something to do. */
+export async function isOutdated(db: string, resources: readonly Resource[]): Promise<boolean> {
+  const client = await openSession(db)
+  try {
+    const { step, missing, outdated } = await schemaState(client, db, resources)
+    return step < steps.length || missing.length > 0 || outdated.length > 0
+  } finally {
+    await client.end()
+  }
+}
+
+/** True where the database holds a registry, of whatever format. */
+export async function isThere(db: string): Promise<boolean> {
+  const client = await openSession(db)
+  try {
+    return (await lastStep(client)) > 0
+  } finally {
+    await client.end()
+  }
+}
+
+/** @throws OperatorError where a server cannot read the tables as they are, saying what to do. */
+export async function checkSchema(
+  client: Client,
+  db: string,
+  resources: readonly Resource[],
+): Promise<void> {
+  const { step, missing } = await schemaState(client, db, resources)
+  const at = describeUrl(db)
+  if (step === 0) {
+    throw new OperatorError(`${at} holds no registry; make it with: dossier import`)
+  }
+  if (step < steps.length) {
+    throw new OperatorError(
+      `${at} was written by an older Dossier (step ${step} of ${steps.length}); ` +
+        'upgrade it with: dossier migrate',
+    )
+  }
+  const [first] = missing
+  if (first !== undefined) {
+    throw new OperatorError(`${at} has no table of ${first.name} yet; add it with: dossier migrate`)
+  }
+}
+
+async function schemaState(
+  client: Client,
+  db: string,
+  resources: readonly Resource[],
+): Promise<SchemaState> {
+  const step = await lastStep(client)
+  if (step > steps.length) throw isNewer(db, step)
+  const { rows } = await client.query<{ name: string; mark: string | null }>(
+    `select relname as name, obj_description(oid, 'pg_class') as mark from pg_class
+     where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p', 'v')`,
+  )
+  const marks = new Map(rows.map(({ name, mark }) => [name, mark]))
+  return {
+    step,
+    missing: resources.filter(({ name }) => !marks.has(name)),
+    outdated: resources.filter(
+      (resource) => marks.get(`${resource.name}_view`) !== viewMark(resource),
+    ),
+  }
+}
+
+function isNewer(db: string, step: number): OperatorError {
+  return new OperatorError(
+    `${describeUrl(db)} was written by a newer Dossier (step ${step}, this one knows ` +
+      `${steps.length}); run that one`,
+  )
+}
+
+async function currentSchema(client: Client): Promise<string | null> {
+  const { rows } = await client.query<{ name: string | null }>('select current_schema() as name')
+  return rows[0]?.name ?? null
+}
+
+async function lastStep(client: Client): Promise<number> {
+  const { rows } = await client.query<{ found: boolean }>(
+    `select exists (
+       select from pg_class
+       where relname = 'migrations' and relnamespace = current_schema()::regnamespace
+     ) as found`,
+  )
+  if (rows[0]?.found !== true) return 0
+  const last = await client.query<{ step: number }>(
+    'select coalesce(max(step), 0) as step from migrations',
+  )
+  return last.rows[0]?.step ?? 0
+}
+
+/** Takes the next step; undefined where there is none. */
+async function takeStep(client: Client, db: string): Promise<string | undefined> {
+  const step = await lastStep(client)
+  if (step > steps.length) throw isNewer(db, step)
+  const sql = steps[step]
+  if (sql === undefined) return undefined
+  if (step === 0) {
+    await client.query('create table migrations (step integer primary key, taken_at bigint)')
+  }
+  await client.query(sql)
+  if (step === 0) {
+    await client.query('insert into store (id) values ($1)', [randomBytes(6).toString('hex')])
+  }
+  await client.query('insert into migrations values ($1, $2)', [step + 1, Date.now()])
+  return `took step ${step + 1} of ${steps.length}`
+}
+
+async function declareResources(
+  client: Client,
+  db: string,
+  resources: readonly Resource[],
+): Promise<string[]> {
+  const { missing, outdated } = await schemaState(client, db, resources)
+  const wanting = resources.filter(
+    (resource) => missing.includes(resource) || outdated.includes(resource),
+  )
+  for (const resource of wanting) await client.query(createResource(resource))
+  return wanting.map(({ name }) => `made the table and view of ${name}`)
+}
+
+// --- Citus -----------------------------------------------------------------------------------
+
+async function hasCitus(client: Client): Promise<boolean> {
+  const { rowCount } = await client.query(`select from pg_extension where extname = 'citus'`)
+  return rowCount === 1
+}
+
+/** The tables that Citus knows already, by name. */
+async function spreadTables(client: Client): Promise<Set<string>> {
+  const { rows } = await client.query<{ name: string }>(
+    `select relname as name from pg_dist_partition p join pg_class c on c.oid = p.logicalrelid
+     where c.relnamespace = current_schema()::regnamespace`,
+  )
+  return new Set(rows.map(({ name }) => name))
+}
+
+async function isSpread(client: Client): Promise<boolean> {
+  return (await hasCitus(client)) && (await spreadTables(client)).has('companies')
+}
+
+async function distribute(
+  client: Client,
+  db: string,
+  resources: readonly Resource[],
+): Promise<string[]> {
+  if (!(await hasCitus(client))) {
+    throw new OperatorError(
+      `${describeUrl(db)} has no Citus, so its tables stay on one machine; install the extension ` +
+        'there and run: create extension citus',
+    )
+  }
+  const spread = await spreadTables(client)
+  const done: string[] = []
+  const tables = distributionColumns(resources)
+  const together = new Map<string, string>()
+  for (const { table, column } of [...tables, { table: 'migrations', column: undefined }]) {
+    const group = column === 'identifier' || column === 'key' ? table : 'company'
+    const first = together.get(group)
+    together.set(group, first ?? table)
+    if (spread.has(table)) continue
+    if (column === undefined) {
+      await client.query('select create_reference_table($1)', [table])
+      done.push(`copied ${table} to every node`)
+    } else {
+      const sql = 'select create_distributed_table($1, $2, colocate_with => $3)'
+      await client.query(sql, [table, column, first ?? 'none'])
+      done.push(`spread ${table} by ${column}`)
+    }
+  }
+  return done
+}

@@ -1,0 +1,117 @@
+// Serving from PostgreSQL: every request is one prepared statement that touches one company.
+
+import type { Pool } from 'pg'
+import type { Resource } from '../../resources/resource.ts'
+import type { Head, LastImport, Page, StoreReader } from '../store.ts'
+import { findKeySql, keyRecord, type KeyRow } from './keys.ts'
+
+// What a listing without records would have: the company's own version, and no meta.
+const headColumns = `
+  coalesce(h.total, 0), coalesce(h.version, c.version), i.committed_at,
+  (select max(version) from imports)`
+
+const headTables = (name: string) => `
+  from companies c
+  left join heads h on h.company_id = $1 and h.resource = '${name}'
+  join imports i on i.version = coalesce(h.version, c.version)
+  where c.id = $1`
+
+/** The head of a listing: `$1` is the company. */
+export function headSql({ name }: Resource): string {
+  return `select ${headColumns} ${headTables(name)}`
+}
+
+/**
+ * Records and head in one statement, so from one snapshot (design.md, fourth idea): `$1` is the
+ * company, `$2` the offset, `$3` the limit. The index gives the records in the order in which they
+ * are joined, so nothing is sorted.
+ */
+export function pageSql({ name, order, metaOf }: Resource): string {
+  // A listing that is served backwards: its first record has the highest position.
+  const isBackwards = order.direction === 'descending'
+  const first = isBackwards ? 'coalesce(h.total, 0) - $2::bigint - $3::bigint' : '$2::bigint'
+  return `
+    select ${headColumns}, ${metaOf === undefined ? 'null' : 'h.meta'}, (
+      select string_agg(r.record, ',' order by r.position ${isBackwards ? 'desc' : 'asc'})
+      from ${name} r
+      where r.company_id = $1
+        and r.position >= ${first} and r.position < ${first} + $3::bigint
+    ) ${headTables(name)}`
+}
+
+/** The last import of each source. */
+export const lastImportsSql = `
+  select s.name as source, i.version, i.committed_at as "committedAt"
+  from (
+    select distinct on (source_id) source_id, version, committed_at
+    from imports order by source_id, version desc
+  ) i
+  join sources s on s.id = i.source_id
+  order by i.version desc limit 100`
+
+export { findKeySql } from './keys.ts'
+
+type HeadRow = [total: number, version: number, changedAt: number, dataVersion: number]
+type PageRow = [...HeadRow, meta: string | null, records: string | null]
+
+/** Makes the serving side of a store whose tables have been checked. */
+export function createReader(
+  pool: Pool,
+  resources: readonly Resource[],
+  storeId: string,
+): StoreReader {
+  const statements = new Map(
+    resources.map((resource) => [
+      resource,
+      {
+        head: { name: `head ${resource.name}`, text: headSql(resource) },
+        page: { name: `page ${resource.name}`, text: pageSql(resource) },
+      },
+    ]),
+  )
+  const findKey = { name: 'key', text: findKeySql }
+
+  /** The one row of a prepared statement, its columns as an array. */
+  async function row<Row extends unknown[]>(
+    statement: { name: string; text: string } | undefined,
+    values: unknown[],
+  ): Promise<Row | undefined> {
+    if (statement === undefined) throw new Error('the store was not opened for this resource')
+    const { rows } = await pool.query<Row>({ ...statement, values, rowMode: 'array' })
+    return rows[0]
+  }
+
+  return {
+    storeId,
+    async readHead(resource, company) {
+      const found = await row<HeadRow>(statements.get(resource)?.head, [company])
+      return found && headOf(found)
+    },
+    async readPage(resource, company, offset, limit) {
+      const statement = statements.get(resource)?.page
+      const found = await row<PageRow>(statement, [company, offset, limit])
+      if (found === undefined) return undefined
+      const [total, version, changedAt, dataVersion, meta, records] = found
+      return {
+        ...headOf([total, version, changedAt, dataVersion]),
+        meta: meta ?? undefined,
+        records: records === null ? undefined : Buffer.from(records),
+      } satisfies Page
+    },
+    async findKey(hash) {
+      const found = await row<KeyRow>(findKey, [Buffer.from(hash)])
+      return found && keyRecord(found)
+    },
+    async lastImports() {
+      return (await pool.query<LastImport>(lastImportsSql)).rows
+    },
+    async ping() {
+      await pool.query('select from store')
+    },
+    close: () => pool.end(),
+  }
+}
+
+function headOf([total, version, changedAt, dataVersion]: HeadRow): Head {
+  return { total, version, changedAt, dataVersion }
+}

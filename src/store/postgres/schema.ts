@@ -1,0 +1,217 @@
+// The tables of a store in PostgreSQL: those of the embedded store, keyed by company.
+//
+// A distributed PostgreSQL (Citus) spreads them by company: so there is no foreign key, and no
+// unique constraint without the column that a table is spread by. All text is compared by its
+// bytes (collation "C"), as it is in the embedded store, whatever the database's locale.
+
+import { createHash } from 'node:crypto'
+import type { Field } from '../../resources/field.ts'
+import type { Resource } from '../../resources/resource.ts'
+
+/** A text column, compared by its bytes. */
+const text = 'text collate "C"'
+
+/**
+ * The steps that make and upgrade what does not depend on a resource, the first being number 1.
+ * A step that has been published never changes: the next one does what it lacks.
+ */
+export const steps: readonly string[] = [
+  `-- past_from: the earliest version of which everything is still known.
+  create table store (id ${text} not null, past_from integer not null default 0);
+
+  create table sources (id integer primary key, name ${text} not null unique);
+
+  -- The log of imports: each committed one is a version of the registry.
+  create table imports (
+    version integer primary key,
+    resource ${text} not null,
+    source_id integer not null,
+    is_snapshot boolean not null,
+    started_at bigint not null,
+    committed_at bigint not null,
+    files ${text} not null,
+    read bigint not null, inserted bigint not null, updated bigint not null,
+    unchanged bigint not null, refused bigint not null, removed bigint not null,
+    companies_created bigint not null,
+    as_of ${text},
+    -- How many records of which resource tell what it changed: a JSON object.
+    recorded ${text} not null default '{}'
+  );
+
+  -- A company that only a record's company_id has named has no jurisdiction and identifier yet.
+  create table companies (
+    id bigint primary key,
+    jurisdiction ${text},
+    identifier ${text},
+    version integer not null
+  );
+
+  -- Finds a company by its name. The embedded store has an index for that, which could not be
+  -- unique where companies are spread by id.
+  create table company_names (
+    identifier ${text} not null,
+    jurisdiction ${text} not null,
+    company_id bigint not null,
+    primary key (identifier, jurisdiction)
+  );
+
+  -- What each source says of a company, beside what names it: a JSON object.
+  create table company_attributes (
+    company_id bigint not null,
+    source_id integer not null,
+    version integer not null,
+    digest ${text} not null,
+    attributes ${text} not null,
+    as_of ${text},
+    -- False where a snapshot of the source has lacked the company: it may come back.
+    is_present boolean not null default true,
+    primary key (company_id, source_id)
+  );
+
+  -- What an import has replaced or removed, with the versions between which it stood: version is
+  -- the first of them, until the first one in which it no longer stood.
+  create table companies_past (
+    company_id bigint not null,
+    until integer not null,
+    version integer not null,
+    jurisdiction ${text},
+    identifier ${text},
+    primary key (company_id, until)
+  );
+
+  create table company_attributes_past (
+    company_id bigint not null,
+    until integer not null,
+    source_id integer not null,
+    version integer not null,
+    digest ${text} not null,
+    attributes ${text} not null,
+    as_of ${text},
+    primary key (company_id, until, source_id)
+  );
+
+  -- One row a listing: what a page says beside its records.
+  create table heads (
+    company_id bigint not null,
+    resource ${text} not null,
+    total integer not null,
+    version integer not null,
+    meta ${text},
+    primary key (company_id, resource)
+  );
+
+  create table keys (
+    id integer primary key,
+    name ${text} not null,
+    hint ${text} not null,
+    hash bytea not null unique,
+    scopes ${text},
+    created_at bigint not null,
+    expires_at bigint,
+    revoked_at bigint,
+    rate ${text}
+  );
+
+  create view companies_view as
+    select c.id, c.jurisdiction, c.identifier, s.name as source, a.attributes::json as attributes
+    from companies c
+    left join company_attributes a on a.company_id = c.id and a.is_present
+    left join sources s on s.id = a.source_id;`,
+]
+
+/**
+ * Makes the tables of one resource where they are missing.
+ *
+ * Positions run from 0 without gaps, oldest first: a listing that is served newest first is read
+ * backwards, so that news are appended to either kind (design.md, third idea). `sort` is the value
+ * that comes before `id` in the order, empty where there is none; `version` is the import since
+ * which the record stands as it is.
+ */
+export function createResource(resource: Resource): string {
+  const { name } = resource
+  return `
+    create table if not exists ${name} (
+      company_id bigint not null,
+      position integer not null,
+      id bigint not null,
+      sort ${text} not null,
+      source_id integer not null,
+      version integer not null,
+      digest ${text} not null,
+      record ${text} not null,
+      primary key (company_id, position)
+    );
+
+    -- Finds the listings in which a record stands.
+    create index if not exists ${name}_by_id on ${name} (id);
+
+    -- The ids that the store has assigned: kept for good, also when the record is gone.
+    create table if not exists ${name}_ids (
+      id bigint not null,
+      source_id integer not null,
+      key ${text} not null,
+      primary key (key, source_id)
+    );
+    create index if not exists ${name}_ids_by_id on ${name}_ids (id);
+
+    -- What was replaced or removed, and the versions between which it stood.
+    create table if not exists ${name}_past (
+      company_id bigint not null,
+      until integer not null,
+      id bigint not null,
+      version integer not null,
+      source_id integer not null,
+      sort ${text} not null,
+      digest ${text} not null,
+      record ${text} not null,
+      primary key (company_id, until, id)
+    );
+
+    drop view if exists ${name}_view;
+    ${createView(resource)};
+    comment on view ${name}_view is '${viewMark(resource)}';
+  `
+}
+
+function createView(resource: Resource): string {
+  const columns = Object.entries(resource.fields)
+    .map(([name, field]) => `${viewExpression(name, field)} as "${name}"`)
+    .join(', ')
+  return `create view ${resource.name}_view as select company_id, ${columns} from ${resource.name}`
+}
+
+function viewExpression(name: string, { kind }: Field): string {
+  if (kind === 'id') return name
+  const arrow = kind === 'text_list' ? '->' : '->>'
+  const value = `record::json ${arrow} '${name}'`
+  return kind === 'integer' ? `(${value})::bigint` : value
+}
+
+/** Tells a view from the one that an earlier declaration of its resource has made. */
+export function viewMark(resource: Resource): string {
+  return createHash('sha256').update(createView(resource)).digest('hex').slice(0, 16)
+}
+
+/** What Citus spreads each table by; those without are small, and copied to every node. */
+export function distributionColumns(resources: readonly Resource[]): readonly TableOfCitus[] {
+  const byCompany = resources.flatMap(({ name }) =>
+    [name, `${name}_past`].map((table) => ({ table, column: 'company_id' })),
+  )
+  const byKey = resources.map(({ name }) => ({ table: `${name}_ids`, column: 'key' }))
+  return [
+    { table: 'companies', column: 'id' },
+    { table: 'company_attributes', column: 'company_id' },
+    { table: 'companies_past', column: 'company_id' },
+    { table: 'company_attributes_past', column: 'company_id' },
+    { table: 'heads', column: 'company_id' },
+    ...byCompany,
+    { table: 'company_names', column: 'identifier' },
+    ...byKey,
+    ...['store', 'sources', 'imports', 'keys'].map((table) => ({ table, column: undefined })),
+  ]
+}
+
+export interface TableOfCitus {
+  readonly table: string
+  readonly column: string | undefined
+}

@@ -1,0 +1,75 @@
+// One writer at a time: who comes second waits, and is told so.
+
+import type { Client } from 'pg'
+
+// Locks of this kind are a database's, so that stores in schemas of their own each have one.
+const turnLock = `(x'444f5353'::integer, hashtext(current_schema()))`
+
+/** Begins a transaction that may write, as soon as no other process holds one on this store. */
+export async function beginWriting(
+  client: Client,
+  onWait: () => void,
+  signal?: AbortSignal,
+): Promise<void> {
+  await client.query('begin')
+  const { rows } = await client.query<{ taken: boolean }>(
+    `select pg_try_advisory_xact_lock${turnLock} as taken`,
+  )
+  if (rows[0]?.taken === true) return
+  onWait()
+  const turn = client.query(`select pg_advisory_xact_lock${turnLock}`)
+  await (signal === undefined ? turn : orAborted(turn, signal))
+}
+
+/** Leaves the wait where the signal comes; who ends the session ends it on the server, too. */
+async function orAborted(work: Promise<unknown>, signal: AbortSignal): Promise<void> {
+  const aborted = Promise.withResolvers<never>()
+  const abort = () => aborted.reject(signal.reason)
+  signal.addEventListener('abort', abort)
+  if (signal.aborted) abort()
+  try {
+    await Promise.race([work, aborted.promise])
+  } finally {
+    signal.removeEventListener('abort', abort)
+    work.catch(() => undefined)
+    aborted.promise.catch(() => undefined)
+  }
+}
+
+/** Runs `work` in a transaction of its own, when it is its turn. */
+export async function inTurn<T>(
+  client: Client,
+  onWait: () => void,
+  work: () => Promise<T>,
+): Promise<T> {
+  return orRollBack(client, async () => {
+    await beginWriting(client, onWait)
+    return work()
+  })
+}
+
+/** Runs `work` in a transaction that begins with `lock`. */
+export async function inTransaction<T>(
+  client: Client,
+  lock: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  return orRollBack(client, async () => {
+    await client.query('begin')
+    await client.query(lock)
+    return work()
+  })
+}
+
+/** Commits what `work` has begun; a throw in it leaves the state before. */
+async function orRollBack<T>(client: Client, work: () => Promise<T>): Promise<T> {
+  try {
+    const result = await work()
+    await client.query('commit')
+    return result
+  } catch (error) {
+    // Where the session itself is lost, the server has rolled back already.
+    await client.query('rollback').catch(() => undefined)
+    throw error
+  }
+}

@@ -1,0 +1,109 @@
+// What verifying a store (../verify.ts) needs to be told of PostgreSQL.
+
+import { type Client, DatabaseError } from 'pg'
+import type { Resource } from '../../resources/resource.ts'
+import type { StoredChecks, Verification } from '../store.ts'
+import { type Rule, type VerifiedDatabase, type VerifiedRow, verifyStore } from '../verify.ts'
+import { batchesOf } from './batches.ts'
+
+/**
+ * Looks at everything that is stored, and changes nothing.
+ *
+ * @param onStep is called with what is being looked at, often; what it throws ends the work.
+ */
+export async function verify(
+  client: Client,
+  resources: readonly Resource[],
+  checks: StoredChecks,
+  onStep: (step: string) => void,
+): Promise<Verification> {
+  await client.query('begin isolation level repeatable read, read only')
+  const check = await findCheck(client)
+  const damage = typeof check === 'string' ? noDamage : () => findDamage(client, check)
+  const found = await verifyStore(verifiedDatabase(client, damage), resources, checks, onStep)
+  await client.query('rollback')
+  return { ...found, notes: typeof check === 'string' ? [check] : [] }
+}
+
+function verifiedDatabase(client: Client, damage: () => AsyncIterable<string>): VerifiedDatabase {
+  return {
+    damage,
+    batches: (sql) => batchesOf<VerifiedRow>(client, sql),
+    damageIn: (error) => (isDamage(error) ? error.message : undefined),
+    toldId: String.raw`substring(record from '^\{"id":(\d{1,16})[,}]')::bigint`,
+    metaOfListings: (name, metaOf) => `
+      select company_id, '[' || string_agg(
+          '{"type":' || type || ',"count":' || n || '}',
+          ',' order by n desc, (type::json #>> '{}') collate "C"
+        ) || ']' as meta
+      from (
+        select company_id, (record::json -> '${metaOf}')::text collate "C" as type, count(*) as n
+        from ${name} group by 1, 2
+      ) counted group by company_id`,
+    rules: { 'company names': companyNames },
+  }
+}
+
+const companyNames: Rule = {
+  sql: `select coalesce(c.id, n.company_id) as company_id
+    from (select * from companies where identifier is not null) c
+    full join company_names n on n.company_id = c.id
+    where (c.jurisdiction, c.identifier) is distinct from (n.jurisdiction, n.identifier)`,
+  tell: (row) => `company ${String(row['company_id'])}: it is not found by its name`,
+}
+
+/** Data that cannot be read: data_corrupted, index_corrupted, io_error, or text that is no JSON. */
+function isDamage(error: unknown): error is DatabaseError {
+  const codes = ['XX001', 'XX002', '58030', '22P02']
+  return error instanceof DatabaseError && codes.includes(error.code ?? '')
+}
+
+/** The extension's functions, by the schema in which they are; or why the files are not checked. */
+async function findCheck(client: Client): Promise<{ readonly schema: string } | string> {
+  const { rows } = await client.query<{ schema: string; may: boolean }>(
+    `select quote_ident(n.nspname) as schema, bool_and(has_function_privilege(p.oid, 'execute'))
+         and has_schema_privilege(n.oid, 'usage') as may
+     from pg_extension e
+     join pg_namespace n on n.oid = e.extnamespace
+     join pg_proc p on p.pronamespace = n.oid and p.proname in ('bt_index_check', 'verify_heapam')
+     where e.extname = 'amcheck' group by n.oid, n.nspname`,
+  )
+  const [found] = rows
+  if (found?.may === true) return found
+  return found === undefined
+    ? 'The files under the tables are PostgreSQL’s own, which checks them once it has amcheck'
+    : 'The files under the tables were not checked: this user may not run the functions of amcheck'
+}
+
+async function* noDamage(): AsyncIterable<string> {
+  // Nothing was looked at.
+}
+
+/** Has PostgreSQL check each table and index of the store. */
+async function* findDamage(
+  client: Client,
+  { schema }: { readonly schema: string },
+): AsyncIterable<string> {
+  const { rows } = await client.query<{ oid: number; name: string; kind: string }>(
+    `select c.oid::bigint as oid, c.relname as name, c.relkind as kind from pg_class c
+     left join pg_am a on a.oid = c.relam
+     where c.relnamespace = current_schema()::regnamespace
+       and (c.relkind = 'r' or c.relkind = 'i' and a.amname = 'btree') order by c.relname`,
+  )
+  for (const { oid, name, kind } of rows) {
+    const sql =
+      kind === 'r'
+        ? `select msg from ${schema}.verify_heapam(${oid}::regclass)`
+        : `select null as msg from ${schema}.bt_index_check(${oid}::regclass, true)`
+    // An index that is damaged is an error, which would end the transaction.
+    await client.query('savepoint one')
+    try {
+      const found = await client.query<{ msg: string | null }>(sql)
+      for (const { msg } of found.rows) if (msg !== null) yield `${name}: ${msg}`
+    } catch (error) {
+      if (!isDamage(error)) throw error
+      yield `${name}: ${error.message}`
+    }
+    await client.query('rollback to savepoint one')
+  }
+}

@@ -1,0 +1,285 @@
+// A look at everything that a store holds, in one snapshot: is it what it should be? The rules are
+// those of every store; a database brings what is said differently there.
+
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Resource } from '../resources/resource.ts'
+import type { StoredChecks, Verification } from './store.ts'
+
+/** How many faults of one kind are told each by itself. */
+export const faultsToldMax = 20
+
+type Value = string | number | bigint | boolean | Uint8Array | null
+
+/** A row of a rule or of a table, by the names of its columns. */
+export type VerifiedRow = Readonly<Record<string, Value>>
+
+/** A kind of fault: rows that there should not be, and what each says. */
+export interface Rule {
+  readonly sql: string
+  readonly tell: (row: VerifiedRow) => string
+}
+
+/** A database within one snapshot. */
+export interface VerifiedDatabase {
+  /** What is wrong with the files under the tables, a sentence each. */
+  damage(): Iterable<string> | AsyncIterable<string>
+  /** The rows of a query, some at a time. */
+  batches(sql: string): Iterable<readonly VerifiedRow[]> | AsyncIterable<readonly VerifiedRow[]>
+  /** What the error says, where it tells of files that cannot be read; else undefined. */
+  damageIn(error: unknown): string | undefined
+  /** The id that a record's text says, as an SQL expression over `record`; null for none. */
+  readonly toldId: string
+  /** A query for `meta` as its listing's records make it: `company_id` and `meta`. */
+  metaOfListings(name: string, metaOf: string): string
+  /** What is to hold of tables that only this database has. */
+  readonly rules: Readonly<Record<string, Rule>>
+}
+
+/**
+ * Looks at everything that is stored, and changes nothing.
+ *
+ * @param onStep is called with what is being looked at, often; what it throws ends the work.
+ */
+export async function verifyStore(
+  db: VerifiedDatabase,
+  resources: readonly Resource[],
+  checks: StoredChecks,
+  onStep: (step: string) => void,
+): Promise<Omit<Verification, 'notes'>> {
+  const faults = collectFaults()
+  const counts: Record<string, number> = {}
+  try {
+    onStep('the file')
+    for await (const sentence of db.damage()) faults.add('file', `file: ${sentence}`)
+    onStep('companies')
+    await applyRules(db, { ...companyRules, ...db.rules }, faults)
+    Object.assign(counts, await verifyAttributes(db, checks, faults, onStep))
+    for (const resource of resources) {
+      onStep(resource.name)
+      await applyRules(db, listingRules(db, resource), faults)
+      Object.assign(counts, await verifyRecords(db, resource, checks, faults, onStep))
+    }
+  } catch (error) {
+    const damage = db.damageIn(error)
+    if (damage === undefined) throw error
+    faults.add('file', `file: it cannot be read to its end: ${damage}`)
+  }
+  return { counts, faults: faults.told() }
+}
+
+function collectFaults() {
+  const kinds = new Map<string, { told: string[]; count: number }>()
+  return {
+    add(kind: string, sentence: string): void {
+      const known = kinds.get(kind) ?? { told: [], count: 0 }
+      kinds.set(kind, known)
+      known.count += 1
+      if (known.count <= faultsToldMax) known.told.push(sentence)
+    },
+    told(): string[] {
+      return [...kinds].flatMap(([kind, { told, count }]) =>
+        count > told.length ? [...told, `${kind}: … and ${count - told.length} more`] : told,
+      )
+    },
+  }
+}
+
+type Faults = ReturnType<typeof collectFaults>
+
+async function applyRules(
+  db: VerifiedDatabase,
+  rules: Readonly<Record<string, Rule>>,
+  faults: Faults,
+): Promise<void> {
+  for (const [kind, { sql, tell }] of Object.entries(rules)) {
+    for await (const rows of db.batches(sql)) for (const row of rows) faults.add(kind, tell(row))
+    await nextTurn()
+  }
+}
+
+/** Gives each row to `look`, with a turn of the event loop now and then; gives their number. */
+async function eachRow(
+  db: VerifiedDatabase,
+  sql: string,
+  onStep: () => void,
+  look: (row: VerifiedRow) => void,
+): Promise<number> {
+  let count = 0
+  for await (const rows of db.batches(sql)) {
+    for (const row of rows) look(row)
+    count += rows.length
+    onStep()
+    await nextTurn()
+  }
+  return count
+}
+
+async function verifyAttributes(
+  db: VerifiedDatabase,
+  checks: StoredChecks,
+  faults: Faults,
+  onStep: (step: string) => void,
+): Promise<Record<string, number>> {
+  let companies = 0
+  for await (const [row] of db.batches('select count(*) as n from companies')) {
+    companies = Number(row?.['n'])
+  }
+  const look = (state: string) => (row: VerifiedRow) => {
+    const reason = checks.checkAttributes(text(row['attributes']), text(row['digest']))
+    if (reason === undefined) return
+    faults.add('attributes', `attributes of company ${text(row['company_id'])}${state}: ${reason}`)
+  }
+  const step = () => onStep('companies')
+  const attributes = `select company_id, attributes, digest from company_attributes`
+  await eachRow(db, attributes, step, look(''))
+  const past = `select company_id, attributes, digest from company_attributes_past`
+  const former = await eachRow(db, past, step, look(', in the past'))
+  return { companies, 'companies, former states': former }
+}
+
+async function verifyRecords(
+  db: VerifiedDatabase,
+  resource: Resource,
+  checks: StoredChecks,
+  faults: Faults,
+  onStep: (step: string) => void,
+): Promise<Record<string, number>> {
+  const { name } = resource
+  const look = (state: string) => (row: VerifiedRow) => {
+    const reason =
+      row['id'] !== row['told_id']
+        ? `says that its id is ${text(row['told_id'])}`
+        : checks.checkRecord(resource, text(row['record']), text(row['sort']), text(row['digest']))
+    if (reason === undefined) return
+    const place = `company ${text(row['company_id'])}, record ${text(row['id'])}${state}`
+    faults.add(`${name} records`, `${name} of ${place}: ${reason}`)
+  }
+  const columns = `company_id, id, sort, digest, record, ${db.toldId} as told_id`
+  const step = () => onStep(name)
+  const records = await eachRow(db, `select ${columns} from ${name}`, step, look(''))
+  const past = `select ${columns} from ${name}_past`
+  const former = await eachRow(db, past, step, look(', in the past'))
+  return { [name]: records, [`${name}, former states`]: former }
+}
+
+const isUnknownVersion = (column: string) => `${column} not in (select version from imports)`
+
+const companyRules: Readonly<Record<string, Rule>> = {
+  'company attributes': {
+    sql: `select company_id from company_attributes
+      where not exists (select 1 from companies c where c.id = company_id)
+        or source_id not in (select id from sources) or ${isUnknownVersion('version')}`,
+    tell: (row) =>
+      `company ${text(row['company_id'])}: attributes of no company, source or version`,
+  },
+  'company past': {
+    sql: `select company_id, version, until from company_attributes_past
+      where version >= until or ${isUnknownVersion('until')}
+      union all
+      select company_id, version, until from companies_past
+      where version >= until or ${isUnknownVersion('until')}`,
+    tell: (row) =>
+      `company ${text(row['company_id'])}: a former state stood from version ` +
+      `${text(row['version'])} to ${text(row['until'])}`,
+  },
+}
+
+/** What must hold of the listings of a resource and their heads (the third and the fourth idea). */
+function listingRules(db: VerifiedDatabase, resource: Resource): Readonly<Record<string, Rule>> {
+  const { name, metaOf } = resource
+  const company = (row: VerifiedRow) => `${name} of company ${text(row['company_id'])}`
+  return {
+    [`${name} positions`]: {
+      sql: positionFaults(name),
+      tell: (row) =>
+        `${company(row)}: ${text(row['records'])} records at the positions ` +
+        `${text(row['first'])} to ${text(row['last'])}, and a head that says ${text(row['total'])}`,
+    },
+    [`${name} order`]: {
+      sql: orderFaults(name),
+      tell: (row) =>
+        `${company(row)}: the record at position ${text(row['place'])} is out of order`,
+    },
+    [`${name} versions`]: {
+      sql: headVersionFaults(name),
+      tell: (row) =>
+        `${company(row)}: the head says that version ${text(row['version'])} changed it last, ` +
+        `its records that ${text(row['newest'])} did`,
+    },
+    [`${name} rows`]: {
+      sql: rowFaults(name),
+      tell: (row) =>
+        `${company(row)}: a record of no company, source or version, or of a wrong time`,
+    },
+    [`${name} identities`]: {
+      sql: `select id, min(company_id) as company_id from ${name} group by id
+        having min(digest) <> max(digest) or min(source_id) <> max(source_id)`,
+      tell: (row) => `${name}: the record ${text(row['id'])} stands with more than one content`,
+    },
+    ...(metaOf === undefined
+      ? {}
+      : {
+          [`${name} meta`]: {
+            sql: metaFaults(name, db.metaOfListings(name, metaOf)),
+            tell: (row) => `${company(row)}: meta does not count what is there`,
+          },
+        }),
+  }
+}
+
+const positionFaults = (name: string) => `
+  select coalesce(l.company_id, h.company_id) as company_id, coalesce(l.records, 0) as records,
+    l.first, l.last, h.total
+  from (
+    select company_id, count(*) as records, min(position) as first, max(position) as last
+    from ${name} group by company_id
+  ) l
+  full join (select * from heads where resource = '${name}') h on h.company_id = l.company_id
+  where l.first <> 0 or l.last <> l.records - 1
+    or coalesce(h.total, -1) <> coalesce(l.records, 0)`
+
+const orderFaults = (name: string) => `
+  select company_id, place from (
+    select company_id, position as place, sort, id, lag(sort) over one as sort_before,
+      lag(id) over one as id_before
+    from ${name} window one as (partition by company_id order by position)
+  ) placed
+  where (sort_before, id_before) >= (sort, id)`
+
+// A head of which the last change was pruned says a version that no record tells any more.
+const headVersionFaults = (name: string) => `
+  select h.company_id, h.version, l.newest
+  from heads h
+  left join (
+    select company_id, max(version) as newest from (
+      select company_id, version from ${name}
+      union all
+      select company_id, until from ${name}_past
+    ) changed group by company_id
+  ) l on l.company_id = h.company_id
+  where h.resource = '${name}' and (
+    h.version < l.newest
+    or h.version > coalesce(l.newest, 0) and h.version > (select past_from from store)
+  )`
+
+const rowFaults = (name: string) => `
+  select company_id from ${name}
+    where ${isUnknownVersion('version')} or source_id not in (select id from sources)
+  union all
+  select company_id from heads
+    where resource = '${name}'
+      and not exists (select 1 from companies c where c.id = company_id)
+  union all
+  select company_id from ${name}_past
+    where version >= until or ${isUnknownVersion('until')}
+      or source_id not in (select id from sources)`
+
+const metaFaults = (name: string, metaOfListings: string) => `
+  select h.company_id
+  from heads h
+  left join (${metaOfListings}) l on l.company_id = h.company_id
+  where h.resource = '${name}' and h.meta is distinct from coalesce(l.meta, '[]')`
+
+function text(value: Value | undefined): string {
+  return value === null || value === undefined ? 'nothing' : String(value)
+}

@@ -1,0 +1,142 @@
+// Imports into PostgreSQL that are killed from either side: the state before, and nothing left.
+
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Client } from 'pg'
+import { openSession } from '../../src/store/postgres/connect.ts'
+import { importRows, makeFolder } from '../support/import-rows.ts'
+import { dossier, runDossier, storeOf } from '../support/run-dossier.ts'
+import { storeAt } from '../support/store-at.ts'
+import { storeDigest } from '../support/store-state.ts'
+
+const row = (id: number, name: string) =>
+  `{"id":${id},"company_id":${1 + (id % 500)},"name":"${name}"}\n`
+const rows = (count: number, name: string) =>
+  Array.from({ length: count }, (_, n) => row(n + 1, name)).join('')
+
+interface Made {
+  readonly folder: string
+  readonly db: string
+  /** A session that looks on, at the same schema. */
+  readonly watcher: Client
+}
+
+/** A store with 5,000 records, and a file that changes all of them and adds more. */
+async function makeStore(t: TestContext): Promise<Made> {
+  const folder = makeFolder(t)
+  const db = join(folder, 'dossier.db')
+  writeFileSync(join(folder, 'first.ndjson'), rows(5_000, 'first'))
+  writeFileSync(join(folder, 'second.ndjson'), rows(40_000, 'second'))
+  const first = await runDossier(folder, ['import', 'rights', 'first.ndjson'])
+  assert.equal(first.code, 0, first.err)
+  const watcher = await openSession(storeAt(db, 'postgres'))
+  t.after(() => watcher.end())
+  return { folder, db, watcher }
+}
+
+function startImport(folder: string) {
+  const env = { ...process.env, ...storeOf(folder) }
+  const child = spawn(dossier, ['import', 'rights', 'second.ndjson'], { cwd: folder, env })
+  let err = ''
+  child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()))
+  child.stdout.resume()
+  const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, err }))
+  return { child, ended }
+}
+
+const ofImport = `
+  from pg_stat_activity a
+  where application_name = 'dossier' and pid <> pg_backend_pid() and state <> 'idle'
+    and exists (
+      select from pg_class c join pg_locks l on l.relation = c.oid
+      where l.pid = a.pid and c.relname = 'stage'
+    )`
+
+/** Waits until an import's session runs a statement that begins like that; gives its pid. */
+async function untilItRuns(watcher: Client, start: string): Promise<number> {
+  for (let waited = 0; waited < 20_000; waited += 2) {
+    const { rows: found } = await watcher.query<{ pid: number }>(
+      `select pid ${ofImport} and query ~* $1`,
+      [`^\\s*${start}`],
+    )
+    if (found[0]) return found[0].pid
+    await sleep(2)
+  }
+  return assert.fail(`no statement ${start}`)
+}
+
+/** Temporary tables and locks of imports, once their sessions are over. */
+async function checkNothingLeft(watcher: Client): Promise<void> {
+  for (let waited = 0; ; waited += 50) {
+    const { rows: left } = await watcher.query<{ name: string }>(
+      `select relname as name from pg_class where relpersistence = 't'
+         and pg_table_is_visible(oid) and relname in ('stage', 'placed', 'change')
+       union all
+       select 'lock ' || pid from pg_locks
+       where locktype = 'advisory' and classid = x'444f5353'::integer
+         and objid = hashtext(current_schema())::bigint & 4294967295
+       union all
+       select 'session ' || pid ${ofImport} and a.pid <> pg_backend_pid()
+         and a.query ~ current_schema()`,
+    )
+    if (left.length === 0) return
+    assert.ok(waited < 10_000, JSON.stringify(left))
+    await sleep(50)
+  }
+}
+
+/** Where an import is caught, and the lock that holds it there; COPY takes long enough. */
+const moments: readonly (readonly [statement: string, lock: string])[] = [
+  ['copy stage', ''],
+  ['insert into rights_ids', 'lock table rights_ids in access exclusive mode'],
+  ['update rights', 'lock table rights in share mode'],
+  ['insert into heads', 'lock table heads in share mode'],
+]
+
+for (const [statement, lock] of moments) {
+  for (const who of ['the importer', 'its session'] as const) {
+    test(`${who} is killed during “${statement}”: the state before`, async (t) => {
+      const { folder, db, watcher } = await makeStore(t)
+      const before = await storeDigest(db)
+      const holder = await openSession(storeAt(db, 'postgres'))
+      await holder.query(`begin; ${lock}`)
+      const { child, ended } = startImport(folder)
+      const pid = await untilItRuns(watcher, statement)
+      if (who === 'the importer') child.kill('SIGKILL')
+      else await watcher.query('select pg_terminate_backend($1)', [pid])
+      await holder.end()
+      const { code, err } = await ended
+      if (who === 'its session') {
+        assert.equal(code, 1, err)
+        assert.match(err, /^dossier: postgres:[^\n]*nothing was changed[^\n]*\n$/)
+        assert.ok(!err.includes('password'), 'no password is shown')
+      }
+      await checkNothingLeft(watcher)
+      assert.equal(await storeDigest(db), before)
+      const again = await runDossier(folder, ['import', 'rights', 'second.ndjson', '--json'])
+      assert.equal(again.code, 0, again.err)
+      const { counts, version } = JSON.parse(again.out) as {
+        counts: Record<string, number>
+        version: number
+      }
+      assert.deepEqual([version, counts['updated'], counts['inserted']], [2, 5_000, 35_000])
+    })
+  }
+}
+
+test('an import that fails at last leaves nothing, and the next one finds its turn', async (t) => {
+  const { db, watcher } = await makeStore(t)
+  const before = await storeDigest(db)
+  const report = await importRows(db, 'rights', [
+    { id: 1, company_id: 1 },
+    { id: 1, company_id: 1, name: 'x' },
+  ])
+  assert.deepEqual([report.version, report.counts.refused], [undefined, 1])
+  await checkNothingLeft(watcher)
+  assert.equal(await storeDigest(db), before)
+})

@@ -1,0 +1,203 @@
+// A PostgreSQL that fails under a server: 503 in the contract's form, then well again by itself.
+
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { after, before, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Client } from 'pg'
+import { issueKey } from '../../src/cli/keys.ts'
+import { resources } from '../../src/resources/index.ts'
+import { storedChecks } from '../../src/import/check-stored.ts'
+import { openStoreInspector, openStoreWriter } from '../../src/store/open-store.ts'
+import { importRows, makeFolder } from '../support/import-rows.ts'
+import { type PostgresServer, startPostgres } from '../support/postgres-server.ts'
+import { runServer, type Server } from '../support/run-server.ts'
+
+const pool = 3
+const path = '/api/v1/companies/7/rights'
+const failure = '{"ok":false,"error":{"code":503,"message":"Service Unavailable"}}'
+
+let postgres: PostgresServer
+let db = ''
+let key = ''
+
+/** A server of its own: the others of this run go on. */
+before(async () => {
+  postgres = await startPostgres()
+  db = `${postgres.url}?schema=dossier`
+  const rows = Array.from({ length: 50 }, (_, n) => ({ id: n + 1, company_id: 7, name: `n${n}` }))
+  const files = makeFolder({ after })
+  await importRows(`${files}/x`, 'rights', rows, { at: db })
+  const store = await openStoreWriter(db, resources)
+  const plan = { name: 'x', scopes: undefined, expiresAt: undefined, now: Date.now() }
+  key = await issueKey(store, plan, () => undefined)
+  await store.close()
+})
+
+after(() => postgres.remove())
+
+interface Told {
+  readonly status: number
+  readonly body: string
+  readonly ms: number
+}
+
+async function ask({ port }: Server, url = path): Promise<Told> {
+  const start = performance.now()
+  const headers = { authorization: `Bearer ${key}` }
+  const answer = await fetch(`http://127.0.0.1:${port}${url}`, { headers })
+  const body = await answer.text()
+  return { status: answer.status, body, ms: performance.now() - start }
+}
+
+/** Requests now and for a while, as clients send them who do not know. */
+async function askMany(server: Server, count = 30): Promise<Told[]> {
+  const answers: Promise<Told>[] = []
+  for (let n = 0; n < count; n++) {
+    answers.push(ask(server))
+    await sleep(10)
+  }
+  return Promise.all(answers)
+}
+
+/** Every answer is good, or says 503 as the contract wants it; none takes long. */
+function checkBounded(answers: readonly Told[]): void {
+  for (const { status, body, ms } of answers) {
+    assert.ok(status === 200 || status === 503, body)
+    if (status === 503) assert.equal(body, failure)
+    assert.ok(ms < 2_000, `${status} after ${ms.toFixed(0)} ms`)
+  }
+}
+
+async function untilWell(server: Server): Promise<number> {
+  const start = performance.now()
+  for (;;) {
+    const [page, ready] = [await ask(server), await ask(server, '/readyz')]
+    if (page.status === 200 && ready.status === 200) return performance.now() - start
+    assert.ok(performance.now() - start < 10_000, page.body)
+    await sleep(20)
+  }
+}
+
+/** The sessions of servers, as PostgreSQL counts them. */
+async function sessions(): Promise<number> {
+  const client = new Client({ connectionString: postgres.url })
+  await client.connect()
+  const { rowCount } = await client.query(
+    `select from pg_stat_activity where application_name = 'dossier serve'`,
+  )
+  await client.end()
+  return rowCount ?? 0
+}
+
+const serve = (t: Parameters<typeof runServer>[0]) =>
+  runServer(t, db, ['--pool', String(pool), '--cache-mib', '0'])
+
+for (const [how, signal] of [
+  ['stopped in order', 'SIGINT'],
+  ['stopped at once', 'SIGQUIT'],
+  ['killed', 'SIGKILL'],
+] as const) {
+  test(`PostgreSQL is ${how} and comes back: 503 meanwhile, then well within 2 s`, async (t) => {
+    const server = await serve(t)
+    assert.equal((await ask(server)).status, 200)
+    const meanwhile = askMany(server, 60)
+    await sleep(100)
+    await postgres.stop(signal)
+    checkBounded(await meanwhile)
+    const [page, ready, alive] = await Promise.all([
+      ask(server),
+      ask(server, '/readyz'),
+      ask(server, '/healthz'),
+    ])
+    assert.deepEqual([page.status, page.body], [503, failure])
+    assert.deepEqual([ready.status, ready.body], [503, failure])
+    assert.equal(alive.status, 200)
+    await postgres.start()
+    assert.ok((await untilWell(server)) < 2_000)
+    checkBounded(await askMany(server))
+    assert.ok((await sessions()) <= pool, 'no connection has leaked')
+  })
+}
+
+test('its sessions are killed again and again: bounded, and well at once', async (t) => {
+  const server = await serve(t)
+  const client = new Client({ connectionString: postgres.url })
+  await client.connect()
+  t.after(() => client.end())
+  for (let round = 0; round < 5; round++) {
+    const meanwhile = askMany(server, 20)
+    await sleep(50)
+    await client.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+       where application_name = 'dossier serve'`,
+    )
+    checkBounded(await meanwhile)
+  }
+  assert.ok((await untilWell(server)) < 2_000)
+  assert.ok((await sessions()) <= pool)
+})
+
+test('the pool is exhausted by statements that hang: 503, and well when they end', async (t) => {
+  const server = await serve(t)
+  assert.equal((await ask(server)).status, 200)
+  const client = new Client({ connectionString: db.split('?')[0] })
+  await client.connect()
+  t.after(() => client.end())
+  await client.query('begin')
+  await client.query('lock table dossier.rights in access exclusive mode')
+  const answers = await Promise.all(Array.from({ length: 4 * pool }, () => ask(server)))
+  checkBounded(answers)
+  assert.ok(answers.every(({ status }) => status === 503))
+  await client.query('rollback')
+  assert.ok((await untilWell(server)) < 2_000)
+  assert.ok((await sessions()) <= pool)
+})
+
+test('it hangs without a word: 503 within 2 s, and well when it goes on', async (t) => {
+  const server = await serve(t)
+  assert.equal((await ask(server)).status, 200)
+  const all = execFileSync('ps', ['-A', '-o', 'pid=,ppid=']).toString().trim().split('\n')
+  const own = all.map((line) => line.trim().split(/\s+/).map(Number))
+  const children = own.filter(([, parent]) => parent === postgres.pid()).map(([pid]) => pid)
+  const pids = [postgres.pid(), ...children].filter((pid) => pid !== undefined)
+  for (const pid of pids) process.kill(pid, 'SIGSTOP')
+  try {
+    const answers = [...(await askMany(server, 20)), await ask(server, '/readyz')]
+    checkBounded(answers)
+    assert.ok(answers.every(({ status }) => status === 503))
+  } finally {
+    for (const pid of pids) process.kill(pid, 'SIGCONT')
+  }
+  assert.ok((await untilWell(server)) < 2_000)
+  await sleep(500)
+  assert.ok((await sessions()) <= pool, 'what it was asked in vain is over')
+})
+
+test('a connection is asked of the server that refuses all: 503, then well', async (t) => {
+  const server = await serve(t)
+  const client = new Client({ connectionString: postgres.url })
+  await client.connect()
+  t.after(() => client.end())
+  const setLimit = (limit: number) =>
+    client.query(`alter database postgres connection limit ${limit}`)
+  await client.query(`create role reader login password 'reader'`)
+  await client.query('grant usage on schema dossier to reader')
+  await client.query('grant select on all tables in schema dossier to reader')
+  const url = new URL(db)
+  url.username = url.password = 'reader'
+  const refused = await runServer(t, url.href, ['--pool', '2', '--cache-mib', '0'])
+  assert.equal((await ask(refused)).status, 200, 'a role that has SELECT alone')
+  const inspector = await openStoreInspector(url.href, resources)
+  assert.deepEqual((await inspector.verify(storedChecks(resources), () => undefined)).faults, [])
+  assert.ok((await inspector.listImports(1)).length === 1, 'and may look at it')
+  await setLimit(0)
+  await client.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity where usename = 'reader'`,
+  )
+  await sleep(100)
+  assert.equal((await ask(refused)).status, 503)
+  await setLimit(-1)
+  assert.ok((await untilWell(refused)) < 2_000)
+  assert.equal((await ask(server)).status, 200)
+})

@@ -1,0 +1,280 @@
+// Two stores, one service: after the same imports every answer is the same to the byte.
+
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { pino } from 'pino'
+import { buildApp } from '../../src/http/app.ts'
+import type { ImportReport } from '../../src/import/import-files.ts'
+import type { KeyRecord } from '../../src/store/store.ts'
+import { changeResource, resources } from '../../src/resources/index.ts'
+import { openStoreReader } from '../../src/store/open-store.ts'
+import { openSession } from '../../src/store/postgres/connect.ts'
+import { anyRecords } from '../support/arbitrary-record.ts'
+import { importInto, importRows, makeFolder } from '../support/import-rows.ts'
+import { pathOf } from '../support/make-app.ts'
+import { queryServer } from '../support/query-server.ts'
+import { storeAt, type StoreKind, storeKinds } from '../support/store-at.ts'
+import type { Scope } from '../support/temp-store.ts'
+
+const data = resolve(import.meta.dirname, '../../../shared/data')
+const skip = existsSync(data) ? false : 'the real data (../shared/data) is not beside this checkout'
+const mappings = resolve(import.meta.dirname, '../../mappings')
+
+/** What chance and the clock give differently: the store's id, and when imports were committed. */
+const settle = `
+  update store set id = 'same';
+  update imports set committed_at = 1700000000000 + version * 1000`
+
+async function settleStores(path: string): Promise<void> {
+  const file = new DatabaseSync(path)
+  file.exec(settle)
+  file.close()
+  const client = await openSession(storeAt(path, 'postgres'))
+  await client.query(settle)
+  await client.end()
+}
+
+type Ask = (url: string, headers?: Record<string, string>) => Promise<string>
+
+/** Asks the application over a store; an answer is its status line, header fields and body. */
+async function askOver(t: Scope, db: string): Promise<Ask> {
+  const store = await openStoreReader(db, resources)
+  const key: KeyRecord = {
+    ...{ id: 1, name: 'x', hint: 'x', createdAt: 0 },
+    ...{ scopes: undefined, expiresAt: undefined, revokedAt: undefined, rate: undefined },
+  }
+  const app = buildApp({
+    store,
+    resources,
+    authenticate: () => key,
+    cacheBytesMax: 0,
+    logger: pino({ level: 'silent' }),
+    version: '0.0.0-test',
+  })
+  t.after(async () => {
+    await app.close()
+    await store.close()
+  })
+  return async (url, headers = {}) => {
+    const answer = await app.inject({ url, headers: { 'x-request-id': 'same', ...headers } })
+    const fields = Object.entries(answer.headers).filter(([name]) => name !== 'date')
+    return `${answer.statusCode} ${JSON.stringify(fields)}\n${answer.rawPayload.toString('latin1')}`
+  }
+}
+
+/** Shows where two long answers part, rather than all of both; first the bodies. */
+function checkSame(one: string, other: string, url: string): void {
+  if (one === other) return
+  for (const part of [1, 0]) {
+    const [left = '', right = ''] = [one, other].map((text) => text.split('\n')[part])
+    const at = Array.from(left).findIndex((character, n) => character !== right[n])
+    const around = (text: string) => text.slice(Math.max(0, at - 300), at + 300)
+    assert.equal(around(right), around(left), url)
+  }
+}
+
+/** Compares every page of every listing of both stores; gives how many there were. */
+async function compareAll(t: Scope, path: string, companies: readonly number[]): Promise<number> {
+  await settleStores(path)
+  const [file, server] = await Promise.all(
+    storeKinds.map((kind) => askOver(t, storeAt(path, kind))),
+  )
+  assert.ok(file && server)
+  let pages = 0
+  const compare = async (url: string, headers?: Record<string, string>): Promise<string> => {
+    const [one, other] = await Promise.all([file(url, headers), server(url, headers)])
+    checkSame(one, other, url)
+    pages += 1
+    return one
+  }
+  for (const company of companies) {
+    for (const resource of resources) {
+      const listing = pathOf(resource, company)
+      const first = await compare(listing)
+      const total = Number(/"total":(\d+),"pagination_total"/.exec(first)?.[1] ?? 0)
+      for (let page = 2; page <= Math.ceil(total / 100); page++) {
+        await compare(`${listing}?page=${page}`)
+      }
+      const tag = /\["etag","(.*?[^\\])"\]/.exec(first)?.[1]?.replaceAll('\\', '')
+      if (tag) await compare(listing, { 'if-none-match': tag })
+    }
+  }
+  const [some = 1] = companies
+  for (const resource of resources) {
+    for (const end of ['?page=2&limit=7', '?limit=1000', '?page=9007199254740991', '?page=0']) {
+      await compare(pathOf(resource, some) + end)
+    }
+    await compare(pathOf(resource, 8_999_999_999))
+    await compare(pathOf(resource, 'x'))
+  }
+  return pages
+}
+
+/** The companies of a store, by the ids that it has given them. */
+function companiesOf(path: string): number[] {
+  const file = new DatabaseSync(path, { readOnly: true })
+  const rows = file.prepare('select id from companies order by id').all()
+  file.close()
+  return rows.map(({ id }) => Number(id))
+}
+
+/** Does an import on both stores, and compares what is said of it. */
+async function importBoth(work: (kind: StoreKind) => Promise<ImportReport>): Promise<void> {
+  const [file, server] = [await work('sqlite'), await work('postgres')]
+  const told = ({ version, counts, problems }: ImportReport) => ({ version, counts, problems })
+  assert.deepEqual(told(server), told(file))
+}
+
+test('random imports: both stores report and answer the same', async (t) => {
+  const folder = makeFolder(t)
+  let runs = 0
+  await fc.assert(
+    fc.asyncProperty(
+      fc.tuple(...resources.map((resource) => anyRecords(resource))),
+      fc.array(fc.boolean(), { minLength: 15, maxLength: 15 }),
+      async (records, snapshots) => {
+        const path = join(folder, `${(runs += 1)}.db`)
+        for (const [at, resource] of resources.entries()) {
+          for (const batch of [0, 1, 2]) {
+            const rows = (records[at] ?? [])
+              .filter((one) => one.batch <= batch)
+              // Companies by id and by name, and ids by key: what the stores have to work out.
+              .map(({ record: { id, ...rest } }) => ({
+                ...rest,
+                ...(id % 3 === 0 ? { key: `key ${id % 50}` } : { id: 1 + (id % 100) }),
+                ...(id % 2 === 0
+                  ? { company_id: 1 + (id % 7) }
+                  : { company_jurisdiction: 'Ñ', company_identifier: `é${id % 5}` }),
+              }))
+            if (rows.length === 0) continue
+            await importBoth((kind) =>
+              importRows(path, resource.name, rows, {
+                kind,
+                source: batch === 2 ? 'b' : 'a',
+                isSnapshot: snapshots[at * 3 + batch] ?? false,
+                onRejected: () => undefined,
+              }),
+            )
+          }
+        }
+        assert.ok((await compareAll(t, path, companiesOf(path))) > 0)
+      },
+    ),
+    { numRuns: 6 },
+  )
+})
+
+const realData: readonly (readonly [target: string, file: string, mapping: string])[] = [
+  ['companies', 'sec_company_tickers/tickers-2021-12-26.csv', 'sec-company-tickers'],
+  ['companies', 'sec_company_tickers/tickers-2025-02-28.csv', 'sec-company-tickers'],
+  ['rights', 'nasa_patents/nasa_patents.csv', 'nasa-patents'],
+  ['rights', 'lens_drone_patents/patents.csv.gz', 'lens-patents'],
+  ['rights', 'rospatent_software/programs.csv', 'rospatent-software'],
+  ['jobs', 'nyc_job_postings/postings-2019-02.csv.gz', 'nyc-job-postings'],
+  ['jobs', 'nyc_job_postings/postings-2019-03-19.csv.gz', 'nyc-job-postings'],
+  ['jobs', 'nyc_job_postings/postings-2022-07.csv', 'nyc-job-postings-2022'],
+  ['employees', 'us_plum_book/positions-2012.csv.gz', 'us-plum-book'],
+  ['employees', 'us_plum_book/positions-2016.csv.gz', 'us-plum-book'],
+  ['pos_terminals', 'ba_atms/cajeros-automaticos.csv', 'ba-atms'],
+  ['events', 'datenanfragen_companies/obsolete-2026-07-21.ndjson', 'datenanfragen-obsolete'],
+  ['events', 'tw_factories/factories-2014-12-13.ndjson.gz', 'tw-factories-events'],
+]
+
+test(
+  'the real data: every page of every listing, errors and header fields',
+  { skip },
+  async (t) => {
+    const path = join(makeFolder(t), 'real.db')
+    for (const [target, file, mapping] of realData) {
+      await importBoth((kind) =>
+        importInto(path, target, [join(data, file)], {
+          kind,
+          source: file.split('/')[0] ?? '',
+          mapping: readFileSync(join(mappings, `${mapping}.sql`), 'utf8'),
+          onRejected: () => undefined,
+        }),
+      )
+    }
+    // Of the tens of thousands with a handful of records each, one in 32.
+    const companies = companiesOf(path)
+    const some = companies.filter((_, n) => companies.length < 5_000 || n % 32 === 0)
+    const pages = await compareAll(t, path, some)
+    t.diagnostic(`${pages} answers of ${some.length} companies compared`)
+    assert.ok(pages > 10_000)
+  },
+)
+
+/** Extracts in the order of their days, with what records their changes. */
+const extracts: readonly (readonly [target: string, day: string, file: string, mapping: string])[] =
+  [
+    ...['2021-12-26', '2023-01-31', '2025-02-28'].map(
+      (day) =>
+        [
+          'companies',
+          day,
+          `sec_company_tickers/tickers-${day}.csv`,
+          'sec-company-tickers',
+        ] as const,
+    ),
+    ...['2020-12-31', '2022-12-30', '2026-07-21'].map((day) => {
+      const file = `datenanfragen_companies/companies-${day}.ndjson.gz`
+      return ['companies', day, file, 'datenanfragen-companies'] as const
+    }),
+    ...['2012', '2016'].map((year) => {
+      const file = `us_plum_book/positions-${year}.csv.gz`
+      return ['employees', `${year}-12-01`, file, 'us-plum-book'] as const
+    }),
+  ]
+
+/** All that is kept of what was: the same text for the same rows on both stores. */
+const kept = [
+  'select record from events order by id',
+  'select * from employees_past order by company_id, until, id',
+  'select * from company_attributes order by company_id, source_id',
+  'select * from company_attributes_past order by company_id, until, source_id',
+  'select version, resource, source_id, is_snapshot, as_of, recorded, removed from imports order by version',
+  'select past_from from store',
+]
+
+function keptText(path: string, kind: StoreKind, sql: string): string[] {
+  const file = kind === 'sqlite' ? new DatabaseSync(path, { readOnly: true }) : undefined
+  const rows = file ? file.prepare(sql).all() : queryServer(storeAt(path, kind), sql)
+  file?.close()
+  // SQLite's 1 and 0 are true and false elsewhere.
+  return rows.map((row) =>
+    JSON.stringify(
+      Object.values(row).map((value) => (typeof value === 'boolean' ? +value : value)),
+    ),
+  )
+}
+
+test('the real extracts in turn: both stores tell the same history', { skip }, async (t) => {
+  const path = join(makeFolder(t), 'history.db')
+  for (const [target, day, file, mapping] of extracts) {
+    await importBoth((kind) =>
+      importInto(path, target, [join(data, file)], {
+        kind,
+        source: file.split('/')[0] ?? '',
+        mapping: readFileSync(join(mappings, `${mapping}.sql`), 'utf8'),
+        isSnapshot: true,
+        asOf: `${day}T00:00:00Z`,
+        recordIn: changeResource,
+      }),
+    )
+  }
+  for (const sql of kept) {
+    const file = keptText(path, 'sqlite', sql)
+    t.diagnostic(`${file.length} rows: ${sql}`)
+    assert.ok(file.length > 0, sql)
+    const server = keptText(path, 'postgres', sql)
+    const at = file.findIndex((row, n) => row !== server[n])
+    assert.equal(server[at], file[at], `${sql}: row ${at}`)
+    assert.equal(server.length, file.length, sql)
+  }
+  const companies = companiesOf(path).filter((_, n) => n % 16 === 0)
+  await compareAll(t, path, companies)
+})

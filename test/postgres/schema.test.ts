@@ -1,0 +1,268 @@
+// The tables in PostgreSQL: what Citus asks of them, what serving asks of the planner, and how they
+// are made and upgraded.
+
+import assert from 'node:assert/strict'
+import { cpSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Client } from 'pg'
+import { resources } from '../../src/resources/index.ts'
+import { migrateStore, openStoreReader } from '../../src/store/open-store.ts'
+import { openSession } from '../../src/store/postgres/connect.ts'
+import { isOutdated } from '../../src/store/postgres/migrate.ts'
+import { findKeySql, headSql, pageSql } from '../../src/store/postgres/read.ts'
+import { distributionColumns } from '../../src/store/postgres/schema.ts'
+import { importRows, makeFolder } from '../support/import-rows.ts'
+import { startPostgres } from '../support/postgres-server.ts'
+import { runDossier } from '../support/run-dossier.ts'
+import { runServer } from '../support/run-server.ts'
+import { schemaUrl } from '../support/store-at.ts'
+
+const db = schemaUrl('schema')
+let client: Client
+
+before(async () => {
+  await migrateStore(db, resources, { isDistributed: false, onWait: () => undefined })
+  client = await openSession(db)
+})
+
+after(() => client.end())
+
+async function values(sql: string): Promise<unknown[]> {
+  const { rows } = await client.query<unknown[]>({ text: sql, rowMode: 'array' })
+  return rows.map(([value]) => value)
+}
+
+const inSchema = 'relnamespace = current_schema()::regnamespace'
+
+test('every table is spread by a column, or small and on every node', async () => {
+  const tables = await values(`select relname from pg_class where ${inSchema} and relkind = 'r'`)
+  const known = [...distributionColumns(resources).map(({ table }) => table), 'migrations']
+  assert.deepEqual(tables.map(String).toSorted(), known.toSorted())
+  for (const { table, column } of distributionColumns(resources)) {
+    if (column === undefined) continue
+    const unique = await client.query<{ name: string; columns: string[] }>(
+      `select i.indexrelid::regclass::text as name, array_agg(a.attname::text) as columns
+       from pg_index i
+       join pg_attribute a on a.attrelid = i.indrelid and a.attnum = any (i.indkey)
+       where i.indrelid = $1::regclass and i.indisunique group by 1`,
+      [table],
+    )
+    for (const { name, columns } of unique.rows) assert.ok(columns.includes(column), name)
+    const first = await values(
+      `select attname from pg_attribute where attrelid = '${table}'::regclass and attnum = 1`,
+    )
+    if (column === 'company_id' || column === 'identifier') assert.deepEqual(first, [column])
+  }
+})
+
+test('there is no foreign key, no trigger and no sequence', async () => {
+  assert.deepEqual(
+    await values(
+      `select conname from pg_constraint
+       where connamespace = current_schema()::regnamespace and contype = 'f'`,
+    ),
+    [],
+  )
+  assert.deepEqual(
+    await values(`select relname from pg_class where ${inSchema} and relkind = 'S'`),
+    [],
+  )
+  assert.deepEqual(
+    await values(
+      `select tgname from pg_trigger t join pg_class c on c.oid = t.tgrelid where ${inSchema}`,
+    ),
+    [],
+  )
+})
+
+test('all text is compared by its bytes, though the database compares as a language does', async () => {
+  assert.deepEqual(await values(`select 'b' < 'C'`), [true], 'a locale that is not C')
+  const other = `
+    select c.relname || '.' || a.attname from pg_attribute a
+    join pg_class c on c.oid = a.attrelid
+    join pg_type t on t.oid = a.atttypid
+    where ${inSchema} and c.relkind = 'r' and a.attnum > 0 and t.typcollation <> 0
+      and a.attcollation <> 'pg_catalog."C"'::regcollation`
+  assert.deepEqual(await values(other), [])
+})
+
+interface Plan {
+  readonly 'Node Type': string
+  readonly 'Relation Name'?: string
+  readonly 'Index Cond'?: string
+  readonly Plans?: readonly Plan[]
+}
+
+function scansIn(plan: Plan): Plan[] {
+  const own = plan['Relation Name'] === undefined ? [] : [plan]
+  return [...own, ...(plan.Plans ?? []).flatMap(scansIn)]
+}
+
+const small = new Set(
+  distributionColumns(resources)
+    .filter((t) => !t.column)
+    .map((t) => t.table),
+)
+
+for (const resource of resources) {
+  for (const [what, sql, types] of [
+    ['head', headSql(resource), 'bigint'],
+    ['page', pageSql(resource), 'bigint, bigint, bigint'],
+  ] as const) {
+    test(`the ${what} of ${resource.name}: seeks of one company, whatever there is`, async () => {
+      await client.query('begin')
+      try {
+        // What the planner sees of a registry: many companies, one of them with very much.
+        await client.query(`
+          insert into companies select n, null, null, 1 from generate_series(1, 20000) n;
+          insert into imports values (1, 'x', 1, false, 0, 0, '', 0, 0, 0, 0, 0, 0, 0);
+          insert into heads select n, '${resource.name}', 1, 1, '[]'
+            from generate_series(1, 20000) n;
+          insert into ${resource.name}
+            select 1 + n % (n / 4 + 1), n, n, '', 1, 1, '', '{"id":1}'
+            from generate_series(1, 40000) n;
+          analyze companies; analyze imports; analyze heads; analyze ${resource.name};
+          set local plan_cache_mode = force_generic_plan`)
+        await client.query(`prepare asked (${types}) as ${sql}`)
+        const call = what === 'head' ? 'asked (1)' : 'asked (1, 1000, 100)'
+        const explained = await client.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
+          `explain (format json) execute ${call}`,
+        )
+        const plan = explained.rows[0]?.['QUERY PLAN'][0].Plan
+        assert.ok(plan)
+        const scans = scansIn(plan)
+        assert.ok(scans.length >= 2)
+        for (const scan of scans) {
+          if (small.has(String(scan['Relation Name']))) continue
+          assert.match(scan['Node Type'], /^Index/, JSON.stringify(scan))
+          assert.match(scan['Index Cond'] ?? '', /\((company_id|id) = \$1\)/)
+        }
+        assert.ok(!JSON.stringify(plan).includes('"Sort"'), 'the index gives the order')
+      } finally {
+        await client.query('rollback')
+        await client.query('deallocate all')
+      }
+    })
+  }
+}
+
+test('a key is found by an index', async () => {
+  await client.query('set enable_seqscan = off')
+  const { rows } = await client.query<{ 'QUERY PLAN': string }>(
+    `explain ${findKeySql.replace('$1', `'\\x00'`)}`,
+  )
+  await client.query('reset enable_seqscan')
+  assert.match(JSON.stringify(rows), /Index Scan using keys_hash_key/)
+})
+
+test('migrate: makes everything once, two at a time take turns, and then has nothing to do', async (t) => {
+  const url = schemaUrl('migrate')
+  const folder = makeFolder(t)
+  const migrate = (...options: string[]) => runDossier(folder, ['migrate', '--db', url, ...options])
+  const early = await runDossier(folder, ['serve', '--db', url])
+  assert.equal(early.code, 1)
+  assert.match(early.err, /^dossier: postgres:[^\n]* holds no registry; make it with[^\n]*\n$/)
+  assert.ok(!early.err.includes('test%20password'), 'no password is shown')
+  const runs = await Promise.all([migrate(), migrate()])
+  for (const { code, err } of runs) assert.equal(code, 0, err)
+  const steps = runs.map(({ out }) => out).join('')
+  assert.equal(steps.match(/took step 1 of 1/g)?.length, 1, steps)
+  assert.match((await migrate()).out, /^postgres:.* is up to date\.\n$/)
+  const distributed = await migrate('--distributed')
+  assert.equal(distributed.code, 1)
+  assert.match(distributed.err, /has no Citus[^\n]*create extension citus\n$/)
+  await (await openStoreReader(url, resources)).close()
+})
+
+test('tables of another version: an older one is upgraded, a newer one is left alone', async (t) => {
+  const url = schemaUrl('versions')
+  const folder = makeFolder(t)
+  await migrateStore(url, resources, { isDistributed: false, onWait: () => undefined })
+  const session = await openSession(url)
+  t.after(() => session.end())
+  await session.query('drop view rights_view; drop table rights, rights_ids')
+  const served = await runDossier(folder, ['serve', '--db', url])
+  assert.match(served.err, /no table of rights yet; add it with: dossier migrate\n$/)
+  assert.equal(await isOutdated(url, resources), true)
+  const input = '{"id":1,"company_id":7}\n'
+  const imported = await runDossier(folder, ['import', 'jobs', '-', '--db', url], { input })
+  assert.equal(imported.code, 0, imported.err)
+  assert.equal(await isOutdated(url, resources), false, 'an import does what migrate does')
+  await session.query('insert into migrations values (99, 0)')
+  for (const args of [['serve'], ['migrate'], ['import', 'jobs', '-']]) {
+    const { code, err } = await runDossier(folder, [...args, '--db', url], { input })
+    assert.equal(code, 1)
+    assert.match(err, /newer Dossier \(step 99, this one knows 1\); run that one\n$/)
+  }
+})
+
+/** What can be wrong with a URL, and what is said of it, in one line without the password. */
+const strangers: readonly (readonly [what: string, url: (good: URL) => string, says: RegExp])[] = [
+  ['nothing listens', (url) => url.href.replace(/:\d+\//, ':1/'), /start PostgreSQL, or mend --db/],
+  ['no such host', (url) => url.href.replace('127.0.0.1', 'no.invalid'), /mend --db/],
+  ['a wrong password', (url) => url.href.replace('password', 'secret'), /mend the password/],
+  ['no such database', (url) => url.href.replace('/postgres?', '/none?'), /createdb/],
+  ['a schema that is no name', (url) => `${url.href}X;--`, /schema= takes up to 63/],
+  ['no URL', () => 'postgres://a:b@:x/', /malformed; it looks like postgres:/],
+]
+
+for (const [what, urlOf, says] of strangers) {
+  test(`serve and import: ${what} is told in one line`, async (t) => {
+    const url = urlOf(new URL(schemaUrl('strangers')))
+    for (const args of [['serve'], ['import', 'rights', '-'], ['keys', 'list']]) {
+      const { code, err } = await runDossier(makeFolder(t), [...args, '--db', url])
+      assert.equal(code, 1, err)
+      assert.match(err, says)
+      assert.match(err, /^dossier: [^\n]*\n$/)
+      assert.ok(!/test%20password|secret/.test(err), 'no password is shown')
+    }
+  })
+}
+
+test('a hot standby serves what its primary has, and what comes later', async (t) => {
+  const primary = await startPostgres()
+  t.after(() => primary.remove())
+  const url = `${primary.url}?schema=dossier`
+  const folder = makeFolder(t)
+  await importRows(join(folder, 'x'), 'rights', [{ id: 1, company_id: 7 }], { at: url })
+  const made = await runDossier(folder, ['keys', 'create', '--name', 'x', '--db', url])
+  await primary.stop()
+  const standby = await startPostgres({
+    fill(data) {
+      cpSync(primary.data, data, { recursive: true, preserveTimestamps: true })
+      rmSync(join(data, 'postmaster.opts'), { force: true })
+      writeFileSync(join(data, 'standby.signal'), '')
+    },
+    settings: { primary_conninfo: primaryConnection(primary.url) },
+  })
+  t.after(() => standby.remove())
+  await primary.start()
+  const server = await runServer(t, standby.url + '?schema=dossier', ['--cache-mib', '0'])
+  const total = async () => {
+    const headers = { authorization: `Bearer ${made.out.trim()}` }
+    const page = await fetch(`http://127.0.0.1:${server.port}/api/v1/companies/7/rights`, {
+      headers,
+    })
+    assert.equal(page.status, 200)
+    return ((await page.json()) as { total: number }).total
+  }
+  assert.equal(await total(), 1)
+  await importRows(join(folder, 'x'), 'rights', [{ id: 2, company_id: 7 }], { at: url })
+  for (let waited = 0; (await total()) !== 2; waited += 50) {
+    assert.ok(waited < 20_000, 'the standby follows')
+    await sleep(50)
+  }
+  const input = '{"id":3,"company_id":7}\n'
+  const args = ['import', 'rights', '-', '--db', `${standby.url}?schema=dossier`]
+  const refused = await runDossier(folder, args, { input })
+  assert.equal(refused.code, 1)
+  assert.match(refused.err, /^dossier: [^\n]*use the primary in --db\n$/)
+})
+
+function primaryConnection(url: string): string {
+  const { hostname, port, username, password } = new URL(url)
+  const quoted = decodeURIComponent(password).replaceAll("'", "\\'")
+  return `host=${hostname} port=${port} user=${username} password=''${quoted}''`
+}

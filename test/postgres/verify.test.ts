@@ -1,0 +1,86 @@
+// What an operator sees of a PostgreSQL: its faults, by `dossier verify`, and how to copy it.
+
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { storedChecks } from '../../src/import/check-stored.ts'
+import { changeResource, resources } from '../../src/resources/index.ts'
+import { openStoreInspector } from '../../src/store/open-store.ts'
+import type { Verification } from '../../src/store/store.ts'
+import { importInto, importRows, makeFolder } from '../support/import-rows.ts'
+import { queryServer } from '../support/query-server.ts'
+import { runDossier } from '../support/run-dossier.ts'
+import { storeAt } from '../support/store-at.ts'
+import { storeFaults } from '../support/store-faults.ts'
+
+/** A registry of two extracts, and of rights that changed once; its URL. */
+async function makeRegistry(t: TestContext): Promise<string> {
+  const path = join(makeFolder(t), 'registry.db')
+  const csv = `${path}.csv`
+  const extracts = [
+    ['2025-01-31', 'GB,1,Acme,Ipswich\nGB,2,Bolt,Harwich\n'],
+    ['2025-02-28', 'GB,1,Acme Ltd,"Ips\nwich"\n'],
+  ] as const
+  for (const [day, rows] of extracts) {
+    writeFileSync(csv, `jurisdiction,identifier,name,town\n${rows}`)
+    await importInto(path, 'companies', [csv], {
+      ...{ source: 'register', isSnapshot: true },
+      ...{ asOf: `${day}T00:00:00Z`, recordIn: changeResource },
+    })
+  }
+  const right = { id: 1, company_jurisdiction: 'GB', company_identifier: '1' }
+  for (const name of ['x', 'y']) await importRows(path, 'rights', [{ ...right, name }])
+  return storeAt(path)
+}
+
+async function verify(db: string): Promise<Verification> {
+  const store = await openStoreInspector(db, resources)
+  return store.verify(storedChecks(resources), () => undefined)
+}
+
+for (const [title, sql, told] of storeFaults) {
+  test(`verify tells ${title}`, async (t) => {
+    const db = await makeRegistry(t)
+    assert.deepEqual((await verify(db)).faults, [])
+    queryServer(db, sql)
+    assert.match((await verify(db)).faults.join('\n'), told)
+  })
+}
+
+test('verify tells a company that is not found by its name', async (t) => {
+  const db = await makeRegistry(t)
+  queryServer(db, "update company_names set identifier = '3' where identifier = '2'")
+  assert.deepEqual((await verify(db)).faults, [
+    'company 1000000000002: it is not found by its name',
+  ])
+})
+
+test('verify says whose business the files are, and has amcheck check them where it is', async (t) => {
+  const db = await makeRegistry(t)
+  const without = await verify(db)
+  if (without.notes.length > 0) {
+    assert.match(without.notes.join(' '), /PostgreSQL’s own, which checks them once it has amcheck/)
+    queryServer(db, 'create extension amcheck with schema public')
+    t.after(() => void queryServer(db, 'drop extension amcheck'))
+  }
+  const sound = await verify(db)
+  assert.deepEqual([sound.faults, sound.notes], [[], []])
+  // An index that is not kept for a while lacks a row.
+  const index = "where indexrelid = 'rights_by_id'::regclass"
+  queryServer(db, `update pg_index set indisready = false ${index}`)
+  queryServer(db, 'insert into rights select 99, 0, 99, sort, 1, 1, digest, record from rights')
+  queryServer(db, `update pg_index set indisready = true ${index}`)
+  const { faults } = await verify(db)
+  assert.match(faults.join('\n'), /^file: rights_by_id: heap tuple .* lacks matching index tuple/m)
+})
+
+test('backup says in one line what copies a PostgreSQL', async (t) => {
+  const db = await makeRegistry(t)
+  const folder = makeFolder(t)
+  const { code, err } = await runDossier(folder, ['backup', 'copy.dump', '--db', db])
+  assert.equal(code, 1)
+  const schema = new URL(db).searchParams.get('schema') ?? ''
+  assert.match(err, new RegExp(`pg_dump --format=custom --schema=${schema} --file=copy\\.dump '`))
+  assert.equal(err.trim().split('\n').length, 1)
+})

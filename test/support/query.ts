@@ -1,0 +1,31 @@
+// A thread that asks stores in PostgreSQL, while the test that wants to know stands still.
+
+import { type MessagePort, workerData } from 'node:worker_threads'
+import { types } from 'pg'
+import { openSession } from '../../src/store/postgres/connect.ts'
+
+// As text, the way the embedded store has it.
+types.setTypeParser(types.builtins.JSON, String)
+
+const { port, isAnswered } = workerData as { port: MessagePort; isAnswered: Int32Array }
+
+async function ask(db: string, sql: string): Promise<object> {
+  const client = await openSession(db)
+  try {
+    return { rows: (await client.query(sql)).rows as unknown[] }
+  } catch (error) {
+    return { error: String(error) }
+  } finally {
+    await client.end()
+  }
+}
+
+port.on('message', ({ db, sql }: { db: string; sql: string }) => {
+  void ask(db, sql)
+    .catch((error: unknown) => ({ error: String(error) }))
+    .then((answer) => {
+      port.postMessage(answer)
+      Atomics.store(isAnswered, 0, 1)
+      Atomics.notify(isAnswered, 0)
+    })
+})

@@ -1,0 +1,44 @@
+// Which store the suite runs on: `DOSSIER_TEST_STORE` is `sqlite` (the default) or `postgres`.
+//
+// A test names its store by a file's path. On PostgreSQL that path stands for a schema of the
+// server that the run has started, so that one text of a test is good for every store.
+
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { isServerStore } from '../../src/store/open-store.ts'
+
+export const storeKinds = ['sqlite', 'postgres'] as const
+export type StoreKind = (typeof storeKinds)[number]
+
+const chosen = process.env['DOSSIER_TEST_STORE'] ?? 'sqlite'
+
+export const storeKind: StoreKind =
+  storeKinds.find((kind) => kind === chosen) ?? assert.fail(`DOSSIER_TEST_STORE is ${chosen}`)
+
+/** The server that the run has, as its superuser. */
+export function testServerUrl(): string {
+  const url = process.env['DOSSIER_TEST_POSTGRES_URL']
+  assert.ok(url, 'no PostgreSQL: run with --test-global-setup=test/support/postgres-setup.ts')
+  return url
+}
+
+/** Every schema of this run begins with it. */
+export const schemaPrefix = `dossier_test_${process.env['DOSSIER_TEST_RUN'] ?? 'own'}_`
+
+/** The URL of a schema of this run. */
+export function schemaUrl(name: string): string {
+  const url = new URL(testServerUrl())
+  url.searchParams.set('schema', `${schemaPrefix}${name}`)
+  return url.href
+}
+
+/** The store that stands for a file, where the suite runs on another kind. */
+export function storeAt(path: string, kind = storeKind): string {
+  if (kind === 'sqlite' || isServerStore(path)) return path
+  return schemaUrl(createHash('sha256').update(path).digest('hex').slice(0, 16))
+}
+
+/** How often a random test runs: less often where every statement goes to a server. */
+export function runsOf(runs: number): number {
+  return storeKind === 'sqlite' ? runs : Math.ceil(runs / 5)
+}

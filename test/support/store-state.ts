@@ -1,0 +1,69 @@
+// A store as it lies there: its bytes, and its lock.
+
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import { buffer } from 'node:stream/consumers'
+import { to as copyTo } from 'pg-copy-streams'
+import { isServerStore } from '../../src/store/open-store.ts'
+import { openSession } from '../../src/store/postgres/connect.ts'
+import { beginWriting } from '../../src/store/postgres/transaction.ts'
+import { queryServer } from './query-server.ts'
+import { storeAt } from './store-at.ts'
+
+/** All bytes of a store: those of its files, or those of its tables, row by row. */
+export async function storeBytes(path: string): Promise<Buffer> {
+  const db = storeAt(path)
+  if (!isServerStore(db)) {
+    const files = [db, `${db}-wal`].filter((file) => existsSync(file))
+    return Buffer.concat(files.map((file) => readFileSync(file)))
+  }
+  const client = await openSession(db)
+  try {
+    const { rows } = await client.query<{ name: string }>(
+      `select relname as name from pg_class
+       where relnamespace = current_schema()::regnamespace and relkind = 'r' order by 1`,
+    )
+    const tables: Buffer[] = []
+    for (const { name } of rows) {
+      tables.push(await buffer(client.query(copyTo(`copy ${name} to stdout (format binary)`))))
+    }
+    return Buffer.concat(tables)
+  } finally {
+    await client.end()
+  }
+}
+
+/** Tells one state of a store from another. */
+export async function storeDigest(path: string): Promise<string> {
+  return createHash('sha256')
+    .update(await storeBytes(path))
+    .digest('hex')
+}
+
+/** Takes the turn to write, as another import would; gives the way to end it. */
+export async function holdStore(path: string): Promise<() => Promise<void>> {
+  const db = storeAt(path)
+  if (!isServerStore(db)) {
+    const file = new DatabaseSync(db)
+    file.exec('begin immediate')
+    return () => Promise.resolve(file.close())
+  }
+  const client = await openSession(db)
+  await beginWriting(client, () => undefined)
+  return () => client.end()
+}
+
+/** Does to a store what no import does. */
+export function changeStore(path: string, sql: string): void {
+  const db = storeAt(path)
+  if (isServerStore(db)) {
+    queryServer(db, sql)
+    return
+  }
+  const file = new DatabaseSync(db)
+  // A connection that may write the schema is one of an earlier time.
+  file.enableDefensive(false)
+  file.exec(sql)
+  file.close()
+}
