@@ -1,4 +1,4 @@
-// `dossier keys`: makes, lists and revokes the keys of clients.
+// `dossier keys`: makes, rotates, lists and revokes the keys of clients.
 
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -11,27 +11,34 @@ import { resources } from '../resources/index.ts'
 import { openStoreWriter } from '../store/open-store.ts'
 import type { KeyRecord, StoreWriter } from '../store/store.ts'
 import type { Command, CommandContext, Input } from './command.ts'
-import { parseEnd } from './duration.ts'
+import { parseDuration, parseEnd } from './duration.ts'
 import { formatDay, tableLines } from './table.ts'
 
 const scopeNames = resources.map(({ name }) => name)
-const actions = ['create', 'list', 'revoke'] as const
+/** How long a rotated key works on, unless the operator says otherwise. */
+const usualOverlap = '7d'
+const overlapMax = '1y'
+const actions = ['create', 'rotate', 'list', 'revoke'] as const
 
 export const keys: Command = {
   name: 'keys',
-  summary: 'make, list and revoke the keys of clients',
+  summary: 'make, rotate, list and revoke the keys of clients',
   usage: [
     'keys create --name NAME [--expires WHEN] [--scopes NAME,…] [--rate RATE]',
+    'keys rotate NAME [--overlap TIME] [--expires WHEN]',
     'keys list [--json]',
     'keys revoke NAME',
   ],
   details: `
 \`create\` prints the key, and nothing else, on standard output: once, since only its hash is kept.
-\`revoke\` takes effect within a second, in every server that runs on the store.
+\`rotate\` prints a new key with the scopes, the rate and the end of the one of that name; the old
+one works on until --overlap is over. \`revoke\` refuses every key of the name. Both take effect
+within a second, in every server that runs on the store.
 
   dossier keys create --name acme
   dossier keys create --name trial --expires 30d --scopes rights,events
-  dossier keys create --name small --rate 600/300s`,
+  dossier keys create --name small --rate 600/300s
+  dossier keys rotate acme --overlap 7d`,
   options: [
     {
       name: 'name',
@@ -52,6 +59,11 @@ export const keys: Command = {
       name: 'rate',
       value: 'RATE',
       meaning: 'how often it may ask, such as 600/300s, or none; default: as --default-rate says',
+    },
+    {
+      name: 'overlap',
+      value: 'TIME',
+      meaning: `how long the old key works on, such as 12h or 0d; default: ${usualOverlap}`,
     },
     { name: 'json', meaning: 'print the list as JSON' },
   ],
@@ -95,6 +107,29 @@ const run: Readonly<Record<(typeof actions)[number], Run>> = {
     return 0
   },
 
+  async rotate(store, { words, options }, context) {
+    const name = words[0] ?? options['name']
+    if (name === undefined) throw new UsageError('say which key to rotate: keys rotate NAME')
+    for (const option of ['scopes', 'rate']) {
+      if (options[option] === undefined) continue
+      throw new UsageError(`--${option} is for keys create; a rotated key has that of the old one`)
+    }
+    const now = context.now()
+    const othersEndAt = now + parseOverlap(options['overlap'] ?? usualOverlap)
+    const expires = options['expires']
+    const expiresAt = expires === undefined ? undefined : parseEnd('expires', expires, now)
+    const { plain, stored } = makeNewKey()
+    const rotate = (replaced: KeyRecord) => ({
+      key: { ...stored, name, createdAt: now, expiresAt: expiresAt ?? replaced.expiresAt },
+      othersEndAt,
+    })
+    if (!(await store.rotateKey(name, now, rotate, tellWait(context)))) {
+      throw await noSuchKey(store, name)
+    }
+    context.stdout.write(`${plain}\n`)
+    return 0
+  },
+
   async list(store, { switches }, { stdout, now }) {
     const records = await store.listKeys()
     stdout.write(
@@ -109,14 +144,7 @@ const run: Readonly<Record<(typeof actions)[number], Run>> = {
     const name = words[0] ?? options['name']
     if (name === undefined) throw new UsageError('say which key to revoke: keys revoke NAME')
     if (!(await store.revokeKey(name, context.now(), tellWait(context)))) {
-      const inUse = (await store.listKeys()).filter(({ revokedAt }) => revokedAt === undefined)
-      const near = nearest(
-        name,
-        inUse.map((key) => key.name),
-      )
-      throw new OperatorError(
-        `no key in use is named ${name}${near ? `; did you mean ${near}?` : ''}`,
-      )
+      throw await noSuchKey(store, name)
     }
     context.stderr.write(`The key ${name} is revoked.\n`)
     return 0
@@ -135,18 +163,31 @@ export async function issueKey(
   onWait: () => void,
 ): Promise<string> {
   const { name, scopes, expiresAt, rate, now } = key
-  const plain = makeKey(randomBytes(32))
-  const stored = {
-    name,
-    scopes,
-    expiresAt,
-    rate,
-    createdAt: now,
-    hint: keyHint(plain),
-    hash: Buffer.from(hashKey(plain), 'latin1'),
-  }
-  await store.addKey(stored, onWait)
+  const { plain, stored } = makeNewKey()
+  await store.addKey({ ...stored, name, scopes, expiresAt, rate, createdAt: now }, onWait)
   return plain
+}
+
+/** A key at random, and what is kept of it. */
+function makeNewKey() {
+  const plain = makeKey(randomBytes(32))
+  const stored = { hint: keyHint(plain), hash: Buffer.from(hashKey(plain), 'latin1') }
+  return { plain, stored }
+}
+
+async function noSuchKey(store: StoreWriter, name: string): Promise<OperatorError> {
+  const inUse = (await store.listKeys()).filter(({ revokedAt }) => revokedAt === undefined)
+  const near = nearest(
+    name,
+    inUse.map((key) => key.name),
+  )
+  return new OperatorError(`no key in use is named ${name}${near ? `; did you mean ${near}?` : ''}`)
+}
+
+function parseOverlap(text: string): number {
+  const overlap = parseDuration('overlap', text)
+  if (overlap <= parseDuration('overlap', overlapMax)) return overlap
+  throw new UsageError(`--overlap is ${text}; it takes ${overlapMax} at most`)
 }
 
 function checkName(name: string): void {
@@ -179,7 +220,7 @@ function keyTable(records: readonly KeyRecord[], now: number): string[] {
   const rows = records.map((key) => [
     key.name,
     key.hint,
-    stateOf(key, now),
+    stateOf(key, now, records),
     (key.scopes ?? ['all']).join(','),
     key.rate ?? 'default',
     formatDay(key.createdAt),
@@ -188,7 +229,10 @@ function keyTable(records: readonly KeyRecord[], now: number): string[] {
   return tableLines([['NAME', 'KEY', 'STATE', 'SCOPES', 'RATE', 'CREATED', 'EXPIRES'], ...rows])
 }
 
-function stateOf({ revokedAt, expiresAt }: KeyRecord, now: number): string {
+function stateOf(key: KeyRecord, now: number, all: readonly KeyRecord[]): string {
+  const { id, name, revokedAt, expiresAt } = key
   if (revokedAt !== undefined) return 'revoked'
-  return expiresAt !== undefined && expiresAt <= now ? 'expired' : 'in use'
+  if (expiresAt !== undefined && expiresAt <= now) return 'expired'
+  // A rotation has left it: it works until its end.
+  return all.some((other) => other.name === name && other.id > id) ? 'replaced' : 'in use'
 }

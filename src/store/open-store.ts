@@ -4,7 +4,7 @@ import type { Resource } from '../resources/resource.ts'
 import { backUp } from './sqlite/backup.ts'
 import { beginImport } from './sqlite/import.ts'
 import { findCompany, listImports } from './sqlite/inspect.ts'
-import { addKey, listKeys, revokeKey } from './sqlite/keys.ts'
+import { addKey, listKeys, revokeKey, rotateKey } from './sqlite/keys.ts'
 import { openForReading, openForWriting, storeError } from './sqlite/open.ts'
 import { prune } from './sqlite/prune.ts'
 import { createReader } from './sqlite/read.ts'
@@ -46,6 +46,7 @@ export function openStoreWriter(db: string, resources: readonly Resource[]): Sto
   return {
     beginImport: (plan) => beginImport(connection, plan),
     addKey: (key, onWait) => addKey(connection, key, onWait),
+    rotateKey: (name, now, rotate, onWait) => rotateKey(connection, name, now, rotate, onWait),
     listKeys: () => listKeys(connection),
     revokeKey: (name, now, onWait) => revokeKey(connection, name, now, onWait),
     prune: (before, onWait) => prune(connection, resources, before, onWait),
