@@ -2,17 +2,19 @@
 
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { UsageError } from '../config.ts'
+import { type Settings, UsageError } from '../config.ts'
 import { hashKey, keyHint, makeKey } from '../keys/key.ts'
 import { nearest } from '../nearest.ts'
 import { OperatorError } from '../operator-error.ts'
 import { parseRate, rateForm } from '../rate.ts'
 import { resources } from '../resources/index.ts'
-import { openStoreWriter } from '../store/open-store.ts'
+import { openStoreWriter, readKeyUsage } from '../store/open-store.ts'
 import type { KeyRecord, StoreWriter } from '../store/store.ts'
+import type { KeyUsage } from '../store/usage.ts'
 import type { Command, CommandContext, Input } from './command.ts'
 import { parseDuration, parseEnd } from './duration.ts'
-import { formatDay, tableLines } from './table.ts'
+import { formatCount, formatDay, formatMoment, tableLines } from './table.ts'
+import { usagePath } from './usage.ts'
 
 const scopeNames = resources.map(({ name }) => name)
 /** How long a rotated key works on, unless the operator says otherwise. */
@@ -67,7 +69,7 @@ within a second, in every server that runs on the store.
     },
     { name: 'json', meaning: 'print the list as JSON' },
   ],
-  settings: ['db'],
+  settings: ['db', 'usageDb'],
   async run(input, context) {
     const [action, ...words] = input.words
     const known = actions.find((name) => name === action)
@@ -130,12 +132,14 @@ const run: Readonly<Record<(typeof actions)[number], Run>> = {
     return 0
   },
 
-  async list(store, { switches }, { stdout, now }) {
+  async list(store, { switches, settings }, { stdout, stderr, now }) {
     const records = await store.listKeys()
+    const usage = usageOf(store, settings, now(), (why) => void stderr.write(`dossier: ${why}\n`))
+    const listed = records.map((key) => ({ ...key, ...usage?.(key.id) }))
     stdout.write(
       switches.has('json')
-        ? `${JSON.stringify(records)}\n`
-        : `${keyTable(records, now()).join('\n')}\n`,
+        ? `${JSON.stringify(listed)}\n`
+        : `${keyTable(listed, usage !== undefined, now()).join('\n')}\n`,
     )
     return 0
   },
@@ -214,7 +218,35 @@ function parseScopes(text: string | undefined): readonly string[] | undefined {
   return [...new Set(scopes)]
 }
 
-function keyTable(records: readonly KeyRecord[], now: number): string[] {
+/** A key with what is known of its use, if anything is. */
+type ListedKey = KeyRecord & Partial<Usage>
+
+/** What the list says of a key's use; without `lastUsedAt` where it has not been used. */
+type Usage = Omit<KeyUsage, 'keyId' | 'lastUsedAt'> & Partial<Pick<KeyUsage, 'lastUsedAt'>>
+
+const unused: Usage = { requestsLastDay: 0, requestsLast30Days: 0 }
+
+/** Gives the use of each key; undefined, and the reason told, where nothing is known of any. */
+function usageOf(
+  { storeId }: StoreWriter,
+  settings: Settings,
+  now: number,
+  onFault: (reason: string) => void,
+): ((keyId: number) => Usage) | undefined {
+  const path = usagePath(settings)
+  if (path === undefined) return undefined
+  try {
+    const found = readKeyUsage(path, storeId, now).map(({ keyId, ...usage }) => [keyId, usage])
+    const known = new Map(found as [number, Usage][])
+    return (keyId) => known.get(keyId) ?? unused
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error
+    onFault(error.message)
+    return undefined
+  }
+}
+
+function keyTable(records: readonly ListedKey[], hasUsage: boolean, now: number): string[] {
   if (records.length === 0)
     return ['There is no key yet. Make one with: dossier keys create --name NAME']
   const rows = records.map((key) => [
@@ -225,8 +257,18 @@ function keyTable(records: readonly KeyRecord[], now: number): string[] {
     key.rate ?? 'default',
     formatDay(key.createdAt),
     key.expiresAt === undefined ? 'never' : formatDay(key.expiresAt),
+    ...(hasUsage ? usageCells(key) : []),
   ])
-  return tableLines([['NAME', 'KEY', 'STATE', 'SCOPES', 'RATE', 'CREATED', 'EXPIRES'], ...rows])
+  const head = ['NAME', 'KEY', 'STATE', 'SCOPES', 'RATE', 'CREATED', 'EXPIRES']
+  return tableLines([[...head, ...(hasUsage ? ['LAST USE', '1 DAY', '30 DAYS'] : [])], ...rows])
+}
+
+function usageCells({ lastUsedAt, requestsLastDay = 0, requestsLast30Days = 0 }: ListedKey) {
+  return [
+    lastUsedAt === undefined ? 'never' : formatMoment(lastUsedAt),
+    formatCount(requestsLastDay),
+    formatCount(requestsLast30Days),
+  ]
 }
 
 function stateOf(key: KeyRecord, now: number, all: readonly KeyRecord[]): string {
