@@ -200,6 +200,20 @@ export const settings = {
     meaning: 'how many keys that are none an address may try; none for no bound',
     fault: rateFault,
   },
+  usageDb: {
+    name: 'usage-db',
+    value: 'FILE',
+    default: 'auto',
+    meaning: 'where uses of keys are counted; auto for a file beside the store; none for nowhere',
+    fault: notEmpty,
+  },
+  usageSeconds: {
+    name: 'usage-seconds',
+    value: 'N',
+    default: '60',
+    meaning: 'how often they are written, in seconds: what a crash may lose',
+    fault: integerBetween(1, 60),
+  },
   metricsPort: {
     name: 'metrics-port',
     value: 'N',

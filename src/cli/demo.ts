@@ -53,7 +53,7 @@ port is in use, a free one is taken. SIGTERM or SIGINT (Ctrl-C) stop it.
   options: [],
   settings: ['db', 'host', 'port', 'cacheMib', 'stopSeconds', 'logLevel', 'logFormat'],
   // The requests are tried in another window; this one stays readable.
-  defaults: { db: defaultDb, logLevel: 'warn' },
+  defaults: { db: defaultDb, logLevel: 'warn', usageDb: 'none' },
   async run(input, context) {
     if (input.words.length > 0)
       throw new UsageError(`demo takes options only, but got ${input.words.join(' ')}`)

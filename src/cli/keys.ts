@@ -1,36 +1,45 @@
-// `dossier keys`: makes, lists and revokes the keys of clients.
+// `dossier keys`: makes, rotates, lists and revokes the keys of clients.
 
 import { randomBytes } from 'node:crypto'
-import { UsageError } from '../config.ts'
+import { type Settings, UsageError } from '../config.ts'
 import { hashKey, keyHint, makeKey } from '../keys/key.ts'
 import { nearest } from '../nearest.ts'
 import { OperatorError } from '../operator-error.ts'
 import { parseRate, rateForm } from '../rate.ts'
 import { resources } from '../resources/index.ts'
-import { mayBeThere, openStoreWriter } from '../store/open-store.ts'
+import { mayBeThere, openStoreWriter, readKeyUsage } from '../store/open-store.ts'
 import type { KeyRecord, StoreWriter } from '../store/store.ts'
+import type { KeyUsage } from '../store/usage.ts'
 import type { Command, CommandContext, Input } from './command.ts'
-import { parseEnd } from './duration.ts'
-import { formatDay, tableLines } from './table.ts'
+import { parseDuration, parseEnd } from './duration.ts'
+import { formatCount, formatDay, formatMoment, tableLines } from './table.ts'
+import { usagePath } from './usage.ts'
 
 const scopeNames = resources.map(({ name }) => name)
-const actions = ['create', 'list', 'revoke'] as const
+/** How long a rotated key works on, unless the operator says otherwise. */
+const usualOverlap = '7d'
+const overlapMax = '1y'
+const actions = ['create', 'rotate', 'list', 'revoke'] as const
 
 export const keys: Command = {
   name: 'keys',
-  summary: 'make, list and revoke the keys of clients',
+  summary: 'make, rotate, list and revoke the keys of clients',
   usage: [
     'keys create --name NAME [--expires WHEN] [--scopes NAME,…] [--rate RATE]',
+    'keys rotate NAME [--overlap TIME] [--expires WHEN]',
     'keys list [--json]',
     'keys revoke NAME',
   ],
   details: `
 \`create\` prints the key, and nothing else, on standard output: once, since only its hash is kept.
-\`revoke\` takes effect within a second, in every server that runs on the store.
+\`rotate\` prints a new key with the scopes, the rate and the end of the one of that name; the old
+one works on until --overlap is over. \`revoke\` refuses every key of the name. Both take effect
+within a second, in every server that runs on the store.
 
   dossier keys create --name acme
   dossier keys create --name trial --expires 30d --scopes rights,events
-  dossier keys create --name small --rate 600/300s`,
+  dossier keys create --name small --rate 600/300s
+  dossier keys rotate acme --overlap 7d`,
   options: [
     {
       name: 'name',
@@ -52,9 +61,14 @@ export const keys: Command = {
       value: 'RATE',
       meaning: 'how often it may ask, such as 600/300s, or none; default: as --default-rate says',
     },
+    {
+      name: 'overlap',
+      value: 'TIME',
+      meaning: `how long the old key works on, such as 12h or 0d; default: ${usualOverlap}`,
+    },
     { name: 'json', meaning: 'print the list as JSON' },
   ],
-  settings: ['db'],
+  settings: ['db', 'usageDb'],
   async run(input, context) {
     const [action, ...words] = input.words
     const known = actions.find((name) => name === action)
@@ -94,12 +108,37 @@ const run: Readonly<Record<(typeof actions)[number], Run>> = {
     return 0
   },
 
-  async list(store, { switches }, { stdout, now }) {
+  async rotate(store, { words, options }, context) {
+    const name = words[0] ?? options['name']
+    if (name === undefined) throw new UsageError('say which key to rotate: keys rotate NAME')
+    for (const option of ['scopes', 'rate']) {
+      if (options[option] === undefined) continue
+      throw new UsageError(`--${option} is for keys create; a rotated key has that of the old one`)
+    }
+    const now = context.now()
+    const othersEndAt = now + parseOverlap(options['overlap'] ?? usualOverlap)
+    const expires = options['expires']
+    const expiresAt = expires === undefined ? undefined : parseEnd('expires', expires, now)
+    const { plain, stored } = makeNewKey()
+    const rotate = (replaced: KeyRecord) => ({
+      key: { ...stored, name, createdAt: now, expiresAt: expiresAt ?? replaced.expiresAt },
+      othersEndAt,
+    })
+    if (!(await store.rotateKey(name, now, rotate, tellWait(context)))) {
+      throw await noSuchKey(store, name)
+    }
+    context.stdout.write(`${plain}\n`)
+    return 0
+  },
+
+  async list(store, { switches, settings }, { stdout, stderr, now }) {
     const records = await store.listKeys()
+    const usage = usageOf(store, settings, now(), (why) => void stderr.write(`dossier: ${why}\n`))
+    const listed = records.map((key) => ({ ...key, ...usage?.(key.id) }))
     stdout.write(
       switches.has('json')
-        ? `${JSON.stringify(records)}\n`
-        : `${keyTable(records, now()).join('\n')}\n`,
+        ? `${JSON.stringify(listed)}\n`
+        : `${keyTable(listed, usage !== undefined, now()).join('\n')}\n`,
     )
     return 0
   },
@@ -108,14 +147,7 @@ const run: Readonly<Record<(typeof actions)[number], Run>> = {
     const name = words[0] ?? options['name']
     if (name === undefined) throw new UsageError('say which key to revoke: keys revoke NAME')
     if (!(await store.revokeKey(name, context.now(), tellWait(context)))) {
-      const inUse = (await store.listKeys()).filter(({ revokedAt }) => revokedAt === undefined)
-      const near = nearest(
-        name,
-        inUse.map((key) => key.name),
-      )
-      throw new OperatorError(
-        `no key in use is named ${name}${near ? `; did you mean ${near}?` : ''}`,
-      )
+      throw await noSuchKey(store, name)
     }
     context.stderr.write(`The key ${name} is revoked.\n`)
     return 0
@@ -134,18 +166,31 @@ export async function issueKey(
   onWait: () => void,
 ): Promise<string> {
   const { name, scopes, expiresAt, rate, now } = key
-  const plain = makeKey(randomBytes(32))
-  const stored = {
-    name,
-    scopes,
-    expiresAt,
-    rate,
-    createdAt: now,
-    hint: keyHint(plain),
-    hash: Buffer.from(hashKey(plain), 'latin1'),
-  }
-  await store.addKey(stored, onWait)
+  const { plain, stored } = makeNewKey()
+  await store.addKey({ ...stored, name, scopes, expiresAt, rate, createdAt: now }, onWait)
   return plain
+}
+
+/** A key at random, and what is kept of it. */
+function makeNewKey() {
+  const plain = makeKey(randomBytes(32))
+  const stored = { hint: keyHint(plain), hash: Buffer.from(hashKey(plain), 'latin1') }
+  return { plain, stored }
+}
+
+async function noSuchKey(store: StoreWriter, name: string): Promise<OperatorError> {
+  const inUse = (await store.listKeys()).filter(({ revokedAt }) => revokedAt === undefined)
+  const near = nearest(
+    name,
+    inUse.map((key) => key.name),
+  )
+  return new OperatorError(`no key in use is named ${name}${near ? `; did you mean ${near}?` : ''}`)
+}
+
+function parseOverlap(text: string): number {
+  const overlap = parseDuration('overlap', text)
+  if (overlap <= parseDuration('overlap', overlapMax)) return overlap
+  throw new UsageError(`--overlap is ${text}; it takes ${overlapMax} at most`)
 }
 
 function checkName(name: string): void {
@@ -172,22 +217,63 @@ function parseScopes(text: string | undefined): readonly string[] | undefined {
   return [...new Set(scopes)]
 }
 
-function keyTable(records: readonly KeyRecord[], now: number): string[] {
+/** A key with what is known of its use, if anything is. */
+type ListedKey = KeyRecord & Partial<Usage>
+
+/** What the list says of a key's use; without `lastUsedAt` where it has not been used. */
+type Usage = Omit<KeyUsage, 'keyId' | 'lastUsedAt'> & Partial<Pick<KeyUsage, 'lastUsedAt'>>
+
+const unused: Usage = { requestsLastDay: 0, requestsLast30Days: 0 }
+
+/** Gives the use of each key; undefined, and the reason told, where nothing is known of any. */
+function usageOf(
+  { storeId }: StoreWriter,
+  settings: Settings,
+  now: number,
+  onFault: (reason: string) => void,
+): ((keyId: number) => Usage) | undefined {
+  const path = usagePath(settings)
+  if (path === undefined) return undefined
+  try {
+    const found = readKeyUsage(path, storeId, now).map(({ keyId, ...usage }) => [keyId, usage])
+    const known = new Map(found as [number, Usage][])
+    return (keyId) => known.get(keyId) ?? unused
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error
+    onFault(error.message)
+    return undefined
+  }
+}
+
+function keyTable(records: readonly ListedKey[], hasUsage: boolean, now: number): string[] {
   if (records.length === 0)
     return ['There is no key yet. Make one with: dossier keys create --name NAME']
   const rows = records.map((key) => [
     key.name,
     key.hint,
-    stateOf(key, now),
+    stateOf(key, now, records),
     (key.scopes ?? ['all']).join(','),
     key.rate ?? 'default',
     formatDay(key.createdAt),
     key.expiresAt === undefined ? 'never' : formatDay(key.expiresAt),
+    ...(hasUsage ? usageCells(key) : []),
   ])
-  return tableLines([['NAME', 'KEY', 'STATE', 'SCOPES', 'RATE', 'CREATED', 'EXPIRES'], ...rows])
+  const head = ['NAME', 'KEY', 'STATE', 'SCOPES', 'RATE', 'CREATED', 'EXPIRES']
+  return tableLines([[...head, ...(hasUsage ? ['LAST USE', '1 DAY', '30 DAYS'] : [])], ...rows])
 }
 
-function stateOf({ revokedAt, expiresAt }: KeyRecord, now: number): string {
+function usageCells({ lastUsedAt, requestsLastDay = 0, requestsLast30Days = 0 }: ListedKey) {
+  return [
+    lastUsedAt === undefined ? 'never' : formatMoment(lastUsedAt),
+    formatCount(requestsLastDay),
+    formatCount(requestsLast30Days),
+  ]
+}
+
+function stateOf(key: KeyRecord, now: number, all: readonly KeyRecord[]): string {
+  const { id, name, revokedAt, expiresAt } = key
   if (revokedAt !== undefined) return 'revoked'
-  return expiresAt !== undefined && expiresAt <= now ? 'expired' : 'in use'
+  if (expiresAt !== undefined && expiresAt <= now) return 'expired'
+  // A rotation has left it: it works until its end.
+  return all.some((other) => other.name === name && other.id > id) ? 'replaced' : 'in use'
 }

@@ -11,6 +11,7 @@ import type { CommandContext } from './command.ts'
 import { createLog, type Log } from './log.ts'
 import { isMeasured, listenForMetrics } from './metrics-listener.ts'
 import { createTeam, type Team } from './team.ts'
+import { answerUsage, keepUsage } from './usage.ts'
 
 /** What a worker may take beyond its own time to stop before it is killed. */
 const graceMs = 5_000
@@ -30,7 +31,11 @@ export async function runPrimary(
   await store.close()
   const log = await createLog(settings, context.stdout)
   const limits = await keepLimits(settings, store.storeId, log.logger)
-  const team = createTeam(log, answerLimits(limits.counter, limits.throttle))
+  const usage = keepUsage(settings, store.storeId, log.logger, context.now)
+  const team = createTeam(log, {
+    ...answerLimits(limits.counter, limits.throttle),
+    ...answerUsage(usage),
+  })
   const url = await team.start(count)
   if (typeof url === 'number') {
     await limits.close()
@@ -46,6 +51,7 @@ export async function runPrimary(
   await team.stop(context.signal.reason)
   clearTimeout(timer)
   await metrics?.close()
+  await usage?.close()
   await limits.close()
   log.logger.info('stopped')
   log.flush()

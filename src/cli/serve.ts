@@ -19,6 +19,7 @@ import { isMeasured, listenForMetrics, type MetricsListener } from './metrics-li
 import { explainListenError, hasHandedSocket, listenOptions, urlOf } from './listening.ts'
 import { programVersion } from './program-version.ts'
 import { stopServing } from './stop-serving.ts'
+import { keepUsage, lendUsage, type Usage } from './usage.ts'
 
 export const serve: Command = {
   name: 'serve',
@@ -41,6 +42,7 @@ connections, takes no new ones, ends the running requests, and exits 0.
     ...(['host', 'port', 'reusePort', 'workers', 'cacheMib', 'stopSeconds'] as const),
     ...(['connectionsMax', 'requestsMax', 'delayMsMax'] as const),
     ...(['corsOrigin', 'trustProxy', 'defaultRate', 'redisUrl', 'badKeyRate'] as const),
+    ...(['usageDb', 'usageSeconds'] as const),
     ...(['metricsPort', 'metricsHost', 'logLevel', 'logFormat'] as const),
   ],
   async run({ words, settings }, context) {
@@ -78,6 +80,8 @@ export interface RunningServer {
   readonly metrics: MetricsListener | undefined
   /** What is counted; undefined where nobody wants to know. */
   readonly counts: Metrics | undefined
+  /** Undefined where uses of keys are not counted. */
+  readonly usage: Usage | undefined
 }
 
 /** How many processes are to answer requests. */
@@ -105,11 +109,15 @@ export async function startServer(
   const limits = isWorker
     ? borrowLimits(settings, primary)
     : await keepLimits(settings, store.storeId, log.logger)
+  const usage = isWorker
+    ? lendUsage(settings, primary, now)
+    : keepUsage(settings, store.storeId, log.logger, now)
   const app = buildApp({
     store,
     resources,
     logger: log.logger,
     metrics: counts,
+    countUse: usage?.count,
     version: programVersion(),
     ...readyOptions(settings, store, now, { limits, shares: isWorker ? workerCount(settings) : 1 }),
   })
@@ -119,7 +127,7 @@ export async function startServer(
     await listen(app, settings, environment)
     const metrics =
       counts && !isWorker ? await listenForMetrics(settings, counts.registry, logger) : undefined
-    return { app, store, log, url: urlOf(app.server.address()), metrics, counts }
+    return { app, store, log, url: urlOf(app.server.address()), metrics, counts, usage }
   } catch (error) {
     await app.close()
     await store.close()
@@ -167,6 +175,7 @@ export async function untilStopped(
   logger.info({ signal: String(signal.reason) }, 'stopping')
   await stopServing(server.app, Number(settings.stopSeconds) * 1_000)
   await server.metrics?.close()
+  await server.usage?.close()
   await server.store.close()
   logger.info('stopped')
   server.log.flush()

@@ -26,6 +26,8 @@ export interface AdmissionOptions {
   ) => Awaitable<Found>
   /** Counts a request of a key; gives what is said of its limit, if it has one. */
   readonly limitRate?: (key: KeyRecord) => Awaitable<RateVerdict | undefined>
+  /** Counts a request of a key that is let in. */
+  readonly countUse?: ((keyId: number) => void) | undefined
 }
 
 /** Contract section 2: why the request is refused, before everything else under /api/. */
@@ -37,8 +39,7 @@ export function authorize(
   // A route that serves a listing needs a key by whatever spelling of its path it was found.
   const { resource } = request.routeOptions.config
   if (resource === undefined && !isUnderApi(request.url)) return undefined
-  const goOn = (found: Found) =>
-    admit(request, found) ?? limit(options.limitRate, request.key, reply)
+  const goOn = (found: Found) => admit(request, found) ?? use(options, request.key, reply)
   try {
     const found = options.authenticate(request.headers.authorization, request)
     return found instanceof Promise ? found.then(goOn).catch(unavailable) : goOn(found)
@@ -55,6 +56,20 @@ function admit(request: FastifyRequest, key: Found): ApiError | undefined {
   if (resource && key.scopes && !key.scopes.includes(resource.name)) return forbidden()
   request.key = key
   return undefined
+}
+
+/** Holds the request to the limit of its key, and counts it as a use where it is let in. */
+function use(
+  { limitRate, countUse }: AdmissionOptions,
+  key: KeyRecord | undefined,
+  reply: FastifyReply,
+): Awaitable<ApiError | undefined> {
+  const refusal = limit(limitRate, key, reply)
+  const note = (found: ApiError | undefined) => {
+    if (found === undefined && key !== undefined) countUse?.(key.id)
+    return found
+  }
+  return refusal instanceof Promise ? refusal.then(note) : note(refusal)
 }
 
 /** Counts the request where its key has a limit, says what is left of that, and holds to it. */

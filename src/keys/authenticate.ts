@@ -43,9 +43,14 @@ export function createAuthenticate(
   const believed = new LRUCache<string, { key: KeyRecord; until: number }>({ max: believedKeysMax })
 
   function believe(id: string, key: KeyRecord | undefined): KeyRecord | undefined {
-    if (key === undefined) return undefined
+    // One that is over is looked up each time, as one that never was: neither what is said nor how
+    // long it takes tells the two apart, and neither goes on where an address has to wait.
+    if (key === undefined || !isInForce(key, now())) {
+      believed.delete(id)
+      return undefined
+    }
     believed.set(id, { key, until: now() + believedMs })
-    return isInForce(key, now()) ? key : undefined
+    return key
   }
 
   /** What a client gets whose attempt has failed. */

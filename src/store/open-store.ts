@@ -9,12 +9,14 @@ import { describeUrl } from './postgres/url.ts'
 import { backUp } from './sqlite/backup.ts'
 import { beginImport } from './sqlite/import.ts'
 import { findCompany, listImports } from './sqlite/inspect.ts'
-import { addKey, listKeys, revokeKey } from './sqlite/keys.ts'
+import { addKey, listKeys, revokeKey, rotateKey } from './sqlite/keys.ts'
 import { openForReading, openForWriting, storeError } from './sqlite/open.ts'
 import { prune } from './sqlite/prune.ts'
 import { createReader } from './sqlite/read.ts'
+import { openUsage, readUsage } from './sqlite/usage.ts'
 import { verify } from './sqlite/verify.ts'
 import type { StoreInspector, StoreReader, StoreWriter } from './store.ts'
+import type { KeyUsage, UsageWriter } from './usage.ts'
 
 const temporary = ':memory:'
 
@@ -84,8 +86,10 @@ export async function openStoreWriter(
   if (isServerStore(db)) return (await postgres()).openForWriting(db, resources)
   const connection = openForWriting(db, resources)
   return {
+    storeId: String(connection.prepare('select id from store').get()?.['id']),
     beginImport: (plan) => beginImport(connection, plan),
     addKey: (key, onWait) => addKey(connection, key, onWait),
+    rotateKey: (name, now, rotate, onWait) => rotateKey(connection, name, now, rotate, onWait),
     listKeys: () => listKeys(connection),
     revokeKey: (name, now, onWait) => revokeKey(connection, name, now, onWait),
     prune: (before, onWait) => prune(connection, resources, before, onWait),
@@ -134,5 +138,35 @@ export function explainStoreError(db: string, error: unknown): unknown {
 /** The paths that belong to a store, some of them only while it is written to. */
 export function storeFiles(db: string): readonly string[] {
   if (isServerStore(db)) return []
-  return ['', '-wal', '-shm', '-journal'].map((ending) => db + ending)
+  const endings = ['', '-wal', '-shm', '-journal']
+  return [db, usageBeside(db)].flatMap((file) => endings.map((ending) => file + ending))
+}
+
+/** The file beside a store that has the uses of its keys: `registry-usage.db` of `registry.db`. */
+function usageBeside(db: string): string {
+  return `${db.replace(/\.db$/, '')}-usage.db`
+}
+
+/** The same for any store; undefined for a server's, beside which there is no folder. */
+export function usageFile(db: string): string | undefined {
+  return isServerStore(db) ? undefined : usageBeside(db)
+}
+
+/**
+ * Opens the file with the uses of a store's keys, and makes it on first use.
+ *
+ * @throws as `UsageWriter.add`.
+ */
+export function openUsageWriter(path: string, storeId: string): UsageWriter {
+  return openUsage(path, storeId)
+}
+
+/**
+ * What is known of the use of each key of a store, from the file that its servers write.
+ *
+ * @param now in milliseconds since 1970.
+ * @throws OperatorError where the file cannot be read.
+ */
+export function readKeyUsage(path: string, storeId: string, now: number): readonly KeyUsage[] {
+  return readUsage(path, storeId, now)
 }

@@ -201,6 +201,14 @@ export interface NewKey extends Omit<KeyRecord, 'id' | 'revokedAt'> {
   readonly hash: Uint8Array
 }
 
+/** A key that takes the place of another one of its name. */
+export interface Rotation {
+  /** Scopes and rate are those of the key that is replaced. */
+  readonly key: Omit<NewKey, 'scopes' | 'rate'>
+  /** When every other key of the name ends at the latest, in milliseconds since 1970. */
+  readonly othersEndAt: number
+}
+
 /** One committed import, as the log has it. */
 export interface LoggedImport {
   /** The version of the registry that it made. */
@@ -280,11 +288,25 @@ export interface Pruned {
 
 /** What the commands that change a store may do with it. */
 export interface StoreWriter {
+  /** As `StoreReader` has it. */
+  readonly storeId: string
   beginImport(plan: ImportPlan): Awaitable<ImportSession>
   /** @throws OperatorError where a key of that name is in use. */
   addKey(key: NewKey, onWait: () => void): Promise<void>
   listKeys(): Awaitable<readonly KeyRecord[]>
-  /** Revokes the key of that name; false where there is none in use. */
+  /**
+   * Adds a key beside the one of its name that is in use, and gives that one an end.
+   *
+   * @param rotate is given the youngest key of the name that is in use.
+   * @returns false where there is none.
+   */
+  rotateKey(
+    name: string,
+    now: number,
+    rotate: (replaced: KeyRecord) => Rotation,
+    onWait: () => void,
+  ): Promise<boolean>
+  /** Revokes every key of that name; false where there is none in use. */
   revokeKey(name: string, now: number, onWait: () => void): Promise<boolean>
   /** Forgets what stood only in versions that were replaced before `before`, in milliseconds. */
   prune(before: number, onWait: () => void): Promise<Pruned>

@@ -24,11 +24,12 @@ function numberOf(text: string): number {
 }
 
 test('2.4 C18 a hundred thousand keys: all different, all of the pattern, all with their checksum', () => {
+  // The row asks for a million; they pass too, in half a minute, which is too long for each run.
   const seen = new Set<string>()
+  const pattern = /^dossier_[0-9A-Za-z]{49}$/
   for (let count = 0; count < 100_000; count += 1) {
     const key = makeKey(randomBytes(32))
-    assert.match(key, /^dossier_[0-9A-Za-z]{49}$/)
-    assert.ok(isWellFormedKey(key))
+    if (!pattern.test(key) || !isWellFormedKey(key)) assert.fail(key)
     seen.add(key)
   }
   assert.equal(seen.size, 100_000)
@@ -142,7 +143,7 @@ test('2.2 C4 a key that expires is refused within a second by a running service'
   assert.ok(Date.now() < expiresAt + 1_000)
 })
 
-test('2.2 a key expires by the clock, to the millisecond, and works until then', async (t) => {
+test('2.2 C16 a key expires by the wall clock, to the millisecond, and works until then', async (t) => {
   let clock = Date.parse('2030-01-01T00:00:00Z')
   const { ask, store } = await makeApp(t, { records, now: () => clock })
   const expiresAt = clock + 1_000
@@ -153,6 +154,9 @@ test('2.2 a key expires by the clock, to the millisecond, and works until then',
     [1_000, 403],
     [1_001, 403],
     [86_400_000, 403],
+    [400 * 86_400_000, 403],
+    // A clock that is set back gives it that time again.
+    [-3_600_000, 200],
   ] as const) {
     clock = expiresAt - 1_000 + at
     assert.equal((await ask(path, { authorization })).status, status, `after ${at} ms`)

@@ -57,7 +57,7 @@ const mistakes: readonly (readonly [args: readonly string[], says: RegExp])[] = 
   [['import', 'rights', 'x.csv', '--map'], /--map needs a value/],
   [['import', 'rights', 'x.csv', '--source', 'a b'], /--source is "a b"/],
   [['import', 'rights', 'x.csv', '--dry-run=yes'], /takes no value/],
-  [['keys'], /create, list, revoke/],
+  [['keys'], /create, rotate, list, revoke/],
   [['keys', 'crate'], /did you mean create\?/],
   [['keys', 'create'], /--name NAME/],
   [

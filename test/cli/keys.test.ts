@@ -47,7 +47,10 @@ describe('keys', { concurrency: 2 }, () => {
     const { out } = await keys('list', '--json')
     const [first, second] = JSON.parse(out) as Record<string, unknown>[]
     const { createdAt, hint, ...rest } = first ?? {}
-    assert.deepEqual(rest, { id: 1, name: 'acmé-1', expiresAt: Date.parse('2099-01-31') })
+    assert.deepEqual(rest, {
+      ...{ id: 1, name: 'acmé-1', expiresAt: Date.parse('2099-01-31') },
+      ...{ requestsLastDay: 0, requestsLast30Days: 0 },
+    })
     assert.ok(Number(createdAt) >= before && Number(createdAt) <= Date.now())
     const [start = '', end = ''] = String(hint).split('…')
     assert.ok(made.out.startsWith(start) && made.out.trim().endsWith(end))
@@ -77,6 +80,13 @@ describe('keys', { concurrency: 2 }, () => {
     [['create', '--name', 'x'.repeat(65)], 2, /it takes up to 64/],
     [['create', '--nmae', 'a'], 2, /--nmae is no option of this command; did you mean --name\?/],
     [['create', '--name', 'taken'], 1, /a key named taken is in use; revoke it first/],
+    [['rotate'], 2, /say which key to rotate/],
+    [['rotate', 'takn'], 1, /no key in use is named takn; did you mean taken\?/],
+    [['rotate', 'gone'], 1, /no key in use is named gone/],
+    [['rotate', 'taken', '--overlap', 'soon'], 2, /--overlap is "soon"; it takes a duration/],
+    [['rotate', 'taken', '--overlap', '999999y'], 2, /--overlap is 999999y; it takes 1y at most/],
+    [['rotate', 'taken', '--scopes', 'jobs'], 2, /--scopes is for keys create; a rotated key has/],
+    [['rotate', 'taken', '--rate', 'none'], 2, /--rate is for keys create; a rotated key has/],
     [['revoke'], 2, /say which key to revoke/],
     [['revoke', 'takn'], 1, /no key in use is named takn; did you mean taken\?/],
     [['revoke', 'gone'], 1, /no key in use is named gone/],
@@ -106,7 +116,7 @@ describe('keys', { concurrency: 2 }, () => {
     }
     const { code, out, err } = await keys('list')
     assert.equal(code, 0, err)
-    assert.match(out, /^b .* in use .* 9999-12-31$/m)
+    assert.match(out, /^b .* in use .* 9999-12-31 /m)
     assert.equal((await keys('list', '--json')).code, 0)
   })
 

@@ -106,7 +106,7 @@ test('so does a database that another process has only begun to make', async (t)
   assert.equal(queryValue(join(folder, 'x.db'), 'select id from rights'), 2)
 })
 
-test('a store that is damaged is told, not served from or written to', async (t) => {
+test('C11 a store that is damaged is told, not served from or written to', async (t) => {
   const folder = await folderWithStore(t)
   const [whole, path] = [join(folder, 'whole.db'), join(folder, 'x.db')]
   cpSync(path, whole)

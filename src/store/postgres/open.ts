@@ -7,7 +7,7 @@ import { defaultBounds, openPool, openSession, type ServingBounds } from './conn
 import { storeError } from './errors.ts'
 import { beginImport } from './import.ts'
 import { findCompany, listImports, noBackup } from './inspect.ts'
-import { addKey, listKeys, revokeKey } from './keys.ts'
+import { addKey, listKeys, revokeKey, rotateKey } from './keys.ts'
 import { checkSchema, isOutdated, migrate as migrateTables } from './migrate.ts'
 import { prune } from './prune.ts'
 import { createReader } from './read.ts'
@@ -73,8 +73,11 @@ export async function openForWriting(
   return explained(db, async () => {
     if (await isOutdated(db, resources)) await migrateTables(db, resources)
     return {
+      storeId: await withSession(db, readStoreId),
       beginImport: (plan) => beginImport(db, plan),
       addKey: (key) => withSession(db, (client) => addKey(client, key)),
+      rotateKey: (name, now, rotate) =>
+        withSession(db, (client) => rotateKey(client, name, now, rotate)),
       listKeys: () => withSession(db, listKeys),
       prune: (before, onWait) =>
         withSession(db, (client) => prune(client, resources, before, onWait)),
@@ -82,6 +85,11 @@ export async function openForWriting(
       close: () => undefined,
     }
   })
+}
+
+async function readStoreId(client: Client): Promise<string> {
+  const { rows } = await client.query<{ id: string }>('select id from store')
+  return rows[0]?.id ?? ''
 }
 
 async function withSession<T>(

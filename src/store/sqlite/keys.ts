@@ -1,7 +1,7 @@
 // Keys in the embedded store.
 
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
-import type { KeyRecord, NewKey } from '../store.ts'
+import type { KeyRecord, NewKey, Rotation } from '../store.ts'
 import { OperatorError } from '../../operator-error.ts'
 import { inTransaction } from './transaction.ts'
 
@@ -30,30 +30,61 @@ function optionalNumber(value: SQLOutputValue | undefined): number | undefined {
 
 export async function addKey(db: DatabaseSync, key: NewKey, onWait: () => void): Promise<void> {
   await inTransaction(db, onWait, () => {
-    const inUse = db
-      .prepare(
-        `select 1 from keys where name = ? and revoked_at is null
-           and (expires_at is null or expires_at > ?)`,
-      )
-      .get(key.name, key.createdAt)
-    if (inUse) {
+    if (findInUse(db, key.name, key.createdAt) !== undefined) {
       throw new OperatorError(
-        `a key named ${key.name} is in use; revoke it first, or choose another`,
+        `a key named ${key.name} is in use; revoke it first, rotate it, or choose another`,
       )
     }
-    db.prepare(
-      `insert into keys (name, hint, hash, scopes, created_at, expires_at, rate)
-       values (?, ?, ?, ?, ?, ?, ?)`,
-    ).run(
-      key.name,
-      key.hint,
-      key.hash,
-      key.scopes === undefined ? null : JSON.stringify(key.scopes),
-      key.createdAt,
-      key.expiresAt ?? null,
-      key.rate ?? null,
-    )
+    insertKey(db, key)
   })
+}
+
+export async function rotateKey(
+  db: DatabaseSync,
+  name: string,
+  now: number,
+  rotate: (replaced: KeyRecord) => Rotation,
+  onWait: () => void,
+): Promise<boolean> {
+  return inTransaction(db, onWait, () => {
+    const replaced = findInUse(db, name, now)
+    if (replaced === undefined) return false
+    const { key, othersEndAt } = rotate(replaced)
+    // One that a rotation before this one has left, too; none is given a later end than it had.
+    db.prepare(
+      `update keys set expires_at = min(coalesce(expires_at, $end), $end)
+       where name = $name and revoked_at is null`,
+    ).run({ name, end: othersEndAt })
+    insertKey(db, { ...key, scopes: replaced.scopes, rate: replaced.rate })
+    return true
+  })
+}
+
+/** The youngest key of a name that is in use; a rotation leaves several. */
+function findInUse(db: DatabaseSync, name: string, now: number): KeyRecord | undefined {
+  const row = db
+    .prepare(
+      `select ${columns} from keys
+       where name = ? and revoked_at is null and (expires_at is null or expires_at > ?)
+       order by id desc limit 1`,
+    )
+    .get(name, now)
+  return row && keyRecord(row)
+}
+
+function insertKey(db: DatabaseSync, key: NewKey): void {
+  db.prepare(
+    `insert into keys (name, hint, hash, scopes, created_at, expires_at, rate)
+     values (?, ?, ?, ?, ?, ?, ?)`,
+  ).run(
+    key.name,
+    key.hint,
+    key.hash,
+    key.scopes === undefined ? null : JSON.stringify(key.scopes),
+    key.createdAt,
+    key.expiresAt ?? null,
+    key.rate ?? null,
+  )
 }
 
 export function listKeys(db: DatabaseSync): KeyRecord[] {

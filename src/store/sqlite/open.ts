@@ -163,7 +163,7 @@ function emptyStore(path: string): string {
 }
 
 /** Whether nobody has made anything of the file yet: another process may be about to. */
-function isBlank(db: DatabaseSync): boolean {
+export function isBlank(db: DatabaseSync): boolean {
   // Tables and mark come in one transaction: one that comes between the two is seen by its mark.
   const hasTables = db.prepare('select 1 from sqlite_schema').get() !== undefined
   return !hasTables && db.prepare('pragma application_id').get()?.['application_id'] === 0

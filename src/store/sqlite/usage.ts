@@ -1,0 +1,135 @@
+// The uses of keys, in a file of their own beside the embedded store: a row a key and hour.
+
+import { existsSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import { OperatorError } from '../../operator-error.ts'
+import type { KeyUsage, UsageWriter } from '../usage.ts'
+import { isBlank, storeError } from './open.ts'
+
+/** `DOSU`: what `PRAGMA application_id` says of a file with uses. */
+const applicationId = 0x444f5355
+
+const hourMs = 3_600_000
+const dayHours = 24
+const monthHours = 30 * dayHours
+/** A day more than is asked for. */
+const keptHours = 31 * dayHours
+
+// The store's own random id keeps the uses of two registries apart that have had one name.
+const tables = `
+  create table uses (
+    hour integer not null,
+    store_id text not null,
+    key_id integer not null,
+    requests integer not null,
+    primary key (hour, store_id, key_id)
+  ) without rowid;
+
+  -- Kept for good, so that a key is found that nobody has used for a year.
+  create table last_uses (
+    store_id text not null,
+    key_id integer not null,
+    used_at integer not null,
+    primary key (store_id, key_id)
+  ) without rowid;
+
+  pragma application_id = ${applicationId};
+  pragma user_version = 1;
+`
+
+const addUseSql = `
+  insert into uses (hour, store_id, key_id, requests) values ($hour, $store, $key, $requests)
+  on conflict do update set requests = requests + excluded.requests`
+
+const addLastUseSql = `
+  insert into last_uses (store_id, key_id, used_at) values ($store, $key, $at)
+  on conflict do update set used_at = max(used_at, excluded.used_at)`
+
+const readSql = `
+  with recent as (
+    select key_id, sum(requests) as month,
+      sum(requests) filter (where hour > $hour - ${dayHours}) as day
+    from uses where hour > $hour - ${monthHours} and store_id = $store group by key_id
+  )
+  select l.key_id as keyId, l.used_at as lastUsedAt,
+    coalesce(r.day, 0) as requestsLastDay, coalesce(r.month, 0) as requestsLast30Days
+  from last_uses l left join recent r on r.key_id = l.key_id
+  where l.store_id = $store`
+
+/** Opens the file, and makes it on first use. @throws as `UsageWriter.add`. */
+export function openUsage(path: string, storeId: string): UsageWriter {
+  const db = openFile(path, false)
+  const addUse = db.prepare(addUseSql)
+  const addLastUse = db.prepare(addLastUseSql)
+  const forget = db.prepare('delete from uses where hour <= ?')
+  return {
+    add(uses, now, patienceMs) {
+      inOneCommit(path, db, patienceMs, () => {
+        for (const { keyId: key, hour, requests, lastUsedAt: at } of uses) {
+          addUse.run({ store: storeId, key, hour, requests })
+          addLastUse.run({ store: storeId, key, at })
+        }
+        forget.run(hourOf(now) - keptHours)
+      })
+    },
+    close: () => db.close(),
+  }
+}
+
+/** What is known of each key of a store; nothing where no server has written anything yet. */
+export function readUsage(path: string, storeId: string, now: number): readonly KeyUsage[] {
+  if (!existsSync(path)) return []
+  const db = openFile(path, true)
+  try {
+    return db.prepare(readSql).all({ store: storeId, hour: hourOf(now) }) as unknown as KeyUsage[]
+  } catch (error) {
+    throw storeError(path, error)
+  } finally {
+    db.close()
+  }
+}
+
+function hourOf(moment: number): number {
+  return Math.floor(moment / hourMs)
+}
+
+function openFile(path: string, readOnly: boolean): DatabaseSync {
+  let db: DatabaseSync | undefined
+  try {
+    db = new DatabaseSync(path, { readOnly, timeout: 1_000 })
+    if (!readOnly && isBlank(db)) createTables(path, db)
+    if (db.prepare('pragma application_id').get()?.['application_id'] === applicationId) return db
+  } catch (error) {
+    db?.close()
+    throw isNoDatabase(error) ? otherFile(path) : storeError(path, error)
+  }
+  db.close()
+  throw otherFile(path)
+}
+
+function createTables(path: string, db: DatabaseSync): void {
+  db.exec('pragma journal_mode = wal')
+  inOneCommit(path, db, 1_000, () => {
+    // Another server may have made them while this one waited for its turn.
+    if (isBlank(db)) db.exec(tables)
+  })
+}
+
+function inOneCommit(path: string, db: DatabaseSync, patienceMs: number, work: () => void): void {
+  try {
+    db.exec(`pragma busy_timeout = ${patienceMs}; begin immediate`)
+    work()
+    db.exec('commit')
+  } catch (error) {
+    if (db.isTransaction) db.exec('rollback')
+    throw storeError(path, error)
+  }
+}
+
+function isNoDatabase(error: unknown): boolean {
+  return error instanceof Error && 'errcode' in error && error.errcode === 26
+}
+
+function otherFile(path: string): OperatorError {
+  return new OperatorError(`${path} is no file with uses of keys; name another with --usage-db`)
+}

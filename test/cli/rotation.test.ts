@@ -1,0 +1,125 @@
+// `dossier keys rotate` beside running servers.
+
+import assert from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { resources } from '../../src/resources/index.ts'
+import { queryValue } from '../support/import-rows.ts'
+import { runDossier } from '../support/run-dossier.ts'
+import { runServer } from '../support/run-server.ts'
+import { makeTempStore } from '../support/temp-store.ts'
+
+const store = await makeTempStore({ after }, resources)
+await store.loadCompanies([7])
+
+const keys = (...args: string[]) =>
+  runDossier(store.folder, ['keys', ...args, '--db', 'registry.db'])
+
+async function print(...args: string[]): Promise<string> {
+  const { code, out, err } = await keys(...args)
+  assert.equal(code, 0, err)
+  assert.match(out, /^dossier_\w{49}\n$/, 'the key and nothing else')
+  return out.trim()
+}
+
+async function ask(port: number, key: string, listing = 'rights'): Promise<number> {
+  const response = await fetch(`http://127.0.0.1:${port}/api/v1/companies/7/${listing}`, {
+    // Each on a connection of its own, so that each worker gets some.
+    headers: { authorization: `Bearer ${key}`, connection: 'close' },
+  })
+  await response.arrayBuffer()
+  return response.status
+}
+
+interface Listed {
+  readonly name: string
+  readonly scopes?: readonly string[]
+  readonly rate?: string
+  readonly createdAt: number
+  readonly expiresAt?: number
+}
+
+async function list(name: string): Promise<Listed[]> {
+  const { out } = await keys('list', '--json')
+  return (JSON.parse(out) as Listed[]).filter((key) => key.name === name)
+}
+
+describe('rotation', { concurrency: 2 }, () => {
+  test('C9 rotation: both keys are valid in the overlap; the old one is refused at its end in every process, without a restart', async (t) => {
+    const alone = await runServer(t, store.db)
+    const team = await runServer(t, store.db, ['--workers', '2'])
+    const old = await print('create', '--name', 'c9')
+    for (const { port } of [alone, team]) assert.equal(await ask(port, old), 200)
+    const young = await print('rotate', 'c9', '--overlap', '3s')
+    const [first] = await list('c9')
+    const endAt = Number(first?.expiresAt)
+    for (const { port } of [alone, team, team, team, team]) {
+      const answers = await Promise.all([ask(port, old), ask(port, young)])
+      assert.equal(answers[1], 200, 'the new one works at once')
+      // On a machine that is very slow the overlap may be over by now.
+      if (Date.now() < endAt) assert.equal(answers[0], 200, 'the old one works on')
+    }
+    // A worker may believe for half a second what it read before the rotation.
+    await sleep(Math.max(0, endAt - Date.now()) + 600)
+    for (let turn = 0; turn < 6; turn += 1) {
+      for (const { port } of [alone, team]) {
+        assert.deepEqual([await ask(port, old), await ask(port, young)], [403, 200])
+      }
+    }
+  })
+
+  test('--overlap 0d ends the old key within a second', async (t) => {
+    const { port } = await runServer(t, store.db)
+    const old = await print('create', '--name', 'leaked')
+    assert.equal(await ask(port, old), 200)
+    const young = await print('rotate', 'leaked', '--overlap', '0d')
+    await sleep(1_000)
+    assert.deepEqual([await ask(port, old), await ask(port, young)], [403, 200])
+  })
+
+  test('the new key has name, scopes, rate and end of the old one; --expires sets another end', async () => {
+    const scoped = ['--scopes', 'rights,jobs', '--rate', '9/1m', '--expires', '2099-01-31']
+    await print('create', '--name', 'scoped', ...scoped)
+    const before = Date.now()
+    await print('rotate', 'scoped')
+    const [old, young] = await list('scoped')
+    assert.deepEqual(young?.scopes, ['rights', 'jobs'])
+    assert.equal(young.rate, '9/1m')
+    assert.equal(young.expiresAt, Date.parse('2099-01-31'))
+    assert.ok(Number(old?.expiresAt) >= before + 7 * 86_400_000, 'seven days, if nothing is said')
+    await print('rotate', 'scoped', '--expires', '2098-01-01')
+    assert.equal((await list('scoped'))[2]?.expiresAt, Date.parse('2098-01-01'))
+  })
+
+  test('a rotation never gives a key a later end than it had', async () => {
+    await print('create', '--name', 'short', '--expires', '1h')
+    const [before] = await list('short')
+    await print('rotate', 'short', '--overlap', '30d', '--expires', '1y')
+    assert.equal((await list('short'))[0]?.expiresAt, before?.expiresAt)
+  })
+
+  test('a second rotation ends all older keys of the name; the list shows each; revoke ends all', async (t) => {
+    const { port } = await runServer(t, store.db)
+    const all = [await print('create', '--name', 'twice')]
+    all.push(await print('rotate', 'twice', '--overlap', '7d'))
+    all.push(await print('rotate', 'twice', '--overlap', '6d'))
+    const { out } = await keys('list')
+    const states = [...out.matchAll(/^twice +\S+ +(in use|replaced|expired)/gm)]
+    assert.deepEqual(
+      states.map(([, state]) => state),
+      ['replaced', 'replaced', 'in use'],
+    )
+    const refusal = await keys('create', '--name', 'twice')
+    assert.match(refusal.err, /^dossier: a key named twice is in use; revoke it first, rotate it/)
+    const answers = async () => Promise.all(all.map((key) => ask(port, key)))
+    assert.deepEqual(await answers(), [200, 200, 200])
+    all.push(await print('rotate', 'twice', '--overlap', '0d'))
+    await sleep(1_000)
+    assert.deepEqual(await answers(), [403, 403, 403, 200])
+    assert.equal((await keys('revoke', 'twice')).code, 0)
+    await sleep(1_000)
+    assert.deepEqual(await answers(), [403, 403, 403, 403])
+    const inUse = `select count(*) from keys where name = 'twice' and revoked_at is null`
+    assert.equal(queryValue(store.db, inUse), 0)
+  })
+})

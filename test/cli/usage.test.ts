@@ -1,0 +1,247 @@
+// The uses of keys: counted by servers, written to a file of their own, shown by `keys list`.
+
+import assert from 'node:assert/strict'
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, test, type TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createUses, usesMax } from '../../src/keys/uses.ts'
+import { openUsageWriter, readKeyUsage } from '../../src/store/open-store.ts'
+import { resources } from '../../src/resources/index.ts'
+import { makeFolder } from '../support/import-rows.ts'
+import { runDossier, startDossier } from '../support/run-dossier.ts'
+import { runServer, type Server } from '../support/run-server.ts'
+import { makeTempStore } from '../support/temp-store.ts'
+
+const hourMs = 3_600_000
+
+async function makeStore(t: TestContext) {
+  const store = await makeTempStore(t, resources)
+  await store.loadCompanies([7])
+  return store
+}
+
+interface Listed {
+  readonly name: string
+  readonly lastUsedAt?: number
+  readonly requestsLastDay?: number
+  readonly requestsLast30Days?: number
+}
+
+async function list(db: string, ...options: string[]): Promise<Listed[]> {
+  const args = ['keys', 'list', '--json', '--db', db, ...options]
+  const { code, out, err } = await runDossier('/', args)
+  assert.equal(code, 0, err)
+  return JSON.parse(out) as Listed[]
+}
+
+/** How often each key was used in the last day; and the month says the same. */
+async function uses(db: string): Promise<Record<string, number | undefined>> {
+  const listed = await list(db)
+  for (const key of listed) assert.equal(key.requestsLastDay, key.requestsLast30Days)
+  return Object.fromEntries(listed.map((key) => [key.name, key.requestsLastDay]))
+}
+
+async function ask({ port }: Pick<Server, 'port'>, key: string, times: number, path = 'rights') {
+  const url = `http://127.0.0.1:${port}/api/v1/companies/7/${path}`
+  const statuses = new Set<number>()
+  for (let count = 0; count < times; count += 1) {
+    const headers = { authorization: `Bearer ${key}`, connection: 'close' }
+    const response = await fetch(url, { headers })
+    await response.arrayBuffer()
+    statuses.add(response.status)
+  }
+  return [...statuses]
+}
+
+async function end(server: Server): Promise<string> {
+  server.stop()
+  assert.equal((await server.ended()).code, 0)
+  return server.printed()
+}
+
+describe('uses of keys', { concurrency: 2 }, () => {
+  for (const workers of ['1', '2']) {
+    test(`--workers ${workers}: the counts are exact after a stop; what is refused is no use`, async (t) => {
+      const store = await makeStore(t)
+      const [a, b] = [await store.issueKey({ name: 'a' }), await store.issueKey({ name: 'b' })]
+      const limited = await store.issueKey({ name: 'limited', rate: '3/1h' })
+      const scoped = await store.issueKey({ name: 'scoped', scopes: ['jobs'] })
+      const revoked = await store.issueKey({ name: 'revoked' })
+      await store.revokeKey('revoked')
+      const before = Date.now()
+      const registry = readFileSync(store.db)
+      const server = await runServer(t, store.db, ['--workers', workers])
+      assert.deepEqual(await ask(server, a, 40), [200])
+      assert.deepEqual(await ask(server, b, 7, 'rights?page=0'), [400], 'a bad request is one')
+      assert.deepEqual(await ask(server, limited, 5), [200, 429])
+      assert.deepEqual(await ask(server, scoped, 3), [403])
+      assert.deepEqual(await ask(server, revoked, 3), [403])
+      await end(server)
+      assert.deepEqual(await uses(store.db), { a: 40, b: 7, limited: 3, scoped: 0, revoked: 0 })
+      const [first, , , unused] = await list(store.db)
+      assert.ok(Number(first?.lastUsedAt) >= before && Number(first?.lastUsedAt) <= Date.now())
+      assert.ok(unused && !('lastUsedAt' in unused))
+      assert.deepEqual(readFileSync(store.db), registry, 'nothing was written to the registry')
+
+      const again = await runServer(t, store.db, ['--workers', workers])
+      await ask(again, a, 2)
+      await end(again)
+      assert.equal((await uses(store.db))['a'], 42, 'added to what was there')
+      const { out } = await runDossier(store.folder, ['keys', 'list', '--db', store.db])
+      assert.match(out, /^NAME .* LAST USE +1 DAY +30 DAYS$/m)
+      assert.match(out, /^a .* \d{4}-\d\d-\d\d \d\d:\d\d:\d\d +42 +42$/m)
+      assert.match(out, /^scoped .* never +0 +0$/m)
+    })
+  }
+
+  test('kill -9 loses at most what was not written, and nothing of what was', async (t) => {
+    const store = await makeStore(t)
+    const key = await store.issueKey({ name: 'a' })
+    for (const workers of ['1', '2']) {
+      const before = (await uses(store.db))['a'] ?? 0
+      const server = await runServer(t, store.db, ['--workers', workers, '--usage-seconds', '1'])
+      await ask(server, key, 20)
+      for (let waited = 0; (await uses(store.db))['a'] !== before + 20; waited += 200) {
+        assert.ok(waited < 20_000, 'they are written while it serves')
+        await sleep(200)
+      }
+      await ask(server, key, 5)
+      server.stop('SIGKILL')
+      await server.ended()
+      const after = Number((await uses(store.db))['a']) - before
+      assert.ok(after >= 20 && after <= 25, `${after} of 25`)
+    }
+  })
+
+  test('I7 uses that cannot be written: one warning, and serving goes on', async (t) => {
+    const store = await makeStore(t)
+    const key = await store.issueKey({ name: 'a' })
+    const isOther = join(store.folder, 'other.txt')
+    await runDossier(store.folder, ['backup', '--db', store.db, isOther])
+    const other = readFileSync(isOther)
+    for (const [file, reason] of [
+      [join(store.folder, 'nowhere', 'uses.db'), 'cannot be opened'],
+      [isOther, 'is no file with uses of keys'],
+    ] as const) {
+      const options = ['--usage-db', file, '--usage-seconds', '1', '--workers', '2']
+      const server = await runServer(t, store.db, options)
+      for (let turn = 0; turn < 2; turn += 1) {
+        assert.deepEqual(await ask(server, key, 2), [200])
+        await sleep(1_100)
+      }
+      const printed = await end(server)
+      const warnings = printed.split('\n').filter((line) => line.includes('cannot be written'))
+      assert.equal(warnings.length, 1, printed)
+      const [warning = ''] = warnings
+      assert.ok(warning.includes(file) && warning.includes(reason), warning)
+    }
+    assert.deepEqual(readFileSync(isOther), other, 'a file of another kind is left as it is')
+  })
+
+  test('I7 a disk without room for uses: one warning, and serving goes on', async (t) => {
+    const store = await makeStore(t)
+    const key = await store.issueKey({ name: 'a' })
+    const args = ['serve', '--db', store.db, '--port', '0', '--log-format', 'json']
+    // No file may grow beyond so many KiB; what is on a pipe is not concerned.
+    const { until, child, ended, said } = startDossier(
+      t,
+      store.folder,
+      [...args, '--usage-seconds', '1'],
+      { via: ['bash', '-c', 'ulimit -f 8; exec "$@"', '--'] },
+    )
+    await until(/"url":"http/)
+    const port = Number(/"url":"http:\/\/[\d.]+:(\d+)"/.exec(said.out)?.[1])
+    for (let turn = 0; turn < 2; turn += 1) {
+      assert.deepEqual(await ask({ port }, key, 2), [200])
+      await sleep(1_100)
+    }
+    child.kill()
+    const { code, out } = await ended
+    assert.equal(code, 0)
+    const warnings = out.split('\n').filter((line) => line.includes('cannot be written'))
+    assert.equal(warnings.length, 1, out)
+  })
+
+  test('what could not be written is written when it can be', async (t) => {
+    const store = await makeStore(t)
+    const key = await store.issueKey({ name: 'a' })
+    const folder = join(store.folder, 'later')
+    const file = join(folder, 'uses.db')
+    const server = await runServer(t, store.db, ['--usage-db', file, '--usage-seconds', '1'])
+    await ask(server, key, 3)
+    await sleep(1_500)
+    assert.match(server.printed(), /uses of keys cannot be written/)
+    mkdirSync(folder)
+    await ask(server, key, 4)
+    assert.match(await end(server), /uses of keys are written again/)
+    const [listed] = await list(store.db, '--usage-db', file)
+    assert.equal(listed?.requestsLastDay, 7)
+  })
+
+  test('--usage-db none counts nothing, and the list says nothing of uses', async (t) => {
+    const store = await makeStore(t)
+    const key = await store.issueKey({ name: 'a' })
+    const server = await runServer(t, store.db, ['--usage-db', 'none'])
+    await ask(server, key, 2)
+    await end(server)
+    assert.ok(!existsSync(join(store.folder, 'registry-usage.db')))
+    const [listed] = await list(store.db, '--usage-db', 'none')
+    assert.ok(listed && !('requestsLastDay' in listed))
+    for (const words of [['serve'], ['keys', 'list']]) {
+      const args = [...words, '--db', store.db, '--usage-db', store.db]
+      const { code, err } = await runDossier(store.folder, args)
+      assert.equal(code, 2)
+      assert.match(err, /^dossier: --usage-db is \S+, which is the store; name another file/)
+    }
+  })
+})
+
+test('a day and thirty days are counted by the hour; older uses go, but the last one stays', (t) => {
+  const file = join(makeFolder(t), 'uses.db')
+  const now = Date.parse('2026-06-30T10:30:00Z')
+  const hour = now / hourMs - 0.5
+  const writer = openUsageWriter(file, 'one')
+  t.after(() => void writer.close())
+  const add = (keyId: number, ago: number, at: number) => {
+    const use = { keyId, hour: hour - ago, requests: 1, lastUsedAt: at - ago * hourMs }
+    void writer.add([use], at, 1_000)
+  }
+  for (const ago of [0, 0, 23, 24, 719, 720]) add(1, ago, now)
+  add(2, 5_000, now)
+  assert.deepEqual(
+    readKeyUsage(file, 'one', now).map((usage) => ({ ...usage })),
+    [
+      { keyId: 1, lastUsedAt: now, requestsLastDay: 3, requestsLast30Days: 5 },
+      { keyId: 2, lastUsedAt: now - 5_000 * hourMs, requestsLastDay: 0, requestsLast30Days: 0 },
+    ],
+  )
+  assert.deepEqual(readKeyUsage(file, 'another registry', now), [])
+  assert.deepEqual(readKeyUsage(`${file}-missing`, 'one', now), [])
+})
+
+test('counts are held by key and hour, in a bounded amount of memory', () => {
+  let now = 10.5 * hourMs
+  const counted = createUses(() => now)
+  counted.count(1)
+  now += hourMs
+  counted.count(1)
+  counted.count(1)
+  const taken = counted.take()
+  assert.deepEqual(
+    taken.map(({ keyId, hour, requests }) => [keyId, hour, requests]),
+    [
+      [1, 11, 2],
+      [1, 10, 1],
+    ],
+  )
+  assert.deepEqual(counted.take(), [])
+  counted.count(1)
+  counted.add(taken)
+  assert.equal(
+    counted.take().reduce((sum, { requests }) => sum + requests, 0),
+    4,
+  )
+  for (let key = 0; key < usesMax + 10; key += 1) counted.count(key)
+  assert.equal(counted.take().length, usesMax)
+})
