@@ -91,7 +91,8 @@ export async function makeApp(scope: Scope, options: MakeAppOptions = {}): Promi
     cacheBytesMax: options.cacheBytesMax ?? 1_048_576,
     logger: pino({ base: null }, { write: (line) => void lines.push(line) }),
     version: '0.0.0-test',
-    ...(options.limits === undefined ? {} : { limits: options.limits }),
+    // A busy machine makes any test's event loop late; only a test of that is to see a 503.
+    limits: { delayMsMax: 60_000, ...options.limits },
     ...(options.trustedProxies === undefined ? {} : { trustedProxies: options.trustedProxies }),
     ...(options.corsOrigins === undefined ? {} : { corsOrigins: options.corsOrigins }),
   })
