@@ -18,7 +18,7 @@ const pieces = [
   ...['Host: a\r\n', 'Host:\r\n', 'host : a\r\n', 'Expect: 100-continue\r\n', 'Expect: x\r\n'],
   ...['Connection: close\r\n', 'Connection: keep-alive, upgrade\r\n', 'Upgrade: h2c\r\n'],
   ...['Authorization: Bearer x\r\n', ' folded\r\n', '__proto__: x\r\n', ': no name\r\n'],
-  ...['GET ', 'HEAD ', 'CONNECT a:1 ', 'OPTIONS * ', 'POST ', 'M-SEARCH ', 'get '],
+  ...['GET ', 'HEAD ', 'CONNECT a:1 ', 'OPTIONS * ', 'POST ', 'M-SEARCH ', 'PLAY ', 'PRI ', 'get '],
   ...[
     '%',
     '%00',
