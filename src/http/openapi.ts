@@ -69,7 +69,7 @@ export function createOpenApi(resources: readonly Resource[], version: string): 
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       contact: { name: 'The operator of this service' },
     },
-    servers: [{ url: '/', description: 'This service' }],
+    servers: [{ url: '/', description: 'This service', 'x-internal': false }],
     security: [{ key: [] }],
     tags: [
       { name: 'listings', description: 'What the registry knows of a company' },
@@ -333,7 +333,10 @@ function pageSchema(resource: Resource): JsonSchema {
     pagination_total: { ...count, description: 'Records that the request pages over' },
     pagination_offset: {
       type: 'integer',
+      format: 'int64',
       minimum: 0,
+      // Of the last page that can be asked for, at the largest limit.
+      maximum: (parameters.page.maximum - 1) * parameters.limit.maximum,
       description: 'Records that stand before the first one of this page',
     },
   }

@@ -59,6 +59,26 @@ test('every reference in it leads somewhere, and no part of it is left unused', 
   }
 })
 
+test('whatever it describes has a bound, so that a client can reserve room for it', () => {
+  const bounds: Readonly<Record<string, readonly string[]>> = {
+    string: ['maxLength'],
+    integer: ['format', 'minimum', 'maximum'],
+    array: ['maxItems', 'items'],
+    object: ['properties', 'additionalProperties'],
+  }
+  for (const [where, part] of objectsIn(document)) {
+    const types = [part['type']].flat()
+    if (where.includes('/examples') || where.includes('/example')) continue
+    for (const type of types) {
+      for (const name of bounds[String(type)] ?? []) {
+        // A format such as that of a moment bounds a text as well.
+        const isBounded = name in part || (type === 'string' && 'format' in part)
+        assert.ok(isBounded, `${where} has no ${name}`)
+      }
+    }
+  }
+})
+
 test('its paths are those of the five listings and the health checks', () => {
   const listings = resources.map((resource) => pathOf(resource, '{company_id}'))
   assert.deepEqual(Object.keys(document.paths), [...listings, '/healthz', '/readyz'])
