@@ -60,7 +60,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['test/**/*.ts', 'bench/**/*.ts', 'torture/**/*.ts'],
+    files: ['test/**/*.ts', 'bench/**/*.ts', 'torture/**/*.ts', 'fuzz/**/*.ts'],
     rules: {
       'max-lines-per-function': 'off',
       'max-len': ['error', { code: 100, ignoreStrings: true, ignoreTemplateLiterals: true }],

@@ -13,7 +13,7 @@ import { resources } from '../src/resources/index.ts'
 
 const root = join(import.meta.dirname, '..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
-const documents = globSync(['*.md', 'docs/**/*.md', '{bench,torture}/*.md'], { cwd: root })
+const documents = globSync(['*.md', 'docs/**/*.md', '{bench,fuzz,torture}/*.md'], { cwd: root })
 const packageOf = () => JSON.parse(read('package.json')) as Record<string, Record<string, string>>
 
 /** The text of a section: from its heading to the next one of its rank or above. */
@@ -156,7 +156,7 @@ test('I16 a dependency with an install script is one that is denied it', () => {
 
 test('ARCHITECTURE.md names no file that is not there', () => {
   // A path, or the name of a file in one of the folders that it speaks of.
-  const names = globSync('{src,test,scripts,bench,torture,docs,bin}/**/*', { cwd: root })
+  const names = globSync('{src,test,scripts,bench,fuzz,torture,docs,bin}/**/*', { cwd: root })
   for (const [, path = ''] of read('ARCHITECTURE.md').matchAll(/`([\w./-]+\.ts)`/g)) {
     // The example of how to add a resource.
     if (path === 'src/resources/filings.ts') continue
@@ -182,7 +182,7 @@ test('a decision has context, decision and consequence, and at most 30 lines', (
 test('nothing of the project names a path of this machine', () => {
   const patterns = [
     '*',
-    '{bench,bin,docs,mappings,scripts,src,test,torture}/**/*.{md,ts,sql,sh}',
+    '{bench,bin,docs,fuzz,mappings,scripts,src,test,torture}/**/*.{md,ts,sql,sh}',
     '.ci/*',
   ]
   const paths = globSync(patterns, { cwd: root, withFileTypes: true })

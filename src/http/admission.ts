@@ -1,6 +1,7 @@
 // Who may ask, and how often: what stands before everything else under /api/ (contract section 2).
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Resource } from '../resources/resource.ts'
 import type { Awaitable, KeyRecord } from '../store/store.ts'
 import { type ApiError, forbidden, tooMany, unavailable } from './errors.ts'
 
@@ -30,16 +31,20 @@ export interface AdmissionOptions {
   readonly countUse?: ((keyId: number) => void) | undefined
 }
 
-/** Contract section 2: why the request is refused, before everything else under /api/. */
+/**
+ * Contract section 2: why the request is refused, before everything else under /api/.
+ *
+ * @param resource is the one whose listing the path names, whatever the method.
+ */
 export function authorize(
   options: AdmissionOptions,
   request: FastifyRequest,
   reply: FastifyReply,
+  resource: Resource | undefined,
 ): Awaitable<ApiError | undefined> {
   // A route that serves a listing needs a key by whatever spelling of its path it was found.
-  const { resource } = request.routeOptions.config
   if (resource === undefined && !isUnderApi(request.url)) return undefined
-  const goOn = (found: Found) => admit(request, found) ?? use(options, request.key, reply)
+  const goOn = (found: Found) => admit(request, found, resource) ?? use(options, request.key, reply)
   try {
     const found = options.authenticate(request.headers.authorization, request)
     return found instanceof Promise ? found.then(goOn).catch(unavailable) : goOn(found)
@@ -49,8 +54,11 @@ export function authorize(
 }
 
 /** Notes whose request it is; gives the refusal where the key is none, or not for the listing. */
-function admit(request: FastifyRequest, key: Found): ApiError | undefined {
-  const { resource } = request.routeOptions.config
+function admit(
+  request: FastifyRequest,
+  key: Found,
+  resource: Resource | undefined,
+): ApiError | undefined {
   if (key === undefined) return forbidden()
   if ('waitSeconds' in key) return tooMany(key.waitSeconds)
   if (resource && key.scopes && !key.scopes.includes(resource.name)) return forbidden()

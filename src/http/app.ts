@@ -97,8 +97,9 @@ export function buildApp(options: AppOptions): FastifyInstance {
     },
   })
   const stop = addStop(app)
-  const receive = createReceive(options, stop, load)
-  addCommonBehaviour(app, options, receive)
+  const findPath = gatherPaths(app)
+  const receive = createReceive(options, stop, load, findPath)
+  addCommonBehaviour(app, options, receive, findPath)
   app.addHook('onClose', () => load.close())
   const cache = createPageCache(options.cacheBytesMax)
   for (const resource of resources) addListingRoute(app, resource, { store, cache, metrics })
@@ -136,7 +137,7 @@ function addStop(app: FastifyInstance): Stop {
 }
 
 /** Makes what every request meets first, whether the router knows its path or not. */
-function createReceive(options: AppOptions, stop: Stop, load: Load): Receive {
+function createReceive(options: AppOptions, stop: Stop, load: Load, findPath: FindPath): Receive {
   const cors: Cors | undefined = options.corsOrigins && createCors(options.corsOrigins)
   return (request, reply) => {
     void reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff')
@@ -156,17 +157,23 @@ function createReceive(options: AppOptions, stop: Stop, load: Load): Receive {
       load.warn(excess)
       return unavailable()
     }
-    return authorize(options, request, reply)
+    // With another method than its own, the router knows nothing of a path.
+    const { resource } = request.is404 ? (findPath(request.url) ?? {}) : request.routeOptions.config
+    return authorize(options, request, reply, resource)
   }
 }
 
-function addCommonBehaviour(app: FastifyInstance, options: AppOptions, receive: Receive): void {
+function addCommonBehaviour(
+  app: FastifyInstance,
+  options: AppOptions,
+  receive: Receive,
+  findPath: FindPath,
+): void {
   app.decorateRequest('key', undefined)
-  const isKnownPath = gatherPaths(app)
 
   function missing(request: FastifyRequest): ApiError | undefined {
     if (!request.is404) return undefined
-    return isKnownPath(request.url) ? methodNotAllowed() : notFound()
+    return findPath(request.url) === undefined ? notFound() : methodNotAllowed()
   }
 
   // Bodies are read where they mean something (request-body.ts), and nowhere else.
@@ -205,13 +212,21 @@ function noteAnswer(options: AppOptions, request: FastifyRequest, reply: Fastify
   })
 }
 
-/** Gathers the paths of all routes that are added from now on; tells whether one is known. */
-function gatherPaths(app: FastifyInstance): (url: string) => boolean {
-  const patterns: RegExp[] = []
-  app.addHook('onRoute', ({ url }) => {
-    patterns.push(new RegExp(`^${url.replaceAll('.', '\\.').replace(/:\w+/g, '[^/]+')}$`))
+/** Finds what is served at a path, whatever the method. */
+type FindPath = (url: string) => { readonly resource?: Resource } | undefined
+
+/** Gathers the paths of all routes that are added from now on. */
+function gatherPaths(app: FastifyInstance): FindPath {
+  const routes: { readonly pattern: RegExp; readonly config: { readonly resource?: Resource } }[] =
+    []
+  app.addHook('onRoute', ({ url, config = {} }) => {
+    const pattern = new RegExp(`^${url.replaceAll('.', '\\.').replace(/:\w+/g, '[^/]+')}$`)
+    routes.push({ pattern, config })
   })
-  return (url) => patterns.some((pattern) => pattern.test(pathOf(url)))
+  return (url) => {
+    const path = pathOf(url)
+    return routes.find(({ pattern }) => pattern.test(path))?.config
+  }
 }
 
 /** Sends any error in the one form that the contract has (section 4). */

@@ -69,7 +69,7 @@ export function createOpenApi(resources: readonly Resource[], version: string): 
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       contact: { name: 'The operator of this service' },
     },
-    servers: [{ url: '/', description: 'This service' }],
+    servers: [{ url: '/', description: 'This service', 'x-internal': false }],
     security: [{ key: [] }],
     tags: [
       { name: 'listings', description: 'What the registry knows of a company' },
@@ -77,8 +77,8 @@ export function createOpenApi(resources: readonly Resource[], version: string): 
     ],
     paths: {
       ...(Object.fromEntries(entries) as OpenApi['paths']),
-      [healthPaths.live]: { get: healthOperation('live', 'The process lives', ['200', '503']) },
-      [healthPaths.ready]: { get: healthOperation('ready', 'The store answers', ['200', '503']) },
+      [healthPaths.live]: { get: healthOperation('live', 'The process lives') },
+      [healthPaths.ready]: { get: healthOperation('ready', 'The store answers') },
     },
     components: {
       securitySchemes: {
@@ -141,7 +141,10 @@ function orderInWords({ order }: Resource): string {
   return order.by === 'id' ? `\`id\`, ${way}` : `\`${order.by}\`, then \`id\`, both ${way}`
 }
 
-function healthOperation(name: string, summary: string, codes: readonly string[]): JsonSchema {
+/** What may go wrong with a health check: what HTTP asks for, and what it is there to tell. */
+const healthFailures = ['400', '405', '408', '413', '417', '431', '503', '505']
+
+function healthOperation(name: string, summary: string): JsonSchema {
   const ok = {
     description: summary,
     headers: headerRefs(['X-Request-Id']),
@@ -158,9 +161,10 @@ function healthOperation(name: string, summary: string, codes: readonly string[]
     summary,
     description: `${summary}: 200. Needs no key.`,
     security: [],
-    responses: Object.fromEntries(
-      codes.map((code) => [code, code === '200' ? ok : ref('responses', `Error${code}`)]),
-    ),
+    responses: {
+      200: ok,
+      ...Object.fromEntries(healthFailures.map((code) => [code, ref('responses', `Error${code}`)])),
+    },
   }
 }
 
@@ -329,7 +333,10 @@ function pageSchema(resource: Resource): JsonSchema {
     pagination_total: { ...count, description: 'Records that the request pages over' },
     pagination_offset: {
       type: 'integer',
+      format: 'int64',
       minimum: 0,
+      // Of the last page that can be asked for, at the largest limit.
+      maximum: (parameters.page.maximum - 1) * parameters.limit.maximum,
       description: 'Records that stand before the first one of this page',
     },
   }

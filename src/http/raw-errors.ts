@@ -1,7 +1,7 @@
 // Requests that never become one: what the parser or a timeout ends is answered on the socket.
 
 import { randomUUID } from 'node:crypto'
-import { STATUS_CODES, type Server } from 'node:http'
+import { type IncomingMessage, STATUS_CODES, type Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Logger } from 'pino'
@@ -11,6 +11,7 @@ import {
   closeToRequests,
   isAwaitingRequest,
   isClosedToRequests,
+  unknownMethod,
 } from './wire-server.ts'
 
 const statusOfCode: Readonly<Record<string, number>> = {
@@ -69,9 +70,13 @@ export function answerBrokenRequest(
   refuse(socket, statusOfCode[error.code ?? ''] ?? 400, error.code, tell)
 }
 
-/** Answers what Node would not answer at all: CONNECT, and bodies that come to a standstill. */
+/**
+ * Answers what Node and the router would not answer in our form, or at all: CONNECT, methods that
+ * are none of HTTP's, and bodies that come to a standstill.
+ */
 export function answerUnhandled(server: Server, tell: TellBroken): void {
   server.on('connect', (_request, socket) => refuse(socket, 400, 'CONNECT', tell))
+  server.on(unknownMethod, ({ socket }: IncomingMessage) => refuse(socket, 400, 'method', tell))
   server.on('timeout', (socket: Socket) => {
     if (isAwaitingRequest(socket)) refuse(socket, 408, 'standstill', tell)
     else socket.destroy()

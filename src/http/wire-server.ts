@@ -1,6 +1,12 @@
 // The HTTP server below the application: what becomes of connections, whatever is asked on them.
 
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import {
+  createServer,
+  type IncomingMessage,
+  METHODS,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type Load, type LoadLimits, loadLimits } from './load.ts'
 import { headersMax } from './wire-faults.ts'
@@ -48,6 +54,13 @@ export const wireLimits: WireLimits = {
   connectionsMax: loadLimits.connectionsMax,
 }
 
+/**
+ * Emitted for a request without a version whose method is none of HTTP's, such as PRI or PLAY: the
+ * parser lets it through, and no router finds anything for it, not even a refusal.
+ */
+export const unknownMethod = 'unknownMethod'
+const methods: ReadonlySet<string> = new Set(METHODS)
+
 const connectionKey = Symbol('connection')
 interface Tracked {
   [connectionKey]: Connection | undefined
@@ -62,6 +75,10 @@ export function createWireServer(handler: Handler, limits: WireLimits, load: Loa
   const receive: Handler = (request, response) => {
     const connection = connectionOf(request.socket)
     if (connection.isClosing) return
+    if (!methods.has(request.method ?? '')) {
+      server.emit(unknownMethod, request)
+      return
+    }
     connection.unanswered += 1
     load.begin()
     // Whoever asks on without reading fills our memory with answers, not its own.

@@ -125,8 +125,9 @@ async function* readColumnarRows(
   }
 }
 
-// A string of JSON, or a number that JSON does not have but DuckDB's doubles do.
-const stringOrNoNumber = /"(?:[^"\\]|\\.)*"|-?(?:NaN|Infinity)/g
+// A string of JSON, or a number that JSON does not have but DuckDB's doubles do. A string that does
+// not end goes to the end of the text, so that it is not looked for again from each quote in it.
+const stringOrNoNumber = /"(?:[^"\\]|\\.)*(?:"|\\?$)|-?(?:NaN|Infinity)/gs
 
 function parseRow(text: string): Record<string, unknown> {
   try {

@@ -108,6 +108,15 @@ test('2.2 C14 a scope opens its own listing and no other', async () => {
   }
 })
 
+test('2.3 a key of another listing is refused before the method is looked at', async () => {
+  for (const method of ['POST', 'OPTIONS', 'DELETE']) {
+    const own = { method, authorization: `Bearer ${jobsOnly}` }
+    assert.equal((await ask(path, own)).text, refusal, method)
+    const jobsPath = path.replace('/rights', '/jobs')
+    assert.equal((await ask(jobsPath, own)).status, 405, method)
+  }
+})
+
 test('2.2 several scopes open several listings; none opens nothing', async () => {
   const two = await store.issueKey({ name: 'two', scopes: ['rights', 'events'] })
   const none = await store.issueKey({ name: 'none', scopes: [] })

@@ -5,45 +5,15 @@ import { after, test } from 'node:test'
 import { exampleRecord } from '../../src/resources/resource.ts'
 import { resources } from '../../src/resources/index.ts'
 import { rights } from '../../src/resources/rights.ts'
-import { type Answer, makeApp, pathOf } from '../support/make-app.ts'
-import { objectsIn, resolve, validatorFor } from '../support/json-schema.ts'
+import {
+  type Document,
+  readAnnouncement,
+  type Parameter,
+  type Response,
+} from '../support/announcement.ts'
+import { objectsIn, resolve } from '../support/json-schema.ts'
+import { makeApp, pathOf } from '../support/make-app.ts'
 import { makeRecords } from '../support/make-record.ts'
-
-interface Media {
-  readonly schema: unknown
-  readonly examples: Readonly<Record<string, { readonly value: unknown }>>
-}
-interface Response {
-  readonly description: string
-  readonly headers: Readonly<Record<string, unknown>>
-  readonly content?: Readonly<Record<string, Media>>
-}
-interface Operation {
-  readonly operationId: string
-  readonly summary: string
-  readonly description: string
-  readonly security?: readonly unknown[]
-  readonly parameters?: readonly unknown[]
-  readonly responses: Readonly<Record<string, unknown>>
-}
-interface Parameter {
-  readonly name: string
-  readonly in: string
-  readonly required?: boolean
-  readonly description: string
-  readonly schema: unknown
-  readonly example: unknown
-}
-interface PathItem {
-  readonly parameters?: readonly unknown[]
-  readonly get: Operation
-}
-interface Document extends Readonly<Record<string, unknown>> {
-  readonly openapi: string
-  readonly info: Readonly<Record<string, unknown>>
-  readonly paths: Readonly<Record<string, PathItem>>
-  readonly components: Readonly<Record<string, Readonly<Record<string, unknown>>>>
-}
 
 const { ask } = await makeApp(
   { after },
@@ -58,39 +28,8 @@ const { ask } = await makeApp(
 )
 const answer = await ask('/openapi.json', { authorization: null })
 const document = JSON.parse(answer.text) as Document
-const validate = validatorFor(document)
+const { checkAnnounced, deref, responsesOf, validate } = readAnnouncement(document)
 const operations = Object.entries(document.paths).map(([path, item]) => ({ path, item }))
-
-/** A part of the document, or what it refers to. */
-// eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- names the shape
-function deref<Part>(part: unknown): Part {
-  const { $ref } = part as { $ref?: string }
-  return ($ref === undefined ? part : resolve(document, $ref)) as Part
-}
-
-/** The responses of an operation, by status. */
-function responsesOf({ responses }: Operation): [status: string, response: Response][] {
-  return Object.entries(responses).map(([status, part]) => [status, deref<Response>(part)])
-}
-
-/** Checks that an answer is one that the document announces. */
-function checkAnnounced(operation: Operation, given: Answer): void {
-  const part = operation.responses[String(given.status)]
-  assert.ok(part, `${operation.operationId} does not announce ${given.status}`)
-  const { headers, content } = deref<Response>(part)
-  for (const [name, header] of Object.entries(headers)) {
-    const value = given.headers[name.toLowerCase()]
-    // These are there for keys with a limit alone.
-    if (value === undefined && name.startsWith('RateLimit')) continue
-    assert.ok(value !== undefined, `${operation.operationId} ${given.status}: ${name} misses`)
-    const { schema } = deref<{ schema: { type: string } }>(header)
-    validate(schema, schema.type === 'integer' ? Number(value) : value, name)
-  }
-  if (content === undefined) return assert.equal(given.text, '')
-  const type = given.headers['content-type']?.split(';', 1)[0] ?? ''
-  assert.ok(content[type], `${type} is not announced`)
-  validate(content[type].schema, JSON.parse(given.text))
-}
 
 test('the document is OpenAPI 3.1, and needs no key', () => {
   assert.equal(answer.status, 200)
@@ -116,6 +55,26 @@ test('every reference in it leads somewhere, and no part of it is left unused', 
     if (kind === 'securitySchemes') continue
     for (const name of Object.keys(parts)) {
       assert.ok(used.has(`#/components/${kind}/${name}`), `${kind}/${name} is not used`)
+    }
+  }
+})
+
+test('whatever it describes has a bound, so that a client can reserve room for it', () => {
+  const bounds: Readonly<Record<string, readonly string[]>> = {
+    string: ['maxLength'],
+    integer: ['format', 'minimum', 'maximum'],
+    array: ['maxItems', 'items'],
+    object: ['properties', 'additionalProperties'],
+  }
+  for (const [where, part] of objectsIn(document)) {
+    const types = [part['type']].flat()
+    if (where.includes('/examples') || where.includes('/example')) continue
+    for (const type of types) {
+      for (const name of bounds[String(type)] ?? []) {
+        // A format such as that of a moment bounds a text as well.
+        const isBounded = name in part || (type === 'string' && 'format' in part)
+        assert.ok(isBounded, `${where} has no ${name}`)
+      }
     }
   }
 })
@@ -153,7 +112,23 @@ for (const { path, item } of operations) {
     }
   })
 
-  if (!isListing) continue
+  if (!isListing) {
+    test(`${path}: announces what HTTP refuses, and no refusal of a listing`, async () => {
+      assert.deepEqual(Object.keys(operation.responses), [
+        '200',
+        '400',
+        '405',
+        '408',
+        '413',
+        '417',
+        '431',
+        '503',
+        '505',
+      ])
+      checkAnnounced(operation, await ask(path, { method: 'POST', authorization: null }))
+    })
+    continue
+  }
 
   test(`${path}: refusals and the 304 answer as announced`, async () => {
     const tag = (await ask(url)).headers['etag'] ?? ''

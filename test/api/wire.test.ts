@@ -107,6 +107,8 @@ const refused: readonly (readonly [row: string, bytes: string, status: number])[
   ['D7 CONNECT', lines('CONNECT other:443 HTTP/1.1', host), 400],
   ['D9 a method that nobody knows', lines('FOO /healthz HTTP/1.1', host), 400],
   ['D9 a method in lower case', lines('get /healthz HTTP/1.1', host), 400],
+  ['D9 a method of HTTP/2, without a version', 'PRI *2.0\r\n\r\n', 400],
+  ['D9 a method of RTSP, without a version', 'PLAY /api/v1/companies/1/rights\r\n\r\n', 400],
   ['D9 no request line', 'garbage\r\n\r\n', 400],
   ['D9 a line without a target', lines('GET HTTP/1.1', host), 400],
   ['D13 a field of 20,000 bytes', lines(health, host, `X-Big: ${'x'.repeat(20_000)}`), 431],

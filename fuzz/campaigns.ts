@@ -1,0 +1,196 @@
+// The two campaigns: what is sent, how the answers are judged, and what is left of the server.
+
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { createRandom } from '../src/demo/random.ts'
+import { resources } from '../src/resources/index.ts'
+import type { Document } from '../test/support/announcement.ts'
+import { pathOf } from '../test/support/make-app.ts'
+import { createJudge, type Judge } from './judge.ts'
+import { mutate, soundRequests } from './mutations.ts'
+import { anyRequest, type FuzzedRequest } from './requests.ts'
+import {
+  companies,
+  descriptors,
+  type FuzzedServer,
+  residentMb,
+  settledDescriptors,
+} from './server.ts'
+import { type Client, createClient, exchangeOnce, readAnswer, show } from './wire.ts'
+
+/** What a campaign is asked to do. */
+export interface Task {
+  readonly server: FuzzedServer
+  readonly seed: number
+  /** How many requests. */
+  readonly count: number
+  /** Told now and then how many have been sent. */
+  readonly onProgress?: (sent: number) => void
+}
+
+/** What a campaign has found. */
+export interface Found {
+  readonly sent: number
+  /** How many answers had which status; 0 stands for none at all. */
+  readonly statuses: ReadonlyMap<number, number>
+  /** What was wrong: each with the request that showed it. */
+  readonly faults: readonly string[]
+  /** Resident memory in MB after the first twentieth of the requests, and at the end. */
+  readonly memoryMb: readonly [warm: number | undefined, end: number | undefined]
+  readonly descriptors: readonly [before: number | undefined, after: number | undefined]
+  readonly seconds: number
+}
+
+const clientCount = 8
+/** After so many requests a good one has to be answered as ever. */
+const goodEvery = 20
+/** So many requests are made at once. */
+const batchSize = 500
+/** One fault is often met again and again. */
+const faultsMax = 20
+
+/** Structured requests, each client's on one connection as long as the server keeps it. */
+export async function fuzzStructured(task: Task): Promise<Found> {
+  const { server, seed, count } = task
+  const requests = anyRequest(server.keys)
+  const makeBatch = (batch: number) =>
+    fc.sample(requests, { seed: seed + batch, numRuns: Math.min(batchSize, count) })
+  return runClients(task, makeBatch, async (request, { judge, client, note }) => {
+    const answer = await client.ask(request.bytes, request.method)
+    note(answer.status)
+    judge.judge(request, answer)
+    checkId(request, answer.headers)
+  })
+}
+
+/** The client's id comes back, so the answer is that to this very request. */
+function checkId({ id }: FuzzedRequest, headers: Readonly<Record<string, string>>): void {
+  if (id === undefined || headers['connection'] === 'close') return
+  assert.equal(headers['x-request-id'], id, 'the answer to another request')
+}
+
+/** Mutated raw requests, each on a connection of its own. */
+export async function fuzzRaw(task: Task): Promise<Found> {
+  const { server, seed, count } = task
+  const sound = soundRequests(server.keys.good)
+  const makeBatch = (batch: number) => {
+    const random = createRandom(seed + batch)
+    return Array.from({ length: Math.min(batchSize, count) }, () => ({
+      bytes: mutate(random, sound),
+    }))
+  }
+  return runClients(task, makeBatch, async ({ bytes }, { judge, note }) => {
+    let rest = await exchangeOnce(server.port, bytes)
+    if (rest.length === 0) note(0)
+    while (rest.length > 0) {
+      const found = readAnswer(rest, (_, after) => isEndOrAnswer(after))
+      assert.ok(found, `an answer that is cut off: ${show(rest)}`)
+      note(found.answer.status)
+      if (found.answer.status !== 100) judge.judgeAny(found.answer)
+      rest = rest.subarray(found.length)
+    }
+  })
+}
+
+/** Nobody knows any more whether this answers HEAD; a body of ours never begins so. */
+function isEndOrAnswer(rest: Buffer): boolean {
+  return rest.length === 0 || rest.toString('latin1', 0, 9) === 'HTTP/1.1 '
+}
+
+interface Means {
+  readonly judge: Judge
+  readonly client: Client
+  readonly note: (status: number) => void
+}
+
+async function runClients<Request extends { readonly bytes: Buffer }>(
+  { server, count, onProgress }: Task,
+  makeBatch: (batch: number) => readonly Request[],
+  send: (request: Request, means: Means) => Promise<void>,
+): Promise<Found> {
+  const startedAt = performance.now()
+  const good = goodRequest(server)
+  const judge = createJudge(await readDocument(server))
+  const before = descriptors(server.pid)
+  const statuses = new Map<number, number>()
+  const note = (status: number) => statuses.set(status, (statuses.get(status) ?? 0) + 1)
+  const faults: string[] = []
+  const queue = createQueue(count, makeBatch)
+  const isOver = () => faults.length >= faultsMax || !server.isAlive()
+  let sent = 0
+  let warmMb: number | undefined
+
+  async function run(): Promise<void> {
+    let client = createClient(server.port)
+    for (let request = queue(); request !== undefined && !isOver(); request = queue()) {
+      sent += 1
+      try {
+        await send(request, { judge, client, note })
+        if (sent % goodEvery === 0) await checkGood(client, good)
+      } catch (error) {
+        faults.push(`${String(error)}\n  after ${show(request.bytes)}`)
+        client.close()
+        client = createClient(server.port)
+      }
+      if (sent >= count / 20) warmMb ??= residentMb(server.pid)
+      if (sent % batchSize === 0) onProgress?.(sent)
+    }
+    client.close()
+  }
+
+  await Promise.all(Array.from({ length: clientCount }, run))
+  faults.push(...server.complaints.slice(0, faultsMax))
+  const after = server.isAlive() ? await settledDescriptors(server.pid, before) : undefined
+  const endMb = server.isAlive() ? residentMb(server.pid) : undefined
+  return {
+    ...{ sent, statuses, faults },
+    memoryMb: [warmMb, endMb],
+    descriptors: [before, after],
+    seconds: (performance.now() - startedAt) / 1_000,
+  }
+}
+
+function createQueue<Request>(count: number, makeBatch: (batch: number) => readonly Request[]) {
+  let batch: readonly Request[] = []
+  let given = 0
+  return (): Request | undefined => {
+    if (given === count) return undefined
+    if (given % batchSize === 0) batch = makeBatch(given / batchSize)
+    const request = batch[given % batchSize]
+    given += 1
+    return request
+  }
+}
+
+/** On a connection that is gone afterwards, since descriptors are counted next. */
+async function readDocument({ port, pid }: FuzzedServer): Promise<Document> {
+  const before = descriptors(pid)
+  const start = 'GET /openapi.json HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n'
+  const found = readAnswer(await exchangeOnce(port, Buffer.from(start)), () => false)
+  assert.ok(found)
+  await settledDescriptors(pid, before)
+  return JSON.parse(found.answer.text) as Document
+}
+
+/** A request whose answer is known to the byte. */
+interface Good {
+  readonly bytes: Buffer
+  text: string | undefined
+}
+
+function goodRequest({ keys }: FuzzedServer): Good {
+  const [resource] = resources
+  assert.ok(resource)
+  const path = `${pathOf(resource, companies.full)}?page=2&limit=3`
+  const head = `GET ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${keys.good}`
+  return { bytes: Buffer.from(`${head}\r\n\r\n`), text: undefined }
+}
+
+/** On the connection that the fuzzed requests have used, so that nothing of them is left on it. */
+async function checkGood(client: Client, good: Good): Promise<void> {
+  const answer = await client.ask(good.bytes, 'GET')
+  good.text ??= answer.text
+  assert.equal(answer.status, 200, 'a good request is answered')
+  assert.equal(answer.text, good.text, 'as ever')
+  assert.match(answer.text, /"pagination_offset":3\}$/)
+}

@@ -1,0 +1,105 @@
+// What an answer to any request may be: what the service's own OpenAPI document announces, in the
+// contract's form.
+
+import assert from 'node:assert/strict'
+import { pathOf } from '../src/http/admission.ts'
+import { type Document, type Operation, readAnnouncement } from '../test/support/announcement.ts'
+import { failureText } from '../test/support/make-app.ts'
+import type { Received } from './wire.ts'
+
+/** What is known of a request to judge its answer by. */
+export interface Asked {
+  readonly method: string
+  readonly target: string
+  /** Whether its key opens the listing that it asks for, if it is one. */
+  readonly isEntitled: boolean
+}
+
+export interface Judge {
+  /** @throws AssertionError where the answer to a request is none that is announced. */
+  judge: (asked: Asked, answer: Received) => void
+  /** The same, where nobody knows any more what has been asked. */
+  judgeAny: (answer: Received) => void
+}
+
+/** What stands outside of the document: statuses that the HTTP layer or an unknown path brings. */
+const statusesOfNone = [400, 403, 404, 405, 408, 413, 415, 417, 429, 431, 505]
+/** Refusals that come before the look at the key. */
+const beforeTheKey = [400, 408, 413, 417, 431, 505]
+
+export function createJudge(document: Document): Judge {
+  const { checkAnnounced, validate } = readAnnouncement(document)
+  const operations = Object.entries(document.paths).map(([path, { get }]) => ({
+    pattern: new RegExp(`^${path.replace('{company_id}', '[^/]+')}$`),
+    operation: get,
+  }))
+  /** The operation whose answer a body looks like: its second member names the listing. */
+  const operationOf = (body: object) => {
+    const suffix = `_${Object.keys(body)[1] ?? 'live'}`
+    return operations.find(({ operation }) => operation.operationId.endsWith(suffix))?.operation
+  }
+
+  function judgeFailure(answer: Received): void {
+    const { text, status, headers } = answer
+    validate({ $ref: '#/components/schemas/Failure' }, JSON.parse(text))
+    const { error } = JSON.parse(text) as { error: { message: string } }
+    assert.equal(text, failureText(status, error.message), 'the code is the status')
+    assert.equal(headers['cache-control'], 'no-store')
+  }
+
+  function judgeKnown(operation: Operation, { method }: Asked, answer: Received): void {
+    if (method !== 'HEAD') return checkAnnounced(operation, answer)
+    const isOfParser = answer.headers['connection'] === 'close'
+    assert.ok(answer.text === '' || isOfParser, 'an answer to HEAD has no body')
+    assert.ok(operation.responses[answer.status], `${answer.status} is not announced`)
+  }
+
+  /** What is not in the document: its own pages, and paths that there are none of. */
+  function judgeUnknown({ method }: Asked, answer: Received): void {
+    assert.ok([200, ...statusesOfNone].includes(answer.status), `status ${answer.status}`)
+    if (answer.status === 200 && method !== 'HEAD') {
+      const type = /^(?:text\/html|text\/css|text\/javascript|application\/json); charset=utf-8$/
+      assert.match(answer.headers['content-type'] ?? '', type)
+    }
+  }
+
+  return {
+    judge(asked, answer) {
+      judgeCommon(answer)
+      const path = pathOf(asked.target)
+      const known = operations.find(({ pattern }) => pattern.test(path))
+      if (known) judgeKnown(known.operation, asked, answer)
+      else judgeUnknown(asked, answer)
+      if (answer.status >= 400 && answer.text !== '') judgeFailure(answer)
+      else assert.ok(answer.status < 400 || asked.method === 'HEAD', 'a failure without a body')
+      if (!asked.isEntitled && path.startsWith('/api/')) {
+        const isBefore = beforeTheKey.includes(answer.status)
+        assert.ok(isBefore || answer.status === 403, `${answer.status} without a key`)
+      }
+      // Whatever the spelling of a path that leads to a listing.
+      const isPage = answer.text.startsWith('{"ok":true,"')
+      assert.ok(asked.isEntitled || !isPage, 'data without a key')
+    },
+    judgeAny(answer) {
+      judgeCommon(answer)
+      if (answer.status === 200 && answer.text !== '') {
+        const operation = operationOf(JSON.parse(answer.text) as object)
+        assert.ok(operation, 'the body of a 200 is none of the announced ones')
+        return checkAnnounced(operation, answer)
+      }
+      assert.ok([200, 304, ...statusesOfNone].includes(answer.status), `status ${answer.status}`)
+      // To HEAD nothing is said, and which request this answers is no longer known.
+      if (answer.text !== '') judgeFailure(answer)
+    },
+  }
+}
+
+/** What every answer has, from whatever layer. */
+function judgeCommon({ status, headers }: Received): void {
+  assert.ok(status < 500 || status === 505, `status ${status}`)
+  assert.match(headers['x-request-id'] ?? '', /^[A-Za-z0-9._-]{1,64}$/)
+  assert.equal(headers['x-content-type-options'], 'nosniff')
+  for (const name of ['server', 'x-powered-by', 'set-cookie', 'access-control-allow-origin']) {
+    assert.equal(headers[name], undefined, name)
+  }
+}

@@ -1,0 +1,40 @@
+// Has others judge the OpenAPI document: Spectral, with its own rules and OWASP's, and Redocly.
+//
+// The two bring hundreds of packages, so they are no dependencies of this project: they are
+// installed into a folder that is removed at the end. Needs the npm registry.
+
+import { spawnSync } from 'node:child_process'
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createOpenApi } from '../src/http/openapi.ts'
+import { resources } from '../src/resources/index.ts'
+
+const linters = [
+  '@stoplight/spectral-cli@6.16.3',
+  '@stoplight/spectral-owasp-ruleset@2.0.1',
+  // The rule set needs it and does not say so.
+  'tslib@2.8.1',
+  '@redocly/cli@2.77.0',
+]
+const document = 'openapi.json'
+const ruleset = 'openapi.spectral.yaml'
+
+const cwd = mkdtempSync(join(tmpdir(), 'dossier-lint-'))
+process.once('exit', () => rmSync(cwd, { recursive: true, force: true }))
+
+function run(command: string, ...args: string[]): boolean {
+  const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }
+  const { status } = spawnSync(command, args, { cwd, stdio: 'inherit', env })
+  return status === 0
+}
+
+writeFileSync(join(cwd, 'package.json'), '{ "private": true }')
+writeFileSync(join(cwd, document), JSON.stringify(createOpenApi(resources, '0.0.0'), null, 2))
+copyFileSync(join(import.meta.dirname, ruleset), join(cwd, ruleset))
+const isInstalled = run('npm', 'install', '--ignore-scripts', '--no-audit', '--no-fund', ...linters)
+const verdicts = isInstalled && [
+  run('node_modules/.bin/spectral', 'lint', document, '--ruleset', ruleset, '-F', 'warn'),
+  run('node_modules/.bin/redocly', 'lint', document),
+]
+process.exitCode = verdicts && verdicts.every(Boolean) ? 0 : 1

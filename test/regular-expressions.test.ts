@@ -1,0 +1,61 @@
+// No regular expression of the sources takes more than linear time, whatever it is given: clients
+// and the files of strangers choose what most of them read.
+
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { checkSync } from 'recheck'
+import ts from 'typescript'
+
+// Its JavaScript, the same on every machine, and not one of its programs.
+process.env['RECHECK_BACKEND'] = 'pure'
+
+const root = join(import.meta.dirname, '..')
+
+interface Found {
+  readonly where: string
+  readonly source: string
+  readonly flags: string
+}
+
+const literals: Found[] = []
+const made = new Set<string>()
+for (const path of globSync('src/**/*.ts', { cwd: root }).sort()) {
+  const text = readFileSync(join(root, path), 'utf8')
+  const file = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true)
+  const visit = (node: ts.Node): void => {
+    if (ts.isRegularExpressionLiteral(node)) {
+      const end = node.text.lastIndexOf('/')
+      const line = file.getLineAndCharacterOfPosition(node.getStart()).line + 1
+      const [source, flags] = [node.text.slice(1, end), node.text.slice(end + 1)]
+      literals.push({ where: `${path}:${line}`, source, flags })
+    }
+    const isMade = ts.isNewExpression(node) || ts.isCallExpression(node)
+    if (isMade && node.expression.getText() === 'RegExp') made.add(path)
+    ts.forEachChild(node, visit)
+  }
+  visit(file)
+}
+
+test('no regular expression can be made to backtrack without end', () => {
+  assert.ok(literals.length > 40, 'they are found')
+  const bad = literals.flatMap(({ where, source, flags }) => {
+    const verdict = checkSync(source, flags, { timeout: 20_000 })
+    if (verdict.status === 'safe') return []
+    const why = verdict.status === 'vulnerable' ? verdict.complexity.summary : verdict.error.kind
+    return [`${where}: /${source}/${flags} is ${verdict.status}: ${why}`]
+  })
+  assert.deepEqual(bad, [])
+})
+
+test('one that can be made to would be noticed', () => {
+  for (const bad of ['^(a+)+$', '^(a|a)*$', '\\s+$']) {
+    assert.equal(checkSync(bad, '').status, 'vulnerable', bad)
+  }
+})
+
+test('none is made from what somebody gives', () => {
+  // Of the paths that the program itself serves; of the prefix and the length of keys.
+  assert.deepEqual([...made], ['src/http/app.ts', 'src/keys/key.ts'])
+})

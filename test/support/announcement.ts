@@ -1,0 +1,93 @@
+// What the service's own OpenAPI document announces, and whether an answer keeps to it.
+
+import assert from 'node:assert/strict'
+import type { Answer } from './make-app.ts'
+import { resolve, validatorFor } from './json-schema.ts'
+
+export interface Media {
+  readonly schema: unknown
+  readonly examples: Readonly<Record<string, { readonly value: unknown }>>
+}
+export interface Response {
+  readonly description: string
+  readonly headers: Readonly<Record<string, unknown>>
+  readonly content?: Readonly<Record<string, Media>>
+}
+export interface Operation {
+  readonly operationId: string
+  readonly summary: string
+  readonly description: string
+  readonly security?: readonly unknown[]
+  readonly parameters?: readonly unknown[]
+  readonly responses: Readonly<Record<string, unknown>>
+}
+export interface Parameter {
+  readonly name: string
+  readonly in: string
+  readonly required?: boolean
+  readonly description: string
+  readonly schema: unknown
+  readonly example: unknown
+}
+export interface PathItem {
+  readonly parameters?: readonly unknown[]
+  readonly get: Operation
+}
+export interface Document extends Readonly<Record<string, unknown>> {
+  readonly openapi: string
+  readonly info: Readonly<Record<string, unknown>>
+  readonly paths: Readonly<Record<string, PathItem>>
+  readonly components: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+}
+
+/** What is announced, to look things up in and to hold answers against. */
+export interface Announcement {
+  /** A part of the document, or what it refers to. */
+  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- names the shape
+  deref: <Part>(part: unknown) => Part
+  /** The responses of an operation, by status. */
+  responsesOf: (operation: Operation) => [status: string, response: Response][]
+  /** @throws AssertionError where a value breaks a schema. */
+  validate: (schema: unknown, value: unknown, where?: string) => void
+  /**
+   * Checks that an answer is one that the document announces.
+   *
+   * @throws AssertionError that says what of it is not.
+   */
+  checkAnnounced: (operation: Operation, given: Pick<Answer, 'status' | 'headers' | 'text'>) => void
+}
+
+/** Reads an OpenAPI document. */
+export function readAnnouncement(document: Document): Announcement {
+  const validate = validatorFor(document)
+
+  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- names the shape
+  function deref<Part>(part: unknown): Part {
+    const { $ref } = part as { $ref?: string }
+    return ($ref === undefined ? part : resolve(document, $ref)) as Part
+  }
+
+  return {
+    deref,
+    validate,
+    responsesOf: ({ responses }) =>
+      Object.entries(responses).map(([status, part]) => [status, deref<Response>(part)]),
+    checkAnnounced(operation, given) {
+      const part = operation.responses[String(given.status)]
+      assert.ok(part, `${operation.operationId} does not announce ${given.status}`)
+      const { headers, content } = deref<Response>(part)
+      for (const [name, header] of Object.entries(headers)) {
+        const value = given.headers[name.toLowerCase()]
+        // These are there for keys with a limit alone.
+        if (value === undefined && name.startsWith('RateLimit')) continue
+        assert.ok(value !== undefined, `${operation.operationId} ${given.status}: ${name} misses`)
+        const { schema } = deref<{ schema: { type: string } }>(header)
+        validate(schema, schema.type === 'integer' ? Number(value) : value, name)
+      }
+      if (content === undefined) return assert.equal(given.text, '')
+      const type = given.headers['content-type']?.split(';', 1)[0] ?? ''
+      assert.ok(content[type], `${type} is not announced`)
+      validate(content[type].schema, JSON.parse(given.text))
+    },
+  }
+}
