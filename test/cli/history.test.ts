@@ -207,7 +207,7 @@ const faults: readonly (readonly [title: string, sql: string, told: RegExp])[] =
 ]
 
 for (const [title, sql, told] of faults) {
-  test(`verify tells ${title}, and exits with 1`, async (t) => {
+  test(`F5 verify tells ${title}, and exits with 1`, async (t) => {
     const folder = makeFolder(t)
     const path = await makeRegistry(folder)
     const db = new DatabaseSync(path)
@@ -225,7 +225,7 @@ for (const [title, sql, told] of faults) {
   })
 }
 
-test('backup copies a store while another process holds its lock; the copy verifies', async (t) => {
+test('G24 backup copies a store while another process holds its lock; the copy verifies', async (t) => {
   const folder = makeFolder(t)
   const db = await makeRegistry(folder)
   const writer = new DatabaseSync(db)
@@ -322,7 +322,7 @@ for (const [args, says] of mistakes) {
   })
 }
 
-test('what an older Dossier wrote is upgraded by a command that writes', async (t) => {
+test('F6 what an older Dossier wrote is upgraded by a command that writes', async (t) => {
   const folder = makeFolder(t)
   const path = await makeRegistry(folder)
   const db = new DatabaseSync(path)
