@@ -16,6 +16,8 @@ export type LogLine = Readonly<Record<string, unknown>>
 export interface Server {
   readonly port: number
   readonly pid: number
+  /** Reads no more of what it prints, as a reader of the log that has ended. */
+  stopReading(): void
   /** All that has been printed so far. */
   printed(): string
   /** Sends a signal, SIGTERM unless given. */
@@ -24,23 +26,33 @@ export interface Server {
   ended(): Promise<{ code: number | null; lines: LogLine[]; ms: number }>
 }
 
+/** What a server runs in. */
+export interface Surroundings {
+  /** How many files and sockets it may have open. */
+  readonly openFilesMax?: number
+  readonly env?: Readonly<Record<string, string>>
+  /** A command that runs another one in its own place, such as `nice`. */
+  readonly via?: readonly string[]
+}
+
 /**
  * Starts `dossier serve` on a free port, and waits until it listens.
  *
- * @param openFilesMax is how many files and sockets it may have open.
+ * @param surroundings are what it runs in.
  */
 export async function runServer(
   scope: Scope,
   db: string,
   options: readonly string[] = [],
-  { openFilesMax }: { readonly openFilesMax?: number } = {},
+  { openFilesMax, env = {}, via = [] }: Surroundings = {},
 ): Promise<Server> {
   const port0 = options.includes('--port') ? [] : ['--port', '0']
   const args = ['serve', '--db', db, ...port0, '--log-format', 'json', ...options]
   const limit = openFilesMax === undefined ? '' : `ulimit -n ${openFilesMax};`
-  const child = spawn('bash', ['-c', `${limit} exec "$0" "$@"`, executable, ...args], {
+  const words = [...via, executable, ...args]
+  const child = spawn('bash', ['-c', `${limit} exec "$@"`, 'bash', ...words], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { PATH: process.env['PATH'] },
+    env: { PATH: process.env['PATH'], ...env },
   })
   scope.after(async () => {
     if (child.exitCode !== null || child.signalCode !== null) return
@@ -55,6 +67,10 @@ export async function runServer(
   return {
     port,
     pid: child.pid ?? 0,
+    stopReading() {
+      child.stdout.destroy()
+      child.stderr.destroy()
+    },
     printed: () => output,
     stop(signal = 'SIGTERM') {
       stoppedAt = performance.now()
