@@ -31,8 +31,6 @@ export interface Surroundings {
   /** How many files and sockets it may have open. */
   readonly openFilesMax?: number
   readonly env?: Readonly<Record<string, string>>
-  /** A command that runs another one in its own place, such as `nice`. */
-  readonly via?: readonly string[]
 }
 
 /**
@@ -44,13 +42,12 @@ export async function runServer(
   scope: Scope,
   db: string,
   options: readonly string[] = [],
-  { openFilesMax, env = {}, via = [] }: Surroundings = {},
+  { openFilesMax, env = {} }: Surroundings = {},
 ): Promise<Server> {
   const port0 = options.includes('--port') ? [] : ['--port', '0']
   const args = ['serve', '--db', db, ...port0, '--log-format', 'json', ...options]
   const limit = openFilesMax === undefined ? '' : `ulimit -n ${openFilesMax};`
-  const words = [...via, executable, ...args]
-  const child = spawn('bash', ['-c', `${limit} exec "$@"`, 'bash', ...words], {
+  const child = spawn('bash', ['-c', `${limit} exec "$0" "$@"`, executable, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: process.env['PATH'], ...env },
   })
