@@ -42,6 +42,14 @@ function createJsonLog(level: string, isShared: boolean): Log {
   // Whoever read the log has gone; serving goes on without it.
   sink.on('error', () => undefined)
   const timer = setInterval(() => sink.flush(), flushMs).unref()
+  // Where an error that nobody has foreseen ends the process, the lines before it say the most.
+  process.once('exit', () => {
+    try {
+      sink.flushSync()
+    } catch {
+      // Nobody is there to be told that the log cannot be written.
+    }
+  })
   return {
     logger: pino({ level, base: null }, withoutKeys(sink)),
     flush() {

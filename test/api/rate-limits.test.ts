@@ -153,7 +153,7 @@ test('E10 whatever comes when: in each window as many as the quota, and not one 
   )
 })
 
-test('C16 a wall clock that is set moves no window', async (t) => {
+test('C16 I9 a wall clock that is set moves no window', async (t) => {
   let wall = Date.parse('2030-01-01T00:00:00Z')
   let time = 0
   const { store, ask } = await makeApp(t, { records, now: () => wall, clock: () => time })

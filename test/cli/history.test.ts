@@ -138,7 +138,7 @@ const lackingIndex: StoreFault = [
 const faults = isFile ? [...storeFaults, lackingIndex] : storeFaults.slice(0, 1)
 
 for (const [title, sql, told] of faults) {
-  test(`verify tells ${title}, and exits with 1`, async (t) => {
+  test(`F5 verify tells ${title}, and exits with 1`, async (t) => {
     const folder = makeFolder(t)
     const path = await makeRegistry(folder)
     changeStore(path, sql)

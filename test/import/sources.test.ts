@@ -58,7 +58,7 @@ describe('a file that was packed in parts is read to the end of the last', () =>
       assert.equal((await load('rights', [name])).counts.inserted, 3)
     })
 
-    test(`${name}: one wrong byte is an error, or goes on to the checks of the rows`, async (t) => {
+    test(`G11 ${name}: one wrong byte is an error, or goes on to the checks of the rows`, async (t) => {
       const { folder, load } = folderWith(t, {})
       const whole = part(1)
       for (let at = 0; at < whole.length; at++) {
@@ -310,7 +310,7 @@ describe('CSV', () => {
 describe('names of files', () => {
   const csv = (id: number) => `id,company_id\n${id},7\n`
   for (const name of ['a[1].csv', 'a*.csv', 'a?.csv', "it's; drop.csv", 'a b é 😀.csv']) {
-    test(`${name} is that file and no other`, async (t) => {
+    test(`G22 ${name} is that file and no other`, async (t) => {
       const { load, records } = folderWith(t, { [name]: csv(1), 'a1.csv': csv(2) })
       await load('rights', [name])
       assert.deepEqual(

@@ -18,6 +18,8 @@ export type LogLine = Readonly<Record<string, unknown>>
 export interface Server {
   readonly port: number
   readonly pid: number
+  /** Reads no more of what it prints, as a reader of the log that has ended. */
+  stopReading(): void
   /** All that has been printed so far. */
   printed(): string
   /** Sends a signal, SIGTERM unless given. */
@@ -26,16 +28,23 @@ export interface Server {
   ended(): Promise<{ code: number | null; lines: LogLine[]; ms: number }>
 }
 
+/** What a server runs in. */
+export interface Surroundings {
+  /** How many files and sockets it may have open. */
+  readonly openFilesMax?: number
+  readonly env?: Readonly<Record<string, string>>
+}
+
 /**
  * Starts `dossier serve` on a free port, and waits until it listens.
  *
- * @param openFilesMax is how many files and sockets it may have open.
+ * @param surroundings are what it runs in.
  */
 export async function runServer(
   scope: Scope,
   db: string,
   options: readonly string[] = [],
-  { openFilesMax }: { readonly openFilesMax?: number } = {},
+  { openFilesMax, env = {} }: Surroundings = {},
 ): Promise<Server> {
   const port0 = options.includes('--port') ? [] : ['--port', '0']
   const at = storeAt(db)
@@ -46,7 +55,7 @@ export async function runServer(
   const limit = openFilesMax === undefined ? '' : `ulimit -n ${openFilesMax};`
   const child = spawn('bash', ['-c', `${limit} exec "$0" "$@"`, executable, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { PATH: process.env['PATH'] },
+    env: { PATH: process.env['PATH'], ...env },
   })
   scope.after(async () => {
     if (child.exitCode !== null || child.signalCode !== null) return
@@ -61,6 +70,10 @@ export async function runServer(
   return {
     port,
     pid: child.pid ?? 0,
+    stopReading() {
+      child.stdout.destroy()
+      child.stderr.destroy()
+    },
     printed: () => output,
     stop(signal = 'SIGTERM') {
       stoppedAt = performance.now()

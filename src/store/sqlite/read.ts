@@ -1,5 +1,6 @@
 // Serving from the embedded store: every statement is one seek and, for a page, one scan.
 
+import { statSync } from 'node:fs'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { LRUCache } from 'lru-cache'
 import type { Resource } from '../../resources/resource.ts'
@@ -66,6 +67,8 @@ export function createReader(db: DatabaseSync, resources: readonly Resource[]): 
   const findKey = db.prepare(findKeySql)
   const lastImports = db.prepare(lastImportsSql)
   const isUnchanged = watchChanges(db)
+  const faults = rememberFault()
+  const checkFile = watchFile(db)
   const ping = db.prepare('select 1 from store')
   const storeId = String(db.prepare('select id from store').get()?.['id'])
 
@@ -78,7 +81,7 @@ export function createReader(db: DatabaseSync, resources: readonly Resource[]): 
 
   return {
     storeId,
-    readHead(resource, company) {
+    readHead: faults.watch((resource, company) => {
       const { head, heads } = statementsOf(resource)
       if (!isUnchanged()) for (const { heads: stale } of statements.values()) stale.clear()
       const remembered = heads.get(company)
@@ -88,21 +91,67 @@ export function createReader(db: DatabaseSync, resources: readonly Resource[]): 
       const read = headOf(row)
       heads.set(company, read)
       return read
-    },
-    readPage(resource, company, offset, limit) {
+    }),
+    readPage: faults.watch((resource, company, offset, limit) => {
       const row = statementsOf(resource).page.get({ company, offset, limit }) as unknown
       if (row === undefined) return undefined
       const [total, version, changedAt, dataVersion, meta, records] = row as PageRow
       const head = headOf([total, version, changedAt, dataVersion])
       return { ...head, meta: meta ?? undefined, records: records ?? undefined } satisfies Page
-    },
-    findKey(hash) {
+    }),
+    findKey: faults.watch((hash) => {
+      checkFile()
       const row = findKey.get(hash)
       return row && keyRecord(row)
-    },
+    }),
     lastImports: () => lastImports.all() as unknown as LastImport[],
-    ping: () => void ping.get(),
+    ping() {
+      checkFile()
+      ping.get()
+      faults.retry()
+    },
     close: () => db.close(),
+  }
+}
+
+/**
+ * Remembers the last read that has failed. SQLite answers much from its memory while the file is
+ * damaged or the disk fails; so whoever asks whether the store answers has that read tried again.
+ */
+function rememberFault() {
+  let failed: (() => unknown) | undefined
+  return {
+    /** The same function, whose throws are remembered. */
+    watch:
+      <A extends unknown[], T>(read: (...args: A) => T) =>
+      (...args: A): T => {
+        try {
+          return read(...args)
+        } catch (error) {
+          failed = () => read(...args)
+          throw error
+        }
+      },
+    /** Does the read that has failed again; throws as long as it fails. */
+    retry() {
+      failed?.()
+      failed = undefined
+    },
+  }
+}
+
+/**
+ * Gives a check that throws where the store's path names another file by now, or none. The open one
+ * can still be read, but what is imported and revoked from now on is not in it.
+ */
+function watchFile(db: DatabaseSync): () => void {
+  const path = db.location()
+  if (path === null) return () => undefined
+  const { dev, ino } = statSync(path)
+  return () => {
+    const now = statSync(path, { throwIfNoEntry: false })
+    if (now?.ino === ino && now.dev === dev) return
+    throw new OperatorError(`${path} is not the file any more that is served; restart the server`)
   }
 }
 
