@@ -140,6 +140,20 @@ test('ARCHITECTURE.md names every folder of src/ and every dependency', () => {
   for (const name of Object.keys(groups)) assert.ok(text.includes(`\`${name}\``), name)
 })
 
+test('I16 a dependency with an install script is one that is denied it', () => {
+  const { packages } = JSON.parse(read('package-lock.json')) as {
+    packages: Readonly<Record<string, { hasInstallScript?: boolean }>>
+  }
+  const { allowScripts } = JSON.parse(read('package.json')) as {
+    allowScripts: Readonly<Record<string, boolean>>
+  }
+  const scripted = Object.keys(packages).filter((path) => packages[path]?.hasInstallScript)
+  assert.deepEqual(
+    Object.fromEntries(scripted.map((path) => [path.replace(/^.*node_modules\//, ''), false])),
+    allowScripts,
+  )
+})
+
 test('ARCHITECTURE.md names no file that is not there', () => {
   // A path, or the name of a file in one of the folders that it speaks of.
   const names = globSync('{src,test,scripts,bench,torture,docs,bin}/**/*', { cwd: root })

@@ -1,5 +1,6 @@
 // Every campaign by its name, in the order in which they run.
 
+import { backUpMeanwhile } from './backups.ts'
 import { failCalls } from './failing-calls.ts'
 import { fillDisk } from './full-disk.ts'
 import { killAtCalls } from './kills-at-calls.ts'
@@ -17,4 +18,5 @@ export const campaigns: Readonly<Record<string, Campaign>> = {
   'full-disk': fillDisk,
   readers: readMeanwhile,
   turns: takeTurns,
+  backups: backUpMeanwhile,
 }

@@ -18,6 +18,8 @@ export interface ImportCase {
   readonly isFirstLoad: boolean
   readonly before: StoreState
   readonly after: StoreState
+  /** The size of the store after it. */
+  readonly bytes: number
   /** How long it takes undisturbed, in milliseconds. */
   readonly durationMs: number
   /** When it begins to write what it has merged, in milliseconds after its start. */
@@ -37,8 +39,17 @@ export interface ImportCase {
 type Target = 'companies' | 'events'
 export type CaseName = `${Target}, ${'first load' | 'update'}`
 
-/** Makes a case: its files, the state before, and by doing it once the state after. */
-export async function makeCase(ground: Ground, name: CaseName): Promise<ImportCase> {
+const made = new Map<string, Promise<ImportCase>>()
+
+/** A case: its files, the state before, and by doing it once the state after; once for a folder. */
+export function makeCase(ground: Ground, name: CaseName): Promise<ImportCase> {
+  const key = `${ground.folder} ${name}`
+  const known = made.get(key) ?? makeAnew(ground, name)
+  made.set(key, known)
+  return known
+}
+
+async function makeAnew(ground: Ground, name: CaseName): Promise<ImportCase> {
   const [target, kind] = name.split(', ') as [Target, string]
   const isFirstLoad = kind === 'first load'
   const folder = join(ground.folder, name.replace(/\W+/g, '-'))
@@ -62,7 +73,8 @@ export async function makeCase(ground: Ground, name: CaseName): Promise<ImportCa
   const before = await readState(db, isFirstLoad)
   const timing = await measure(db, args(db))
   const after = await readState(db, isFirstLoad)
-  return { name, isFirstLoad, before, after, ...timing, folder, db, args, reset }
+  const bytes = sizeOf(db)
+  return { name, isFirstLoad, before, after, bytes, ...timing, folder, db, args, reset }
 }
 
 function dateOf(extract: 'first' | 'second'): string {

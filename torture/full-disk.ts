@@ -59,7 +59,7 @@ async function* fillStore(ground: Ground, disk: Disk): AsyncGenerator<Outcome> {
   for (const name of names) {
     const made = await makeCase(ground, name)
     // The log and the store, each of them once more, are enough.
-    const enough = sizeOf(made.db) * 2
+    const enough = made.bytes * 2
     const tried = moveTo(disk, made)
     for (const room of spread(0, enough, ground.isShort ? 3 : 14)) {
       disk.resize(64 * mib)
@@ -86,7 +86,7 @@ function moveTo(disk: Disk, tried: ImportCase): ImportCase {
 /** Temporary files stand on the disk instead. */
 async function* fillTemporary(ground: Ground, disk: Disk): AsyncGenerator<Outcome> {
   const tried = await makeCase(ground, 'events, update')
-  for (const room of spread(16_384, sizeOf(tried.db), ground.isShort ? 2 : 8)) {
+  for (const room of spread(16_384, tried.bytes, ground.isShort ? 2 : 8)) {
     disk.resize(room)
     tried.reset()
     const ended = await runDossier(tried.args(tried.db), { temporary: disk.folder })

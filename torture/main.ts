@@ -55,7 +55,7 @@ for (const name of values.only) {
     random: createRandom(Number(values.seed)),
     kills: Number(values.kills),
     rows: Number(values.rows),
-    folder: join(folder, name),
+    folder,
     isShort: false,
   }
   for await (const outcome of campaign(ground)) tell(name, sum, outcome)

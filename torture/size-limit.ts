@@ -8,7 +8,6 @@ import { judge } from './failing-calls.ts'
 import { type Campaign, spread } from './outcome.ts'
 import { faultOfRefusal, runDossier } from './processes.ts'
 import { companiesCsv } from './extracts.ts'
-import { sizeOf } from './store-files.ts'
 
 const blockBytes = 512
 
@@ -19,7 +18,7 @@ export const limitFileSize: Campaign = async function* (ground) {
     : ['events, first load', 'events, update', 'companies, first load', 'companies, update']
   for (const name of names) {
     const tried = await makeCase(ground, name)
-    const enough = Math.ceil((sizeOf(tried.db) * 1.2) / blockBytes)
+    const enough = Math.ceil((tried.bytes * 1.2) / blockBytes)
     for (const blocks of spread(0, enough, ground.isShort ? 4 : 16)) {
       tried.reset()
       const ended = await runDossier(tried.args(tried.db), { wrapper: limitTo(blocks) })

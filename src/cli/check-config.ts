@@ -1,7 +1,8 @@
 // `dossier check-config`: what every setting is, and why, before anything starts with it.
 
 import { type SettingName, settings, UsageError, variableOf, withoutSecrets } from '../config.ts'
-import { type Command, type Input, table } from './command.ts'
+import type { Command, Input } from './command.ts'
+import { tableLines } from './table.ts'
 
 export const checkConfig: Command = {
   name: 'check-config',
@@ -35,7 +36,7 @@ function asTable({ found }: Input): string {
     withoutSecrets(value),
     fault === undefined ? origin : `${origin}, BAD`,
   ])
-  return `${table([['SETTING', 'VARIABLE', 'VALUE', 'FROM'], ...rows]).join('\n')}\n`
+  return `${tableLines([['SETTING', 'VARIABLE', 'VALUE', 'FROM'], ...rows]).join('\n')}\n`
 }
 
 function asJson({ found }: Input): string {

@@ -83,10 +83,18 @@ async function runCommand(
     if (known instanceof UsageError) {
       return tellUsage(context, `${known.message}\nSee: dossier ${command.name} --help`)
     }
-    if (!(known instanceof OperatorError)) throw error
-    context.stderr.write(`dossier: ${known.message}\n`)
+    const message = known instanceof OperatorError ? known.message : systemFault(known)
+    if (message === undefined) throw error
+    context.stderr.write(`dossier: ${message}\n`)
     return 1
   }
+}
+
+/** What the system has refused, such as to read a disk that fails: no fault of the program. */
+function systemFault(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('syscall' in error) || !('code' in error)) return undefined
+  const path = 'path' in error ? `${String(error.path)}: ` : ''
+  return `${path}${String(error.syscall)} failed with ${String(error.code)}; see the system's log`
 }
 
 function tellUsage(context: CommandContext, message: string): number {

@@ -172,20 +172,6 @@ export function columns(lines: readonly (readonly string[])[]): string {
     .join('\n')
 }
 
-/** Rows of cells as lines, each column as wide as its widest cell. */
-export function table(rows: readonly (readonly string[])[]): string[] {
-  const widths = rows.reduce<number[]>(
-    (max, row) => row.map((cell, index) => Math.max(max[index] ?? 0, cell.length)),
-    [],
-  )
-  return rows.map((row) =>
-    row
-      .map((cell, index) => cell.padEnd(widths[index] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  )
-}
-
 function wrap(text: string, width: number): string[] {
   const lines: string[] = []
   let line = ''

@@ -16,7 +16,7 @@ import { borrowLimits, keepLimits, readyOptions } from './app-options.ts'
 import type { Command, CommandContext } from './command.ts'
 import { createLog, type Log } from './log.ts'
 import { isMeasured, listenForMetrics, type MetricsListener } from './metrics-listener.ts'
-import { explainListenError, sharing, urlOf } from './listening.ts'
+import { explainListenError, hasHandedSocket, listenOptions, urlOf } from './listening.ts'
 import { programVersion } from './program-version.ts'
 import { stopServing } from './stop-serving.ts'
 
@@ -49,6 +49,10 @@ connections, takes no new ones, ends the running requests, and exits 0.
     // The two know this file in turn, and are needed where there are workers only.
     if (cluster.isWorker) return (await import('./worker.ts')).runWorker(settings, context)
     const count = workerCount(settings)
+    // A primary closes its listener where no worker is left; this one it could not open again.
+    if (count > 1 && hasHandedSocket(context.environment)) {
+      throw new UsageError(`--workers is ${count}; a socket that systemd holds takes one process`)
+    }
     if (count > 1 && settings.reusePort === 'yes' && settings.port === '0') {
       throw new UsageError(
         '--port is 0; with --reuse-port yes, several workers need to know theirs',
@@ -90,7 +94,7 @@ export function workerCount({ workers }: Settings): number {
  */
 export async function startServer(
   settings: Settings,
-  { stdout, now }: CommandContext,
+  { environment, stdout, now }: CommandContext,
   primary?: Ask,
 ): Promise<RunningServer> {
   const isWorker = primary !== undefined
@@ -112,7 +116,7 @@ export async function startServer(
   app.addHook('onClose', limits.close)
   const { logger } = log
   try {
-    await listen(app, settings)
+    await listen(app, settings, environment)
     const metrics =
       counts && !isWorker ? await listenForMetrics(settings, counts.registry, logger) : undefined
     return { app, store, log, url: urlOf(app.server.address()), metrics, counts }
@@ -140,9 +144,13 @@ async function measure(store: StoreReader): Promise<Metrics> {
   return createMetrics({ resources, version: programVersion(), lastImports })
 }
 
-async function listen(app: FastifyInstance, settings: Settings): Promise<void> {
+async function listen(
+  app: FastifyInstance,
+  settings: Settings,
+  environment: CommandContext['environment'],
+): Promise<void> {
   try {
-    await app.listen({ host: settings.host, port: Number(settings.port), ...sharing(settings) })
+    await app.listen(listenOptions(settings, environment))
   } catch (error) {
     throw explainListenError(error, settings)
   }

@@ -23,7 +23,7 @@ import { createLoad, type Load, type LoadLimits, loadLimits } from './load.ts'
 import type { Metrics } from './metrics.ts'
 import { createOpenApi } from './openapi.ts'
 import { createPageCache } from './page-cache.ts'
-import { answerBrokenRequest, answerUnhandled } from './raw-errors.ts'
+import { answerBrokenRequest, answerUnhandled, createBrokenLog } from './raw-errors.ts'
 import { bodyBytes, logFault, logRequest } from './request-log.ts'
 import { findWireFault } from './wire-faults.ts'
 import { closeToRequests, createWireServer, type WireLimits, wireLimits } from './wire-server.ts'
@@ -69,6 +69,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
   const { store, resources, logger, metrics } = options
   const limits = { ...loadLimits, ...wireLimits, ...options.limits }
   const load = createLoad(limits, logger)
+  const tellBroken = createBrokenLog(logger)
   const app = Fastify({
     logger: false,
     genReqId: ({ headers }) => requestId(headers['x-request-id']),
@@ -79,7 +80,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
     forceCloseConnections: 'idle',
     serverFactory: (handler) => {
       const server = createWireServer(handler, limits, load)
-      answerUnhandled(server, logger)
+      answerUnhandled(server, tellBroken)
       return server
     },
     frameworkErrors: (error, request, reply) => {
@@ -92,7 +93,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
     },
     clientErrorHandler: (error, socket) => {
       metrics?.countBroken()
-      answerBrokenRequest(error, socket, logger)
+      answerBrokenRequest(error, socket, tellBroken)
     },
   })
   const stop = addStop(app)

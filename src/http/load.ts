@@ -22,8 +22,12 @@ export const loadLimits: LoadLimits = {
 
 /** How often it is looked how late the event loop is. */
 const sampleMs = 100
-/** How much the last look counts, against all before it. */
-const lastWeight = 0.5
+/**
+ * How much the last look counts, against all before it, and how many times the most it counts at
+ * all: a single pause, however long, is no load; two in a row are none either.
+ */
+const lastWeight = 0.25
+const countedMax = 2
 /** A warning stands for all that follows, until so long nothing has been refused. */
 const calmMs = 10_000
 
@@ -45,7 +49,8 @@ export function createLoad({ requestsMax, delayMsMax }: LoadLimits, logger: Logg
   let warnedUntil = 0
   const timer = setInterval(() => {
     const now = performance.now()
-    delayMs += lastWeight * (Math.max(0, now - dueAt) - delayMs)
+    const lateMs = Math.min(Math.max(0, now - dueAt), countedMax * delayMsMax)
+    delayMs += lastWeight * (lateMs - delayMs)
     dueAt = now + sampleMs
   }, sampleMs).unref()
   return {

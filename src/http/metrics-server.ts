@@ -3,7 +3,7 @@
 import { createServer, type Server } from 'node:http'
 import type { Logger } from 'pino'
 import { failureBody } from './errors.ts'
-import { answerBrokenRequest } from './raw-errors.ts'
+import { answerBrokenRequest, createBrokenLog } from './raw-errors.ts'
 
 /** The path of the figures. */
 export const metricsPath = '/metrics'
@@ -44,6 +44,9 @@ export function createMetricsServer(readMetrics: () => Promise<string>, logger: 
       )
     },
   )
-  server.on('clientError', (error, socket) => answerBrokenRequest(error, socket as never, logger))
+  const tellBroken = createBrokenLog(logger)
+  server.on('clientError', (error, socket) =>
+    answerBrokenRequest(error, socket as never, tellBroken),
+  )
   return server
 }

@@ -19,6 +19,39 @@ const statusOfCode: Readonly<Record<string, number>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
 }
 
+/** How many broken requests a second are logged one by one. */
+export const brokenLinesMax = 20
+
+/** Logs a broken request that was answered. */
+export type TellBroken = (requestId: string, status: number, reason: string | undefined) => void
+
+/**
+ * Whoever sends garbage fills no disk: what is beyond the most lines of a second is counted, and
+ * told with the next line.
+ *
+ * @param clock gives milliseconds that are never set back.
+ */
+export function createBrokenLog(logger: Logger, clock = () => performance.now()): TellBroken {
+  let secondEndsAt = 0
+  let lines = 0
+  let untold = 0
+  return (requestId, status, reason) => {
+    const now = clock()
+    if (now >= secondEndsAt) {
+      secondEndsAt = now + 1_000
+      lines = 0
+    }
+    lines += 1
+    if (lines > brokenLinesMax) {
+      untold += 1
+      return
+    }
+    const before = untold > 0 ? { untold_before: untold } : {}
+    untold = 0
+    logger.info({ request_id: requestId, status, reason, ...before }, 'broken request')
+  }
+}
+
 /**
  * Answers a malformed, oversized or unfinished request in the contract's form, after the answers
  * to the requests before it, and hangs up.
@@ -26,34 +59,39 @@ const statusOfCode: Readonly<Record<string, number>> = {
 export function answerBrokenRequest(
   error: Error & { code?: string },
   socket: Socket,
-  logger: Logger,
+  tell: TellBroken,
 ): void {
   // A client that went away is nobody to answer.
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
     return
   }
-  refuse(socket, statusOfCode[error.code ?? ''] ?? 400, error.code, logger)
+  refuse(socket, statusOfCode[error.code ?? ''] ?? 400, error.code, tell)
 }
 
 /** Answers what Node would not answer at all: CONNECT, and bodies that come to a standstill. */
-export function answerUnhandled(server: Server, logger: Logger): void {
-  server.on('connect', (_request, socket) => refuse(socket, 400, 'CONNECT', logger))
+export function answerUnhandled(server: Server, tell: TellBroken): void {
+  server.on('connect', (_request, socket) => refuse(socket, 400, 'CONNECT', tell))
   server.on('timeout', (socket: Socket) => {
-    if (isAwaitingRequest(socket)) refuse(socket, 408, 'standstill', logger)
+    if (isAwaitingRequest(socket)) refuse(socket, 408, 'standstill', tell)
     else socket.destroy()
   })
 }
 
 /** Writes an answer straight to the socket when it is its turn, and hangs up. */
-function refuse(socket: Duplex, status: number, reason: string | undefined, logger: Logger): void {
+function refuse(
+  socket: Duplex,
+  status: number,
+  reason: string | undefined,
+  tell: TellBroken,
+): void {
   // The parser complains once more about each piece that follows; the first complaint stands.
   if (isClosedToRequests(socket)) return
   closeToRequests(socket)
   afterAnswers(socket, () => {
     // A second answer in the middle of one would corrupt it.
     if (isAnswering(socket)) socket.destroy()
-    else writeRefusal(socket, status, reason, logger)
+    else writeRefusal(socket, status, reason, tell)
   })
 }
 
@@ -61,7 +99,7 @@ function writeRefusal(
   socket: Duplex,
   status: number,
   reason: string | undefined,
-  logger: Logger,
+  tell: TellBroken,
 ): void {
   const phrase = STATUS_CODES[status] ?? ''
   const body = failureBody(status, status === 400 ? 'The request is not valid HTTP/1.1' : phrase)
@@ -80,7 +118,7 @@ function writeRefusal(
       body,
     ].join('\r\n'),
   )
-  logger.info({ request_id: requestId, status, reason }, 'broken request')
+  tell(requestId, status, reason)
 }
 
 /** Whether the head of an answer is already on its way. */

@@ -26,8 +26,8 @@ export function storedChecks(resources: readonly Resource[]): StoredChecks {
       const row = parse(attributes)
       const checked = row && checkCompany({ jurisdiction: 'x', identifier: 'x', ...row })
       if (checked instanceof Refusal) return describe(checked)
-      if (checked === undefined) return 'are no JSON object'
-      if (checked.content !== attributes) return 'are not in the form in which they are stored'
+      if (checked === undefined) return 'is no JSON object'
+      if (checked.content !== attributes) return 'is not in the form in which it is stored'
       return checkBeside(checked, '', digest)
     },
   }

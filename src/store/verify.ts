@@ -127,7 +127,7 @@ async function verifyAttributes(
   const look = (state: string) => (row: VerifiedRow) => {
     const reason = checks.checkAttributes(text(row['attributes']), text(row['digest']))
     if (reason === undefined) return
-    faults.add('attributes', `company ${text(row['company_id'])}${state}: its attributes ${reason}`)
+    faults.add('attributes', `attributes of company ${text(row['company_id'])}${state}: ${reason}`)
   }
   const step = () => onStep('companies')
   const attributes = `select company_id, attributes, digest from company_attributes`

@@ -67,14 +67,14 @@ function comparable({ status, headers, text }: Answer) {
   return { status, text, headers: { ...headers, 'x-request-id': undefined, date: undefined } }
 }
 
-test('2.1 the scheme is matched without regard to case', async () => {
+test('2.1 C2 the scheme is matched without regard to case', async () => {
   for (const scheme of ['Bearer', 'bearer', 'BEARER', 'bEaReR']) {
     checkPage(await ask(path, { authorization: `${scheme} ${key}` }), { resource: rights, all })
   }
 })
 
 for (const [name, authorization] of Object.entries(refused)) {
-  test(`2.2 ${name}: 403 and exactly the bytes of the seed`, async () => {
+  test(`2.2 C1 to C6 ${name}: 403 and exactly the bytes of the seed`, async () => {
     const answer = await ask(path, { authorization })
     assert.equal(answer.status, 403)
     assert.equal(answer.text, refusal)
@@ -83,7 +83,7 @@ for (const [name, authorization] of Object.entries(refused)) {
   })
 }
 
-test('2.2 a key in the query, in a cookie or in the body is none', async () => {
+test('2.2 C8 a key in the query, in a cookie or in the body is none', async () => {
   const json = { 'content-type': 'application/json' }
   for (const answer of [
     await ask(`${path}?access_token=${key}`, { authorization: null }),
@@ -96,7 +96,7 @@ test('2.2 a key in the query, in a cookie or in the body is none', async () => {
   }
 })
 
-test('2.2 a scope opens its own listing and no other', async () => {
+test('2.2 C14 a scope opens its own listing and no other', async () => {
   for (const scope of resources) {
     const scoped = await store.issueKey({ name: `only-${scope.name}`, scopes: [scope.name] })
     for (const resource of resources) {
@@ -165,7 +165,7 @@ test('2.3 the refusal comes before a page that is ready in the cache', async () 
   }
 })
 
-test('2.3 a company that exists and one that does not are refused alike', async () => {
+test('2.3 C17 a company that exists and one that does not are refused alike', async () => {
   for (const resource of resources) {
     const [one, other] = [
       await ask(pathOf(resource, 1), { authorization: null }),
@@ -197,7 +197,7 @@ test('2.3 a scope is not got round by another spelling of the path', async () =>
   assert.notEqual(answer.status, 200, answer.text.slice(0, 80))
 })
 
-test('2.4 what cannot be a key is refused without a look-up', async () => {
+test('2.4 C3 what cannot be a key is refused without a look-up', async () => {
   const before = lookUps
   for (const [name, authorization] of Object.entries(refused)) {
     if (['an unknown key', 'an expired key', 'a revoked key'].includes(name)) continue
@@ -209,7 +209,7 @@ test('2.4 what cannot be a key is refused without a look-up', async () => {
   assert.equal(lookUps, before + 1, 'one that can be a key is looked up')
 })
 
-test('2.2 a store that fails while a key is looked up never lets anyone in', async (t) => {
+test('2.2 C11 a store that fails while a key is looked up never lets anyone in', async (t) => {
   const broken = await makeApp(t, {
     wrapStore: (reader) => ({
       ...reader,

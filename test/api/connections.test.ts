@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -231,3 +231,63 @@ test('E2 what has been refused and does not hang up is cut off', async (t) => {
   await until(async () => (await open()) === 0)
   socket.destroy()
 })
+
+/** A running server, and a good request to it, the last of its connection. */
+async function serve(t: TestContext, limits: { readonly openFilesMax?: number } = {}) {
+  const store = await makeTempStore(t, resources)
+  await store.load([{ resource: rights, company: 1, records: all }])
+  const key = await store.issueKey({ name: 'test' })
+  const server = await runServer(t, store.db, [], limits)
+  const fields = `Host: x\r\nAuthorization: Bearer ${key}\r\n`
+  return { ...server, good: `GET ${path} HTTP/1.1\r\nConnection: close\r\n${fields}\r\n`, fields }
+}
+
+/** How many files and sockets a process has open. */
+function openFiles(pid: number): number {
+  return readdirSync(`/proc/${pid}/fd`).length
+}
+
+test(
+  'E5 more connections than files may be open: it lives, and serves again',
+  { skip: noProc },
+  async (t) => {
+    const limit = 48
+    const { port, pid, good } = await serve(t, { openFilesMax: limit })
+    assert.equal(answerIn(await exchange(port, good)).body, whole)
+    assert.ok(openFiles(pid) < limit)
+    const sockets = Array.from({ length: 80 }, () => connect(port, '127.0.0.1'))
+    for (const socket of sockets) socket.on('error', () => undefined)
+    await sleep(300)
+    assert.ok(openFiles(pid) < limit + 5, 'not all of them are there')
+    for (const socket of sockets) socket.destroy()
+    await until(async () => answersIn(await exchange(port, good)).length === 1)
+    for (let turn = 0; turn < 5; turn += 1) {
+      assert.equal(answerIn(await exchange(port, good)).body, whole)
+    }
+  },
+)
+
+test(
+  'E11 clients that go in the middle of an answer leave nothing behind',
+  { skip: noProc },
+  async (t) => {
+    const { fields, ...server } = await serve(t)
+    const { port, pid, good } = server
+    assert.equal(answerIn(await exchange(port, good)).body, whole)
+    const before = openFiles(pid)
+    for (let turn = 0; turn < 20; turn += 1) {
+      const sockets = Array.from({ length: 50 }, () => connect(port, '127.0.0.1'))
+      for (const socket of sockets) {
+        socket.on('error', () => undefined)
+        socket.write(`GET ${path} HTTP/1.1\r\n${fields}\r\n`.repeat(4), () => {
+          setImmediate(() => socket.resetAndDestroy())
+        })
+      }
+      await Promise.all(sockets.map((socket) => once(socket, 'close')))
+    }
+    await until(() => openFiles(pid) <= before)
+    assert.equal(answerIn(await exchange(port, good)).body, whole)
+    const levels = server.printed().match(/"level":[45]0/g) ?? []
+    assert.deepEqual(levels, [], 'no fault of ours, so none in the log')
+  },
+)

@@ -23,7 +23,7 @@ function numberOf(text: string): number {
   return Array.from(text).reduce((sum, digit) => sum * 62 + digits.indexOf(digit), 0)
 }
 
-test('2.4 a hundred thousand keys: all different, all of the pattern, all with their checksum', () => {
+test('2.4 C18 a hundred thousand keys: all different, all of the pattern, all with their checksum', () => {
   const seen = new Set<string>()
   for (let count = 0; count < 100_000; count += 1) {
     const key = makeKey(randomBytes(32))
@@ -53,7 +53,7 @@ test('2.4 all 256 bits of the secret are in the key', () => {
   for (const fill of [0, 255]) assert.ok(isWellFormedKey(makeKey(new Uint8Array(32).fill(fill))))
 })
 
-test('2.4 every mistype of one character is refused without a look-up', () => {
+test('2.4 C5 every mistype of one character is refused without a look-up', () => {
   const key = makeKey(randomBytes(32))
   const letters = `${digits}_- \n`
   for (let at = 0; at < key.length; at += 1) {
@@ -92,7 +92,7 @@ test('2.4 a leaked key is found in any text', () => {
   assert.ok(!keyHint(key).includes(key.slice(12, -4)))
 })
 
-test('2.4 no plain key is in the bytes of the store, only its hash', async (t) => {
+test('2.4 C12 no plain key is in the bytes of the store, only its hash', async (t) => {
   const { store, key, ask } = await makeApp(t, { records })
   const other = await store.issueKey({ name: 'other', scopes: ['jobs'] })
   for (const used of [key, other]) await ask(path, { authorization: `Bearer ${used}` })
@@ -124,7 +124,7 @@ async function untilRefused(ask: () => Promise<{ status: number; text: string }>
   }
 }
 
-test('2.2 a revoked key is refused within a second by a running service', async (t) => {
+test('2.2 C10 a revoked key is refused within a second by a running service', async (t) => {
   const { ask, store } = await makeApp(t, { records })
   const authorization = `Bearer ${await store.issueKey({ name: 'leaving' })}`
   assert.equal((await ask(path, { authorization })).status, 200)
@@ -132,7 +132,7 @@ test('2.2 a revoked key is refused within a second by a running service', async 
   assert.ok((await untilRefused(() => ask(path, { authorization }))) < 1_000)
 })
 
-test('2.2 a key that expires is refused within a second by a running service', async (t) => {
+test('2.2 C4 a key that expires is refused within a second by a running service', async (t) => {
   const { ask, store } = await makeApp(t, { records })
   const expiresAt = Date.now() + 400
   const authorization = `Bearer ${await store.issueKey({ name: 'trial', expiresAt })}`
@@ -159,7 +159,7 @@ test('2.2 a key expires by the clock, to the millisecond, and works until then',
   }
 })
 
-test('2.2 a clock that is set back does not keep a revoked key alive', async (t) => {
+test('2.2 C16 a clock that is set back does not keep a revoked key alive', async (t) => {
   let clock = Date.parse('2030-01-01T00:00:00Z')
   const { ask, store } = await makeApp(t, { records, now: () => clock })
   const authorization = `Bearer ${await store.issueKey({ name: 'leaving' })}`
@@ -186,7 +186,7 @@ test('2.2 a name may be used again; the old key stays refused', async (t) => {
   assert.equal((await ask(path, { authorization: `Bearer ${young}` })).status, 200)
 })
 
-test('2.2 every set of scopes opens its own listings and no other', async (t) => {
+test('2.2 C14 every set of scopes opens its own listings and no other', async (t) => {
   const { ask, store } = await makeApp(t, { records })
   const names = resources.map(({ name }) => name)
   for (let set = 0; set < 1 << names.length; set += 1) {

@@ -105,7 +105,7 @@ for (const unknown of [
   '/api/v1/companies/1/jobs/..%2frights',
   '//api/v1/companies/1/rights',
 ]) {
-  test(`1.1 ${unknown} is no known path: 404, whatever the method`, async () => {
+  test(`1.1 A15 ${unknown} is no known path: 404, whatever the method`, async () => {
     checkFailure(await ask(unknown), 404, 'Not Found')
     checkFailure(await ask(unknown, { method: 'POST' }), 404, 'Not Found')
   })
@@ -119,7 +119,7 @@ test('1.2 page and limit are taken from the query', async () => {
   checkPage(await ask(`${path}?page=3`), { resource: rights, all, page: 3 })
 })
 
-test('1.2 page and limit are taken from a JSON body', async () => {
+test('1.2 B1 page and limit are taken from a JSON body', async () => {
   const expected = { resource: rights, all, page: 2, limit: 5 }
   checkPage(await askWithBody({ page: 2, limit: 5 }), expected)
   checkPage(await askWithBody({ limit: '5', page: '2' }), expected)
@@ -144,7 +144,7 @@ test('1.2 the type of a body that is not there does not matter', async () => {
   }
 })
 
-test('1.2 the same parameter in both places: equal values work, different ones are a 400', async () => {
+test('1.2 B2 the same parameter in both places: equal values work, different ones are a 400', async () => {
   const expected = { resource: rights, all, page: 2, limit: 5 }
   checkPage(await askWithBody({ page: 2, limit: '5' }, '?page=2&limit=5'), expected)
   const page = await askWithBody({ page: 3 }, '?page=2')
@@ -180,7 +180,7 @@ const wrong = [
 const wrongToo = ['', '%201', '1%20', '１', '1_000', '1,000', "1'--", '1;drop', '9007199254740992']
 const beyond = ['99999999999999999999', '1'.repeat(300)]
 
-test('1.3 limit takes 1 to 1000; anything else is a 400 that names it', async () => {
+test('1.3 A6 A7 A8 limit takes 1 to 1000; anything else is a 400 that names it', async () => {
   for (const limit of [1, 12, 999, 1_000]) {
     checkPage(await ask(`${path}?limit=${limit}`), { resource: rights, all, limit })
     checkPage(await askWithBody({ limit }), { resource: rights, all, limit })
@@ -192,7 +192,7 @@ test('1.3 limit takes 1 to 1000; anything else is a 400 that names it', async ()
   }
 })
 
-test('1.3 page takes 1 to 2^53-1; anything else is a 400 that names it', async () => {
+test('1.3 A6 A7 A10 page takes 1 to 2^53-1; anything else is a 400 that names it', async () => {
   for (const value of [...wrong, ...wrongToo, ...beyond]) {
     const answer = await ask(`${path}?page=${value}`)
     checkFailure(answer, 400, /^page is /)
@@ -206,7 +206,7 @@ test('1.3 page takes 1 to 2^53-1; anything else is a 400 that names it', async (
   )
 })
 
-test('1.3 a parameter that is repeated is a 400, also with one value', async () => {
+test('1.3 A11 a parameter that is repeated is a 400, also with one value', async () => {
   for (const name of ['page', 'limit']) {
     for (const query of [`${name}=1&${name}=2`, `${name}=1&${name}=1`, `${name}=&${name}=`]) {
       checkFailure(await ask(`${path}?${query}`), 400, new RegExp(`^${name} is .*; it takes`))
@@ -214,7 +214,7 @@ test('1.3 a parameter that is repeated is a 400, also with one value', async () 
   }
 })
 
-test('1.3 a value of another JSON type in the body is a 400 that says what it got', async () => {
+test('1.3 B6 a value of another JSON type in the body is a 400 that says what it got', async () => {
   const values = ['null', 'true', 'false', '{}', '{"a":1}', '[]', '[1]', '[1,2]', '"x"', '""']
   const numbers = ['0', '-0', '-1', '1.5', '1e400', '9007199254740993', '1e21']
   for (const name of ['page', 'limit']) {
@@ -236,7 +236,7 @@ test('1.3 a value is cut short in the message', async () => {
   }
 })
 
-test('1.3 text that would mean something to a database means nothing here', async () => {
+test('1.3 A14 text that would mean something to a database means nothing here', async () => {
   for (const text of ["1' or '1'='1", '1; drop table rights', '1/**/', '1--', '$1', ':limit']) {
     const value = encodeURIComponent(text)
     checkFailure(await ask(`${path}?page=${value}`), 400, /^page is /)
@@ -246,7 +246,7 @@ test('1.3 text that would mean something to a database means nothing here', asyn
   checkPage(await ask(path), { resource: rights, all })
 })
 
-test('1.4 an unknown query parameter is a 400 that names it and the nearest known one', async () => {
+test('1.4 A12 A13 an unknown query parameter is a 400 that names it and the nearest known one', async () => {
   const unknown = (name: string, advice: string) =>
     `${JSON.stringify(name)} is no known query parameter; ${advice}`
   const cases: readonly (readonly [query: string, name: string, advice: string])[] = [
@@ -265,7 +265,7 @@ test('1.4 an unknown query parameter is a 400 that names it and the nearest know
   }
 })
 
-test('1.4 an unknown body member is a 400 that names it and the nearest known one', async () => {
+test('1.4 B8 an unknown body member is a 400 that names it and the nearest known one', async () => {
   checkFailure(
     await askWithBody({ pgae: 2 }),
     400,
@@ -277,7 +277,7 @@ test('1.4 an unknown body member is a 400 that names it and the nearest known on
   assert.equal(Object.hasOwn(Object.prototype, 'page'), false)
 })
 
-test('1.4 a thousand unknown parameters cost next to nothing', async () => {
+test('1.4 A12 a thousand unknown parameters cost next to nothing', async () => {
   const query = Array.from({ length: 1_000 }, (_, index) => `p${index}=${index}`).join('&')
   const start = performance.now()
   checkFailure(await ask(`${path}?${query}`), 400, /^"p0" is no known query parameter/)
@@ -294,7 +294,7 @@ for (const segment of [
   ...['9007199254740992', '9007199254740993', '1'.repeat(31), '7'.repeat(200), '%00', '1%00'],
   ...['%2531', '1;x=1', '1%2f2', 'null', '1%27', '*'],
 ]) {
-  test(`1.5 company_id ${segment.slice(0, 40)} is a 400 that says so`, async () => {
+  test(`1.5 A1 A2 A3 company_id ${segment.slice(0, 40)} is a 400 that says so`, async () => {
     for (const resource of resources) {
       const answer = await ask(pathOf(resource, encodeURI(decodeURI(segment))))
       checkFailure(
@@ -306,13 +306,13 @@ for (const segment of [
   })
 }
 
-test('1.5 a URL that is not percent-encoded UTF-8 is a 400', async () => {
+test('1.5 A16 a URL that is not percent-encoded UTF-8 is a 400', async () => {
   for (const segment of ['%zz', '%', '%C0%AF', '%ff', '1%']) {
     checkFailure(await ask(pathOf(rights, segment)), 400, /percent-encode|company_id/)
   }
 })
 
-test('1.6 a body of another type than JSON is a 415', async () => {
+test('1.6 B10 B11 a body of another type than JSON is a 415', async () => {
   const types = [
     ...['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x'],
     ...['application/jsonp', 'application/json; charset=utf-16', 'application/problem+json', ''],
@@ -342,7 +342,7 @@ test('1.6 the usual spellings of the JSON type are taken', async () => {
   }
 })
 
-test('1.6 broken JSON is a 400', async () => {
+test('1.6 B4 broken JSON is a 400', async () => {
   const texts = ['{', '{"page":1', '{"page":1}}', '{"page":1}{"page":2}', "{'page':1}", 'page=1']
   const bytes = [Buffer.from('7b22ff223a317d', 'hex'), Buffer.from('\uFEFF{"page":1}')]
   for (const body of [...texts, ...bytes, ' ', '[[', 'NaN']) {
@@ -354,7 +354,7 @@ test('1.6 broken JSON is a 400', async () => {
   }
 })
 
-test('1.6 JSON that is not an object is a 400', async () => {
+test('1.6 B5 JSON that is not an object is a 400', async () => {
   for (const body of ['null', '[]', '[{"page":1}]', '"x"', '123', 'true']) {
     checkFailure(
       await askWithBody(body),
@@ -364,7 +364,7 @@ test('1.6 JSON that is not an object is a 400', async () => {
   }
 })
 
-test('1.6 deep nesting is refused as quickly as anything else', async () => {
+test('1.6 B9 deep nesting is refused as quickly as anything else', async () => {
   const depth = 8_000
   const start = performance.now()
   for (const body of [
@@ -377,7 +377,7 @@ test('1.6 deep nesting is refused as quickly as anything else', async () => {
   assert.ok(performance.now() - start < 500)
 })
 
-test('1.6 a body over 16 KiB is a 413, one of 16 KiB is not', async () => {
+test('1.6 B3 a body over 16 KiB is a 413, one of 16 KiB is not', async () => {
   const filled = (bytes: number) => '{"limit":5}'.padEnd(bytes, ' ')
   checkPage(await askWithBody(filled(16_384)), { resource: rights, all, limit: 5 })
   for (const bytes of [16_385, 1_000_000]) {
@@ -388,7 +388,7 @@ test('1.6 a body over 16 KiB is a 413, one of 16 KiB is not', async () => {
   }
 })
 
-test('1.6 of a member that is given twice the last one counts, for the check and the page', async () => {
+test('1.6 B7 of a member that is given twice the last one counts, for the check and the page', async () => {
   const answer = await askWithBody('{"limit":0,"limit":5}')
   checkPage(answer, { resource: rights, all, limit: 5 })
   assert.equal(memberOf(answer, 'pagination_offset'), 0)

@@ -97,14 +97,14 @@ test('1.2 a body that comes in pieces is put together', async () => {
   assert.equal(answerIn(received).body, secondPage)
 })
 
-test('1.6 a body without a length is cut off at 16 KiB: 413, and closed', async () => {
+test('1.6 B3 a body without a length is cut off at 16 KiB: 413, and closed', async () => {
   const fields = ['Content-Type: application/json', 'Transfer-Encoding: chunked']
   const chunk = `4000\r\n${' '.repeat(0x4000)}\r\n`
   const received = await exchange(port, head({ fields, isLast: false }) + chunk.repeat(8))
   checkRawFailure(answerIn(received), 413, 'Payload Too Large')
 })
 
-test('1.6 a body that announces more than 16 KiB is a 413 before it comes', async () => {
+test('1.6 B3 a body that announces more than 16 KiB is a 413 before it comes', async () => {
   const fields = ['Content-Type: application/json', 'Content-Length: 1000000000']
   const received = await exchange(port, head({ fields, isLast: false }))
   checkRawFailure(answerIn(received), 413, 'Payload Too Large')

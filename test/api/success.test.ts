@@ -108,7 +108,7 @@ for (const [resource, all] of recordsOf) {
     }
   })
 
-  test(`3.4 ${name}: a page past the end is empty, with the true counters`, async () => {
+  test(`3.4 A9 ${name}: a page past the end is empty, with the true counters`, async () => {
     for (const page of [2, 3, 1_000, 90_071_992_547_409]) {
       const answer = await ask(`${pathOf(resource, withSome)}?page=${page}`)
       checkPage(answer, { resource, all, page })
@@ -117,7 +117,7 @@ for (const [resource, all] of recordsOf) {
     }
   })
 
-  test(`3.4 ${name}: a company without records is 200, an unknown one 404`, async () => {
+  test(`3.4 A4 A5 ${name}: a company without records is 200, an unknown one 404`, async () => {
     checkPage(await ask(pathOf(resource, withNone)), { resource, all: [] })
     checkPage(await ask(`${pathOf(resource, withNone)}?page=9`), { resource, all: [], page: 9 })
     for (const query of ['', '?page=9', '?limit=1']) {

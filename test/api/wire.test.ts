@@ -2,10 +2,13 @@
 // Each is answered in the contract's form, by whichever layer finds it, and its connection closed.
 
 import assert from 'node:assert/strict'
+import type { AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
+import { pino } from 'pino'
+import { brokenLinesMax, createBrokenLog } from '../../src/http/raw-errors.ts'
 import { resources } from '../../src/resources/index.ts'
 import { rights } from '../../src/resources/rights.ts'
-import { expectedBody, pathOf } from '../support/make-app.ts'
+import { expectedBody, makeApp, pathOf } from '../support/make-app.ts'
 import { makeRecords } from '../support/make-record.ts'
 import {
   answerIn,
@@ -180,6 +183,19 @@ test('D3 D6 a refusal waits for the answers to the requests before it', async ()
   }
 })
 
+test('D3 D6 what follows a refused request is not looked at', async (t) => {
+  const { app, ask, store: own } = await makeApp(t)
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  const { port: ownPort } = app.server.address() as AddressInfo
+  // What is looked at is counted.
+  const authorization = `Bearer ${await own.issueKey({ name: 'small', rate: '9/1h' })}`
+  const bad = lines(health, host, 'Host: other.example')
+  const next = lines(start, host, `Authorization: ${authorization}`)
+  checkRawFailure(answerIn(await exchange(ownPort, bad + next.repeat(3))), 400)
+  const { headers } = await ask(path, { authorization })
+  assert.equal(headers['ratelimit'], '"default";r=8;t=3600')
+})
+
 test('D7 the Host and the host of the target are not used for links', async () => {
   for (const target of [path, `http://evil.example${path}`]) {
     const request = lines(`GET ${target} HTTP/1.1`, 'Host: evil.example', bearer, close)
@@ -254,4 +270,24 @@ test('B14 leave to send a body is given where it is read, not where it is refuse
 test('HTTP/1.0 needs no Host, and its connection is closed', async () => {
   const received = await exchange(port, lines(`GET ${path} HTTP/1.0`, bearer, 'Expect: miracles'))
   assert.equal(answerIn(received).body, whole)
+})
+
+test('D15 whoever sends garbage fills no disk: lines of a second are bounded, the rest is counted', () => {
+  let now = 0
+  const lines: Readonly<Record<string, unknown>>[] = []
+  const write = (line: string) => void lines.push(JSON.parse(line) as (typeof lines)[0])
+  const logger = pino({ base: null }, { write })
+  const tell = createBrokenLog(logger, () => now)
+  for (let count = 0; count < 1_000; count += 1) tell(`a${count}`, 400, 'HPE_INVALID_METHOD')
+  assert.equal(lines.length, brokenLinesMax)
+  now += 1_000
+  tell('b', 431, undefined)
+  tell('c', 431, undefined)
+  assert.deepEqual(
+    lines.slice(brokenLinesMax).map((line) => [line['request_id'], line['untold_before']]),
+    [
+      ['b', 1_000 - brokenLinesMax],
+      ['c', undefined],
+    ],
+  )
 })

@@ -285,3 +285,16 @@ test('the views have the fields of each resource as typed columns', async (t) =>
     isFile ? 'integernull' : 'bigintnull',
   )
 })
+
+test('what the system refuses is told in one line', async (t) => {
+  const folder = makeFolder(t)
+  writeFileSync(join(folder, 'rights.csv'), 'id,company_id\n1,7\n')
+  const { code, err } = await runDossier(folder, ['import', 'rights', 'rights.csv'], {
+    env: { TMPDIR: join(folder, 'nowhere') },
+  })
+  assert.equal(code, 1)
+  assert.match(
+    err,
+    /^dossier: .*nowhere\/dossier-import-\w+: mkdtemp failed with ENOENT; see [^\n]*\n$/,
+  )
+})

@@ -262,7 +262,6 @@ if (isFile)
     drop table companies_past;
     drop table company_attributes_past;
     alter table keys drop column rate;
-    alter table keys drop column rate;
     alter table store drop column past_from;
     alter table imports drop column as_of;
     alter table imports drop column recorded;

@@ -91,7 +91,8 @@ export async function makeApp(scope: Scope, options: MakeAppOptions = {}): Promi
     cacheBytesMax: options.cacheBytesMax ?? 1_048_576,
     logger: pino({ base: null }, { write: (line) => void lines.push(line) }),
     version: '0.0.0-test',
-    ...(options.limits === undefined ? {} : { limits: options.limits }),
+    // A test that loads a store in its own process is late, and no overload.
+    limits: { delayMsMax: Number.MAX_VALUE, ...options.limits },
     ...(options.trustedProxies === undefined ? {} : { trustedProxies: options.trustedProxies }),
     ...(options.corsOrigins === undefined ? {} : { corsOrigins: options.corsOrigins }),
   })

@@ -26,11 +26,16 @@ export interface Server {
   ended(): Promise<{ code: number | null; lines: LogLine[]; ms: number }>
 }
 
-/** Starts `dossier serve` on a free port, and waits until it listens. */
+/**
+ * Starts `dossier serve` on a free port, and waits until it listens.
+ *
+ * @param openFilesMax is how many files and sockets it may have open.
+ */
 export async function runServer(
   scope: Scope,
   db: string,
   options: readonly string[] = [],
+  { openFilesMax }: { readonly openFilesMax?: number } = {},
 ): Promise<Server> {
   const port0 = options.includes('--port') ? [] : ['--port', '0']
   const at = storeAt(db)
@@ -38,7 +43,8 @@ export async function runServer(
   const isPatient = isServerStore(at) && !options.includes('--pool')
   const patience = isPatient ? ['--wait-ms', '20000', '--statement-ms', '20000'] : []
   const args = ['serve', '--db', at, ...port0, ...patience, '--log-format', 'json', ...options]
-  const child = spawn(executable, args, {
+  const limit = openFilesMax === undefined ? '' : `ulimit -n ${openFilesMax};`
+  const child = spawn('bash', ['-c', `${limit} exec "$0" "$@"`, executable, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: process.env['PATH'] },
   })

@@ -73,7 +73,7 @@ export const storeFaults: readonly StoreFault[] = [
   [
     'attributes changed behind the digest',
     `update company_attributes set attributes = '{"name":"x"}' where is_present`,
-    /company 1000000000001: its attributes has the digest of another content/,
+    /attributes of company 1000000000001: has the digest of another content/,
   ],
   [
     'attributes of nobody',

@@ -1,0 +1,64 @@
+// Backups that are taken while a server reads and imports commit: each is the state after one of
+// them, and verifies.
+
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { targetOf, writeGeneration } from './generations.ts'
+import { hasBackup, hasVerify } from './interfaces.ts'
+import { type Campaign, firstFault } from './outcome.ts'
+import { describeEnd, mustRun, runDossier } from './processes.ts'
+import { removeStore } from './store-files.ts'
+import { readState } from './store-state.ts'
+
+/** Takes copies at moments by chance while imports go on. */
+export const backUpMeanwhile: Campaign = async function* (ground) {
+  if (!hasBackup) {
+    yield { what: 'a backup', found: 'this version has no dossier backup', isSkipped: true }
+    return
+  }
+  mkdirSync(ground.folder, { recursive: true })
+  const db = join(ground.folder, 'served.db')
+  const copy = join(ground.folder, 'copy.db')
+  const imports = ground.isShort ? 3 : 12
+  const states = new Map<number, string>()
+  const load = async (version: number) => {
+    const file = join(ground.folder, 'generation.ndjson')
+    writeGeneration(file, version)
+    await mustRun(['import', targetOf(version), file, '--snapshot', '--db', db])
+  }
+  // What each version is, from a store that nobody copies.
+  for (let version = 1; version <= imports + 1; version++) {
+    await load(version)
+    const { tables, served } = await readState(db, true)
+    states.set(version, tables + served)
+  }
+  removeStore(db)
+  await load(1)
+  const server = new DatabaseSync(db, { readOnly: true })
+  server.prepare('select count(*) from heads').get()
+  try {
+    for (let version = 2; version <= imports + 1; version++) {
+      const loading = load(version)
+      await sleep(ground.random.integer(0, 600))
+      removeStore(copy)
+      const ended = await runDossier(['backup', copy, '--db', db])
+      const state = await readState(copy, true)
+      const verified = hasVerify ? await runDossier(['verify', '--db', copy]) : undefined
+      await loading
+      yield {
+        what: `a copy taken while version ${version} is loaded`,
+        found: `version ${state.version}`,
+        fault: firstFault(
+          ended.code === 0 ? undefined : describeEnd(ended),
+          verified === undefined || verified.code === 0 ? undefined : describeEnd(verified),
+          state.version >= version - 1 && state.version <= version ? undefined : 'another version',
+          states.get(state.version) === state.tables + state.served ? undefined : 'another state',
+        ),
+      }
+    }
+  } finally {
+    server.close()
+  }
+}
