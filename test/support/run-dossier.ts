@@ -17,7 +17,12 @@ export interface Run {
 export function runDossier(
   cwd: string,
   args: readonly string[],
-  options: { readonly input?: string | Buffer; readonly env?: Record<string, string> } = {},
+  options: {
+    readonly input?: string | Buffer
+    readonly env?: Record<string, string>
+    /** Told all of standard error so far, as it comes. */
+    readonly onErr?: (err: string) => void
+  } = {},
 ): Promise<Run> {
   return new Promise((done) => {
     const env = { ...process.env, ...storeOf(cwd), ...options.env }
@@ -25,7 +30,10 @@ export function runDossier(
     let out = ''
     let err = ''
     child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()))
-    child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()))
+    child.stderr.on('data', (chunk: Buffer) => {
+      err += chunk.toString()
+      options.onErr?.(err)
+    })
     child.stdin.on('error', () => undefined)
     child.stdin.end(options.input ?? '')
     child.on('close', (code) => done({ code, out, err }))
