@@ -71,17 +71,11 @@ function checkAttributes(row: SourceRow): Attributes | Refusal {
   const values: Record<string, unknown> = Object.create(null) as Record<string, unknown>
   let texts = ''
   let count = 0
-  for (const name of Object.keys(row).sort()) {
-    if (ownColumns.has(name)) continue
+  for (const name of attributeNames(row)) {
     const value = row[name]
-    // First of all how deep it goes: what follows reads it to its ground.
-    const reason = refuseValue(value, depthMax)
-    if (reason !== undefined) return new Refusal(reason, name, value)
-    const text = attributeText(value)
+    const text = checkValue(value)
     if (text === null) continue
-    // What is recorded of a change is the text of the whole value, held to the bounds of texts.
-    const whole = typeof value === 'object' ? normaliseText(text) : null
-    if (whole instanceof Refusal) return new Refusal(whole.reason, name, value)
+    if (text instanceof Refusal) return new Refusal(text.reason, name, value)
     const refusal = name === presenceAttr ? presenceRefusal : normaliseText(name, nameBytesMax)
     if (refusal instanceof Refusal) return new Refusal(refusal.reason, name)
     count += 1
@@ -90,6 +84,32 @@ function checkAttributes(row: SourceRow): Attributes | Refusal {
     texts += `${name}\0${text}\0`
   }
   return { values, texts }
+}
+
+/** The columns of a row that may be attributes, in order; most rows have those of the last one. */
+function attributeNames(row: SourceRow): readonly string[] {
+  const columns = Object.keys(row)
+  const { columns: known } = lastNames
+  const isKnown =
+    columns.length === known.length && columns.every((column, index) => column === known[index])
+  if (!isKnown) {
+    const names = columns.filter((column) => !ownColumns.has(column)).sort()
+    lastNames = { columns, names }
+  }
+  return lastNames.names
+}
+
+let lastNames = { columns: [] as readonly string[], names: [] as readonly string[] }
+
+/**
+ * A value as the text that is compared and recorded: the whole of it is held to the bounds of
+ * texts. Null where it says nothing.
+ */
+function checkValue(value: unknown): string | null | Refusal {
+  if (typeof value === 'string') return normaliseText(value)
+  // First of all how deep it goes: what follows reads it to its ground.
+  const reason = refuseValue(value, depthMax)
+  return reason === undefined ? normaliseText(attributeText(value)) : new Refusal(reason)
 }
 
 const presenceRefusal = new Refusal('is what Dossier calls the presence of a company in a source')

@@ -24,6 +24,8 @@ type Parameters = Record<string, string | number | null>
 
 /** Begins an import on a connection that serves nothing else until it is committed or discarded. */
 export function beginImport(db: DatabaseSync, plan: ImportPlan): ImportSession {
+  // What an earlier import of this connection has left.
+  dropStage(db)
   db.exec(merge.createStage)
   // Rows that are staged in one transaction are not written to disk one by one.
   db.exec('begin')
@@ -53,12 +55,10 @@ export function beginImport(db: DatabaseSync, plan: ImportPlan): ImportSession {
       if (turn === undefined) throw new Error('an import is prepared before it is committed')
       logImport(db, plan, turn, counts, files)
       commit(db)
-      dropStage(db)
       return turn.version
     },
     discard() {
       if (db.isTransaction) db.exec('rollback')
-      dropStage(db)
     },
   }
 }

@@ -39,12 +39,16 @@ export const createStage = `
 
 // --- Companies -------------------------------------------------------------------------------
 
-/** The companies that rows name by jurisdiction and identifier, each once. */
+/** The companies that rows name by a jurisdiction and identifier nobody bears yet, each once. */
 const createReference = `
   create temp table reference as
     select company_id as id, company_jurisdiction as jurisdiction,
       company_identifier as identifier, min(seq) as seq
-    from stage where company_identifier is not null and content is not null
+    from stage s where company_identifier is not null and content is not null
+      and not exists (
+        select 1 from companies c
+        where c.jurisdiction = s.company_jurisdiction and c.identifier = s.company_identifier
+      )
     group by 1, 2, 3`
 
 const findNameless = `
