@@ -159,8 +159,10 @@ test('a second import waits its turn, and says so', async (t) => {
   const db = join(folder, 'dossier.db')
   await importRows(db, 'rights', [{ id: 1, company_id: 7 }])
   const release = await holdStore(db)
-  const running = runDossier(folder, ['import', 'rights', '-'], { input: row(2) })
-  await sleep(1_500)
+  const told = Promise.withResolvers<unknown>()
+  const onErr = (err: string) => err.includes('waiting') && told.resolve(err)
+  const running = runDossier(folder, ['import', 'rights', '-'], { input: row(2), onErr })
+  await Promise.race([told.promise, running])
   await release()
   const { code, err } = await running
   assert.equal(code, 0, err)

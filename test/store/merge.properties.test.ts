@@ -8,6 +8,7 @@ import fc from 'fast-check'
 import { resources } from '../../src/resources/index.ts'
 import type { Resource } from '../../src/resources/resource.ts'
 import { openStoreReader } from '../../src/store/open-store.ts'
+import type { StoreReader } from '../../src/store/store.ts'
 import { importRows, makeFolder, queryStore } from '../support/import-rows.ts'
 import { runsOf, storeAt } from '../support/store-at.ts'
 
@@ -119,15 +120,13 @@ function expectedMeta(listing: readonly [number, Held][]) {
 type Served = Map<number, { text: string; version: number }>
 
 async function checkListing(
-  db: string,
+  store: StoreReader,
   resource: Resource,
   model: Map<number, Held>,
   company: number,
   served: Served,
 ): Promise<void> {
-  const store = await openStoreReader(storeAt(db), resources)
   const page = await store.readPage(resource, company, 0, 1_000)
-  await store.close()
   const expected = expectedListing(resource, model, company)
   if (page === undefined) {
     assert.equal(expected.length, 0)
@@ -172,7 +171,11 @@ for (const name of ['rights', 'events']) {
           assert.ok(companiesCreated >= 0)
           assert.equal(recorded, 0)
           assert.deepEqual(told, counts)
-          for (const company of companies) await checkListing(db, resource, model, company, served)
+          const store = await openStoreReader(storeAt(db), resources)
+          for (const company of companies) {
+            await checkListing(store, resource, model, company, served)
+          }
+          await store.close()
           const gaps = `select company_id from ${name} group by 1 having count(*) <> max(position) + 1`
           assert.deepEqual(await queryStore(db, gaps), [])
         }

@@ -22,6 +22,8 @@ export interface RunOptions {
   readonly env?: Record<string, string>
   /** A command that runs another one, such as `setpriv …`. */
   readonly via?: readonly string[]
+  /** Told all of standard error so far, as it comes. */
+  readonly onErr?: (err: string) => void
 }
 
 /** A process that runs, and what it has said so far. */
@@ -65,7 +67,10 @@ function launch(cwd: string, args: readonly string[], options: RunOptions): Runn
   const child = spawn(command, words, { cwd, env })
   const said = { out: '', err: '' }
   child.stdout.setEncoding('utf8').on('data', (text: string) => (said.out += text))
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (said.err += text))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    said.err += text
+    options.onErr?.(said.err)
+  })
   child.stdin.on('error', () => undefined)
   let isOver = false
   const ended = new Promise<Run>((done) => {
