@@ -10,6 +10,7 @@ import { createOpenApi } from '../../src/http/openapi.ts'
 import { resources } from '../../src/resources/index.ts'
 import type { Document } from '../support/announcement.ts'
 import { failureText } from '../support/make-app.ts'
+import { storeKind } from '../support/store-at.ts'
 
 const server = await startFuzzed({ after })
 const campaigns = [
@@ -33,8 +34,10 @@ function checkFound({ faults, sent, statuses, descriptors }: Found, count: numbe
   for (const status of [200, 400, 403, 404, 405, 417, 431]) {
     assert.ok(statuses.has(status), `some are a ${status}`)
   }
-  const [before, end] = descriptors
-  assert.equal(end, before, 'every descriptor is given back')
+  const [before = 0, end = 0] = descriptors
+  // A server of pages from PostgreSQL keeps up to ten connections to it.
+  const kept = storeKind === 'sqlite' ? 0 : 10
+  assert.ok(end <= before + kept, `${before} descriptors, then ${end}: each is given back`)
 }
 
 const { judge, judgeAny } = createJudge(
