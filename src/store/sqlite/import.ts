@@ -130,7 +130,8 @@ async function mergeStaged(
   const steps = resource ? merge.mergeRecords(resource) : mergeCompanies
 
   await run(merge.completeCompanies)
-  let companiesCreated = plan.knownCompaniesOnly ? 0 : await run(merge.createCompanies)
+  const create = resource ? merge.createCompanies : merge.createNamedCompanies
+  let companiesCreated = plan.knownCompaniesOnly ? 0 : await run(create)
   await run(steps.place)
   await run([merge.indexPlaced, merge.refuseUnplaced, ...steps.refuse, merge.refuseContradictions])
   const refused = reportRefused(db, onProblem)

@@ -99,12 +99,14 @@ export const completeCompanies: readonly string[] = [
   keepNameless,
 ]
 
-/** Makes the companies that rows name and the registry does not know. */
-export const createCompanies: readonly string[] = [
+/** Makes the companies that rows name by jurisdiction and identifier and nobody knows. */
+export const createNamedCompanies: readonly string[] = [
   createCompaniesWithId,
   createCompaniesByName,
-  createCompaniesById,
 ]
+
+/** Makes all companies that records name and the registry does not know. */
+export const createCompanies: readonly string[] = [...createNamedCompanies, createCompaniesById]
 
 // A row's company, and null where it has none or where its id and its name are of different ones.
 export const placedCompany = `
