@@ -9,6 +9,7 @@ import {
   statSync,
   writeSync,
 } from 'node:fs'
+import { constants, setPriority } from 'node:os'
 import { join, resolve } from 'node:path'
 import { UsageError } from '../config.ts'
 import { type ImportReport, importFiles, type RejectedRow } from '../import/import-files.ts'
@@ -106,6 +107,8 @@ its source as ${changeResource.name}; so does one of employees with --history.
 }
 
 async function runImport(input: Input, context: CommandContext): Promise<number> {
+  // A server on the same machine goes first: its clients wait, an import does not mind.
+  setPriority(constants.priority.PRIORITY_LOW)
   const { switches, options, settings } = input
   const [target, ...words] = input.words
   const resource = parseTarget(target)
