@@ -1,17 +1,7 @@
 // The merge of companies: what each source says of them, beside what names them.
 
-import { type MergeSteps, placedCompany, placing } from './merge.ts'
-
-/** What no longer holds moves to the past, in the transaction that replaces it. */
-const keepPast = `
-  insert into company_attributes_past
-    (company_id, until, source_id, version, digest, attributes, as_of)
-    select company_id, $version, source_id, version, digest, attributes, as_of
-    from company_attributes
-    where source_id = $source and is_present and company_id in (
-      select company_id from removal union select company_id from change
-    )
-    order by company_id`
+import { changedAttributes, keepAttributes, type MergeSteps } from '../merge-steps.ts'
+import { placedCompany, placing } from './merge.ts'
 
 /** The statements that merge companies, in the order in which they run. */
 export const mergeCompanies: MergeSteps = {
@@ -57,7 +47,7 @@ export const mergeCompanies: MergeSteps = {
 
   // What a lacking company's source said last is kept, to be compared when it comes back.
   apply: [
-    keepPast,
+    keepAttributes,
     `update company_attributes a
       set is_present = false, version = $version, as_of = greatest($asOf, a.as_of)
       from removal r
@@ -71,11 +61,6 @@ export const mergeCompanies: MergeSteps = {
         as_of = coalesce(excluded.as_of, a.as_of), is_present = true`,
   ],
 }
-
-const changedAttributes = `
-  from change c
-  join stage s on s.seq = c.seq
-  join company_attributes a on a.company_id = c.company_id and a.source_id = $source`
 
 /**
  * What the source said before, and says now, of each company that it has spoken of before: the

@@ -15,14 +15,17 @@
 // it: without that, a plan that is good for a few rows would be taken for millions.
 
 import type { Resource } from '../../resources/resource.ts'
-
-/** The statements that differ between records and companies, in the order in which they run. */
-export interface MergeSteps {
-  readonly place: readonly string[]
-  readonly refuse: readonly string[]
-  readonly findChanges: readonly string[]
-  readonly apply: readonly string[]
-}
+import {
+  append,
+  createTouched,
+  dropUpdated,
+  firstById,
+  gone,
+  keepPast,
+  type MergeSteps,
+  settleMoves,
+  updateInPlace,
+} from '../merge-steps.ts'
 
 const text = 'text collate "C"'
 
@@ -252,9 +255,6 @@ export function mergeRecords(resource: Resource): MergeSteps {
   }
 }
 
-/** A record's text: its id, which may be the store's own, before the rest. */
-export const recordText = `'{"id":' || c.id || ',' || substr(s.content, 2)`
-
 /** The greatest id that is taken, or given away as if it were. */
 const lastId = (name: string) => `greatest(
         $assignedIdMin - 1,
@@ -354,22 +354,6 @@ function applySteps(resource: Resource): readonly string[] {
   ]
 }
 
-/** The places of what no longer stands as it was: removed, or to be replaced. */
-export const gone = `(
-      select company_id, position from removal
-      union all
-      select company_id, position from change where position is not null
-    )`
-
-/** What no longer stands moves to the past, in the transaction that replaces it. */
-const keepPast = (name: string) => `
-  insert into ${name}_past
-    (company_id, until, id, version, source_id, sort, digest, record)
-    select r.company_id, $version, r.id, r.version, r.source_id, r.sort, r.digest, r.record
-    from ${gone} gone
-    join ${name} r on r.company_id = gone.company_id and r.position = gone.position
-    order by r.company_id, r.id`
-
 /** `meta` is kept by what comes and goes, never counted over a whole listing. */
 const countTypesGone = (name: string, metaOf: string) => `
   create temp table type_change as
@@ -384,38 +368,7 @@ const countTypesCome = (metaOf: string) => `
     from change c join stage s on s.seq = c.seq
     group by 1, 2`
 
-const createTouched = `
-  create temp table touched as
-    select company_id from change union select company_id from removal`
-
-/** A record whose place in the order stays is replaced where it stands. */
-const updateInPlace = (name: string) => `
-  update ${name} set version = $version, digest = new.digest, record = new.record
-  from (
-    select c.company_id, c.position, c.sort, c.digest, ${recordText} as record
-    from change c join stage s on s.seq = c.seq
-    where c.position is not null
-  ) new
-  where ${name}.company_id = new.company_id and ${name}.position = new.position
-    and ${name}.sort = new.sort`
-
-/** A record whose place in the order moves leaves the old one, and comes anew. */
-const settleMoves = (name: string) => `
-  insert into removal
-    select c.company_id, c.position
-    from change c
-    join ${name} r on r.company_id = c.company_id and r.position = c.position
-    where c.sort <> r.sort`
-
-const dropUpdated = (name: string) => `
-  delete from change where position is not null and exists (
-    select from ${name} r
-    where r.company_id = change.company_id and r.position = change.position
-      and r.sort = change.sort
-  )`
-
-// The first of each listing's insertions, in the listing's order.
-const firstById = `select company_id, '' as sort, min(id) as id from change group by company_id`
+// The same in any other order.
 const firstInOrder = `
   select distinct on (company_id) company_id, sort, id
   from change order by company_id, sort, id`
@@ -449,19 +402,6 @@ const cutOff = (name: string) => `
 const deleteCutOff = (name: string) => `
   delete from ${name} r using edit e
   where r.company_id = e.company_id and r.position >= e.position`
-
-const append = (name: string) => `
-  insert into ${name} (company_id, position, id, sort, source_id, version, digest, record)
-    select n.company_id,
-      e.position - 1 + row_number() over (partition by n.company_id order by n.sort, n.id),
-      n.id, n.sort, n.source_id, n.version, n.digest, n.record
-    from (
-      select company_id, id, sort, source_id, version, digest, record from pending
-      union all
-      select c.company_id, c.id, c.sort, $source, $version, c.digest, ${recordText}
-      from change c join stage s on s.seq = c.seq
-    ) n
-    join edit e on e.company_id = n.company_id`
 
 /** The types in the order of contract 3.7; `type` holds JSON text, quotes and all. */
 const sumTypes = (name: string) => `

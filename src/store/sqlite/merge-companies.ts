@@ -1,17 +1,7 @@
 // The merge of companies: what each source says of them, beside what names them.
 
-import { type MergeSteps, namedCompany, placedCompany } from './merge.ts'
-
-/** What no longer holds moves to the past, in the transaction that replaces it. */
-const keepPast = `
-  insert into company_attributes_past
-    (company_id, until, source_id, version, digest, attributes, as_of)
-    select company_id, $version, source_id, version, digest, attributes, as_of
-    from company_attributes
-    where source_id = $source and is_present and company_id in (
-      select company_id from removal union select company_id from change
-    )
-    order by company_id`
+import { changedAttributes, keepAttributes, type MergeSteps } from '../merge-steps.ts'
+import { namedCompany, placedCompany } from './merge.ts'
 
 /** The statements that merge companies, in the order in which they run. */
 export const mergeCompanies: MergeSteps = {
@@ -54,7 +44,7 @@ export const mergeCompanies: MergeSteps = {
 
   // What a lacking company's source said last is kept, to be compared when it comes back.
   apply: [
-    keepPast,
+    keepAttributes,
     `update company_attributes
       set is_present = 0, version = $version,
         as_of = max(coalesce($asOf, as_of), coalesce(as_of, $asOf))
@@ -68,11 +58,6 @@ export const mergeCompanies: MergeSteps = {
         attributes = excluded.attributes, as_of = coalesce(excluded.as_of, as_of), is_present = 1`,
   ],
 }
-
-const changedAttributes = `
-  from change c
-  join stage s on s.seq = c.seq
-  join company_attributes a on a.company_id = c.company_id and a.source_id = $source`
 
 /**
  * What the source said before, and says now, of each company that it has spoken of before; in the

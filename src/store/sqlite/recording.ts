@@ -7,7 +7,8 @@ import type { Resource } from '../../resources/resource.ts'
 import { collectDifferences, type DifferenceRow } from '../differences.ts'
 import type { Difference, Recording, StagedRow } from '../store.ts'
 import { companyDifferences } from './merge-companies.ts'
-import { appendRecords, gone, recordText } from './merge.ts'
+import { findSighted, gone, recordText } from '../merge-steps.ts'
+import { appendRecords } from './merge.ts'
 
 type Parameters = Record<string, string | number | null>
 
@@ -66,22 +67,6 @@ export function appendRecorded(history: Resource): readonly string[] {
   const used = ['change', 'removal', 'touched', 'edit', 'pending', 'type_change', 'new_meta']
   return [...used.map((name) => `drop table if exists temp.${name}`), ...appendRecords(history)]
 }
-
-/**
- * The touched companies in which the source has had records before. The first state of a company
- * is no change; where its last record has gone, what was recorded of it tells that it had some.
- */
-const findSighted = (name: string, history: string) => `
-  create temp table sighted as
-    select t.company_id from (
-      select company_id from change union select company_id from removal
-    ) t
-    where exists (
-      select 1 from ${name} r where r.company_id = t.company_id and r.source_id = $source
-    ) or exists (
-      select 1 from ${history} h
-      where h.company_id = t.company_id and h.source_id = $recordingSource
-    )`
 
 const listingDifferences = (name: string) => `
   select k.id, k.jurisdiction, k.identifier, $asOf as as_of, 1 as was_present, 1 as is_present,
