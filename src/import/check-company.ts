@@ -37,7 +37,7 @@ export const checkCompany: CheckRow = (row) => {
     key: null,
     sort: '',
     digest: digestOf(attributes.texts),
-    content: JSON.stringify(attributes.values),
+    content: attributes.content,
     asOf,
   } satisfies StagedRow
 }
@@ -58,7 +58,8 @@ export function companyIdentity(row: SourceRow): RefusedRow | undefined {
 }
 
 interface Attributes {
-  readonly values: Readonly<Record<string, unknown>>
+  /** The attributes as a JSON object, in the order of their names. */
+  readonly content: string
   /**
    * Names and values as text, each with a NUL behind it, since none holds one. A digest of this
    * changes where a text does, whatever the order of columns and of lists.
@@ -68,38 +69,58 @@ interface Attributes {
 
 /** The attributes that say something, by name. */
 function checkAttributes(row: SourceRow): Attributes | Refusal {
-  const values: Record<string, unknown> = Object.create(null) as Record<string, unknown>
+  let content = ''
   let texts = ''
   let count = 0
-  for (const name of attributeNames(row)) {
+  for (const { name, member, refusal } of attributeNames(row)) {
     const value = row[name]
     const text = checkValue(value)
     if (text === null) continue
     if (text instanceof Refusal) return new Refusal(text.reason, name, value)
-    const refusal = name === presenceAttr ? presenceRefusal : normaliseText(name, nameBytesMax)
-    if (refusal instanceof Refusal) return new Refusal(refusal.reason, name)
+    if (refusal !== undefined) return refusal
     count += 1
     if (count > attributesMax) return new Refusal(`has more than ${attributesMax} attributes`)
-    values[name] = value
+    // Put together by hand: an object whose names come one by one is slow to make and to write.
+    content += (count === 1 ? '{' : ',') + member + JSON.stringify(value)
     texts += `${name}\0${text}\0`
   }
-  return { values, texts }
+  return { content: count === 0 ? '{}' : `${content}}`, texts }
+}
+
+/** A column that may be an attribute. */
+interface AttributeName {
+  readonly name: string
+  /** The name as JSON writes a member's, colon and all. */
+  readonly member: string
+  /** Why it may not be one; undefined where it may. */
+  readonly refusal: Refusal | undefined
 }
 
 /** The columns of a row that may be attributes, in order; most rows have those of the last one. */
-function attributeNames(row: SourceRow): readonly string[] {
+function attributeNames(row: SourceRow): readonly AttributeName[] {
   const columns = Object.keys(row)
   const { columns: known } = lastNames
   const isKnown =
     columns.length === known.length && columns.every((column, index) => column === known[index])
   if (!isKnown) {
-    const names = columns.filter((column) => !ownColumns.has(column)).sort()
+    const names = columns
+      .filter((column) => !ownColumns.has(column))
+      .sort()
+      .map((name) => ({ name, member: `${JSON.stringify(name)}:`, refusal: refuseName(name) }))
     lastNames = { columns, names }
   }
   return lastNames.names
 }
 
-let lastNames = { columns: [] as readonly string[], names: [] as readonly string[] }
+function refuseName(name: string): Refusal | undefined {
+  if (name === presenceAttr) return new Refusal(presenceReason, name)
+  const text = normaliseText(name, nameBytesMax)
+  return text instanceof Refusal ? new Refusal(text.reason, name) : undefined
+}
+
+const presenceReason = 'is what Dossier calls the presence of a company in a source'
+
+let lastNames = { columns: [] as readonly string[], names: [] as readonly AttributeName[] }
 
 /**
  * A value as the text that is compared and recorded: the whole of it is held to the bounds of
@@ -112,8 +133,6 @@ function checkValue(value: unknown): string | null | Refusal {
   return reason === undefined ? normaliseText(attributeText(value)) : new Refusal(reason)
 }
 
-const presenceRefusal = new Refusal('is what Dossier calls the presence of a company in a source')
-
 /** Why a value may not be kept as an attribute: its texts are held to the rules of texts. */
 function refuseValue(value: unknown, depthLeft: number): string | undefined {
   if (typeof value === 'string') {
@@ -122,7 +141,8 @@ function refuseValue(value: unknown, depthLeft: number): string | undefined {
   }
   if (typeof value !== 'object' || value === null) return undefined
   if (depthLeft === 0) return `is nested deeper than ${depthMax} levels`
-  for (const inner of Object.entries(value).flat() as unknown[]) {
+  const inners: readonly unknown[] = Array.isArray(value) ? value : Object.entries(value).flat()
+  for (const inner of inners) {
     const reason = refuseValue(inner, depthLeft - 1)
     if (reason !== undefined) return reason
   }
