@@ -10,9 +10,9 @@ import { dossier, folder } from './files.ts'
 const hasTaskset = spawnSync('taskset', ['-V']).error === undefined
 if (!hasTaskset) console.error('taskset is missing: server and load share their cores')
 
-/** A command line that runs on one core. */
-function pinned(core: number, command: readonly string[]): [string, string[]] {
-  const [program = '', ...args] = hasTaskset ? ['taskset', '-c', String(core), ...command] : command
+/** A command line that runs on some cores: `0`, or `0,1`. */
+function pinned(cores: string, command: readonly string[]): [string, string[]] {
+  const [program = '', ...args] = hasTaskset ? ['taskset', '-c', cores, ...command] : command
   return [program, args]
 }
 
@@ -23,9 +23,13 @@ export interface Server {
   stop(): Promise<void>
 }
 
-/** Starts a server on a core of its own, and waits until it answers. */
-export async function start(port: number, command: readonly string[]): Promise<Server> {
-  const child = spawn(...pinned(0, command), { stdio: ['ignore', 'ignore', 'inherit'] })
+/** Starts a server on cores of its own, and waits until it answers. */
+export async function start(
+  port: number,
+  command: readonly string[],
+  cores = '0',
+): Promise<Server> {
+  const child = spawn(...pinned(cores, command), { stdio: ['ignore', 'ignore', 'inherit'] })
   await untilAnswering(port)
   return { port, pid: child.pid ?? 0, stop: () => stop(child) }
 }
@@ -51,9 +55,14 @@ export async function untilAnswering(port: number, path = '/healthz', key = ''):
 }
 
 /** Starts `dossier serve`, its log thrown away but written. */
-export function startDossier(db: string, port: number, cacheMib: number): Promise<Server> {
+export function startDossier(
+  db: string,
+  port: number,
+  cacheMib: number,
+  { workers = 1, cores = '0' } = {},
+): Promise<Server> {
   const options = ['--db', db, '--port', String(port), '--cache-mib', String(cacheMib)]
-  return start(port, [dossier, 'serve', ...options])
+  return start(port, [dossier, 'serve', ...options, '--workers', String(workers)], cores)
 }
 
 /** Starts a bare server that sends what Dossier answers at `path`. */
@@ -77,7 +86,7 @@ export interface Load {
   readonly perSecond: number
   readonly p50Us: number
   readonly p99Us: number
-  /** Processor time of the server's process for each request, in microseconds. */
+  /** Processor time of the server's processes for each request, in microseconds. */
   readonly cpuUs: number
 }
 
@@ -88,25 +97,34 @@ export interface Question {
   readonly path: string
   readonly companies?: number
   readonly connections?: number
+  /** The core of the generator; 1 where none is given. */
+  readonly core?: number
 }
 
 /** Loads a server for some seconds. */
 export async function load(server: Server, question: Question, seconds: number): Promise<Load> {
-  const { key, path, companies, connections = 32 } = question
+  const { key, path, companies, connections = 32, core = 1 } = question
   const script = join(import.meta.dirname, 'load.ts')
   const args = [String(server.port), String(seconds), String(connections), key, path]
   const command = [process.execPath, script, ...args, ...(companies ? [String(companies)] : [])]
   const before = cpuSeconds(server.pid)
-  const { stdout } = await promisify(execFile)(...pinned(1, command))
+  const { stdout } = await promisify(execFile)(...pinned(String(core), command))
   const result = JSON.parse(stdout) as Omit<Load, 'cpuUs'>
   const requests = result.perSecond * seconds
   return { ...result, cpuUs: ((cpuSeconds(server.pid) - before) * 1e6) / requests }
 }
 
-/** User and system time of a process so far; clock ticks are hundredths of a second on Linux. */
+/**
+ * User and system time so far of a process and those that it has started and that still run; clock
+ * ticks are hundredths of a second on Linux.
+ */
 function cpuSeconds(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]?.split(' ') ?? []
-  return (Number(fields[11]) + Number(fields[12])) / 100
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').split(' ')
+  return children
+    .filter((child) => child.trim() !== '')
+    .map((child) => cpuSeconds(Number(child)))
+    .reduce((sum, seconds) => sum + seconds, (Number(fields[11]) + Number(fields[12])) / 100)
 }
 
 /** The resident memory of a process, in MB: now (VmRSS), or at most so far (VmHWM). */

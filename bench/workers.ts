@@ -1,0 +1,61 @@
+// What a second worker brings.
+
+import { availableParallelism } from 'node:os'
+import { makeStore } from './files.ts'
+import type { Figure, Measure } from './measures.ts'
+import { load, type Question, type Server, startDossier } from './processes.ts'
+
+const rounds = 5
+const roundSeconds = 2
+const port = 18_140
+
+/**
+ * Pages by chance, cache off, from two workers beside one.
+ *
+ * With four cores, two are the server's and two those of two generators, and the figure is what was
+ * served. With fewer, both servers have one core, and the figure is what their cost of a request
+ * leaves of twice the throughput: two workers could share locks, and wait for each other.
+ */
+export const twoWorkers: Measure = async (scale) => {
+  const { db, key } = makeStore({
+    resource: 'rights',
+    records: 1e6 * scale,
+    listing: 20,
+    order: 'scattered',
+  })
+  const hasCores = availableParallelism() >= 4
+  const question = { key, path: '/api/v1/companies/{}/rights', companies: (1e6 * scale) / 20 }
+  const generators = hasCores ? [2, 3] : [1]
+  const questions = generators.map((core): Question => ({ ...question, core }))
+  const cores = hasCores ? '0,1' : '0'
+  const one = await startDossier(db, port, 0, { workers: 1, cores })
+  const two = await startDossier(db, port + 2, 0, { workers: 2, cores })
+  try {
+    const ratios: number[] = []
+    for (const server of [one, two]) await loadAll(server, questions)
+    for (let round = 0; round < rounds; round++) {
+      const ofOne = await loadAll(one, questions)
+      const ofTwo = await loadAll(two, questions)
+      ratios.push(hasCores ? ofTwo.perSecond / ofOne.perSecond : (2 * ofOne.cpuUs) / ofTwo.cpuUs)
+    }
+    return [figure(hasCores, ratios)]
+  } finally {
+    await two.stop()
+    await one.stop()
+  }
+}
+
+function figure(hasCores: boolean, values: readonly number[]): Figure {
+  const how = hasCores ? '' : ', by processor time'
+  return { what: `two workers${how}`, unit: '÷ one', values, reach: { least: 1.7 } }
+}
+
+/** What several generators saw together. */
+async function loadAll(
+  server: Server,
+  questions: readonly Question[],
+): Promise<{ perSecond: number; cpuUs: number }> {
+  const loads = await Promise.all(questions.map((asked) => load(server, asked, roundSeconds)))
+  const perSecond = loads.reduce((sum, told) => sum + told.perSecond, 0)
+  return { perSecond, cpuUs: loads[0]?.cpuUs ?? 0 }
+}
