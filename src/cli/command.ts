@@ -24,7 +24,7 @@ export interface CommandContext {
 }
 
 /** An option of one command, beside the settings that it takes. */
-export interface Option {
+interface Option {
   readonly name: string
   /** The word for its value in the help; undefined for a switch. */
   readonly value?: string

@@ -5,7 +5,7 @@ import type { Progress } from '../import/import-files.ts'
 import type { CommandContext } from './command.ts'
 
 /** What a command shows of its work while it goes on; all of it on standard error. */
-export interface ProgressDisplay {
+interface ProgressDisplay {
   show(progress: Progress): void
   /** A line of its own, beside the bar. */
   tell(line: string): void

@@ -80,7 +80,7 @@ export function recordRow(staged: StagedRow): SourceRow {
 }
 
 /** A refusal that names the column and the nearest one that is known. */
-export function unknownColumn(column: string, known: Iterable<string>): Refusal {
+function unknownColumn(column: string, known: Iterable<string>): Refusal {
   const near = nearest(column, known)
   return new Refusal(
     near ? `is no known column; did you mean ${near}?` : 'is no known column',

@@ -30,7 +30,7 @@ export interface Source {
 }
 
 /** What a source is opened with. */
-export interface SourceOptions {
+interface SourceOptions {
   readonly files: readonly SourceFile[]
   /** The text of a mapping; undefined where the columns already bear the specification's names. */
   readonly mapping: string | undefined

@@ -63,7 +63,7 @@ function changeRow(fields: ChangeFields, difference: Difference, change: Change)
 }
 
 /** Whether the company came back or went, then each attribute that differs, by name. */
-export function companyChanges(before: Standing, after: Standing): Change[] {
+function companyChanges(before: Standing, after: Standing): Change[] {
   const changes: Change[] = []
   if (before.isPresent !== after.isPresent) {
     const presence = ({ isPresent }: Standing) => (isPresent ? 'present' : 'absent')

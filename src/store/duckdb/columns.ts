@@ -29,7 +29,7 @@ export interface CsvHeader {
 }
 
 /** The rows of a columnar or mapped source. */
-export interface ColumnarSource {
+interface ColumnarSource {
   readonly columns: readonly string[]
   /** The JSON texts of the rows, in batches. */
   readonly rows: AsyncIterable<string[]>
