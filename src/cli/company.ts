@@ -4,10 +4,11 @@ import { UsageError } from '../config.ts'
 import { attributeText } from '../import/attribute-text.ts'
 import { OperatorError } from '../operator-error.ts'
 import { changeResource, resources } from '../resources/index.ts'
+import { shortMoment } from '../short-moment.ts'
 import { openStoreInspector, openStoreReader } from '../store/open-store.ts'
 import type { CompanyName, CompanyRecord } from '../store/store.ts'
 import type { Command } from './command.ts'
-import { formatCount, oneLine, shortMoment, tableLines } from './table.ts'
+import { formatCount, oneLine, tableLines } from './table.ts'
 
 const latestMax = 10
 

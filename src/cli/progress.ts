@@ -3,6 +3,7 @@
 import cliProgress from 'cli-progress'
 import type { Progress } from '../import/import-files.ts'
 import type { CommandContext } from './command.ts'
+import { formatCount } from './table.ts'
 
 /** What a command shows of its work while it goes on; all of it on standard error. */
 interface ProgressDisplay {
@@ -48,8 +49,8 @@ function createBar(
     show({ step, rows, bytes }) {
       const payload = {
         step,
-        rows: rows.toLocaleString('en'),
-        rate: rate(rows).toLocaleString('en'),
+        rows: formatCount(rows),
+        rate: formatCount(rate(rows)),
       }
       if (!isShown) bar.start(totalBytes ?? 0, bytes, payload)
       isShown = true
@@ -76,8 +77,8 @@ function createLines(
     show({ step, rows }) {
       if (now() < nextAt) return
       nextAt = now() + lineEveryMs
-      const count = rows.toLocaleString('en')
-      stderr.write(`${step}: ${count} rows, ${rate(rows).toLocaleString('en')} rows/s\n`)
+      const count = formatCount(rows)
+      stderr.write(`${step}: ${count} rows, ${formatCount(rate(rows))} rows/s\n`)
     },
     tell: (line) => void stderr.write(`${line}\n`),
     end: () => undefined,

@@ -21,7 +21,7 @@ export type SourceRow = Readonly<Record<string, unknown>>
 /** Checks a row; what it returns beside a refusal is what the store stages. */
 export type CheckRow = (row: SourceRow) => StagedRow | Refusal
 
-/** The columns that a row may have beside the fields of its record. */
+/** The column of the source's own natural key. */
 const keyColumn = 'key'
 
 /** The columns that a source of this resource may have. */
