@@ -306,8 +306,11 @@ function unknownVariables(environment: Readonly<Record<string, string | undefine
       // The suite's own switches are none of the program's.
       .filter((name) => !name.startsWith(`${prefix}TEST_`))
       .map((name) => {
-        const near = nearest(name, known)
-        return `${name} is no setting${near ? `; did you mean ${near}?` : ''}`
+        const near = nearest(
+          name.slice(prefix.length),
+          known.map((variable) => variable.slice(prefix.length)),
+        )
+        return `${name} is no setting${near ? `; did you mean ${prefix}${near}?` : ''}`
       })
   )
 }

@@ -64,6 +64,10 @@ function outcome(
 ): string {
   if (version !== undefined) return `Committed as version ${version} ${took}.`
   if (isDryRun) return `Dry run: nothing was changed; checked ${took}.`
-  const rows = refused === 1 ? '1 row was' : `${formatCount(refused)} rows were`
-  return `Nothing was loaded: ${rows} refused. Mend them, or load the others with --rejects FILE.`
+  const [rows, them] =
+    refused === 1 ? ['1 row was', 'it'] : [`${formatCount(refused)} rows were`, 'them']
+  return (
+    `Nothing was loaded: ${rows} refused. ` +
+    `Mend ${them}, or load the others with --rejects FILE.`
+  )
 }

@@ -96,6 +96,7 @@ const broken: Readonly<Record<string, readonly [bytes: string | Buffer, says: Re
   'cut.json': ['[{"id":1,"company_id":7},', /ends in the middle of its JSON array/],
   'bracket.json': ['[{"id":1,"company_id":7}}', /wrong bracket/],
   'more.json': ['[{"id":1,"company_id":7}] x', /goes on after the end/],
+  'no.parquet': ['', /too small to be a Parquet file$/],
   'what.xyz': ['', /unknown format/],
 }
 
