@@ -8,6 +8,7 @@ import { shortMoment } from '../short-moment.ts'
 import { openStoreInspector, openStoreReader } from '../store/open-store.ts'
 import type { CompanyName, CompanyRecord } from '../store/store.ts'
 import type { Command } from './command.ts'
+import { nearCompanies } from './near-companies.ts'
 import { formatCount, oneLine, tableLines } from './table.ts'
 
 const latestMax = 10
@@ -38,7 +39,9 @@ its latest ${changeResource.name}.
     try {
       const found = await inspector.findCompany(name)
       if (found === undefined) {
-        throw new OperatorError(`company ${words.join(' ')} is not in the registry`)
+        const near = typeof name === 'number' ? [] : await nearCompanies(inspector, ...name)
+        const advice = near.length > 0 ? `; did you mean ${near.join(', or ')}?` : ''
+        throw new OperatorError(`company ${words.join(' ')} is not in the registry${advice}`)
       }
       const overview = await addListings(settings.db, found)
       stdout.write(

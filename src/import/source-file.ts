@@ -36,6 +36,13 @@ const formatOfEnding: Readonly<Record<string, Format>> = {
   parquet: 'parquet',
 }
 
+/** What is no format of ours, by its ending, and how it becomes one. */
+const unpackedBy: Readonly<Record<string, string>> = {
+  zip: 'unzip -p',
+  bz2: 'bzip2 -dc',
+  xz: 'xz -dc',
+}
+
 /**
  * The files that an operator's words name, each once, in the order given; a glob's in order of
  * name.
@@ -81,6 +88,13 @@ function describe(name: string, format: Format | undefined): SourceFile {
   }
   const { compression, ending } = endingOf(name)
   const known = format ?? formatOfEnding[ending]
+  const unpacker = format === undefined ? unpackedBy[ending] : undefined
+  if (unpacker !== undefined) {
+    throw new OperatorError(
+      `${name} is packed in a way that is not read; ` +
+        `unpack it first, or: ${unpacker} ${name} | dossier import … - --format FORMAT`,
+    )
+  }
   if (known === undefined) {
     const near = nearest(ending, Object.keys(formatOfEnding))
     throw new OperatorError(
