@@ -134,8 +134,9 @@ const slips: readonly (readonly [jurisdiction: string, identifier: string, near:
 ]
 
 test('company names the ones that a mistyped name may have stood for', async (t) => {
-  const db = join(makeFolder(t), 'registry.db')
-  await importRows(db, 'companies', [
+  const path = join(makeFolder(t), 'registry.db')
+  const db = storeAt(path)
+  await importRows(path, 'companies', [
     { jurisdiction: 'GB', identifier: '09876543' },
     { jurisdiction: 'GB', identifier: '09876552' },
     { jurisdiction: 'DE', identifier: 'HRB 12' },
