@@ -10,7 +10,7 @@ export class UsageError extends Error {
 }
 
 /** A setting: `--name` on the command line, `DOSSIER_NAME` in the environment. */
-export interface Setting {
+interface Setting {
   readonly name: string
   /** The word for its value in the help. */
   readonly value: string
@@ -259,7 +259,7 @@ export function variableOf({ name }: Setting): string {
 export type Origin = 'option' | 'environment' | 'default'
 
 /** A setting as it was found, good or not. */
-export interface ResolvedSetting {
+interface ResolvedSetting {
   readonly key: SettingName
   readonly setting: Setting
   readonly value: string
@@ -306,8 +306,11 @@ function unknownVariables(environment: Readonly<Record<string, string | undefine
       // The suite's own switches are none of the program's.
       .filter((name) => !name.startsWith(`${prefix}TEST_`))
       .map((name) => {
-        const near = nearest(name, known)
-        return `${name} is no setting${near ? `; did you mean ${near}?` : ''}`
+        const near = nearest(
+          name.slice(prefix.length),
+          known.map((variable) => variable.slice(prefix.length)),
+        )
+        return `${name} is no setting${near ? `; did you mean ${prefix}${near}?` : ''}`
       })
   )
 }

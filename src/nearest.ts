@@ -1,11 +1,18 @@
 // Did you mean …? One rule for columns, parameters, options and settings.
 
-/** The known word that a mistyped one most likely stands for; undefined where none is near. */
+/**
+ * The known word that a mistyped one most likely stands for: the only one that it begins, else one
+ * within half of its letters; undefined where none is near.
+ */
 export function nearest(word: string, known: Iterable<string>): string | undefined {
   const typed = word.slice(0, 64).toLowerCase()
+  const words = [...known]
+  const begun = words.filter((candidate) => candidate.toLowerCase().startsWith(typed))
+  if (begun.length === 1 && typed.length >= 3) return begun[0]
   let best: string | undefined
-  let bestDistance = Math.max(2, Math.floor(typed.length / 2)) + 1
-  for (const candidate of known) {
+  // Two letters make any word of three another one.
+  let bestDistance = (typed.length <= 3 ? 1 : Math.max(2, Math.floor(typed.length / 2))) + 1
+  for (const candidate of words) {
     const distance = editDistance(typed, candidate.toLowerCase())
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance]
   }

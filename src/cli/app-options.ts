@@ -15,7 +15,7 @@ import type { StoreReader } from '../store/store.ts'
 const clock = () => performance.now()
 
 /** The counts of keys and of addresses, one for all processes of a server. */
-export interface Limits {
+interface Limits {
   readonly counter: Counter
   readonly throttle: Throttle | undefined
   readonly close: () => Promise<void>

@@ -4,6 +4,7 @@ import { UsageError } from '../config.ts'
 import { resources } from '../resources/index.ts'
 import { describeStore, openStoreInspector } from '../store/open-store.ts'
 import type { Command } from './command.ts'
+import { createProgress, type ProgressDisplay } from './progress.ts'
 import { formatCount } from './table.ts'
 
 export const backupCommand: Command = {
@@ -18,17 +19,26 @@ go on reading, imports go on writing. FILE is there once the copy is whole.
   dossier verify --db registry-2026-11-30.db`,
   options: [],
   settings: ['db'],
-  async run({ words, settings }, { stdout }) {
+  async run({ words, settings }, context) {
     const [path, ...more] = words
     if (path === undefined || more.length > 0) throw new UsageError('name the file of the copy')
     const store = await openStoreInspector(settings.db, resources)
+    let progress: ProgressDisplay | undefined
     try {
-      const bytes = await store.backup(path)
-      stdout.write(
+      const bytes = await store.backup(path, {
+        onProgress(bytes, totalBytes) {
+          progress ??= createProgress(context, totalBytes, 'MB')
+          progress.show({ step: 'copying', count: Math.round(bytes / 1_000_000), bytes })
+        },
+        signal: context.signal,
+      })
+      progress?.end()
+      context.stdout.write(
         `${describeStore(settings.db)} is copied to ${path} (${formatCount(bytes)} bytes).\n`,
       )
       return 0
     } finally {
+      progress?.end()
       await store.close()
     }
   },

@@ -42,9 +42,9 @@ export async function runCommandLine(
   args: readonly string[],
   context: CommandContext,
 ): Promise<number> {
-  const [name, ...rest] = args
-  if (name === undefined || name === 'help' || isHelp(name)) {
-    context.stdout.write(help(rest[0]))
+  const [name, ...rest] = args[0] === 'help' ? [...args.slice(1, 2), '--help'] : args
+  if (name === undefined || isHelp(name)) {
+    context.stdout.write(help())
     return 0
   }
   if (name === '--version' || name === '-v') {
@@ -110,9 +110,7 @@ function unknownCommand(name: string): string {
   return `${name} is no command; ${near ? `did you mean ${near}?` : 'see: dossier --help'}`
 }
 
-function help(name: string | undefined): string {
-  const command = commands.find((known) => known.name === name)
-  if (command !== undefined) return commandHelp(command)
+function help(): string {
   return `Dossier ${programVersion()}: a read-only company registry data service.
 
 Usage: dossier COMMAND [OPTIONS]

@@ -24,7 +24,7 @@ export interface CommandContext {
 }
 
 /** An option of one command, beside the settings that it takes. */
-export interface Option {
+interface Option {
   readonly name: string
   /** The word for its value in the help; undefined for a switch. */
   readonly value?: string
@@ -121,11 +121,12 @@ function valueOf(token: {
 }
 
 function unknownOption(rawName: string, known: readonly { name: string }[]): UsageError {
-  const names = known.map(({ name }) => `--${name}`)
-  const near = nearest(rawName, names)
+  const near = nearest(
+    rawName.replace(/^-+/, ''),
+    known.map(({ name }) => name),
+  )
   return new UsageError(
-    `${rawName} is no option of this command; ` +
-      (near ? `did you mean ${near}?` : 'see its --help'),
+    `${rawName} is no option of this command${near ? `; did you mean --${near}?` : ''}`,
   )
 }
 

@@ -4,10 +4,12 @@ import { UsageError } from '../config.ts'
 import { attributeText } from '../import/attribute-text.ts'
 import { OperatorError } from '../operator-error.ts'
 import { changeResource, resources } from '../resources/index.ts'
+import { shortMoment } from '../short-moment.ts'
 import { openStoreInspector, openStoreReader } from '../store/open-store.ts'
 import type { CompanyName, CompanyRecord } from '../store/store.ts'
 import type { Command } from './command.ts'
-import { formatCount, oneLine, shortMoment, tableLines } from './table.ts'
+import { nearCompanies } from './near-companies.ts'
+import { formatCount, oneLine, tableLines } from './table.ts'
 
 const latestMax = 10
 
@@ -37,7 +39,9 @@ its latest ${changeResource.name}.
     try {
       const found = await inspector.findCompany(name)
       if (found === undefined) {
-        throw new OperatorError(`company ${words.join(' ')} is not in the registry`)
+        const near = typeof name === 'number' ? [] : await nearCompanies(inspector, ...name)
+        const advice = near.length > 0 ? `; did you mean ${near.join(', or ')}?` : ''
+        throw new OperatorError(`company ${words.join(' ')} is not in the registry${advice}`)
       }
       const overview = await addListings(settings.db, found)
       stdout.write(

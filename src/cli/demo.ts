@@ -134,7 +134,7 @@ async function importExtract(
       isDryRun: false,
       knownCompaniesOnly: name !== 'companies',
       onRejected: undefined,
-      onProgress: (done) => progress.show(done),
+      onProgress: ({ step, rows, bytes }) => progress.show({ step, count: rows, bytes }),
       onWait: () => undefined,
       signal: context.signal,
     })

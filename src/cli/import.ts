@@ -12,9 +12,8 @@ import {
 import { constants, setPriority } from 'node:os'
 import { join, resolve } from 'node:path'
 import { UsageError } from '../config.ts'
-import { type ImportReport, importFiles, type RejectedRow } from '../import/import-files.ts'
+import { importFiles, type RejectedRow } from '../import/import-files.ts'
 import { Refusal } from '../import/refusal.ts'
-import { describeKind } from '../import/refused-kinds.ts'
 import { findSourceFiles, type Format, formats, type SourceFile } from '../import/source-file.ts'
 import { normaliseTimestamp } from '../import/timestamp.ts'
 import { nearest } from '../nearest.ts'
@@ -23,8 +22,8 @@ import { changeResource, resources } from '../resources/index.ts'
 import type { Resource } from '../resources/resource.ts'
 import { openStoreForTrial, openStoreWriter, storeFiles } from '../store/open-store.ts'
 import type { Command, CommandContext, Input } from './command.ts'
+import { tellReport } from './import-report.ts'
 import { createProgress } from './progress.ts'
-import { formatCount } from './table.ts'
 
 const companiesWord = 'companies'
 const targets = [companiesWord, ...resources.map(({ name }) => name)]
@@ -135,7 +134,7 @@ async function runImport(input: Input, context: CommandContext): Promise<number>
       ...history,
       knownCompaniesOnly: switches.has('known-companies-only'),
       onRejected: rejects && ((rejected) => rejects.write(rejected)),
-      onProgress: (done) => progress.show(done),
+      onProgress: ({ step, rows, bytes }) => progress.show({ step, count: rows, bytes }),
       onWait: () => progress.tell('another command is writing to the store; waiting for its end'),
       signal: context.signal,
     })
@@ -255,65 +254,4 @@ function orExplain<T>(what: string, work: () => T): T {
     const reason = error instanceof Error ? error.message : String(error)
     throw new OperatorError(`${what}: ${reason}`)
   }
-}
-
-interface ReportOptions {
-  readonly input: Input
-  readonly context: CommandContext
-  readonly target: string
-  readonly isDryRun: boolean
-}
-
-function tellReport(report: ImportReport, options: ReportOptions): void {
-  const { stdout, stderr } = options.context
-  if (options.input.switches.has('json')) {
-    // Row by row, for programs.
-    const told = { resource: options.target, ...report, kinds: undefined }
-    stdout.write(`${JSON.stringify(told)}\n`)
-    return
-  }
-  for (const kind of report.kinds) stderr.write(`${describeKind(kind)}\n`)
-  const untold = report.counts.refused - report.kinds.reduce((sum, { rows }) => sum + rows, 0)
-  if (untold > 0) stderr.write(`… and ${formatCount(untold)} more\n`)
-  stdout.write(`${reportLines(report, options).join('\n')}\n`)
-}
-
-function reportLines(
-  { counts, version, elapsedMs }: ImportReport,
-  options: ReportOptions,
-): string[] {
-  const all: readonly (readonly [string, number])[] = [
-    ['read', counts.read],
-    ['inserted', counts.inserted],
-    ['updated', counts.updated],
-    ['unchanged', counts.unchanged],
-    ['refused', counts.refused],
-    ['removed', counts.removed],
-    ['companies created', counts.companiesCreated],
-    ...(counts.recorded > 0
-      ? ([[`${changeResource.name} recorded`, counts.recorded]] as const)
-      : []),
-  ]
-  // What would have been inserted reads as if it were, above a line that says it was not.
-  const isNothing = version === undefined && !options.isDryRun
-  const rows = all.filter(([name]) => !isNothing || name === 'read' || name === 'refused')
-  const rate = Math.round(counts.read / Math.max(elapsedMs / 1_000, 0.001))
-  const took = `in ${(elapsedMs / 1_000).toFixed(1)} s (${formatCount(rate)} rows/s)`
-  return [
-    `${options.target} of the source ${options.input.options['source'] ?? 'default'}`,
-    ...rows.map(([name, count]) => `  ${name.padEnd(18)}${formatCount(count).padStart(14)}`),
-    outcome(counts.refused, version, options.isDryRun, took),
-  ]
-}
-
-function outcome(
-  refused: number,
-  version: number | undefined,
-  isDryRun: boolean,
-  took: string,
-): string {
-  if (version !== undefined) return `Committed as version ${version} ${took}.`
-  if (isDryRun) return `Dry run: nothing was changed; checked ${took}.`
-  const rows = refused === 1 ? '1 row was' : `${formatCount(refused)} rows were`
-  return `Nothing was loaded: ${rows} refused. Mend them, or load the others with --rejects FILE.`
 }

@@ -2,10 +2,11 @@
 
 import { UsageError } from '../config.ts'
 import { resources } from '../resources/index.ts'
+import { shortMoment } from '../short-moment.ts'
 import { openStoreInspector } from '../store/open-store.ts'
 import type { LoggedImport } from '../store/store.ts'
 import type { Command } from './command.ts'
-import { formatCount, formatMoment, oneLine, shortMoment } from './table.ts'
+import { formatCount, formatMoment, oneLine } from './table.ts'
 
 const limitDefault = 20
 const limitMax = 1_000_000

@@ -1,8 +1,16 @@
 // Long work shows itself: a bar on a terminal, a plain line now and then elsewhere.
 
 import cliProgress from 'cli-progress'
-import type { Progress } from '../import/import-files.ts'
 import type { CommandContext } from './command.ts'
+import { formatCount } from './table.ts'
+
+/** How far a command has come. */
+interface Progress {
+  readonly step: string
+  /** What is counted so far, such as rows. */
+  readonly count: number
+  readonly bytes: number
+}
 
 /** What a command shows of its work while it goes on; all of it on standard error. */
 export interface ProgressDisplay {
@@ -13,25 +21,34 @@ export interface ProgressDisplay {
 }
 
 const lineEveryMs = 5_000
-const barFormat = '{step} [{bar}] {percentage}% | {rows} rows | {rate} rows/s'
-const unboundedFormat = '{step} | {rows} rows | {rate} rows/s'
+const barFormat = '{step} [{bar}] {percentage}% | {counted}'
+const unboundedFormat = '{step} | {counted}'
 
-/** @param totalBytes is undefined where it cannot be known, as on standard input. */
+/**
+ * @param totalBytes is undefined where it cannot be known, as on standard input.
+ * @param unit what is counted.
+ */
 export function createProgress(
   { stderr, now }: CommandContext,
   totalBytes: number | undefined,
+  unit = 'rows',
 ): ProgressDisplay {
   const startedAt = now()
-  const rate = (rows: number) => Math.round(rows / Math.max((now() - startedAt) / 1_000, 0.001))
+  const counted = (count: number, separator: string) => {
+    const rate = Math.round(count / Math.max((now() - startedAt) / 1_000, 0.001))
+    return `${formatCount(count)} ${unit}${separator}${formatCount(rate)} ${unit}/s`
+  }
   return stderr.isTTY
-    ? createBar(stderr, totalBytes, rate)
-    : createLines(stderr, startedAt, now, rate)
+    ? createBar(stderr, totalBytes, counted)
+    : createLines(stderr, startedAt, now, counted)
 }
+
+type Counted = (count: number, separator: string) => string
 
 function createBar(
   stderr: NodeJS.WriteStream,
   totalBytes: number | undefined,
-  rate: (rows: number) => number,
+  counted: Counted,
 ): ProgressDisplay {
   const bar = new cliProgress.SingleBar(
     {
@@ -45,12 +62,8 @@ function createBar(
   )
   let isShown = false
   return {
-    show({ step, rows, bytes }) {
-      const payload = {
-        step,
-        rows: rows.toLocaleString('en'),
-        rate: rate(rows).toLocaleString('en'),
-      }
+    show({ step, count, bytes }) {
+      const payload = { step, counted: counted(count, ' | ') }
       if (!isShown) bar.start(totalBytes ?? 0, bytes, payload)
       isShown = true
       bar.update(bytes, payload)
@@ -69,15 +82,14 @@ function createLines(
   stderr: NodeJS.WriteStream,
   startedAt: number,
   now: () => number,
-  rate: (rows: number) => number,
+  counted: Counted,
 ): ProgressDisplay {
   let nextAt = startedAt + lineEveryMs
   return {
-    show({ step, rows }) {
+    show({ step, count }) {
       if (now() < nextAt) return
       nextAt = now() + lineEveryMs
-      const count = rows.toLocaleString('en')
-      stderr.write(`${step}: ${count} rows, ${rate(rows).toLocaleString('en')} rows/s\n`)
+      stderr.write(`${step}: ${counted(count, ', ')}\n`)
     },
     tell: (line) => void stderr.write(`${line}\n`),
     end: () => undefined,

@@ -85,7 +85,7 @@ export interface RunningServer {
 }
 
 /** How many processes are to answer requests. */
-export function workerCount({ workers }: Settings): number {
+function workerCount({ workers }: Settings): number {
   return workers === 'auto' ? availableParallelism() : Number(workers)
 }
 

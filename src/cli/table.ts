@@ -33,8 +33,3 @@ export function formatDay(moment: number): string {
 export function formatMoment(moment: number): string {
   return new Date(moment).toISOString().slice(0, 19).replace('T', ' ')
 }
-
-/** A moment in the form of the wire, short where it is the first of its day. */
-export function shortMoment(moment: string): string {
-  return moment.replace('T00:00:00Z', '')
-}

@@ -13,7 +13,7 @@ import {
 export const taggedPath = pathOf(showcaseId, 'pos_terminals')
 
 /** What the banner is made of. */
-export interface BannerFacts {
+interface BannerFacts {
   readonly db: string
   /** Where the server is reached, without a slash at the end. */
   readonly url: string

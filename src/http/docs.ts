@@ -7,7 +7,7 @@ import type { FastifyInstance } from 'fastify'
 import { chooseCoding, encode, varyByCoding } from './compression.ts'
 import type { OpenApi } from './openapi.ts'
 
-export const docsPaths = { document: '/openapi.json', page: '/docs' } as const
+const docsPaths = { document: '/openapi.json', page: '/docs' } as const
 
 const assetFolder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))
 

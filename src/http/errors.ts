@@ -26,7 +26,7 @@ export class ApiError extends Error {
 const keyInMessage = /dossier_[0-9A-Za-z]+/g
 
 /**
- * The body of a failure: the seed's section 7. Where a message repeats what the client gave, and
+ * The body of a failure: contract section 4. Where a message repeats what the client gave, and
  * that was a key in the wrong place, the key is left out: answers are logged and shown by clients.
  */
 export function failureBody(code: number, message: string): string {

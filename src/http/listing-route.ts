@@ -12,7 +12,7 @@ import { type PageRequest, parseCompanyId, parsePageRequest } from './parameters
 import { hasBody, readBody } from './request-body.ts'
 
 /** What the route reads from. */
-export interface ListingSource {
+interface ListingSource {
   readonly store: StoreReader
   readonly cache: PageCache
   readonly metrics: Pick<Metrics, 'countPage'> | undefined

@@ -25,7 +25,7 @@ export interface Metrics {
 }
 
 /** Where the figures come from that are only looked up when somebody asks. */
-export interface MetricsSource {
+interface MetricsSource {
   readonly resources: readonly Resource[]
   readonly version: string
   /** Rejects where the store does not answer. */

@@ -267,7 +267,7 @@ function schemaComponents(resources: readonly Resource[]): Readonly<Record<strin
   const ok: JsonSchema = {
     type: 'object',
     description: 'All is well',
-    properties: { ok: { const: true } },
+    properties: { ok: { type: 'boolean', const: true } },
     required: ['ok'],
     additionalProperties: false,
   }
@@ -320,7 +320,7 @@ const failureSchema: JsonSchema = {
 
 function pageSchema(resource: Resource): JsonSchema {
   const properties = {
-    ok: { const: true },
+    ok: { type: 'boolean', const: true },
     [resource.name]: {
       type: 'array',
       maxItems: parameters.limit.maximum,

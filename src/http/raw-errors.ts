@@ -24,7 +24,7 @@ const statusOfCode: Readonly<Record<string, number>> = {
 export const brokenLinesMax = 20
 
 /** Logs a broken request that was answered. */
-export type TellBroken = (requestId: string, status: number, reason: string | undefined) => void
+type TellBroken = (requestId: string, status: number, reason: string | undefined) => void
 
 /**
  * Whoever sends garbage fills no disk: what is beyond the most lines of a second is counted, and

@@ -7,7 +7,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { badRequest, statusError } from './errors.ts'
 
 /** The largest body, in bytes. */
-export const bodyBytesMax = 16_384
+const bodyBytesMax = 16_384
 
 const jsonType = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i
 

@@ -21,7 +21,7 @@ export type SourceRow = Readonly<Record<string, unknown>>
 /** Checks a row; what it returns beside a refusal is what the store stages. */
 export type CheckRow = (row: SourceRow) => StagedRow | Refusal
 
-/** The columns that a row may have beside the fields of its record. */
+/** The column of the source's own natural key. */
 const keyColumn = 'key'
 
 /** The columns that a source of this resource may have. */
@@ -80,7 +80,7 @@ export function recordRow(staged: StagedRow): SourceRow {
 }
 
 /** A refusal that names the column and the nearest one that is known. */
-export function unknownColumn(column: string, known: Iterable<string>): Refusal {
+function unknownColumn(column: string, known: Iterable<string>): Refusal {
   const near = nearest(column, known)
   return new Refusal(
     near ? `is no known column; did you mean ${near}?` : 'is no known column',

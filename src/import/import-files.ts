@@ -35,7 +35,7 @@ export interface ImportRequest {
   readonly onRejected: ((rejected: RejectedRow) => void) | undefined
   readonly onProgress: (progress: Progress) => void
   readonly onWait: () => void
-  /** Ends the import between two batches, and nothing is changed. */
+  /** Ends the import, and nothing is changed. */
   readonly signal: AbortSignal
 }
 
@@ -87,6 +87,7 @@ export async function importFiles(
     columns: request.resource && recordColumns(request.resource),
     requiredColumns: request.resource ? [] : companyNameColumns,
     onBytes: (read) => (bytes += read),
+    signal: request.signal,
   })
   const recording =
     request.recordIn && recordingOf(request.resource, request.recordIn, request.source)

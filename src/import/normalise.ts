@@ -35,7 +35,7 @@ export function normaliseText(value: unknown, bytesMax = textBytesMax): string |
 }
 
 /** An integer, or its plain decimal digits as text; null when blank. */
-export function normaliseInteger(value: unknown): number | null | Refusal {
+function normaliseInteger(value: unknown): number | null | Refusal {
   if (isBlank(value)) return null
   if (typeof value === 'number' || (typeof value === 'string' && decimalDigits.test(value))) {
     const number = Number(value)

@@ -65,7 +65,7 @@ function parseRow(bytes: Buffer): SourceRow | Refusal {
     value = JSON.parse(text)
   } catch (error) {
     const why = error instanceof Error ? error.message : ''
-    return new Refusal(`is not valid JSON (${why.replace(/, "?\.\.\..*/s, '')})`, undefined, text)
+    return new Refusal(`is not valid JSON (${why.replace(/, "[^]*$/, '')})`, undefined, text)
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return new Refusal('must be a JSON object', undefined, value)

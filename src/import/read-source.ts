@@ -30,7 +30,7 @@ export interface Source {
 }
 
 /** What a source is opened with. */
-export interface SourceOptions {
+interface SourceOptions {
   readonly files: readonly SourceFile[]
   /** The text of a mapping; undefined where the columns already bear the specification's names. */
   readonly mapping: string | undefined
@@ -39,6 +39,8 @@ export interface SourceOptions {
   /** The columns that a source must have, told before the first row. */
   readonly requiredColumns: readonly string[]
   readonly onBytes: (bytes: number) => void
+  /** Ends the reading. */
+  readonly signal: AbortSignal
 }
 
 /** Opens a source; its faults come while its batches are read, as OperatorError. */
@@ -55,12 +57,12 @@ export function openSource(options: SourceOptions): Source {
 }
 
 async function* readJsonFiles(
-  { files, onBytes }: SourceOptions,
+  { files, onBytes, signal }: SourceOptions,
   digests: ImportedFile[],
 ): AsyncGenerator<PlacedRow[]> {
   for (const [file, sourceFile] of files.entries()) {
     const digest: FileDigest = { bytes: 0, sha256: '' }
-    const bytes = readBytes(sourceFile, digest, onBytes)
+    const bytes = readBytes(sourceFile, digest, onBytes, signal)
     const batches =
       sourceFile.format === 'ndjson' ? readNdjson(bytes) : readJson(sourceFile.name, bytes)
     for await (const rows of batches) yield rows.map((row) => withFile(file, row))
@@ -81,13 +83,13 @@ async function* readColumnarFiles(
   options: SourceOptions,
   digests: ImportedFile[],
 ): AsyncGenerator<PlacedRow[]> {
-  const { files, mapping, onBytes } = options
+  const { files, mapping } = options
   const folder = mkdtempSync(join(tmpdir(), 'dossier-import-'))
   try {
     const prepared = []
     for (const file of files) {
       const digest: FileDigest = { bytes: 0, sha256: '' }
-      prepared.push(await prepareColumnarFile(file, folder, digest, onBytes))
+      prepared.push(await prepareColumnarFile(file, folder, digest, options))
       digests.push({ name: file.name, ...digest })
     }
     const source = await openColumnarSource(prepared, mapping)

@@ -1,6 +1,7 @@
 // What changed between two extracts, as records of the resource that tells of changes.
 
 import type { ChangeFields, HistoryTrait, Resource } from '../resources/resource.ts'
+import { targetOf } from '../store/order-of-extracts.ts'
 import type { Difference, Recording, Standing } from '../store/store.ts'
 import { OperatorError } from '../operator-error.ts'
 import { attributeText, byCodePoint, presenceAttr } from './attribute-text.ts'
@@ -34,7 +35,7 @@ export function recordingOf(
   const check = checkRecord(history)
   return {
     resource: history,
-    source: `${source}/${resource?.name ?? 'companies'}`,
+    source: `${source}/${targetOf({ resource })}`,
     record: (difference) =>
       changesOf(difference.before, difference.after).map((change) => {
         const row = check(changeRow(changeFields, difference, change))
@@ -63,7 +64,7 @@ function changeRow(fields: ChangeFields, difference: Difference, change: Change)
 }
 
 /** Whether the company came back or went, then each attribute that differs, by name. */
-export function companyChanges(before: Standing, after: Standing): Change[] {
+function companyChanges(before: Standing, after: Standing): Change[] {
   const changes: Change[] = []
   if (before.isPresent !== after.isPresent) {
     const presence = ({ isPresent }: Standing) => (isPresent ? 'present' : 'absent')

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import { constants, createReadStream, accessSync, globSync, statSync } from 'node:fs'
-import type { Readable } from 'node:stream'
+import { addAbortSignal, type Readable } from 'node:stream'
 import { createGunzip, createZstdDecompress } from 'node:zlib'
 import { nearest } from '../nearest.ts'
 import { OperatorError } from '../operator-error.ts'
@@ -34,6 +34,13 @@ const formatOfEnding: Readonly<Record<string, Format>> = {
   tsv: 'tsv',
   tab: 'tsv',
   parquet: 'parquet',
+}
+
+/** What is no format of ours, by its ending, and how it becomes one. */
+const unpackedBy: Readonly<Record<string, string>> = {
+  zip: 'unzip -p',
+  bz2: 'bzip2 -dc',
+  xz: 'xz -dc',
 }
 
 /**
@@ -81,6 +88,13 @@ function describe(name: string, format: Format | undefined): SourceFile {
   }
   const { compression, ending } = endingOf(name)
   const known = format ?? formatOfEnding[ending]
+  const unpacker = format === undefined ? unpackedBy[ending] : undefined
+  if (unpacker !== undefined) {
+    throw new OperatorError(
+      `${name} is packed in a way that is not read; ` +
+        `unpack it first, or: ${unpacker} ${name} | dossier import … - --format FORMAT`,
+    )
+  }
   if (known === undefined) {
     const near = nearest(ending, Object.keys(formatOfEnding))
     throw new OperatorError(
@@ -105,15 +119,17 @@ function endingOf(name: string): { compression: SourceFile['compression']; endin
  *
  * @param digest is filled in at the end with the size and SHA-256 of the file as stored.
  * @param onBytes is told how many stored bytes each step has read.
+ * @param signal ends it, also while it waits for bytes that may never come.
  * @throws OperatorError where the file ends too early or is not compressed as its name says.
  */
 export async function* readBytes(
   file: SourceFile,
   digest: FileDigest,
   onBytes: (bytes: number) => void,
+  signal: AbortSignal,
 ): AsyncGenerator<Buffer> {
   const hash = createHash('sha256')
-  const stored = openStored(file)
+  const stored = addAbortSignal(signal, openStored(file))
   stored.on('data', (chunk: Buffer) => {
     hash.update(chunk)
     digest.bytes += chunk.length
@@ -123,12 +139,14 @@ export async function* readBytes(
   try {
     for await (const chunk of unpacked) yield chunk as Buffer
     // The decompressor of zstd stops in silence at bytes that begin no frame.
-    if ('bytesWritten' in unpacked && Number(unpacked.bytesWritten) < digest.bytes) {
+    const isPacked = file.compression !== 'none' && 'bytesWritten' in unpacked
+    if (isPacked && Number(unpacked.bytesWritten) < digest.bytes) {
       throw new OperatorError(
         `${file.name} is not a whole ${file.compression} file: it goes on behind its last frame`,
       )
     }
   } catch (error) {
+    signal.throwIfAborted()
     throw explain(file, error)
   } finally {
     stored.destroy()
@@ -140,8 +158,9 @@ export async function* readBytes(
 const chunkBytes = 256 << 10
 
 function openStored(file: SourceFile): Readable {
+  // Read as a file, a terminal or a pipe at rest would hold a thread, and with it the process.
   return file.name === '-'
-    ? createReadStream('', { fd: 0, autoClose: false, highWaterMark: chunkBytes })
+    ? process.stdin
     : createReadStream(file.name, { highWaterMark: chunkBytes })
 }
 

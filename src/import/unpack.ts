@@ -14,6 +14,12 @@ const lineBytesMax = 16 << 20
 /** Characters by which DuckDB would take a path for a pattern, a home or an address. */
 const isPattern = /[*?[\]{}]|^~|:\/\//
 
+/** What a reading tells, and what ends it. */
+interface Reading {
+  readonly onBytes: (bytes: number) => void
+  readonly signal: AbortSignal
+}
+
 /**
  * Reads a file through once, so that DuckDB meets nothing that it would pass over in silence.
  *
@@ -25,7 +31,7 @@ export async function prepareColumnarFile(
   file: SourceFile,
   folder: string,
   digest: FileDigest,
-  onBytes: (bytes: number) => void,
+  { onBytes, signal }: Reading,
 ): Promise<ColumnarFile> {
   const isStored = file.compression === 'none' && file.size !== undefined
   const isPlain = isStored && !isPattern.test(file.name)
@@ -37,7 +43,7 @@ export async function prepareColumnarFile(
   const utf8 = createUtf8Check(file.name, file.format === 'json' ? Infinity : lineBytesMax)
   let start = Buffer.alloc(0)
   try {
-    for await (const chunk of readBytes(file, digest, onBytes)) {
+    for await (const chunk of readBytes(file, digest, onBytes, signal)) {
       if (isText) utf8.check(chunk)
       if (start.length < headerBytesMax) start = Buffer.concat([start, chunk])
       await orExplain(folder, () => copy?.writeFile(chunk))

@@ -11,7 +11,7 @@ export interface Client {
 }
 
 /** Too many attempts have failed: nothing is looked at for so many seconds. */
-export interface Wait {
+interface Wait {
   readonly waitSeconds: number
 }
 
@@ -20,7 +20,7 @@ export interface Wait {
  *
  * @param client is asked for its address only where that matters.
  */
-export type Authenticate = (
+type Authenticate = (
   authorization: string | undefined,
   client: Client,
 ) => Awaitable<KeyRecord | Wait | undefined>

@@ -5,7 +5,7 @@ import type { Rate } from '../rate.ts'
 import { createWindows } from './windows.ts'
 
 /** How many keys are counted at a time; beyond it, some key's window begins anew. */
-export const limitedKeysMax = 1_000_000
+const limitedKeysMax = 1_000_000
 
 /** How often was counted in a window, this time included, and how long the window still lasts. */
 export interface Counted {

@@ -21,7 +21,7 @@ export interface RateVerdict {
 }
 
 /** Counts a request of a key; undefined where the key has no limit. */
-export type LimitRate = (key: KeyRecord) => Awaitable<RateVerdict | undefined>
+type LimitRate = (key: KeyRecord) => Awaitable<RateVerdict | undefined>
 
 /** A rate, and how it is told to clients. */
 export interface Policy {

@@ -33,7 +33,7 @@ export interface SharedWindows {
 }
 
 /** Told once when Redis stops answering, and once when it answers again. */
-export interface SharedListener {
+interface SharedListener {
   onAway(reason: string): void
   onBack(): void
 }

@@ -6,7 +6,7 @@ import type { KeyUse } from '../store/usage.ts'
 export const usesMax = 100_000
 const hourMs = 3_600_000
 
-export interface Uses {
+interface Uses {
   /** Counts a request of a key. */
   readonly count: (keyId: number) => void
   /** Adds what was counted elsewhere, or was taken and could not be written. */

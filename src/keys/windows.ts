@@ -1,13 +1,13 @@
 // Counts of many clients, each in a window of time of its own, in a bounded amount of memory.
 
 /** A client's window: how often it was counted, and when the window ends. */
-export interface Window {
+interface Window {
   readonly count: number
   /** In milliseconds, on the caller's clock. */
   readonly endsAt: number
 }
 
-export interface Windows<Id> {
+interface Windows<Id> {
   /** The window of a client that has not ended yet. */
   find(id: Id, now: number): Window | undefined
   /** Counts once for a client; its window begins now where it has none. */

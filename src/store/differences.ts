@@ -26,7 +26,7 @@ interface OpenStanding extends Standing {
 }
 
 /** Collects rows that come in the order of their companies. */
-export interface DifferenceCollector {
+interface DifferenceCollector {
   /** Gives the difference of the company before, where this row is of the next one. */
   add(row: DifferenceRow): Difference | undefined
   /** Gives the last difference. */

@@ -69,7 +69,7 @@ export async function openStoreInspector(
     listImports: (limit) => listImports(connection, limit),
     findCompany: (name) => findCompany(connection, name),
     verify: (checks, onStep) => verify(connection, resources, checks, onStep),
-    backup: (path) => backUp(connection, path),
+    backup: (path, watch) => backUp(connection, path, watch),
     close: () => connection.close(),
   }
 }

@@ -1,10 +1,11 @@
 // The order of a source's extracts, which is the same whichever database is behind the store.
 
 import { OperatorError } from '../operator-error.ts'
+import { shortMoment } from '../short-moment.ts'
 import type { ImportPlan } from './store.ts'
 
 /** What the log of imports calls what is imported. */
-export function targetOf({ resource }: ImportPlan): string {
+export function targetOf({ resource }: Pick<ImportPlan, 'resource'>): string {
   return resource?.name ?? 'companies'
 }
 
@@ -17,12 +18,8 @@ export function targetOf({ resource }: ImportPlan): string {
 export function refuseOlder(plan: ImportPlan, asOf: string, last: string | null): void {
   if (last === null || last <= asOf) return
   throw new OperatorError(
-    `the extract is as of ${day(asOf)}, but ${targetOf(plan)} of the source ${plan.source} ` +
-      `have been imported as of ${day(last)}; import extracts in the order of their days`,
+    `the extract is as of ${shortMoment(asOf)}, but ${targetOf(plan)} of the source ` +
+      `${plan.source} have been imported as of ${shortMoment(last)}; ` +
+      'import extracts in the order of their days',
   )
-}
-
-/** A moment of the wire, short where it is the first of its day. */
-function day(moment: string): string {
-  return moment.replace('T00:00:00Z', '')
 }

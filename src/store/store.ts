@@ -266,6 +266,12 @@ export interface Verification {
   readonly notes: readonly string[]
 }
 
+/** Who waits for a copy: is told of it, and may give it up. */
+export interface CopyWatch {
+  onProgress(bytes: number, totalBytes: number): void
+  readonly signal: AbortSignal
+}
+
 /** What an operator may see of a store; nothing here changes it. */
 export interface StoreInspector {
   /** The last `limit` imports, the newest first. */
@@ -274,7 +280,7 @@ export interface StoreInspector {
   /** Looks at everything that is stored, in one snapshot. */
   verify(checks: StoredChecks, onStep: (step: string) => void): Promise<Verification>
   /** Copies the store as one snapshot into a new file; gives the copy's bytes. */
-  backup(path: string): Promise<number>
+  backup(path: string, watch: CopyWatch): Promise<number>
   close(): Awaitable<void>
 }
 

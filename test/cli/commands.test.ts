@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -54,6 +55,9 @@ const mistakes: readonly (readonly [args: readonly string[], says: RegExp])[] = 
     ['import', 'rights', 'x.csv', '--snapshto'],
     /--snapshto is no option.*did you mean --snapshot\?/,
   ],
+  [['import', 'rights', 'x.csv', '--snap'], /did you mean --snapshot\?/],
+  [['import', 'rights', 'x.csv', '--wrong'], /--wrong is no option of this command$/m],
+  [['help', 'imprt'], /imprt is no command; did you mean import\?/],
   [['import', 'rights', 'x.csv', '--map'], /--map needs a value/],
   [['import', 'rights', 'x.csv', '--source', 'a b'], /--source is "a b"/],
   [['import', 'rights', 'x.csv', '--dry-run=yes'], /takes no value/],
@@ -104,7 +108,7 @@ test('G9 a refused row ends an import with exit code 1, the place and the reason
   assert.equal(code, 1)
   assert.match(err, /^x\.ndjson: line 1: name: is no known column/m)
   assert.match(err, /^x\.ndjson: line 2: salary_from: 15\.45: must be an integer/m)
-  assert.match(out, /Nothing was loaded: 2 rows were refused/)
+  assert.match(out, /Nothing was loaded: 2 rows were refused. Mend them, or/)
   const counted = [...out.matchAll(/^ {2}(\w.*?) {2,}\d+$/gm)].map(([, name]) => name)
   assert.deepEqual(counted, ['read', 'refused'], 'and no count reads as if something had been')
 })
@@ -203,12 +207,12 @@ test('an import that is interrupted changes nothing and says so', async (t) => {
   })
   let err = ''
   child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()))
-  const feed = setInterval(() => child.stdin.write(row(1).repeat(3_000)), 20)
   child.stdin.on('error', () => undefined)
-  await sleep(1_000)
+  // More than a pipe holds: once it has gone, the import reads, and then waits for more.
+  child.stdin.write(row(1).repeat(100_000))
+  await once(child.stdin, 'drain')
   child.kill('SIGINT')
   const code = await new Promise((ended) => child.once('exit', ended))
-  clearInterval(feed)
   assert.equal(code, 130)
   assert.match(err, /interrupted; nothing was changed/)
   assert.equal(queryValue(join(folder, 'dossier.db'), 'select count(*) from rights'), 0)

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
-import { makeFolder, query } from '../support/import-rows.ts'
+import { importRows, makeFolder, query } from '../support/import-rows.ts'
 import { runDossier } from '../support/run-dossier.ts'
 import { storeAt, storeKind } from '../support/store-at.ts'
 import { type StoreFault, storeFaults } from '../support/store-faults.ts'
@@ -117,6 +117,35 @@ Latest events (2 of 2)
     'listings',
     'latest',
   ])
+})
+
+/** Names as they are mistyped, and the companies that are told then. */
+const slips: readonly (readonly [jurisdiction: string, identifier: string, near: RegExp])[] = [
+  ['GB', '9876543', /; did you mean GB 09876543\?$/m],
+  ['gb', '09876543', /; did you mean GB 09876543\?$/m],
+  ['GB', '09876534', /; did you mean GB 09876543\?$/m],
+  ['GB', '0987543', /; did you mean GB 09876543\?$/m],
+  ['GB', '098765443', /; did you mean GB 09876543\?$/m],
+  ['GB', '09876553', /; did you mean GB 09876543, or GB 09876552\?$/m],
+  ['09876543', 'GB', /; did you mean GB 09876543\?$/m],
+  ['DE', 'hrb 12', /; did you mean DE HRB 12\?$/m],
+  ['GB', '11111111', /is not in the registry$/m],
+  ['GB', '1'.repeat(1_000), /is not in the registry$/m],
+]
+
+test('company names the ones that a mistyped name may have stood for', async (t) => {
+  const path = join(makeFolder(t), 'registry.db')
+  const db = storeAt(path)
+  await importRows(path, 'companies', [
+    { jurisdiction: 'GB', identifier: '09876543' },
+    { jurisdiction: 'GB', identifier: '09876552' },
+    { jurisdiction: 'DE', identifier: 'HRB 12' },
+  ])
+  for (const [jurisdiction, identifier, near] of slips) {
+    const { code, err } = await runDossier('.', ['company', jurisdiction, identifier, '--db', db])
+    assert.equal(code, 1)
+    assert.match(err, near)
+  }
 })
 
 test('verify finds a store sound, and tells its counts', async (t) => {

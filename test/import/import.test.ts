@@ -96,6 +96,8 @@ const broken: Readonly<Record<string, readonly [bytes: string | Buffer, says: Re
   'cut.json': ['[{"id":1,"company_id":7},', /ends in the middle of its JSON array/],
   'bracket.json': ['[{"id":1,"company_id":7}}', /wrong bracket/],
   'more.json': ['[{"id":1,"company_id":7}] x', /goes on after the end/],
+  'no.parquet': ['', /too small to be a Parquet file$/],
+  'all.csv.zip': ['', /unpack it first, or: unzip -p \S+all\.csv\.zip \| dossier import … -/],
   'what.xyz': ['', /unknown format/],
 }
 

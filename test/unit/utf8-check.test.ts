@@ -20,7 +20,7 @@ async function prepare(folder: string, bytes: Buffer) {
     file,
     folder,
     { bytes: 0, sha256: '' },
-    () => undefined,
+    { onBytes: () => undefined, signal: new AbortController().signal },
   )
   return prepared.header
 }

@@ -29,7 +29,7 @@ export interface CsvHeader {
 }
 
 /** The rows of a columnar or mapped source. */
-export interface ColumnarSource {
+interface ColumnarSource {
   readonly columns: readonly string[]
   /** The JSON texts of the rows, in batches. */
   readonly rows: AsyncIterable<string[]>
@@ -86,6 +86,7 @@ const sqlPart = /'(?:[^']|'')*'|"(?:[^"]|"")*"|\$(\w*)\$[^]*?\$\1\$|--[^\n]*|\/\
 function withoutSemicolon(mapping: string): string {
   const parts = mapping.match(sqlPart) ?? []
   const end = parts.findLastIndex((part) => !/^(?:;|\s|--|\/\*)/.test(part))
+  if (end < 0) throw new OperatorError('the mapping holds no SELECT')
   return `${parts.slice(0, end + 1).join('')}\n`
 }
 
@@ -172,7 +173,10 @@ function explain(error: unknown): unknown {
   const end = lines.findIndex((line) => /^(Possible fixes|LINE \d|file = )/.test(line))
   const told = lines.slice(0, end < 0 ? 3 : end).filter((line) => line !== '')
   const file = lines.find((line) => line.startsWith('file = '))?.slice('file = '.length)
-  const near = lines.find((line) => /^LINE \d/.test(line))
+  // Our own words around a mapping, and a view that is ours alone, tell an operator nothing.
+  const near = lines
+    .find((line) => /^LINE \d(?!.*\bread_\w+\()/.test(line))
+    ?.replace(/^(LINE 1: )describe /, '$1')
   const message = [file, told.join('; ').slice(0, 400), file ? undefined : near]
   return new OperatorError(message.filter((part) => part).join(': '), { cause: error })
 }

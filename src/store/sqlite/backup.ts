@@ -4,10 +4,11 @@ import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSyn
 import { dirname, resolve } from 'node:path'
 import { backup, type DatabaseSync } from 'node:sqlite'
 import { OperatorError } from '../../operator-error.ts'
+import type { CopyWatch } from '../store.ts'
 import { storeError } from './open.ts'
 
-/** All pages in one step: SQLite begins anew where another process commits between two steps. */
-const pagesPerStep = 2 ** 31 - 1
+/** A few MiB: between two steps the copy is told of, and may be given up. */
+const pagesPerStep = 256
 
 /**
  * Copies the store as it stands at one moment; gives the copy's bytes.
@@ -15,24 +16,46 @@ const pagesPerStep = 2 ** 31 - 1
  * The copy bears its name only once it is whole and on the disk. Its file is written from the
  * start, so what stood there before is never half-replaced: an existing file is refused.
  *
- * @throws OperatorError where the file exists or cannot be written.
+ * @throws OperatorError where the file exists or cannot be written; the reason of the signal.
  */
-export async function backUp(db: DatabaseSync, path: string): Promise<number> {
+export async function backUp(db: DatabaseSync, path: string, watch: CopyWatch): Promise<number> {
   if (existsSync(path)) throw new OperatorError(`${path} exists; name a new file for the copy`)
   const folder = dirname(resolve(path))
   if (!existsSync(folder)) throw new OperatorError(`${folder} does not exist; make it first`)
   const part = `${path}.part`
   rmSync(part, { force: true })
   try {
-    await backup(db, part, { rate: pagesPerStep })
+    await copyPages(db, part, watch)
     flush(part)
     renameSync(part, path)
     flush(folder)
     return statSync(path).size
   } catch (error) {
+    watch.signal.throwIfAborted()
     throw explain(path, error)
   } finally {
     for (const ending of ['', '-journal', '-wal', '-shm']) rmSync(part + ending, { force: true })
+  }
+}
+
+async function copyPages(db: DatabaseSync, part: string, watch: CopyWatch): Promise<void> {
+  const { page_size: pageSize, page_count: pages } = db
+    .prepare('select page_size, page_count from pragma_page_size, pragma_page_count')
+    .get() as { page_size: number; page_count: number }
+  watch.onProgress(0, pages * pageSize)
+  // Without a snapshot, SQLite would begin anew where another process commits between two steps.
+  db.exec('begin')
+  try {
+    db.prepare('select count(*) from sqlite_schema').get()
+    await backup(db, part, {
+      rate: pagesPerStep,
+      progress({ totalPages, remainingPages }) {
+        watch.signal.throwIfAborted()
+        watch.onProgress((totalPages - remainingPages) * pageSize, totalPages * pageSize)
+      },
+    })
+  } finally {
+    db.exec('rollback')
   }
 }
 

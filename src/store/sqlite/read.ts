@@ -20,7 +20,7 @@ const headTables = (name: string) => `
   where c.id = $company`
 
 /**
- * Records and head in one statement, so from one snapshot (design.md, fourth idea).
+ * Records and head in one statement, so from one snapshot.
  *
  * The inner select is ordered, and SQLite feeds it to the aggregate in that order; an `order by`
  * within the aggregate would sort once more, which takes as long again. Handed out as a blob, the

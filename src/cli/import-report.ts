@@ -1,0 +1,73 @@
+// What an import has done, as it is told: the rows that it refused, and how many of each fate.
+
+import type { ImportReport } from '../import/import-files.ts'
+import { describeKind } from '../import/refused-kinds.ts'
+import { changeResource } from '../resources/index.ts'
+import type { CommandContext, Input } from './command.ts'
+import { formatCount } from './table.ts'
+
+interface ReportOptions {
+  readonly input: Input
+  readonly context: CommandContext
+  readonly target: string
+  readonly isDryRun: boolean
+}
+
+/** The report on standard output, and the refused rows before it on standard error. */
+export function tellReport(report: ImportReport, options: ReportOptions): void {
+  const { stdout, stderr } = options.context
+  if (options.input.switches.has('json')) {
+    // Row by row, for programs.
+    const told = { resource: options.target, ...report, kinds: undefined }
+    stdout.write(`${JSON.stringify(told)}\n`)
+    return
+  }
+  for (const kind of report.kinds) stderr.write(`${describeKind(kind)}\n`)
+  const untold = report.counts.refused - report.kinds.reduce((sum, { rows }) => sum + rows, 0)
+  if (untold > 0) stderr.write(`… and ${formatCount(untold)} more\n`)
+  stdout.write(`${reportLines(report, options).join('\n')}\n`)
+}
+
+function reportLines(
+  { counts, version, elapsedMs }: ImportReport,
+  options: ReportOptions,
+): string[] {
+  const all: readonly (readonly [string, number])[] = [
+    ['read', counts.read],
+    ['inserted', counts.inserted],
+    ['updated', counts.updated],
+    ['unchanged', counts.unchanged],
+    ['refused', counts.refused],
+    ['removed', counts.removed],
+    ['companies created', counts.companiesCreated],
+    ...(counts.recorded > 0
+      ? ([[`${changeResource.name} recorded`, counts.recorded]] as const)
+      : []),
+  ]
+  // What would have been inserted reads as if it were, above a line that says it was not.
+  const isNothing = version === undefined && !options.isDryRun
+  const rows = all.filter(([name]) => !isNothing || name === 'read' || name === 'refused')
+  const rate = Math.round(counts.read / Math.max(elapsedMs / 1_000, 0.001))
+  const took = `in ${(elapsedMs / 1_000).toFixed(1)} s (${formatCount(rate)} rows/s)`
+  return [
+    `${options.target} of the source ${options.input.options['source'] ?? 'default'}`,
+    ...rows.map(([name, count]) => `  ${name.padEnd(18)}${formatCount(count).padStart(14)}`),
+    outcome(counts.refused, version, options.isDryRun, took),
+  ]
+}
+
+function outcome(
+  refused: number,
+  version: number | undefined,
+  isDryRun: boolean,
+  took: string,
+): string {
+  if (version !== undefined) return `Committed as version ${version} ${took}.`
+  if (isDryRun) return `Dry run: nothing was changed; checked ${took}.`
+  const [rows, them] =
+    refused === 1 ? ['1 row was', 'it'] : [`${formatCount(refused)} rows were`, 'them']
+  return (
+    `Nothing was loaded: ${rows} refused. ` +
+    `Mend ${them}, or load the others with --rejects FILE.`
+  )
+}

@@ -1,0 +1,46 @@
+// Companies that a mistyped name may have stood for, found by trying each slip of the hand: what
+// that takes does not grow with the registry, as holding the name against all others would.
+
+import type { StoreInspector } from '../store/store.ts'
+
+const identifierLengthMax = 24
+const toldMax = 3
+const digits = '0123456789'
+const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'
+
+/** The names of the first few companies that are one slip away from a name. */
+export async function nearCompanies(
+  inspector: Pick<StoreInspector, 'findCompany'>,
+  jurisdiction: string,
+  identifier: string,
+): Promise<string[]> {
+  const near: string[] = []
+  if (identifier.length > identifierLengthMax) return near
+  const area = jurisdiction.toUpperCase()
+  const others = new Set([identifier, ...mistypings(identifier.toUpperCase())])
+  const names: [string, string][] = [...others].map((other) => [area, other])
+  for (const name of [...names, [identifier, jurisdiction] as const]) {
+    if ((await inspector.findCompany(name)) !== undefined) near.push(name.join(' '))
+    if (near.length === toldMax) break
+  }
+  return near
+}
+
+/** Leading zeros lost or added, two characters swapped, one too many, one wrong, one missing. */
+function* mistypings(text: string): Generator<string> {
+  yield text
+  const bare = text.replace(/^0+/, '')
+  for (let length = bare.length; length <= 12; length++) yield bare.padStart(length, '0')
+  // Of so few characters, any other ones are near.
+  if (text.length < 3) return
+  const alphabet = /[A-Z]/.test(text) ? digits + letters : digits
+  for (let at = 0; at <= text.length; at++) {
+    const [before, one, after] = [text.slice(0, at), text.slice(at, at + 1), text.slice(at + 1)]
+    yield before + after.slice(0, 1) + one + after.slice(1)
+    yield before + after
+    for (const other of alphabet) {
+      yield before + other + after
+      yield before + other + one + after
+    }
+  }
+}

@@ -1,0 +1,67 @@
+// A copy that takes its time: what is told of it, who commits meanwhile, and how it is given up.
+
+import assert from 'node:assert/strict'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { test, type TestContext } from 'node:test'
+import { resources } from '../../src/resources/index.ts'
+import { openStoreInspector } from '../../src/store/open-store.ts'
+import { importRows, makeFolder, queryValue } from '../support/import-rows.ts'
+
+/** A store that is copied in several steps, opened to be copied. */
+async function makeStore(t: TestContext) {
+  const folder = makeFolder(t)
+  const db = join(folder, 'registry.db')
+  const description = 'x'.repeat(60_000)
+  const rows = Array.from({ length: 200 }, (_, n) => ({ id: n + 1, company_id: 7, description }))
+  await importRows(db, 'jobs', rows)
+  const store = await openStoreInspector(db, resources)
+  t.after(() => store.close())
+  return { folder, db, copy: join(folder, 'copy.db'), store }
+}
+
+test('a copy tells how far it is, and is of one moment though others commit meanwhile', async (t) => {
+  const { db, copy, store } = await makeStore(t)
+  const writer = new DatabaseSync(db)
+  const told: number[] = []
+  let total = 0
+  const bytes = await store.backup(copy, {
+    onProgress(copied, totalBytes) {
+      told.push(copied)
+      total = totalBytes
+      // A copy that began anew at each commit would never end.
+      if (told.length > 100) throw new Error('the copy does not come to its end')
+      writer.exec(`insert into sources (name) values ('another ${told.length}')`)
+    },
+    signal: new AbortController().signal,
+  })
+  writer.close()
+  assert.ok(told.length > 2, `told ${told.length} times`)
+  assert.deepEqual(
+    told,
+    told.toSorted((a, b) => a - b),
+    'it never begins anew',
+  )
+  assert.equal(bytes, total)
+  const others = "select count(*) from sources where name like 'another %'"
+  // The first is committed before the snapshot is taken.
+  assert.deepEqual([queryValue(copy, others), queryValue(db, others)], [1, told.length])
+  assert.equal(queryValue(copy, 'pragma integrity_check'), 'ok')
+})
+
+test('a copy that is given up leaves nothing, and the store can be copied again', async (t) => {
+  const { folder, copy, store } = await makeStore(t)
+  const stop = new AbortController()
+  const copying = store.backup(copy, {
+    onProgress: (copied) => copied > 0 && stop.abort('SIGINT'),
+    signal: stop.signal,
+  })
+  await assert.rejects(copying, (reason) => reason === 'SIGINT')
+  assert.deepEqual(
+    readdirSync(folder).filter((name) => name.startsWith('copy')),
+    [],
+  )
+  const { signal } = new AbortController()
+  assert.ok((await store.backup(copy, { onProgress: () => undefined, signal })) > 0)
+})
