@@ -4,6 +4,9 @@
 import { Agent, request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 
+/** A client rests up to so long between two requests, so that the server is not starved. */
+const restMsMax = 20
+
 /** The clients give up after so many. */
 const failuresMax = 200
 
@@ -49,6 +52,7 @@ export function startLoad(task: Task): Load {
         else failures.push(`status ${status}: ${body.slice(0, 100)}`)
         if (isClosing) closings += 1
         if (isClosing && task.endsWhenClosed === true) break
+        await sleep(Math.random() * restMsMax)
       } catch (error) {
         failures.push(String(error))
         // A server that has gone must neither fill the memory nor hold the test up.
