@@ -8,8 +8,12 @@ import { openStoreInspector } from '../../src/store/open-store.ts'
 import type { Verification } from '../../src/store/store.ts'
 import { makeChangedRegistry } from '../support/changed-registry.ts'
 import { makeFolder } from '../support/import-rows.ts'
+import { useOwnDatabase } from '../support/own-database.ts'
 import { queryServer } from '../support/query-server.ts'
 import { runDossier } from '../support/run-dossier.ts'
+
+// An extension is made in it and dropped.
+useOwnDatabase('verify')
 
 async function makeRegistry(t: TestContext): Promise<string> {
   return makeChangedRegistry(makeFolder(t))
