@@ -203,9 +203,13 @@ test('an import that is interrupted changes nothing and says so', async (t) => {
   })
   let err = ''
   child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()))
-  const feed = setInterval(() => child.stdin.write(row(1).repeat(3_000)), 20)
+  let taken = 0
+  const feed = setInterval(() => {
+    child.stdin.write(row(1).repeat(3_000), () => (taken += 1))
+  }, 20)
   child.stdin.on('error', () => undefined)
-  await sleep(1_000)
+  // More than any pipe holds: it reads, and so it minds the signal.
+  while (taken < 20 && child.exitCode === null) await sleep(10)
   child.kill('SIGINT')
   const code = await new Promise((ended) => child.once('exit', ended))
   clearInterval(feed)
