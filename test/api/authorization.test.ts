@@ -9,6 +9,7 @@ import { resources } from '../../src/resources/index.ts'
 import { rights } from '../../src/resources/rights.ts'
 import { type Answer, checkPage, makeApp, pathOf } from '../support/make-app.ts'
 import { makeRecords } from '../support/make-record.ts'
+import { processorMs } from '../support/processor-time.ts'
 
 const refusal = '{"ok":false,"error":{"code":403,"message":"Forbidden"}}'
 
@@ -241,15 +242,15 @@ test('C4 a key that is revoked while it is believed is looked up from then on', 
   assert.equal(lookUps - before, 3)
 })
 
-test('C6 no text takes long to be refused, however long and however like a key', () => {
+test('C6 no text takes long to be refused, however long and however like a key', async () => {
   const long = '0'.repeat(10_000)
   const texts = [long, `dossier_${long}`, 'dossier_'.repeat(1_250), `${key}${long}`, `\0${key}`]
-  const start = performance.now()
-  for (let turn = 0; turn < 100; turn += 1) {
-    for (const text of texts) assert.equal(isWellFormedKey(text), false)
-  }
-  const ms = (performance.now() - start) / 100
-  assert.ok(ms < 5, `${ms} ms for five`)
+  const ms = await processorMs(() => {
+    for (let turn = 0; turn < 100; turn += 1) {
+      for (const text of texts) assert.equal(isWellFormedKey(text), false)
+    }
+  })
+  assert.ok(ms / 100 < 5, `${ms / 100} ms for five`)
 })
 
 test('2.2 C11 a store that fails while a key is looked up never lets anyone in', async (t) => {

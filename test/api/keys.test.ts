@@ -109,19 +109,19 @@ test('2.4 C12 no plain key is in the bytes of the store, only its hash', async (
   }
 })
 
-/** Asks until the key is refused; gives how long that took, in milliseconds. */
+/** Asks until the key is refused; gives the moment at which the last that was let in was sent. */
 async function untilRefused(ask: () => Promise<{ status: number; text: string }>) {
-  const start = performance.now()
-  for (;;) {
+  const start = Date.now()
+  for (let last = start; ; await sleep(10)) {
+    const sentAt = Date.now()
     const { status, text } = await ask()
-    const elapsed = performance.now() - start
     if (status === 403) {
       assert.equal(text, refusal)
-      return elapsed
+      return last
     }
     assert.equal(status, 200)
-    assert.ok(elapsed < 5_000, 'it is refused at last')
-    await sleep(10)
+    assert.ok(sentAt - start < 5_000, 'it is refused at last')
+    last = sentAt
   }
 }
 
@@ -130,7 +130,8 @@ test('2.2 C10 a revoked key is refused within a second by a running service', as
   const authorization = `Bearer ${await store.issueKey({ name: 'leaving' })}`
   assert.equal((await ask(path, { authorization })).status, 200)
   await store.revokeKey('leaving')
-  assert.ok((await untilRefused(() => ask(path, { authorization }))) < 1_000)
+  const revokedAt = Date.now()
+  assert.ok((await untilRefused(() => ask(path, { authorization }))) < revokedAt + 1_000)
 })
 
 test('2.2 C4 a key that expires is refused within a second by a running service', async (t) => {
@@ -138,9 +139,9 @@ test('2.2 C4 a key that expires is refused within a second by a running service'
   const expiresAt = Date.now() + 400
   const authorization = `Bearer ${await store.issueKey({ name: 'trial', expiresAt })}`
   assert.equal((await ask(path, { authorization })).status, 200)
-  await untilRefused(() => ask(path, { authorization }))
+  const last = await untilRefused(() => ask(path, { authorization }))
   assert.ok(Date.now() >= expiresAt, 'not before its time')
-  assert.ok(Date.now() < expiresAt + 1_000)
+  assert.ok(last < expiresAt + 1_000)
 })
 
 test('2.2 C16 a key expires by the wall clock, to the millisecond, and works until then', async (t) => {

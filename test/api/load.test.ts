@@ -39,7 +39,7 @@ async function listen(t: TestContext, limits: Partial<LoadLimits>) {
 async function untilStatus(ask: () => Promise<number>, status: number): Promise<void> {
   const start = performance.now()
   while ((await ask()) !== status) {
-    assert.ok(performance.now() - start < 5_000, `${status} at last`)
+    assert.ok(performance.now() - start < 20_000, `${status} at last`)
     await sleep(20)
   }
 }
@@ -105,7 +105,7 @@ test('E4 a connection too many is closed at once; when one is free, the next is 
   assert.equal(await exchange(port, get(path)), '')
   first.socket.destroy()
   const start = performance.now()
-  while ((await exchange(port, get(path))) === '') assert.ok(performance.now() - start < 5_000)
+  while ((await exchange(port, get(path))) === '') assert.ok(performance.now() - start < 20_000)
   assert.equal(logged().filter(({ reason }) => reason === 'connections').length, 1)
 })
 

@@ -9,6 +9,7 @@ import { defineResource, type Resource } from '../../src/resources/resource.ts'
 import { anyRecords } from '../support/arbitrary-record.ts'
 import { type Answer, checkPage, makeApp, memberOf, pathOf } from '../support/make-app.ts'
 import { inOrder, type WireRecord } from '../support/make-record.ts'
+import { runsOf } from '../support/store-at.ts'
 
 const backwards = defineResource({
   name: 'filings',
@@ -103,7 +104,7 @@ for (const resource of all) {
           assert.deepEqual(back.toReversed().flat(), inOneGo)
         },
       ),
-      { numRuns: 15 },
+      { numRuns: runsOf(15) },
     )
   })
 
@@ -133,7 +134,7 @@ for (const resource of all) {
           }
         },
       ),
-      { numRuns: 10 },
+      { numRuns: runsOf(10) },
     )
   })
 }
@@ -156,7 +157,7 @@ for (const resource of all.filter(({ metaOf }) => metaOf !== undefined)) {
           assert.ok(count > next.count || (count === next.count && isBefore), answer.text)
         }
       }),
-      { numRuns: 25 },
+      { numRuns: runsOf(25) },
     )
   })
 }

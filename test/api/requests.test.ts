@@ -14,6 +14,7 @@ import {
   pathOf,
 } from '../support/make-app.ts'
 import { makeRecords } from '../support/make-record.ts'
+import { processorMs } from '../support/processor-time.ts'
 
 const all = makeRecords(rights, 12)
 const { ask } = await makeApp(
@@ -279,9 +280,10 @@ test('1.4 B8 an unknown body member is a 400 that names it and the nearest known
 
 test('1.4 A12 a thousand unknown parameters cost next to nothing', async () => {
   const query = Array.from({ length: 1_000 }, (_, index) => `p${index}=${index}`).join('&')
-  const start = performance.now()
-  checkFailure(await ask(`${path}?${query}`), 400, /^"p0" is no known query parameter/)
-  assert.ok(performance.now() - start < 200)
+  const ms = await processorMs(async () => {
+    checkFailure(await ask(`${path}?${query}`), 400, /^"p0" is no known query parameter/)
+  })
+  assert.ok(ms < 200, `${ms} ms`)
 })
 
 test('1.5 company_id is a positive integer up to 2^53-1', async () => {
@@ -366,15 +368,17 @@ test('1.6 B5 JSON that is not an object is a 400', async () => {
 
 test('1.6 B9 deep nesting is refused as quickly as anything else', async () => {
   const depth = 8_000
-  const start = performance.now()
-  for (const body of [
+  const bodies = [
     '['.repeat(depth),
     `{"page":${'['.repeat(depth)}${']'.repeat(depth)}}`,
     `{"page":{"a":${'['.repeat(depth)}${']'.repeat(depth)}}}`,
-  ]) {
-    checkFailure(await askWithBody(body), 400, /^(The body|page) is /)
-  }
-  assert.ok(performance.now() - start < 500)
+  ]
+  const ms = await processorMs(async () => {
+    for (const body of bodies) {
+      checkFailure(await askWithBody(body), 400, /^(The body|page) is /)
+    }
+  })
+  assert.ok(ms < 500, `${ms} ms`)
 })
 
 test('1.6 B3 a body over 16 KiB is a 413, one of 16 KiB is not', async () => {

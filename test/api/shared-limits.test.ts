@@ -39,8 +39,25 @@ function timesLogged(server: Server, message: string): number {
 async function until(claim: () => boolean | Promise<boolean>): Promise<void> {
   const start = performance.now()
   while (!(await claim())) {
-    assert.ok(performance.now() - start < 10_000, 'it holds at last')
+    assert.ok(performance.now() - start < 20_000, 'it holds at last')
     await sleep(50)
+  }
+}
+
+/**
+ * What `askAll` gives in a round in which Redis answered every server in time. On a machine that is
+ * very busy a server gives up on it, says so, and counts on its own for a while.
+ */
+async function askInTime<T>(servers: readonly Server[], askAll: (round: number) => Promise<T>) {
+  const timesAway = () => servers.reduce((sum, server) => sum + timesLogged(server, away), 0)
+  for (let round = 0; ; round += 1) {
+    const before = timesAway()
+    const answers = await askAll(round)
+    // Long enough for the gathered lines of the log to be written.
+    await sleep(300)
+    if (timesAway() === before) return answers
+    assert.ok(round < 5, 'Redis answers in time')
+    await sleep(1_500)
   }
 }
 
@@ -50,10 +67,16 @@ test(
   async (t) => {
     const redis = await runRedis(t)
     const { store, servers, ask } = await serve(t, redis.url, 3)
-    const key = await store.issueKey({ name: 'small', rate: '50/1h' })
-    const answers = await Promise.all(
-      servers.flatMap((server) => Array.from({ length: 30 }, () => ask(server, key))),
-    )
+    const answers = await askInTime(servers, async (round) => {
+      const key = await store.issueKey({ name: `small ${round}`, rate: '50/1h' })
+      // Each server has one request at a time, so that none waits for Redis behind many others.
+      const asked = servers.map(async (server) => {
+        const own = []
+        for (let turn = 0; turn < 30; turn += 1) own.push(await ask(server, key))
+        return own
+      })
+      return (await Promise.all(asked)).flat()
+    })
     const within = answers.filter(({ status }) => status === 200)
     assert.equal(within.length, 50)
     assert.equal(answers.filter(({ status }) => status === 429).length, 40)

@@ -150,17 +150,17 @@ test('3.5 the last page of a long listing comes as quickly as the first', async 
   })
   const path = `${pathOf(posTerminals, 1)}?limit=100&page=`
   checkPage(await ask(`${path}200`), { resource: posTerminals, all, page: 200 })
-  const median = async (page: number) => {
-    const times: number[] = []
-    for (let turn = 0; turn < 41; turn += 1) {
-      const start = performance.now()
-      await ask(`${path}${page}`)
-      times.push(performance.now() - start)
-    }
-    return times.sort((a, b) => a - b)[20] ?? 0
+  // The least of many in turn: whatever else the machine does can only make one slower.
+  let [first, last] = [Infinity, Infinity]
+  const msOf = async (page: number) => {
+    const start = performance.now()
+    await ask(`${path}${page}`)
+    return performance.now() - start
   }
-  await median(1)
-  const [first, last] = [await median(1), await median(200)]
+  for (let turn = 0; turn < 41; turn += 1) {
+    first = Math.min(first, await msOf(1))
+    last = Math.min(last, await msOf(200))
+  }
   assert.ok(last < first * 3 + 1, `page 1 takes ${first} ms, page 200 ${last} ms`)
 })
 

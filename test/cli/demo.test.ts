@@ -114,7 +114,7 @@ test('a first start makes the registry, and a second one serves it again', optio
     const startedAt = Date.now()
     const second = startDemo(t, folder, ['--port', String(port)])
     await second.until(/Ctrl-C\n/)
-    assert.ok(Date.now() - startedAt < 5_000)
+    assert.ok(Date.now() - startedAt < 20_000)
     assert.equal(second.said.err, `Port ${port} is in use; taking a free one.\n`)
     assert.equal(statSync(db).ino, ino)
     const [rights] = await paste(second.said.out)

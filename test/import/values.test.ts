@@ -8,6 +8,7 @@ import fc from 'fast-check'
 import { describeProblem } from '../../src/import/refusal.ts'
 import { resources } from '../../src/resources/index.ts'
 import { importInto, importRows, makeFolder, query } from '../support/import-rows.ts'
+import { runsOf } from '../support/store-at.ts'
 
 const emptyDb = (t: TestContext) => join(makeFolder(t), 'test.db')
 
@@ -287,7 +288,7 @@ test('any import accounts for every row, and its rejects are the refused ones', 
         )
       }
     }),
-    { numRuns: 60 },
+    { numRuns: runsOf(60) },
   )
 })
 

@@ -10,6 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'pg'
 import { openSession } from '../../src/store/postgres/connect.ts'
 import { importRows, makeFolder } from '../support/import-rows.ts'
+import { useOwnDatabase } from '../support/own-database.ts'
 import { dossier, runDossier, storeOf } from '../support/run-dossier.ts'
 import { storeAt } from '../support/store-at.ts'
 import { storeDigest } from '../support/store-state.ts'
@@ -18,6 +19,9 @@ const row = (id: number, name: string) =>
   `{"id":${id},"company_id":${1 + (id % 500)},"name":"${name}"}\n`
 const rows = (count: number, name: string) =>
   Array.from({ length: count }, (_, n) => row(n + 1, name)).join('')
+
+// Whoever looks for an import's session must find none of other files.
+useOwnDatabase('faults')
 
 interface Made {
   readonly folder: string
@@ -51,7 +55,7 @@ function startImport(folder: string) {
 
 const ofImport = `
   from pg_stat_activity a
-  where application_name = 'dossier' and pid <> pg_backend_pid() and state <> 'idle'
+  where datname = current_database() and application_name = 'dossier' and pid <> pg_backend_pid() and state <> 'idle'
     and exists (
       select from pg_class c join pg_locks l on l.relation = c.oid
       where l.pid = a.pid and c.relname = 'stage'

@@ -17,7 +17,7 @@ import { anyRecords } from '../support/arbitrary-record.ts'
 import { importInto, importRows, makeFolder } from '../support/import-rows.ts'
 import { pathOf } from '../support/make-app.ts'
 import { queryServer } from '../support/query-server.ts'
-import { storeAt, type StoreKind, storeKinds } from '../support/store-at.ts'
+import { patientBounds, storeAt, type StoreKind, storeKinds } from '../support/store-at.ts'
 import type { Scope } from '../support/temp-store.ts'
 
 const data = resolve(import.meta.dirname, '../../../shared/data')
@@ -42,7 +42,7 @@ type Ask = (url: string, headers?: Record<string, string>) => Promise<string>
 
 /** Asks the application over a store; an answer is its status line, header fields and body. */
 async function askOver(t: Scope, db: string): Promise<Ask> {
-  const store = await openStoreReader(db, resources)
+  const store = await openStoreReader(db, resources, patientBounds)
   const key: KeyRecord = {
     ...{ id: 1, name: 'x', hint: 'x', createdAt: 0 },
     ...{ scopes: undefined, expiresAt: undefined, revokedAt: undefined, rate: undefined },

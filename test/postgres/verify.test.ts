@@ -1,51 +1,27 @@
-// What an operator sees of a PostgreSQL: its faults, by `dossier verify`, and how to copy it.
+// What an operator sees of a PostgreSQL alone: faults that no file has, and how to copy it.
 
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { storedChecks } from '../../src/import/check-stored.ts'
-import { changeResource, resources } from '../../src/resources/index.ts'
+import { resources } from '../../src/resources/index.ts'
 import { openStoreInspector } from '../../src/store/open-store.ts'
 import type { Verification } from '../../src/store/store.ts'
-import { importInto, importRows, makeFolder } from '../support/import-rows.ts'
+import { makeChangedRegistry } from '../support/changed-registry.ts'
+import { makeFolder } from '../support/import-rows.ts'
+import { useOwnDatabase } from '../support/own-database.ts'
 import { queryServer } from '../support/query-server.ts'
 import { runDossier } from '../support/run-dossier.ts'
-import { storeAt } from '../support/store-at.ts'
-import { storeFaults } from '../support/store-faults.ts'
 
-/** A registry of two extracts, and of rights that changed once; its URL. */
+// An extension is made in it and dropped.
+useOwnDatabase('verify')
+
 async function makeRegistry(t: TestContext): Promise<string> {
-  const path = join(makeFolder(t), 'registry.db')
-  const csv = `${path}.csv`
-  const extracts = [
-    ['2025-01-31', 'GB,1,Acme,Ipswich\nGB,2,Bolt,Harwich\n'],
-    ['2025-02-28', 'GB,1,Acme Ltd,"Ips\nwich"\n'],
-  ] as const
-  for (const [day, rows] of extracts) {
-    writeFileSync(csv, `jurisdiction,identifier,name,town\n${rows}`)
-    await importInto(path, 'companies', [csv], {
-      ...{ source: 'register', isSnapshot: true },
-      ...{ asOf: `${day}T00:00:00Z`, recordIn: changeResource },
-    })
-  }
-  const right = { id: 1, company_jurisdiction: 'GB', company_identifier: '1' }
-  for (const name of ['x', 'y']) await importRows(path, 'rights', [{ ...right, name }])
-  return storeAt(path)
+  return makeChangedRegistry(makeFolder(t))
 }
 
 async function verify(db: string): Promise<Verification> {
   const store = await openStoreInspector(db, resources)
   return store.verify(storedChecks(resources), () => undefined)
-}
-
-for (const [title, sql, told] of storeFaults) {
-  test(`verify tells ${title}`, async (t) => {
-    const db = await makeRegistry(t)
-    assert.deepEqual((await verify(db)).faults, [])
-    queryServer(db, sql)
-    assert.match((await verify(db)).faults.join('\n'), told)
-  })
 }
 
 test('verify tells a company that is not found by its name', async (t) => {

@@ -8,7 +8,7 @@ import fc from 'fast-check'
 import { resources } from '../../src/resources/index.ts'
 import { openStoreReader } from '../../src/store/open-store.ts'
 import { importRows, makeFolder, query } from '../support/import-rows.ts'
-import { runsOf, storeAt } from '../support/store-at.ts'
+import { patientBounds, runsOf, storeAt } from '../support/store-at.ts'
 
 interface Given {
   /** Undefined where the content is the key. */
@@ -94,7 +94,7 @@ function readCompanies(db: string, known: Map<string, number>): void {
 async function listing(db: string, company: number): Promise<readonly Listed[]> {
   const events = resources.find(({ name }) => name === 'events')
   assert.ok(events)
-  const store = await openStoreReader(storeAt(db), resources)
+  const store = await openStoreReader(storeAt(db), resources, patientBounds)
   const page = await store.readPage(events, company, 0, 1_000)
   await store.close()
   assert.ok(page !== undefined)

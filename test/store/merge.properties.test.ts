@@ -10,7 +10,7 @@ import type { Resource } from '../../src/resources/resource.ts'
 import { openStoreReader } from '../../src/store/open-store.ts'
 import type { StoreReader } from '../../src/store/store.ts'
 import { importRows, makeFolder, queryStore } from '../support/import-rows.ts'
-import { runsOf, storeAt } from '../support/store-at.ts'
+import { patientBounds, runsOf, storeAt } from '../support/store-at.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
@@ -171,7 +171,7 @@ for (const name of ['rights', 'events']) {
           assert.ok(companiesCreated >= 0)
           assert.equal(recorded, 0)
           assert.deepEqual(told, counts)
-          const store = await openStoreReader(storeAt(db), resources)
+          const store = await openStoreReader(storeAt(db), resources, patientBounds)
           for (const company of companies) {
             await checkListing(store, resource, model, company, served)
           }

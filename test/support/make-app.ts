@@ -16,6 +16,7 @@ import type { Resource } from '../../src/resources/resource.ts'
 import { openStoreReader } from '../../src/store/open-store.ts'
 import type { StoreReader } from '../../src/store/store.ts'
 import { inOrder, metaOf, type WireRecord } from './make-record.ts'
+import { patientBounds } from './store-at.ts'
 import { type CompanyRecords, makeTempStore, type Scope, type TempStore } from './temp-store.ts'
 
 interface MakeAppOptions {
@@ -78,7 +79,7 @@ export async function makeApp(scope: Scope, options: MakeAppOptions = {}): Promi
   await store.load(options.records ?? [])
   const key = await store.issueKey({ name: 'test' })
 
-  const opened = await openStoreReader(store.db, resources)
+  const opened = await openStoreReader(store.db, resources, patientBounds)
   const reader = options.wrapStore?.(opened) ?? opened
   const { badKeyRate, clock = () => performance.now() } = options
   const throttle = badKeyRate && createThrottle(badKeyRate, clock)

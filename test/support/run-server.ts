@@ -136,7 +136,7 @@ export interface Wire {
   until(pattern: RegExp): Promise<string>
 }
 
-const patienceMs = 5_000
+const patienceMs = 20_000
 
 /** Connects to a port of this machine. */
 export async function openWire(port: number): Promise<Wire> {

@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { isServerStore } from '../../src/store/open-store.ts'
+import type { ServingBounds } from '../../src/store/postgres/connect.ts'
 
 export const storeKinds = ['sqlite', 'postgres'] as const
 export type StoreKind = (typeof storeKinds)[number]
@@ -37,6 +38,9 @@ export function storeAt(path: string, kind = storeKind): string {
   if (kind === 'sqlite' || isServerStore(path)) return path
   return schemaUrl(createHash('sha256').update(path).digest('hex').slice(0, 16))
 }
+
+/** What a request may ask of a server where no test is about that: a slow machine is no fault. */
+export const patientBounds: ServingBounds = { pool: 10, statementMs: 20_000, waitMs: 20_000 }
 
 /** How often a random test runs: less often where every statement goes to a server. */
 export function runsOf(runs: number): number {

@@ -1,5 +1,5 @@
 // Ways in which a store may be wrong, in SQL that every kind of store understands. The store has
-// had the imports of test/cli/history.test.ts.
+// had the imports of changed-registry.ts.
 
 export type StoreFault = readonly [title: string, sql: string, told: RegExp]
 

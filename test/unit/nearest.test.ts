@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { nearest } from '../../src/nearest.ts'
 import { resources } from '../../src/resources/index.ts'
+import { processorMs } from '../support/processor-time.ts'
 
 const words = ['import', 'keys', 'serve', 'demo', 'company_id', 'company_identifier']
 
@@ -55,8 +56,7 @@ test('any field with one letter wrong, missing, doubled or swapped is still foun
   )
 })
 
-test('a word of a megabyte takes no time', () => {
-  const start = performance.now()
-  nearest('x'.repeat(1 << 20), fields)
-  assert.ok(performance.now() - start < 500)
+test('a word of a megabyte takes no time', async () => {
+  const ms = await processorMs(() => nearest('x'.repeat(1 << 20), fields))
+  assert.ok(ms < 500, `${ms} ms`)
 })
