@@ -12,6 +12,7 @@ import type {
   MergeCounts,
   StagedProblem,
 } from '../store.ts'
+import { commit } from './commit.ts'
 import { openSession } from './connect.ts'
 import { mergeCompanies } from './merge-companies.ts'
 import * as merge from './merge.ts'
@@ -52,9 +53,10 @@ export async function beginImport(db: string, plan: ImportPlan): Promise<ImportS
     async commit(counts, files) {
       if (turn === undefined) throw new Error('an import is prepared before it is committed')
       await logImport(client, plan, turn, counts, files)
-      await client.query('commit')
+      await commit(client, db)
+      // The session may be gone by now; what follows is no part of the import.
       await analyse(client, plan, counts)
-      await client.end()
+      await client.end().catch(() => undefined)
       return turn.version
     },
     async discard() {
