@@ -79,6 +79,18 @@ export function makeExtract(companies: number, which: 'first' | 'second'): strin
   })
 }
 
+/** Companies as the records of a shape name them, with names and attributes; gives the path. */
+export function makeCompanies(companies: number): string {
+  return writeOnce(`companies-${companies}-with-ids.ndjson`, companies, (n) => {
+    return (
+      `{"id":${n + 1},"jurisdiction":"GB","identifier":"${String(n).padStart(8, '0')}",` +
+      `"name":"Company number ${n} Trading Limited",` +
+      `"address":"${n % 500} Quay Street, Felixstowe","status":"active",` +
+      `"legal_form":"Private limited company","incorporated":"${1_950 + (n % 70)}-03-14"}\n`
+    )
+  })
+}
+
 /** The records of a shape with one in a hundred changed. */
 export function makeChanged(shape: Shape): string {
   return writeOnce(`${nameOf(shape)}-changed.ndjson`, shape.records, (n) => {

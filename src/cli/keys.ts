@@ -133,7 +133,8 @@ const run: Readonly<Record<(typeof actions)[number], Run>> = {
 
   async list(store, { switches, settings }, { stdout, stderr, now }) {
     const records = await store.listKeys()
-    const usage = usageOf(store, settings, now(), (why) => void stderr.write(`dossier: ${why}\n`))
+    const tell = (why: string) => void stderr.write(`dossier: ${why}\n`)
+    const usage = await usageOf(store, settings, now(), tell)
     const listed = records.map((key) => ({ ...key, ...usage?.(key.id) }))
     stdout.write(
       switches.has('json')
@@ -226,14 +227,15 @@ type Usage = Omit<KeyUsage, 'keyId' | 'lastUsedAt'> & Partial<Pick<KeyUsage, 'la
 const unused: Usage = { requestsLastDay: 0, requestsLast30Days: 0 }
 
 /** Gives the use of each key; undefined, and the reason told, where nothing is known of any. */
-function usageOf(
-  { storeId }: StoreWriter,
+async function usageOf(
+  store: StoreWriter,
   settings: Settings,
   now: number,
   onFault: (reason: string) => void,
-): ((keyId: number) => Usage) | undefined {
+): Promise<((keyId: number) => Usage) | undefined> {
   const path = usagePath(settings)
   if (path === undefined) return undefined
+  const storeId = await store.readStoreId()
   try {
     const found = readKeyUsage(path, storeId, now).map(({ keyId, ...usage }) => [keyId, usage])
     const known = new Map(found as [number, Usage][])

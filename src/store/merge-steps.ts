@@ -9,9 +9,6 @@ export interface MergeSteps {
   readonly apply: readonly string[]
 }
 
-/** A record's text: its id, which may be the store's own, before the rest. */
-export const recordText = `'{"id":' || c.id || ',' || substr(s.content, 2)`
-
 /** The places of what no longer stands as it was: removed, or to be replaced. */
 export const gone = `(
       select company_id, position from removal
@@ -32,8 +29,12 @@ export const createTouched = `
   create temp table touched as
     select company_id from change union select company_id from removal`
 
-/** A record whose place in the order stays is replaced where it stands. */
-export const updateInPlace = (name: string) => `
+/**
+ * A record whose place in the order stays is replaced where it stands.
+ *
+ * @param recordText is the text of a record, of `change c` and `stage s`, in the store's words.
+ */
+export const updateInPlace = (name: string, recordText: string) => `
   update ${name} set version = $version, digest = new.digest, record = new.record
   from (
     select c.company_id, c.position, c.sort, c.digest, ${recordText} as record
@@ -62,7 +63,8 @@ export const dropUpdated = (name: string) => `
 export const firstById = `
   select company_id, '' as sort, min(id) as id from change group by company_id`
 
-export const append = (name: string) => `
+/** @param recordText as that of `updateInPlace`. */
+export const append = (name: string, recordText: string) => `
   insert into ${name} (company_id, position, id, sort, source_id, version, digest, record)
     select n.company_id,
       e.position - 1 + row_number() over (partition by n.company_id order by n.sort, n.id),

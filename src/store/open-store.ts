@@ -86,7 +86,7 @@ export async function openStoreWriter(
   if (isServerStore(db)) return (await postgres()).openForWriting(db, resources)
   const connection = openForWriting(db, resources)
   return {
-    storeId: String(connection.prepare('select id from store').get()?.['id']),
+    readStoreId: () => String(connection.prepare('select id from store').get()?.['id']),
     beginImport: (plan) => beginImport(connection, plan),
     addKey: (key, onWait) => addKey(connection, key, onWait),
     rotateKey: (name, now, rotate, onWait) => rotateKey(connection, name, now, rotate, onWait),

@@ -294,8 +294,8 @@ export interface Pruned {
 
 /** What the commands that change a store may do with it. */
 export interface StoreWriter {
-  /** As `StoreReader` has it. */
-  readonly storeId: string
+  /** What `StoreReader` has as `storeId`. */
+  readStoreId(): Awaitable<string>
   beginImport(plan: ImportPlan): Awaitable<ImportSession>
   /** @throws OperatorError where a key of that name is in use. */
   addKey(key: NewKey, onWait: () => void): Promise<void>

@@ -12,6 +12,7 @@ import type {
   MergeCounts,
   StagedProblem,
 } from '../store.ts'
+import { commit } from './commit.ts'
 import { openSession } from './connect.ts'
 import { mergeCompanies } from './merge-companies.ts'
 import * as merge from './merge.ts'
@@ -52,9 +53,10 @@ export async function beginImport(db: string, plan: ImportPlan): Promise<ImportS
     async commit(counts, files) {
       if (turn === undefined) throw new Error('an import is prepared before it is committed')
       await logImport(client, plan, turn, counts, files)
-      await client.query('commit')
+      await commit(client, db)
+      // The session may be gone by now; what follows is no part of the import.
       await analyse(client, plan, counts)
-      await client.end()
+      await client.end().catch(() => undefined)
       return turn.version
     },
     async discard() {
@@ -78,7 +80,7 @@ async function takeTurn(client: Client, plan: ImportPlan, staged: StagedIds): Pr
   const { resource } = plan
   const source = await sourceId(client, plan.source)
   const version = Number(await value(client, 'select coalesce(max(version), 0) + 1 from imports'))
-  const asOf = plan.asOf ?? ((await value(client, 'select max(as_of) from stage')) as string | null)
+  const asOf = plan.asOf ?? (resource ? null : await lastDayOfRows(client))
   if (asOf !== null) refuseOlder(plan, asOf, await lastDay(client, plan, source))
   const parameters = {
     stagedId: String(staged.id),
@@ -98,6 +100,11 @@ async function takeTurn(client: Client, plan: ImportPlan, staged: StagedIds): Pr
   return { version, source, asOf, parameters }
 }
 
+/** Only rows of companies have days of their own. */
+async function lastDayOfRows(client: Client): Promise<string | null> {
+  return (await value(client, 'select max(as_of) from stage')) as string | null
+}
+
 async function lastDay(client: Client, plan: ImportPlan, source: number): Promise<string | null> {
   const sql = 'select max(as_of) from imports where source_id = $1 and resource = $2'
   return (await value(client, sql, [source, targetOf(plan)])) as string | null
@@ -114,7 +121,8 @@ async function mergeStaged(
   const steps = resource ? merge.mergeRecords(resource) : mergeCompanies
 
   await run(merge.completeCompanies)
-  if (!plan.knownCompaniesOnly) await run([...merge.findNewcomers, ...merge.createCompanies])
+  const create = resource ? merge.createCompanies : merge.createNamedCompanies
+  if (!plan.knownCompaniesOnly) await run(create)
   let companiesCreated = await count(client, 'newcomer')
   await run(steps.place)
   await run([merge.indexPlaced, merge.refuseUnplaced])
@@ -193,8 +201,12 @@ async function countMerge(
   refused: number,
   companiesCreated: number,
 ): Promise<Omit<MergeCounts, 'recorded'>> {
-  const inserted = await count(client, 'change where is_staged and position is null')
-  const updated = await count(client, 'change where is_staged and position is not null')
+  const { rows: changes } = await client.query<[inserted: number, updated: number]>({
+    text: `select count(*) filter (where position is null), count(position)
+      from change where is_staged`,
+    rowMode: 'array',
+  })
+  const [inserted, updated] = changes[0] ?? [0, 0]
   return {
     inserted,
     updated,

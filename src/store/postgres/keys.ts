@@ -39,8 +39,8 @@ export function keyRecord(row: KeyRow): KeyRecord {
 // Who makes or revokes a key waits for another who does, and for no import.
 const lockKeys = 'lock table keys in share row exclusive mode'
 
-export async function addKey(client: Client, key: NewKey): Promise<void> {
-  await inTransaction(client, lockKeys, async () => {
+export async function addKey(client: Client, db: string, key: NewKey): Promise<void> {
+  await inTransaction(client, db, lockKeys, async () => {
     if ((await findInUse(client, key.name, key.createdAt)) !== undefined) {
       throw new OperatorError(
         `a key named ${key.name} is in use; revoke it first, rotate it, or choose another`,
@@ -52,11 +52,12 @@ export async function addKey(client: Client, key: NewKey): Promise<void> {
 
 export async function rotateKey(
   client: Client,
+  db: string,
   name: string,
   now: number,
   rotate: (replaced: KeyRecord) => Rotation,
 ): Promise<boolean> {
-  return inTransaction(client, lockKeys, async () => {
+  return inTransaction(client, db, lockKeys, async () => {
     const replaced = await findInUse(client, name, now)
     if (replaced === undefined) return false
     const { key, othersEndAt } = rotate(replaced)
@@ -105,8 +106,13 @@ export async function listKeys(client: Client): Promise<KeyRecord[]> {
   return rows.map(keyRecord)
 }
 
-export async function revokeKey(client: Client, name: string, now: number): Promise<boolean> {
-  return inTransaction(client, lockKeys, async () => {
+export async function revokeKey(
+  client: Client,
+  db: string,
+  name: string,
+  now: number,
+): Promise<boolean> {
+  return inTransaction(client, db, lockKeys, async () => {
     const sql = 'update keys set revoked_at = $1 where name = $2 and revoked_at is null'
     return (await client.query(sql, [now, name])).rowCount !== 0
   })

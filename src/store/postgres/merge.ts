@@ -56,12 +56,16 @@ export const indexStage = ['create index on stage (seq)', 'analyze stage'] as co
 
 // --- Companies -------------------------------------------------------------------------------
 
-/** The companies that rows name by jurisdiction and identifier, each once. */
+/** The companies that rows name by a jurisdiction and identifier nobody bears yet, each once. */
 const createReference = `
   create temp table reference as
     select company_id as id, company_jurisdiction as jurisdiction,
       company_identifier as identifier, min(seq) as seq
-    from stage where company_identifier is not null and content is not null
+    from stage s where company_identifier is not null and content is not null
+      and not exists (
+        select from company_names n
+        where n.identifier = s.company_identifier and n.jurisdiction = s.company_jurisdiction
+      )
     group by 1, 2, 3`
 
 /** A company that was known by its id alone gets its name, where no other one has it. */
@@ -131,21 +135,29 @@ export const completeCompanies: readonly string[] = [
   nameCompanies,
 ]
 
-/** Notes the companies that rows name and the registry does not know. */
-export const findNewcomers: readonly string[] = [
-  createCompaniesWithId,
-  createCompaniesByName,
-  createCompaniesById,
+/** Makes the companies that were noted. */
+const createNewcomers: readonly string[] = [
   'analyze newcomer',
-]
-
-/** Makes them. */
-export const createCompanies: readonly string[] = [
   `insert into companies (id, jurisdiction, identifier, version)
     select id, jurisdiction, identifier, $version from newcomer order by id`,
   `insert into company_names (jurisdiction, identifier, company_id)
     select jurisdiction, identifier, id from newcomer where identifier is not null
     order by identifier, jurisdiction`,
+]
+
+/** Makes the companies that rows name by jurisdiction and identifier and nobody knows. */
+export const createNamedCompanies: readonly string[] = [
+  createCompaniesWithId,
+  createCompaniesByName,
+  ...createNewcomers,
+]
+
+/** Makes all companies that records name and the registry does not know. */
+export const createCompanies: readonly string[] = [
+  createCompaniesWithId,
+  createCompaniesByName,
+  createCompaniesById,
+  ...createNewcomers,
 ]
 
 // A row's company, and null where it has none or where its id and its name are of different ones.
@@ -198,13 +210,18 @@ export const dropOrphans: readonly string[] = [
 export const indexPlaced = 'analyze placed'
 
 /**
- * One identity has one content: the first row that brings it stands. There are few contradictions,
- * and hardly ever any, which the planner could not know of a subquery.
+ * One identity has one content: the first row that brings it stands. Most ids come once; what may
+ * contradict or repeat another row is looked for among the others alone, which the planner could
+ * not know to be few in a subquery.
  */
 export const refuseContradictions: readonly string[] = [
+  `create temp table repeated as
+    select id from placed where digest is not null group by id having count(*) > 1`,
+  'analyze repeated',
   `create temp table contradiction as
-    select id, min(seq) as seq from placed where digest is not null
-    group by id having min(digest) <> max(digest)`,
+    select p.id, min(p.seq) as seq from repeated r join placed p on p.id = r.id
+    where p.digest is not null
+    group by p.id having min(p.digest) <> max(p.digest)`,
   'analyze contradiction',
   `
   insert into refused
@@ -230,8 +247,9 @@ export const dropRefused: readonly string[] = [
 export const dropRepetitions = `
   delete from placed p
   using (
-    select id, company_id, min(seq) as seq from placed where digest is not null
-    group by id, company_id having count(*) > 1
+    select q.id, q.company_id, min(q.seq) as seq from repeated r join placed q on q.id = r.id
+    where q.digest is not null
+    group by q.id, q.company_id having count(*) > 1
   ) kept
   where p.id = kept.id and p.company_id = kept.company_id and p.digest is not null
     and p.seq > kept.seq`
@@ -254,6 +272,12 @@ export function mergeRecords(resource: Resource): MergeSteps {
     apply: applySteps(resource),
   }
 }
+
+/**
+ * A record's text: its id, which may be the store's own, before the rest. `substr` would count the
+ * characters of the whole.
+ */
+export const recordText = `'{"id":' || c.id || ',' || right(s.content, -1)`
 
 /** The greatest id that is taken, or given away as if it were. */
 const lastId = (name: string) => `greatest(
@@ -339,7 +363,7 @@ function applySteps(resource: Resource): readonly string[] {
     ...(metaOf === undefined ? [] : [countTypesGone(name, metaOf), countTypesCome(metaOf)]),
     createTouched,
     'analyze touched',
-    updateInPlace(name),
+    updateInPlace(name, recordText),
     settleMoves(name),
     dropUpdated(name),
     'analyze change',
@@ -348,7 +372,7 @@ function applySteps(resource: Resource): readonly string[] {
     'analyze edit',
     cutOff(name),
     deleteCutOff(name),
-    append(name),
+    append(name, recordText),
     ...(metaOf === undefined ? [] : [sumTypes(name), 'analyze new_meta']),
     writeHeads(name, metaOf),
   ]

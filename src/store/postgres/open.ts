@@ -28,8 +28,7 @@ export async function openForReading(
   return explained(db, async () => {
     const storeId = await withSession(db, async (client) => {
       await checkSchema(client, db, resources)
-      const { rows } = await client.query<{ id: string }>('select id from store')
-      return String(rows[0]?.id)
+      return readStoreId(client)
     })
     return createReader(openPool(db, bounds), resources, storeId)
   })
@@ -73,15 +72,15 @@ export async function openForWriting(
   return explained(db, async () => {
     if (await isOutdated(db, resources)) await migrateTables(db, resources)
     return {
-      storeId: await withSession(db, readStoreId),
+      readStoreId: () => withSession(db, readStoreId),
       beginImport: (plan) => beginImport(db, plan),
-      addKey: (key) => withSession(db, (client) => addKey(client, key)),
+      addKey: (key) => withSession(db, (client) => addKey(client, db, key)),
       rotateKey: (name, now, rotate) =>
-        withSession(db, (client) => rotateKey(client, name, now, rotate)),
+        withSession(db, (client) => rotateKey(client, db, name, now, rotate)),
       listKeys: () => withSession(db, listKeys),
       prune: (before, onWait) =>
-        withSession(db, (client) => prune(client, resources, before, onWait)),
-      revokeKey: (name, now) => withSession(db, (client) => revokeKey(client, name, now)),
+        withSession(db, (client) => prune(client, db, resources, before, onWait)),
+      revokeKey: (name, now) => withSession(db, (client) => revokeKey(client, db, name, now)),
       close: () => undefined,
     }
   })

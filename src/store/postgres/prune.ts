@@ -15,11 +15,12 @@ import { inTurn } from './transaction.ts'
  */
 export async function prune(
   client: Client,
+  db: string,
   resources: readonly Resource[],
   before: number,
   onWait: () => void,
 ): Promise<Pruned> {
-  return inTurn(client, onWait, async () => {
+  return inTurn(client, db, onWait, async () => {
     const last = await client.query<{ version: number }>(lastVersionBefore, [before])
     const version = Number(last.rows[0]?.version)
     const forgotten: Record<string, number> = {}

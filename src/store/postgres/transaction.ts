@@ -1,6 +1,7 @@
 // One writer at a time: who comes second waits, and is told so.
 
 import type { Client } from 'pg'
+import { commit } from './commit.ts'
 
 // Locks of this kind are a database's, so that stores in schemas of their own each have one.
 const turnLock = `(x'444f5353'::integer, hashtext(current_schema()))`
@@ -39,10 +40,11 @@ async function orAborted(work: Promise<unknown>, signal: AbortSignal): Promise<v
 /** Runs `work` in a transaction of its own, when it is its turn. */
 export async function inTurn<T>(
   client: Client,
+  db: string,
   onWait: () => void,
   work: () => Promise<T>,
 ): Promise<T> {
-  return orRollBack(client, async () => {
+  return orRollBack(client, db, async () => {
     await beginWriting(client, onWait)
     return work()
   })
@@ -51,10 +53,11 @@ export async function inTurn<T>(
 /** Runs `work` in a transaction that begins with `lock`. */
 export async function inTransaction<T>(
   client: Client,
+  db: string,
   lock: string,
   work: () => Promise<T>,
 ): Promise<T> {
-  return orRollBack(client, async () => {
+  return orRollBack(client, db, async () => {
     await client.query('begin')
     await client.query(lock)
     return work()
@@ -62,10 +65,10 @@ export async function inTransaction<T>(
 }
 
 /** Commits what `work` has begun; a throw in it leaves the state before. */
-async function orRollBack<T>(client: Client, work: () => Promise<T>): Promise<T> {
+async function orRollBack<T>(client: Client, db: string, work: () => Promise<T>): Promise<T> {
   try {
     const result = await work()
-    await client.query('commit')
+    await commit(client, db)
     return result
   } catch (error) {
     // Where the session itself is lost, the server has rolled back already.

@@ -192,6 +192,9 @@ export function mergeRecords(resource: Resource): MergeSteps {
   }
 }
 
+/** A record's text: its id, which may be the store's own, before the rest. */
+export const recordText = `'{"id":' || c.id || ',' || substr(s.content, 2)`
+
 /** The greatest id that is taken, or given away as if it were; a bound number is no integer. */
 const lastId = (name: string) => `cast(max(
         $assignedIdMin - 1,
@@ -271,7 +274,7 @@ function applySteps(resource: Resource): readonly string[] {
     keepPast(name),
     ...(metaOf === undefined ? [] : [countTypesGone(name, metaOf), countTypesCome(metaOf)]),
     createTouched,
-    updateInPlace(name),
+    updateInPlace(name, recordText),
     settleMoves(name),
     dropUpdated(name),
     'create index temp.removal_by_position on removal (company_id, position)',
@@ -279,7 +282,7 @@ function applySteps(resource: Resource): readonly string[] {
     findEdits(name, order.by === 'id' ? firstById : firstInOrder),
     cutOff(name),
     deleteCutOff(name),
-    append(name),
+    append(name, recordText),
     ...(metaOf === undefined ? [] : [sumTypes(name)]),
     writeHeads(name, metaOf),
   ]

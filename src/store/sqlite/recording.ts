@@ -7,8 +7,8 @@ import type { Resource } from '../../resources/resource.ts'
 import { collectDifferences, type DifferenceRow } from '../differences.ts'
 import type { Difference, Recording, StagedRow } from '../store.ts'
 import { companyDifferences } from './merge-companies.ts'
-import { findSighted, gone, recordText } from '../merge-steps.ts'
-import { appendRecords } from './merge.ts'
+import { findSighted, gone } from '../merge-steps.ts'
+import { appendRecords, recordText } from './merge.ts'
 
 type Parameters = Record<string, string | number | null>
 

@@ -1,0 +1,77 @@
+// The end of a transaction. A connection that is lost after COMMIT was sent and before its answer
+// has come leaves open whether anything was done; then PostgreSQL is asked on another one.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Client, DatabaseError } from 'pg'
+import { OperatorError } from '../../operator-error.ts'
+import { openSession } from './connect.ts'
+import { describeUrl } from './url.ts'
+
+/** How long PostgreSQL is asked what became of a commit: it may have to start anew. */
+const patienceMs = 30_000
+const pauseMs = 200
+
+/**
+ * Commits what the session has begun; when this returns, it is done, whatever the session does.
+ *
+ * @throws where nothing was changed, what the driver said; an OperatorError where nobody could say.
+ */
+export async function commit(client: Client, db: string, patience = patienceMs): Promise<void> {
+  const { rows } = await client.query<{ xid: string | null }>(
+    'select pg_current_xact_id_if_assigned()::text as xid',
+  )
+  const xid = rows[0]?.xid ?? null
+  try {
+    await client.query('commit')
+  } catch (error) {
+    // A transaction without a number has changed nothing; an error that leaves the session alive is
+    // the answer.
+    const isAnswered = error instanceof DatabaseError && error.severity === 'ERROR'
+    if (isAnswered || xid === null) throw error
+    const outcome = await outcomeOf(xid, db, patience)
+    if (outcome === undefined) throw unknownOutcome(db, error)
+    if (outcome === 'aborted') throw error
+  }
+}
+
+/** What became of a transaction; undefined where PostgreSQL does not say so in time. */
+async function outcomeOf(
+  xid: string,
+  db: string,
+  patience: number,
+): Promise<'committed' | 'aborted' | undefined> {
+  for (const end = performance.now() + patience; ; await sleep(pauseMs)) {
+    const status = await askFor(xid, db).catch(() => undefined)
+    if (status === 'committed' || status === 'aborted') return status
+    if (performance.now() > end) return undefined
+  }
+}
+
+// A session that COMMIT has never reached would wait for it until the server noticed that nobody is
+// there. It is ended, so that there is an answer; one that commits is left to do so.
+const endIdleSession = `
+  select pg_terminate_backend(pid) from pg_stat_activity
+  where backend_xid = $1::text::xid8::xid and state = 'idle in transaction'`
+
+async function askFor(xid: string, db: string): Promise<string | null | undefined> {
+  const client = await openSession(db, { statement_timeout: 5_000 })
+  try {
+    const { rows } = await client.query<{ status: string | null }>(
+      'select pg_xact_status($1::text::xid8) as status',
+      [xid],
+    )
+    if (rows[0]?.status === 'in progress') await client.query(endIdleSession, [xid])
+    return rows[0]?.status
+  } finally {
+    await client.end()
+  }
+}
+
+function unknownOutcome(db: string, cause: unknown): OperatorError {
+  return new OperatorError(
+    `${describeUrl(db)}: the connection was lost in the middle of a commit, and PostgreSQL does ` +
+      'not say what became of it; all of it was done, or nothing: see dossier imports and ' +
+      'dossier keys list before you try again',
+    { cause },
+  )
+}

@@ -1,0 +1,86 @@
+// A connection that is lost between COMMIT and its answer: what is told of it is what was done.
+
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { commit } from '../../src/store/postgres/commit.ts'
+import { openSession } from '../../src/store/postgres/connect.ts'
+import { type Cut, type CuttingProxy, startCuttingProxy } from '../support/cutting-proxy.ts'
+import { makeFolder } from '../support/import-rows.ts'
+import { runDossier } from '../support/run-dossier.ts'
+import { storeAt } from '../support/store-at.ts'
+import { storeDigest } from '../support/store-state.ts'
+
+interface Made {
+  readonly folder: string
+  readonly db: string
+  readonly proxy: CuttingProxy
+  /** The same store, by way of the proxy. */
+  readonly through: string
+}
+
+/** A store with a record, a file that changes it, and a proxy before its server. */
+async function makeStore(t: TestContext): Promise<Made> {
+  const folder = makeFolder(t)
+  const db = storeAt(join(folder, 'dossier.db'), 'postgres')
+  for (const name of ['first', 'second']) {
+    const row = { id: 1, company_id: 7, name }
+    writeFileSync(join(folder, `${name}.ndjson`), `${JSON.stringify(row)}\n`)
+  }
+  const first = await runDossier(folder, ['import', 'rights', 'first.ndjson', '--db', db])
+  assert.equal(first.code, 0, first.err)
+  const proxy = await startCuttingProxy(t, db)
+  const through = new URL(db)
+  through.port = String(proxy.port)
+  return { folder, db, proxy, through: through.href }
+}
+
+const cuts: readonly (readonly [Cut, isDone: boolean])[] = [
+  ['answer lost', true],
+  ['commit lost', false],
+  ['server waits', false],
+]
+
+for (const [cut, isDone] of cuts) {
+  const told = isDone ? 'it is told as done' : 'it is told that nothing was changed'
+  test(`an import whose connection is lost at COMMIT, ${cut}: ${told}`, async (t) => {
+    const { folder, db, proxy, through } = await makeStore(t)
+    const before = await storeDigest(db)
+    proxy.cutNext(cut)
+    const run = await runDossier(folder, ['import', 'rights', 'second.ndjson', '--db', through])
+    assert.ok(proxy.hasCut(), 'the connection was lost')
+    assert.equal((await storeDigest(db)) !== before, isDone, 'what was done')
+    assert.equal(run.code, isDone ? 0 : 1, run.err)
+    if (isDone) assert.match(run.out, /^Committed as version 2 /m)
+    else assert.match(run.err, /^dossier: postgres:[^\n]*nothing was changed[^\n]*\n$/)
+  })
+
+  test(`a key whose connection is lost at COMMIT, ${cut}: ${told}`, async (t) => {
+    const { folder, db, proxy, through } = await makeStore(t)
+    proxy.cutNext(cut)
+    const run = await runDossier(folder, ['keys', 'create', '--name', 'acme', '--db', through])
+    assert.ok(proxy.hasCut(), 'the connection was lost')
+    const list = await runDossier(folder, ['keys', 'list', '--json', '--db', db])
+    assert.equal((JSON.parse(list.out) as unknown[]).length, isDone ? 1 : 0, 'what was done')
+    assert.equal(run.code, isDone ? 0 : 1, run.err)
+    assert.match(run.out, isDone ? /^dossier_\w{49}\n$/ : /^$/)
+  })
+}
+
+test('where the server cannot be asked any more, it is told that nobody knows', async (t) => {
+  const { db, proxy, through } = await makeStore(t)
+  const client = await openSession(through)
+  await client.query('begin')
+  await client.query(`insert into sources (id, name) values (1000, 'lost')`)
+  proxy.cutNext('answer lost', true)
+  await assert.rejects(commit(client, through, 500), (error: Error) => {
+    assert.match(error.message, /^postgres:.* does not say what became of it; .*dossier imports/)
+    assert.ok(!error.message.includes('password'), 'no password is shown')
+    return true
+  })
+  const watcher = await openSession(db)
+  t.after(() => watcher.end())
+  const { rowCount } = await watcher.query(`select from sources where name = 'lost'`)
+  assert.equal(rowCount, 1, 'it was done')
+})

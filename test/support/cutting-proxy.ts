@@ -1,0 +1,75 @@
+// A TCP proxy before a PostgreSQL that loses the connection on which a COMMIT is sent.
+
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect, createServer, type Socket } from 'node:net'
+import type { TestContext } from 'node:test'
+
+/** What the client and the server still get of each other, once COMMIT has been sent. */
+export type Cut =
+  /** The server commits, and its answer is lost. */
+  | 'answer lost'
+  /** COMMIT itself is lost, and both sides see that the connection is. */
+  | 'commit lost'
+  /** COMMIT is lost, and the server does not notice: it waits for more. */
+  | 'server waits'
+
+export interface CuttingProxy {
+  readonly port: number
+  /** Cuts the next connection that commits; `andStayAway` refuses all later ones. */
+  cutNext(cut: Cut, andStayAway?: boolean): void
+  /** Whether it has. */
+  hasCut(): boolean
+}
+
+// A simple query, as the driver sends one: its type, its length, its text, and a zero.
+const commitMessage = Buffer.from('Q\0\0\0\x0bcommit\0', 'latin1')
+
+/** Starts a proxy before `url`; it ends with the test. */
+export async function startCuttingProxy(t: TestContext, url: string): Promise<CuttingProxy> {
+  const { hostname, port } = new URL(url)
+  let next: Cut | undefined
+  let staysAway = false
+  let [isAway, hasCut] = [false, false]
+  const sockets = new Set<Socket>()
+
+  const listener = createServer((client) => {
+    const server = connect(Number(port), hostname)
+    for (const socket of [client, server]) {
+      sockets.add(socket)
+      socket.on('error', () => undefined)
+    }
+    if (isAway) client.destroy()
+    server.on('data', (chunk: Buffer) => client.write(chunk))
+    server.on('close', () => client.destroy())
+    client.on('close', () => server.destroy())
+    client.on('data', (chunk: Buffer) => {
+      if (next === undefined || !chunk.includes(commitMessage)) return void server.write(chunk)
+      const cut = next
+      next = undefined
+      ;[hasCut, isAway] = [true, staysAway]
+      server.removeAllListeners('data')
+      if (cut === 'answer lost') {
+        server.once('data', () => client.destroy())
+        server.write(chunk)
+      } else {
+        if (cut === 'server waits') client.removeAllListeners('close')
+        client.destroy()
+      }
+    })
+  }).listen(0, '127.0.0.1')
+  await once(listener, 'listening')
+  t.after(() => {
+    for (const socket of sockets) socket.destroy()
+    listener.close()
+  })
+  const address = listener.address()
+  assert.ok(typeof address === 'object' && address)
+  return {
+    port: address.port,
+    cutNext: (cut, andStayAway = false) => {
+      ;[next, staysAway, hasCut] = [cut, andStayAway, false]
+    },
+    hasCut: () => hasCut,
+  }
+}
