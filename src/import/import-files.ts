@@ -35,7 +35,7 @@ export interface ImportRequest {
   readonly onRejected: ((rejected: RejectedRow) => void) | undefined
   readonly onProgress: (progress: Progress) => void
   readonly onWait: () => void
-  /** Ends the import between two batches, and nothing is changed. */
+  /** Ends the import between two batches or where it waits, and nothing is changed. */
   readonly signal: AbortSignal
 }
 

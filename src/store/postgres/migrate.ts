@@ -39,13 +39,13 @@ export async function migrate(
       done.push(`made the schema ${schema}`)
     }
     for (;;) {
-      const line = await inTurn(client, onWait, () => takeStep(client, db))
+      const line = await inTurn(client, { onWait }, () => takeStep(client, db))
       if (line === undefined) break
       done.push(line)
     }
-    done.push(...(await inTurn(client, onWait, () => declareResources(client, db, resources))))
+    done.push(...(await inTurn(client, { onWait }, () => declareResources(client, db, resources))))
     if (isDistributed || (await isSpread(client))) {
-      done.push(...(await inTurn(client, onWait, () => distribute(client, db, resources))))
+      done.push(...(await inTurn(client, { onWait }, () => distribute(client, db, resources))))
     }
     return done
   } finally {

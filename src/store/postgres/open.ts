@@ -79,8 +79,7 @@ export async function openForWriting(
       rotateKey: (name, now, rotate) =>
         withSession(db, (client) => rotateKey(client, name, now, rotate)),
       listKeys: () => withSession(db, listKeys),
-      prune: (before, onWait) =>
-        withSession(db, (client) => prune(client, resources, before, onWait)),
+      prune: (before, turn) => withSession(db, (client) => prune(client, resources, before, turn)),
       revokeKey: (name, now) => withSession(db, (client) => revokeKey(client, name, now)),
       close: () => undefined,
     }

@@ -1,7 +1,7 @@
 // Keys in the embedded store.
 
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
-import type { KeyRecord, NewKey, Rotation } from '../store.ts'
+import type { KeyRecord, NewKey, Rotation, Turn } from '../store.ts'
 import { OperatorError } from '../../operator-error.ts'
 import { inTransaction } from './transaction.ts'
 
@@ -28,8 +28,8 @@ function optionalNumber(value: SQLOutputValue | undefined): number | undefined {
   return value === null || value === undefined ? undefined : Number(value)
 }
 
-export async function addKey(db: DatabaseSync, key: NewKey, onWait: () => void): Promise<void> {
-  await inTransaction(db, onWait, () => {
+export async function addKey(db: DatabaseSync, key: NewKey, turn: Turn): Promise<void> {
+  await inTransaction(db, turn, () => {
     if (findInUse(db, key.name, key.createdAt) !== undefined) {
       throw new OperatorError(
         `a key named ${key.name} is in use; revoke it first, rotate it, or choose another`,
@@ -44,9 +44,9 @@ export async function rotateKey(
   name: string,
   now: number,
   rotate: (replaced: KeyRecord) => Rotation,
-  onWait: () => void,
+  turn: Turn,
 ): Promise<boolean> {
-  return inTransaction(db, onWait, () => {
+  return inTransaction(db, turn, () => {
     const replaced = findInUse(db, name, now)
     if (replaced === undefined) return false
     const { key, othersEndAt } = rotate(replaced)
@@ -95,9 +95,9 @@ export async function revokeKey(
   db: DatabaseSync,
   name: string,
   now: number,
-  onWait: () => void,
+  turn: Turn,
 ): Promise<boolean> {
-  return inTransaction(db, onWait, () => {
+  return inTransaction(db, turn, () => {
     const revoke = db.prepare(
       'update keys set revoked_at = ? where name = ? and revoked_at is null',
     )
