@@ -14,6 +14,7 @@ import {
   startBare,
   startDossier,
 } from './processes.ts'
+import { compareRefusals } from './refusals.ts'
 
 /** One figure: its median and range over the rounds, and what it is to reach. */
 export interface Figure {
@@ -227,6 +228,7 @@ export const measures: Readonly<Record<string, Measure>> = {
   compare: compareExtracts,
   past: keepPast,
   beside: serveBesideImport,
+  refusals: compareRefusals,
   // Loaded when it is asked for: it needs the PostgreSQL of the tests.
   postgres: async (scale) => (await import('./postgres.ts')).onPostgres(scale),
 }
