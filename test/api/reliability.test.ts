@@ -15,8 +15,8 @@
 // E15 is shown in a short form; a million requests take longer than a test may.
 
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { spawn, spawnSync } from 'node:child_process'
+import { chownSync, readdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { setPriority } from 'node:os'
 import { join } from 'node:path'
@@ -254,6 +254,38 @@ test('I14 the same bytes in any time zone and language', async (t) => {
   assert.deepEqual(answers[1], answers[0])
   assert.deepEqual(answers[2], answers[0])
 })
+
+// Runs a command as nobody, on a file system of which its first argument alone can be written to.
+const asNobody = ['unshare', '-m', 'sh', '-c']
+const lockDown =
+  'mount --bind "$0" "$0" && mount -o remount,bind,ro / && ' +
+  'exec setpriv --reuid=65534 --regid=65534 --clear-groups "$@"'
+const mayLockDown = spawnSync('unshare', ['-m', 'setpriv', '--reuid=65534', 'true']).status === 0
+
+test(
+  'I14 the same bytes as nobody, and from a file system that cannot be written to',
+  { skip: !mayLockDown && 'only root can make such a place' },
+  async (t) => {
+    const own = await makeTempStore(t, resources)
+    await own.load([{ resource: rights, company: 1, records: makeRecords(rights, 1_000) }])
+    const text = request(largest).replace(key, await own.issueKey({ name: 'test' }))
+    const usual = await runServer(t, own.db)
+    const expected = answerIn(await exchange(usual.port, text))
+    for (const path of ['.', ...readdirSync(own.folder)])
+      chownSync(join(own.folder, path), 65534, 65534)
+    const port = await freePort()
+    const via = [...asNobody, lockDown, own.folder]
+    const args = ['serve', '--db', own.db, '--port', String(port)]
+    const { child } = startDossier(t, own.folder, args, { via })
+    await untilReady(port)
+    const status = readFileSync(`/proc/${child.pid}/status`, 'utf8')
+    assert.match(status, /^Uid:\t65534\t65534/m)
+    const answer = answerIn(await exchange(port, text))
+    assert.equal(answer.status, 200)
+    assert.equal(answer.body, expected.body)
+    assert.equal(answer.headers['etag'], expected.headers['etag'])
+  },
+)
 
 test('I15 every package that is installed is pinned by a hash', () => {
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
