@@ -14,6 +14,7 @@ import {
   startBare,
   startDossier,
 } from './processes.ts'
+import { compareRefusals } from './refusals.ts'
 import { twoWorkers } from './workers.ts'
 
 /** One figure: its median and range over the rounds, and what it is to reach. */
@@ -229,6 +230,7 @@ export const measures: Readonly<Record<string, Measure>> = {
   past: keepPast,
   beside: serveBesideImport,
   workers: twoWorkers,
+  refusals: compareRefusals,
   // Loaded when it is asked for: it needs the PostgreSQL of the tests.
   postgres: async (scale) => (await import('./postgres.ts')).onPostgres(scale),
 }

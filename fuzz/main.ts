@@ -3,10 +3,12 @@
 //   --seed N       repeats a run: the same requests
 //   --requests N   how many structured requests (1,000,000)
 //   --raw N        how many mutated raw requests (200,000)
+//   --keys N       how many keys are made and looked at (1,000,000)
 
 import { parseArgs } from 'node:util'
 import { createScope } from './scope.ts'
 import { type Found, fuzzRaw, fuzzStructured } from './campaigns.ts'
+import { findKeyFaults } from './keys.ts'
 import { startFuzzed } from './server.ts'
 import { memoryFault } from './verdict.ts'
 
@@ -15,6 +17,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     requests: { type: 'string', default: '1000000' },
     raw: { type: 'string', default: '200000' },
+    keys: { type: 'string', default: '1000000' },
   },
 })
 
@@ -37,6 +40,10 @@ for (const [name, campaign, count] of [
     await scope.close()
   }
 }
+const keyFaults = findKeyFaults(Number(values.keys))
+for (const fault of keyFaults) console.log(`BAD ${fault}`)
+console.log(`keys: ${values.keys} made, ${keyFaults.length} faults`)
+isGood.push(keyFaults.length === 0)
 process.exitCode = isGood.every(Boolean) ? 0 : 1
 
 function tell(name: string, found: Found): boolean {

@@ -32,6 +32,7 @@ import type { Command, CommandContext } from './command.ts'
 import { issueKey } from './keys.ts'
 import { createProgress } from './progress.ts'
 import { type RunningServer, startServer, untilStopped } from './serve.ts'
+import { waitInTurn } from './waiting.ts'
 
 const defaultDb = 'demo/registry.db'
 const keyLifeMs = 7 * 86_400_000
@@ -182,12 +183,13 @@ function orExplain<T>(db: string, work: () => T): T {
 }
 
 /** A key is shown only once, so every start makes its own. */
-async function makeKey(db: string, { now, stderr }: CommandContext): Promise<string> {
+async function makeKey(db: string, context: CommandContext): Promise<string> {
   const store = await openStoreWriter(db, resources)
   try {
     const name = `demo-${randomBytes(4).toString('hex')}`
-    const key = { name, scopes: undefined, expiresAt: now() + keyLifeMs, now: now() }
-    return await issueKey(store, key, () => void stderr.write('waiting for an import to end\n'))
+    const now = context.now()
+    const key = { name, scopes: undefined, expiresAt: now + keyLifeMs, now }
+    return await issueKey(store, key, waitInTurn(context))
   } finally {
     await store.close()
   }

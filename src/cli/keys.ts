@@ -8,12 +8,13 @@ import { OperatorError } from '../operator-error.ts'
 import { parseRate, rateForm } from '../rate.ts'
 import { resources } from '../resources/index.ts'
 import { mayBeThere, openStoreWriter, readKeyUsage } from '../store/open-store.ts'
-import type { KeyRecord, StoreWriter } from '../store/store.ts'
+import type { KeyRecord, StoreWriter, Turn } from '../store/store.ts'
 import type { KeyUsage } from '../store/usage.ts'
 import type { Command, CommandContext, Input } from './command.ts'
 import { parseDuration, parseEnd } from './duration.ts'
 import { formatCount, formatDay, formatMoment, tableLines } from './table.ts'
 import { usagePath } from './usage.ts'
+import { waitInTurn } from './waiting.ts'
 
 const scopeNames = resources.map(({ name }) => name)
 /** How long a rotated key works on, unless the operator says otherwise. */
@@ -104,7 +105,7 @@ const run: Readonly<Record<(typeof actions)[number], Run>> = {
     const expires = options['expires']
     const expiresAt = expires === undefined ? undefined : parseEnd('expires', expires, now)
     const key = { name, scopes, expiresAt, rate: checkRate(options['rate']), now }
-    context.stdout.write(`${await issueKey(store, key, tellWait(context))}\n`)
+    context.stdout.write(`${await issueKey(store, key, waitInTurn(context))}\n`)
     return 0
   },
 
@@ -124,7 +125,7 @@ const run: Readonly<Record<(typeof actions)[number], Run>> = {
       key: { ...stored, name, createdAt: now, expiresAt: expiresAt ?? replaced.expiresAt },
       othersEndAt,
     })
-    if (!(await store.rotateKey(name, now, rotate, tellWait(context)))) {
+    if (!(await store.rotateKey(name, now, rotate, waitInTurn(context)))) {
       throw await noSuchKey(store, name)
     }
     context.stdout.write(`${plain}\n`)
@@ -147,7 +148,7 @@ const run: Readonly<Record<(typeof actions)[number], Run>> = {
   async revoke(store, { words, options }, context) {
     const name = words[0] ?? options['name']
     if (name === undefined) throw new UsageError('say which key to revoke: keys revoke NAME')
-    if (!(await store.revokeKey(name, context.now(), tellWait(context)))) {
+    if (!(await store.revokeKey(name, context.now(), waitInTurn(context)))) {
       throw await noSuchKey(store, name)
     }
     context.stderr.write(`The key ${name} is revoked.\n`)
@@ -155,20 +156,16 @@ const run: Readonly<Record<(typeof actions)[number], Run>> = {
   },
 }
 
-function tellWait({ stderr }: CommandContext): () => void {
-  return () => void stderr.write('an import is writing to the store; waiting for its end\n')
-}
-
 /** Makes a key and stores its hash; the key itself is nowhere but in what this returns. */
 export async function issueKey(
   store: StoreWriter,
   key: Pick<KeyRecord, 'name' | 'scopes' | 'expiresAt'> &
     Partial<Pick<KeyRecord, 'rate'>> & { readonly now: number },
-  onWait: () => void,
+  turn: Turn,
 ): Promise<string> {
   const { name, scopes, expiresAt, rate, now } = key
   const { plain, stored } = makeNewKey()
-  await store.addKey({ ...stored, name, scopes, expiresAt, rate, createdAt: now }, onWait)
+  await store.addKey({ ...stored, name, scopes, expiresAt, rate, createdAt: now }, turn)
   return plain
 }
 

@@ -7,6 +7,7 @@ import { mayBeThere, openStoreWriter } from '../store/open-store.ts'
 import type { Command } from './command.ts'
 import { parseDuration } from './duration.ts'
 import { formatCount, tableLines } from './table.ts'
+import { waitInTurn } from './waiting.ts'
 
 export const prune: Command = {
   name: 'prune',
@@ -24,25 +25,23 @@ is used again.
     { name: 'json', meaning: 'print the report as JSON' },
   ],
   settings: ['db'],
-  async run({ words, options, switches, settings }, { stdout, stderr, now }) {
+  async run({ words, options, switches, settings }, context) {
     const keep = options['keep']
     if (keep === undefined) throw new UsageError('say how far back to keep: --keep DURATION')
     if (words.length > 0) throw new UsageError(`prune takes no ${words.join(' ')}`)
-    const before = now() - parseDuration('keep', keep)
+    const before = context.now() - parseDuration('keep', keep)
     const { db } = settings
     if (!mayBeThere(db)) {
       throw new OperatorError(`${db} does not exist; make it with: dossier import`)
     }
     const store = await openStoreWriter(db, resources)
     try {
-      const pruned = await store.prune(before, () => {
-        stderr.write('an import is writing to the store; waiting for its end\n')
-      })
+      const pruned = await store.prune(before, waitInTurn(context))
       const rows = Object.entries(pruned.forgotten).map(([name, count]) => [
         `  ${name}`,
         formatCount(count).padStart(14),
       ])
-      stdout.write(
+      context.stdout.write(
         switches.has('json')
           ? `${JSON.stringify(pruned)}\n`
           : `${[

@@ -94,6 +94,8 @@ function refuse(
   if (isClosedToRequests(socket)) return
   closeToRequests(socket)
   afterAnswers(socket, () => {
+    // One of the answers was the connection's last: what comes behind that is no request.
+    if (!socket.writable) return
     // A second answer in the middle of one would corrupt it.
     if (isAnswering(socket)) socket.destroy()
     else writeRefusal(socket, status, reason, tell)

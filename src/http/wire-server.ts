@@ -17,6 +17,8 @@ interface Connection {
   unanswered: number
   /** The last request that has come. */
   last: IncomingMessage | undefined
+  /** Those that wait for the answer before theirs, in their order; made where there is one. */
+  waiting: Waiting[] | undefined
   /** Nothing that comes from now on is looked at: its last answer has been found. */
   isClosing: boolean
   /** It is closed; none of its requests is under way any more. */
@@ -25,6 +27,12 @@ interface Connection {
   onQuiet: (() => void) | undefined
   /** To be called when a request has been answered. */
   readonly answered: () => void
+}
+
+/** A request whose turn has not come. */
+interface Waiting {
+  readonly response: ServerResponse
+  readonly handOn: () => void
 }
 
 /** What the server puts up with from one connection; times in milliseconds. */
@@ -89,7 +97,10 @@ export function createWireServer(handler: Handler, limits: WireLimits, load: Loa
     }
     connection.last = request
     response.on('finish', connection.answered)
-    handler(request, response)
+    if (connection.unanswered === 1) handler(request, response)
+    // One answer is made at a time. Whoever asks on without reading is found out before the others
+    // are made, and one who reads slowly has one of them in our memory.
+    else (connection.waiting ??= []).push({ response, handOn: () => handler(request, response) })
   }
   const track = (socket: Duplex) => {
     const connection = createConnection(load)
@@ -165,6 +176,7 @@ function createConnection(load?: Load): Connection {
   const connection: Connection = {
     unanswered: 0,
     last: undefined,
+    waiting: undefined,
     isClosing: false,
     isGone: false,
     onQuiet: undefined,
@@ -173,9 +185,16 @@ function createConnection(load?: Load): Connection {
       connection.unanswered -= 1
       load?.end(1)
       if (connection.onQuiet !== undefined) runIfQuiet(connection)
+      if (connection.waiting !== undefined) handOnNext(connection)
     },
   }
   return connection
+}
+
+function handOnNext({ waiting }: Connection): void {
+  const next = waiting?.shift()
+  // Where the answer before it was the connection's last one, it never gets its turn.
+  if (next?.response.socket?.writable === true) next.handOn()
 }
 
 function runIfQuiet(connection: Connection): void {

@@ -88,11 +88,11 @@ export async function openStoreWriter(
   return {
     readStoreId: () => String(connection.prepare('select id from store').get()?.['id']),
     beginImport: (plan) => beginImport(connection, plan),
-    addKey: (key, onWait) => addKey(connection, key, onWait),
-    rotateKey: (name, now, rotate, onWait) => rotateKey(connection, name, now, rotate, onWait),
+    addKey: (key, turn) => addKey(connection, key, turn),
+    rotateKey: (name, now, rotate, turn) => rotateKey(connection, name, now, rotate, turn),
     listKeys: () => listKeys(connection),
-    revokeKey: (name, now, onWait) => revokeKey(connection, name, now, onWait),
-    prune: (before, onWait) => prune(connection, resources, before, onWait),
+    revokeKey: (name, now, turn) => revokeKey(connection, name, now, turn),
+    prune: (before, turn) => prune(connection, resources, before, turn),
     close: () => connection.close(),
   }
 }

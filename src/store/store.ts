@@ -132,8 +132,16 @@ export interface Recording {
   record(difference: Difference): readonly StagedRow[]
 }
 
+/** How a writer waits for its turn: there is one writer at a time. */
+export interface Turn {
+  /** Called once if there is another writer to wait for. */
+  readonly onWait: () => void
+  /** Ends the waiting, with its reason; absent where nothing does. */
+  readonly signal?: AbortSignal
+}
+
 /** What is imported, whose it is, and how. */
-export interface ImportPlan {
+export interface ImportPlan extends Turn {
   /** The resource; undefined for companies. */
   readonly resource: Resource | undefined
   readonly source: string
@@ -147,10 +155,6 @@ export interface ImportPlan {
   readonly startedAt: number
   /** What a place's number counts, for messages. */
   readonly unit: 'line' | 'row'
-  /** Called once if the import has to wait for another writer. */
-  readonly onWait: () => void
-  /** Ends the waiting, with its reason. */
-  readonly signal: AbortSignal
 }
 
 /** How many rows met which end; `refused` counts only those that the store refused. */
@@ -298,7 +302,7 @@ export interface StoreWriter {
   readStoreId(): Awaitable<string>
   beginImport(plan: ImportPlan): Awaitable<ImportSession>
   /** @throws OperatorError where a key of that name is in use. */
-  addKey(key: NewKey, onWait: () => void): Promise<void>
+  addKey(key: NewKey, turn: Turn): Promise<void>
   listKeys(): Awaitable<readonly KeyRecord[]>
   /**
    * Adds a key beside the one of its name that is in use, and gives that one an end.
@@ -310,11 +314,11 @@ export interface StoreWriter {
     name: string,
     now: number,
     rotate: (replaced: KeyRecord) => Rotation,
-    onWait: () => void,
+    turn: Turn,
   ): Promise<boolean>
   /** Revokes every key of that name; false where there is none in use. */
-  revokeKey(name: string, now: number, onWait: () => void): Promise<boolean>
+  revokeKey(name: string, now: number, turn: Turn): Promise<boolean>
   /** Forgets what stood only in versions that were replaced before `before`, in milliseconds. */
-  prune(before: number, onWait: () => void): Promise<Pruned>
+  prune(before: number, turn: Turn): Promise<Pruned>
   close(): Awaitable<void>
 }

@@ -172,6 +172,35 @@ test('D22 garbage after whole requests: these are answered, then comes a 400', a
   }
 })
 
+test('D22 whatever follows the last request of a connection is not answered', async () => {
+  const request = lines(start, host, bearer)
+  for (const more of [request, '\0\0\r\n', 'PRI / \r\n\r\n', lines('CONNECT x:1 HTTP/1.1', host)]) {
+    const closed = answersIn(await exchange(port, request + good + more))
+    assert.deepEqual(
+      closed.map(({ body }) => body),
+      [whole, whole],
+    )
+    const refused = answersIn(await exchange(port, request + lines(health, host, host) + more))
+    assert.deepEqual(
+      refused.map(({ status }) => status),
+      [200, 400],
+    )
+  }
+  // The server, one for all of these, lives.
+  assert.equal(answerIn(await exchange(port, good)).body, whole)
+})
+
+test('D22 a request whose body breaks off is refused in its turn, not answered', async () => {
+  const request = lines(start, host, bearer)
+  const broken = `${lines(health, host, 'Transfer-Encoding: chunked')}ZZ\r\n`
+  const answers = answersIn(await exchange(port, request + broken))
+  assert.equal(answers.length, 2)
+  const [first, second] = answers
+  assert.equal(first?.body, whole)
+  assert.ok(second)
+  checkRawFailure(second, 400)
+})
+
 test('D3 D6 a refusal waits for the answers to the requests before it', async () => {
   const request = lines(start, host, bearer)
   for (const bad of [
@@ -194,6 +223,12 @@ test('D3 D6 what follows a refused request is not looked at', async (t) => {
   const bad = lines(health, host, 'Host: other.example')
   const next = lines(start, host, `Authorization: ${authorization}`)
   checkRawFailure(answerIn(await exchange(ownPort, bad + next.repeat(3))), 400)
+  // The same where the refused one has to wait for its turn.
+  const waited = answersIn(await exchange(ownPort, lines(health, host) + bad + next.repeat(3)))
+  assert.deepEqual(
+    waited.map(({ status }) => status),
+    [200, 400],
+  )
   const { headers } = await ask(path, { authorization })
   assert.equal(headers['ratelimit'], '"default";r=8;t=3600')
 })

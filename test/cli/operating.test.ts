@@ -122,6 +122,34 @@ describe('imports as they are operated', { concurrency: 2 }, () => {
     assert.match(first.err, /interrupted; nothing was changed/)
   })
 
+  for (const words of [
+    ['keys', 'create', '--name', 'second'],
+    ['keys', 'rotate', 'first'],
+    ['keys', 'revoke', 'first'],
+    ['prune', '--keep', '0d'],
+  ]) {
+    test(`${words.slice(0, 2).join(' ')} that waits for an import can be interrupted`, async (t) => {
+      const folder = makeFolder(t)
+      const db = join(folder, 'dossier.db')
+      await importRows(db, 'rights', [{ id: 1, company_id: 7 }])
+      assert.equal((await runDossier(folder, ['keys', 'create', '--name', 'first'])).code, 0)
+      const keysSql = 'select group_concat(name || coalesce(revoked_at, expires_at, 0)) from keys'
+      const other = new DatabaseSync(db)
+      other.exec('begin immediate')
+      t.after(() => other.close())
+      const { child, until, ended } = startDossier(t, folder, words)
+      await until(/waiting for its end/)
+      child.kill('SIGINT')
+      const first = await Promise.race([ended, sleep(3_000)])
+      assert.ok(first, 'it ends within three seconds, though the other goes on')
+      assert.equal(first.code, 130)
+      assert.equal(first.out, '')
+      assert.match(first.err, /interrupted; nothing was changed/)
+      other.exec('rollback')
+      assert.equal(queryValue(db, keysSql), 'first0')
+    })
+  }
+
   test('G20 an import that is told to stop while it reads changes nothing, and exits 143', async (t) => {
     const folder = makeFolder(t)
     const db = join(folder, 'dossier.db')

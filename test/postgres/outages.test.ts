@@ -30,7 +30,7 @@ before(async () => {
   await importRows(`${files}/x`, 'rights', rows, { at: db })
   const store = await openStoreWriter(db, resources)
   const plan = { name: 'x', scopes: undefined, expiresAt: undefined, now: Date.now() }
-  key = await issueKey(store, plan, () => undefined)
+  key = await issueKey(store, plan, { onWait: () => undefined })
   await store.close()
 })
 

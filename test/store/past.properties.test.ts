@@ -16,6 +16,7 @@ import { runsOf, storeAt } from '../support/store-at.ts'
 
 const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
 const companies = [1, 2, 3]
+const alone = { onWait: () => assert.fail('nobody else writes') }
 const listed = resources.filter(({ name }) => ['rights', 'events'].includes(name))
 
 /** The path that names its store, on whichever kind of store the suite runs. */
@@ -144,10 +145,10 @@ test('pruning leaves what is young, and forgets all of the past where nothing of
     versions.push(await serve(app))
   }
   const writer = await openStoreWriter(storeAt(db), resources)
-  const untouched = await writer.prune(0, () => undefined)
+  const untouched = await writer.prune(0, alone)
   assert.equal(untouched.earliestVersion, 0)
   assert.equal(untouched.forgotten['rights'], 0)
-  const all = await writer.prune(Date.now() + 1, () => undefined)
+  const all = await writer.prune(Date.now() + 1, alone)
   await writer.close()
   assert.equal(all.earliestVersion, 4)
   assert.equal(query(db, 'select * from rights_past').length, 0)
@@ -167,7 +168,7 @@ test('a store of many versions forgets exactly what was replaced before', async 
   }
   const [third] = query(db, 'select committed_at from imports where version = 3')
   const writer = await openStoreWriter(storeAt(db), resources)
-  const pruned = await writer.prune(Number(third?.['committed_at']), () => undefined)
+  const pruned = await writer.prune(Number(third?.['committed_at']), alone)
   await writer.close()
   assert.equal(pruned.earliestVersion, 2)
   assert.deepEqual(pruned.forgotten['rights'], 1)

@@ -50,7 +50,7 @@ export async function holdStore(path: string): Promise<() => Promise<void>> {
     return () => Promise.resolve(file.close())
   }
   const client = await openSession(db)
-  await beginWriting(client, () => undefined)
+  await beginWriting(client, { onWait: () => undefined })
   return () => client.end()
 }
 

@@ -45,6 +45,8 @@ export interface TempStore {
   revokeKey(name: string): Promise<void>
 }
 
+const patient = { onWait: () => undefined }
+
 /** Makes an empty store. */
 export async function makeTempStore(
   scope: Scope,
@@ -101,10 +103,10 @@ export async function makeTempStore(
     },
     issueKey({ name, scopes, expiresAt, rate }) {
       const now = Date.now()
-      return issueKey(writer, { name, scopes, expiresAt, rate, now }, () => undefined)
+      return issueKey(writer, { name, scopes, expiresAt, rate, now }, patient)
     },
     async revokeKey(name) {
-      assert.ok(await writer.revokeKey(name, Date.now(), () => undefined), `${name} was in use`)
+      assert.ok(await writer.revokeKey(name, Date.now(), patient), `${name} was in use`)
     },
   }
 }

@@ -46,7 +46,7 @@ export async function beginImport(db: string, plan: ImportPlan): Promise<ImportS
     async prepare(onProblem) {
       await stage.end()
       await runSteps(client, merge.indexStage, {})
-      await beginWriting(client, plan.onWait, plan.signal)
+      await beginWriting(client, plan)
       turn = await takeTurn(client, plan, staged)
       return mergeStaged(client, plan, turn, onProblem)
     },

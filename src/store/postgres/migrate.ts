@@ -39,13 +39,15 @@ export async function migrate(
       done.push(`made the schema ${schema}`)
     }
     for (;;) {
-      const line = await inTurn(client, db, onWait, () => takeStep(client, db))
+      const line = await inTurn(client, db, { onWait }, () => takeStep(client, db))
       if (line === undefined) break
       done.push(line)
     }
-    done.push(...(await inTurn(client, db, onWait, () => declareResources(client, db, resources))))
+    done.push(
+      ...(await inTurn(client, db, { onWait }, () => declareResources(client, db, resources))),
+    )
     if (isDistributed || (await isSpread(client))) {
-      done.push(...(await inTurn(client, db, onWait, () => distribute(client, db, resources))))
+      done.push(...(await inTurn(client, db, { onWait }, () => distribute(client, db, resources))))
     }
     return done
   } finally {

@@ -78,8 +78,8 @@ export async function openForWriting(
       rotateKey: (name, now, rotate) =>
         withSession(db, (client) => rotateKey(client, db, name, now, rotate)),
       listKeys: () => withSession(db, listKeys),
-      prune: (before, onWait) =>
-        withSession(db, (client) => prune(client, db, resources, before, onWait)),
+      prune: (before, turn) =>
+        withSession(db, (client) => prune(client, db, resources, before, turn)),
       revokeKey: (name, now) => withSession(db, (client) => revokeKey(client, db, name, now)),
       close: () => undefined,
     }

@@ -2,7 +2,7 @@
 
 import type { Client } from 'pg'
 import type { Resource } from '../../resources/resource.ts'
-import type { Pruned } from '../store.ts'
+import type { Pruned, Turn } from '../store.ts'
 import { inTurn } from './transaction.ts'
 
 /**
@@ -18,9 +18,9 @@ export async function prune(
   db: string,
   resources: readonly Resource[],
   before: number,
-  onWait: () => void,
+  turn: Turn,
 ): Promise<Pruned> {
-  return inTurn(client, db, onWait, async () => {
+  return inTurn(client, db, turn, async () => {
     const last = await client.query<{ version: number }>(lastVersionBefore, [before])
     const version = Number(last.rows[0]?.version)
     const forgotten: Record<string, number> = {}

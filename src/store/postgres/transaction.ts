@@ -1,17 +1,14 @@
 // One writer at a time: who comes second waits, and is told so.
 
 import type { Client } from 'pg'
+import type { Turn } from '../store.ts'
 import { commit } from './commit.ts'
 
 // Locks of this kind are a database's, so that stores in schemas of their own each have one.
 const turnLock = `(x'444f5353'::integer, hashtext(current_schema()))`
 
 /** Begins a transaction that may write, as soon as no other process holds one on this store. */
-export async function beginWriting(
-  client: Client,
-  onWait: () => void,
-  signal?: AbortSignal,
-): Promise<void> {
+export async function beginWriting(client: Client, { onWait, signal }: Turn): Promise<void> {
   await client.query('begin')
   const { rows } = await client.query<{ taken: boolean }>(
     `select pg_try_advisory_xact_lock${turnLock} as taken`,
@@ -41,11 +38,11 @@ async function orAborted(work: Promise<unknown>, signal: AbortSignal): Promise<v
 export async function inTurn<T>(
   client: Client,
   db: string,
-  onWait: () => void,
+  turn: Turn,
   work: () => Promise<T>,
 ): Promise<T> {
   return orRollBack(client, db, async () => {
-    await beginWriting(client, onWait)
+    await beginWriting(client, turn)
     return work()
   })
 }

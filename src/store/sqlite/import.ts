@@ -47,7 +47,7 @@ export function beginImport(db: DatabaseSync, plan: ImportPlan): ImportSession {
     },
     async prepare(onProblem) {
       db.exec('commit')
-      await beginWriting(db, plan.onWait, plan.signal)
+      await beginWriting(db, plan)
       turn = takeTurn(db, plan, staged)
       return mergeStaged(db, plan, turn, insert, onProblem)
     },

@@ -2,7 +2,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Resource } from '../../resources/resource.ts'
-import type { Pruned } from '../store.ts'
+import type { Pruned, Turn } from '../store.ts'
 import { inTransaction } from './transaction.ts'
 
 /**
@@ -17,9 +17,9 @@ export async function prune(
   db: DatabaseSync,
   resources: readonly Resource[],
   before: number,
-  onWait: () => void,
+  turn: Turn,
 ): Promise<Pruned> {
-  return inTransaction(db, onWait, () => {
+  return inTransaction(db, turn, () => {
     const version = Number(db.prepare(lastVersionBefore).get({ before })?.['version'])
     const tables = [
       ['companies', 'companies_past'],

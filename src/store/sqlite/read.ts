@@ -101,8 +101,9 @@ export function createReader(db: DatabaseSync, resources: readonly Resource[]): 
     }),
     findKey: faults.watch((hash) => {
       checkFile()
-      const row = findKey.get(hash)
-      return row && keyRecord(row)
+      const row = findKey.get(hash) ?? {}
+      const key = keyRecord(row)
+      return row['name'] === null ? undefined : key
     }),
     lastImports: () => lastImports.all() as unknown as LastImport[],
     ping() {

@@ -2,16 +2,13 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Turn } from '../store.ts'
 import { isBusy } from './open.ts'
 
 const retryMs = 200
 
 /** Begins a transaction that may write, as soon as no other process holds one. */
-export async function beginWriting(
-  db: DatabaseSync,
-  onWait: () => void,
-  signal?: AbortSignal,
-): Promise<void> {
+export async function beginWriting(db: DatabaseSync, { onWait, signal }: Turn): Promise<void> {
   db.exec('pragma busy_timeout = 0')
   let hasWaited = false
   for (;;) {
@@ -59,12 +56,8 @@ function takeBack(db: DatabaseSync): void {
 }
 
 /** Runs `work` in a transaction of its own; a throw in it leaves the state before. */
-export async function inTransaction<T>(
-  db: DatabaseSync,
-  onWait: () => void,
-  work: () => T,
-): Promise<T> {
-  await beginWriting(db, onWait)
+export async function inTransaction<T>(db: DatabaseSync, turn: Turn, work: () => T): Promise<T> {
+  await beginWriting(db, turn)
   try {
     const result = work()
     commit(db)

@@ -1,0 +1,91 @@
+// What the time of a refusal tells (row C4): nothing may, of whether a key has ever been one.
+
+import { randomBytes } from 'node:crypto'
+import { connect, type Socket } from 'node:net'
+import { once } from 'node:events'
+import { issueKey } from '../src/cli/keys.ts'
+import { makeKey } from '../src/keys/key.ts'
+import { resources } from '../src/resources/index.ts'
+import { openStoreWriter } from '../src/store/open-store.ts'
+import { dossier, makeStore } from './files.ts'
+import type { Measure } from './measures.ts'
+import { start } from './processes.ts'
+
+const port = 18_090
+const rounds = 5
+const callsOfARound = 10_000
+
+/**
+ * The medians of 10,000 refusals each of a key that never was one, one that has expired and one
+ * that was revoked, asked in turn on one connection: the greatest by the least.
+ */
+export const compareRefusals: Measure = async (scale) => {
+  const { db } = makeStore({ resource: 'rights', records: 1_000, listing: 100, order: 'clustered' })
+  const requests = (await makeWrongKeys(db)).map((key) =>
+    Buffer.from(
+      `GET /api/v1/companies/1/rights HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`,
+    ),
+  )
+  const options = ['--db', db, '--port', String(port), '--bad-key-rate', 'none']
+  const server = await start(port, [dossier, 'serve', ...options])
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true })
+  const values: number[] = []
+  for (let round = 0; round <= rounds; round += 1) {
+    const medians = await timeInTurn(socket, requests, callsOfARound * scale)
+    // The first round warms up.
+    if (round > 0) values.push(Math.max(...medians) / Math.min(...medians))
+  }
+  socket.destroy()
+  await server.stop()
+  return [
+    {
+      what: 'refusals: the slowest kind of wrong key by the quickest',
+      unit: 'of medians',
+      values,
+      reach: { most: 1.05 },
+    },
+  ]
+}
+
+/** A key that never was one, one that has expired, one that was revoked. */
+async function makeWrongKeys(db: string): Promise<string[]> {
+  const store = await openStoreWriter(db, resources)
+  const turn = { onWait: () => undefined }
+  const now = Date.now()
+  const make = (name: string, expiresAt: number | undefined) =>
+    issueKey(store, { name: `${name}-${now}`, scopes: undefined, expiresAt, now }, turn)
+  try {
+    const expired = await make('expired', now - 1_000)
+    const revoked = await make('revoked', undefined)
+    await store.revokeKey(`revoked-${now}`, now, turn)
+    return [makeKey(randomBytes(32)), expired, revoked]
+  } finally {
+    await store.close()
+  }
+}
+
+/** Asks each of the requests so often, in turn; gives the median of each in microseconds. */
+async function timeInTurn(
+  socket: Socket,
+  requests: readonly Buffer[],
+  calls: number,
+): Promise<number[]> {
+  const times = requests.map(() => [] as number[])
+  for (let call = 0; call < calls; call += 1) {
+    for (let place = 0; place < requests.length; place += 1) {
+      // Whoever comes first in a turn has no advantage: it is another one each time.
+      const kind = (place + call) % requests.length
+      times[kind]?.push(await timeRefusal(socket, requests[kind] ?? Buffer.of()))
+    }
+  }
+  return times.map((us) => us.sort((a, b) => a - b)[us.length >> 1] ?? 0)
+}
+
+async function timeRefusal(socket: Socket, request: Buffer): Promise<number> {
+  const startedAt = process.hrtime.bigint()
+  socket.write(request)
+  const [answer] = (await once(socket, 'data')) as [Buffer]
+  const us = Number(process.hrtime.bigint() - startedAt) / 1_000
+  if (!answer.toString('latin1').startsWith('HTTP/1.1 403')) throw new Error(answer.toString())
+  return us
+}

@@ -1,0 +1,12 @@
+// How a command that changes the store waits for its turn.
+
+import type { Turn } from '../store/store.ts'
+import type { CommandContext } from './command.ts'
+
+/** It says so, and a signal ends it. */
+export function waitInTurn({ stderr, signal }: CommandContext): Turn {
+  const onWait = () => {
+    stderr.write('an import is writing to the store; waiting for its end\n')
+  }
+  return { onWait, signal }
+}

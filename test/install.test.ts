@@ -1,0 +1,58 @@
+// What `npm ci` puts beside the sources: row I15 of the list of hostile inputs.
+
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import { hash } from 'node:crypto'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+
+const root = join(import.meta.dirname, '..')
+
+test('I15 every package that is installed is pinned by a hash', () => {
+  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
+    packages: Readonly<Record<string, { integrity?: string }>>
+  }
+  for (const [path, { integrity = '' }] of Object.entries(packages)) {
+    if (path === '') continue
+    assert.match(integrity, /^sha512-[\w+/]{86}==$/, path)
+  }
+})
+
+test('I15 an install stops where a package is not the one that the lock names', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'dossier-test-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const packed = spawnSync('tar', ['-czC', join(root, 'node_modules'), 'negotiator']).stdout
+  const server = createServer((_request, response) => response.end(packed))
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  t.after(() => server.close())
+  const { port } = server.address() as AddressInfo
+  const manifest = { name: 'x', version: '1.0.0', dependencies: { negotiator: '1.1.0' } }
+  const install = async (integrity: string) => {
+    const resolved = `http://127.0.0.1:${port}/negotiator.tgz`
+    const locked = { version: '1.1.0', resolved, integrity }
+    const packages = { '': manifest, 'node_modules/negotiator': locked }
+    writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest))
+    writeFileSync(
+      join(folder, 'package-lock.json'),
+      JSON.stringify({ lockfileVersion: 3, packages }),
+    )
+    const env = { PATH: process.env['PATH'], HOME: folder }
+    const child = spawn('npm', ['ci', '--no-audit', '--fetch-retries=0'], { cwd: folder, env })
+    let told = ''
+    child.stderr.on('data', (bytes: Buffer) => (told += bytes.toString()))
+    const [code] = (await once(child, 'close')) as [number]
+    return { code, told, isThere: existsSync(join(folder, 'node_modules/negotiator/index.js')) }
+  }
+  const altered = await install(`sha512-${hash('sha512', 'another', 'base64')}`)
+  assert.notEqual(altered.code, 0)
+  assert.match(altered.told, /EINTEGRITY/)
+  assert.equal(altered.isThere, false)
+  const right = await install(`sha512-${hash('sha512', packed, 'base64')}`)
+  assert.equal(right.code, 0, right.told)
+  assert.equal(right.isThere, true)
+})
