@@ -22,7 +22,7 @@ export function headSql({ name }: Resource): string {
 }
 
 /**
- * Records and head in one statement, so from one snapshot (design.md, fourth idea): `$1` is the
+ * Records and head in one statement, so from one snapshot (ARCHITECTURE.md, idea 4): `$1` is the
  * company, `$2` the offset, `$3` the limit. The index gives the records in the order in which they
  * are joined, so nothing is sorted.
  */
