@@ -51,8 +51,13 @@ export async function untilAnswering(port: number, path = '/healthz', key = ''):
 }
 
 /** Starts `dossier serve`, its log thrown away but written. */
-export function startDossier(db: string, port: number, cacheMib: number): Promise<Server> {
-  const options = ['--db', db, '--port', String(port), '--cache-mib', String(cacheMib)]
+export function startDossier(
+  db: string,
+  port: number,
+  cacheMib: number,
+  more: readonly string[] = [],
+): Promise<Server> {
+  const options = ['--db', db, '--port', String(port), '--cache-mib', String(cacheMib), ...more]
   return start(port, [dossier, 'serve', ...options])
 }
 
