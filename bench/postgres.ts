@@ -11,6 +11,9 @@ import { importFile, type Server, start, startDossier } from './processes.ts'
 
 const port = 18_090
 
+// On a machine with other work a request may wait long; the figures tell, no refusal.
+const patience = ['--wait-ms', '20000', '--statement-ms', '20000']
+
 // As an operator would have it: safe on disk, memory for what is read at random.
 const settings = {
   fsync: 'on',
@@ -76,7 +79,7 @@ async function randomPages(url: string, { records, listing }: Shape): Promise<Fi
   await client.query('vacuum analyze')
   await client.end()
   const key = makeKey(db)
-  const served = await startDossier(db, port, 0)
+  const served = await startDossier(db, port, 0, patience)
   const bare = await startBare(served, url, key)
   try {
     const path = '/api/v1/companies/{}/rights'
@@ -115,7 +118,7 @@ async function lastPage(url: string, scale: number): Promise<Figure[]> {
   const db = `${url}?schema=last_page`
   await importFile('events', makeFile(shape), db)
   const key = makeKey(db)
-  const served = await startDossier(db, port, 0)
+  const served = await startDossier(db, port, 0, patience)
   try {
     const page = (n: number) =>
       [served, { key, path: `/api/v1/companies/1/events?page=${n}`, connections: 1 }] as const

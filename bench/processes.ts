@@ -54,15 +54,16 @@ export async function untilAnswering(port: number, path = '/healthz', key = ''):
   throw new Error(`nothing answers on port ${port}`)
 }
 
-/** Starts `dossier serve`, its log thrown away but written. */
+/** Starts `dossier serve` with some more options, its log thrown away but written. */
 export function startDossier(
   db: string,
   port: number,
   cacheMib: number,
-  { workers = 1, cores = '0' } = {},
+  more: readonly string[] = [],
+  cores = '0',
 ): Promise<Server> {
-  const options = ['--db', db, '--port', String(port), '--cache-mib', String(cacheMib)]
-  return start(port, [dossier, 'serve', ...options, '--workers', String(workers)], cores)
+  const options = ['--db', db, '--port', String(port), '--cache-mib', String(cacheMib), ...more]
+  return start(port, [dossier, 'serve', ...options], cores)
 }
 
 /** Starts a bare server that sends what Dossier answers at `path`. */

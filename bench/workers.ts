@@ -28,8 +28,8 @@ export const twoWorkers: Measure = async (scale) => {
   const generators = hasCores ? [2, 3] : [1]
   const questions = generators.map((core): Question => ({ ...question, core }))
   const cores = hasCores ? '0,1' : '0'
-  const one = await startDossier(db, port, 0, { workers: 1, cores })
-  const two = await startDossier(db, port + 2, 0, { workers: 2, cores })
+  const one = await startDossier(db, port, 0, [], cores)
+  const two = await startDossier(db, port + 2, 0, ['--workers', '2'], cores)
   try {
     const ratios: number[] = []
     for (const server of [one, two]) await loadAll(server, questions)
