@@ -17,9 +17,13 @@ export const nameBytesMax = 1_024
 
 /** True where a source's value says nothing: absent, null, or blank text. */
 export function isBlank(value: unknown): boolean {
-  return (
-    value === undefined || value === null || (typeof value === 'string' && !notBlank.test(value))
-  )
+  return value === undefined || value === null || (typeof value === 'string' && isBlankText(value))
+}
+
+/** Most texts begin with a character that is none of the many blank ones. */
+function isBlankText(text: string): boolean {
+  const first = text.charCodeAt(0)
+  return !(first > 0x20 && first < 0x7f) && !notBlank.test(text)
 }
 
 /** Text as given; null when blank. NUL and lone surrogates have no place in UTF-8 text stores. */

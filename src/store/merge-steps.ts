@@ -25,6 +25,14 @@ export const keepPast = (name: string) => `
     join ${name} r on r.company_id = gone.company_id and r.position = gone.position
     order by r.company_id, r.id`
 
+/**
+ * The ids that come more than once. Hardly any do: what contradicts or repeats another row is
+ * looked for among these alone.
+ */
+export const findRepeated = `
+  create temp table repeated as
+    select id from placed where digest is not null group by id having count(*) > 1`
+
 export const createTouched = `
   create temp table touched as
     select company_id from change union select company_id from removal`
@@ -87,6 +95,23 @@ export const keepAttributes = `
       select company_id from removal union select company_id from change
     )
     order by company_id`
+
+/** The rows that say something else of a company than its source did, or that it is there again. */
+export const findDiffering = `
+  create temp table differing as
+    select p.seq, p.company_id, p.digest, a.digest as known, a.is_present, a.as_of
+    from placed p
+    left join company_attributes a on a.company_id = p.company_id and a.source_id = $source
+    where p.digest is not null
+      and (a.digest is null or a.digest <> p.digest or not a.is_present)`
+
+/** Those that were not refused; a company that comes back is as new as one that comes first. */
+export const changeDiffering = `
+  create temp table change as
+    select d.seq, d.company_id, d.digest, case when d.is_present then d.known end as position,
+      true as is_staged
+    from differing d
+    where exists (select 1 from placed p where p.seq = d.seq and p.digest is not null)`
 
 /** The companies that change and of which the source has spoken before. */
 export const changedAttributes = `

@@ -19,6 +19,7 @@ import {
   append,
   createTouched,
   dropUpdated,
+  findRepeated,
   firstById,
   gone,
   keepPast,
@@ -210,13 +211,11 @@ export const dropOrphans: readonly string[] = [
 export const indexPlaced = 'analyze placed'
 
 /**
- * One identity has one content: the first row that brings it stands. Most ids come once; what may
- * contradict or repeat another row is looked for among the others alone, which the planner could
- * not know to be few in a subquery.
+ * One identity has one content: the first row that brings it stands. Tables of their own tell the
+ * planner how few they are, which it could not know of a subquery.
  */
 export const refuseContradictions: readonly string[] = [
-  `create temp table repeated as
-    select id from placed where digest is not null group by id having count(*) > 1`,
+  findRepeated,
   'analyze repeated',
   `create temp table contradiction as
     select p.id, min(p.seq) as seq from repeated r join placed p on p.id = r.id

@@ -123,9 +123,9 @@ export const steps: readonly string[] = [
  * Makes the tables of one resource where they are missing.
  *
  * Positions run from 0 without gaps, oldest first: a listing that is served newest first is read
- * backwards, so that news are appended to either kind (ARCHITECTURE.md, idea 3). `sort` is the value
- * that comes before `id` in the order, empty where there is none; `version` is the import since
- * which the record stands as it is.
+ * backwards, so that news are appended to either kind (ARCHITECTURE.md, idea 3). `sort` is the
+ * value that comes before `id` in the order, empty where there is none; `version` is the import
+ * since which the record stands as it is.
  */
 export function createResource(resource: Resource): string {
   const { name } = resource

@@ -1,6 +1,6 @@
 // One import into the embedded store: staged apart, merged in one transaction.
 
-import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { companyColumns, type Resource } from '../../resources/resource.ts'
 import { assignedIdEnd, assignedIdMin, noteIds, type StagedIds } from '../assigned-ids.ts'
@@ -11,13 +11,12 @@ import type {
   ImportPlan,
   ImportSession,
   MergeCounts,
-  Place,
   StagedProblem,
-  StagedRow,
 } from '../store.ts'
 import * as merge from './merge.ts'
 import { mergeCompanies } from './merge-companies.ts'
 import { appendRecorded, stageDifferences } from './recording.ts'
+import { openStage, type Stage } from './stage.ts'
 import { beginWriting, commit } from './transaction.ts'
 
 type Parameters = Record<string, string | number | null>
@@ -29,27 +28,22 @@ export function beginImport(db: DatabaseSync, plan: ImportPlan): ImportSession {
   db.exec(merge.createStage)
   // Rows that are staged in one transaction are not written to disk one by one.
   db.exec('begin')
-  const insert = db.prepare('insert into stage values (null, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
+  const stage = openStage(db)
   const staged: StagedIds = { id: 0, companyId: 0 }
   let turn: Turn | undefined
 
   return {
     stage(place, row) {
       noteIds(staged, row)
-      stageRow(insert, place, row)
+      stage.write(place, row)
     },
-    stageRefused({ file, number }, row) {
-      const { companyJurisdiction, companyIdentifier, id, key } = row
-      insert.run(
-        ...[file, number, null, companyJurisdiction, companyIdentifier],
-        ...[id, key, null, null, null, null],
-      )
-    },
+    stageRefused: (place, row) => stage.writeRefused(place, row),
     async prepare(onProblem) {
+      stage.flush()
       db.exec('commit')
       await beginWriting(db, plan)
       turn = takeTurn(db, plan, staged)
-      return mergeStaged(db, plan, turn, insert, onProblem)
+      return mergeStaged(db, plan, turn, stage, onProblem)
     },
     commit(counts, files) {
       if (turn === undefined) throw new Error('an import is prepared before it is committed')
@@ -61,22 +55,6 @@ export function beginImport(db: DatabaseSync, plan: ImportPlan): ImportSession {
       if (db.isTransaction) db.exec('rollback')
     },
   }
-}
-
-function stageRow(insert: StatementSync, place: Place, row: StagedRow): void {
-  insert.run(
-    place.file,
-    place.number,
-    row.companyId,
-    row.companyJurisdiction,
-    row.companyIdentifier,
-    row.id,
-    row.key,
-    row.sort,
-    row.digest,
-    row.content,
-    row.asOf,
-  )
 }
 
 /** What an import is given when no other one can come between. */
@@ -122,7 +100,7 @@ async function mergeStaged(
   db: DatabaseSync,
   plan: ImportPlan,
   turn: Turn,
-  insert: StatementSync,
+  stage: Stage,
   onProblem: (problem: StagedProblem) => void,
 ): Promise<MergeCounts> {
   const { resource } = plan
@@ -133,7 +111,8 @@ async function mergeStaged(
   const create = resource ? merge.createCompanies : merge.createNamedCompanies
   let companiesCreated = plan.knownCompaniesOnly ? 0 : await run(create)
   await run(steps.place)
-  await run([merge.indexPlaced, merge.refuseUnplaced, ...steps.refuse, merge.refuseContradictions])
+  await run([merge.indexPlaced, merge.refuseUnplaced])
+  await run([...steps.refuse, ...merge.refuseContradictions])
   const refused = reportRefused(db, onProblem)
   if (refused > 0) {
     await run([merge.dropRefused])
@@ -151,7 +130,6 @@ async function mergeStaged(
     $after: after,
     $recordingSource: recording ? sourceId(db, recording.source) : null,
   }
-  const stage = (row: StagedRow) => stageRow(insert, recordedPlace, row)
   const recorded = recording
     ? await stageDifferences(db, resource, recording, parameters, stage)
     : 0
@@ -163,9 +141,6 @@ async function mergeStaged(
   }
   return { ...counts, recorded }
 }
-
-// A record that the store makes itself has no place in a file.
-const recordedPlace: Place = { file: 0, number: 0 }
 
 function applyTo(db: DatabaseSync, resource: Resource | undefined, steps: readonly string[]) {
   return resource && isEmpty(db, resource) ? merge.withoutIdIndex(resource, steps) : steps
@@ -224,7 +199,8 @@ function countMerge(
 
 function reportRefused(db: DatabaseSync, onProblem: (problem: StagedProblem) => void): number {
   const rows = db.prepare(
-    `select r.field, r.value, r.reason, s.* from refused r join stage s using (seq) order by seq`,
+    `select r.field, r.value, r.reason, s.*
+    from refused r cross join stage s on s.seq = r.seq order by r.seq`,
   )
   let refused = 0
   for (const row of rows.iterate()) {

@@ -1,6 +1,12 @@
 // The merge of companies: what each source says of them, beside what names them.
 
-import { changedAttributes, keepAttributes, type MergeSteps } from '../merge-steps.ts'
+import {
+  changeDiffering,
+  changedAttributes,
+  findDiffering,
+  keepAttributes,
+  type MergeSteps,
+} from '../merge-steps.ts'
 import { namedCompany, placedCompany } from './merge.ts'
 
 /** The statements that merge companies, in the order in which they run. */
@@ -17,25 +23,18 @@ export const mergeCompanies: MergeSteps = {
       select s.seq, 'as_of', null, 'is missing; other rows have it, and --as-of was not given'
       from stage s
       where $asOf is not null and $isAsOfOfRows and s.as_of is null and s.content is not null`,
+    findDiffering,
     // Dates that go back could not be told as a history.
     `insert or ignore into refused
       select s.seq, 'as_of', coalesce(s.as_of, $asOf),
-        'is before ' || a.as_of || ', of when the registry knows something else'
-      from stage s
-      join placed p on p.seq = s.seq and p.digest is not null
-      join company_attributes a on a.company_id = p.company_id and a.source_id = $source
-      where $asOf is not null and coalesce(s.as_of, $asOf) < a.as_of and a.digest <> p.digest`,
+        'is before ' || d.as_of || ', of when the registry knows something else'
+      from differing d
+      join stage s on s.seq = d.seq
+      where $asOf is not null and coalesce(s.as_of, $asOf) < d.as_of and d.known <> d.digest`,
   ],
 
-  // A company that comes back is as new as one that comes for the first time.
   findChanges: [
-    `create temp table change as
-      select p.seq, p.company_id, p.digest, iif(a.is_present, a.digest, null) as position,
-        1 as is_staged
-      from placed p
-      left join company_attributes a on a.company_id = p.company_id and a.source_id = $source
-      where p.digest is not null
-        and (a.digest is null or a.digest <> p.digest or not a.is_present)`,
+    changeDiffering,
     `create temp table removal as
       select a.company_id from company_attributes a
       where $isSnapshot and a.source_id = $source and a.is_present

@@ -16,6 +16,7 @@ import {
   append,
   createTouched,
   dropUpdated,
+  findRepeated,
   firstById,
   gone,
   keepPast,
@@ -154,29 +155,31 @@ export const dropOrphans = `
 export const indexPlaced = 'create index temp.placed_by_id on placed (id, company_id, digest)'
 
 /** One identity has one content: the first row that brings it stands. */
-export const refuseContradictions = `
-  insert or ignore into refused
+export const refuseContradictions: readonly string[] = [
+  findRepeated,
+  `insert or ignore into refused
     select p.seq, coalesce($contradictionField, iif(s.key is null, 'id', 'key')),
       coalesce(substr(s.key, 2), s.company_identifier, p.id),
       'was given before with other content, in ' || $unit || ' ' || first.number
     from (
-      select id, min(seq) as seq from placed where digest is not null
-      group by id having min(digest) <> max(digest)
+      select p.id, min(p.seq) as seq from repeated r join placed p on p.id = r.id
+      where p.digest is not null
+      group by p.id having min(p.digest) <> max(p.digest)
     ) double
     join placed p on p.id = double.id and p.digest is not null
     join placed kept on kept.seq = double.seq
     join stage first on first.seq = double.seq
     join stage s on s.seq = p.seq
-    where p.digest <> kept.digest`
+    where p.digest <> kept.digest`,
+]
 
 export const dropRefused = 'update placed set digest = null where seq in (select seq from refused)'
 
 /** Rows that say the same of the same listing stand for one. */
 export const dropRepetitions = `
-  delete from placed where id in (
-    select id from placed where digest is not null group by id, company_id having count(*) > 1
-  ) and digest is not null and seq not in (
-    select min(seq) from placed where digest is not null group by id, company_id
+  delete from placed where id in (select id from repeated) and digest is not null and seq not in (
+    select min(p.seq) from repeated r join placed p on p.id = r.id
+    where p.digest is not null group by p.id, p.company_id
   )`
 
 // --- A resource's records --------------------------------------------------------------------

@@ -5,10 +5,11 @@ import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Resource } from '../../resources/resource.ts'
 import { collectDifferences, type DifferenceRow } from '../differences.ts'
-import type { Difference, Recording, StagedRow } from '../store.ts'
+import type { Difference, Place, Recording } from '../store.ts'
 import { companyDifferences } from './merge-companies.ts'
 import { findSighted, gone } from '../merge-steps.ts'
 import { appendRecords, recordText } from './merge.ts'
+import type { Stage } from './stage.ts'
 
 type Parameters = Record<string, string | number | null>
 
@@ -24,21 +25,25 @@ export async function stageDifferences(
   resource: Resource | undefined,
   recording: Recording,
   parameters: Parameters,
-  stage: (row: StagedRow) => void,
+  stage: Stage,
 ): Promise<number> {
   let recorded = 0
   let companies = 0
   for (const difference of findDifferences(db, resource, recording.resource, parameters)) {
     for (const row of recording.record(difference)) {
-      stage({ ...row, companyId: difference.companyId })
+      stage.write(recordedPlace, { ...row, companyId: difference.companyId })
       recorded += 1
     }
     companies += 1
     // A turn of the event loop now and then, so that a signal is seen.
     if (companies % 1_000 === 0) await nextTurn()
   }
+  stage.flush()
   return recorded
 }
+
+// A record that the store makes itself has no place in a file.
+const recordedPlace: Place = { file: 0, number: 0 }
 
 function* findDifferences(
   db: DatabaseSync,
