@@ -135,7 +135,7 @@ async function importExtract(
       isDryRun: false,
       knownCompaniesOnly: name !== 'companies',
       onRejected: undefined,
-      onProgress: ({ step, rows, bytes }) => progress.show({ step, count: rows, bytes }),
+      onProgress: (done) => progress.show(done),
       onWait: () => undefined,
       signal: context.signal,
     })

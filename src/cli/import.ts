@@ -134,7 +134,7 @@ async function runImport(input: Input, context: CommandContext): Promise<number>
       ...history,
       knownCompaniesOnly: switches.has('known-companies-only'),
       onRejected: rejects && ((rejected) => rejects.write(rejected)),
-      onProgress: ({ step, rows, bytes }) => progress.show({ step, count: rows, bytes }),
+      onProgress: (done) => progress.show(done),
       onWait: () => progress.tell('another command is writing to the store; waiting for its end'),
       signal: context.signal,
     })

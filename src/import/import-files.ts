@@ -42,7 +42,8 @@ export interface ImportRequest {
 /** How far an import has come. */
 export interface Progress {
   readonly step: 'reading' | 'merging'
-  readonly rows: number
+  /** Rows. */
+  readonly count: number
   /** Bytes read of the files as stored. */
   readonly bytes: number
 }
@@ -95,13 +96,13 @@ export async function importFiles(
   const problems = collectProblems(request, source.unit)
   try {
     const { read, refused, unnamed } = await stageRows(session, source, request, problems, (rows) =>
-      request.onProgress({ step: 'reading', rows, bytes }),
+      request.onProgress({ step: 'reading', count: rows, bytes }),
     )
     if (request.isSnapshot && read === 0) {
       throw new OperatorError('the snapshot holds no row; nothing was removed for it')
     }
     if (unnamed && request.onRejected) throw unnamedRow(unnamed)
-    request.onProgress({ step: 'merging', rows: read, bytes })
+    request.onProgress({ step: 'merging', count: read, bytes })
     const merged = await session.prepare((problem) => problems.addStaged(problem))
     const counts = { ...merged, read, refused: refused + merged.refused }
     const isWanted = counts.refused === 0 || request.onRejected !== undefined
