@@ -16,6 +16,7 @@ import { commit } from './commit.ts'
 import { openSession } from './connect.ts'
 import { mergeCompanies } from './merge-companies.ts'
 import * as merge from './merge.ts'
+import * as companies from './named-companies.ts'
 import { type Parameters, writeIn } from './parameters.ts'
 import { appendRecorded, stageDifferences } from './recording.ts'
 import { openStage } from './stage.ts'
@@ -120,16 +121,16 @@ async function mergeStaged(
   const run = (sql: readonly string[]) => runSteps(client, sql, turn.parameters)
   const steps = resource ? merge.mergeRecords(resource) : mergeCompanies
 
-  await run(merge.completeCompanies)
-  const create = resource ? merge.createCompanies : merge.createNamedCompanies
+  await run(companies.completeCompanies)
+  const create = resource ? companies.createCompanies : companies.createNamedCompanies
   if (!plan.knownCompaniesOnly) await run(create)
   let companiesCreated = await count(client, 'newcomer')
   await run(steps.place)
-  await run([merge.indexPlaced, merge.refuseUnplaced])
+  await run([merge.indexPlaced, companies.refuseUnplaced])
   await run([...steps.refuse, ...merge.refuseContradictions])
   const refused = await reportRefused(client, onProblem)
   if (refused > 0) {
-    await run([...merge.dropRefused, ...merge.dropOrphans])
+    await run([...merge.dropRefused, ...companies.dropOrphans])
     companiesCreated -= await count(client, 'newcomer')
   }
   const rows = await count(client, 'placed where digest is not null')

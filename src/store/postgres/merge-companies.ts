@@ -7,7 +7,7 @@ import {
   keepAttributes,
   type MergeSteps,
 } from '../merge-steps.ts'
-import { placedCompany, placing } from './merge.ts'
+import { placedCompany, placing } from './named-companies.ts'
 
 /** The statements that merge companies, in the order in which they run. */
 export const mergeCompanies: MergeSteps = {

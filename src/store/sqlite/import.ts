@@ -14,6 +14,7 @@ import type {
   StagedProblem,
 } from '../store.ts'
 import * as merge from './merge.ts'
+import * as companies from './named-companies.ts'
 import { mergeCompanies } from './merge-companies.ts'
 import { appendRecorded, stageDifferences } from './recording.ts'
 import { openStage, type Stage } from './stage.ts'
@@ -107,16 +108,16 @@ async function mergeStaged(
   const run = (sql: readonly string[]) => runSteps(db, sql, turn.parameters)
   const steps = resource ? merge.mergeRecords(resource) : mergeCompanies
 
-  await run(merge.completeCompanies)
-  const create = resource ? merge.createCompanies : merge.createNamedCompanies
+  await run(companies.completeCompanies)
+  const create = resource ? companies.createCompanies : companies.createNamedCompanies
   let companiesCreated = plan.knownCompaniesOnly ? 0 : await run(create)
   await run(steps.place)
-  await run([merge.indexPlaced, merge.refuseUnplaced])
+  await run([merge.indexPlaced, companies.refuseUnplaced])
   await run([...steps.refuse, ...merge.refuseContradictions])
   const refused = reportRefused(db, onProblem)
   if (refused > 0) {
     await run([merge.dropRefused])
-    companiesCreated -= await run([merge.dropOrphans])
+    companiesCreated -= await run([companies.dropOrphans])
   }
   const rows = count(db, 'placed where digest is not null')
   await run([merge.dropRepetitions])

@@ -7,7 +7,7 @@ import {
   keepAttributes,
   type MergeSteps,
 } from '../merge-steps.ts'
-import { namedCompany, placedCompany } from './merge.ts'
+import { namedCompany, placedCompany } from './named-companies.ts'
 
 /** The statements that merge companies, in the order in which they run. */
 export const mergeCompanies: MergeSteps = {
