@@ -4,9 +4,7 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { storedChecks } from '../src/import/check-stored.ts'
-import { resources } from '../src/resources/index.ts'
-import { openStoreInspector } from '../src/store/open-store.ts'
+import { verifyStore } from '../test/support/verify-store.ts'
 import { writeExtract } from './extracts.ts'
 import { hasAsOf, hasVerify } from './interfaces.ts'
 import type { Ground } from './outcome.ts'
@@ -135,14 +133,9 @@ function difference(state: StoreState, { before, after }: ImportCase): string {
 
 async function faultOfVerify(db: string, { schema }: StoreState): Promise<string | undefined> {
   if (!hasVerify || schema === '') return undefined
-  // In this process: a start of another one costs fifty times what it would look at.
-  const store = await openStoreInspector(db, resources)
-  try {
-    const { faults } = await store.verify(storedChecks(resources), () => undefined)
-    return faults.length === 0 ? undefined : `verify: ${faults.join('; ')}`
-  } finally {
-    await store.close()
-  }
+  // In this process: starting another one would take longer than what it has to look at.
+  const { faults } = await verifyStore(db)
+  return faults.length === 0 ? undefined : `verify: ${faults.join('; ')}`
 }
 
 async function faultOfNext(tried: ImportCase, db: string): Promise<string | undefined> {

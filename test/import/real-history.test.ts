@@ -5,12 +5,11 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { test } from 'node:test'
-import { storedChecks } from '../../src/import/check-stored.ts'
-import { changeResource, resources } from '../../src/resources/index.ts'
-import { openStoreInspector } from '../../src/store/open-store.ts'
+import { changeResource } from '../../src/resources/index.ts'
 import { changesIn } from '../support/history.ts'
 import { importInto, makeFolder, query } from '../support/import-rows.ts'
 import { storeAt } from '../support/store-at.ts'
+import { verifyStore } from '../support/verify-store.ts'
 
 const data = resolve(import.meta.dirname, '../../../shared/data')
 const skip = existsSync(data) ? false : 'the real data (../shared/data) is not beside this checkout'
@@ -218,10 +217,7 @@ for (const [register, [firstDay = '', ...laterDays]] of days) {
 }
 
 async function checkSound(db: string): Promise<void> {
-  const store = await openStoreInspector(storeAt(db), resources)
-  const { faults } = await store.verify(storedChecks(resources), () => undefined)
-  await store.close()
-  assert.deepEqual(faults, [])
+  assert.deepEqual((await verifyStore(storeAt(db))).faults, [])
 }
 
 test(

@@ -2,15 +2,12 @@
 
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { storedChecks } from '../../src/import/check-stored.ts'
-import { resources } from '../../src/resources/index.ts'
-import { openStoreInspector } from '../../src/store/open-store.ts'
-import type { Verification } from '../../src/store/store.ts'
 import { makeChangedRegistry } from '../support/changed-registry.ts'
 import { makeFolder } from '../support/import-rows.ts'
 import { useOwnDatabase } from '../support/own-database.ts'
 import { queryServer } from '../support/query-server.ts'
 import { runDossier } from '../support/run-dossier.ts'
+import { verifyStore } from '../support/verify-store.ts'
 
 // An extension is made in it and dropped.
 useOwnDatabase('verify')
@@ -19,35 +16,30 @@ async function makeRegistry(t: TestContext): Promise<string> {
   return makeChangedRegistry(makeFolder(t))
 }
 
-async function verify(db: string): Promise<Verification> {
-  const store = await openStoreInspector(db, resources)
-  return store.verify(storedChecks(resources), () => undefined)
-}
-
 test('verify tells a company that is not found by its name', async (t) => {
   const db = await makeRegistry(t)
   queryServer(db, "update company_names set identifier = '3' where identifier = '2'")
-  assert.deepEqual((await verify(db)).faults, [
+  assert.deepEqual((await verifyStore(db)).faults, [
     'company 1000000000002: it is not found by its name',
   ])
 })
 
 test('verify says whose business the files are, and has amcheck check them where it is', async (t) => {
   const db = await makeRegistry(t)
-  const without = await verify(db)
+  const without = await verifyStore(db)
   if (without.notes.length > 0) {
     assert.match(without.notes.join(' '), /PostgreSQL’s own, which checks them once it has amcheck/)
     queryServer(db, 'create extension amcheck with schema public')
     t.after(() => void queryServer(db, 'drop extension amcheck'))
   }
-  const sound = await verify(db)
+  const sound = await verifyStore(db)
   assert.deepEqual([sound.faults, sound.notes], [[], []])
   // An index that is not kept for a while lacks a row.
   const index = "where indexrelid = 'rights_by_id'::regclass"
   queryServer(db, `update pg_index set indisready = false ${index}`)
   queryServer(db, 'insert into rights select 99, 0, 99, sort, 1, 1, digest, record from rights')
   queryServer(db, `update pg_index set indisready = true ${index}`)
-  const { faults } = await verify(db)
+  const { faults } = await verifyStore(db)
   assert.match(faults.join('\n'), /^file: rights_by_id: heap tuple .* lacks matching index tuple/m)
 })
 

@@ -2,28 +2,17 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { storedChecks } from '../../src/import/check-stored.ts'
-import { resources } from '../../src/resources/index.ts'
-import { openStoreInspector } from '../../src/store/open-store.ts'
 import { makeChangedRegistry } from '../support/changed-registry.ts'
 import { makeFolder } from '../support/import-rows.ts'
 import { storeFaults } from '../support/store-faults.ts'
 import { changeStore } from '../support/store-state.ts'
-
-async function findFaults(db: string): Promise<readonly string[]> {
-  const store = await openStoreInspector(db, resources)
-  try {
-    return (await store.verify(storedChecks(resources), () => undefined)).faults
-  } finally {
-    await store.close()
-  }
-}
+import { verifyStore } from '../support/verify-store.ts'
 
 for (const [title, sql, told] of storeFaults) {
   test(`F5 verify tells ${title}`, async (t) => {
     const db = await makeChangedRegistry(makeFolder(t))
-    assert.deepEqual(await findFaults(db), [])
+    assert.deepEqual((await verifyStore(db)).faults, [])
     changeStore(db, sql)
-    assert.match((await findFaults(db)).join('\n'), told)
+    assert.match((await verifyStore(db)).faults.join('\n'), told)
   })
 }

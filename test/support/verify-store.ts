@@ -1,0 +1,16 @@
+// What `dossier verify` finds in a store, in this process.
+
+import { storedChecks } from '../../src/import/check-stored.ts'
+import { resources } from '../../src/resources/index.ts'
+import { openStoreInspector } from '../../src/store/open-store.ts'
+import type { Verification } from '../../src/store/store.ts'
+
+/** Verifies a store, a file or the URL of a PostgreSQL. */
+export async function verifyStore(db: string): Promise<Verification> {
+  const store = await openStoreInspector(db, resources)
+  try {
+    return await store.verify(storedChecks(resources), () => undefined)
+  } finally {
+    await store.close()
+  }
+}
