@@ -175,7 +175,7 @@ function explain(error: unknown): unknown {
   const file = lines.find((line) => line.startsWith('file = '))?.slice('file = '.length)
   // Our own words around a mapping, and a view that is ours alone, tell an operator nothing.
   const near = lines
-    .find((line) => /^LINE \d(?!.*\bread_\w+\()/.test(line))
+    .find((line) => /^LINE \d/.test(line) && !/\bread_\w+\(/.test(line))
     ?.replace(/^(LINE 1: )describe /, '$1')
   const message = [file, told.join('; ').slice(0, 400), file ? undefined : near]
   return new OperatorError(message.filter((part) => part).join(': '), { cause: error })
