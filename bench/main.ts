@@ -1,21 +1,23 @@
 // Measures what is promised: `npm run bench`, or some of it: `npm run bench -- hot-page import`.
-// `--quick` takes a tenth of the data, `--clean` removes what earlier runs have made.
 
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { join } from 'node:path'
+import { readOptions } from '../test/support/script-options.ts'
 import { folder } from './files.ts'
 import { type Figure, measures } from './measures.ts'
 
-const args = process.argv.slice(2)
-const names = args.filter((arg) => !arg.startsWith('--'))
-const unknown = names.filter((name) => measures[name] === undefined)
-if (unknown.length > 0) {
-  console.error(`no measure ${unknown.join(', ')}; known are ${Object.keys(measures).join(', ')}`)
-  process.exit(2)
-}
-if (args.includes('--clean')) rmSync(folder, { recursive: true, force: true })
+const options = readOptions({
+  name: 'bench',
+  summary: 'Measures what is promised, and prints it beside what is to be reached.',
+  switches: {
+    quick: 'takes a tenth of the data',
+    clean: 'removes what earlier runs have made first',
+  },
+  words: { meaning: 'Measures, all unless some are named', known: Object.keys(measures) },
+})
+if (options.has('clean')) rmSync(folder, { recursive: true, force: true })
 
 function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b)
@@ -45,8 +47,8 @@ function line(figure: Figure): string {
 }
 
 const figures: Figure[] = []
-for (const name of names.length > 0 ? names : Object.keys(measures)) {
-  for (const figure of (await measures[name]?.(args.includes('--quick') ? 0.1 : 1)) ?? []) {
+for (const name of options.words) {
+  for (const figure of (await measures[name]?.(options.has('quick') ? 0.1 : 1)) ?? []) {
     figures.push(figure)
     console.log(line(figure))
   }
@@ -64,5 +66,8 @@ const told = figures.map((figure) => ({
   median: median(figure.values),
   isMet: isMet(figure),
 }))
-writeFileSync(path, `${JSON.stringify({ commit, machine, args, figures: told }, null, 2)}\n`)
+writeFileSync(
+  path,
+  `${JSON.stringify({ commit, machine, args: process.argv.slice(2), figures: told }, null, 2)}\n`,
+)
 console.log(`\nwritten to ${path}`)

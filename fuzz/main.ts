@@ -1,32 +1,29 @@
 // Sends requests that no sound client would: `npm run fuzz`, or `npm run fuzz -- --seed 7`.
-//
-//   --seed N       repeats a run: the same requests
-//   --requests N   how many structured requests (1,000,000)
-//   --raw N        how many mutated raw requests (200,000)
-//   --keys N       how many keys are made and looked at (1,000,000)
 
-import { parseArgs } from 'node:util'
+import { readOptions } from '../test/support/script-options.ts'
 import { createScope } from './scope.ts'
 import { type Found, fuzzRaw, fuzzStructured } from './campaigns.ts'
 import { findKeyFaults } from './keys.ts'
 import { startFuzzed } from './server.ts'
 import { memoryFault } from './verdict.ts'
 
-const { values } = parseArgs({
-  options: {
-    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
-    requests: { type: 'string', default: '1000000' },
-    raw: { type: 'string', default: '200000' },
-    keys: { type: 'string', default: '1000000' },
+const options = readOptions({
+  name: 'fuzz',
+  summary: 'Sends a server what no sound client would, and holds each answer against the contract.',
+  numbers: {
+    seed: { usual: Date.now() % 1_000_000, meaning: 'sends the same requests again' },
+    requests: { usual: 1_000_000, meaning: 'how many structured requests' },
+    raw: { usual: 200_000, meaning: 'how many mutated raw requests' },
+    keys: { usual: 1_000_000, meaning: 'how many keys are made and looked at' },
   },
 })
 
-const seed = Number(values.seed)
+const seed = options.number('seed')
 console.log(`seed ${seed}`)
 const isGood: boolean[] = []
 for (const [name, campaign, count] of [
-  ['structured', fuzzStructured, Number(values.requests)],
-  ['raw', fuzzRaw, Number(values.raw)],
+  ['structured', fuzzStructured, options.number('requests')],
+  ['raw', fuzzRaw, options.number('raw')],
 ] as const) {
   if (count === 0) continue
   const scope = createScope()
@@ -40,9 +37,9 @@ for (const [name, campaign, count] of [
     await scope.close()
   }
 }
-const keyFaults = findKeyFaults(Number(values.keys))
+const keyFaults = findKeyFaults(options.number('keys'))
 for (const fault of keyFaults) console.log(`BAD ${fault}`)
-console.log(`keys: ${values.keys} made, ${keyFaults.length} faults`)
+console.log(`keys: ${options.number('keys')} made, ${keyFaults.length} faults`)
 isGood.push(keyFaults.length === 0)
 process.exitCode = isGood.every(Boolean) ? 0 : 1
 

@@ -1,13 +1,11 @@
 // A long life: `npm run soak`. Good requests without pause, with imports between them, and what the
 // server holds of memory and descriptors at the end against what it held after the first tenth.
-//
-//   --requests N   how many (1,000,000)
 
 import assert from 'node:assert/strict'
-import { parseArgs } from 'node:util'
 import { resources } from '../src/resources/index.ts'
 import { pathOf } from '../test/support/make-app.ts'
 import { makeRecords } from '../test/support/make-record.ts'
+import { readOptions } from '../test/support/script-options.ts'
 import { createScope } from './scope.ts'
 import {
   companies,
@@ -19,8 +17,12 @@ import {
 } from './server.ts'
 import { createClient } from './wire.ts'
 
-const { values } = parseArgs({ options: { requests: { type: 'string', default: '1000000' } } })
-const count = Number(values.requests)
+const options = readOptions({
+  name: 'soak',
+  summary: 'Asks a server without pause while it is imported into, and looks at what it holds.',
+  numbers: { requests: { usual: 1_000_000, meaning: 'how many requests' } },
+})
+const count = options.number('requests')
 const clientCount = 8
 const importCount = 40
 /** The share of the requests after which memory is first looked at, and what it may grow by. */

@@ -1,25 +1,22 @@
-// Tries to harm stores by imports: `npm run torture`, or `npm run torture -- --only kills`.
-//
-//   --seed N      repeats a run: the same moments are chosen, as far as a machine repeats itself
-//   --kills N     how many first loads and how many updates are killed (200)
-//   --rows N      how many rows the extracts have (20,000)
-//   --only NAME   one of the campaigns; may be given several times
+// Tries to harm stores by imports: `npm run torture`, or `npm run torture -- kills`.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { createRandom } from '../src/demo/random.ts'
+import { readOptions } from '../test/support/script-options.ts'
 import { campaigns } from './campaigns.ts'
 import type { Outcome } from './outcome.ts'
 
-const { values } = parseArgs({
-  options: {
-    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
-    kills: { type: 'string', default: '200' },
-    rows: { type: 'string', default: '20000' },
-    only: { type: 'string', multiple: true, default: Object.keys(campaigns) },
+const options = readOptions({
+  name: 'torture',
+  summary: 'Tries to harm stores by imports, in one campaign after the other.',
+  numbers: {
+    seed: { usual: Date.now() % 1_000_000, meaning: 'chooses the same moments again' },
+    kills: { usual: 200, meaning: 'how many first loads and how many updates are killed' },
+    rows: { usual: 20_000, meaning: 'how many rows the extracts have' },
   },
+  words: { meaning: 'Campaigns, all unless some are named', known: Object.keys(campaigns) },
 })
 
 interface Sum {
@@ -41,20 +38,17 @@ function tell(name: string, sum: Sum, { what, found, fault, isSkipped }: Outcome
 
 const folder = mkdtempSync(join(tmpdir(), 'dossier-torture-'))
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
-console.log(`seed ${values.seed}`)
+console.log(`seed ${options.number('seed')}`)
 const sums: Sum[] = []
-for (const name of values.only) {
+for (const name of options.words) {
   const campaign = campaigns[name]
-  if (campaign === undefined) {
-    console.error(`no campaign ${name}; known are ${Object.keys(campaigns).join(', ')}`)
-    process.exit(2)
-  }
+  if (campaign === undefined) continue
   const sum: Sum = { name, good: 0, bad: 0, skipped: 0, startedAt: performance.now() }
   sums.push(sum)
   const ground = {
-    random: createRandom(Number(values.seed)),
-    kills: Number(values.kills),
-    rows: Number(values.rows),
+    random: createRandom(options.number('seed')),
+    kills: options.number('kills'),
+    rows: options.number('rows'),
     folder,
     isShort: false,
   }

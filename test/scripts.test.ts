@@ -1,0 +1,51 @@
+// What `npm run bench` and its like say to whoever types them for the first time.
+
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { test } from 'node:test'
+
+const scripts = {
+  bench: 'bench/main.ts',
+  torture: 'torture/main.ts',
+  fuzz: 'fuzz/main.ts',
+  soak: 'fuzz/soak.ts',
+} as const
+
+function run(name: keyof typeof scripts, ...args: string[]) {
+  const script = join(import.meta.dirname, '..', scripts[name])
+  const { status, stdout, stderr } = spawnSync(process.execPath, [script, ...args], {
+    encoding: 'utf8',
+    // Whatever is not understood at once would run for minutes.
+    timeout: 20_000,
+  })
+  return { status, stdout, stderr }
+}
+
+for (const name of Object.keys(scripts) as (keyof typeof scripts)[]) {
+  test(`npm run ${name} -- --help says what it does and what it takes`, () => {
+    const { status, stdout, stderr } = run(name, '--help')
+    assert.deepEqual({ status, stderr }, { status: 0, stderr: '' })
+    assert.match(stdout, new RegExp(`^\\S.*\\.\n\nUsage: npm run ${name} -- \\[OPTIONS\\]`))
+    assert.match(stdout, /\nOptions:\n {2}--\w+/)
+  })
+}
+
+test('what a script does not take is named, with what is near it, and nothing runs', () => {
+  const cases = [
+    ['bench', '--quik', '--quik is not known; did you mean --quick?'],
+    ['bench', '--quick=3', '--quick takes no value'],
+    ['bench', 'hotpage', 'hotpage is not known; did you mean hot-page?'],
+    ['torture', 'kils', 'kils is not known; did you mean kills?'],
+    ['fuzz', '--seed=x', '--seed takes a whole number'],
+    ['soak', '--requests', '--requests takes a whole number'],
+    ['soak', 'long', 'long is not known'],
+  ] as const
+  for (const [name, typed, fault] of cases) {
+    assert.deepEqual(run(name, typed), {
+      status: 2,
+      stdout: '',
+      stderr: `${name}: ${fault}\nSee: npm run ${name} -- --help\n`,
+    })
+  }
+})
