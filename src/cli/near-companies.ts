@@ -10,20 +10,16 @@ const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'
 
 /** The names of the first few companies that are one slip away from a name. */
 export async function nearCompanies(
-  inspector: Pick<StoreInspector, 'findCompany'>,
+  inspector: Pick<StoreInspector, 'findNames'>,
   jurisdiction: string,
   identifier: string,
 ): Promise<string[]> {
-  const near: string[] = []
-  if (identifier.length > identifierLengthMax) return near
+  if (identifier.length > identifierLengthMax) return []
   const area = jurisdiction.toUpperCase()
   const others = new Set([identifier, ...mistypings(identifier.toUpperCase())])
-  const names: [string, string][] = [...others].map((other) => [area, other])
-  for (const name of [...names, [identifier, jurisdiction] as const]) {
-    if ((await inspector.findCompany(name)) !== undefined) near.push(name.join(' '))
-    if (near.length === toldMax) break
-  }
-  return near
+  const names = [...others].map((other) => [area, other] as const)
+  const near = await inspector.findNames([...names, [identifier, jurisdiction]], toldMax)
+  return near.map((name) => name.join(' '))
 }
 
 /** Leading zeros lost or added, two characters swapped, one too many, one wrong, one missing. */

@@ -8,7 +8,7 @@ import { storeError as postgresError } from './postgres/errors.ts'
 import { describeUrl } from './postgres/url.ts'
 import { backUp } from './sqlite/backup.ts'
 import { beginImport } from './sqlite/import.ts'
-import { findCompany, listImports } from './sqlite/inspect.ts'
+import { findCompany, findNames, listImports } from './sqlite/inspect.ts'
 import { addKey, listKeys, revokeKey, rotateKey } from './sqlite/keys.ts'
 import { openForReading, openForWriting, storeError } from './sqlite/open.ts'
 import { prune } from './sqlite/prune.ts'
@@ -68,6 +68,7 @@ export async function openStoreInspector(
   return {
     listImports: (limit) => listImports(connection, limit),
     findCompany: (name) => findCompany(connection, name),
+    findNames: (names, limit) => findNames(connection, names, limit),
     verify: (checks, onStep) => verify(connection, resources, checks, onStep),
     backup: (path, watch) => backUp(connection, path, watch),
     close: () => connection.close(),

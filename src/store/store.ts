@@ -251,7 +251,9 @@ export interface CompanyRecord {
 }
 
 /** What names a company: its id, or its jurisdiction and identifier. */
-export type CompanyName = number | readonly [jurisdiction: string, identifier: string]
+export type CompanyName = number | IdentifyingName
+/** What names a company in its register. */
+export type IdentifyingName = readonly [jurisdiction: string, identifier: string]
 
 /** What a verification holds stored texts against; each gives what is wrong with one, if it is. */
 export interface StoredChecks {
@@ -281,6 +283,8 @@ export interface StoreInspector {
   /** The last `limit` imports, the newest first. */
   listImports(limit: number): Awaitable<readonly LoggedImport[]>
   findCompany(name: CompanyName): Awaitable<CompanyRecord | undefined>
+  /** The first `limit` of these names that companies have, in the order given. */
+  findNames(names: readonly IdentifyingName[], limit: number): Awaitable<IdentifyingName[]>
   /** Looks at everything that is stored, in one snapshot. */
   verify(checks: StoredChecks, onStep: (step: string) => void): Promise<Verification>
   /** Copies the store as one snapshot into a new file; gives the copy's bytes. */

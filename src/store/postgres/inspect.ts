@@ -6,6 +6,7 @@ import type {
   CompanyAttributes,
   CompanyName,
   CompanyRecord,
+  IdentifyingName,
   ImportedFile,
   LoggedImport,
 } from '../store.ts'
@@ -101,6 +102,22 @@ export async function findCompany(
     identifier: found.identifier ?? undefined,
     attributes: rows.map(attributesOf),
   }
+}
+
+/** The first `limit` of these names that companies have, in the order given: one question. */
+export async function findNames(
+  client: Client,
+  names: readonly IdentifyingName[],
+  limit: number,
+): Promise<IdentifyingName[]> {
+  const { rows } = await client.query<{ jurisdiction: string; identifier: string }>(
+    `select jurisdiction, identifier
+     from unnest($1::text[], $2::text[]) with ordinality as asked (jurisdiction, identifier, place)
+     join company_names using (jurisdiction, identifier)
+     order by place limit $3`,
+    [names.map(([jurisdiction]) => jurisdiction), names.map(([, identifier]) => identifier), limit],
+  )
+  return rows.map(({ jurisdiction, identifier }) => [jurisdiction, identifier])
 }
 
 function attributesOf(row: AttributesRow): CompanyAttributes {

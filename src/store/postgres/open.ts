@@ -6,7 +6,7 @@ import type { StoreInspector, StoreReader, StoreWriter } from '../store.ts'
 import { defaultBounds, openPool, openSession, type ServingBounds } from './connect.ts'
 import { storeError } from './errors.ts'
 import { beginImport } from './import.ts'
-import { findCompany, listImports, noBackup } from './inspect.ts'
+import { findCompany, findNames, listImports, noBackup } from './inspect.ts'
 import { addKey, listKeys, revokeKey, rotateKey } from './keys.ts'
 import { checkSchema, isOutdated, migrate as migrateTables } from './migrate.ts'
 import { prune } from './prune.ts'
@@ -50,6 +50,7 @@ export async function openForInspecting(
     return {
       listImports: (limit) => look((client) => listImports(client, limit)),
       findCompany: (name) => look((client) => findCompany(client, name)),
+      findNames: (names, limit) => look((client) => findNames(client, names, limit)),
       verify: (checks, onStep) => look((client) => verify(client, resources, checks, onStep)),
       backup: (path) => Promise.reject(noBackup(db, path)),
       close: () => undefined,

@@ -5,6 +5,7 @@ import type {
   CompanyAttributes,
   CompanyName,
   CompanyRecord,
+  IdentifyingName,
   ImportedFile,
   LoggedImport,
 } from '../store.ts'
@@ -68,6 +69,21 @@ export function findCompany(db: DatabaseSync, name: CompanyName): CompanyRecord 
       .all(id)
       .map(companyAttributes),
   }
+}
+
+/** The first `limit` of these names that companies have, in the order given. */
+export function findNames(
+  db: DatabaseSync,
+  names: readonly IdentifyingName[],
+  limit: number,
+): IdentifyingName[] {
+  const find = db.prepare('select 1 from companies where jurisdiction = ? and identifier = ?')
+  const found: IdentifyingName[] = []
+  for (const name of names) {
+    if (found.length === limit) break
+    if (find.get(...name) !== undefined) found.push(name)
+  }
+  return found
 }
 
 function companyAttributes(row: Row): CompanyAttributes {
