@@ -36,7 +36,7 @@ export async function beginImport(db: string, plan: ImportPlan): Promise<ImportS
   }
   const stage = openStage(client)
   const staged: StagedIds = { id: 0, companyId: 0 }
-  let turn: Turn | undefined
+  let turn: ImportTurn | undefined
 
   return {
     stage(place, row) {
@@ -69,7 +69,7 @@ export async function beginImport(db: string, plan: ImportPlan): Promise<ImportS
 }
 
 /** What an import is given when no other one can come between. */
-interface Turn {
+interface ImportTurn {
   readonly version: number
   readonly source: number
   readonly asOf: string | null
@@ -77,7 +77,7 @@ interface Turn {
 }
 
 /** @throws OperatorError where the source has been imported as of a later day. */
-async function takeTurn(client: Client, plan: ImportPlan, staged: StagedIds): Promise<Turn> {
+async function takeTurn(client: Client, plan: ImportPlan, staged: StagedIds): Promise<ImportTurn> {
   const { resource } = plan
   const source = await sourceId(client, plan.source)
   const version = Number(await value(client, 'select coalesce(max(version), 0) + 1 from imports'))
@@ -114,7 +114,7 @@ async function lastDay(client: Client, plan: ImportPlan, source: number): Promis
 async function mergeStaged(
   client: Client,
   plan: ImportPlan,
-  turn: Turn,
+  turn: ImportTurn,
   onProblem: (problem: StagedProblem) => void,
 ): Promise<MergeCounts> {
   const { resource } = plan
@@ -144,7 +144,7 @@ async function mergeStaged(
 async function applyAndRecord(
   client: Client,
   plan: ImportPlan,
-  { asOf, parameters }: Turn,
+  { asOf, parameters }: ImportTurn,
   apply: readonly string[],
 ): Promise<number> {
   const { recording } = asOf === null ? {} : plan
@@ -278,7 +278,7 @@ async function reportRefused(
 async function logImport(
   client: Client,
   plan: ImportPlan,
-  { version, source, asOf }: Turn,
+  { version, source, asOf }: ImportTurn,
   counts: ImportCounts,
   files: readonly ImportedFile[],
 ): Promise<void> {

@@ -31,7 +31,7 @@ export function beginImport(db: DatabaseSync, plan: ImportPlan): ImportSession {
   db.exec('begin')
   const stage = openStage(db)
   const staged: StagedIds = { id: 0, companyId: 0 }
-  let turn: Turn | undefined
+  let turn: ImportTurn | undefined
 
   return {
     stage(place, row) {
@@ -59,7 +59,7 @@ export function beginImport(db: DatabaseSync, plan: ImportPlan): ImportSession {
 }
 
 /** What an import is given when no other one can come between. */
-interface Turn {
+interface ImportTurn {
   readonly version: number
   readonly source: number
   readonly asOf: string | null
@@ -67,7 +67,7 @@ interface Turn {
 }
 
 /** @throws OperatorError where the source has been imported as of a later day. */
-function takeTurn(db: DatabaseSync, plan: ImportPlan, staged: StagedIds): Turn {
+function takeTurn(db: DatabaseSync, plan: ImportPlan, staged: StagedIds): ImportTurn {
   const { resource } = plan
   const source = sourceId(db, plan.source)
   const version = Number(value(db, 'select coalesce(max(version), 0) + 1 from imports'))
@@ -100,7 +100,7 @@ function lastDay(db: DatabaseSync, plan: ImportPlan, source: number): string | n
 async function mergeStaged(
   db: DatabaseSync,
   plan: ImportPlan,
-  turn: Turn,
+  turn: ImportTurn,
   stage: Stage,
   onProblem: (problem: StagedProblem) => void,
 ): Promise<MergeCounts> {
@@ -231,7 +231,7 @@ function reportRefused(db: DatabaseSync, onProblem: (problem: StagedProblem) => 
 function logImport(
   db: DatabaseSync,
   plan: ImportPlan,
-  { version, source, asOf }: Turn,
+  { version, source, asOf }: ImportTurn,
   counts: ImportCounts,
   files: readonly ImportedFile[],
 ): void {
