@@ -10,7 +10,8 @@ import { backUp } from './sqlite/backup.ts'
 import { beginImport } from './sqlite/import.ts'
 import { findCompany, findNames, listImports } from './sqlite/inspect.ts'
 import { addKey, listKeys, revokeKey, rotateKey } from './sqlite/keys.ts'
-import { openForReading, openForWriting, storeError } from './sqlite/open.ts'
+import { storeError as sqliteError } from './sqlite/errors.ts'
+import { openForReading, openForWriting } from './sqlite/open.ts'
 import { prune } from './sqlite/prune.ts'
 import { createReader } from './sqlite/read.ts'
 import { openUsage, readUsage } from './sqlite/usage.ts'
@@ -133,7 +134,7 @@ export async function migrateStore(
 
 /** A driver's error as a OperatorError that says what to do, where one is known; else itself. */
 export function explainStoreError(db: string, error: unknown): unknown {
-  return isServerStore(db) ? postgresError(db, error) : storeError(db, error)
+  return isServerStore(db) ? postgresError(db, error) : sqliteError(db, error)
 }
 
 /** The paths that belong to a store, some of them only while it is written to. */

@@ -6,6 +6,7 @@ import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { Resource } from '../../resources/resource.ts'
 import { OperatorError } from '../../operator-error.ts'
+import { storeError } from './errors.ts'
 import {
   applicationId,
   createRegistry,
@@ -77,41 +78,6 @@ const writerPragmas = `
 // Mapped pages are read without a copy and a system call each: a server of pages at random from 500
 // MB answers 6,000 requests/s instead of 3,700. SQLite maps no more than this, and copies the rest.
 const readerPragmas = 'pragma cache_size = -16384; pragma mmap_size = 2147418112'
-
-/** What SQLite says of a file, as an error that says what to do about it. */
-export function storeError(path: string, error: unknown): unknown {
-  if (error instanceof OperatorError || !isSqliteError(error)) return error
-  const advice = adviceOfCode[error.errcode] ?? adviceOfCode[error.errcode & 0xff]
-  return advice ? new OperatorError(`${path}: ${advice}`, { cause: error }) : error
-}
-
-/** Another process holds the lock that was asked for (SQLITE_BUSY, SQLITE_LOCKED). */
-export function isBusy(error: unknown): boolean {
-  return isSqliteError(error) && [5, 6].includes(error.errcode & 0xff)
-}
-
-// https://www.sqlite.org/rescode.html
-const adviceOfCode: Readonly<Record<number, string>> = {
-  3: 'permission denied; run as the user who owns the store',
-  5: 'another process is writing to it; try again when that has ended',
-  8: 'cannot be written; give this user the right to write the file and its folder',
-  10:
-    'the disk failed to read or write; see if it is full, if file sizes are limited (ulimit -f), ' +
-    'and what the system log says',
-  11: 'is damaged; restore it from a backup',
-  13: 'the disk, or the folder for temporary files, is full; make room and try again',
-  14: 'cannot be opened; check that this user may read and write the file and its folder',
-  26: 'is not a Dossier store; name another file with --db',
-  776: 'was left half made by a command that was killed; any import mends it: dossier import',
-}
-
-interface SqliteError extends Error {
-  readonly errcode: number
-}
-
-function isSqliteError(error: unknown): error is SqliteError {
-  return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number'
-}
 
 function openFile(path: string, readOnly: boolean): DatabaseSync {
   const isThere = path !== ':memory:' && existsSync(path)

@@ -3,7 +3,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Turn } from '../store.ts'
-import { isBusy } from './open.ts'
+import { isBusy } from './errors.ts'
 
 const retryMs = 200
 

@@ -4,7 +4,8 @@ import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { OperatorError } from '../../operator-error.ts'
 import type { KeyUsage, UsageWriter } from '../usage.ts'
-import { isBlank, storeError } from './open.ts'
+import { storeError } from './errors.ts'
+import { isBlank } from './open.ts'
 
 /** `DOSU`: what `PRAGMA application_id` says of a file with uses. */
 const applicationId = 0x444f5355

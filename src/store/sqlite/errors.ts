@@ -1,0 +1,38 @@
+// What SQLite says that went wrong, and what an operator does about it.
+
+import { OperatorError } from '../../operator-error.ts'
+
+/** What SQLite says of a file, as an error that says what to do about it. */
+export function storeError(path: string, error: unknown): unknown {
+  if (error instanceof OperatorError || !isSqliteError(error)) return error
+  const advice = adviceOfCode[error.errcode] ?? adviceOfCode[error.errcode & 0xff]
+  return advice ? new OperatorError(`${path}: ${advice}`, { cause: error }) : error
+}
+
+/** Another process holds the lock that was asked for (SQLITE_BUSY, SQLITE_LOCKED). */
+export function isBusy(error: unknown): boolean {
+  return isSqliteError(error) && [5, 6].includes(error.errcode & 0xff)
+}
+
+// https://www.sqlite.org/rescode.html
+const adviceOfCode: Readonly<Record<number, string>> = {
+  3: 'permission denied; run as the user who owns the store',
+  5: 'another process is writing to it; try again when that has ended',
+  8: 'cannot be written; give this user the right to write the file and its folder',
+  10:
+    'the disk failed to read or write; see if it is full, if file sizes are limited (ulimit -f), ' +
+    'and what the system log says',
+  11: 'is damaged; restore it from a backup',
+  13: 'the disk, or the folder for temporary files, is full; make room and try again',
+  14: 'cannot be opened; check that this user may read and write the file and its folder',
+  26: 'is not a Dossier store; name another file with --db',
+  776: 'was left half made by a command that was killed; any import mends it: dossier import',
+}
+
+interface SqliteError extends Error {
+  readonly errcode: number
+}
+
+function isSqliteError(error: unknown): error is SqliteError {
+  return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number'
+}
