@@ -11,10 +11,14 @@ import {
   applicationId,
   createRegistry,
   createResource,
-  filePragmas,
+  filePragma,
   schemaVersion,
   upgradeRegistry,
 } from './schema.ts'
+import { enterWal } from './wal.ts'
+
+/** How long another process may be in the way of a statement, in milliseconds. */
+const busyMs = 5_000
 
 /**
  * Opens a store for serving. Nothing is made and nothing can be written.
@@ -57,13 +61,19 @@ export function openForWriting(path: string, resources: readonly Resource[]): Da
     // An import that was killed while it made the file may have left it without a table.
     const isNew = isBlank(db)
     db.exec(writerPragmas)
-    if (isNew) db.exec(filePragmas)
+    if (isNew) makeFile(db)
     if (isNew || isOutdated(db, resources)) createSchema(db, resources)
     return db
   } catch (error) {
     db.close()
     throw storeError(path, error)
   }
+}
+
+/** Another process may be making it as well; that is as good. */
+function makeFile(db: DatabaseSync): void {
+  db.exec(filePragma)
+  enterWal(db, busyMs)
 }
 
 // A durable commit, whatever the file was opened with before; sorts on a second core; memory that
@@ -84,7 +94,7 @@ function openFile(path: string, readOnly: boolean): DatabaseSync {
   if (isThere) checkFile(path, readOnly)
   let db: DatabaseSync | undefined
   try {
-    db = new DatabaseSync(path, { readOnly, timeout: 5_000 })
+    db = new DatabaseSync(path, { readOnly, timeout: busyMs })
     if (!isBlank(db)) checkVersion(db, path, readOnly)
     else if (readOnly) throw new OperatorError(emptyStore(path))
     return db

@@ -8,11 +8,8 @@ export const applicationId = 0x444f5353
 /** What `PRAGMA user_version` says: raised whenever the tables change their meaning. */
 export const schemaVersion = 2
 
-/** Settings that only take effect before the first table is made. */
-export const filePragmas = `
-  pragma page_size = 16384;
-  pragma journal_mode = wal;
-`
+/** A setting that only takes effect before anything is written. */
+export const filePragma = 'pragma page_size = 16384'
 
 // What an import has replaced or removed, with the versions between which it stood: `version` is
 // the first of them, `until` the first one in which it no longer stood.

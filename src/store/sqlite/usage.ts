@@ -6,9 +6,13 @@ import { OperatorError } from '../../operator-error.ts'
 import type { KeyUsage, UsageWriter } from '../usage.ts'
 import { storeError } from './errors.ts'
 import { isBlank } from './open.ts'
+import { enterWal } from './wal.ts'
 
 /** `DOSU`: what `PRAGMA application_id` says of a file with uses. */
 const applicationId = 0x444f5355
+
+/** How long another process may be in the way of the file's making, in milliseconds. */
+const busyMs = 1_000
 
 const hourMs = 3_600_000
 const dayHours = 24
@@ -97,7 +101,7 @@ function hourOf(moment: number): number {
 function openFile(path: string, readOnly: boolean): DatabaseSync {
   let db: DatabaseSync | undefined
   try {
-    db = new DatabaseSync(path, { readOnly, timeout: 1_000 })
+    db = new DatabaseSync(path, { readOnly, timeout: busyMs })
     if (!readOnly && isBlank(db)) createTables(path, db)
     if (db.prepare('pragma application_id').get()?.['application_id'] === applicationId) return db
   } catch (error) {
@@ -109,8 +113,8 @@ function openFile(path: string, readOnly: boolean): DatabaseSync {
 }
 
 function createTables(path: string, db: DatabaseSync): void {
-  db.exec('pragma journal_mode = wal')
-  inOneCommit(path, db, 1_000, () => {
+  enterWal(db, busyMs)
+  inOneCommit(path, db, busyMs, () => {
     // Another server may have made them while this one waited for its turn.
     if (isBlank(db)) db.exec(tables)
   })

@@ -1,0 +1,28 @@
+// A process that opens a new file at a given moment, so that several of them collide. It is forked:
+// each message is a file to open and when to do it; each answer is `made`, or what went wrong.
+
+import { resources } from '../../src/resources/index.ts'
+import { openForWriting } from '../../src/store/sqlite/open.ts'
+import { openUsage } from '../../src/store/sqlite/usage.ts'
+
+/** What is to be made: a store, or the file with the uses of its keys. */
+export interface Order {
+  readonly kind: 'store' | 'usage'
+  readonly path: string
+  /** Milliseconds since 1970. */
+  readonly at: number
+}
+
+async function make({ kind, path, at }: Order): Promise<string> {
+  // No timer is as exact as the collision has to be.
+  while (Date.now() < at);
+  try {
+    const made = kind === 'store' ? openForWriting(path, resources) : openUsage(path, 'store')
+    await made.close()
+    return 'made'
+  } catch (error) {
+    return String(error)
+  }
+}
+
+process.on('message', (order: Order) => void make(order).then((said) => process.send?.(said)))
