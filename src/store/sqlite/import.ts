@@ -19,6 +19,7 @@ import { mergeCompanies } from './merge-companies.ts'
 import { appendRecorded, stageDifferences } from './recording.ts'
 import { openStage, type Stage } from './stage.ts'
 import { beginWriting, commit } from './transaction.ts'
+import { emptyWal } from './wal.ts'
 
 type Parameters = Record<string, string | number | null>
 
@@ -50,6 +51,7 @@ export function beginImport(db: DatabaseSync, plan: ImportPlan): ImportSession {
       if (turn === undefined) throw new Error('an import is prepared before it is committed')
       logImport(db, plan, turn, counts, files)
       commit(db)
+      emptyWal(db)
       return turn.version
     },
     discard() {

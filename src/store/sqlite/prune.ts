@@ -4,6 +4,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Resource } from '../../resources/resource.ts'
 import type { Pruned, Turn } from '../store.ts'
 import { inTransaction } from './transaction.ts'
+import { emptyWal } from './wal.ts'
 
 /**
  * Forgets every former state that was replaced or removed before a moment, in one transaction.
@@ -19,7 +20,7 @@ export async function prune(
   before: number,
   turn: Turn,
 ): Promise<Pruned> {
-  return inTransaction(db, turn, () => {
+  const pruned = await inTransaction(db, turn, () => {
     const version = Number(db.prepare(lastVersionBefore).get({ before })?.['version'])
     const tables = [
       ['companies', 'companies_past'],
@@ -37,6 +38,8 @@ export async function prune(
       forgotten: Object.fromEntries(forgotten),
     }
   })
+  emptyWal(db)
+  return pruned
 }
 
 // The version before the first import since then: a clock that was set back makes it an earlier

@@ -1,0 +1,62 @@
+// The log beside a store (`registry.db-wal`) does not grow with imports, whoever reads meanwhile.
+
+import assert from 'node:assert/strict'
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { test } from 'node:test'
+import { resources } from '../../src/resources/index.ts'
+import { rights } from '../../src/resources/rights.ts'
+import { importRows, makeFolder, queryValue } from '../support/import-rows.ts'
+import { pathOf } from '../support/make-app.ts'
+import { makeRecords } from '../support/make-record.ts'
+import { answerIn, exchange, runServer } from '../support/run-server.ts'
+import { makeTempStore } from '../support/temp-store.ts'
+
+function rowsOf(description: string, count = 500): object[] {
+  return Array.from({ length: count }, (_, n) => ({ id: n + 1, company_id: 7, description }))
+}
+
+function logBytes(db: string): number {
+  return statSync(`${db}-wal`).size
+}
+
+test('an import empties the log, though a server answers without pause', async (t) => {
+  const store = await makeTempStore(t, resources)
+  await store.load([{ resource: rights, company: 1, records: makeRecords(rights, 40) }])
+  const key = await store.issueKey({ name: 'test' })
+  const server = await runServer(t, store.db, ['--cache-mib', '0'])
+  const fields = `Host: x\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\n`
+  const request = `GET ${pathOf(rights, 1)} HTTP/1.1\r\n${fields}\r\n`
+  const state = { isOver: false }
+  const client = async () => {
+    while (!state.isOver) {
+      assert.equal(answerIn(await exchange(server.port, request)).status, 200)
+    }
+  }
+  const clients = Promise.all([client(), client(), client()])
+  for (const description of ['first', 'second', 'third']) {
+    await importRows(store.db, 'jobs', rowsOf(description))
+    assert.equal(logBytes(store.db), 0, description)
+  }
+  state.isOver = true
+  await clients
+})
+
+test('a reader of a state before holds up no import; the next one empties the log', async (t) => {
+  const db = join(makeFolder(t), 'registry.db')
+  await importRows(db, 'jobs', rowsOf('first'))
+  const reader = new DatabaseSync(db, { readOnly: true })
+  t.after(() => reader.close())
+  const latest = reader.prepare("select count(*) as n from jobs where record like '%second%'")
+  reader.exec('begin')
+  assert.equal(latest.get()?.['n'], 0)
+  await importRows(db, 'jobs', rowsOf('second'))
+  assert.ok(logBytes(db) > 0)
+  assert.equal(latest.get()?.['n'], 0, 'it still reads what it began with')
+  reader.exec('commit')
+  assert.equal(latest.get()?.['n'], 500)
+  await importRows(db, 'jobs', rowsOf('third'))
+  assert.equal(logBytes(db), 0)
+  assert.equal(queryValue(db, "select count(*) from jobs where record like '%third%'"), 500)
+})
