@@ -43,6 +43,19 @@ test('an import empties the log, though a server answers without pause', async (
   await clients
 })
 
+test('an import that changes nothing leaves nothing in the log', async (t) => {
+  const db = join(makeFolder(t), 'registry.db')
+  await importRows(db, 'jobs', rowsOf('first'))
+  // Who has the store open keeps its log from being removed with the last connection.
+  const server = new DatabaseSync(db, { readOnly: true })
+  t.after(() => server.close())
+  assert.equal(server.prepare('select count(*) as n from jobs').get()?.['n'], 500)
+  // More than a connection keeps in its memory.
+  await importRows(db, 'jobs', rowsOf('x'.repeat(20_000), 2_000), { isDryRun: true })
+  assert.equal(logBytes(db), 0)
+  assert.equal(server.prepare('select count(*) as n from jobs').get()?.['n'], 500)
+})
+
 test('a reader of a state before holds up no import; the next one empties the log', async (t) => {
   const db = join(makeFolder(t), 'registry.db')
   await importRows(db, 'jobs', rowsOf('first'))

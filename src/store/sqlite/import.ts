@@ -56,6 +56,8 @@ export function beginImport(db: DatabaseSync, plan: ImportPlan): ImportSession {
     },
     discard() {
       if (db.isTransaction) db.exec('rollback')
+      // A large merge has overflown into the log.
+      if (turn !== undefined) emptyWal(db)
     },
   }
 }
