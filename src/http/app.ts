@@ -204,12 +204,13 @@ function addCommonBehaviour(
 
 /** Logs and counts an answer that has been sent. */
 function noteAnswer(options: AppOptions, request: FastifyRequest, reply: FastifyReply): void {
-  logRequest(options.logger, request, reply)
-  options.metrics?.countRequest(request.routeOptions.config.resource?.name, {
+  const answer = {
     status: reply.statusCode,
     ms: reply.elapsedTime,
     bytes: bodyBytes(request, reply),
-  })
+  }
+  logRequest(options.logger, request, answer)
+  options.metrics?.countRequest(request.routeOptions.config.resource?.name, answer)
 }
 
 /** Finds what is served at a path, whatever the method. */

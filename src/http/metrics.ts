@@ -5,6 +5,7 @@
 import prometheus, { type Metric, type Registry } from 'prom-client'
 import type { Resource } from '../resources/resource.ts'
 import type { LastImport } from '../store/store.ts'
+import type { Answer } from './request-log.ts'
 
 /** What a store is asked, as a label. */
 export type StoreOperation = 'page' | 'head' | 'key'
@@ -12,10 +13,7 @@ export type StoreOperation = 'page' | 'head' | 'key'
 /** What is counted while requests run; each call costs less than a microsecond. */
 export interface Metrics {
   /** @param resource is the listing's name; undefined for any other path. */
-  countRequest(
-    resource: string | undefined,
-    answer: { readonly status: number; readonly ms: number; readonly bytes: number },
-  ): void
+  countRequest(resource: string | undefined, answer: Answer): void
   /** What never became a request: malformed, oversized or too slow. */
   countBroken(): void
   countPage(isFromCache: boolean): void

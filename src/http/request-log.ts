@@ -3,25 +3,33 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type DestinationStream, type Logger, symbols } from 'pino'
 
+/** What is said and counted of an answer that has been sent. */
+export interface Answer {
+  readonly status: number
+  /** From the request to the end of its answer, in milliseconds. */
+  readonly ms: number
+  /** Of the body. */
+  readonly bytes: number
+}
+
 /**
  * Logs an answered request. The query stays out: a mistaken client puts its key there.
  *
  * The line is put together here and handed to the logger's stream, since this runs for every
  * request: 1 us, where the logger's own way takes 5. Ids and methods need no quoting.
  */
-export function logRequest(logger: Logger, request: FastifyRequest, reply: FastifyReply): void {
+export function logRequest(logger: Logger, request: FastifyRequest, answer: Answer): void {
   if (!logger.isLevelEnabled('info')) return
   const { id, method, url, key } = request
   const query = url.indexOf('?')
   const path = JSON.stringify(query < 0 ? url : url.slice(0, query))
-  const ms = Math.round(reply.elapsedTime * 1_000) / 1_000
-  const bytes = bodyBytes(request, reply)
+  const ms = Math.round(answer.ms * 1_000) / 1_000
   const { resource } = request.routeOptions.config
   const listing = resource === undefined ? '' : `,"resource":"${resource.name}"`
   const name = key === undefined ? '' : `,"key":${JSON.stringify(key.name)}`
   streamOf(logger).write(
     `{"level":30,"time":${Date.now()},"request_id":"${id}","method":"${method}","path":${path},` +
-      `"status":${reply.statusCode},"ms":${ms},"bytes":${bytes}${listing}${name}}\n`,
+      `"status":${answer.status},"ms":${ms},"bytes":${answer.bytes}${listing}${name}}\n`,
   )
 }
 
