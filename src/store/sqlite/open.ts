@@ -18,7 +18,7 @@ import {
 import { enterWal } from './wal.ts'
 
 /** How long another process may be in the way of a statement, in milliseconds. */
-const busyMs = 5_000
+export const busyMs = 5_000
 
 /**
  * Opens a store for serving. Nothing is made and nothing can be written.

@@ -4,6 +4,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Turn } from '../store.ts'
 import { isBusy } from './errors.ts'
+import { busyMs } from './open.ts'
 
 const retryMs = 200
 
@@ -23,7 +24,7 @@ export async function beginWriting(db: DatabaseSync, { onWait, signal }: Turn): 
       signal?.throwIfAborted()
     }
   }
-  db.exec('pragma busy_timeout = 5000')
+  db.exec(`pragma busy_timeout = ${busyMs}`)
 }
 
 /** Commits, or throws and leaves the state before, also for whoever recovers the store later. */
