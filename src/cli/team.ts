@@ -16,7 +16,8 @@ export interface Team {
   /**
    * Starts `count` workers, the first one alone: what it cannot do, none can.
    *
-   * @returns the URL of the first one, once it listens; or its exit code, and it has said why.
+   * @returns the URL of the first one, once all listen, or have died and are to be replaced; or
+   *   its exit code, and it has said why.
    */
   start(count: number): Promise<string | number>
   /** Tells all to stop; resolves when the last has gone. */
@@ -33,16 +34,17 @@ export interface Team {
 export function createTeam({ logger }: Log, answers: Answers = {}): Team {
   const peers = new Map<Worker, Peer>()
   const listeners: ((worker: Worker) => void)[] = []
-  const started = Promise.withResolvers<string | number>()
   const ended = Promise.withResolvers<undefined>()
   let isReplacing = false
   let isStopping = false
   let deaths = 0
   let pauseMs = 0
 
-  function add(): void {
+  /** Starts one; gives its URL once it listens, or else its exit code. */
+  function add(): Promise<string | number> {
     const worker = cluster.fork()
     const startedAt = performance.now()
+    const started = Promise.withResolvers<string | number>()
     const listening = (url: unknown) => started.resolve(String(url))
     peers.set(worker, connectPeer(worker, { ...answers, listening }))
     worker.on('error', (error) => logger.error({ err: error }, 'a worker cannot be told anything'))
@@ -56,9 +58,10 @@ export function createTeam({ logger }: Log, answers: Answers = {}): Team {
       pauseMs = restartPauseMs(performance.now() - startedAt, pauseMs)
       const { pid } = worker.process
       logger.error({ worker: pid, code, signal, restart_in_ms: pauseMs }, 'a worker has died')
-      setTimeout(() => isStopping || add(), pauseMs)
+      setTimeout(() => isStopping || void add(), pauseMs)
     })
     logger.info({ worker: worker.process.pid }, 'a worker has started')
+    return started.promise
   }
 
   return {
@@ -66,10 +69,10 @@ export function createTeam({ logger }: Log, answers: Answers = {}): Team {
     deaths: () => deaths,
     onGone: (listener) => void listeners.push(listener),
     async start(count) {
-      add()
-      const outcome = await started.promise
+      const outcome = await add()
       isReplacing = typeof outcome === 'string'
-      while (isReplacing && peers.size < count) add()
+      // With one alone the port would close where it dies, and "listening" would speak for none.
+      if (isReplacing) await Promise.all(Array.from({ length: count - peers.size }, add))
       return outcome
     },
     async stop(reason) {

@@ -8,7 +8,7 @@ import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { resources } from '../../src/resources/index.ts'
 import { rights } from '../../src/resources/rights.ts'
-import { startLoad } from '../support/load-client.ts'
+import { type Load, startLoad } from '../support/load-client.ts'
 import { expectedBody, pathOf } from '../support/make-app.ts'
 import { makeRecords } from '../support/make-record.ts'
 import { readMetrics, sumOf } from '../support/read-metrics.ts'
@@ -47,6 +47,13 @@ async function until(isTrue: () => boolean | Promise<boolean>, what: string): Pr
   }
 }
 
+/** Waits until so many requests have been answered; one that is not ends the test. */
+async function untilAnswered(load: Load, count: number): Promise<void> {
+  const isEnough = () => load.answered() >= count || load.failures.length > 0
+  await until(isEnough, `${count} requests have been answered`)
+  assert.deepEqual(load.failures, [])
+}
+
 function metricsUrl(server: Server): string {
   return /"metrics_url":"([^"]+)"/.exec(server.printed())?.[1] ?? assert.fail(server.printed())
 }
@@ -54,7 +61,7 @@ function metricsUrl(server: Server): string {
 test('--workers 2: both answer, and the figures are those of both', async (t) => {
   const server = await runServer(t, store.db, two)
   const load = startLoad({ port: server.port, path, key, body, clients: 8 })
-  await until(() => load.answered() >= 400, 'it has answered 400 times')
+  await untilAnswered(load, 400)
   assert.deepEqual(await load.stop(), [])
   const figures = await readMetrics(metricsUrl(server))
   const counted = figures.get('dossier_requests_total{resource="rights",status="200"}')
@@ -76,7 +83,7 @@ test('a worker that is killed is replaced, and the sum of the figures does not f
   const server = await runServer(t, store.db, two)
   const task = { port: server.port, path, key, body, clients: 8 }
   const before = startLoad(task)
-  await until(() => before.answered() >= 200, 'it has answered 200 times')
+  await untilAnswered(before, 200)
   await before.stop()
   const answered = /^dossier_requests_total\{resource="rights",status="200"\}/
   const counted = sumOf(await readMetrics(metricsUrl(server)), answered)
@@ -87,7 +94,7 @@ test('a worker that is killed is replaced, and the sum of the figures does not f
   await until(() => server.printed().includes('a worker has died'), 'its death is noticed')
   // The other one answers meanwhile.
   const during = startLoad(task)
-  await until(() => during.answered() >= 100, 'the other one has answered')
+  await untilAnswered(during, 100)
   assert.deepEqual(await during.stop(), [])
   await until(() => started(server).length === 3, 'another one has started')
   assert.ok(isRunning(survivor) && !isRunning(victim))
@@ -100,10 +107,20 @@ test('a worker that is killed is replaced, and the sum of the figures does not f
   assert.equal((await server.ended()).code, 0)
 })
 
+test('a server that says it listens answers, though its first worker dies at once', async (t) => {
+  const server = await runServer(t, store.db, two)
+  const [victim = 0] = started(server)
+  process.kill(victim, 'SIGKILL')
+  await until(() => server.printed().includes('a worker has died'), 'its death is noticed')
+  const load = startLoad({ port: server.port, path, key, body, clients: 8 })
+  await untilAnswered(load, 100)
+  assert.deepEqual(await load.stop(), [])
+})
+
 test('I1 SIGTERM to two workers under load: no request fails, and nobody is left', async (t) => {
   const server = await runServer(t, store.db, two)
   const load = startLoad({ port: server.port, path, key, body, clients: 20, endsWhenClosed: true })
-  await until(() => load.answered() >= 300, 'it has answered 300 times')
+  await untilAnswered(load, 300)
   server.stop()
   await load.ended()
   assert.deepEqual(load.failures, [])
