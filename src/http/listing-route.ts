@@ -67,6 +67,9 @@ async function answer(
       return sendPage(reply, head, tag, cached)
     }
   }
+  // A key that was looked up or a body that was read took time: whoever has hung up meanwhile, or
+  // was cut off, shall not cost a page that nobody gets.
+  if (request.raw.socket.destroyed) throw unavailable()
   metrics?.countPage(false)
 
   const page = await fromStore(() => readPage(store, resource, companyId, pageRequest))
