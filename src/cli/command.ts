@@ -1,7 +1,5 @@
 // What a command of the command line is; `main.ts` lists them, help and parsing derive from them.
 
-import { parseArgs } from 'node:util'
-import { nearest } from '../nearest.ts'
 import {
   type ResolvedSettings,
   resolveSettings,
@@ -9,9 +7,9 @@ import {
   type Settings,
   settings,
   settingsOf,
-  UsageError,
   variableOf,
 } from '../config.ts'
+import { parseTyped, type Typed } from './typed.ts'
 
 /** What a command may use of the process; all that it reads and writes comes through here. */
 export interface CommandContext {
@@ -32,10 +30,7 @@ interface Option {
 }
 
 /** What was typed after the command's name, checked. */
-export interface Input {
-  readonly words: readonly string[]
-  readonly options: Readonly<Record<string, string | undefined>>
-  readonly switches: ReadonlySet<string>
+export interface Input extends Typed {
   /** The value of each. @throws UsageError where one is bad; no command starts with one. */
   readonly settings: Settings
   /** The same with where each comes from, for a command that shows bad ones, too. */
@@ -72,62 +67,16 @@ export function parseInput(
 ): Input {
   const own = command.options.map(({ name, value }) => ({ name, takesValue: value !== undefined }))
   const shared = command.settings.map((key) => ({ name: settings[key].name, takesValue: true }))
-  const known = [...own, ...shared]
-  const { tokens } = parseArgs({
-    args: [...args],
-    options: Object.fromEntries(
-      known.map(({ name, takesValue }) => [name, { type: takesValue ? 'string' : 'boolean' }]),
-    ),
-    strict: false,
-    allowPositionals: true,
-    tokens: true,
-  })
-  const words: string[] = []
-  const options: Record<string, string> = {}
-  const switches = new Set<string>()
-  for (const token of tokens) {
-    if (token.kind === 'positional') words.push(token.value)
-    if (token.kind !== 'option') continue
-    const option = known.find(({ name }) => name === token.name)
-    if (option === undefined) throw unknownOption(token.rawName, known)
-    if (option.takesValue) options[option.name] = valueOf(token)
-    else if (token.value === undefined) switches.add(option.name)
-    else throw new UsageError(`--${option.name} takes no value`)
-  }
-  const found = resolveSettings(options, environment, command.defaults)
+  const typed = parseTyped([...own, ...shared], args)
+  const found = resolveSettings(typed.options, environment, command.defaults)
   if (command.takesBadSettings !== true) settingsOf(found)
   return {
-    words,
-    options,
-    switches,
+    ...typed,
     found,
     get settings() {
       return settingsOf(found)
     },
   }
-}
-
-function valueOf(token: {
-  rawName: string
-  value: string | undefined
-  inlineValue?: boolean | undefined
-}) {
-  const { value } = token
-  if (value === undefined) throw new UsageError(`${token.rawName} needs a value`)
-  if (token.inlineValue === false && value.startsWith('--')) {
-    throw new UsageError(`${token.rawName} needs a value, but ${value} follows it`)
-  }
-  return value
-}
-
-function unknownOption(rawName: string, known: readonly { name: string }[]): UsageError {
-  const near = nearest(
-    rawName.replace(/^-+/, ''),
-    known.map(({ name }) => name),
-  )
-  return new UsageError(
-    `${rawName} is no option of this command${near ? `; did you mean --${near}?` : ''}`,
-  )
 }
 
 /** The help of one command. */

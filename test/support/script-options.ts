@@ -1,7 +1,8 @@
 // What is typed after `npm run bench --` and its like: options, help and faults from one table.
 
-import { parseArgs } from 'node:util'
 import { columns } from '../../src/cli/command.ts'
+import { parseTyped } from '../../src/cli/typed.ts'
+import { UsageError } from '../../src/config.ts'
 import { nearest } from '../../src/nearest.ts'
 
 /** What a script says of itself and takes. */
@@ -17,66 +18,50 @@ interface Script {
   readonly words?: { readonly meaning: string; readonly known: readonly string[] }
 }
 
-/** What has been typed. */
-interface Typed {
+/** What has been typed, checked. */
+interface Given {
   number(name: string): number
   has(name: string): boolean
   readonly words: readonly string[]
 }
 
 /** Reads what was typed; for help, or a fault, says so and ends the process (0, 2). */
-export function readOptions(script: Script, args = process.argv.slice(2)): Typed {
-  const typed = parse(script, args)
-  if (typeof typed !== 'string') return typed
-  const isHelp = typed === 'help'
-  if (isHelp) console.log(help(script))
-  else console.error(`${script.name}: ${typed}\nSee: npm run ${script.name} -- --help`)
-  return process.exit(isHelp ? 0 : 2)
+export function readOptions(script: Script, args = process.argv.slice(2)): Given {
+  if (args.some((arg) => arg === '--help' || arg === '-h')) {
+    console.log(help(script))
+    return process.exit(0)
+  }
+  try {
+    return parse(script, args)
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error
+    console.error(`${script.name}: ${error.message}\nSee: npm run ${script.name} -- --help`)
+    return process.exit(2)
+  }
 }
 
-/** What was typed; a text where that is no way to go on: `help`, or the fault. */
-function parse({ numbers = {}, switches = {}, words }: Script, args: string[]): Typed | string {
-  const { tokens } = parseArgs({
-    args,
-    options: {
-      ...Object.fromEntries(Object.keys(numbers).map((name) => [name, { type: 'string' }])),
-      help: { type: 'boolean', short: 'h' },
-    },
-    strict: false,
-    allowPositionals: true,
-    tokens: true,
-  })
-  const values = new Map<string, number>()
-  const given = new Set<string>()
-  const found: string[] = []
-  for (const token of tokens) {
-    if (token.kind === 'positional') {
-      if (words?.known.includes(token.value) !== true) return unknown(token.value, words?.known)
-      found.push(token.value)
-    }
-    if (token.kind !== 'option') continue
-    const { name, value } = token
-    if (name === 'help') return 'help'
-    if (name in numbers) {
-      const number = value === undefined || !/^\d+$/.test(value) ? NaN : Number(value)
-      if (!Number.isSafeInteger(number)) return `${token.rawName} takes a whole number`
-      values.set(name, number)
-    } else if (name in switches) {
-      if (value !== undefined) return `${token.rawName} takes no value`
-      given.add(name)
-    } else return unknown(token.rawName, [...Object.keys(numbers), ...Object.keys(switches)])
+function parse({ numbers = {}, switches = {}, words }: Script, args: string[]): Given {
+  const known = [
+    ...Object.keys(numbers).map((name) => ({ name, takesValue: true })),
+    ...Object.keys(switches).map((name) => ({ name, takesValue: false })),
+  ]
+  const typed = parseTyped(known, args)
+  for (const [name, value = ''] of Object.entries(typed.options)) {
+    const isWhole = /^\d+$/.test(value) && Number.isSafeInteger(Number(value))
+    if (!isWhole) throw new UsageError(`--${name} takes a whole number`)
   }
+  const stray = typed.words.find((word) => words?.known.includes(word) !== true)
+  if (stray !== undefined) throw unknown(stray, words)
   return {
-    number: (name) => values.get(name) ?? numbers[name]?.usual ?? NaN,
-    has: (name) => given.has(name),
-    words: found.length > 0 ? found : (words?.known ?? []),
+    number: (name) => Number(typed.options[name] ?? numbers[name]?.usual),
+    has: (name) => typed.switches.has(name),
+    words: typed.words.length > 0 ? typed.words : (words?.known ?? []),
   }
 }
 
-function unknown(word: string, known: readonly string[] = []): string {
-  const dashes = /^-*/.exec(word)?.[0] ?? ''
-  const near = nearest(word.slice(dashes.length), known)
-  return `${word} is not known${near === undefined ? '' : `; did you mean ${dashes}${near}?`}`
+function unknown(word: string, words: Script['words']): UsageError {
+  const near = nearest(word, words?.known ?? [])
+  return new UsageError(`${word} is not known${near ? `; did you mean ${near}?` : ''}`)
 }
 
 function help({ name, summary, numbers = {}, switches = {}, words }: Script): string {

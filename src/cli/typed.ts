@@ -1,0 +1,72 @@
+// What was typed, taken apart: words, options with their values, and switches.
+
+import { parseArgs } from 'node:util'
+import { UsageError } from '../config.ts'
+import { nearest } from '../nearest.ts'
+
+/** What is known before anything is typed. */
+interface KnownOption {
+  /** Without the dashes. */
+  readonly name: string
+  readonly takesValue: boolean
+}
+
+/** What was typed; options and switches by their names without the dashes. */
+export interface Typed {
+  readonly words: readonly string[]
+  readonly options: Readonly<Record<string, string | undefined>>
+  readonly switches: ReadonlySet<string>
+}
+
+/**
+ * Takes apart what was typed.
+ *
+ * @throws UsageError that names the fault and, for an unknown option, the nearest known one.
+ */
+export function parseTyped(known: readonly KnownOption[], args: readonly string[]): Typed {
+  const { tokens } = parseArgs({
+    args: [...args],
+    options: Object.fromEntries(
+      known.map(({ name, takesValue }) => [name, { type: takesValue ? 'string' : 'boolean' }]),
+    ),
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  })
+  const words: string[] = []
+  const options: Record<string, string> = {}
+  const switches = new Set<string>()
+  for (const token of tokens) {
+    if (token.kind === 'positional') words.push(token.value)
+    if (token.kind !== 'option') continue
+    const option = known.find(({ name }) => name === token.name)
+    if (option === undefined) throw unknownOption(token.rawName, known)
+    if (option.takesValue) options[option.name] = valueOf(token)
+    else if (token.value === undefined) switches.add(option.name)
+    else throw new UsageError(`--${option.name} takes no value`)
+  }
+  return { words, options, switches }
+}
+
+function valueOf(token: {
+  rawName: string
+  value: string | undefined
+  inlineValue?: boolean | undefined
+}) {
+  const { value } = token
+  if (value === undefined) throw new UsageError(`${token.rawName} needs a value`)
+  if (token.inlineValue === false && value.startsWith('--')) {
+    throw new UsageError(`${token.rawName} needs a value, but ${value} follows it`)
+  }
+  return value
+}
+
+function unknownOption(rawName: string, known: readonly KnownOption[]): UsageError {
+  const near = nearest(
+    rawName.replace(/^-+/, ''),
+    known.map(({ name }) => name),
+  )
+  return new UsageError(
+    `${rawName} is no option of this command${near ? `; did you mean --${near}?` : ''}`,
+  )
+}
