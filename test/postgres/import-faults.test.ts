@@ -117,7 +117,9 @@ for (const [statement, lock] of moments) {
       const { code, err } = await ended
       if (who === 'its session') {
         assert.equal(code, 1, err)
-        assert.match(err, /^dossier: postgres:[^\n]*nothing was changed[^\n]*\n$/)
+        // On a slow machine it has told how far it was before.
+        const said = err.replace(/^reading: [^\n]*\n/gm, '')
+        assert.match(said, /^dossier: postgres:[^\n]*nothing was changed[^\n]*\n$/)
         assert.ok(!err.includes('password'), 'no password is shown')
       }
       await checkNothingLeft(watcher)
