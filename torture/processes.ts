@@ -67,8 +67,14 @@ export function describeEnd({ code, signal, err }: Ended): string {
   return `ended with ${signal ?? String(code)}${err === '' ? '' : `: ${err.trimEnd()}`}`
 }
 
+/** What a command said beside how far it was, which a slow machine gives it time to tell. */
+export function withoutProgress(err: string): string {
+  return err.replace(/^(?:reading|merging): [\d,]+ rows, [\d,]+ rows\/s\n/gm, '')
+}
+
 /** What is wrong with how a command that could not do its work said so. */
-export function faultOfRefusal({ code, err }: Ended): string | undefined {
+export function faultOfRefusal({ code, ...ended }: Ended): string | undefined {
+  const err = withoutProgress(ended.err)
   if (code !== 1) return `exit code ${String(code)} instead of 1: ${err.slice(0, 500)}`
   if (!/^dossier: [^\n]+\n$/.test(err)) return `not one line: ${err.slice(0, 500)}`
   if (!/; \w/.test(err)) return `says nothing of what to do: ${err.trimEnd()}`
