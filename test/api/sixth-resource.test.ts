@@ -46,7 +46,8 @@ const summed = defineResource({
 })
 
 const oldestFirst = defineResource({
-  name: 'licences',
+  // Longer than the room that is left for it before a page's records.
+  name: 'licences_to_bring_in_or_send_out',
   title: 'Licence',
   description: 'A licence, the oldest first, summed up by its kind.',
   fields: {

@@ -8,6 +8,7 @@ import { resources } from '../../src/resources/index.ts'
 import { posTerminals } from '../../src/resources/pos-terminals.ts'
 import type { Resource } from '../../src/resources/resource.ts'
 import { rights } from '../../src/resources/rights.ts'
+import { room } from '../../src/store/store.ts'
 import {
   checkFailure,
   checkPage,
@@ -242,6 +243,20 @@ test('3.7 types of equal count are in the order of Unicode code points', async (
   const all = attrs.map((attr, index) => makeRecord(events, { id: index + 1, attr }))
   const { ask } = await appWith(t, events, all)
   checkPage(await ask(pathOf(events, 1)), { resource: events, all })
+})
+
+test('3.7 meta is whole, however much or little room is left for it', async (t) => {
+  // What follows the records is 86 bytes longer than the attr.
+  const lengths = Array.from({ length: 40 }, (_, index) => room.after - 86 - 20 + index)
+  const companies = lengths.map((length, index) => ({
+    resource: events,
+    company: index + 1,
+    records: [makeRecord(events, { id: index + 1, attr: 'é'.repeat(2) + 'x'.repeat(length - 4) })],
+  }))
+  const { ask } = await makeApp(t, { records: companies })
+  for (const { company, records } of companies) {
+    checkPage(await ask(pathOf(events, company)), { resource: events, all: records })
+  }
 })
 
 test('3.7 meta follows what is added, changed and removed', async (t) => {

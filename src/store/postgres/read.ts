@@ -2,7 +2,7 @@
 
 import type { Pool } from 'pg'
 import type { Resource } from '../../resources/resource.ts'
-import type { Head, LastImport, Page, StoreReader } from '../store.ts'
+import { type Head, type LastImport, type Page, room, type StoreReader } from '../store.ts'
 import { findKeySql, keyRecord, type KeyRow } from './keys.ts'
 
 // What a listing without records would have: the company's own version, and no meta.
@@ -95,7 +95,7 @@ export function createReader(
       return {
         ...headOf([total, version, changedAt, dataVersion]),
         meta: meta ?? undefined,
-        records: records === null ? undefined : Buffer.from(records),
+        records: records === null ? undefined : withRoom(records),
       } satisfies Page
     },
     async findKey(hash) {
@@ -110,6 +110,13 @@ export function createReader(
     },
     close: () => pool.end(),
   }
+}
+
+/** The records as bytes, with blanks before and after them. */
+function withRoom(records: string): Buffer {
+  const bytes = Buffer.allocUnsafe(room.before + Buffer.byteLength(records) + room.after)
+  bytes.fill(' ', 0, room.before).write(records, room.before)
+  return bytes.fill(' ', bytes.length - room.after)
 }
 
 function headOf([total, version, changedAt, dataVersion]: HeadRow): Head {

@@ -4,7 +4,7 @@ import { statSync } from 'node:fs'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { LRUCache } from 'lru-cache'
 import type { Resource } from '../../resources/resource.ts'
-import type { Head, LastImport, Page, StoreReader } from '../store.ts'
+import { type Head, type LastImport, type Page, room, type StoreReader } from '../store.ts'
 import { OperatorError } from '../../operator-error.ts'
 import { findKeySql, keyRecord } from './keys.ts'
 
@@ -18,6 +18,9 @@ const headTables = (name: string) => `
   left join heads h on h.company_id = c.id and h.resource = '${name}'
   join imports i on i.version = coalesce(h.version, c.version)
   where c.id = ?1`
+
+const before = `'${' '.repeat(room.before)}'`
+const after = `'${' '.repeat(room.after)}'`
 
 /**
  * Records and head in one statement, so from one snapshot.
@@ -34,7 +37,7 @@ function pageSql({ name, order, metaOf }: Resource): string {
   const first = isBackwards ? 'coalesce(h.total, 0) - ?2 - ?3' : '?2'
   return `
     select ${headColumns}, ${metaOf === undefined ? 'null' : 'h.meta'}, (
-      select cast(group_concat(record, ',') as blob) from (
+      select cast(${before} || group_concat(record, ',') || ${after} as blob) from (
         select record from ${name}
         where company_id = ?1
           and position >= ${first} and position < ${first} + ?3
