@@ -10,7 +10,7 @@ import { hasBackup, hasVerify } from './interfaces.ts'
 import { type Campaign, firstFault } from './outcome.ts'
 import { describeEnd, mustRun, runDossier } from './processes.ts'
 import { removeStore } from './store-files.ts'
-import { readState } from './store-state.ts'
+import { readFileState } from './sqlite-state.ts'
 
 /** Takes copies at moments by chance while imports go on. */
 export const backUpMeanwhile: Campaign = async function* (ground) {
@@ -31,7 +31,7 @@ export const backUpMeanwhile: Campaign = async function* (ground) {
   // What each version is, from a store that nobody copies.
   for (let version = 1; version <= imports + 1; version++) {
     await load(version)
-    const { tables, served } = await readState(db, true)
+    const { tables, served } = await readFileState(db, true)
     states.set(version, tables + served)
   }
   removeStore(db)
@@ -44,7 +44,7 @@ export const backUpMeanwhile: Campaign = async function* (ground) {
       await sleep(ground.random.integer(0, 600))
       removeStore(copy)
       const ended = await runDossier(['backup', copy, '--db', db])
-      const state = await readState(copy, true)
+      const state = await readFileState(copy, true)
       const verified = hasVerify ? await runDossier(['verify', '--db', copy]) : undefined
       await loading
       yield {

@@ -6,17 +6,33 @@ import { fillDisk } from './full-disk.ts'
 import { killAtCalls } from './kills-at-calls.ts'
 import { killImports } from './kills.ts'
 import type { Campaign } from './outcome.ts'
+import { crashPostgres } from './postgres-crashes.ts'
+import { killPostgresImports } from './postgres-kills.ts'
+import { takePostgresTurns } from './postgres-turns.ts'
 import { readMeanwhile } from './readers.ts'
 import { limitFileSize } from './size-limit.ts'
 import { takeTurns } from './turns.ts'
 
+/** By the kind of store that they are about. */
+export const campaignsOf = {
+  sqlite: {
+    kills: killImports,
+    'kills-at-calls': killAtCalls,
+    'failing-calls': failCalls,
+    'size-limit': limitFileSize,
+    'full-disk': fillDisk,
+    readers: readMeanwhile,
+    turns: takeTurns,
+    backups: backUpMeanwhile,
+  },
+  postgres: {
+    'postgres-kills': killPostgresImports,
+    'postgres-crashes': crashPostgres,
+    'postgres-turns': takePostgresTurns,
+  },
+} as const satisfies Record<string, Readonly<Record<string, Campaign>>>
+
 export const campaigns: Readonly<Record<string, Campaign>> = {
-  kills: killImports,
-  'kills-at-calls': killAtCalls,
-  'failing-calls': failCalls,
-  'size-limit': limitFileSize,
-  'full-disk': fillDisk,
-  readers: readMeanwhile,
-  turns: takeTurns,
-  backups: backUpMeanwhile,
+  ...campaignsOf.sqlite,
+  ...campaignsOf.postgres,
 }

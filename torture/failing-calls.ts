@@ -1,9 +1,11 @@
 // A disk that fails: writes, syncs and cuts of files that end in an error, once or from one on.
 
 import { DatabaseSync } from 'node:sqlite'
-import { type CaseName, examine, type ImportCase, makeCase } from './cases.ts'
-import { type Campaign, firstFault, type Ground, type Outcome, spread } from './outcome.ts'
-import { type Ended, faultOfRefusal, runDossier } from './processes.ts'
+import { type CaseName, type ImportCase, makeCase } from './cases.ts'
+import { fileStores } from './file-stores.ts'
+import { judge } from './judge.ts'
+import { type Campaign, type Ground, type Outcome, spread } from './outcome.ts'
+import { runDossier } from './processes.ts'
 import { copyStore, removeStore } from './store-files.ts'
 import { canTrace, countCalls, interfere, whyNoTrace } from './traced-calls.ts'
 
@@ -25,7 +27,7 @@ export const failCalls: Campaign = async function* (ground) {
     ? ['events, update']
     : ['events, first load', 'events, update', 'companies, update']
   for (const name of names) {
-    const tried = await makeCase(ground, name)
+    const tried = await makeCase(ground, name, fileStores)
     const counts = await countCalls(
       tried,
       failures.map(({ call }) => call),
@@ -62,7 +64,7 @@ async function failAt(
   effect: string,
   calls: number,
 ): Promise<Outcome> {
-  tried.reset()
+  await tried.reset()
   const ended = await runDossier(tried.args(tried.db), { wrapper: interfere(call, effect) })
   return judge(tried, `${call} with ${effect} of ${calls}`, ended)
 }
@@ -72,7 +74,7 @@ async function failAt(
  * import has taken back must not be found in the log again.
  */
 async function failServed(tried: ImportCase, call: string, effect: string): Promise<Outcome> {
-  tried.reset()
+  await tried.reset()
   const server = new DatabaseSync(tried.db, { readOnly: true })
   server.prepare('select count(*) from heads').get()
   const ended = await runDossier(tried.args(tried.db), { wrapper: interfere(call, effect) })
@@ -82,22 +84,4 @@ async function failServed(tried: ImportCase, call: string, effect: string): Prom
   copyStore(rebooted, tried.db)
   removeStore(rebooted)
   return judge(tried, `${call} with ${effect}, served meanwhile, then a reboot`, ended)
-}
-
-/**
- * Judges an import that met a fault: it says so and leaves the state before, or the fault did not
- * matter to it (such as one that comes after the commit) and it leaves the state after.
- */
-export async function judge(tried: ImportCase, what: string, ended: Ended): Promise<Outcome> {
-  const { found, fault, which } = await examine(tried)
-  const said = ended.code === 0 ? 'after' : 'before'
-  return {
-    what: `${tried.name}: ${what}`,
-    found: `${ended.signal ?? `exit code ${String(ended.code)}`}; ${found}; ${ended.err.trimEnd()}`,
-    fault: firstFault(
-      fault,
-      which === said ? undefined : `it ended as if it were the state ${said}`,
-      ended.code === 0 ? undefined : faultOfRefusal(ended),
-    ),
-  }
 }

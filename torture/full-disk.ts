@@ -5,9 +5,10 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { type CaseName, type ImportCase, makeCase } from './cases.ts'
+import { type CaseName, makeCase } from './cases.ts'
 import { companiesCsv } from './extracts.ts'
-import { judge } from './failing-calls.ts'
+import { type FileCase, fileStores } from './file-stores.ts'
+import { judge } from './judge.ts'
 import { type Campaign, firstFault, type Ground, type Outcome, spread } from './outcome.ts'
 import { type Ended, faultOfRefusal, runDossier, type StartOptions } from './processes.ts'
 import { copyStore, removeStore, sizeOf } from './store-files.ts'
@@ -57,13 +58,13 @@ async function* fillStore(ground: Ground, disk: Disk): AsyncGenerator<Outcome> {
     ? ['events, update']
     : ['events, first load', 'events, update', 'companies, first load', 'companies, update']
   for (const name of names) {
-    const made = await makeCase(ground, name)
+    const made = await makeCase(ground, name, fileStores)
     // The log and the store, each of them once more, are enough.
-    const enough = made.bytes * 2
+    const enough = made.course.bytes * 2
     const tried = moveTo(disk, made)
     for (const room of spread(0, enough, ground.isShort ? 3 : 14)) {
       disk.resize(64 * mib)
-      tried.reset()
+      await tried.reset()
       disk.resize(Math.max(sizeOf(tried.db) + room, 16_384))
       const ended = await runDossier(tried.args(tried.db), { temporary: ground.folder })
       // The room is made that the message asks for.
@@ -74,10 +75,10 @@ async function* fillStore(ground: Ground, disk: Disk): AsyncGenerator<Outcome> {
   }
 }
 
-function moveTo(disk: Disk, tried: ImportCase): ImportCase {
+function moveTo(disk: Disk, tried: FileCase): FileCase {
   const db = join(disk.folder, 'registry.db')
-  const reset = () => {
-    tried.reset()
+  const reset = async () => {
+    await tried.reset()
     copyStore(tried.db, db)
   }
   return { ...tried, db, reset }
@@ -85,10 +86,10 @@ function moveTo(disk: Disk, tried: ImportCase): ImportCase {
 
 /** Temporary files stand on the disk instead. */
 async function* fillTemporary(ground: Ground, disk: Disk): AsyncGenerator<Outcome> {
-  const tried = await makeCase(ground, 'events, update')
-  for (const room of spread(16_384, tried.bytes, ground.isShort ? 2 : 8)) {
+  const tried = await makeCase(ground, 'events, update', fileStores)
+  for (const room of spread(16_384, tried.course.bytes, ground.isShort ? 2 : 8)) {
     disk.resize(room)
-    tried.reset()
+    await tried.reset()
     const ended = await runDossier(tried.args(tried.db), { temporary: disk.folder })
     const outcome = await judge(
       tried,

@@ -1,7 +1,9 @@
 // `kill -9` of an import at a system call that changes a file: those that are few, all of them; of
 // the writes, those that make the store, and others from the first to the last.
 
-import { type CaseName, examine, type ImportCase, makeCase } from './cases.ts'
+import { type CaseName, type ImportCase, makeCase } from './cases.ts'
+import { fileStores } from './file-stores.ts'
+import { examine } from './judge.ts'
 import { type Campaign, type Ground, type Outcome, spread } from './outcome.ts'
 import { describeEnd, runDossier } from './processes.ts'
 import { canTrace, countCalls, interfere, whyNoTrace, writingCalls } from './traced-calls.ts'
@@ -16,7 +18,7 @@ export const killAtCalls: Campaign = async function* (ground) {
     ? ['events, first load']
     : ['companies, first load', 'events, first load', 'companies, update', 'events, update']
   for (const name of names) {
-    const tried = await makeCase(ground, name)
+    const tried = await makeCase(ground, name, fileStores)
     const counts = await countCalls(tried, writingCalls)
     for (const call of writingCalls) {
       const calls = counts.get(call) ?? 0
@@ -35,7 +37,7 @@ function chooseCalls({ isShort }: Ground, call: string, calls: number): number[]
 }
 
 async function killAt(tried: ImportCase, call: string, n: number, calls: number): Promise<Outcome> {
-  tried.reset()
+  await tried.reset()
   const wrapper = interfere(call, `signal=KILL:when=${n}`)
   const ended = await runDossier(tried.args(tried.db), { wrapper })
   const { found, fault } = await examine(tried)

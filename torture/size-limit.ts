@@ -4,7 +4,8 @@ import { gzipSync } from 'node:zlib'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type CaseName, makeCase } from './cases.ts'
-import { judge } from './failing-calls.ts'
+import { fileStores } from './file-stores.ts'
+import { judge } from './judge.ts'
 import { type Campaign, spread } from './outcome.ts'
 import { faultOfRefusal, runDossier } from './processes.ts'
 import { companiesCsv } from './extracts.ts'
@@ -17,10 +18,10 @@ export const limitFileSize: Campaign = async function* (ground) {
     ? ['events, update']
     : ['events, first load', 'events, update', 'companies, first load', 'companies, update']
   for (const name of names) {
-    const tried = await makeCase(ground, name)
-    const enough = Math.ceil((tried.bytes * 1.2) / blockBytes)
+    const tried = await makeCase(ground, name, fileStores)
+    const enough = Math.ceil((tried.course.bytes * 1.2) / blockBytes)
     for (const blocks of spread(0, enough, ground.isShort ? 4 : 16)) {
-      tried.reset()
+      await tried.reset()
       const ended = await runDossier(tried.args(tried.db), { wrapper: limitTo(blocks) })
       yield await judge(tried, `files of at most ${blocks} blocks`, ended)
     }

@@ -34,7 +34,7 @@ export async function countCalls(
   calls: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {
   const log = join(tried.folder, 'calls')
-  tried.reset()
+  await tried.reset()
   const wrapper = ['strace', ...quick, '-e', `trace=${calls.join(',')}`, '-o', log]
   const ended = await runDossier(tried.args(tried.db), { wrapper })
   if (ended.code !== 0) throw new Error(`the traced import ${describeEnd(ended)}`)

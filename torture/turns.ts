@@ -4,43 +4,51 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
-import { examine, type ImportCase, makeCase } from './cases.ts'
+import { type Course, type ImportCase, makeCase, type WatchedStores } from './cases.ts'
 import { companiesCsv } from './extracts.ts'
-import { judge } from './failing-calls.ts'
+import { fileStores } from './file-stores.ts'
+import { examine, faultOfVerify, judge } from './judge.ts'
 import { type Campaign, firstFault, type Ground, type Outcome } from './outcome.ts'
 import { describeEnd, type Ended, faultOfRefusal, runDossier, startDossier } from './processes.ts'
 import { removeStore } from './store-files.ts'
-import { readState } from './store-state.ts'
 
 /** Sets imports beside each other, and ends them before their time. */
 export const takeTurns: Campaign = async function* (ground) {
   for (const isFirst of ground.isShort ? [true] : [true, false]) {
-    yield* importAtOnce(ground, isFirst)
+    yield* importAtOnce(ground, isFirst, fileStores, ground.isShort ? 1 : 5)
   }
   const names = ['events, update', 'events, first load', 'companies, update'] as const
   for (const name of ground.isShort ? names.slice(0, 1) : names) {
-    const tried = await makeCase(ground, name)
+    const tried = await makeCase(ground, name, fileStores)
     for (let n = 0; n < (ground.isShort ? 3 : 12); n++) yield await interrupt(tried, ground)
   }
   yield* cutArchives(ground)
 }
 
+/** The sources whose imports are set beside each other. */
+export const sources = ['one', 'two', 'three'] as const
+
+/** The arguments of a case's import for another source. */
+export function argsOf(tried: ImportCase, source: string): string[] {
+  return tried.args(tried.db).map((word) => (word === 'register' ? source : word))
+}
+
 /** Imports of several sources into one store: all succeed, as if one had come after another. */
-async function* importAtOnce(ground: Ground, isFirst: boolean): AsyncGenerator<Outcome> {
-  const tried = await makeCase(ground, isFirst ? 'events, first load' : 'events, update')
-  const sources = ['one', 'two', 'three']
-  for (let round = 0; round < (ground.isShort ? 1 : 5); round++) {
-    tried.reset()
-    const argsOf = (source: string) => {
-      return tried.args(tried.db).map((word) => (word === 'register' ? source : word))
-    }
-    const ends = await Promise.all(sources.map((source) => runDossier(argsOf(source))))
+export async function* importAtOnce(
+  ground: Ground,
+  isFirst: boolean,
+  stores: WatchedStores<Course>,
+  rounds: number,
+): AsyncGenerator<Outcome> {
+  const tried = await makeCase(ground, isFirst ? 'events, first load' : 'events, update', stores)
+  const importAll = () => Promise.all(sources.map((source) => runDossier(argsOf(tried, source))))
+  for (let round = 0; round < rounds; round++) {
+    await tried.reset()
+    const ends = await importAll()
     const waited = ends.filter(({ err }) => err.includes('waiting for its end')).length
     const failed = ends.find(({ code }) => code !== 0)
-    const state = await readState(tried.db, true)
-    const again = await Promise.all(
-      ground.isShort ? [] : sources.map((source) => runDossier(argsOf(source))),
-    )
+    const state = await stores.readState(tried.db, true)
+    const again = ground.isShort ? [] : await importAll()
     const changed = again.find(({ out }) => !/inserted +0\n +updated +0\n/.test(out))
     const versions = tried.before.version + sources.length
     yield {
@@ -51,16 +59,18 @@ async function* importAtOnce(ground: Ground, isFirst: boolean): AsyncGenerator<O
         state.integrity === 'ok' ? undefined : state.integrity,
         state.version === versions ? undefined : `the last version is not ${versions}`,
         changed && `the same again ${describeEnd(changed)}: ${changed.out}`,
+        await faultOfVerify(tried, state),
+        await stores.faultOfRest(tried.db),
       ),
     }
   }
 }
 
 /** SIGTERM or SIGINT at a moment by chance: the state before, and the exit code says why. */
-async function interrupt(tried: ImportCase, { random }: Ground): Promise<Outcome> {
-  tried.reset()
+export async function interrupt(tried: ImportCase, { random }: Ground): Promise<Outcome> {
+  await tried.reset()
   const signal = random.pick(['SIGTERM', 'SIGINT'] as const)
-  const delayMs = random.integer(0, Math.ceil(tried.durationMs))
+  const delayMs = random.integer(0, Math.ceil(tried.course.durationMs))
   const { child, ended } = startDossier(tried.args(tried.db))
   await Promise.race([sleep(delayMs), ended])
   child.kill(signal)
@@ -81,7 +91,8 @@ async function interrupt(tried: ImportCase, { random }: Ground): Promise<Outcome
   }
 }
 
-function faultOfInterrupted(end: Ended, signal: 'SIGTERM' | 'SIGINT'): string | undefined {
+/** What is wrong with how an interrupted import has ended. */
+export function faultOfInterrupted(end: Ended, signal: 'SIGTERM' | 'SIGINT'): string | undefined {
   // Before it has begun, a signal ends a process as it ends any.
   if (end.signal === signal) return undefined
   const code = signal === 'SIGINT' ? 130 : 143
@@ -92,7 +103,7 @@ function faultOfInterrupted(end: Ended, signal: 'SIGTERM' | 'SIGINT'): string | 
 /** A compressed file that ends too early is refused, wherever it is cut. */
 async function* cutArchives(ground: Ground): AsyncGenerator<Outcome> {
   mkdirSync(ground.folder, { recursive: true })
-  const tried = await makeCase(ground, 'companies, update')
+  const tried = await makeCase(ground, 'companies, update', fileStores)
   const [, , rows = ''] = tried.args(tried.db)
   const archives = {
     'cut.ndjson.gz': gzipSync(readFileSync(rows)),
@@ -103,7 +114,7 @@ async function* cutArchives(ground: Ground): AsyncGenerator<Outcome> {
     for (let n = 0; n < (ground.isShort ? 1 : 5); n++) {
       const kept = ground.random.integer(1, bytes.length - 1)
       writeFileSync(file, bytes.subarray(0, kept))
-      tried.reset()
+      await tried.reset()
       const ended = await runDossier(
         tried.args(tried.db).map((word) => (word === rows ? file : word)),
       )

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { createRandom } from '../../src/demo/random.ts'
-import { campaigns } from '../../torture/campaigns.ts'
+import { campaigns, campaignsOf } from '../../torture/campaigns.ts'
 import { storeKind } from '../support/store-at.ts'
 
 const rules: Readonly<Record<string, string>> = {
@@ -18,22 +18,26 @@ const rules: Readonly<Record<string, string>> = {
   readers: 'G21 an answer during imports is wholly of one of them',
   turns: 'G8 G10 G20 imports take turns; interrupted ones and cut archives change nothing',
   backups: 'a backup that is taken during imports is a state between two of them',
+  'postgres-kills': 'G1 an import into PostgreSQL that is ended on either side leaves no half',
+  'postgres-crashes': 'G1 so does one whose PostgreSQL crashes, and it says what became of it',
+  'postgres-turns':
+    'G8 G10 imports into PostgreSQL take turns, and one that ends holds up no other',
 }
 
 // Shared, so that the states before and after are made once.
 const folder = mkdtempSync(join(tmpdir(), 'dossier-test-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
 
-// What they do is done to files; test/postgres/import-faults.test.ts does its like to a server.
-for (const [name, campaign] of storeKind === 'sqlite' ? Object.entries(campaigns) : []) {
+// How many first loads and how many updates are killed. A server takes its time to start again.
+const extents = { sqlite: { kills: 5, rows: 3_000 }, postgres: { kills: 1, rows: 1_000 } }
+
+for (const [name, campaign] of Object.entries(campaignsOf[storeKind])) {
   test(`${rules[name]} (${name})`, async (t) => {
     const seed = Date.now() % 1_000_000
     t.diagnostic(`seed ${seed}`)
     const ground = {
       random: createRandom(seed),
-      // Of first loads and of updates each.
-      kills: 5,
-      rows: 3_000,
+      ...extents[storeKind],
       folder,
       isShort: true,
     }

@@ -1,7 +1,6 @@
 // A PostgreSQL that fails under a server: 503 in the contract's form, then well again by itself.
 
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'pg'
@@ -157,10 +156,7 @@ test('the pool is exhausted by statements that hang: 503, and well when they end
 test('it hangs without a word: 503 within 2 s, and well when it goes on', async (t) => {
   const server = await serve(t)
   assert.equal((await ask(server)).status, 200)
-  const all = execFileSync('ps', ['-A', '-o', 'pid=,ppid=']).toString().trim().split('\n')
-  const own = all.map((line) => line.trim().split(/\s+/).map(Number))
-  const children = own.filter(([, parent]) => parent === postgres.pid()).map(([pid]) => pid)
-  const pids = [postgres.pid(), ...children].filter((pid) => pid !== undefined)
+  const pids = postgres.pids()
   for (const pid of pids) process.kill(pid, 'SIGSTOP')
   try {
     const answers = [...(await askMany(server, 20)), await ask(server, '/readyz')]

@@ -32,11 +32,11 @@ export interface PostgresServer {
   readonly port: number
   /** Where the cluster's files lie. */
   readonly data: string
-  /** The server's first process. */
-  pid(): number
+  /** The server's processes, the first one first. */
+  pids(): number[]
   /** Starts a server that was stopped. */
   start(): Promise<void>
-  /** SIGINT ends it in order (fast), SIGQUIT at once (immediate), SIGKILL is a crash. */
+  /** SIGINT ends it in order (fast), SIGQUIT at once (immediate); SIGKILL ends each process. */
   stop(signal?: 'SIGINT' | 'SIGQUIT' | 'SIGKILL'): Promise<void>
   /** Stops it and removes its folder. */
   remove(): Promise<void>
@@ -99,7 +99,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     url,
     port,
     data,
-    pid: () => server.pid(),
+    pids: () => server.pids(),
     start,
     stop: (signal) => server.stop(signal),
     async remove() {
@@ -169,7 +169,15 @@ function serverProcess(
   return {
     output: () => output,
     isRunning: () => child?.exitCode === null && child.signalCode === null,
-    pid: () => child?.pid ?? assert.fail('the server runs'),
+    pids() {
+      const first = child?.pid ?? assert.fail('the server runs')
+      const all = execFileSync('ps', ['-A', '-o', 'pid=,ppid=']).toString().trim().split('\n')
+      const pairs = all.map((line) => line.trim().split(/\s+/).map(Number))
+      return [
+        first,
+        ...pairs.flatMap(([pid, of]) => (pid !== undefined && of === first ? pid : [])),
+      ]
+    },
     spawn() {
       output = ''
       child = spawn(postgres, ['-D', data], {
@@ -198,9 +206,22 @@ function serverProcess(
       if (child?.exitCode !== null || child.signalCode !== null) return
       child.ref()
       const exited = once(child, 'exit')
+      const others = signal === 'SIGKILL' ? this.pids().slice(1) : []
       child.kill(signal)
+      for (const pid of others) sendTo(pid, 'SIGKILL')
       await exited
+      // One that still held the shared memory would keep the next server from starting.
+      while (others.some((pid) => sendTo(pid, 0))) await sleep(5)
     },
+  }
+}
+
+/** False where the process has gone. */
+function sendTo(pid: number, signal: 'SIGKILL' | 0): boolean {
+  try {
+    return process.kill(pid, signal)
+  } catch {
+    return false
   }
 }
 

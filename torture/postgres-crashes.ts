@@ -1,0 +1,62 @@
+// PostgreSQL goes down under imports and comes back: shut down at once, killed, or crashed since
+// one of its processes was.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Random } from '../src/demo/random.ts'
+import { type Cluster, onCluster } from './postgres-cluster.ts'
+import { type Harm, harmImports, isRunning } from './postgres-harm.ts'
+import { sessionsOf } from './postgres-steps.ts'
+import type { Campaign } from './outcome.ts'
+
+/** Has the server crash under first loads and updates, each as often as asked. */
+export const crashPostgres: Campaign = (ground) =>
+  onCluster('a PostgreSQL that crashes', (cluster) =>
+    harmImports(ground, cluster, [
+      stopServer(cluster, ground.random, 'SIGQUIT', 'the server shut down (immediate)'),
+      stopServer(cluster, ground.random, 'SIGKILL', 'kill -9 of all of the server'),
+      killBackend(cluster),
+    ]),
+  )
+
+const downMsMax = 500
+
+function stopServer(
+  { server }: Cluster,
+  random: Random,
+  signal: 'SIGQUIT' | 'SIGKILL',
+  what: string,
+): Harm {
+  return {
+    what,
+    async strike() {
+      await server.stop(signal)
+      await sleep(random.integer(0, downMsMax))
+      await server.start()
+      return true
+    },
+  }
+}
+
+/** The server ends all sessions when one of its processes dies, and recovers by itself. */
+function killBackend(cluster: Cluster): Harm {
+  return {
+    what: 'kill -9 of its session’s process',
+    async strike({ child }, { db }) {
+      while (isRunning(child)) {
+        const [session] = await sessionsOf(cluster, db)
+        if (session !== undefined && kill(session.pid)) return true
+        await sleep(1)
+      }
+      return false
+    },
+  }
+}
+
+/** False where the process has gone before. */
+function kill(pid: number): boolean {
+  try {
+    return process.kill(pid, 'SIGKILL')
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,127 @@
+// What is done to an import into PostgreSQL at a moment by chance, and how it is judged.
+
+import type { ChildProcess } from 'node:child_process'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type ImportCase, makeCase } from './cases.ts'
+import { judge, judgeKilled } from './judge.ts'
+import { harmOften, type Moment, type Phase, shareOut, type Trial } from './moments.ts'
+import { firstFault, type Ground, type Outcome } from './outcome.ts'
+import type { Cluster } from './postgres-cluster.ts'
+import { followImport, sessionsOf, type Step, steps } from './postgres-steps.ts'
+import { createPostgresStores, type PostgresCourse } from './postgres-stores.ts'
+import { type Ended, type Running, startDossier } from './processes.ts'
+
+/** What is done to an import. */
+export interface Harm {
+  /** Such as `its session is terminated`. */
+  readonly what: string
+  /** Does it; false where it has met nothing. */
+  strike(running: Running, tried: ImportCase): Promise<boolean>
+}
+
+type PostgresCase = ImportCase<PostgresCourse>
+
+/** Harms first loads and updates, each as often as asked; companies and records in turn. */
+export async function* harmImports(
+  ground: Ground,
+  cluster: Cluster,
+  harms: readonly Harm[],
+): AsyncGenerator<Outcome> {
+  const { random } = ground
+  const stores = createPostgresStores(cluster)
+  for (const { name, times } of shareOut(ground.kills)) {
+    if (times === 0) continue
+    const tried = await makeCase(ground, name, stores)
+    yield { what: `${name}: undisturbed`, found: describeCourse(tried.course) }
+    yield* harmOften(random, times, phasesOf(tried.course), (moment) =>
+      harmOnce(cluster, tried, moment, random.pick(harms)),
+    )
+  }
+}
+
+function describeCourse({ durationMs, beginMs }: PostgresCourse): string {
+  const begins = steps.slice(1).map((step) => `${step} from ${beginMs[step].toFixed(0)} ms on`)
+  return `${durationMs.toFixed(0)} ms, ${begins.join(', ')}`
+}
+
+const begins = {
+  'its start': 'starting',
+  'it connected': 'connected',
+  'it began to merge': 'merging',
+  'it came to its commit': 'committing',
+  'its commit was done and not yet told': 'committing',
+} as const satisfies Record<string, Step>
+
+type Begin = keyof typeof begins
+
+/** A quarter falls anywhere; the others where an import could do harm. */
+function phasesOf({ durationMs, beginMs }: PostgresCourse): readonly Phase<Begin>[] {
+  const { connected, merging, committing } = beginMs
+  return [
+    { name: 'its start', chance: 25, spanMs: durationMs },
+    { name: 'it connected', chance: 15, spanMs: merging - connected },
+    { name: 'it began to merge', chance: 25, spanMs: committing - merging },
+    { name: 'it came to its commit', chance: 20, spanMs: 5 },
+    { name: 'its commit was done and not yet told', chance: 15, spanMs: 0 },
+  ]
+}
+
+async function harmOnce(
+  cluster: Cluster,
+  tried: PostgresCase,
+  { phase, delayMs }: Moment<Begin>,
+  harm: Harm,
+): Promise<Trial> {
+  await tried.reset()
+  const running = startDossier(tried.args(tried.db))
+  const { child, ended } = running
+  const isHeld = phase === 'its commit was done and not yet told'
+  await untilStep(isHeld ? 'merging' : begins[phase], cluster, tried, child)
+  if (isHeld) await holdCommit(cluster, tried, child)
+  if (delayMs > 0) await Promise.race([sleep(delayMs), ended])
+  const hasMet = isRunning(child) && (await harm.strike(running, tried))
+  if (isHeld) await letCommit(cluster)
+  const end = await ended
+  const what = `${harm.what} ${delayMs.toFixed(1)} ms after ${phase}`
+  const outcome = await (end.signal === 'SIGKILL' ? judgeKilled : judge)(tried, what, end)
+  return {
+    outcome: { ...outcome, fault: firstFault(outcome.fault, faultOfSecrecy(tried, end)) },
+    isLate: !hasMet,
+  }
+}
+
+export function isRunning({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode === null && signalCode === null
+}
+
+async function untilStep(
+  wanted: Step,
+  cluster: Cluster,
+  { db }: ImportCase,
+  child: ChildProcess,
+): Promise<void> {
+  if (wanted === 'starting') return
+  const step = followImport(cluster, db)
+  const least = steps.indexOf(wanted)
+  while (isRunning(child) && steps.indexOf(await step()) < least) await sleep(1)
+}
+
+// A commit that waits for a standby is done already, and not told: the answer is what is lost.
+async function holdCommit(cluster: Cluster, { db }: ImportCase, child: ChildProcess) {
+  await cluster.query(`alter system set synchronous_standby_names = 'nobody'`)
+  await cluster.query('select pg_reload_conf()')
+  const isHeld = async () => (await sessionsOf(cluster, db)).some(({ wait }) => wait === 'SyncRep')
+  while (isRunning(child) && !(await isHeld())) await sleep(1)
+}
+
+async function letCommit(cluster: Cluster): Promise<void> {
+  await cluster.query('alter system reset synchronous_standby_names')
+  await cluster.query('select pg_reload_conf()')
+}
+
+/** Messages and reports go into logs: the password of the URL must not be in them. */
+function faultOfSecrecy({ db }: ImportCase, { out, err }: Ended): string | undefined {
+  const { password } = new URL(db)
+  const isTold = [password, decodeURIComponent(password)].some((text) => (out + err).includes(text))
+  return isTold ? 'the password is shown' : undefined
+}

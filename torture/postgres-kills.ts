@@ -1,0 +1,37 @@
+// Imports into PostgreSQL that end on one side: the importer is killed, or its session terminated.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { onCluster, type Cluster } from './postgres-cluster.ts'
+import { type Harm, harmImports, isRunning } from './postgres-harm.ts'
+import { databaseOf } from './postgres-steps.ts'
+import type { Campaign } from './outcome.ts'
+
+/** Ends first loads and updates on either side, each as often as asked. */
+export const killPostgresImports: Campaign = (ground) =>
+  onCluster('an import into PostgreSQL that is killed', (cluster) =>
+    harmImports(ground, cluster, [killImporter, terminateSession(cluster)]),
+  )
+
+const killImporter: Harm = {
+  what: 'kill -9',
+  strike: ({ child }) => Promise.resolve(child.kill('SIGKILL')),
+}
+
+/** Terminates what an import has in the server; the next session, where it has none just now. */
+export function terminateSession(cluster: Cluster): Harm {
+  return {
+    what: 'its session terminated',
+    async strike({ child }, { db }) {
+      while (isRunning(child)) {
+        const ended = await cluster.query(
+          `select pg_terminate_backend(pid) from pg_stat_activity
+           where datname = $1 and application_name = 'dossier'`,
+          [databaseOf(db)],
+        )
+        if (ended.length > 0) return true
+        await sleep(1)
+      }
+      return false
+    },
+  }
+}

@@ -1,0 +1,107 @@
+// Stores in a PostgreSQL, for cases: each has a database of its own, which is copied from another.
+
+import { basename } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { openSession } from '../src/store/postgres/connect.ts'
+import type { Course, WatchedStores } from './cases.ts'
+import type { Cluster } from './postgres-cluster.ts'
+import { readPostgresState } from './postgres-state.ts'
+import { databaseOf, followImport, type Step, steps } from './postgres-steps.ts'
+import { startDossier } from './processes.ts'
+
+/** When an import into a PostgreSQL comes to which step, in milliseconds after its start. */
+export interface PostgresCourse extends Course {
+  readonly beginMs: Readonly<Record<Step, number>>
+}
+
+/** How long what is left of an import may still be there: PostgreSQL looks about once a second. */
+const patienceMs = 15_000
+
+/** Stores that stand on a server. */
+export function createPostgresStores(cluster: Cluster): WatchedStores<PostgresCourse> {
+  const drop = (db: string) =>
+    cluster.query(`drop database if exists ${databaseOf(db)} with (force)`)
+  return {
+    at: (folder, name) => cluster.urlOf(`${basename(folder).replace(/\W/g, '_')}_${name}`),
+    async clear(db) {
+      await drop(db)
+      await cluster.query(`create database ${databaseOf(db)}`)
+    },
+    async copy(from, to) {
+      await drop(to)
+      await cluster.query(`create database ${databaseOf(to)} template ${databaseOf(from)}`)
+    },
+    readState: readPostgresState,
+    faultOfRest: (db) => faultOfRest(cluster, db),
+    measure: (db, args) => measure(cluster, db, args),
+    cases: new Map(),
+  }
+}
+
+async function measure(
+  cluster: Cluster,
+  db: string,
+  args: readonly string[],
+): Promise<PostgresCourse> {
+  const step = followImport(cluster, db)
+  const startedAt = performance.now()
+  const begins = new Map<Step, number>()
+  const { child, ended } = startDossier(args)
+  while (child.exitCode === null) {
+    const last = steps.indexOf(await step())
+    // A step that was over before anybody looked began when the next one did.
+    for (const passed of steps.slice(0, last + 1)) {
+      if (!begins.has(passed)) begins.set(passed, performance.now() - startedAt)
+    }
+    await sleep(1)
+  }
+  const { code, ms, err } = await ended
+  if (code !== 0) throw new Error(`the undisturbed import ended with ${String(code)}: ${err}`)
+  const beginOf = (name: Step) => begins.get(name) ?? ms
+  const beginMs = {
+    starting: 0,
+    connected: beginOf('connected'),
+    copying: beginOf('copying'),
+    merging: beginOf('merging'),
+    committing: beginOf('committing'),
+  }
+  return { durationMs: ms, beginMs }
+}
+
+/** Sessions, transactions, locks and temporary tables that nobody uses any more. */
+async function faultOfRest(cluster: Cluster, db: string): Promise<string | undefined> {
+  for (const end = performance.now() + patienceMs; ; await sleep(20)) {
+    const left = [...(await listSessions(cluster, db)), ...(await listTemporary(db))]
+    if (left.length === 0) return undefined
+    if (performance.now() > end) return `left in PostgreSQL: ${left.join(', ')}`
+  }
+}
+
+async function listSessions(cluster: Cluster, db: string): Promise<string[]> {
+  const left = await cluster.query<{ what: string }>(
+    `select format('session %s, %s, %s', pid, state, query) as what from pg_stat_activity
+     where datname = $1 and backend_type = 'client backend'
+     union all
+     select format('lock %s of %s', mode, pid) from pg_locks l
+     join pg_database d on d.oid = l.database
+     where datname = $1 and locktype = 'advisory'
+     union all
+     select format('prepared transaction %s', gid) from pg_prepared_xacts where database = $1`,
+    [databaseOf(db)],
+  )
+  return left.map(({ what }) => what)
+}
+
+/** Where all is well, the looker's own session is the only one that there is. */
+async function listTemporary(db: string): Promise<string[]> {
+  const client = await openSession(db)
+  try {
+    const { rows } = await client.query<{ what: string }>(
+      `select format('temporary table %s', relname) as what from pg_class
+       where relpersistence = 't' and relkind = 'r'`,
+    )
+    return rows.map(({ what }) => what)
+  } finally {
+    await client.end()
+  }
+}

@@ -1,0 +1,120 @@
+// Imports into PostgreSQL at once, in several processes: all of them, some that are interrupted,
+// and some of which one is ended while the others wait for their turn or have it.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type ImportCase, makeCase } from './cases.ts'
+import { faultOfVerify } from './judge.ts'
+import { type Campaign, firstFault, type Ground, type Outcome } from './outcome.ts'
+import { type Cluster, onCluster } from './postgres-cluster.ts'
+import { isRunning } from './postgres-harm.ts'
+import { sessionsOf } from './postgres-steps.ts'
+import { createPostgresStores } from './postgres-stores.ts'
+import {
+  describeEnd,
+  type Ended,
+  faultOfRefusal,
+  runDossier,
+  type Running,
+  startDossier,
+} from './processes.ts'
+import { argsOf, faultOfInterrupted, importAtOnce, interrupt, sources } from './turns.ts'
+
+/** Sets imports beside each other; of these, half as many as asked lose one. */
+export const takePostgresTurns: Campaign = (ground) =>
+  onCluster('imports into PostgreSQL at once', (cluster) => takeTurnsOn(cluster, ground))
+
+async function* takeTurnsOn(cluster: Cluster, ground: Ground): AsyncGenerator<Outcome> {
+  const { isShort, kills } = ground
+  const stores = createPostgresStores(cluster)
+  for (const isFirst of isShort ? [] : [true, false]) {
+    yield* importAtOnce(ground, isFirst, stores, Math.ceil(kills / 10))
+  }
+  const names = ['events, first load', 'companies, update', 'events, update'] as const
+  const chosen = isShort ? names.slice(0, 1) : names
+  for (const name of chosen) {
+    const tried = await makeCase(ground, name, stores)
+    for (let n = 0; n < Math.ceil(kills / 4); n++) yield await interrupt(tried, ground)
+    for (let n = 0; n < Math.ceil(kills / 3); n++) yield await loseOne(cluster, tried, ground)
+  }
+}
+
+const ends = ['SIGKILL', 'SIGINT', 'its session terminated'] as const
+type End = (typeof ends)[number]
+
+/** One of several imports is ended: the others go on, and it can be done again. */
+async function loseOne(cluster: Cluster, tried: ImportCase, { random }: Ground): Promise<Outcome> {
+  await tried.reset()
+  const running = sources.map((source) => startDossier(argsOf(tried, source)))
+  // They share the machine, and wait for each other.
+  const delayMs = random.integer(0, Math.ceil(tried.course.durationMs * 2))
+  const end = random.pick(ends)
+  const chosen = random.integer(0, sources.length - 1)
+  await Promise.race([sleep(delayMs), Promise.all(running.map(({ ended }) => ended))])
+  await endOne(cluster, tried, running, end, chosen)
+  const ended = await Promise.all(running.map((each) => each.ended))
+  const done = ended.filter(isDone).length
+  const rest = await tried.stores.faultOfRest(tried.db)
+  const state = await tried.stores.readState(tried.db, true)
+  const versions = [done, ended.some(({ signal }) => signal === 'SIGKILL') ? done + 1 : done]
+  return {
+    what: `${tried.name}: ${sources.length} imports at once, ${end} of one after ${delayMs} ms`,
+    found: `${done} done, versions up to ${state.version}`,
+    fault:
+      firstFault(
+        rest,
+        done < sources.length - 1 ? 'more than one was lost' : undefined,
+        ...ended.filter((each) => !isDone(each)).map(faultOfLost),
+        state.integrity === 'ok' ? undefined : state.integrity,
+        versions.includes(state.version - tried.before.version)
+          ? undefined
+          : `${done} said that they were done`,
+        await faultOfVerify(tried, state),
+      ) ?? (await faultOfAgain(tried, ended)),
+  }
+}
+
+async function endOne(
+  cluster: Cluster,
+  { db }: ImportCase,
+  running: readonly Running[],
+  end: End,
+  chosen: number,
+): Promise<void> {
+  if (end !== 'its session terminated') {
+    const child = running[chosen]?.child
+    if (child !== undefined && isRunning(child)) child.kill(end)
+    return
+  }
+  const sessions = await sessionsOf(cluster, db)
+  const session = sessions[chosen % Math.max(sessions.length, 1)]
+  if (session !== undefined) {
+    await cluster.query('select pg_terminate_backend($1)', [session.pid])
+  }
+}
+
+/** A signal that comes when all is done ends the process all the same. */
+function isDone({ code, out }: Ended): boolean {
+  return code === 0 || out.includes('Committed')
+}
+
+function faultOfLost(end: Ended): string | undefined {
+  if (end.signal === 'SIGKILL') return undefined
+  return end.signal === 'SIGINT' || end.code === 130
+    ? faultOfInterrupted(end, 'SIGINT')
+    : faultOfRefusal(end)
+}
+
+/** What was lost is done again, one after the other: then the store has all of them. */
+async function faultOfAgain(
+  tried: ImportCase,
+  ended: readonly Ended[],
+): Promise<string | undefined> {
+  for (const [index, source] of sources.entries()) {
+    const end = ended[index]
+    if (end === undefined || isDone(end)) continue
+    const again = await runDossier(argsOf(tried, source))
+    if (again.code !== 0) return `the next import ${describeEnd(again)}`
+  }
+  const state = await tried.stores.readState(tried.db, true)
+  return firstFault(await faultOfVerify(tried, state), await tried.stores.faultOfRest(tried.db))
+}
