@@ -4,6 +4,8 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { OperatorError } from '../../src/operator-error.ts'
+import { explainStoreError } from '../../src/store/open-store.ts'
 import { commit } from '../../src/store/postgres/commit.ts'
 import { openSession } from '../../src/store/postgres/connect.ts'
 import { type Cut, type CuttingProxy, startCuttingProxy } from '../support/cutting-proxy.ts'
@@ -83,4 +85,20 @@ test('where the server cannot be asked any more, it is told that nobody knows', 
   t.after(() => watcher.end())
   const { rowCount } = await watcher.query(`select from sources where name = 'lost'`)
   assert.equal(rowCount, 1, 'it was done')
+})
+
+test('where the session has ended before COMMIT, between two statements: in one line', async (t) => {
+  const { db } = await makeStore(t)
+  const [client, watcher] = [await openSession(db), await openSession(db)]
+  t.after(() => watcher.end())
+  await client.query('begin')
+  await client.query(`insert into sources (id, name) values (1000, 'lost')`)
+  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
+  const gone = new Promise<void>((done) => client.once('end', done))
+  await watcher.query('select pg_terminate_backend($1)', [rows[0]?.pid])
+  await gone
+  const error: unknown = await commit(client, db).catch((failed: unknown) => failed)
+  const told = explainStoreError(db, error)
+  assert.ok(told instanceof OperatorError, String(error))
+  assert.match(told.message, /^postgres:[^\n]*the connection was lost; nothing was changed/)
 })

@@ -16,8 +16,10 @@ export function storeError(db: string, error: unknown): unknown {
       : new OperatorError(`${at}: ${error.message}; ${advice}`, { cause: error })
   }
   const isLost = /^(Connection terminated|timeout expired|The server does not support SSL)/
+  // What the driver says of a session that has ended between two statements.
+  const isGone = /^Client has encountered a connection error/
   const advice =
-    adviceOfSocket[code] ??
+    adviceOfSocket[isGone.test(error.message) ? 'ECONNRESET' : code] ??
     (isLost.test(error.message) ? `${error.message}; nothing was changed, try again` : undefined)
   return advice === undefined ? error : new OperatorError(`${at}: ${advice}`, { cause: error })
 }
