@@ -10,6 +10,7 @@ import { commit } from '../../src/store/postgres/commit.ts'
 import { openSession } from '../../src/store/postgres/connect.ts'
 import { type Cut, type CuttingProxy, startCuttingProxy } from '../support/cutting-proxy.ts'
 import { makeFolder } from '../support/import-rows.ts'
+import { startPostgres } from '../support/postgres-server.ts'
 import { runDossier } from '../support/run-dossier.ts'
 import { storeAt } from '../support/store-at.ts'
 import { storeDigest } from '../support/store-state.ts'
@@ -75,7 +76,7 @@ test('where the server cannot be asked any more, it is told that nobody knows', 
   const client = await openSession(through)
   await client.query('begin')
   await client.query(`insert into sources (id, name) values (1000, 'lost')`)
-  proxy.cutNext('answer lost', true)
+  proxy.cutNext('answer lost', { andStayAway: true })
   await assert.rejects(commit(client, through, 500), (error: Error) => {
     assert.match(error.message, /^postgres:.* does not say what became of it; .*dossier imports/)
     assert.ok(!error.message.includes('password'), 'no password is shown')
@@ -101,4 +102,33 @@ test('where the session has ended before COMMIT, between two statements: in one 
   const told = explainStoreError(db, error)
   assert.ok(told instanceof OperatorError, String(error))
   assert.match(told.message, /^postgres:[^\n]*the connection was lost; nothing was changed/)
+})
+
+// Of a transaction that is short, nothing may have come to the disk by then. The server would give
+// its number to the next one, and say of that what it is asked of the first.
+test('a key whose server crashes at COMMIT, its number taken by another: not done', async (t) => {
+  const server = await startPostgres({ settings: { wal_writer_delay: '10s' } })
+  t.after(() => server.remove())
+  const folder = makeFolder(t)
+  const migrated = await runDossier(folder, ['migrate', '--db', server.url])
+  assert.equal(migrated.code, 0, migrated.err)
+  const proxy = await startCuttingProxy(t, server.url)
+  const through = new URL(server.url)
+  through.port = String(proxy.port)
+  proxy.cutNext('commit lost', {
+    async first() {
+      await server.stop('SIGKILL')
+      await server.start()
+      const other = await openSession(server.url)
+      await other.query(`insert into sources (id, name) values (1000, 'other')`)
+      await other.end()
+    },
+  })
+  const args = ['keys', 'create', '--name', 'acme', '--db', through.href]
+  const run = await runDossier(folder, args)
+  assert.ok(proxy.hasCut(), 'the connection was lost')
+  const list = await runDossier(folder, ['keys', 'list', '--json', '--db', server.url])
+  assert.deepEqual(JSON.parse(list.out), [], 'nothing was done')
+  assert.deepEqual([run.code, run.out], [1, ''], 'and no key is handed out')
+  assert.match(run.err, /^dossier: postgres:[^\n]*nothing was changed[^\n]*\n$/)
 })

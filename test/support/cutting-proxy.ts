@@ -14,10 +14,17 @@ export type Cut =
   /** COMMIT is lost, and the server does not notice: it waits for more. */
   | 'server waits'
 
+export interface CutOptions {
+  /** Refuses all later connections. */
+  readonly andStayAway?: boolean
+  /** Comes between the client's COMMIT and the cut. */
+  readonly first?: () => Promise<void>
+}
+
 export interface CuttingProxy {
   readonly port: number
-  /** Cuts the next connection that commits; `andStayAway` refuses all later ones. */
-  cutNext(cut: Cut, andStayAway?: boolean): void
+  /** Cuts the next connection that commits. */
+  cutNext(cut: Cut, options?: CutOptions): void
   /** Whether it has. */
   hasCut(): boolean
 }
@@ -29,7 +36,7 @@ const commitMessage = Buffer.from('Q\0\0\0\x0bcommit\0', 'latin1')
 export async function startCuttingProxy(t: TestContext, url: string): Promise<CuttingProxy> {
   const { hostname, port } = new URL(url)
   let next: Cut | undefined
-  let staysAway = false
+  let options: CutOptions = {}
   let [isAway, hasCut] = [false, false]
   const sockets = new Set<Socket>()
 
@@ -47,15 +54,10 @@ export async function startCuttingProxy(t: TestContext, url: string): Promise<Cu
       if (next === undefined || !chunk.includes(commitMessage)) return void server.write(chunk)
       const cut = next
       next = undefined
-      ;[hasCut, isAway] = [true, staysAway]
+      ;[hasCut, isAway] = [true, options.andStayAway ?? false]
       server.removeAllListeners('data')
-      if (cut === 'answer lost') {
-        server.once('data', () => client.destroy())
-        server.write(chunk)
-      } else {
-        if (cut === 'server waits') client.removeAllListeners('close')
-        client.destroy()
-      }
+      const first = options.first?.() ?? Promise.resolve()
+      void first.then(() => cutAt(cut, client, server, chunk))
     })
   }).listen(0, '127.0.0.1')
   await once(listener, 'listening')
@@ -67,9 +69,19 @@ export async function startCuttingProxy(t: TestContext, url: string): Promise<Cu
   assert.ok(typeof address === 'object' && address)
   return {
     port: address.port,
-    cutNext: (cut, andStayAway = false) => {
-      ;[next, staysAway, hasCut] = [cut, andStayAway, false]
+    cutNext: (cut, given = {}) => {
+      ;[next, options, hasCut] = [cut, given, false]
     },
     hasCut: () => hasCut,
+  }
+}
+
+function cutAt(cut: Cut, client: Socket, server: Socket, commit: Buffer): void {
+  if (cut === 'answer lost') {
+    server.once('data', () => client.destroy())
+    server.write(commit)
+  } else {
+    if (cut === 'server waits') client.removeAllListeners('close')
+    client.destroy()
   }
 }

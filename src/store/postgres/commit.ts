@@ -21,6 +21,7 @@ export async function commit(client: Client, db: string, patience = patienceMs):
     'select pg_current_xact_id_if_assigned()::text as xid',
   )
   const xid = rows[0]?.xid ?? null
+  if (xid !== null) await keepNumbers(db)
   try {
     await client.query('commit')
   } catch (error) {
@@ -31,6 +32,19 @@ export async function commit(client: Client, db: string, patience = patienceMs):
     const outcome = await outcomeOf(xid, db, patience)
     if (outcome === undefined) throw unknownOutcome(db, error)
     if (outcome === 'aborted') throw error
+  }
+}
+
+/**
+ * Has all that was written so far on the disk, as any commit has. A crash would give the number of
+ * a transaction of which nothing is there to the next one, and its outcome would be taken for ours.
+ */
+async function keepNumbers(db: string): Promise<void> {
+  const client = await openSession(db, { synchronous_commit: 'local' })
+  try {
+    await client.query(`select pg_logical_emit_message(true, 'dossier', '')`)
+  } finally {
+    await client.end()
   }
 }
 
