@@ -25,8 +25,14 @@ export interface Trial {
   readonly isLate: boolean
 }
 
-/** The imports with how often each is harmed: first loads as often as asked, and updates, too. */
-export function shareOut(kills: number): { readonly name: CaseName; readonly times: number }[] {
+/** How often an import is harmed. */
+export interface Share {
+  readonly name: CaseName
+  readonly times: number
+}
+
+/** First loads as often as asked, and updates, too; companies and records in turn. */
+export function shareOut(kills: number): Share[] {
   return (['first load', 'update'] as const).flatMap((kind) =>
     (['companies', 'events'] as const).map((target, index) => ({
       name: `${target}, ${kind}` as const,

@@ -3,6 +3,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Random } from '../src/demo/random.ts'
+import { shareOut } from './moments.ts'
 import { type Cluster, onCluster } from './postgres-cluster.ts'
 import { type Harm, harmImports, isRunning } from './postgres-harm.ts'
 import { sessionsOf } from './postgres-steps.ts'
@@ -10,13 +11,14 @@ import type { Campaign } from './outcome.ts'
 
 /** Has the server crash under first loads and updates, each as often as asked. */
 export const crashPostgres: Campaign = (ground) =>
-  onCluster('a PostgreSQL that crashes', (cluster) =>
-    harmImports(ground, cluster, [
+  onCluster('a PostgreSQL that crashes', (cluster) => {
+    const shares = shareOut(ground.kills)
+    return harmImports(ground, cluster, ground.isShort ? shares.slice(-1) : shares, [
       stopServer(cluster, ground.random, 'SIGQUIT', 'the server shut down (immediate)'),
       stopServer(cluster, ground.random, 'SIGKILL', 'kill -9 of all of the server'),
       killBackend(cluster),
-    ]),
-  )
+    ])
+  })
 
 const downMsMax = 500
 

@@ -2,13 +2,13 @@
 
 import type { ChildProcess } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type ImportCase, makeCase } from './cases.ts'
+import type { ImportCase } from './cases.ts'
 import { judge, judgeKilled } from './judge.ts'
-import { harmOften, type Moment, type Phase, shareOut, type Trial } from './moments.ts'
+import { harmOften, type Moment, type Phase, type Share, type Trial } from './moments.ts'
 import { firstFault, type Ground, type Outcome } from './outcome.ts'
 import type { Cluster } from './postgres-cluster.ts'
 import { followImport, sessionsOf, type Step, steps } from './postgres-steps.ts'
-import { createPostgresStores, type PostgresCourse } from './postgres-stores.ts'
+import { createPostgresStores, makePostgresCase, type PostgresCourse } from './postgres-stores.ts'
 import { type Ended, type Running, startDossier } from './processes.ts'
 
 /** What is done to an import. */
@@ -21,17 +21,18 @@ export interface Harm {
 
 type PostgresCase = ImportCase<PostgresCourse>
 
-/** Harms first loads and updates, each as often as asked; companies and records in turn. */
+/** Harms imports, each as often as its share says. */
 export async function* harmImports(
   ground: Ground,
   cluster: Cluster,
+  shares: readonly Share[],
   harms: readonly Harm[],
 ): AsyncGenerator<Outcome> {
   const { random } = ground
   const stores = createPostgresStores(cluster)
-  for (const { name, times } of shareOut(ground.kills)) {
+  for (const { name, times } of shares) {
     if (times === 0) continue
-    const tried = await makeCase(ground, name, stores)
+    const tried = await makePostgresCase(ground, name, stores)
     yield { what: `${name}: undisturbed`, found: describeCourse(tried.course) }
     yield* harmOften(random, times, phasesOf(tried.course), (moment) =>
       harmOnce(cluster, tried, moment, random.pick(harms)),

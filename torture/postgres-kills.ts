@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { onCluster, type Cluster } from './postgres-cluster.ts'
+import { shareOut } from './moments.ts'
 import { type Harm, harmImports, isRunning } from './postgres-harm.ts'
 import { databaseOf } from './postgres-steps.ts'
 import type { Campaign } from './outcome.ts'
@@ -9,7 +10,7 @@ import type { Campaign } from './outcome.ts'
 /** Ends first loads and updates on either side, each as often as asked. */
 export const killPostgresImports: Campaign = (ground) =>
   onCluster('an import into PostgreSQL that is killed', (cluster) =>
-    harmImports(ground, cluster, [killImporter, terminateSession(cluster)]),
+    harmImports(ground, cluster, shareOut(ground.kills), [killImporter, terminateSession(cluster)]),
   )
 
 const killImporter: Harm = {

@@ -3,7 +3,14 @@
 import { basename } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openSession } from '../src/store/postgres/connect.ts'
-import type { Course, WatchedStores } from './cases.ts'
+import {
+  type CaseName,
+  type Course,
+  type ImportCase,
+  makeCase,
+  type WatchedStores,
+} from './cases.ts'
+import type { Ground } from './outcome.ts'
 import type { Cluster } from './postgres-cluster.ts'
 import { readPostgresState } from './postgres-state.ts'
 import { databaseOf, followImport, type Step, steps } from './postgres-steps.ts'
@@ -16,6 +23,19 @@ export interface PostgresCourse extends Course {
 
 /** How long what is left of an import may still be there: PostgreSQL looks about once a second. */
 const patienceMs = 15_000
+
+/**
+ * A case, with a quarter of the rows if they are companies: each of them has heads to be asked for,
+ * which would take most of a trial.
+ */
+export function makePostgresCase(
+  ground: Ground,
+  name: CaseName,
+  stores: WatchedStores<PostgresCourse>,
+): Promise<ImportCase<PostgresCourse>> {
+  const rows = name.startsWith('companies') ? Math.ceil(ground.rows / 4) : ground.rows
+  return makeCase({ ...ground, rows }, name, stores)
+}
 
 /** Stores that stand on a server. */
 export function createPostgresStores(cluster: Cluster): WatchedStores<PostgresCourse> {

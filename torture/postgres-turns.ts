@@ -2,13 +2,13 @@
 // and some of which one is ended while the others wait for their turn or have it.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type ImportCase, makeCase } from './cases.ts'
+import type { ImportCase } from './cases.ts'
 import { faultOfVerify } from './judge.ts'
 import { type Campaign, firstFault, type Ground, type Outcome } from './outcome.ts'
 import { type Cluster, onCluster } from './postgres-cluster.ts'
 import { isRunning } from './postgres-harm.ts'
 import { sessionsOf } from './postgres-steps.ts'
-import { createPostgresStores } from './postgres-stores.ts'
+import { createPostgresStores, makePostgresCase } from './postgres-stores.ts'
 import {
   describeEnd,
   type Ended,
@@ -32,7 +32,7 @@ async function* takeTurnsOn(cluster: Cluster, ground: Ground): AsyncGenerator<Ou
   const names = ['events, first load', 'companies, update', 'events, update'] as const
   const chosen = isShort ? names.slice(0, 1) : names
   for (const name of chosen) {
-    const tried = await makeCase(ground, name, stores)
+    const tried = await makePostgresCase(ground, name, stores)
     for (let n = 0; n < Math.ceil(kills / 4); n++) yield await interrupt(tried, ground)
     for (let n = 0; n < Math.ceil(kills / 3); n++) yield await loseOne(cluster, tried, ground)
   }

