@@ -62,7 +62,7 @@ function phasesOf({ durationMs, beginMs }: PostgresCourse): readonly Phase<Begin
     { name: 'its start', chance: 25, spanMs: durationMs },
     { name: 'it connected', chance: 15, spanMs: merging - connected },
     { name: 'it began to merge', chance: 25, spanMs: committing - merging },
-    { name: 'it came to its commit', chance: 20, spanMs: 5 },
+    { name: 'it came to its commit', chance: 20, spanMs: durationMs - committing },
     { name: 'its commit was done and not yet told', chance: 15, spanMs: 0 },
   ]
 }

@@ -97,8 +97,10 @@ function isDone({ code, out }: Ended): boolean {
   return code === 0 || out.includes('Committed')
 }
 
-function faultOfLost(end: Ended): string | undefined {
-  if (end.signal === 'SIGKILL') return undefined
+/** What is wrong with how a lost one has ended, beside that it may have said that it waits. */
+function faultOfLost(ended: Ended): string | undefined {
+  if (ended.signal === 'SIGKILL') return undefined
+  const end = { ...ended, err: ended.err.replace(/^[^\n]*; waiting for its end\n/, '') }
   return end.signal === 'SIGINT' || end.code === 130
     ? faultOfInterrupted(end, 'SIGINT')
     : faultOfRefusal(end)
