@@ -9,9 +9,11 @@ import type { Campaign } from './outcome.ts'
 
 /** Ends first loads and updates on either side, each as often as asked. */
 export const killPostgresImports: Campaign = (ground) =>
-  onCluster('an import into PostgreSQL that is killed', (cluster) =>
-    harmImports(ground, cluster, shareOut(ground.kills), [killImporter, terminateSession(cluster)]),
-  )
+  onCluster('an import into PostgreSQL that is killed', (cluster) => {
+    const shares = shareOut(ground.kills)
+    const chosen = ground.isShort ? shares.slice(0, 2) : shares
+    return harmImports(ground, cluster, chosen, [killImporter, terminateSession(cluster)])
+  })
 
 const killImporter: Harm = {
   what: 'kill -9',
