@@ -1,6 +1,7 @@
 // A connection that is lost between COMMIT and its answer: what is told of it is what was done.
 
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -8,6 +9,7 @@ import { OperatorError } from '../../src/operator-error.ts'
 import { explainStoreError } from '../../src/store/open-store.ts'
 import { commit } from '../../src/store/postgres/commit.ts'
 import { openSession } from '../../src/store/postgres/connect.ts'
+import { schemaIn } from '../../src/store/postgres/url.ts'
 import { type Cut, type CuttingProxy, startCuttingProxy } from '../support/cutting-proxy.ts'
 import { makeFolder } from '../support/import-rows.ts'
 import { startPostgres } from '../support/postgres-server.ts'
@@ -86,6 +88,36 @@ test('where the server cannot be asked any more, it is told that nobody knows', 
   t.after(() => watcher.end())
   const { rowCount } = await watcher.query(`select from sources where name = 'lost'`)
   assert.equal(rowCount, 1, 'it was done')
+})
+
+test('a role that may have one session only commits, and is told where nobody knows', async (t) => {
+  const { db, proxy, through } = await makeStore(t)
+  const watcher = await openSession(db)
+  const role = `one_${randomBytes(4).toString('hex')}`
+  await watcher.query(`create role ${role} login password 'one' connection limit 1`)
+  await watcher.query(`grant usage on schema ${String(schemaIn(db))} to ${role}`)
+  await watcher.query(`grant insert on sources to ${role}`)
+  t.after(async () => {
+    await watcher.query(`drop owned by ${role}; drop role ${role}`)
+    await watcher.end()
+  })
+  for (const [id, isLost] of [
+    [1000, false],
+    [1001, true],
+  ] as const) {
+    const url = new URL(through)
+    ;[url.username, url.password] = [role, 'one']
+    const client = await openSession(url.href)
+    await client.query('begin')
+    await client.query('insert into sources (id, name) values ($1, $2)', [id, `source ${id}`])
+    if (isLost) proxy.cutNext('answer lost')
+    const done = commit(client, url.href, 500)
+    if (isLost) await assert.rejects(done, /does not say what became of it/)
+    else await done
+    await client.end()
+  }
+  const { rowCount } = await watcher.query('select from sources where id >= 1000')
+  assert.equal(rowCount, 2)
 })
 
 test('where the session has ended before COMMIT, between two statements: in one line', async (t) => {
