@@ -1,0 +1,231 @@
+// Asks two versions of Dossier the same, each over its own store with the same data, and compares
+// the answers to the byte: `npm run compare -- --help`. For changes that must not change an answer.
+//
+// Status, headers and body have to be equal; of the headers, those that differ by nature (ids, the
+// date, entity tags) are compared by whether they are there.
+
+import assert from 'node:assert/strict'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { Agent, request } from 'node:http'
+import { join, resolve } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { parseArgs } from 'node:util'
+import { resources } from '../src/resources/index.ts'
+
+const usage = `Compares the answers of two versions of Dossier, to the byte.
+
+Usage: npm run compare -- --old FOLDER --old-db STORE --db STORE [--every N]
+
+  --old FOLDER    a checkout of the other version, with its node_modules
+  --old-db STORE  the SQLite file that the other version serves
+  --db STORE      the SQLite file with the same data that this version serves
+  --every N       asks for every Nth company only (1)
+
+Each version issues itself a key in its store.`
+
+/** Headers that two equal answers may have different values of. */
+const varying: ReadonlySet<string> = new Set(['x-request-id', 'date', 'etag'])
+const differencesShown = 20
+const clientsAtOnce = 8
+
+interface Version {
+  readonly port: number
+  readonly key: string
+  readonly child: ChildProcess
+}
+
+interface Question {
+  readonly path: string
+  readonly method?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
+}
+
+interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly body: Buffer
+}
+
+const agent = new Agent({ keepAlive: true, maxSockets: clientsAtOnce })
+const { values } = parseArgs({
+  options: {
+    old: { type: 'string' },
+    'old-db': { type: 'string' },
+    db: { type: 'string' },
+    every: { type: 'string', default: '1' },
+    help: { type: 'boolean', short: 'h' },
+  },
+})
+const { old, 'old-db': oldDb, db, every } = values
+if (values.help === true || old === undefined || oldDb === undefined || db === undefined) {
+  console.log(usage)
+  process.exit(values.help === true ? 0 : 2)
+}
+const stores = { old: resolve(oldDb), now: resolve(db) }
+const before = await start(resolve(old), stores.old)
+const after = await start(resolve(import.meta.dirname, '..'), stores.now)
+try {
+  process.exitCode = (await compareAll(questions(stores.now, Number(every)))) ? 0 : 1
+} finally {
+  agent.destroy()
+  before.child.kill()
+  after.child.kill()
+}
+
+async function start(folder: string, store: string): Promise<Version> {
+  const executable = join(folder, 'bin/dossier')
+  const name = `compare-${process.pid}-${Date.now()}`
+  const key = execFileSync(executable, ['keys', 'create', '--name', name, '--db', store], {
+    encoding: 'utf8',
+  })
+  const options = ['--db', store, '--port', '0', '--log-format', 'json', '--usage-db', 'none']
+  const child = spawn(executable, ['serve', ...options], { stdio: ['ignore', 'pipe', 'inherit'] })
+  let printed = ''
+  for (;;) {
+    const [text] = (await once(child.stdout, 'data')) as [Buffer]
+    printed += text.toString()
+    const port = /"url":"http:\/\/[\d.]+:(\d+)"/.exec(printed)?.[1]
+    if (port === undefined) continue
+    child.stdout.resume()
+    const found = /dossier_[0-9A-Za-z]{49}/.exec(key)?.[0]
+    assert.ok(found, key)
+    return { port: Number(port), key: found, child }
+  }
+}
+
+/** Every listing of every company that is asked for, and every way to ask for a few of them. */
+function* questions(store: string, step: number): Generator<Question> {
+  const file = new DatabaseSync(store, { readOnly: true })
+  const ids = file.prepare('select id from companies order by id').all()
+  file.close()
+  const companies = ids.map(({ id }) => Number(id)).filter((_, index) => index % step === 0)
+  for (const company of companies) {
+    for (const { name } of resources) yield { path: `/api/v1/companies/${company}/${name}` }
+  }
+  for (const [index, company] of companies.entries()) {
+    if (index % 50 === 0) for (const { name } of resources) yield* spellings(company, name)
+  }
+  yield* refusals(companies[0] ?? 1)
+  for (const path of ['/healthz', '/readyz', '/docs', '/docs/start.js', '/', '/nothing']) {
+    yield { path }
+    yield { path, method: 'HEAD' }
+    yield { path, method: 'POST' }
+  }
+}
+
+function* spellings(company: number, name: string): Generator<Question> {
+  const path = `/api/v1/companies/${company}/${name}`
+  const queries = ['limit=1', 'limit=1000', 'page=2&limit=20', 'page=3&limit=7', 'page=999999999']
+  for (const query of [...queries, 'page=9007199254740991&limit=1000', 'limit=02']) {
+    yield { path: `${path}?${query}` }
+    yield { path: `${path}?${query}`, method: 'HEAD' }
+  }
+  for (const coding of ['gzip', 'br', 'zstd', 'gzip;q=0.5, br', 'identity;q=0', '*']) {
+    yield { path, headers: { 'accept-encoding': coding } }
+  }
+  yield { path, body: '{"page":2,"limit":"20"}' }
+  yield { path: `${path}?page=2`, body: '{"page":2}' }
+  yield { path: `${path}?page=2`, body: '{"page":3}' }
+  yield { path, headers: { 'if-none-match': '*' } }
+  yield { path, headers: { 'if-none-match': 'W/"other", "more"' } }
+}
+
+function* refusals(company: number): Generator<Question> {
+  const path = `/api/v1/companies/${company}/rights`
+  const queries = ['pgae=2', 'page=0', 'limit=1001', 'limit=', 'page=1&page=2', 'page[]=1', 'a=b']
+  for (const query of queries) yield { path: `${path}?${query}` }
+  for (const id of ['0', '-1', 'abc', '1.5', '9007199254740993', '%zz', '1%2F2', '01', '']) {
+    yield { path: `/api/v1/companies/${id}/rights` }
+  }
+  for (const body of ['[]', '{', '{"page":1.5}', '{"limti":1}', '{"page":null}', '"x"']) {
+    yield { path, body }
+  }
+  yield { path, body: '{}', headers: { 'content-type': 'text/plain' } }
+  yield { path, body: JSON.stringify({ page: 'x'.repeat(20_000) }) }
+  yield { path: '/api/v1/companies/999999999999/rights' }
+  yield { path: '/api/v1/companies/1/nothing' }
+  yield { path: '/api/nothing' }
+  for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) yield { path, method }
+  for (const authorization of ['', 'Bearer x', 'Basic eDp5', `Bearer dossier_${'0'.repeat(49)}`]) {
+    yield { path, headers: { authorization } }
+  }
+}
+
+async function compareAll(all: Iterable<Question>): Promise<boolean> {
+  const queue = Iterator.from(all)
+  const statuses = new Map<number, number>()
+  let asked = 0
+  let different = 0
+  async function work(): Promise<void> {
+    for (let next = queue.next(); !next.done; next = queue.next()) {
+      const question = next.value
+      const answers = await Promise.all([ask(before, question), ask(after, question)])
+      const faults = [...differences(...answers), ...(await tagFaults(question, answers))]
+      const status = answers[1].status
+      statuses.set(status, (statuses.get(status) ?? 0) + 1)
+      asked += 1
+      if (faults.length === 0) continue
+      different += 1
+      if (different <= differencesShown) console.log(JSON.stringify(question), ...faults)
+    }
+  }
+  await Promise.all(Array.from({ length: clientsAtOnce }, work))
+  const counts = [...statuses].toSorted(([a], [b]) => a - b).map(([code, n]) => `${code}: ${n}`)
+  console.log(`${asked} questions, ${different} answered differently; ${counts.join(', ')}`)
+  return different === 0 && asked > 0
+}
+
+function ask({ port, key }: Version, question: Question): Promise<Answer> {
+  const { path, method = 'GET', headers = {}, body } = question
+  const type = body === undefined ? {} : { 'content-type': 'application/json' }
+  const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+  const fields = { authorization: `Bearer ${key}`, ...type, ...length, ...headers }
+  const sent = request({ host: '127.0.0.1', port, path, method, agent, headers: fields })
+  sent.once('error', reject).once('response', (response) => {
+    const chunks: Buffer[] = []
+    response.on('data', (chunk: Buffer) => chunks.push(chunk)).once('error', reject)
+    response.once('end', () => {
+      const { statusCode = 0, headers: received } = response
+      resolve({ status: statusCode, headers: received, body: Buffer.concat(chunks) })
+    })
+  })
+  sent.end(body)
+  return promise
+}
+
+function differences(one: Answer, other: Answer): string[] {
+  const names = new Set([...Object.keys(one.headers), ...Object.keys(other.headers)])
+  const show = (answer: Answer, name: string) =>
+    varying.has(name) ? String(name in answer.headers) : String(answer.headers[name])
+  const faults = [...names]
+    .filter((name) => show(one, name) !== show(other, name))
+    .map((name) => `${name}: ${show(one, name)} → ${show(other, name)}`)
+  if (one.status !== other.status) faults.push(`status: ${one.status} → ${other.status}`)
+  if (!one.body.equals(other.body)) {
+    faults.push(
+      `body: ${one.body.toString().slice(0, 200)} → ${other.body.toString().slice(0, 200)}`,
+    )
+  }
+  return faults
+}
+
+/** A tag that each version has given is answered with 304 by that version. */
+async function tagFaults(
+  question: Question,
+  answers: readonly [Answer, Answer],
+): Promise<string[]> {
+  if (answers[1].status !== 200 || answers[1].headers['etag'] === undefined) return []
+  const again = await Promise.all(
+    [before, after].map((version, index) => {
+      const tag = String(answers[index]?.headers['etag'])
+      return ask(version, { ...question, headers: { ...question.headers, 'if-none-match': tag } })
+    }),
+  )
+  const [one, other] = again
+  assert.ok(one && other)
+  const wrong = other.status === 304 ? [] : [`its own tag: ${other.status}`]
+  return [...wrong, ...differences(one, other)]
+}
