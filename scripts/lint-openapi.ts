@@ -7,7 +7,7 @@ import { spawnSync } from 'node:child_process'
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createOpenApi } from '../src/http/openapi.ts'
+import { createOpenApi } from '../src/http/docs/openapi.ts'
 import { resources } from '../src/resources/index.ts'
 
 const linters = [

@@ -9,7 +9,7 @@ import {
   settingsOf,
   variableOf,
 } from '../config.ts'
-import { parseTyped, type Typed } from './typed.ts'
+import { parseTyped, type Typed } from './arguments.ts'
 
 /** What a command may use of the process; all that it reads and writes comes through here. */
 export interface CommandContext {

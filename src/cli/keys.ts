@@ -13,7 +13,7 @@ import type { KeyUsage } from '../store/usage.ts'
 import type { Command, CommandContext, Input } from './command.ts'
 import { parseDuration, parseEnd } from './duration.ts'
 import { formatCount, formatDay, formatMoment, tableLines } from './table.ts'
-import { usagePath } from './usage.ts'
+import { usagePath } from '../server/metering.ts'
 import { waitInTurn } from './waiting.ts'
 
 const scopeNames = resources.map(({ name }) => name)

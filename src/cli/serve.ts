@@ -7,19 +7,19 @@ import type { FastifyInstance } from 'fastify'
 import { type Settings, UsageError } from '../config.ts'
 import { buildApp } from '../http/app.ts'
 import type { Metrics } from '../http/metrics.ts'
-import { timeStore } from '../http/time-store.ts'
-import type { Ask } from '../keys/one-for-all.ts'
+import { timeStore } from '../server/time-store.ts'
+import type { Ask } from '../limits/limits-over-ipc.ts'
 import { resources } from '../resources/index.ts'
 import { describeStore, openStoreReader } from '../store/open-store.ts'
 import type { StoreReader } from '../store/store.ts'
-import { borrowLimits, keepLimits, readyOptions } from './app-options.ts'
+import { borrowLimits, keepLimits, readyOptions } from '../server/app-options.ts'
 import type { Command, CommandContext } from './command.ts'
-import { createLog, type Log } from './log.ts'
-import { isMeasured, listenForMetrics, type MetricsListener } from './metrics-listener.ts'
-import { explainListenError, hasHandedSocket, listenOptions, urlOf } from './listening.ts'
+import { createLog, type Log } from '../server/log.ts'
+import { isMeasured, listenForMetrics, type MetricsListener } from '../server/metrics-listener.ts'
+import { explainListenError, hasHandedSocket, listenOptions, urlOf } from '../server/listening.ts'
 import { programVersion } from './program-version.ts'
-import { stopServing } from './stop-serving.ts'
-import { keepUsage, lendUsage, type Usage } from './usage.ts'
+import { stopServing } from '../server/stopping.ts'
+import { keepUsage, lendUsage, type Usage } from '../server/metering.ts'
 
 export const serve: Command = {
   name: 'serve',
@@ -49,7 +49,7 @@ connections, takes no new ones, ends the running requests, and exits 0.
     if (words.length > 0)
       throw new UsageError(`serve takes options only, but got ${words.join(' ')}`)
     // The two know this file in turn, and are needed where there are workers only.
-    if (cluster.isWorker) return (await import('./worker.ts')).runWorker(settings, context)
+    if (cluster.isWorker) return (await import('../server/worker.ts')).runWorker(settings, context)
     const count = workerCount(settings)
     // A primary closes its listener where no worker is left; this one it could not open again.
     if (count > 1 && hasHandedSocket(context.environment)) {
@@ -60,7 +60,8 @@ connections, takes no new ones, ends the running requests, and exits 0.
         '--port is 0; with --reuse-port yes, several workers need to know theirs',
       )
     }
-    if (count > 1) return (await import('./primary.ts')).runPrimary(settings, context, count)
+    if (count > 1)
+      return (await import('../server/primary.ts')).runPrimary(settings, context, count)
     const server = await startServer(settings, context)
     const { url, metrics, log } = server
     const db = describeStore(settings.db)

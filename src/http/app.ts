@@ -7,7 +7,7 @@ import type { Resource } from '../resources/resource.ts'
 import type { Awaitable, KeyRecord, StoreReader } from '../store/store.ts'
 import { type AdmissionOptions, authorize, pathOf } from './admission.ts'
 import { type Cors, createCors } from './cors.ts'
-import { addDocs } from './docs.ts'
+import { addDocs } from './docs/reference.ts'
 import {
   ApiError,
   badRequest,
@@ -17,16 +17,16 @@ import {
   statusError,
   unavailable,
 } from './errors.ts'
-import { addHealth, isHealthPath } from './health.ts'
-import { addListingRoute } from './listing-route.ts'
-import { createLoad, type Load, type LoadLimits, loadLimits } from './load.ts'
+import { addHealth, isHealthPath } from './endpoints/health.ts'
+import { addListingRoute } from './endpoints/listing.ts'
+import { createLoad, type Load, type LoadLimits, loadLimits } from '../limits/load.ts'
 import type { Metrics } from './metrics.ts'
-import { createOpenApi } from './openapi.ts'
+import { createOpenApi } from './docs/openapi.ts'
 import { createPageCache } from './page-cache.ts'
-import { answerBrokenRequest, answerUnhandled, createBrokenLog } from './raw-errors.ts'
+import { answerBrokenRequest, answerUnhandled, createBrokenLog } from './wire/broken-requests.ts'
 import { bodyBytes, logFault, logRequest } from './request-log.ts'
-import { findWireFault } from './wire-faults.ts'
-import { closeToRequests, createWireServer, type WireLimits, wireLimits } from './wire-server.ts'
+import { findWireFault } from './wire/faults.ts'
+import { closeToRequests, createWireServer, type WireLimits, wireLimits } from './wire/server.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

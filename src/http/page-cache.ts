@@ -2,7 +2,7 @@
 // changed listing is never served stale; nothing has to be told of a change.
 
 import { LRUCache } from 'lru-cache'
-import type { Coding } from './compression.ts'
+import type { Coding } from './wire/coding.ts'
 
 /** A page that is ready to be sent. */
 export interface ReadyPage {

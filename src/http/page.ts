@@ -2,7 +2,7 @@
 
 import type { Resource } from '../resources/resource.ts'
 import { type Head, type Page, room } from '../store/store.ts'
-import type { PageRequest } from './parameters.ts'
+import type { PageRequest } from './listing-request.ts'
 
 /**
  * How many records stand before a page (contract 3.3), exactly: a page number near 2^53 times its

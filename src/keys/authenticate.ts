@@ -3,7 +3,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Awaitable, KeyRecord, StoreReader } from '../store/store.ts'
 import { hashKey, isWellFormedKey } from './key.ts'
-import type { Throttle } from './throttle.ts'
+import type { Throttle } from '../limits/throttle.ts'
 
 /** Who asks; a connection that has just gone has no address. */
 export interface Client {

@@ -9,7 +9,7 @@ import { test, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { resources } from '../../src/resources/index.ts'
 import { rights } from '../../src/resources/rights.ts'
-import { type WireLimits, wireLimits } from '../../src/http/wire-server.ts'
+import { type WireLimits, wireLimits } from '../../src/http/wire/server.ts'
 import { expectedBody, makeApp, pathOf } from '../support/make-app.ts'
 import { makeRecords } from '../support/make-record.ts'
 import {

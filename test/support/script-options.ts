@@ -1,7 +1,7 @@
 // What is typed after `npm run bench --` and its like: options, help and faults from one table.
 
 import { columns } from '../../src/cli/command.ts'
-import { parseTyped } from '../../src/cli/typed.ts'
+import { parseTyped } from '../../src/cli/arguments.ts'
 import { UsageError } from '../../src/config.ts'
 import { nearest } from '../../src/nearest.ts'
 

@@ -2,10 +2,15 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createCounter } from '../../src/keys/counter.ts'
-import { createLimit } from '../../src/keys/limit.ts'
-import { answerLimits, type Ask, askCounter, askThrottle } from '../../src/keys/one-for-all.ts'
-import { createThrottle } from '../../src/keys/throttle.ts'
+import { createCounter } from '../../src/limits/counter.ts'
+import { createLimit } from '../../src/limits/rate-limit.ts'
+import {
+  answerLimits,
+  type Ask,
+  askCounter,
+  askThrottle,
+} from '../../src/limits/limits-over-ipc.ts'
+import { createThrottle } from '../../src/limits/throttle.ts'
 import type { KeyRecord } from '../../src/store/store.ts'
 
 const key: KeyRecord = {

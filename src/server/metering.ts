@@ -4,7 +4,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { type Settings, UsageError } from '../config.ts'
-import type { Ask } from '../keys/one-for-all.ts'
+import type { Ask } from '../limits/limits-over-ipc.ts'
 import { createUses } from '../keys/uses.ts'
 import { openUsageWriter, usageFile } from '../store/open-store.ts'
 import type { KeyUse, UsageWriter } from '../store/usage.ts'

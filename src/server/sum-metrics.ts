@@ -2,7 +2,7 @@
 
 import type { Worker } from 'node:cluster'
 import prometheus from 'prom-client'
-import type { Team } from './team.ts'
+import type { Team } from './worker-pool.ts'
 
 type Figures = Awaited<ReturnType<prometheus.Registry['getMetricsAsJSON']>>
 

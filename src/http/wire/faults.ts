@@ -3,7 +3,7 @@
 // refused, and its connection closed.
 
 import type { IncomingMessage } from 'node:http'
-import { type ApiError, badRequest, statusError } from './errors.ts'
+import { type ApiError, badRequest, statusError } from '../errors.ts'
 
 /** The most header fields of a request. */
 export const headersMax = 100

@@ -1,8 +1,8 @@
 // For load balancers and supervisors: does the process live, and does the store answer?
 
 import type { FastifyInstance } from 'fastify'
-import type { StoreReader } from '../store/store.ts'
-import { unavailable } from './errors.ts'
+import type { StoreReader } from '../../store/store.ts'
+import { unavailable } from '../errors.ts'
 
 export const healthPaths = { live: '/healthz', ready: '/readyz' } as const
 

@@ -2,11 +2,11 @@
 // parameters and errors, so it cannot say anything else than what the service does.
 
 import { STATUS_CODES } from 'node:http'
-import { exampleRecord, recordSchema, type Resource } from '../resources/resource.ts'
-import type { JsonSchema } from '../resources/field.ts'
-import { healthPaths } from './health.ts'
-import { listingPath } from './listing-route.ts'
-import { parameters } from './parameters.ts'
+import { exampleRecord, recordSchema, type Resource } from '../../resources/resource.ts'
+import type { JsonSchema } from '../../resources/field.ts'
+import { healthPaths } from '../endpoints/health.ts'
+import { listingPath } from '../endpoints/listing.ts'
+import { parameters } from '../listing-request.ts'
 
 /** An OpenAPI document, as far as its readers here need to know. */
 export interface OpenApi {

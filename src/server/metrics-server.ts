@@ -2,8 +2,8 @@
 
 import { createServer, type Server } from 'node:http'
 import type { Logger } from 'pino'
-import { failureBody } from './errors.ts'
-import { answerBrokenRequest, createBrokenLog } from './raw-errors.ts'
+import { failureBody } from '../http/errors.ts'
+import { answerBrokenRequest, createBrokenLog } from '../http/wire/broken-requests.ts'
 
 /** The path of the figures. */
 export const metricsPath = '/metrics'

@@ -4,7 +4,7 @@
 // documented client sends `Content-Type: application/json` with none: that must cost nothing.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { badRequest, statusError } from './errors.ts'
+import { badRequest, statusError } from '../errors.ts'
 
 /** The largest body, in bytes. */
 const bodyBytesMax = 16_384

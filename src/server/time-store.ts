@@ -1,7 +1,7 @@
 // A store whose answers are timed.
 
 import type { Awaitable, StoreReader } from '../store/store.ts'
-import type { Metrics, StoreOperation } from './metrics.ts'
+import type { Metrics, StoreOperation } from '../http/metrics.ts'
 
 /** The same store; each answer that the hot path waits for is counted. */
 export function timeStore(store: StoreReader, metrics: Metrics): StoreReader {

@@ -1,15 +1,15 @@
 // The one route: a company's listing of a resource, a page of it at a time.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Resource } from '../resources/resource.ts'
-import type { Awaitable, Head, Page, StoreReader } from '../store/store.ts'
-import { type Coding, chooseCoding, encode, isWorthCoding, varyByCoding } from './compression.ts'
-import { unavailable, unknownCompany } from './errors.ts'
-import type { Metrics } from './metrics.ts'
-import { entityTag, linkField, matchesTag, pageBody, pageOffset } from './page.ts'
-import type { PageCache, ReadyPage } from './page-cache.ts'
-import { type PageRequest, parseCompanyId, parsePageRequest } from './parameters.ts'
-import { hasBody, readBody } from './request-body.ts'
+import type { Resource } from '../../resources/resource.ts'
+import type { Awaitable, Head, Page, StoreReader } from '../../store/store.ts'
+import { type Coding, chooseCoding, encode, isWorthCoding, varyByCoding } from '../wire/coding.ts'
+import { unavailable, unknownCompany } from '../errors.ts'
+import type { Metrics } from '../metrics.ts'
+import { entityTag, linkField, matchesTag, pageBody, pageOffset } from '../page.ts'
+import type { PageCache, ReadyPage } from '../page-cache.ts'
+import { type PageRequest, parseCompanyId, parsePageRequest } from '../listing-request.ts'
+import { hasBody, readBody } from '../wire/body.ts'
 
 /** What the route reads from. */
 interface ListingSource {

@@ -5,14 +5,14 @@ import { type IncomingMessage, STATUS_CODES, type Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Logger } from 'pino'
-import { failureBody } from './errors.ts'
+import { failureBody } from '../errors.ts'
 import {
   afterAnswers,
   closeToRequests,
   isAwaitingRequest,
   isClosedToRequests,
   unknownMethod,
-} from './wire-server.ts'
+} from './server.ts'
 
 const statusOfCode: Readonly<Record<string, number>> = {
   HPE_HEADER_OVERFLOW: 431,

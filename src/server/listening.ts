@@ -3,7 +3,7 @@
 import type { AddressInfo } from 'node:net'
 import type { Settings } from '../config.ts'
 import { OperatorError } from '../operator-error.ts'
-import type { CommandContext } from './command.ts'
+import type { CommandContext } from '../cli/command.ts'
 
 /** The URL of a listening server's address, such as `http://127.0.0.1:8080`. */
 export function urlOf(bound: AddressInfo | string | null): string {

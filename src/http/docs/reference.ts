@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
-import { chooseCoding, encode, varyByCoding } from './compression.ts'
+import { chooseCoding, encode, varyByCoding } from '../wire/coding.ts'
 import type { OpenApi } from './openapi.ts'
 
 const docsPaths = { document: '/openapi.json', page: '/docs' } as const

@@ -1,7 +1,7 @@
 // The workers of a primary: as many as were asked for, whatever becomes of one.
 
 import cluster, { type Worker } from 'node:cluster'
-import { type Answers, connectPeer, type Peer } from './asking.ts'
+import { type Answers, connectPeer, type Peer } from './ipc.ts'
 import type { Log } from './log.ts'
 import { restartPauseMs } from './restart-pause.ts'
 

@@ -8,8 +8,8 @@ import {
   type ServerResponse,
 } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { type Load, type LoadLimits, loadLimits } from './load.ts'
-import { headersMax } from './wire-faults.ts'
+import { type Load, type LoadLimits, loadLimits } from '../../limits/load.ts'
+import { headersMax } from './faults.ts'
 
 /** What a connection has been through. */
 interface Connection {

@@ -4,14 +4,14 @@
 import { once } from 'node:events'
 import type { Settings } from '../config.ts'
 import { resources } from '../resources/index.ts'
-import { answerLimits } from '../keys/one-for-all.ts'
+import { answerLimits } from '../limits/limits-over-ipc.ts'
 import { describeStore, openStoreReader } from '../store/open-store.ts'
 import { keepLimits } from './app-options.ts'
-import type { CommandContext } from './command.ts'
+import type { CommandContext } from '../cli/command.ts'
 import { createLog, type Log } from './log.ts'
 import { isMeasured, listenForMetrics } from './metrics-listener.ts'
-import { createTeam, type Team } from './team.ts'
-import { answerUsage, keepUsage } from './usage.ts'
+import { createTeam, type Team } from './worker-pool.ts'
+import { answerUsage, keepUsage } from './metering.ts'
 
 /** What a worker may take beyond its own time to stop before it is killed. */
 const graceMs = 5_000

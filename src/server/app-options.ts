@@ -4,11 +4,11 @@ import type { Logger } from 'pino'
 import { listOf, type Settings } from '../config.ts'
 import type { AppOptions } from '../http/app.ts'
 import { createAuthenticate } from '../keys/authenticate.ts'
-import { type Counter, createCounter } from '../keys/counter.ts'
-import { createLimit } from '../keys/limit.ts'
-import { type Ask, askCounter, askThrottle } from '../keys/one-for-all.ts'
-import type { SharedWindows } from '../keys/shared-windows.ts'
-import { createThrottle, type Throttle } from '../keys/throttle.ts'
+import { type Counter, createCounter } from '../limits/counter.ts'
+import { createLimit } from '../limits/rate-limit.ts'
+import { type Ask, askCounter, askThrottle } from '../limits/limits-over-ipc.ts'
+import type { SharedWindows } from '../limits/redis-counter.ts'
+import { createThrottle, type Throttle } from '../limits/throttle.ts'
 import { parseRate } from '../rate.ts'
 import type { StoreReader } from '../store/store.ts'
 
@@ -90,7 +90,7 @@ async function connectRedis(
   logger: Logger,
 ): Promise<SharedWindows | undefined> {
   if (redisUrl === 'none') return undefined
-  const { connectSharedWindows } = await import('../keys/shared-windows.ts')
+  const { connectSharedWindows } = await import('../limits/redis-counter.ts')
   return connectSharedWindows(redisUrl, `dossier:${storeId}:rate:`, {
     onAway: (reason) => logger.warn({ reason }, 'Redis is away: this server counts on its own'),
     onBack: () => logger.info('Redis is there: rates are shared'),

@@ -2,9 +2,9 @@
 
 import cluster from 'node:cluster'
 import type { Settings } from '../config.ts'
-import { type Channel, connectPeer } from './asking.ts'
-import type { CommandContext } from './command.ts'
-import { startServer, untilStopped } from './serve.ts'
+import { type Channel, connectPeer } from './ipc.ts'
+import type { CommandContext } from '../cli/command.ts'
+import { startServer, untilStopped } from '../cli/serve.ts'
 
 /** Serves until the primary, or a signal, says to stop. */
 export async function runWorker(settings: Settings, context: CommandContext): Promise<number> {

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
 import type { Settings } from '../config.ts'
-import { createMetricsServer, metricsPath } from '../http/metrics-server.ts'
+import { createMetricsServer, metricsPath } from './metrics-server.ts'
 import { explainListenError, sharing, urlOf } from './listening.ts'
 
 /** A listener that answers Prometheus. */
