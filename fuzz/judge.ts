@@ -2,7 +2,7 @@
 // contract's form.
 
 import assert from 'node:assert/strict'
-import { pathOf } from '../src/http/admission.ts'
+import { pathOf } from '../src/http/app.ts'
 import { type Document, type Operation, readAnnouncement } from '../test/support/announcement.ts'
 import { failureText } from '../test/support/make-app.ts'
 import type { Received } from './wire.ts'

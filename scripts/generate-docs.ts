@@ -10,6 +10,7 @@ import { commands } from '../src/cli/command-line.ts'
 import type { Command } from '../src/cli/command.ts'
 import { settings, variableOf } from '../src/config.ts'
 import { createOpenApi } from '../src/http/docs/openapi.ts'
+import { endpointsOf } from '../src/http/endpoints/table.ts'
 import { parameters } from '../src/http/listing-request.ts'
 import { normaliserOf } from '../src/import/normalise.ts'
 import { Refusal } from '../src/import/refusal.ts'
@@ -150,7 +151,7 @@ function parametersTable(): string {
 }
 
 function errorsTable(): string {
-  const { responses = {} } = createOpenApi(resources, '').components
+  const { responses = {} } = createOpenApi(endpointsOf(resources), '').components
   const rows = Object.entries(responses).map(([name, response]) => [
     name.replace('Error', ''),
     (response as { description: string }).description,

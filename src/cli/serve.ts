@@ -120,7 +120,11 @@ export async function startServer(
     metrics: counts,
     countUse: usage?.count,
     version: programVersion(),
-    ...readyOptions(settings, store, now, { limits, shares: isWorker ? workerCount(settings) : 1 }),
+    ...readyOptions(settings, store, now, {
+      limits,
+      shares: isWorker ? workerCount(settings) : 1,
+      logger: log.logger,
+    }),
   })
   app.addHook('onClose', limits.close)
   const { logger } = log

@@ -1,75 +1,107 @@
-// The application, built apart from listening: what every answer has in common, and the routes.
+// The application, built apart from listening: the stages that every request passes, in their
+// order, and the endpoints behind them.
 
 import { randomUUID } from 'node:crypto'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { METHODS } from 'node:http'
 import type { Logger } from 'pino'
 import type { Resource } from '../resources/resource.ts'
 import type { Awaitable, KeyRecord, StoreReader } from '../store/store.ts'
-import { type AdmissionOptions, authorize, pathOf } from './admission.ts'
-import { type Cors, createCors } from './cors.ts'
-import { addDocs } from './docs/reference.ts'
+import { createOpenApi } from './docs/openapi.ts'
+import { type Endpoint, routerPath } from './endpoints/endpoint.ts'
+import { endpointsOf } from './endpoints/table.ts'
 import {
-  ApiError,
-  badRequest,
+  asApiError,
   failureBody,
+  forbidden,
   methodNotAllowed,
   notFound,
-  statusError,
+  tooMany,
   unavailable,
 } from './errors.ts'
-import { addHealth, isHealthPath } from './endpoints/health.ts'
-import { addListingRoute } from './endpoints/listing.ts'
-import { createLoad, type Load, type LoadLimits, loadLimits } from '../limits/load.ts'
 import type { Metrics } from './metrics.ts'
-import { createOpenApi } from './docs/openapi.ts'
-import { createPageCache } from './page-cache.ts'
-import { answerBrokenRequest, answerUnhandled, createBrokenLog } from './wire/broken-requests.ts'
+import { createPageCache } from './page.ts'
 import { bodyBytes, logFault, logRequest } from './request-log.ts'
-import { findWireFault } from './wire/faults.ts'
-import { closeToRequests, createWireServer, type WireLimits, wireLimits } from './wire/server.ts'
+import { answerBrokenRequest, answerUnhandled, createBrokenLog } from './wire/broken-requests.ts'
+import { type Cors, createCors } from './wire/cors.ts'
+import {
+  closeToRequests,
+  createWireServer,
+  findWireFault,
+  type Load,
+  type WireLimits,
+  wireLimits,
+} from './wire/server.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The resource whose listing the route answers. */
-    resource?: Resource
+    /** The entry of the table that the route answers for. */
+    endpoint?: Endpoint
   }
   interface FastifyRequest {
-    /** The key that the request came with, once it has been found good. */
+    /** The key that the request came with, once it has been found valid. */
     key: KeyRecord | undefined
   }
   interface FastifyInstance {
     /** From now on the service is not ready, and every connection closes with its next answer. */
     startDraining: () => void
-    /** From now on every request is told to go elsewhere, and its connection to close. */
+    /** From now on every request is refused with 503, and its connection closes. */
     stopAnswering: () => void
   }
 }
 
+/** What is known of a client: its key, or how long it has to wait; undefined for no valid key. */
+type Authenticated = KeyRecord | { readonly waitSeconds: number } | undefined
+
+/** What the rate limit of a key says of a request. */
+interface RateVerdict {
+  readonly isWithin: boolean
+  readonly policy: string
+  readonly remaining: number
+  readonly resetSeconds: number
+}
+
 /** What the application is made of. */
-export interface AppOptions extends AdmissionOptions {
+export interface AppOptions {
   readonly store: StoreReader
   readonly resources: readonly Resource[]
+  /** Finds the key of a request; the address is asked for only where it matters. */
+  readonly authenticate: (
+    authorization: string | undefined,
+    client: { readonly ip: string | undefined },
+  ) => Awaitable<Authenticated>
+  /** Counts a request of a key; gives what its limit says, if it has one. */
+  readonly limitRate?: (key: KeyRecord) => Awaitable<RateVerdict | undefined>
+  /** Counts a request of a key that is let in. */
+  readonly countUse?: ((keyId: number) => void) | undefined
+  /** How much is under way, and when that is too much. */
+  readonly load: Load
   /** Addresses and networks of proxies whose X-Forwarded-For is believed; none unless given. */
   readonly trustedProxies?: readonly string[]
   readonly cacheBytesMax: number
   readonly logger: Logger
-  /** Counts what happens; undefined where nobody wants to know. */
+  /** Counts what happens; undefined where metrics are off. */
   readonly metrics?: Metrics | undefined
   readonly version: string
   /** Origins whose pages may read answers, or `*`; none unless given. */
   readonly corsOrigins?: readonly string[]
-  /** Other limits of a connection, and of all together, than the usual ones. */
-  readonly limits?: Partial<WireLimits & LoadLimits>
+  /** Other limits of a connection than the usual ones. */
+  readonly limits?: Partial<WireLimits>
+}
+
+/** How far a stop has come. */
+interface Stop {
+  isDraining: boolean
+  isStopping: boolean
 }
 
 const requestIdPattern = /^[A-Za-z0-9._-]{1,64}$/
+const apiPrefix = '/api/'
 
 /** Builds the application; `listen` or `inject` is the caller's. */
 export function buildApp(options: AppOptions): FastifyInstance {
-  const { store, resources, logger, metrics } = options
-  const limits = { ...loadLimits, ...wireLimits, ...options.limits }
-  const load = createLoad(limits, logger)
-  const tellBroken = createBrokenLog(logger)
+  const { logger, load, metrics } = options
+  const logBroken = createBrokenLog(logger)
   const app = Fastify({
     logger: false,
     genReqId: ({ headers }) => requestId(headers['x-request-id']),
@@ -78,50 +110,44 @@ export function buildApp(options: AppOptions): FastifyInstance {
     ...(options.trustedProxies && { trustProxy: [...options.trustedProxies] }),
     return503OnClosing: false,
     forceCloseConnections: 'idle',
+    exposeHeadRoutes: false,
     serverFactory: (handler) => {
-      const server = createWireServer(handler, limits, load)
-      answerUnhandled(server, tellBroken)
+      const server = createWireServer(handler, { ...wireLimits, ...options.limits }, load)
+      answerUnhandled(server, logBroken)
       return server
     },
     frameworkErrors: (error, request, reply) => {
       // A URL that the router cannot read: none of the hooks runs for it.
       reply.raw.once('finish', () => noteAnswer(options, request, reply))
-      const answer = (refusal: unknown) => {
-        if (refusal !== 'answered') sendFailure(request, reply, refusal ?? error, logger)
-      }
-      Promise.resolve(receive(request, reply)).then(answer, answer)
+      stages(request, reply, error).catch((refusal: unknown) =>
+        sendFailure(request, reply, refusal, logger),
+      )
     },
     clientErrorHandler: (error, socket) => {
       metrics?.countBroken()
-      answerBrokenRequest(error, socket, tellBroken)
+      answerBrokenRequest(error, socket, logBroken)
     },
   })
   const stop = addStop(app)
-  const findPath = gatherPaths(app)
-  const receive = createReceive(options, stop, load, findPath)
-  addCommonBehaviour(app, options, receive, findPath)
+  const stages = createStages(options, stop)
+  app.decorateRequest('key', undefined)
+  // Bodies are read where they mean something (wire/body.ts), and nowhere else.
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', (_request, _payload, done) => done(null))
+  app.addHook('onRequest', (request, reply) => stages(request, reply))
+  app.addHook('onResponse', (request, reply, done) => {
+    noteAnswer(options, request, reply)
+    done()
+  })
+  app.setErrorHandler((error, request, reply) => sendFailure(request, reply, error, logger))
   app.addHook('onClose', () => load.close())
-  const cache = createPageCache(options.cacheBytesMax)
-  for (const resource of resources) addListingRoute(app, resource, { store, cache, metrics })
-  addHealth(app, store, stop)
-  addDocs(app, createOpenApi(resources, options.version))
+  addEndpoints(app, options, stop)
   return app
 }
 
 /** The client's own id where it is harmless (contract section 5). */
 function requestId(given: string | string[] | undefined): string {
   return typeof given === 'string' && requestIdPattern.test(given) ? given : randomUUID()
-}
-
-/** The failure of a request that goes no further; undefined for one that goes on. */
-type Refusal = ApiError | 'answered' | undefined
-/** Gives what every answer has, and refuses what goes no further. */
-type Receive = (request: FastifyRequest, reply: FastifyReply) => Awaitable<Refusal>
-
-/** How far a stop has come. */
-interface Stop {
-  isDraining: boolean
-  isStopping: boolean
 }
 
 function addStop(app: FastifyInstance): Stop {
@@ -136,70 +162,122 @@ function addStop(app: FastifyInstance): Stop {
   return stop
 }
 
-/** Makes what every request meets first, whether the router knows its path or not. */
-function createReceive(options: AppOptions, stop: Stop, load: Load, findPath: FindPath): Receive {
+/**
+ * What every request meets before its endpoint, in this order, whether its path is known or not.
+ * Each stage lets it pass or throws the ApiError that it is answered with.
+ */
+function createStages(options: AppOptions, stop: Stop) {
   const cors: Cors | undefined = options.corsOrigins && createCors(options.corsOrigins)
-  return (request, reply) => {
+  const { load } = options
+
+  return async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    routerFault?: Error,
+  ): Promise<FastifyReply | undefined> => {
+    const { endpoint } = request.routeOptions.config
     void reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff')
     if (stop.isDraining) void reply.header('connection', 'close')
-    if (stop.isStopping) return unavailable()
-    const fault = findWireFault(request.raw)
-    if (fault !== undefined) {
-      closeToRequests(request.raw.socket)
-      return fault
-    }
+    if (stop.isStopping) throw unavailable()
+    refuseUnsound(request)
     if (cors !== undefined) {
       cors.mark(request, reply)
-      if (cors.answerPreflight(request, reply)) return 'answered'
+      if (cors.answerPreflight(request, reply)) return reply
     }
-    const excess = load.excess()
-    if (excess !== undefined && !isHealthPath(request.url)) {
-      load.warn(excess)
-      return unavailable()
+    refuseExcess(load, endpoint)
+    // The key comes before everything else under /api/, and is needed by whatever spelling of its
+    // path an endpoint was found (contract 2.3).
+    if (endpoint?.scope !== undefined || pathOf(request.url).startsWith(apiPrefix)) {
+      const key = await findKey(options, request, endpoint)
+      request.key = key
+      await holdToRate(options, key, reply)
+      options.countUse?.(key.id)
     }
-    // With another method than its own, the router knows nothing of a path.
-    const { resource } = request.is404 ? (findPath(request.url) ?? {}) : request.routeOptions.config
-    return authorize(options, request, reply, resource)
+    if (routerFault !== undefined) throw routerFault
+    if (request.is404) throw notFound()
+    const { methods = [request.method] } = endpoint ?? {}
+    if (!methods.includes(request.method)) throw methodNotAllowed(methods)
+    return undefined
   }
 }
 
-function addCommonBehaviour(
-  app: FastifyInstance,
-  options: AppOptions,
-  receive: Receive,
-  findPath: FindPath,
-): void {
-  app.decorateRequest('key', undefined)
+function refuseUnsound({ raw }: FastifyRequest): void {
+  const fault = findWireFault(raw)
+  if (fault === undefined) return
+  closeToRequests(raw.socket)
+  throw fault
+}
 
-  function missing(request: FastifyRequest): ApiError | undefined {
-    if (!request.is404) return undefined
-    return findPath(request.url) === undefined ? notFound() : methodNotAllowed()
+function refuseExcess(load: Load, endpoint: Endpoint | undefined): void {
+  const excess = load.excess()
+  if (excess === undefined || endpoint?.isAlwaysAnswered === true) return
+  load.warn(excess)
+  throw unavailable()
+}
+
+/** Finds the key that lets the request in; all that is refused is refused alike (contract 2.2). */
+async function findKey(
+  { authenticate }: AppOptions,
+  request: FastifyRequest,
+  endpoint: Endpoint | undefined,
+): Promise<KeyRecord> {
+  let key: Authenticated
+  try {
+    key = await authenticate(request.headers.authorization, request)
+  } catch (error) {
+    throw unavailable(error)
   }
+  if (key === undefined) throw forbidden()
+  if ('waitSeconds' in key) throw tooMany(key.waitSeconds)
+  const scope = endpoint?.scope
+  if (scope !== undefined && key.scopes?.includes(scope) === false) throw forbidden()
+  return key
+}
 
-  // Bodies are read where they mean something (request-body.ts), and nowhere else.
-  app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', (_request, _payload, done) => done(null))
+/** Counts the request where its key has a limit, says what is left, and refuses what is beyond. */
+async function holdToRate(
+  { limitRate }: AppOptions,
+  key: KeyRecord,
+  reply: FastifyReply,
+): Promise<void> {
+  const verdict = await limitRate?.(key)
+  if (verdict === undefined) return
+  const { isWithin, policy, remaining, resetSeconds } = verdict
+  void reply
+    .header('ratelimit-policy', policy)
+    .header('ratelimit', `"default";r=${remaining};t=${resetSeconds}`)
+  if (!isWithin) throw tooMany(resetSeconds)
+}
 
-  app.addHook('onRequest', (request, reply, done) => {
-    const refusal = receive(request, reply)
-    const goOn = (found: Refusal) => {
-      if (found !== 'answered') done(found ?? missing(request))
-    }
-    // Most stores know at once; then the request need not wait for another turn.
-    if (refusal instanceof Promise) refusal.then(goOn, done)
-    else goOn(refusal)
-  })
-  app.addHook('onResponse', (request, reply, done) => {
-    noteAnswer(options, request, reply)
-    done()
-  })
-  app.setErrorHandler((error, request, reply) => {
-    sendFailure(request, reply, error, options.logger)
-  })
-  // All has been said before the framework's own handler, which would want to parse a body first.
-  app.setNotFoundHandler(() => {
-    throw notFound()
-  })
+/** The path of a target as the router sees it: without host and query, and percent-decoded. */
+export function pathOf(url: string): string {
+  const decode = (code: string) => String.fromCharCode(parseInt(code.slice(1), 16))
+  const path = url.replace(/^https?:\/\/[^/]*/i, '').split('?', 1)[0] ?? ''
+  return path.replace(/%[0-9a-f]{2}/gi, decode)
+}
+
+/** Adds every endpoint of the table, by all methods: the router then knows its path by any. */
+function addEndpoints(app: FastifyInstance, options: AppOptions, stop: Stop): void {
+  const { store, metrics, version } = options
+  const endpoints = endpointsOf(options.resources)
+  const service = {
+    store,
+    metrics,
+    pages: createPageCache(options.cacheBytesMax),
+    isDraining: () => stop.isDraining,
+    openApiText: () => JSON.stringify(createOpenApi(endpoints, version)),
+  }
+  for (const method of METHODS) {
+    if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
+  }
+  for (const endpoint of endpoints) {
+    app.route({
+      method: app.supportedMethods,
+      url: routerPath(endpoint),
+      config: { endpoint },
+      handler: endpoint.createHandler(service),
+    })
+  }
 }
 
 /** Logs and counts an answer that has been sent. */
@@ -210,24 +288,7 @@ function noteAnswer(options: AppOptions, request: FastifyRequest, reply: Fastify
     bytes: bodyBytes(request, reply),
   }
   logRequest(options.logger, request, answer)
-  options.metrics?.countRequest(request.routeOptions.config.resource?.name, answer)
-}
-
-/** Finds what is served at a path, whatever the method. */
-type FindPath = (url: string) => { readonly resource?: Resource } | undefined
-
-/** Gathers the paths of all routes that are added from now on. */
-function gatherPaths(app: FastifyInstance): FindPath {
-  const routes: { readonly pattern: RegExp; readonly config: { readonly resource?: Resource } }[] =
-    []
-  app.addHook('onRoute', ({ url, config = {} }) => {
-    const pattern = new RegExp(`^${url.replaceAll('.', '\\.').replace(/:\w+/g, '[^/]+')}$`)
-    routes.push({ pattern, config })
-  })
-  return (url) => {
-    const path = pathOf(url)
-    return routes.find(({ pattern }) => pattern.test(path))?.config
-  }
+  options.metrics?.countRequest(request.routeOptions.config.endpoint?.scope, answer)
 }
 
 /** Sends any error in the one form that the contract has (section 4). */
@@ -236,26 +297,15 @@ function sendFailure(
   reply: FastifyReply,
   error: unknown,
   logger: Logger,
-): void {
+): FastifyReply {
   const failure = asApiError(error)
   // What we refuse on purpose has no cause, and its line in the log says enough.
   const cause = failure === error ? failure.cause : error
   if (failure.code >= 500 && cause !== undefined) logFault(logger, request, cause)
-  void reply
+  return reply
     .code(failure.code)
     .headers(failure.headers)
     .header('content-type', 'application/json; charset=utf-8')
     .header('cache-control', 'no-store')
     .send(failureBody(failure.code, failure.message))
-}
-
-function asApiError(error: unknown): ApiError {
-  if (error instanceof ApiError) return error
-  const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500
-  if (status < 400 || status >= 500)
-    return new ApiError(500, 'Internal Server Error', { cause: error })
-  // The framework's own refusals: a URL that cannot be decoded is the only one with words to add.
-  return status === 400
-    ? badRequest('The URL is not valid; percent-encode it as UTF-8')
-    : statusError(status)
 }

@@ -1,7 +1,11 @@
-// Every answer that is not a success (contract section 4): one body, one list of causes.
+// Every answer that is not a success (contract section 4): one body, one catalogue of causes.
 
 import { STATUS_CODES } from 'node:http'
 
+/** The largest body of a request, in bytes (contract 1.6). */
+export const bodyBytesMax = 16_384
+/** The most header fields of a request. */
+export const headersMax = 100
 /** The most of a client's value that an error message repeats, in characters. */
 const shownLengthMax = 60
 
@@ -21,6 +25,57 @@ export class ApiError extends Error {
     this.headers = headers
   }
 }
+
+/** What is said of a failure in the OpenAPI document and in the guides. */
+export interface FailureDescription {
+  readonly when: string
+  /** A message, where it is not the status's own phrase. */
+  readonly example?: string
+  /** Headers beside those of every failure. */
+  readonly headers?: readonly string[]
+  /** It is answered before the key is known, and so without what is left of the key's rate. */
+  readonly isBeforeTheKey?: true
+}
+
+/** What may go wrong with a request, and when (contract section 4). */
+export const failures = {
+  400: {
+    when: 'A parameter, `company_id` or the body is not valid.',
+    example: 'limit is "0"; it takes an integer from 1 to 1000',
+  },
+  403: {
+    when: 'The key is missing, malformed, unknown, expired, revoked or not for this listing.',
+    isBeforeTheKey: true,
+  },
+  404: {
+    when: 'The registry does not know the company.',
+    example: 'Company 123 is not in the registry',
+  },
+  405: { when: 'Another method than GET and HEAD.', headers: ['Allow'] },
+  408: { when: 'The request did not arrive in time.', isBeforeTheKey: true },
+  413: { when: `The body is larger than ${bodyBytesMax / 1_024} KiB.` },
+  415: { when: 'The body is not `application/json`.' },
+  417: { when: 'An `Expect` field other than `100-continue`.', isBeforeTheKey: true },
+  429: {
+    when: 'The client asks too often, or has tried too many invalid keys.',
+    headers: ['Retry-After'],
+  },
+  431: {
+    when: `The header is larger than 16 KiB, or has more than ${headersMax} fields.`,
+    isBeforeTheKey: true,
+  },
+  500: { when: 'A fault of the service. Its log has more under the same `X-Request-Id`.' },
+  503: {
+    when: 'The store cannot be reached, or the service is overloaded or stopping.',
+    headers: ['Retry-After'],
+  },
+  505: { when: 'Another version of HTTP than 1.0 and 1.1.', isBeforeTheKey: true },
+} as const satisfies Readonly<Record<number, FailureDescription>>
+
+export type FailureStatus = keyof typeof failures
+
+/** The statuses of all failures, in ascending order. */
+export const failureStatuses = Object.keys(failures).map(Number) as readonly FailureStatus[]
 
 // Most of one is as good as a whole one; so this takes a piece that was cut off, too.
 const keyInMessage = /dossier_[0-9A-Za-z]+/g
@@ -68,8 +123,9 @@ export function unknownCompany(companyId: number): ApiError {
   return new ApiError(404, `Company ${companyId} is not in the registry`)
 }
 
-export function methodNotAllowed(): ApiError {
-  return statusError(405, { allow: 'GET, HEAD' })
+/** @param methods are those that the path takes. */
+export function methodNotAllowed(methods: readonly string[]): ApiError {
+  return statusError(405, { allow: methods.join(', ') })
 }
 
 /** The client has to wait for so many seconds. */
@@ -86,4 +142,16 @@ export function unavailable(cause?: unknown): ApiError {
 function show(value: unknown): string {
   const text = JSON.stringify(value)
   return text.length > shownLengthMax ? `${text.slice(0, shownLengthMax)}…` : text
+}
+
+/** Any error as an answer: what nobody has foreseen is a 500, with itself as the cause. */
+export function asApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error
+  const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500
+  if (status < 400 || status >= 500)
+    return new ApiError(500, 'Internal Server Error', { cause: error })
+  // The framework's own refusals: a URL that cannot be decoded is the only one with words to add.
+  return status === 400
+    ? badRequest('The URL is not valid; percent-encode it as UTF-8')
+    : statusError(status)
 }

@@ -1,10 +1,18 @@
-// What a request asks for: the company in its path, `page` and `limit` in its query and its body.
+// What a request for a listing asks for: one value, made once of path, query and body. The cache
+// key, the entity tag and the links are made of its canonical form, so that no parameter can be
+// forgotten in one of them.
 
+import type { IncomingMessage } from 'node:http'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { nearest } from '../nearest.ts'
+import type { Resource } from '../resources/resource.ts'
 import { badRequest, invalid } from './errors.ts'
+import { readBody } from './wire/body.ts'
 
 /** A page of a listing, as asked for. */
-export interface PageRequest {
+export interface ListingRequest {
+  readonly resource: Resource
+  readonly companyId: number
   readonly page: number
   readonly limit: number
 }
@@ -17,8 +25,8 @@ export interface Parameter {
   readonly maximum: number
 }
 
-/** The parameters of every listing. */
-export const parameters: Readonly<Record<keyof PageRequest, Parameter>> = {
+/** The parameters of every listing, in the order of the canonical form. */
+export const parameters = {
   page: {
     description: 'Page number',
     default: 1,
@@ -26,37 +34,96 @@ export const parameters: Readonly<Record<keyof PageRequest, Parameter>> = {
     maximum: Number.MAX_SAFE_INTEGER,
   },
   limit: { description: 'Records per page', default: 100, minimum: 1, maximum: 1_000 },
-}
+} as const satisfies Readonly<Record<string, Parameter>>
 
-const names = Object.keys(parameters) as (keyof PageRequest)[]
+type ParameterName = keyof typeof parameters
+type Members = Readonly<Record<string, unknown>>
+
+const names = Object.keys(parameters) as ParameterName[]
 const decimalDigits = /^\d{1,16}$/
 const positiveDigits = /^[1-9]\d{0,15}$/
 
-/**
- * The company that a path names (contract 1.5).
- *
- * @throws ApiError 400 for anything but a positive integer up to 2^53-1 in plain decimal digits.
- */
-export function parseCompanyId(segment: string): number {
-  const companyId = positiveDigits.test(segment) ? Number(segment) : NaN
-  if (Number.isSafeInteger(companyId)) return companyId
-  throw invalid('company_id', segment, 'it takes an integer from 1 to 9007199254740991')
+/** The path of a resource's listings, with its parameter in braces. */
+export function listingPath({ name }: Resource): string {
+  return `/api/v1/companies/{company_id}/${name}`
 }
 
 /**
- * The page that a request asks for (contract 1.2 to 1.4).
+ * Reads what a request asks for; its body only where it has one.
  *
+ * @throws ApiError as `parseListingRequest` and `readBody` do.
+ */
+export async function readListingRequest(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  resource: Resource,
+): Promise<ListingRequest> {
+  const { company_id: segment } = request.params as { company_id: string }
+  const body = hasBody(request.raw) ? await readBody(request.raw, reply.raw) : undefined
+  return parseListingRequest(resource, segment, request.query as Members, body)
+}
+
+/** Whether a request has a body (RFC 9112 section 6.3). */
+function hasBody({ headers }: IncomingMessage): boolean {
+  const length = headers['content-length']
+  return headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0')
+}
+
+/**
+ * Makes the one value of what a request says (contract 1.2 to 1.5).
+ *
+ * @param segment is the company in the path.
  * @param query has a list of texts where a parameter is repeated.
  * @param body is the JSON object of the request's body; undefined where there is none.
  * @throws ApiError 400 that names the parameter, what it got and what it takes.
  */
-export function parsePageRequest(
-  query: Readonly<Record<string, unknown>>,
-  body: Readonly<Record<string, unknown>> | undefined,
-): PageRequest {
+export function parseListingRequest(
+  resource: Resource,
+  segment: string,
+  query: Members,
+  body: Members | undefined,
+): ListingRequest {
+  const companyId = parseCompanyId(segment)
   for (const name in query) checkName(name, 'query parameter')
   if (body !== undefined) for (const name of Object.keys(body)) checkName(name, 'body member')
-  return { page: parseParameter('page', query, body), limit: parseParameter('limit', query, body) }
+  return {
+    resource,
+    companyId,
+    page: parseParameter('page', query, body),
+    limit: parseParameter('limit', query, body),
+  }
+}
+
+/**
+ * The one spelling of what a request asks for: a path and query in which every parameter stands,
+ * in the table's order. Two requests have the same one exactly if they ask for the same.
+ */
+export function canonicalForm(request: ListingRequest): string {
+  const { resource, companyId } = request
+  let form = listingPath(resource).replace('{company_id}', String(companyId))
+  for (const [at, name] of names.entries())
+    form += `${at === 0 ? '?' : '&'}${name}=${request[name]}`
+  return form
+}
+
+/**
+ * How many records stand before the page (contract 3.3), exactly: a page number near 2^53 times its
+ * limit is beyond what a number holds.
+ */
+export function pageOffset({ page, limit }: ListingRequest): number | bigint {
+  const offset = (page - 1) * limit
+  return Number.isSafeInteger(offset) ? offset : BigInt(page - 1) * BigInt(limit)
+}
+
+/** What a parameter takes, in words. */
+export function allowedFor(name: ParameterName): string {
+  return `it takes an integer from ${parameters[name].minimum} to ${parameters[name].maximum}`
+}
+
+function parseCompanyId(segment: string): number {
+  const companyId = positiveDigits.test(segment) ? Number(segment) : NaN
+  if (Number.isSafeInteger(companyId)) return companyId
+  throw invalid('company_id', segment, 'it takes an integer from 1 to 9007199254740991')
 }
 
 function checkName(name: string, kind: string): void {
@@ -66,15 +133,11 @@ function checkName(name: string, kind: string): void {
   throw badRequest(`${JSON.stringify(name.slice(0, 60))} is no known ${kind}; ${advice}`)
 }
 
-function parseParameter(
-  name: keyof PageRequest,
-  query: Readonly<Record<string, unknown>>,
-  body: Readonly<Record<string, unknown>> | undefined,
-): number {
+function parseParameter(name: ParameterName, query: Members, body: Members | undefined): number {
   const inQuery = query[name]
   const inBody = body?.[name]
   if (Array.isArray(inQuery)) {
-    throw badRequest(`${name} is given more than once; ${allowed(name)}`)
+    throw badRequest(`${name} is given more than once; ${allowedFor(name)}`)
   }
   const fromQuery = inQuery === undefined ? undefined : parseValue(name, inQuery)
   const fromBody = inBody === undefined ? undefined : parseValue(name, inBody)
@@ -84,16 +147,12 @@ function parseParameter(
   return fromQuery ?? fromBody ?? parameters[name].default
 }
 
-function parseValue(name: keyof PageRequest, value: unknown): number {
+function parseValue(name: ParameterName, value: unknown): number {
   const { minimum, maximum } = parameters[name]
   const number =
     typeof value === 'number' || (typeof value === 'string' && decimalDigits.test(value))
       ? Number(value)
       : NaN
   if (Number.isSafeInteger(number) && number >= minimum && number <= maximum) return number
-  throw invalid(name, value, allowed(name))
-}
-
-function allowed(name: keyof PageRequest): string {
-  return `it takes an integer from ${parameters[name].minimum} to ${parameters[name].maximum}`
+  throw invalid(name, value, allowedFor(name))
 }

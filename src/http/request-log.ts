@@ -24,8 +24,8 @@ export function logRequest(logger: Logger, request: FastifyRequest, answer: Answ
   const query = url.indexOf('?')
   const path = JSON.stringify(query < 0 ? url : url.slice(0, query))
   const ms = Math.round(answer.ms * 1_000) / 1_000
-  const { resource } = request.routeOptions.config
-  const listing = resource === undefined ? '' : `,"resource":"${resource.name}"`
+  const scope = request.routeOptions.config.endpoint?.scope
+  const listing = scope === undefined ? '' : `,"resource":"${scope}"`
   const name = key === undefined ? '' : `,"key":${JSON.stringify(key.name)}`
   streamOf(logger).write(
     `{"level":30,"time":${Date.now()},"request_id":"${id}","method":"${method}","path":${path},` +

@@ -5,8 +5,6 @@ import type { Logger } from 'pino'
 
 /** What the server puts up with from all connections together. */
 export interface LoadLimits {
-  /** Connections; one more is closed as soon as it is there. */
-  readonly connectionsMax: number
   /** Requests that have come and whose answers are not out. */
   readonly requestsMax: number
   /** How late the event loop may be, in milliseconds, as a mean of the last moments. */
@@ -15,7 +13,6 @@ export interface LoadLimits {
 
 /** The limits that a server has unless it is given others. */
 export const loadLimits: LoadLimits = {
-  connectionsMax: 10_000,
   requestsMax: 2_000,
   delayMsMax: 500,
 }
@@ -31,8 +28,8 @@ const countedMax = 2
 /** A warning stands for all that follows, until so long nothing has been refused. */
 const calmMs = 10_000
 
-/** What is under way. */
-export interface Load {
+/** What is under way: what the HTTP server and the application ask of it. */
+interface Load {
   begin(): void
   end(requests: number): void
   /** Why a request cannot be taken on now; undefined where it can. */

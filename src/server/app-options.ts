@@ -5,6 +5,7 @@ import { listOf, type Settings } from '../config.ts'
 import type { AppOptions } from '../http/app.ts'
 import { createAuthenticate } from '../keys/authenticate.ts'
 import { type Counter, createCounter } from '../limits/counter.ts'
+import { createLoad } from '../limits/load.ts'
 import { createLimit } from '../limits/rate-limit.ts'
 import { type Ask, askCounter, askThrottle } from '../limits/limits-over-ipc.ts'
 import type { SharedWindows } from '../limits/redis-counter.ts'
@@ -44,21 +45,34 @@ export function borrowLimits(settings: Settings, ask: Ask): Limits {
   }
 }
 
+/** What the options of an application are made with, beside the settings. */
+interface ReadyContext {
+  readonly limits: Limits
+  /** Among how many processes of a server its bounds are shared out. */
+  readonly shares: number
+  readonly logger: Logger
+}
+
 /** What the settings say of the application. */
 type ReadyOptions = Pick<
   AppOptions,
-  'authenticate' | 'limitRate' | 'corsOrigins' | 'trustedProxies' | 'cacheBytesMax' | 'limits'
+  | 'authenticate'
+  | 'limitRate'
+  | 'load'
+  | 'corsOrigins'
+  | 'trustedProxies'
+  | 'cacheBytesMax'
+  | 'limits'
 >
 
 /**
  * @param now gives milliseconds since 1970.
- * @param shares is among how many processes of a server its bounds are shared out.
  */
 export function readyOptions(
   settings: Settings,
   store: StoreReader,
   now: () => number,
-  { limits, shares }: { readonly limits: Limits; readonly shares: number },
+  { limits, shares, logger }: ReadyContext,
 ): ReadyOptions {
   const share = (setting: string) => Math.ceil(Number(setting) / shares)
   const { counter, throttle } = limits
@@ -68,11 +82,11 @@ export function readyOptions(
     authenticate: createAuthenticate(store, now, throttle),
     limitRate: createLimit(settings.defaultRate, counter),
     cacheBytesMax: Math.floor((Number(settings.cacheMib) * 1_048_576) / shares),
-    limits: {
-      connectionsMax: share(settings.connectionsMax),
-      requestsMax: share(settings.requestsMax),
-      delayMsMax: Number(settings.delayMsMax),
-    },
+    load: createLoad(
+      { requestsMax: share(settings.requestsMax), delayMsMax: Number(settings.delayMsMax) },
+      logger,
+    ),
+    limits: { connectionsMax: share(settings.connectionsMax) },
     ...(corsOrigins.length > 0 ? { corsOrigins } : {}),
     ...(trustedProxies.length > 0 ? { trustedProxies } : {}),
   }

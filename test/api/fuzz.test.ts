@@ -7,6 +7,7 @@ import { createJudge } from '../../fuzz/judge.ts'
 import { startFuzzed } from '../../fuzz/server.ts'
 import { readAnswer, type Received, WireFault } from '../../fuzz/wire.ts'
 import { createOpenApi } from '../../src/http/docs/openapi.ts'
+import { endpointsOf } from '../../src/http/endpoints/table.ts'
 import { resources } from '../../src/resources/index.ts'
 import type { Document } from '../support/announcement.ts'
 import { failureText } from '../support/make-app.ts'
@@ -41,7 +42,7 @@ function checkFound({ faults, sent, statuses, descriptors }: Found, count: numbe
 }
 
 const { judge, judgeAny } = createJudge(
-  createOpenApi(resources, '0.0.0-test') as unknown as Document,
+  createOpenApi(endpointsOf(resources), '0.0.0-test') as unknown as Document,
 )
 const headers = {
   'x-request-id': 'a',

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { settings } from '../../src/config.ts'
+import { type WireLimits, wireLimits } from '../../src/http/wire/server.ts'
 import { type LoadLimits, loadLimits } from '../../src/limits/load.ts'
 import { rights } from '../../src/resources/rights.ts'
 import { checkFailure, checkPage, expectedBody, makeApp, pathOf } from '../support/make-app.ts'
@@ -17,7 +18,7 @@ const path = pathOf(rights, 1)
 const whole = expectedBody({ resource: rights, all })
 
 /** A listening application whose store answers only when the gate is open. */
-async function listen(t: TestContext, limits: Partial<LoadLimits>) {
+async function listen(t: TestContext, limits: Partial<LoadLimits & WireLimits>) {
   const { promise: gate, resolve: open } = Promise.withResolvers<undefined>()
   const made = await makeApp(t, {
     records,
@@ -114,5 +115,6 @@ test('the settings have the usual limits for defaults', () => {
   const defaults = [connectionsMax, requestsMax, delayMsMax].map((setting) =>
     Number(setting.default),
   )
-  assert.deepEqual(defaults, Object.values(loadLimits))
+  const limits = [wireLimits.connectionsMax, loadLimits.requestsMax, loadLimits.delayMsMax]
+  assert.deepEqual(defaults, limits)
 })

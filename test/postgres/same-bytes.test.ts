@@ -8,6 +8,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { pino } from 'pino'
 import { buildApp } from '../../src/http/app.ts'
+import { createLoad, loadLimits } from '../../src/limits/load.ts'
 import type { ImportReport } from '../../src/import/import-files.ts'
 import type { KeyRecord } from '../../src/store/store.ts'
 import { changeResource, resources } from '../../src/resources/index.ts'
@@ -47,12 +48,14 @@ async function askOver(t: Scope, db: string): Promise<Ask> {
     ...{ id: 1, name: 'x', hint: 'x', createdAt: 0 },
     ...{ scopes: undefined, expiresAt: undefined, revokedAt: undefined, rate: undefined },
   }
+  const logger = pino({ level: 'silent' })
   const app = buildApp({
     store,
     resources,
     authenticate: () => key,
+    load: createLoad({ ...loadLimits, delayMsMax: Number.MAX_VALUE }, logger),
     cacheBytesMax: 0,
-    logger: pino({ level: 'silent' }),
+    logger,
     version: '0.0.0-test',
   })
   t.after(async () => {

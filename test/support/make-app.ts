@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import { buildApp } from '../../src/http/app.ts'
-import type { LoadLimits } from '../../src/limits/load.ts'
+import { createLoad, type LoadLimits, loadLimits } from '../../src/limits/load.ts'
 import type { WireLimits } from '../../src/http/wire/server.ts'
 import { createAuthenticate } from '../../src/keys/authenticate.ts'
 import { createCounter } from '../../src/limits/counter.ts'
@@ -84,16 +84,18 @@ export async function makeApp(scope: Scope, options: MakeAppOptions = {}): Promi
   const { badKeyRate, clock = () => performance.now() } = options
   const throttle = badKeyRate && createThrottle(badKeyRate, clock)
   const lines: string[] = []
+  const logger = pino({ base: null }, { write: (line) => void lines.push(line) })
   const app = buildApp({
     store: reader,
     resources,
     authenticate: createAuthenticate(reader, now, throttle),
     limitRate: createLimit(options.defaultRate ?? 'none', createCounter(clock)),
     cacheBytesMax: options.cacheBytesMax ?? 1_048_576,
-    logger: pino({ base: null }, { write: (line) => void lines.push(line) }),
+    logger,
     version: '0.0.0-test',
     // A test that loads a store in its own process is late, and no overload.
-    limits: { delayMsMax: Number.MAX_VALUE, ...options.limits },
+    load: createLoad({ ...loadLimits, delayMsMax: Number.MAX_VALUE, ...options.limits }, logger),
+    ...(options.limits === undefined ? {} : { limits: options.limits }),
     ...(options.trustedProxies === undefined ? {} : { trustedProxies: options.trustedProxies }),
     ...(options.corsOrigins === undefined ? {} : { corsOrigins: options.corsOrigins }),
   })

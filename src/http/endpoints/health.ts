@@ -1,37 +1,63 @@
-// For load balancers and supervisors: does the process live, and does the store answer?
+// For load balancers and supervisors: does the process live, and does the store answer? Neither
+// check needs a key, and neither tells anything of the data.
 
-import type { FastifyInstance } from 'fastify'
-import type { StoreReader } from '../../store/store.ts'
-import { unavailable } from '../errors.ts'
+import type { FastifyReply } from 'fastify'
+import { type FailureStatus, unavailable } from '../errors.ts'
+import { type Endpoint, type Operation, readMethods } from './endpoint.ts'
 
-export const healthPaths = { live: '/healthz', ready: '/readyz' } as const
+/** What HTTP itself asks for, and what the checks are there to say. */
+const failures: readonly FailureStatus[] = [400, 405, 408, 413, 417, 431, 503, 505]
 
-/** Whether it is one of the checks, which are answered however much there is to do. */
-export function isHealthPath(url: string): boolean {
-  return url === healthPaths.live || url === healthPaths.ready
+const live: Endpoint = {
+  path: '/healthz',
+  methods: readMethods,
+  scope: undefined,
+  isAlwaysAnswered: true,
+  operation: describe('live', 'The process lives'),
+  createHandler: () => (_request, reply) => sendOk(reply),
 }
 
-/**
- * Adds the two checks; neither needs a key, and neither tells anything of the data. A server that
- * drains lives, but is not ready: whoever watches sends its requests elsewhere.
- */
-export function addHealth(
-  app: FastifyInstance,
-  store: StoreReader,
-  stop: { readonly isDraining: boolean },
-): void {
-  app.get(healthPaths.live, (_request, reply) => sendOk(reply))
-  app.get(healthPaths.ready, async (_request, reply) => {
-    if (stop.isDraining) throw unavailable()
-    try {
-      await store.ping()
-    } catch (error) {
-      throw unavailable(error)
-    }
-    return sendOk(reply)
-  })
+/** A draining server lives, but is not ready: its clients should send requests elsewhere. */
+const ready: Endpoint = {
+  path: '/readyz',
+  methods: readMethods,
+  scope: undefined,
+  isAlwaysAnswered: true,
+  operation: describe('ready', 'The store answers'),
+  createHandler:
+    ({ store, isDraining }) =>
+    async (_request, reply) => {
+      if (isDraining()) throw unavailable()
+      try {
+        await store.ping()
+      } catch (error) {
+        throw unavailable(error)
+      }
+      return sendOk(reply)
+    },
 }
 
-function sendOk(reply: { header(name: string, value: string): { send(body: unknown): unknown } }) {
+export const healthChecks: readonly Endpoint[] = [live, ready]
+
+function describe(name: string, summary: string): Operation {
+  return {
+    id: `health_${name}`,
+    tag: 'health',
+    summary,
+    description: `${summary}: 200. Needs no key.`,
+    parameters: [],
+    answers: {
+      200: {
+        description: summary,
+        headers: ['X-Request-Id'],
+        schema: 'Ok',
+        example: { name: 'ok', value: { ok: true } },
+      },
+    },
+    failures,
+  }
+}
+
+function sendOk(reply: FastifyReply): FastifyReply {
   return reply.header('cache-control', 'no-store').send({ ok: true })
 }

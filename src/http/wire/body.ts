@@ -4,18 +4,9 @@
 // documented client sends `Content-Type: application/json` with none: that must cost nothing.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { badRequest, statusError } from '../errors.ts'
-
-/** The largest body, in bytes. */
-const bodyBytesMax = 16_384
+import { badRequest, bodyBytesMax, statusError } from '../errors.ts'
 
 const jsonType = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i
-
-/** Whether a request has a body (RFC 9112 section 6.3). */
-export function hasBody({ headers }: IncomingMessage): boolean {
-  const length = headers['content-length']
-  return headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0')
-}
 
 /**
  * The JSON object in a request's body; undefined for a body of no bytes.

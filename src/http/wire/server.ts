@@ -8,8 +8,7 @@ import {
   type ServerResponse,
 } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { type Load, type LoadLimits, loadLimits } from '../../limits/load.ts'
-import { headersMax } from './faults.ts'
+import { type ApiError, badRequest, headersMax, statusError } from '../errors.ts'
 
 /** What a connection has been through. */
 interface Connection {
@@ -35,8 +34,21 @@ interface Waiting {
   readonly handOn: () => void
 }
 
+/** How much is under way, as the server counts it, and when that is too much. */
+export interface Load {
+  begin(): void
+  end(requests: number): void
+  /** Why a request cannot be taken on now; undefined where it can. */
+  excess(): string | undefined
+  /** Logs that something is refused, once for many. */
+  warn(reason: string): void
+  close(): void
+}
+
 /** What the server puts up with from one connection; times in milliseconds. */
-export interface WireLimits extends Pick<LoadLimits, 'connectionsMax'> {
+export interface WireLimits {
+  /** Connections; one more is closed as soon as it is there. */
+  readonly connectionsMax: number
   /** Requests on a connection that wait for their answers; one more, and it is cut off. */
   readonly unansweredMax: number
   /** How long the head of a request may take to arrive. */
@@ -59,7 +71,7 @@ export const wireLimits: WireLimits = {
   restMs: 65_000,
   standstillMs: 15_000,
   checkMs: 1_000,
-  connectionsMax: loadLimits.connectionsMax,
+  connectionsMax: 10_000,
 }
 
 /**
@@ -203,4 +215,57 @@ function runIfQuiet(connection: Connection): void {
   const work = connection.onQuiet
   connection.onQuiet = undefined
   work?.()
+}
+
+const closing = { connection: 'close' }
+const targetPattern = /^[\x21-\x7e]+$/
+
+/**
+ * The refusal of a request that is not sound HTTP/1.0 or 1.1; undefined for a sound one. It stands
+ * before everything else, the look at the key included: 100 to 200 ns.
+ */
+export function findWireFault(request: IncomingMessage): ApiError | undefined {
+  const { httpVersion, url, rawHeaders } = request
+  if (httpVersion !== '1.1' && httpVersion !== '1.0') return findVersionFault(httpVersion)
+  if (rawHeaders.length > headersMax * 2) return statusError(431, closing)
+  if (!targetPattern.test(url ?? '')) return fault('The target has a character that it may not')
+  let hosts = 0
+  let authorizations = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] ?? ''
+    // Most names differ in length from all of these; then their case need not be looked at.
+    if (name.length === 4) hosts += isNamed(name, 'host')
+    else if (name.length === 13) authorizations += isNamed(name, 'authorization')
+    else if (name.length === 17 && isNamed(name, 'transfer-encoding')) {
+      if (!isChunked(rawHeaders[at + 1]) || httpVersion === '1.0') {
+        return fault('Transfer-Encoding must be chunked, or absent')
+      }
+    }
+  }
+  // RFC 9112 section 3.2.
+  if (hosts === 0 && httpVersion === '1.1') return fault('The request has no Host')
+  if (hosts > 1) return fault('The request has more than one Host')
+  if (authorizations > 1) return fault('The request has more than one Authorization')
+  // RFC 9110 section 10.1.1; HTTP/1.0 knows no expectations.
+  const { expect } = request.headers
+  const isMet = expect === undefined || httpVersion === '1.0' || /^100-continue$/i.test(expect)
+  return isMet ? undefined : statusError(417, closing)
+}
+
+/** `GET /x` without a version is read as HTTP/0.9; HTTP/2.0 has another form altogether. */
+function findVersionFault(httpVersion: string): ApiError {
+  return httpVersion === '0.9' ? fault('The request has no version') : statusError(505, closing)
+}
+
+function fault(message: string): ApiError {
+  return badRequest(message, closing)
+}
+
+function isNamed(given: string, name: string): number {
+  return given === name || given.toLowerCase() === name ? 1 : 0
+}
+
+/** RFC 9112 section 6.1: any other coding, and any second one, is refused. */
+function isChunked(coding: string | undefined): boolean {
+  return coding?.toLowerCase() === 'chunked'
 }

@@ -1,0 +1,194 @@
+// The shared parts of the OpenAPI document: parameters, headers, schemas and failures, by name.
+
+import { STATUS_CODES } from 'node:http'
+import type { JsonSchema } from '../../resources/field.ts'
+import { type FailureDescription, failures } from '../errors.ts'
+import { parameters } from '../listing-request.ts'
+
+type Components = Readonly<Record<string, JsonSchema>>
+
+const companySchema = {
+  type: 'integer',
+  format: 'int64',
+  minimum: 1,
+  maximum: Number.MAX_SAFE_INTEGER,
+}
+/** The schema of a count. */
+export const countSchema = { ...companySchema, minimum: 0 }
+const shortText = { type: 'string', maxLength: 1_024 }
+
+/** The headers that a 200 and a 304 have in common (contract section 5). */
+export const validatorHeaders = ['ETag', 'Cache-Control', 'Vary', 'Data-Version', 'Last-Modified']
+/** On every answer to a key that has a limit, but for what is answered before it is known. */
+export const rateHeaders = ['RateLimit', 'RateLimit-Policy']
+
+/** A reference to a component. */
+export function ref(kind: string, name: string): JsonSchema {
+  return { $ref: `#/components/${kind}/${name}` }
+}
+
+/** A reference to a schema. */
+export function schemaRef(name: string): JsonSchema {
+  return ref('schemas', name)
+}
+
+/** References to headers, by their names. */
+export function headerRefs(names: readonly string[]): Components {
+  return Object.fromEntries(names.map((name) => [name, ref('headers', name)]))
+}
+
+const paging = Object.entries(parameters).map(([name, parameter]) => [
+  name,
+  {
+    name,
+    in: 'query',
+    description: parameter.description,
+    schema: {
+      type: 'integer',
+      format: 'int64',
+      minimum: parameter.minimum,
+      maximum: parameter.maximum,
+      default: parameter.default,
+    },
+    example: parameter.default,
+  },
+])
+
+export const parameterComponents: Components = {
+  company_id: {
+    name: 'company_id',
+    in: 'path',
+    required: true,
+    description: 'Unique identifier of the company',
+    schema: companySchema,
+    example: 1,
+  },
+  ...(Object.fromEntries(paging) as Components),
+  'If-None-Match': requestHeader(
+    'If-None-Match',
+    'The `ETag` of an earlier answer: 304 while nothing has changed',
+    'W/"5f2e-12-q83vEjRWeJA0"',
+  ),
+  'X-Request-Id': requestHeader(
+    'X-Request-Id',
+    'An id of your own for this request, at most 64 characters of `[A-Za-z0-9._-]`',
+    'order-4711',
+  ),
+}
+
+function requestHeader(name: string, description: string, example: string): JsonSchema {
+  // An example of the parameter itself would be filled in, and sent, by the reference page.
+  return { name, in: 'header', description, schema: { ...shortText, examples: [example] } }
+}
+
+export const headerComponents: Components = {
+  'X-Request-Id': responseHeader('The id of this request, yours if you gave one', 'order-4711'),
+  Link: responseHeader(
+    'The `first`, `prev`, `next` and `last` page (RFC 8288)',
+    '</api/v1/companies/1/rights?page=2&limit=100>; rel="next"',
+  ),
+  ETag: responseHeader('Changes when this listing changes', 'W/"5f2e-12-q83vEjRWeJA0"'),
+  'Cache-Control': responseHeader('Keep it, but ask before using it', 'private, no-cache'),
+  Vary: responseHeader('What else the answer depends on', 'Accept-Encoding'),
+  'Data-Version': {
+    description: "The registry's version that the answer was read from",
+    schema: countSchema,
+    example: 12,
+  },
+  'Last-Modified': responseHeader(
+    'When this listing last changed',
+    'Tue, 17 Jan 2023 16:03:05 GMT',
+  ),
+  Allow: responseHeader('The methods that the path takes', 'GET, HEAD'),
+  RateLimit: responseHeader(
+    'Where the key has a limit: `r` more requests within the next `t` seconds',
+    '"default";r=50;t=30',
+  ),
+  'RateLimit-Policy': responseHeader(
+    'Where the key has a limit: `q` requests in a window of `w` seconds',
+    '"default";q=600;w=300',
+  ),
+  'Retry-After': {
+    description: 'After how many seconds to try again',
+    schema: { type: 'integer', format: 'int32', minimum: 0, maximum: 86_400 },
+    example: 5,
+  },
+}
+
+function responseHeader(description: string, example: string): JsonSchema {
+  return { description, schema: shortText, example }
+}
+
+/** Schemas that no single endpoint brings. */
+export const sharedSchemas: Components = {
+  Meta: {
+    type: 'object',
+    description: 'How many records of the listing are of one kind of change',
+    properties: {
+      type: {
+        type: 'string',
+        maxLength: 65_536,
+        description: 'Kind of change',
+        examples: ['address'],
+      },
+      count: {
+        ...countSchema,
+        minimum: 1,
+        description: 'Number of events of that kind',
+        examples: [3],
+      },
+    },
+    required: ['type', 'count'],
+    additionalProperties: false,
+  },
+  Failure: {
+    type: 'object',
+    description: 'Why the request was not answered',
+    properties: {
+      ok: { const: false },
+      error: {
+        type: 'object',
+        properties: {
+          code: { type: 'integer', format: 'int32', minimum: 400, maximum: 599 },
+          message: shortText,
+        },
+        required: ['code', 'message'],
+        additionalProperties: false,
+      },
+    },
+    required: ['ok', 'error'],
+    additionalProperties: false,
+  },
+  Ok: {
+    type: 'object',
+    description: 'All is well',
+    properties: { ok: { type: 'boolean', const: true } },
+    required: ['ok'],
+    additionalProperties: false,
+  },
+}
+
+/** The answer of each failure, as `Error` and its status. */
+export function failureComponents(): Components {
+  const described: readonly [string, FailureDescription][] = Object.entries(failures)
+  const responses = described.map(([status, failure]) => {
+    const headers = [
+      'X-Request-Id',
+      ...(failure.isBeforeTheKey === true ? [] : rateHeaders),
+      ...(failure.headers ?? []),
+    ]
+    const message = failure.example ?? STATUS_CODES[status]
+    const value = { ok: false, error: { code: Number(status), message } }
+    return [
+      `Error${status}`,
+      {
+        description: failure.when,
+        headers: headerRefs(headers),
+        content: {
+          'application/json': { schema: schemaRef('Failure'), examples: { failure: { value } } },
+        },
+      },
+    ]
+  })
+  return Object.fromEntries(responses) as Components
+}

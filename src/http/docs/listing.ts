@@ -1,0 +1,88 @@
+// What the OpenAPI document says of a listing: derived from its resource's declaration.
+
+import type { JsonSchema } from '../../resources/field.ts'
+import { exampleRecord, recordSchema, type Resource } from '../../resources/resource.ts'
+import type { Operation } from '../endpoints/endpoint.ts'
+import { failureStatuses } from '../errors.ts'
+import { parameters } from '../listing-request.ts'
+import { countSchema, rateHeaders, schemaRef, validatorHeaders } from './components.ts'
+
+/** The description of a resource's endpoint. */
+export function describeListing(resource: Resource): Operation {
+  const name = schemaName(resource)
+  return {
+    id: `list_${resource.name}`,
+    tag: 'listings',
+    summary: `${resource.title}s of a company`,
+    description: `${resource.description} Ordered by ${orderInWords(resource)}.`,
+    parameters: ['company_id', ...Object.keys(parameters), 'If-None-Match', 'X-Request-Id'],
+    answers: {
+      200: {
+        description: 'A page of the listing',
+        headers: ['X-Request-Id', 'Link', ...validatorHeaders, ...rateHeaders],
+        schema: `${name}Page`,
+        example: { name: 'page', summary: 'One record', value: examplePage(resource) },
+      },
+      304: {
+        description: 'The page is still what the tag in If-None-Match says',
+        headers: ['X-Request-Id', ...validatorHeaders, ...rateHeaders],
+      },
+    },
+    failures: failureStatuses,
+    schemas: { [name]: recordSchema(resource), [`${name}Page`]: pageSchema(resource) },
+  }
+}
+
+function schemaName({ name }: Resource): string {
+  return name.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())
+}
+
+function orderInWords({ order }: Resource): string {
+  const { by, direction } = order
+  return by === 'id' ? `\`id\`, ${direction}` : `\`${by}\`, then \`id\`, both ${direction}`
+}
+
+function pageSchema(resource: Resource): JsonSchema {
+  const properties = {
+    ok: { type: 'boolean', const: true },
+    [resource.name]: {
+      type: 'array',
+      maxItems: parameters.limit.maximum,
+      items: schemaRef(schemaName(resource)),
+    },
+    ...(resource.metaOf === undefined
+      ? {}
+      : { meta: { type: 'array', maxItems: 1_000_000, items: schemaRef('Meta') } }),
+    total: { ...countSchema, description: 'Records of this kind that the company has' },
+    pagination_total: { ...countSchema, description: 'Records that the request pages over' },
+    pagination_offset: {
+      type: 'integer',
+      format: 'int64',
+      minimum: 0,
+      // Of the last page that can be asked for, at the largest limit.
+      maximum: (parameters.page.maximum - 1) * parameters.limit.maximum,
+      description: 'Records that stand before the first one of this page',
+    },
+  }
+  return {
+    type: 'object',
+    description: `A page of ${resource.name}`,
+    properties,
+    required: Object.keys(properties),
+    additionalProperties: false,
+  }
+}
+
+function examplePage(resource: Resource): JsonSchema {
+  const record = exampleRecord(resource)
+  const meta =
+    resource.metaOf === undefined ? {} : { meta: [{ type: record[resource.metaOf], count: 1 }] }
+  return {
+    ok: true,
+    [resource.name]: [record],
+    ...meta,
+    total: 1,
+    pagination_total: 1,
+    pagination_offset: 0,
+  }
+}

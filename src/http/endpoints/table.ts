@@ -1,0 +1,12 @@
+// The table of all endpoints.
+
+import type { Resource } from '../../resources/resource.ts'
+import type { Endpoint } from './endpoint.ts'
+import { documents } from './documents.ts'
+import { healthChecks } from './health.ts'
+import { listing } from './listing.ts'
+
+/** Every endpoint of a service with these resources. */
+export function endpointsOf(resources: readonly Resource[]): readonly Endpoint[] {
+  return [...resources.map(listing), ...healthChecks, ...documents]
+}

@@ -1,0 +1,84 @@
+// A request is one value with one canonical form, from which cache key, tag and links are made.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import {
+  canonicalForm,
+  type ListingRequest,
+  parameters,
+  parseListingRequest,
+} from '../../src/http/listing-request.ts'
+import { entityTag } from '../../src/http/page.ts'
+import { resources } from '../../src/resources/index.ts'
+
+const head = { total: 1, version: 7, changedAt: 0, dataVersion: 9 }
+const tagOf = (request: ListingRequest) => entityTag('store', head, canonicalForm(request))
+
+/** Few values of each, so that two requests are often alike in all but one. */
+const request: fc.Arbitrary<ListingRequest> = fc.record(
+  {
+    resource: fc.constantFrom(...resources),
+    companyId: fc.oneof(fc.constantFrom(1, 11, 111), fc.integer({ min: 1 })),
+    page: fc.oneof(fc.constantFrom(1, 2, 11), fc.integer({ min: 1 })),
+    limit: fc.constantFrom(1, 10, 11, 100, 1_000),
+  },
+  { noNullPrototype: true },
+)
+
+/** Where a parameter stands, and how: absent only where it has its default. */
+const spelling = fc.constantFrom('query', 'padded', 'text', 'number', 'both', 'absent')
+
+function spell(asked: ListingRequest, how: Readonly<Record<keyof typeof parameters, string>>) {
+  const query: Record<string, unknown> = {}
+  const body: Record<string, unknown> = {}
+  for (const name of Object.keys(parameters) as (keyof typeof parameters)[]) {
+    const value = asked[name]
+    const isDefault = value === parameters[name].default
+    const way = how[name] === 'absent' && !isDefault ? 'query' : how[name]
+    if (way === 'query' || way === 'both') query[name] = String(value)
+    if (way === 'padded') query[name] = `0${value}`
+    if (way === 'text') body[name] = String(value)
+    if (way === 'number' || way === 'both') body[name] = value
+  }
+  const members = Object.keys(body).length === 0 ? undefined : body
+  return parseListingRequest(asked.resource, String(asked.companyId), query, members)
+}
+
+test('all spellings of one request have one canonical form and one tag', () => {
+  const how = fc.record({ page: spelling, limit: spelling })
+  fc.assert(
+    fc.property(request, how, how, (asked, one, other) => {
+      const [first, second] = [spell(asked, one), spell(asked, other)]
+      assert.deepEqual(first, asked)
+      assert.equal(canonicalForm(first), canonicalForm(second))
+      assert.equal(tagOf(first), tagOf(second))
+    }),
+    { numRuns: 2_000 },
+  )
+})
+
+test('two requests that differ share neither canonical form nor tag', () => {
+  fc.assert(
+    fc.property(request, request, fc.constantFrom('resource', 'companyId', 'page', 'limit'), alone),
+    { numRuns: 2_000 },
+  )
+  function alone(one: ListingRequest, other: ListingRequest, name: keyof ListingRequest) {
+    // Alike in all but one member, which is the hardest case.
+    const near: ListingRequest = { ...one, [name]: other[name] }
+    fc.pre(one[name] !== other[name])
+    assert.notEqual(canonicalForm(one), canonicalForm(near))
+    assert.notEqual(tagOf(one), tagOf(near))
+  }
+})
+
+test('a canonical form, asked for as it stands, is the same request', () => {
+  fc.assert(
+    fc.property(request, (asked) => {
+      const { pathname, searchParams } = new URL(canonicalForm(asked), 'http://localhost')
+      const segment = pathname.split('/')[4] ?? ''
+      const query = Object.fromEntries(searchParams)
+      assert.deepEqual(parseListingRequest(asked.resource, segment, query, undefined), asked)
+    }),
+  )
+})
