@@ -2,7 +2,16 @@ import js from '@eslint/js'
 import tseslint from 'typescript-eslint'
 
 /** The layers of src/: none imports one of its own rank or above. */
-const ranks = { resources: 0, demo: 0, store: 1, http: 2, import: 2, keys: 2, cli: 3 }
+const order = [
+  ['resources', 'demo'],
+  ['store'],
+  ['http', 'import', 'keys', 'limits'],
+  ['server'],
+  ['cli'],
+]
+const ranks = Object.fromEntries(
+  order.flatMap((peers, rank) => peers.map((layer) => [layer, rank])),
+)
 const layers = Object.keys(ranks)
 
 const layerRules = layers
@@ -18,7 +27,8 @@ const layerRules = layers
               group: layers
                 .filter((other) => other !== layer && ranks[other] >= ranks[layer])
                 .map((other) => `**/${other}/**`),
-              message: 'cli → { http, import, keys } → store → resources; see ARCHITECTURE.md',
+              message:
+                'cli → server → { http, import, keys, limits } → store → resources; see ARCHITECTURE.md',
             },
           ],
         },

@@ -31,7 +31,7 @@ import type { StoreWriter } from '../store/store.ts'
 import type { Command, CommandContext } from './command.ts'
 import { issueKey } from './keys.ts'
 import { createProgress } from './progress.ts'
-import { type RunningServer, startServer, untilStopped } from './serve.ts'
+import { type RunningServer, startServer, untilStopped } from '../server/server.ts'
 import { waitInTurn } from './waiting.ts'
 
 const defaultDb = 'demo/registry.db'

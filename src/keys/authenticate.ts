@@ -3,11 +3,18 @@
 import { LRUCache } from 'lru-cache'
 import type { Awaitable, KeyRecord, StoreReader } from '../store/store.ts'
 import { hashKey, isWellFormedKey } from './key.ts'
-import type { Throttle } from '../limits/throttle.ts'
 
 /** Who asks; a connection that has just gone has no address. */
 export interface Client {
   readonly ip: string | undefined
+}
+
+/** Counts failed attempts by address; times are in seconds. */
+interface Throttle {
+  /** How long an address has to wait; undefined where it may try. */
+  waitOf(address: string | undefined): Awaitable<number | undefined>
+  /** Counts a failed attempt; gives how long the address has to wait, if that was one too many. */
+  fail(address: string | undefined): Awaitable<number | undefined>
 }
 
 /** Too many attempts have failed: nothing is looked at for so many seconds. */

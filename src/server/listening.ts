@@ -3,7 +3,7 @@
 import type { AddressInfo } from 'node:net'
 import type { Settings } from '../config.ts'
 import { OperatorError } from '../operator-error.ts'
-import type { CommandContext } from '../cli/command.ts'
+import type { ServerContext } from './server.ts'
 
 /** The URL of a listening server's address, such as `http://127.0.0.1:8080`. */
 export function urlOf(bound: AddressInfo | string | null): string {
@@ -23,7 +23,7 @@ export function sharing({ reusePort }: Settings): { reusePort?: true } {
 /** What `listen` is told: a socket that was handed to us, or an address. */
 export function listenOptions(
   settings: Settings,
-  environment: CommandContext['environment'],
+  environment: ServerContext['environment'],
 ): { host: string; port: number; reusePort?: true } | { host: string; fd: number } {
   const { host } = settings
   if (hasHandedSocket(environment)) return { host: '127.0.0.1', fd: handedDescriptor }
@@ -37,7 +37,7 @@ const handedDescriptor = 3
  * Whether systemd, or whoever else started us, holds the listening socket and hands it to each
  * server in turn: it stays open from one to the next, and whoever connects meanwhile waits.
  */
-export function hasHandedSocket(environment: CommandContext['environment']): boolean {
+export function hasHandedSocket(environment: ServerContext['environment']): boolean {
   return environment['LISTEN_PID'] === String(process.pid) && environment['LISTEN_FDS'] === '1'
 }
 

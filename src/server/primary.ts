@@ -7,7 +7,7 @@ import { resources } from '../resources/index.ts'
 import { answerLimits } from '../limits/limits-over-ipc.ts'
 import { describeStore, openStoreReader } from '../store/open-store.ts'
 import { keepLimits } from './app-options.ts'
-import type { CommandContext } from '../cli/command.ts'
+import type { ServerContext } from './server.ts'
 import { createLog, type Log } from './log.ts'
 import { isMeasured, listenForMetrics } from './metrics-listener.ts'
 import { createTeam, type Team } from './worker-pool.ts'
@@ -23,7 +23,7 @@ const graceMs = 5_000
  */
 export async function runPrimary(
   settings: Settings,
-  context: CommandContext,
+  context: ServerContext,
   count: number,
 ): Promise<number> {
   // What is wrong with the store is told once, not by each worker.

@@ -3,11 +3,10 @@
 import cluster from 'node:cluster'
 import type { Settings } from '../config.ts'
 import { type Channel, connectPeer } from './ipc.ts'
-import type { CommandContext } from '../cli/command.ts'
-import { startServer, untilStopped } from '../cli/serve.ts'
+import { type ServerContext, startServer, untilStopped } from './server.ts'
 
 /** Serves until the primary, or a signal, says to stop. */
-export async function runWorker(settings: Settings, context: CommandContext): Promise<number> {
+export async function runWorker(settings: Settings, context: ServerContext): Promise<number> {
   const told = new AbortController()
   let readMetrics: () => unknown = () => []
   const primary = connectPeer(process as unknown as Channel, {

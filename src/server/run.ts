@@ -1,0 +1,39 @@
+// What `serve` runs: one server, or a primary with workers, until a signal stops it.
+
+import cluster from 'node:cluster'
+import { type Settings, UsageError } from '../config.ts'
+import { describeStore } from '../store/open-store.ts'
+import { hasHandedSocket } from './listening.ts'
+import { type ServerContext, startServer, untilStopped, workerCount } from './server.ts'
+
+/**
+ * Serves until the signal.
+ *
+ * @returns the exit code.
+ * @throws UsageError where two settings do not go together, OperatorError where the store cannot be
+ *   opened or the address not be listened on.
+ */
+export async function runServer(settings: Settings, context: ServerContext): Promise<number> {
+  if (cluster.isWorker) return (await import('./worker.ts')).runWorker(settings, context)
+  const count = workerCount(settings)
+  if (count > 1) {
+    checkWorkers(count, settings, context)
+    return (await import('./primary.ts')).runPrimary(settings, context, count)
+  }
+  const server = await startServer(settings, context)
+  const { url, metrics, log } = server
+  const db = describeStore(settings.db)
+  log.logger.info({ url, db, metrics_url: metrics?.url }, 'listening')
+  await untilStopped(server, settings, context.signal)
+  return 0
+}
+
+function checkWorkers(count: number, settings: Settings, { environment }: ServerContext): void {
+  // A primary closes its listener where no worker is left; this one it could not open again.
+  if (hasHandedSocket(environment)) {
+    throw new UsageError(`--workers is ${count}; a socket that systemd holds takes one process`)
+  }
+  if (settings.reusePort === 'yes' && settings.port === '0') {
+    throw new UsageError('--port is 0; with --reuse-port yes, several workers need to know theirs')
+  }
+}

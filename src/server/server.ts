@@ -1,0 +1,145 @@
+// A running server: an application that listens, with its store, its log and what it counts.
+
+import { once } from 'node:events'
+import { availableParallelism } from 'node:os'
+import type { FastifyInstance } from 'fastify'
+import type { Settings } from '../config.ts'
+import { buildApp } from '../http/app.ts'
+import type { Metrics } from '../http/metrics.ts'
+import type { Ask } from '../limits/limits-over-ipc.ts'
+import { resources } from '../resources/index.ts'
+import { openStoreReader } from '../store/open-store.ts'
+import type { StoreReader } from '../store/store.ts'
+import { borrowLimits, keepLimits, readyOptions } from './app-options.ts'
+import { explainListenError, listenOptions, urlOf } from './listening.ts'
+import { createLog, type Log } from './log.ts'
+import { keepUsage, lendUsage, type Usage } from './metering.ts'
+import { isMeasured, listenForMetrics, type MetricsListener } from './metrics-listener.ts'
+import { programVersion } from './program-version.ts'
+import { stopServing } from './stopping.ts'
+import { timeStore } from './time-store.ts'
+
+/** What a server uses of its process. */
+export interface ServerContext {
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly stdout: NodeJS.WriteStream
+  /** Aborted by the first SIGINT or SIGTERM. */
+  readonly signal: AbortSignal
+  /** Gives milliseconds since 1970. */
+  readonly now: () => number
+}
+
+/** A server that listens. */
+export interface RunningServer {
+  readonly app: FastifyInstance
+  readonly store: StoreReader
+  readonly log: Log
+  /** Where it can be reached, such as `http://127.0.0.1:8080`. */
+  readonly url: string
+  readonly metrics: MetricsListener | undefined
+  /** What is counted; undefined where metrics are off. */
+  readonly counts: Metrics | undefined
+  /** Undefined where uses of keys are not counted. */
+  readonly usage: Usage | undefined
+}
+
+/** How many processes are to answer requests. */
+export function workerCount({ workers }: Settings): number {
+  return workers === 'auto' ? availableParallelism() : Number(workers)
+}
+
+/**
+ * Starts serving; as a worker, with its share of the cache, and no listener for metrics.
+ *
+ * @param primary answers a worker what has to be one for all; undefined for a server alone.
+ *
+ * @throws OperatorError where the store cannot be opened or the address not be listened on.
+ */
+export async function startServer(
+  settings: Settings,
+  { environment, stdout, now }: ServerContext,
+  primary?: Ask,
+): Promise<RunningServer> {
+  const isWorker = primary !== undefined
+  const opened = await openStoreReader(settings.db, resources, servingBounds(settings, isWorker))
+  const log = await createLog(settings, stdout, isWorker)
+  const counts = isMeasured(settings) ? await measure(opened) : undefined
+  const store = counts === undefined ? opened : timeStore(opened, counts)
+  const limits = isWorker
+    ? borrowLimits(settings, primary)
+    : await keepLimits(settings, store.storeId, log.logger)
+  const usage = isWorker
+    ? lendUsage(settings, primary, now)
+    : keepUsage(settings, store.storeId, log.logger, now)
+  const app = buildApp({
+    store,
+    resources,
+    logger: log.logger,
+    metrics: counts,
+    countUse: usage?.count,
+    version: programVersion(),
+    ...readyOptions(settings, store, now, {
+      limits,
+      shares: isWorker ? workerCount(settings) : 1,
+      logger: log.logger,
+    }),
+  })
+  app.addHook('onClose', limits.close)
+  const { logger } = log
+  try {
+    await listen(app, settings, environment)
+    const metrics =
+      counts && !isWorker ? await listenForMetrics(settings, counts.registry, logger) : undefined
+    return { app, store, log, url: urlOf(app.server.address()), metrics, counts, usage }
+  } catch (error) {
+    await app.close()
+    await store.close()
+    throw error
+  }
+}
+
+/** What may be asked of a database's server; workers share its connections among them. */
+function servingBounds(settings: Settings, isWorker: boolean) {
+  const shares = isWorker ? workerCount(settings) : 1
+  return {
+    pool: Math.max(1, Math.floor(Number(settings.pool) / shares)),
+    waitMs: Number(settings.waitMs),
+    statementMs: Number(settings.statementMs),
+  }
+}
+
+/** Loads what metrics need only where metrics are on. */
+async function measure(store: StoreReader): Promise<Metrics> {
+  const { createMetrics } = await import('../http/metrics.ts')
+  const lastImports = async () => store.lastImports()
+  return createMetrics({ resources, version: programVersion(), lastImports })
+}
+
+async function listen(
+  app: FastifyInstance,
+  settings: Settings,
+  environment: ServerContext['environment'],
+): Promise<void> {
+  try {
+    await app.listen(listenOptions(settings, environment))
+  } catch (error) {
+    throw explainListenError(error, settings)
+  }
+}
+
+/** Waits for the signal, and stops. */
+export async function untilStopped(
+  server: RunningServer,
+  settings: Settings,
+  signal: AbortSignal,
+): Promise<void> {
+  if (!signal.aborted) await once(signal, 'abort')
+  const { logger } = server.log
+  logger.info({ signal: String(signal.reason) }, 'stopping')
+  await stopServing(server.app, Number(settings.stopSeconds) * 1_000)
+  await server.metrics?.close()
+  await server.usage?.close()
+  await server.store.close()
+  logger.info('stopped')
+  server.log.flush()
+}
