@@ -1,55 +1,75 @@
 // Every setting, in one table: option, environment variable, default and meaning.
 
 import { isIP } from 'node:net'
+import { availableParallelism } from 'node:os'
 import { nearest } from './nearest.ts'
-import { parseRate, rateForm } from './rate.ts'
+import { parseRate, type Rate, rateForm } from './rate.ts'
 
 /** One or more faults in what the operator typed; ends the command with exit code 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
+/** What a setting takes: why a text cannot be taken, or what it means. */
+interface Kind<T> {
+  /** Undefined for a text that can be taken. */
+  readonly fault: (text: string) => string | undefined
+  /** The value of a text that has no fault. */
+  readonly parse: (text: string) => T
+}
+
 /** A setting: `--name` on the command line, `DOSSIER_NAME` in the environment. */
-interface Setting {
+interface Setting extends Kind<unknown> {
   readonly name: string
   /** The word for its value in the help. */
   readonly value: string
   readonly default: string
   readonly meaning: string
-  /** Why a value cannot be taken; undefined where it can. */
-  readonly fault: (value: string) => string | undefined
 }
 
-function integerBetween(minimum: number, maximum: number) {
-  return (value: string) => {
-    const isInteger = /^\d{1,15}$/.test(value)
-    return isInteger && Number(value) >= minimum && Number(value) <= maximum
-      ? undefined
-      : `must be an integer from ${minimum} to ${maximum}`
+function integer(minimum: number, maximum: number): Kind<number> {
+  const isInRange = (text: string) =>
+    /^\d{1,15}$/.test(text) && Number(text) >= minimum && Number(text) <= maximum
+  return {
+    fault: (text) =>
+      isInRange(text) ? undefined : `must be an integer from ${minimum} to ${maximum}`,
+    parse: Number,
   }
 }
 
-function oneOf(...values: readonly string[]) {
-  return (value: string) =>
-    values.includes(value) ? undefined : `must be one of ${values.join(', ')}`
+/** An integer, or a word that means something else. */
+function integerOr<T>(word: string, meant: () => T, [minimum, maximum]: [number, number]) {
+  const { fault, parse } = integer(minimum, maximum)
+  const kind: Kind<number | T> = {
+    fault: (text) =>
+      text === word || fault(text) === undefined ? undefined : `${fault(text) ?? ''}, or ${word}`,
+    parse: (text) => (text === word ? meant() : parse(text)),
+  }
+  return kind
 }
 
-/** The parts of a setting that is a list with commas; none for `none`. */
-export function listOf(value: string): readonly string[] {
-  return value === 'none' ? [] : value.split(',').map((part) => part.trim())
+function oneOf<Word extends string>(...words: readonly Word[]): Kind<Word> {
+  return {
+    fault: (text) =>
+      (words as readonly string[]).includes(text)
+        ? undefined
+        : `must be one of ${words.join(', ')}`,
+    parse: (text) => text as Word,
+  }
 }
 
-function listFault(isPart: (part: string) => boolean, takes: string) {
-  return (value: string) => (listOf(value).every(isPart) ? undefined : `must be ${takes}`)
+const yesOrNo: Kind<boolean> = { ...oneOf('yes', 'no'), parse: (text) => text === 'yes' }
+
+/** A list with commas between; empty for `none`. */
+function list(isPart: (part: string) => boolean, takes: string): Kind<readonly string[]> {
+  const parse = (text: string) =>
+    text === 'none' ? [] : text.split(',').map((part) => part.trim())
+  return { fault: (text) => (parse(text).every(isPart) ? undefined : `must be ${takes}`), parse }
 }
 
 function isOrigin(text: string): boolean {
   if (text === '*') return true
   return /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text
-}
-
-function rateFault(value: string): string | undefined {
-  return value === 'none' || parseRate(value) ? undefined : `must be none, or ${rateForm}`
 }
 
 /** An address, or a network such as 10.0.0.0/8. */
@@ -60,13 +80,17 @@ function isNetwork(text: string): boolean {
   return /^\d{1,3}$/.test(bits) && Number(bits) <= most
 }
 
-function orWord(word: string, minimum: number, maximum: number) {
-  const fault = integerBetween(minimum, maximum)
-  return (value: string) =>
-    value === word || fault(value) === undefined ? undefined : `${fault(value) ?? ''}, or ${word}`
+/** Undefined for `none`. */
+const rate: Kind<Rate | undefined> = {
+  fault: (text) =>
+    text === 'none' || parseRate(text) ? undefined : `must be none, or ${rateForm}`,
+  parse: parseRate,
 }
 
-const notEmpty = (value: string) => (value.trim() === '' ? 'must not be empty' : undefined)
+const notEmpty: Kind<string> = {
+  fault: (text) => (text.trim() === '' ? 'must not be empty' : undefined),
+  parse: (text) => text,
+}
 
 /** The settings; a command takes those that it names. */
 export const settings = {
@@ -75,105 +99,105 @@ export const settings = {
     value: 'STORE',
     default: 'dossier.db',
     meaning: 'the store: a file, or the URL of a PostgreSQL (postgres://…); made by an import',
-    fault: notEmpty,
+    ...notEmpty,
   },
   host: {
     name: 'host',
     value: 'ADDRESS',
     default: '127.0.0.1',
     meaning: 'the address to listen on; 0.0.0.0 for every one that the machine has',
-    fault: notEmpty,
+    ...notEmpty,
   },
   port: {
     name: 'port',
     value: 'N',
     default: '8080',
     meaning: 'the port to listen on; 0 for any free one',
-    fault: integerBetween(0, 65_535),
+    ...integer(0, 65_535),
   },
   pool: {
     name: 'pool',
     value: 'N',
     default: '10',
     meaning: 'connections of all workers to a PostgreSQL, at the most',
-    fault: integerBetween(1, 1_000),
+    ...integer(1, 1_000),
   },
   waitMs: {
     name: 'wait-ms',
     value: 'N',
     default: '500',
     meaning: 'how long a request waits for a connection to a PostgreSQL before it is answered 503',
-    fault: integerBetween(1, 60_000),
+    ...integer(1, 60_000),
   },
   statementMs: {
     name: 'statement-ms',
     value: 'N',
     default: '1000',
     meaning: 'how long a PostgreSQL may take over a request before it is answered 503',
-    fault: integerBetween(1, 60_000),
+    ...integer(1, 60_000),
   },
   reusePort: {
     name: 'reuse-port',
     value: 'yes|no',
     default: 'no',
     meaning: 'yes lets a new server take over the port of one that still runs, if both say so',
-    fault: oneOf('yes', 'no'),
+    ...yesOrNo,
   },
   workers: {
     name: 'workers',
     value: 'N',
     default: '1',
     meaning: 'how many processes answer requests; auto for one each core',
-    fault: orWord('auto', 1, 256),
+    ...integerOr('auto', availableParallelism, [1, 256]),
   },
   cacheMib: {
     name: 'cache-mib',
     value: 'N',
     default: '64',
     meaning: 'memory for ready pages of all workers, in MiB; 0 for none',
-    fault: integerBetween(0, 1_048_576),
+    ...integer(0, 1_048_576),
   },
   stopSeconds: {
     name: 'stop-seconds',
     value: 'N',
     default: '10',
     meaning: 'how long running requests may take to end when the server is told to stop',
-    fault: integerBetween(0, 3_600),
+    ...integer(0, 3_600),
   },
   connectionsMax: {
     name: 'connections-max',
     value: 'N',
     default: '10000',
     meaning: 'how many connections are held; one more is closed at once',
-    fault: integerBetween(1, 1_000_000),
+    ...integer(1, 1_000_000),
   },
   requestsMax: {
     name: 'requests-max',
     value: 'N',
     default: '2000',
     meaning: 'how many requests may be under way; one more is a 503',
-    fault: integerBetween(1, 1_000_000),
+    ...integer(1, 1_000_000),
   },
   delayMsMax: {
     name: 'delay-ms-max',
     value: 'N',
     default: '500',
     meaning: 'how late the server may be, in milliseconds; while it is later, requests are a 503',
-    fault: integerBetween(1, 60_000),
+    ...integer(1, 60_000),
   },
   corsOrigin: {
     name: 'cors-origin',
     value: 'ORIGINS',
     default: 'none',
     meaning: 'pages that may read answers: origins such as https://example.org, commas between; *',
-    fault: listFault(isOrigin, 'none, *, or origins such as https://example.org, commas between'),
+    ...list(isOrigin, 'none, *, or origins such as https://example.org, commas between'),
   },
   trustProxy: {
     name: 'trust-proxy',
     value: 'ADDRESSES',
     default: 'none',
     meaning: 'proxies whose X-Forwarded-For counts: addresses, networks (10.0.0.0/8), with commas',
-    fault: listFault(isNetwork, 'none, or addresses and networks (10.0.0.0/8), commas between'),
+    ...list(isNetwork, 'none, or addresses and networks (10.0.0.0/8), commas between'),
   },
   defaultRate: {
     name: 'default-rate',
@@ -181,38 +205,39 @@ export const settings = {
     default: 'none',
     meaning:
       'how often a key without a rate of its own may ask, such as 600/300s; none for no bound',
-    fault: rateFault,
+    ...rate,
   },
   redisUrl: {
     name: 'redis-url',
     value: 'URL',
     default: 'none',
     meaning: 'a Redis through which several servers share rates, such as redis://host:6379',
-    fault: (value) =>
-      value === 'none' || (/^rediss?:/.test(value) && URL.canParse(value))
+    fault: (text) =>
+      text === 'none' || (/^rediss?:/.test(text) && URL.canParse(text))
         ? undefined
         : 'must be none, or a URL such as redis://host:6379',
+    parse: (text: string) => (text === 'none' ? undefined : text),
   },
   badKeyRate: {
     name: 'bad-key-rate',
     value: 'RATE',
     default: '100/60s',
     meaning: 'how many keys that are none an address may try; none for no bound',
-    fault: rateFault,
+    ...rate,
   },
   usageDb: {
     name: 'usage-db',
     value: 'FILE',
     default: 'auto',
     meaning: 'where uses of keys are counted; auto for a file beside the store; none for nowhere',
-    fault: notEmpty,
+    ...notEmpty,
   },
   usageSeconds: {
     name: 'usage-seconds',
     value: 'N',
     default: '60',
     meaning: 'how often they are written, in seconds: what a crash may lose',
-    fault: integerBetween(1, 60),
+    ...integer(1, 60),
   },
   metricsPort: {
     name: 'metrics-port',
@@ -220,33 +245,38 @@ export const settings = {
     default: 'off',
     meaning:
       'the port of a listener of its own for Prometheus (/metrics); 0 for any free one, or off',
-    fault: orWord('off', 0, 65_535),
+    ...integerOr('off', () => undefined, [0, 65_535]),
   },
   metricsHost: {
     name: 'metrics-host',
     value: 'ADDRESS',
     default: '127.0.0.1',
     meaning: 'the address that the metrics are on; they need no key',
-    fault: notEmpty,
+    ...notEmpty,
   },
   logLevel: {
     name: 'log-level',
     value: 'LEVEL',
     default: 'info',
     meaning: 'the least important lines that are logged: error, warn, info, debug or silent',
-    fault: oneOf('error', 'warn', 'info', 'debug', 'silent'),
+    ...oneOf('error', 'warn', 'info', 'debug', 'silent'),
   },
   logFormat: {
     name: 'log-format',
     value: 'FORMAT',
     default: 'auto',
     meaning: 'json, text, or auto: text on a terminal, JSON elsewhere',
-    fault: oneOf('auto', 'json', 'text'),
+    ...oneOf('auto', 'json', 'text'),
   },
 } as const satisfies Readonly<Record<string, Setting>>
 
 export type SettingName = keyof typeof settings
-export type Settings = Readonly<Record<SettingName, string>>
+/** The values of all settings, parsed; `none` and `off` are undefined. */
+export type Settings = {
+  readonly [Name in SettingName]: ReturnType<(typeof settings)[Name]['parse']>
+}
+/** Settings as text, as an operator gives them. */
+export type SettingTexts = Readonly<Record<SettingName, string>>
 
 const prefix = 'DOSSIER_'
 
@@ -284,7 +314,7 @@ export interface ResolvedSettings {
 export function resolveSettings(
   options: Readonly<Record<string, string | undefined>>,
   environment: Readonly<Record<string, string | undefined>>,
-  defaults: Partial<Settings> = {},
+  defaults: Partial<SettingTexts> = {},
 ): ResolvedSettings {
   const keys = Object.keys(settings) as SettingName[]
   const resolved = keys.map((key) => resolve(key, options, environment, defaults))
@@ -295,7 +325,8 @@ export function resolveSettings(
 /** @throws UsageError that lists every fault. */
 export function settingsOf({ resolved, faults }: ResolvedSettings): Settings {
   if (faults.length > 0) throw new UsageError(faults.join('\n'))
-  return Object.fromEntries(resolved.map(({ key, value }) => [key, value])) as Settings
+  const values = resolved.map(({ key, setting, value }) => [key, setting.parse(value)])
+  return Object.fromEntries(values) as Settings
 }
 
 function unknownVariables(environment: Readonly<Record<string, string | undefined>>): string[] {
@@ -319,7 +350,7 @@ function resolve(
   key: SettingName,
   options: Readonly<Record<string, string | undefined>>,
   environment: Readonly<Record<string, string | undefined>>,
-  defaults: Partial<Settings>,
+  defaults: Partial<SettingTexts>,
 ): ResolvedSetting {
   const setting: Setting = settings[key]
   const variable = variableOf(setting)

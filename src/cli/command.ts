@@ -5,6 +5,7 @@ import {
   resolveSettings,
   type SettingName,
   type Settings,
+  type SettingTexts,
   settings,
   settingsOf,
   variableOf,
@@ -48,7 +49,7 @@ export interface Command {
   readonly options: readonly Option[]
   readonly settings: readonly SettingName[]
   /** Its own defaults, where they are others than those of the settings' table. */
-  readonly defaults?: Partial<Settings>
+  readonly defaults?: Partial<SettingTexts>
   /** It runs though a setting is bad. */
   readonly takesBadSettings?: true
   /** Gives the exit code: 0, or 1 where the command could not do what was asked. */
@@ -69,12 +70,13 @@ export function parseInput(
   const shared = command.settings.map((key) => ({ name: settings[key].name, takesValue: true }))
   const typed = parseTyped([...own, ...shared], args)
   const found = resolveSettings(typed.options, environment, command.defaults)
-  if (command.takesBadSettings !== true) settingsOf(found)
+  const values =
+    command.takesBadSettings !== true || found.faults.length === 0 ? settingsOf(found) : undefined
   return {
     ...typed,
     found,
     get settings() {
-      return settingsOf(found)
+      return values ?? settingsOf(found)
     },
   }
 }

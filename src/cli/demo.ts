@@ -203,7 +203,7 @@ async function startOnFreePort(settings: Settings, context: CommandContext) {
     const isTaken = cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE'
     if (!isTaken) throw error
     context.stderr.write(`Port ${settings.port} is in use; taking a free one.\n`)
-    return startServer({ ...settings, port: '0' }, context)
+    return startServer({ ...settings, port: 0 }, context)
   }
 }
 

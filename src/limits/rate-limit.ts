@@ -29,8 +29,9 @@ export interface Policy {
   readonly text: string
 }
 
-/** @param defaultRate is for keys that have none of their own, such as 600/300s; or `none`. */
-export function createLimit(defaultRate: string, counter: Counter): LimitRate {
+/** @param defaultRate is for keys that have none of their own; undefined for no limit. */
+export function createLimit(defaultRate: Rate | undefined, counter: Counter): LimitRate {
+  const defaultPolicy = defaultRate && makePolicy(defaultRate)
   const policies = new LRUCache<string, Policy>({ max: policiesMax })
 
   function policyOf(text: string): Policy | undefined {
@@ -38,20 +39,24 @@ export function createLimit(defaultRate: string, counter: Counter): LimitRate {
     if (known !== undefined) return known
     const rate = parseRate(text)
     if (rate === undefined) return undefined
-    const policy = { rate, text: `"default";q=${rate.quota};w=${rate.seconds}` }
+    const policy = makePolicy(rate)
     policies.set(text, policy)
     return policy
   }
 
   return ({ id, rate: own }) => {
-    const text = own ?? defaultRate
-    const policy = text === 'none' ? undefined : policyOf(text)
+    // `none` is no rate, and so has no policy.
+    const policy = own === undefined ? defaultPolicy : policyOf(own)
     if (policy === undefined) return undefined
     const counted = counter(id, policy.rate)
     return counted instanceof Promise
       ? counted.then((found) => verdictOf(policy, found))
       : verdictOf(policy, counted)
   }
+}
+
+function makePolicy(rate: Rate): Policy {
+  return { rate, text: `"default";q=${rate.quota};w=${rate.seconds}` }
 }
 
 function verdictOf({ rate, text }: Policy, { count, leftMs }: Counted): RateVerdict {

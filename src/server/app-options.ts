@@ -1,7 +1,7 @@
 // From settings to what the application asks of the layers beside it.
 
 import type { Logger } from 'pino'
-import { listOf, type Settings } from '../config.ts'
+import type { Settings } from '../config.ts'
 import type { AppOptions } from '../http/app.ts'
 import { createAuthenticate } from '../keys/authenticate.ts'
 import { type Counter, createCounter } from '../limits/counter.ts'
@@ -10,7 +10,6 @@ import { createLimit } from '../limits/rate-limit.ts'
 import { type Ask, askCounter, askThrottle } from '../limits/limits-over-ipc.ts'
 import type { SharedWindows } from '../limits/redis-counter.ts'
 import { createThrottle, type Throttle } from '../limits/throttle.ts'
-import { parseRate } from '../rate.ts'
 import type { StoreReader } from '../store/store.ts'
 
 const clock = () => performance.now()
@@ -74,16 +73,15 @@ export function readyOptions(
   now: () => number,
   { limits, shares, logger }: ReadyContext,
 ): ReadyOptions {
-  const share = (setting: string) => Math.ceil(Number(setting) / shares)
+  const share = (whole: number) => Math.ceil(whole / shares)
   const { counter, throttle } = limits
-  const corsOrigins = listOf(settings.corsOrigin)
-  const trustedProxies = listOf(settings.trustProxy)
+  const { corsOrigin: corsOrigins, trustProxy: trustedProxies } = settings
   return {
     authenticate: createAuthenticate(store, now, throttle),
     limitRate: createLimit(settings.defaultRate, counter),
-    cacheBytesMax: Math.floor((Number(settings.cacheMib) * 1_048_576) / shares),
+    cacheBytesMax: Math.floor((settings.cacheMib * 1_048_576) / shares),
     load: createLoad(
-      { requestsMax: share(settings.requestsMax), delayMsMax: Number(settings.delayMsMax) },
+      { requestsMax: share(settings.requestsMax), delayMsMax: settings.delayMsMax },
       logger,
     ),
     limits: { connectionsMax: share(settings.connectionsMax) },
@@ -93,8 +91,7 @@ export function readyOptions(
 }
 
 function throttleOf({ badKeyRate }: Settings): Throttle | undefined {
-  const rate = parseRate(badKeyRate)
-  return rate && createThrottle(rate, clock)
+  return badKeyRate && createThrottle(badKeyRate, clock)
 }
 
 /** Servers on one store, or on copies of it, share their counts. */
@@ -103,7 +100,7 @@ async function connectRedis(
   storeId: string,
   logger: Logger,
 ): Promise<SharedWindows | undefined> {
-  if (redisUrl === 'none') return undefined
+  if (redisUrl === undefined) return undefined
   const { connectSharedWindows } = await import('../limits/redis-counter.ts')
   return connectSharedWindows(redisUrl, `dossier:${storeId}:rate:`, {
     onAway: (reason) => logger.warn({ reason }, 'Redis is away: this server counts on its own'),

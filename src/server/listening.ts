@@ -17,7 +17,7 @@ export function urlOf(bound: AddressInfo | string | null): string {
  * kernel deals new connections out among them. Where it does not, a second one is an error.
  */
 export function sharing({ reusePort }: Settings): { reusePort?: true } {
-  return reusePort === 'yes' ? { reusePort: true } : {}
+  return reusePort ? { reusePort: true } : {}
 }
 
 /** What `listen` is told: a socket that was handed to us, or an address. */
@@ -27,7 +27,7 @@ export function listenOptions(
 ): { host: string; port: number; reusePort?: true } | { host: string; fd: number } {
   const { host } = settings
   if (hasHandedSocket(environment)) return { host: '127.0.0.1', fd: handedDescriptor }
-  return { host, port: Number(settings.port), ...sharing(settings) }
+  return { host, port: settings.port, ...sharing(settings) }
 }
 
 /** The first that systemd hands over (sd_listen_fds(3)). */
@@ -44,7 +44,7 @@ export function hasHandedSocket(environment: ServerContext['environment']): bool
 /** What was to be listened on, and the options that said so. */
 interface Wanted {
   readonly host: string
-  readonly port: string
+  readonly port: number | undefined
   readonly hostOption?: string
   readonly portOption?: string
 }

@@ -120,5 +120,5 @@ export function answerUsage(usage: Usage | undefined) {
 }
 
 function every({ usageSeconds }: Settings, work: () => void): NodeJS.Timeout {
-  return setInterval(work, Number(usageSeconds) * 1_000).unref()
+  return setInterval(work, usageSeconds * 1_000).unref()
 }

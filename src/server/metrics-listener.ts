@@ -16,7 +16,7 @@ export interface MetricsListener {
 
 /** Whether somebody wants the figures; where nobody does, nothing is counted. */
 export function isMeasured({ metricsPort }: Settings): boolean {
-  return metricsPort !== 'off'
+  return metricsPort !== undefined
 }
 
 /** @throws OperatorError where the address cannot be listened on. */
@@ -28,7 +28,7 @@ export async function listenForMetrics(
   const { metricsHost: host, metricsPort: port } = settings
   const server = createMetricsServer(() => registry.metrics(), logger)
   try {
-    server.listen({ host, port: Number(port), exclusive: true, ...sharing(settings) })
+    server.listen({ host, port, exclusive: true, ...sharing(settings) })
     await once(server, 'listening')
   } catch (error) {
     const options = { hostOption: '--metrics-host', portOption: '--metrics-port' }

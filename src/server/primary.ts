@@ -46,7 +46,7 @@ export async function runPrimary(
   log.logger.info({ url, db, workers: count, metrics_url: metrics?.url }, 'listening')
   if (!context.signal.aborted) await once(context.signal, 'abort')
   log.logger.info({ signal: String(context.signal.reason) }, 'stopping')
-  const killMs = Number(settings.stopSeconds) * 1_000 + graceMs
+  const killMs = settings.stopSeconds * 1_000 + graceMs
   const timer = setTimeout(() => team.kill(), killMs)
   await team.stop(context.signal.reason)
   clearTimeout(timer)

@@ -4,7 +4,7 @@ import cluster from 'node:cluster'
 import { type Settings, UsageError } from '../config.ts'
 import { describeStore } from '../store/open-store.ts'
 import { hasHandedSocket } from './listening.ts'
-import { type ServerContext, startServer, untilStopped, workerCount } from './server.ts'
+import { type ServerContext, startServer, untilStopped } from './server.ts'
 
 /**
  * Serves until the signal.
@@ -15,7 +15,7 @@ import { type ServerContext, startServer, untilStopped, workerCount } from './se
  */
 export async function runServer(settings: Settings, context: ServerContext): Promise<number> {
   if (cluster.isWorker) return (await import('./worker.ts')).runWorker(settings, context)
-  const count = workerCount(settings)
+  const count = settings.workers
   if (count > 1) {
     checkWorkers(count, settings, context)
     return (await import('./primary.ts')).runPrimary(settings, context, count)
@@ -33,7 +33,7 @@ function checkWorkers(count: number, settings: Settings, { environment }: Server
   if (hasHandedSocket(environment)) {
     throw new UsageError(`--workers is ${count}; a socket that systemd holds takes one process`)
   }
-  if (settings.reusePort === 'yes' && settings.port === '0') {
+  if (settings.reusePort && settings.port === 0) {
     throw new UsageError('--port is 0; with --reuse-port yes, several workers need to know theirs')
   }
 }

@@ -1,7 +1,6 @@
 // A running server: an application that listens, with its store, its log and what it counts.
 
 import { once } from 'node:events'
-import { availableParallelism } from 'node:os'
 import type { FastifyInstance } from 'fastify'
 import type { Settings } from '../config.ts'
 import { buildApp } from '../http/app.ts'
@@ -43,11 +42,6 @@ export interface RunningServer {
   readonly usage: Usage | undefined
 }
 
-/** How many processes are to answer requests. */
-export function workerCount({ workers }: Settings): number {
-  return workers === 'auto' ? availableParallelism() : Number(workers)
-}
-
 /**
  * Starts serving; as a worker, with its share of the cache, and no listener for metrics.
  *
@@ -80,7 +74,7 @@ export async function startServer(
     version: programVersion(),
     ...readyOptions(settings, store, now, {
       limits,
-      shares: isWorker ? workerCount(settings) : 1,
+      shares: isWorker ? settings.workers : 1,
       logger: log.logger,
     }),
   })
@@ -100,11 +94,11 @@ export async function startServer(
 
 /** What may be asked of a database's server; workers share its connections among them. */
 function servingBounds(settings: Settings, isWorker: boolean) {
-  const shares = isWorker ? workerCount(settings) : 1
+  const shares = isWorker ? settings.workers : 1
   return {
-    pool: Math.max(1, Math.floor(Number(settings.pool) / shares)),
-    waitMs: Number(settings.waitMs),
-    statementMs: Number(settings.statementMs),
+    pool: Math.max(1, Math.floor(settings.pool / shares)),
+    waitMs: settings.waitMs,
+    statementMs: settings.statementMs,
   }
 }
 
@@ -136,7 +130,7 @@ export async function untilStopped(
   if (!signal.aborted) await once(signal, 'abort')
   const { logger } = server.log
   logger.info({ signal: String(signal.reason) }, 'stopping')
-  await stopServing(server.app, Number(settings.stopSeconds) * 1_000)
+  await stopServing(server.app, settings.stopSeconds * 1_000)
   await server.metrics?.close()
   await server.usage?.close()
   await server.store.close()

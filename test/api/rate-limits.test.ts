@@ -131,7 +131,7 @@ test('E10 whatever comes when: in each window as many as the quota, and not one 
     fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
       let now = 123.5
       const limit = createLimit(
-        '2/5s',
+        { quota: 2, seconds: 5 },
         createCounter(() => now),
       )
       const windows = new Map<number, { endsAt: number; count: number }>()
@@ -175,7 +175,7 @@ test('E8 a million keys are counted, each exactly, in a bounded amount of memory
     return process.memoryUsage().heapUsed / 1_048_576
   }
   const limit = createLimit(
-    '2/1h',
+    { quota: 2, seconds: 3_600 },
     createCounter(() => 0),
   )
   const key = { name: '', hint: '', scopes: undefined, createdAt: 0, expiresAt: undefined }

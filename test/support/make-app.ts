@@ -10,7 +10,7 @@ import { createAuthenticate } from '../../src/keys/authenticate.ts'
 import { createCounter } from '../../src/limits/counter.ts'
 import { createLimit } from '../../src/limits/rate-limit.ts'
 import { createThrottle } from '../../src/limits/throttle.ts'
-import type { Rate } from '../../src/rate.ts'
+import { parseRate, type Rate } from '../../src/rate.ts'
 import { resources as allResources } from '../../src/resources/index.ts'
 import type { Resource } from '../../src/resources/resource.ts'
 import { openStoreReader } from '../../src/store/open-store.ts'
@@ -89,7 +89,7 @@ export async function makeApp(scope: Scope, options: MakeAppOptions = {}): Promi
     store: reader,
     resources,
     authenticate: createAuthenticate(reader, now, throttle),
-    limitRate: createLimit(options.defaultRate ?? 'none', createCounter(clock)),
+    limitRate: createLimit(parseRate(options.defaultRate ?? 'none'), createCounter(clock)),
     cacheBytesMax: options.cacheBytesMax ?? 1_048_576,
     logger,
     version: '0.0.0-test',

@@ -39,7 +39,7 @@ test('E10 three processes answer a key exactly as often as its rate says', async
   const ask = keeper(() => now)
   const limits = [1, 2, 3].map(() =>
     createLimit(
-      'none',
+      undefined,
       createCounter(() => now, askCounter(ask)),
     ),
   )
@@ -68,7 +68,7 @@ test('C15 an address that fails at one process has to wait at every one', async 
 
 test('a process that cannot ask counts on its own, and makes nobody wait', async () => {
   const limit = createLimit(
-    'none',
+    undefined,
     createCounter(() => 0, askCounter(gone)),
   )
   const verdicts = []
