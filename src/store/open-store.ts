@@ -1,6 +1,7 @@
 // The opener: the one place that knows which store is behind the seam (invariant 2).
 
 import { existsSync } from 'node:fs'
+import { rightsOf } from '../new-file.ts'
 import { OperatorError } from '../operator-error.ts'
 import type { Resource } from '../resources/resource.ts'
 import type { ServingBounds } from './postgres/connect.ts'
@@ -159,8 +160,8 @@ export function usageFile(db: string): string | undefined {
  *
  * @throws as `UsageWriter.add`.
  */
-export function openUsageWriter(path: string, storeId: string): UsageWriter {
-  return openUsage(path, storeId)
+export function openUsageWriter(path: string, storeId: string, db: string): UsageWriter {
+  return openUsage(path, storeId, isServerStore(db) ? undefined : rightsOf(db))
 }
 
 /**
