@@ -7,6 +7,12 @@ import { parseRate, rateForm } from './rate.ts'
 /** One or more faults in what the operator typed; ends the command with exit code 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
+  readonly faults: readonly string[]
+
+  constructor(...faults: readonly string[]) {
+    super(faults.join('\n'))
+    this.faults = faults
+  }
 }
 
 /** A setting: `--name` on the command line, `DOSSIER_NAME` in the environment. */
@@ -294,7 +300,7 @@ export function resolveSettings(
 
 /** @throws UsageError that lists every fault. */
 export function settingsOf({ resolved, faults }: ResolvedSettings): Settings {
-  if (faults.length > 0) throw new UsageError(faults.join('\n'))
+  if (faults.length > 0) throw new UsageError(...faults)
   return Object.fromEntries(resolved.map(({ key, value }) => [key, value])) as Settings
 }
 
