@@ -91,8 +91,8 @@ export async function openStoreWriter(
   return {
     readStoreId: () => String(connection.prepare('select id from store').get()?.['id']),
     beginImport: (plan) => beginImport(connection, plan),
-    addKey: (key, turn) => addKey(connection, key, turn),
-    rotateKey: (name, now, rotate, turn) => rotateKey(connection, name, now, rotate, turn),
+    addKey: (key, ...rest) => addKey(connection, key, ...rest),
+    rotateKey: (name, now, ...rest) => rotateKey(connection, name, now, ...rest),
     listKeys: () => listKeys(connection),
     revokeKey: (name, now, turn) => revokeKey(connection, name, now, turn),
     prune: (before, turn) => prune(connection, resources, before, turn),
@@ -158,6 +158,7 @@ export function usageFile(db: string): string | undefined {
 /**
  * Opens the file with the uses of a store's keys, and makes it on first use.
  *
+ * @param db is the store, whose rights a new file gets; beside a server's it is its owner's alone.
  * @throws as `UsageWriter.add`.
  */
 export function openUsageWriter(path: string, storeId: string, db: string): UsageWriter {
