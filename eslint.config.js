@@ -62,10 +62,13 @@ export default tseslint.config(
     files: ['src/**/*.ts'],
     ignores: ['src/main.ts'],
     rules: {
+      'no-console': 'error',
       'no-restricted-properties': [
         'error',
         { object: 'process', property: 'env', message: 'Only main.ts reads the environment.' },
         { object: 'process', property: 'exit', message: 'Only main.ts ends the process.' },
+        { object: 'process', property: 'stdout', message: 'Print through cli/output.ts.' },
+        { object: 'process', property: 'stderr', message: 'Print through cli/output.ts.' },
       ],
     },
   },

@@ -8,6 +8,12 @@ import { parseRate, type Rate, rateForm } from './rate.ts'
 /** One or more faults in what the operator typed; ends the command with exit code 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
+  readonly faults: readonly string[]
+
+  constructor(...faults: readonly string[]) {
+    super(faults.join('\n'))
+    this.faults = faults
+  }
 }
 
 /** What a setting takes: why a text cannot be taken, or what it means. */
@@ -324,7 +330,7 @@ export function resolveSettings(
 
 /** @throws UsageError that lists every fault. */
 export function settingsOf({ resolved, faults }: ResolvedSettings): Settings {
-  if (faults.length > 0) throw new UsageError(faults.join('\n'))
+  if (faults.length > 0) throw new UsageError(...faults)
   const values = resolved.map(({ key, setting, value }) => [key, setting.parse(value)])
   return Object.fromEntries(values) as Settings
 }

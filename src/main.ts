@@ -1,6 +1,7 @@
 // The executable: the only code that reads the process's environment or ends it (invariant 5).
 
 import { runCommandLine } from './cli/command-line.ts'
+import { createOutput } from './cli/output.ts'
 
 const stop = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -10,13 +11,13 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => process.exit(signal === 'SIGINT' ? 130 : 143))
   })
 }
-// A reader that has gone away (`dossier keys list | head`) is no fault of ours.
+// Each write says itself what became of it.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
 
 process.exitCode = await runCommandLine(process.argv.slice(2), {
   environment: process.env,
-  stdout: process.stdout,
-  stderr: process.stderr,
+  stdout: createOutput(process.stdout),
+  stderr: createOutput(process.stderr),
   signal: stop.signal,
   now: Date.now,
 })

@@ -33,8 +33,8 @@ go on reading, imports go on writing. FILE is there once the copy is whole.
         signal: context.signal,
       })
       progress?.end()
-      context.stdout.write(
-        `${describeStore(settings.db)} is copied to ${path} (${formatCount(bytes)} bytes).\n`,
+      context.stdout.writeLines(
+        `${describeStore(settings.db)} is copied to ${path} (${formatCount(bytes)} bytes).`,
       )
       return 0
     } finally {

@@ -23,23 +23,24 @@ standard error, and the exit code is 2. Nothing is opened and nothing is started
     const { words, found, switches } = input
     if (words.length > 0)
       throw new UsageError(`check-config takes options only, but got ${words.join(' ')}`)
-    stdout.write(switches.has('json') ? asJson(input) : asTable(input))
-    for (const fault of found.faults) stderr.write(`dossier: ${fault}\n`)
+    if (switches.has('json')) stdout.writeJson(asJson(input))
+    else stdout.writeLines(...asTable(input))
+    stderr.writeLines(...found.faults.map((fault) => `dossier: ${fault}`))
     return Promise.resolve(found.faults.length === 0 ? 0 : 2)
   },
 }
 
-function asTable({ found }: Input): string {
+function asTable({ found }: Input): string[] {
   const rows = found.resolved.map(({ setting, value, origin, fault }) => [
     `--${setting.name}`,
     variableOf(setting),
     withoutSecrets(value),
     fault === undefined ? origin : `${origin}, BAD`,
   ])
-  return `${tableLines([['SETTING', 'VARIABLE', 'VALUE', 'FROM'], ...rows]).join('\n')}\n`
+  return tableLines([['SETTING', 'VARIABLE', 'VALUE', 'FROM'], ...rows])
 }
 
-function asJson({ found }: Input): string {
+function asJson({ found }: Input) {
   const shown = found.resolved.map(({ setting, value, origin, fault }) => ({
     setting: setting.name,
     variable: variableOf(setting),
@@ -47,5 +48,5 @@ function asJson({ found }: Input): string {
     from: origin,
     ...(fault === undefined ? {} : { fault }),
   }))
-  return `${JSON.stringify({ settings: shown, faults: found.faults })}\n`
+  return { settings: shown, faults: found.faults }
 }

@@ -1,5 +1,6 @@
 // From what was typed to the command that does it, and from what went wrong to an exit code.
 
+import { inspect } from 'node:util'
 import { UsageError } from '../config.ts'
 import { nearest } from '../nearest.ts'
 import { OperatorError } from '../operator-error.ts'
@@ -42,6 +43,22 @@ export async function runCommandLine(
   args: readonly string[],
   context: CommandContext,
 ): Promise<number> {
+  const code = await dispatch(args, context).catch((bug: unknown) => {
+    // The runtime would print it as it is.
+    context.stderr.write(`${inspect(bug)}\n`)
+    return 1
+  })
+  const fault = await context.stdout.fault()
+  // A reader that has gone away (`dossier keys list | head`) has read all that it wanted.
+  if (fault === undefined || fault.code === 'EPIPE') return code
+  const outcome = code === 0 ? '; the command itself has run to its end' : ''
+  context.stderr.writeLines(
+    `dossier: standard output cannot be written (${fault.message})${outcome}`,
+  )
+  return code === 0 ? 1 : code
+}
+
+async function dispatch(args: readonly string[], context: CommandContext): Promise<number> {
   const [name, ...rest] = args[0] === 'help' ? [...args.slice(1, 2), '--help'] : args
   if (name === undefined || isHelp(name)) {
     context.stdout.write(help())
@@ -52,7 +69,7 @@ export async function runCommandLine(
     return 0
   }
   const command = commands.find((known) => known.name === name)
-  if (command === undefined) return tellUsage(context, unknownCommand(name))
+  if (command === undefined) return tellUsage(context, [unknownCommand(name)])
   if (rest.some(isHelp)) {
     context.stdout.write(commandHelp(command))
     return 0
@@ -76,16 +93,16 @@ async function runCommand(
     return await command.run(input, context)
   } catch (error) {
     if (context.signal.aborted && error === context.signal.reason) {
-      context.stderr.write('dossier: interrupted; nothing was changed\n')
+      context.stderr.writeLines('dossier: interrupted; nothing was changed')
       return context.signal.reason === 'SIGINT' ? 130 : 143
     }
     const known = explainStoreError(db, error)
     if (known instanceof UsageError) {
-      return tellUsage(context, `${known.message}\nSee: dossier ${command.name} --help`)
+      return tellUsage(context, known.faults, `See: dossier ${command.name} --help`)
     }
     const message = known instanceof OperatorError ? known.message : systemFault(known)
     if (message === undefined) throw error
-    context.stderr.write(`dossier: ${message}\n`)
+    context.stderr.writeLines(`dossier: ${message}`)
     return 1
   }
 }
@@ -97,8 +114,12 @@ function systemFault(error: unknown): string | undefined {
   return `${path}${String(error.syscall)} failed with ${String(error.code)}; see the system's log`
 }
 
-function tellUsage(context: CommandContext, message: string): number {
-  context.stderr.write(`${message.replace(/^(?!See: )/gm, 'dossier: ')}\n`)
+function tellUsage(
+  context: CommandContext,
+  faults: readonly string[],
+  ...advice: readonly string[]
+): number {
+  context.stderr.writeLines(...faults.map((fault) => `dossier: ${fault}`), ...advice)
   return 2
 }
 

@@ -11,12 +11,13 @@ import {
   variableOf,
 } from '../config.ts'
 import { parseTyped, type Typed } from './arguments.ts'
+import type { Output } from './output.ts'
 
 /** What a command may use of the process; all that it reads and writes comes through here. */
 export interface CommandContext {
   readonly environment: Readonly<Record<string, string | undefined>>
-  readonly stdout: NodeJS.WriteStream
-  readonly stderr: NodeJS.WriteStream
+  readonly stdout: Output
+  readonly stderr: Output
   /** Aborted by the first SIGINT or SIGTERM. */
   readonly signal: AbortSignal
   readonly now: () => number

@@ -44,9 +44,8 @@ its latest ${changeResource.name}.
         throw new OperatorError(`company ${words.join(' ')} is not in the registry${advice}`)
       }
       const overview = await addListings(settings.db, found)
-      stdout.write(
-        switches.has('json') ? `${JSON.stringify(overview)}\n` : `${lines(overview).join('\n')}\n`,
-      )
+      if (switches.has('json')) stdout.writeJson(overview)
+      else stdout.writeLines(...lines(overview))
       return 0
     } finally {
       await inspector.close()

@@ -99,7 +99,7 @@ async function makeRegistry(db: string, context: CommandContext): Promise<void> 
     const store = await openStoreWriter(made, resources)
     try {
       for (const extract of demoExtracts()) {
-        context.stderr.write(`Making ${extract.name} …\n`)
+        context.stderr.writeLines(`Making ${extract.name} …`)
         const path = join(folder, `${extract.name}.ndjson`)
         orExplain(db, () => writeNdjson(path, extract.rows()))
         const rows = await importExtract(store, extract, path, context)
@@ -113,7 +113,7 @@ async function makeRegistry(db: string, context: CommandContext): Promise<void> 
     rmSync(folder, { recursive: true, force: true })
   }
   const seconds = ((context.now() - startedAt) / 1_000).toFixed(1)
-  context.stderr.write(`Made ${db} in ${seconds} s: ${counts.join(', ')}.\n`)
+  context.stderr.writeLines(`Made ${db} in ${seconds} s: ${counts.join(', ')}.`)
 }
 
 async function importExtract(
@@ -202,7 +202,7 @@ async function startOnFreePort(settings: Settings, context: CommandContext) {
     const cause = error instanceof OperatorError ? error.cause : undefined
     const isTaken = cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE'
     if (!isTaken) throw error
-    context.stderr.write(`Port ${settings.port} is in use; taking a free one.\n`)
+    context.stderr.writeLines(`Port ${settings.port} is in use; taking a free one.`)
     return startServer({ ...settings, port: 0 }, context)
   }
 }

@@ -19,13 +19,13 @@ export function tellReport(report: ImportReport, options: ReportOptions): void {
   if (options.input.switches.has('json')) {
     // Row by row, for programs.
     const told = { resource: options.target, ...report, kinds: undefined }
-    stdout.write(`${JSON.stringify(told)}\n`)
+    stdout.writeJson(told)
     return
   }
-  for (const kind of report.kinds) stderr.write(`${describeKind(kind)}\n`)
+  stderr.writeLines(...report.kinds.map(describeKind))
   const untold = report.counts.refused - report.kinds.reduce((sum, { rows }) => sum + rows, 0)
-  if (untold > 0) stderr.write(`… and ${formatCount(untold)} more\n`)
-  stdout.write(`${reportLines(report, options).join('\n')}\n`)
+  if (untold > 0) stderr.writeLines(`… and ${formatCount(untold)} more`)
+  stdout.writeLines(...reportLines(report, options))
 }
 
 function reportLines(

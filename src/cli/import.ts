@@ -17,6 +17,7 @@ import { Refusal } from '../import/refusal.ts'
 import { findSourceFiles, type Format, formats, type SourceFile } from '../import/source-file.ts'
 import { normaliseTimestamp } from '../import/timestamp.ts'
 import { nearest } from '../nearest.ts'
+import { makeFile } from '../new-file.ts'
 import { OperatorError } from '../operator-error.ts'
 import { changeResource, resources } from '../resources/index.ts'
 import type { Resource } from '../resources/resource.ts'
@@ -223,7 +224,10 @@ function openRejects(path: string, inUse: readonly (string | undefined)[]) {
     throw new UsageError(`--rejects ${path} is a file that this import uses; name another`)
   }
   const what = `${path} cannot be written`
-  const file = orExplain(what, () => openSync(path, 'w'))
+  const file = orExplain(what, () => {
+    makeFile(path)
+    return openSync(path, 'w')
+  })
   return {
     write(rejected: RejectedRow): void {
       orExplain(what, () => writeSync(file, `${JSON.stringify(rejected)}\n`))

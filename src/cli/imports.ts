@@ -33,7 +33,8 @@ which day, how long it took, what it changed, and its files with their SHA-256.`
     const store = await openStoreInspector(settings.db, resources)
     try {
       const list = await store.listImports(limit)
-      stdout.write(switches.has('json') ? `${JSON.stringify(list)}\n` : text(list))
+      if (switches.has('json')) stdout.writeJson(list)
+      else stdout.writeLines(...lines(list))
       return 0
     } finally {
       await store.close()
@@ -47,9 +48,9 @@ function parseLimit(word = String(limitDefault)): number {
   throw new UsageError(`--limit is ${JSON.stringify(word)}; it takes 1 to ${formatCount(limitMax)}`)
 }
 
-function text(list: readonly LoggedImport[]): string {
-  if (list.length === 0) return 'Nothing has been imported yet. Begin with: dossier import --help\n'
-  return `${list.map((one) => describe(one).join('\n')).join('\n\n')}\n`
+function lines(list: readonly LoggedImport[]): string[] {
+  if (list.length === 0) return ['Nothing has been imported yet. Begin with: dossier import --help']
+  return list.flatMap((one, index) => [...(index === 0 ? [] : ['']), ...describe(one)])
 }
 
 function describe(one: LoggedImport): string[] {

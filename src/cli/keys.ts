@@ -4,11 +4,11 @@ import { randomBytes } from 'node:crypto'
 import { type Settings, UsageError } from '../config.ts'
 import { hashKey, keyHint, makeKey } from '../keys/key.ts'
 import { nearest } from '../nearest.ts'
-import { OperatorError } from '../operator-error.ts'
+import { OperatorError, UnknownOutcomeError } from '../operator-error.ts'
 import { parseRate, rateForm } from '../rate.ts'
 import { resources } from '../resources/index.ts'
 import { mayBeThere, openStoreWriter, readKeyUsage } from '../store/open-store.ts'
-import type { KeyRecord, StoreWriter, Turn } from '../store/store.ts'
+import type { BeforeCommit, KeyRecord, NewKey, StoreWriter, Turn } from '../store/store.ts'
 import type { KeyUsage } from '../store/usage.ts'
 import type { Command, CommandContext, Input } from './command.ts'
 import { parseDuration, parseEnd } from './duration.ts'
@@ -105,7 +105,8 @@ const run: Readonly<Record<(typeof actions)[number], Run>> = {
     const expires = options['expires']
     const expiresAt = expires === undefined ? undefined : parseEnd('expires', expires, now)
     const key = { name, scopes, expiresAt, rate: checkRate(options['rate']), now }
-    context.stdout.write(`${await issueKey(store, key, waitInTurn(context))}\n`)
+    const made = makeNewKey()
+    await handOver(made, context, (print) => addKey(store, made, key, waitInTurn(context), print))
     return 0
   },
 
@@ -120,28 +121,25 @@ const run: Readonly<Record<(typeof actions)[number], Run>> = {
     const othersEndAt = now + parseOverlap(options['overlap'] ?? usualOverlap)
     const expires = options['expires']
     const expiresAt = expires === undefined ? undefined : parseEnd('expires', expires, now)
-    const { plain, stored } = makeNewKey()
+    const made = makeNewKey()
     const rotate = (replaced: KeyRecord) => ({
-      key: { ...stored, name, createdAt: now, expiresAt: expiresAt ?? replaced.expiresAt },
+      key: { ...made.stored, name, createdAt: now, expiresAt: expiresAt ?? replaced.expiresAt },
       othersEndAt,
     })
-    if (!(await store.rotateKey(name, now, rotate, waitInTurn(context)))) {
-      throw await noSuchKey(store, name)
-    }
-    context.stdout.write(`${plain}\n`)
+    const isDone = await handOver(made, context, (print) =>
+      store.rotateKey(name, now, rotate, waitInTurn(context), print),
+    )
+    if (!isDone) throw await noSuchKey(store, name)
     return 0
   },
 
   async list(store, { switches, settings }, { stdout, stderr, now }) {
     const records = await store.listKeys()
-    const tell = (why: string) => void stderr.write(`dossier: ${why}\n`)
+    const tell = (why: string) => stderr.writeLines(`dossier: ${why}`)
     const usage = await usageOf(store, settings, now(), tell)
     const listed = records.map((key) => ({ ...key, ...usage?.(key.id) }))
-    stdout.write(
-      switches.has('json')
-        ? `${JSON.stringify(listed)}\n`
-        : `${keyTable(listed, usage !== undefined, now()).join('\n')}\n`,
-    )
+    if (switches.has('json')) stdout.writeJson(listed)
+    else stdout.writeLines(...keyTable(listed, usage !== undefined, now()))
     return 0
   },
 
@@ -151,26 +149,69 @@ const run: Readonly<Record<(typeof actions)[number], Run>> = {
     if (!(await store.revokeKey(name, context.now(), waitInTurn(context)))) {
       throw await noSuchKey(store, name)
     }
-    context.stderr.write(`The key ${name} is revoked.\n`)
+    context.stderr.writeLines(`The key ${name} is revoked.`)
     return 0
   },
 }
 
 /** Makes a key and stores its hash; the key itself is nowhere but in what this returns. */
-export async function issueKey(
-  store: StoreWriter,
-  key: Pick<KeyRecord, 'name' | 'scopes' | 'expiresAt'> &
-    Partial<Pick<KeyRecord, 'rate'>> & { readonly now: number },
-  turn: Turn,
-): Promise<string> {
-  const { name, scopes, expiresAt, rate, now } = key
-  const { plain, stored } = makeNewKey()
-  await store.addKey({ ...stored, name, scopes, expiresAt, rate, createdAt: now }, turn)
-  return plain
+export async function issueKey(store: StoreWriter, key: KeyPlan, turn: Turn): Promise<string> {
+  const made = makeNewKey()
+  await addKey(store, made, key, turn)
+  return made.plain
 }
 
-/** A key at random, and what is kept of it. */
-function makeNewKey() {
+/** What is asked of a new key. */
+type KeyPlan = Pick<KeyRecord, 'name' | 'scopes' | 'expiresAt'> &
+  Partial<Pick<KeyRecord, 'rate'>> & { readonly now: number }
+
+/** A key, and what is kept of it. */
+interface MadeKey {
+  readonly plain: string
+  readonly stored: Pick<NewKey, 'hint' | 'hash'>
+}
+
+async function addKey(
+  store: StoreWriter,
+  { stored }: MadeKey,
+  { name, scopes, expiresAt, rate, now }: KeyPlan,
+  turn: Turn,
+  beforeCommit?: BeforeCommit,
+): Promise<void> {
+  const key = { ...stored, name, scopes, expiresAt, rate, createdAt: now }
+  await store.addKey(key, turn, beforeCommit)
+}
+
+/**
+ * Makes a change that stores a key, and prints the key before it is committed: no key is stored
+ * that could not be printed, and one that is printed and cannot be stored is said not to work.
+ */
+async function handOver<T>(
+  { plain }: MadeKey,
+  { stdout, stderr }: CommandContext,
+  change: (print: BeforeCommit) => Promise<T>,
+): Promise<T> {
+  const key = { isPrinted: false }
+  try {
+    return await change(async () => {
+      await stdout.deliverLine(plain).catch((error: unknown) => {
+        const reason = error instanceof Error ? error.message : String(error)
+        throw new OperatorError(
+          `the key cannot be printed, so nothing was changed; standard output: ${reason}`,
+        )
+      })
+      key.isPrinted = true
+    })
+  } catch (error) {
+    if (key.isPrinted && !(error instanceof UnknownOutcomeError)) {
+      stderr.writeLines('dossier: the key that was printed does not work; it could not be stored')
+    }
+    throw error
+  }
+}
+
+/** A key at random. */
+function makeNewKey(): MadeKey {
   const plain = makeKey(randomBytes(32))
   const stored = { hint: keyHint(plain), hash: Buffer.from(hashKey(plain), 'latin1') }
   return { plain, stored }

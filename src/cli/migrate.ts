@@ -27,10 +27,10 @@ servers read: a step is one transaction, and two that run at once take turns.
       throw new UsageError(`migrate takes options only, but got ${words.join(' ')}`)
     const done = await migrateStore(db, resources, {
       isDistributed: switches.has('distributed'),
-      onWait: () => void stderr.write('another command is writing to the store; waiting\n'),
+      onWait: () => stderr.writeLines('another command is writing to the store; waiting'),
     })
     const told = done.length === 0 ? [`${describeStore(db)} is up to date.`] : done
-    stdout.write(`${told.join('\n')}\n`)
+    stdout.writeLines(...told)
     return 0
   },
 }

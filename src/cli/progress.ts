@@ -2,6 +2,8 @@
 
 import cliProgress from 'cli-progress'
 import type { CommandContext } from './command.ts'
+import type { Output } from './output.ts'
+import { printable } from '../printable.ts'
 import { formatCount } from './table.ts'
 
 /** How far a command has come. */
@@ -46,14 +48,14 @@ export function createProgress(
 type Counted = (count: number, separator: string) => string
 
 function createBar(
-  stderr: NodeJS.WriteStream,
+  stderr: Output,
   totalBytes: number | undefined,
   counted: Counted,
 ): ProgressDisplay {
   const bar = new cliProgress.SingleBar(
     {
       format: totalBytes === undefined ? unboundedFormat : barFormat,
-      stream: stderr,
+      stream: stderr.terminal,
       hideCursor: true,
       clearOnComplete: true,
       barsize: 30,
@@ -63,14 +65,14 @@ function createBar(
   let isShown = false
   return {
     show({ step, count, bytes }) {
-      const payload = { step, counted: counted(count, ' | ') }
+      const payload = { step: printable(step), counted: counted(count, ' | ') }
       if (!isShown) bar.start(totalBytes ?? 0, bytes, payload)
       isShown = true
       bar.update(bytes, payload)
       // Merging is one long step without a pause for the bar's own timer.
       if (step === 'merging') bar.render()
     },
-    tell: (line) => void stderr.write(`\n${line}\n`),
+    tell: (line) => stderr.writeLines('', line),
     end() {
       if (isShown) bar.stop()
       isShown = false
@@ -79,7 +81,7 @@ function createBar(
 }
 
 function createLines(
-  stderr: NodeJS.WriteStream,
+  stderr: Output,
   startedAt: number,
   now: () => number,
   counted: Counted,
@@ -89,9 +91,9 @@ function createLines(
     show({ step, count }) {
       if (now() < nextAt) return
       nextAt = now() + lineEveryMs
-      stderr.write(`${step}: ${counted(count, ', ')}\n`)
+      stderr.writeLines(`${step}: ${counted(count, ', ')}`)
     },
-    tell: (line) => void stderr.write(`${line}\n`),
+    tell: (line) => stderr.writeLines(line),
     end: () => undefined,
   }
 }

@@ -41,15 +41,10 @@ is used again.
         `  ${name}`,
         formatCount(count).padStart(14),
       ])
-      context.stdout.write(
-        switches.has('json')
-          ? `${JSON.stringify(pruned)}\n`
-          : `${[
-              'Former states forgotten',
-              ...tableLines(rows),
-              `Everything is known from version ${pruned.earliestVersion} on.`,
-            ].join('\n')}\n`,
-      )
+      const { earliestVersion } = pruned
+      const known = `Everything is known from version ${earliestVersion} on.`
+      if (switches.has('json')) context.stdout.writeJson(pruned)
+      else context.stdout.writeLines('Former states forgotten', ...tableLines(rows), known)
       return 0
     } finally {
       await store.close()

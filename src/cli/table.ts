@@ -1,22 +1,26 @@
-// Tables and lines for people: aligned columns, and nothing that a terminal would act upon.
+// Tables and lines for people: columns that are aligned on a terminal.
 
-/** Rows of cells as lines, each column as wide as its widest cell. */
+import { displayWidth, padToWidth } from './display-width.ts'
+import { printable } from '../printable.ts'
+
+/** Rows of cells as lines, each column as wide as its widest cell is on a terminal. */
 export function tableLines(rows: readonly (readonly string[])[]): string[] {
-  const widths = rows.reduce<number[]>(
-    (max, row) => row.map((cell, index) => Math.max(max[index] ?? 0, cell.length)),
+  const shown = rows.map((row) => row.map(printable))
+  const widths = shown.reduce<number[]>(
+    (max, row) => row.map((cell, index) => Math.max(max[index] ?? 0, displayWidth(cell))),
     [],
   )
-  return rows.map((row) =>
+  return shown.map((row) =>
     row
-      .map((cell, index) => cell.padEnd(widths[index] ?? 0))
+      .map((cell, index) => padToWidth(cell, widths[index] ?? 0))
       .join('  ')
       .trimEnd(),
   )
 }
 
-/** Text from a register on one line: control characters, line breaks too, become blanks. */
+/** Text from a register on one line: its line breaks and tabs become blanks. */
 export function oneLine(text: string): string {
-  return text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
+  return text.replace(/[\t-\r\x85\u2028\u2029]+/g, ' ')
 }
 
 /** A count with commas between thousands. */

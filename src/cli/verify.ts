@@ -5,7 +5,7 @@ import { storedChecks } from '../import/check-stored.ts'
 import { resources } from '../resources/index.ts'
 import { describeStore, openStoreInspector } from '../store/open-store.ts'
 import type { Command } from './command.ts'
-import { formatCount, oneLine, tableLines } from './table.ts'
+import { formatCount, tableLines } from './table.ts'
 
 export const verifyCommand: Command = {
   name: 'verify',
@@ -26,24 +26,22 @@ where anything is wrong.
     try {
       const { counts, faults, notes } = await store.verify(storedChecks(resources), (step) => {
         signal.throwIfAborted()
-        if (stderr.isTTY) stderr.write(`\rchecking ${step} …\u001b[K`)
+        stderr.showStatus(`checking ${step} …`)
       })
-      if (stderr.isTTY) stderr.write('\r\u001b[K')
+      stderr.showStatus('')
       if (switches.has('json')) {
-        stdout.write(`${JSON.stringify({ isSound: faults.length === 0, counts, faults, notes })}\n`)
+        stdout.writeJson({ isSound: faults.length === 0, counts, faults, notes })
       } else {
         const rows = Object.entries(counts).map(([name, count]) => [
           `  ${name}`,
           formatCount(count).padStart(14),
         ])
-        for (const fault of faults) stderr.write(`${oneLine(fault)}\n`)
+        stderr.writeLines(...faults)
         const outcome =
           faults.length === 0
             ? 'Sound.'
             : 'Not sound: restore it from a backup, or load it anew from the extracts.'
-        stdout.write(
-          `${[describeStore(settings.db), ...tableLines(rows), ...notes, outcome].join('\n')}\n`,
-        )
+        stdout.writeLines(describeStore(settings.db), ...tableLines(rows), ...notes, outcome)
       }
       return faults.length === 0 ? 0 : 1
     } finally {

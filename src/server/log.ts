@@ -3,6 +3,7 @@
 import { type DestinationStream, type Logger, destination, pino } from 'pino'
 import type { Settings } from '../config.ts'
 import { keyInText } from '../keys/key.ts'
+import { printableJson, printableLines } from '../printable.ts'
 
 /** A log, and the way to be sure that its last lines are written. */
 export interface Log {
@@ -26,15 +27,16 @@ const sharedWriteBytesMax = 4_096
  */
 export async function createLog(
   settings: Settings,
-  stdout: NodeJS.WriteStream,
+  stdout: { readonly isTTY: boolean },
   isShared = false,
 ): Promise<Log> {
   const { logFormat, logLevel } = settings
   const isText = logFormat === 'text' || (logFormat === 'auto' && stdout.isTTY)
-  return isText ? createTextLog(logLevel, stdout.isTTY) : createJsonLog(logLevel, isShared)
+  if (isText) return createTextLog(logLevel, stdout.isTTY)
+  return createJsonLog(logLevel, isShared, stdout.isTTY)
 }
 
-function createJsonLog(level: string, isShared: boolean): Log {
+function createJsonLog(level: string, isShared: boolean, isTTY: boolean): Log {
   const sizes = isShared
     ? { minLength: sharedWriteBytesMax / 2, maxWrite: sharedWriteBytesMax }
     : { minLength: bufferBytes }
@@ -51,7 +53,7 @@ function createJsonLog(level: string, isShared: boolean): Log {
     }
   })
   return {
-    logger: pino({ level, base: null }, withoutKeys(sink)),
+    logger: pino({ level, base: null }, withoutKeys(isTTY ? rewriting(sink, printableJson) : sink)),
     flush() {
       clearInterval(timer)
       sink.flushSync()
@@ -62,7 +64,21 @@ function createJsonLog(level: string, isShared: boolean): Log {
 async function createTextLog(level: string, colorize: boolean): Promise<Log> {
   const { default: pretty } = await import('pino-pretty')
   const sink = pretty({ colorize, destination: 1, sync: true, ignore: 'pid,hostname' })
-  return { logger: pino({ level, base: null }, withoutKeys(sink)), flush: () => undefined }
+  const lines = withoutKeys(rewriting(sink, printableValues))
+  return { logger: pino({ level, base: null }, lines), flush: () => undefined }
+}
+
+/** A line with every value as a terminal may show it; the line breaks of a stack stay. */
+function printableValues(line: string): string {
+  return JSON.stringify(
+    JSON.parse(line, (_name, value: unknown) =>
+      typeof value === 'string' ? printableLines(value) : value,
+    ),
+  )
+}
+
+function rewriting(sink: DestinationStream, rewrite: (line: string) => string): DestinationStream {
+  return { write: (line) => sink.write(`${rewrite(line.trimEnd())}\n`) }
 }
 
 /** A key that a client has put where it does not belong never reaches the log (invariant 7). */

@@ -59,7 +59,7 @@ export function keepUsage(
     let done = 0
     try {
       for (; done < taken.length; done += rowsAtOnce) {
-        writer ??= openUsageWriter(file, storeId)
+        writer ??= openUsageWriter(file, storeId, settings.db)
         await writer.add(taken.slice(done, done + rowsAtOnce), now(), patience)
         if (isAway) logger.info('uses of keys are written again')
         isAway = false

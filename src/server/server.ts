@@ -21,7 +21,8 @@ import { timeStore } from './time-store.ts'
 /** What a server uses of its process. */
 export interface ServerContext {
   readonly environment: Readonly<Record<string, string | undefined>>
-  readonly stdout: NodeJS.WriteStream
+  /** Where the log goes. */
+  readonly stdout: { readonly isTTY: boolean }
   /** Aborted by the first SIGINT or SIGTERM. */
   readonly signal: AbortSignal
   /** Gives milliseconds since 1970. */

@@ -1,6 +1,7 @@
 // The opener: the one place that knows which store is behind the seam (invariant 2).
 
 import { existsSync } from 'node:fs'
+import { rightsOf } from '../new-file.ts'
 import { OperatorError } from '../operator-error.ts'
 import type { Resource } from '../resources/resource.ts'
 import type { ServingBounds } from './postgres/connect.ts'
@@ -90,8 +91,8 @@ export async function openStoreWriter(
   return {
     readStoreId: () => String(connection.prepare('select id from store').get()?.['id']),
     beginImport: (plan) => beginImport(connection, plan),
-    addKey: (key, turn) => addKey(connection, key, turn),
-    rotateKey: (name, now, rotate, turn) => rotateKey(connection, name, now, rotate, turn),
+    addKey: (key, ...rest) => addKey(connection, key, ...rest),
+    rotateKey: (name, now, ...rest) => rotateKey(connection, name, now, ...rest),
     listKeys: () => listKeys(connection),
     revokeKey: (name, now, turn) => revokeKey(connection, name, now, turn),
     prune: (before, turn) => prune(connection, resources, before, turn),
@@ -157,10 +158,11 @@ export function usageFile(db: string): string | undefined {
 /**
  * Opens the file with the uses of a store's keys, and makes it on first use.
  *
+ * @param db is the store, whose rights a new file gets; beside a server's it is its owner's alone.
  * @throws as `UsageWriter.add`.
  */
-export function openUsageWriter(path: string, storeId: string): UsageWriter {
-  return openUsage(path, storeId)
+export function openUsageWriter(path: string, storeId: string, db: string): UsageWriter {
+  return openUsage(path, storeId, isServerStore(db) ? undefined : rightsOf(db))
 }
 
 /**

@@ -149,6 +149,9 @@ export interface Turn {
   readonly signal?: AbortSignal
 }
 
+/** What has to succeed before a change is committed. */
+export type BeforeCommit = () => Awaitable<void>
+
 /** What is imported, whose it is, and how. */
 export interface ImportPlan extends Turn {
   /** The resource; undefined for companies. */
@@ -314,13 +317,17 @@ export interface StoreWriter {
   /** What `StoreReader` has as `storeId`. */
   readStoreId(): Awaitable<string>
   beginImport(plan: ImportPlan): Awaitable<ImportSession>
-  /** @throws OperatorError where a key of that name is in use. */
-  addKey(key: NewKey, turn: Turn): Promise<void>
+  /**
+   * @param beforeCommit runs when all is ready to be committed; a throw in it changes nothing.
+   * @throws OperatorError where a key of that name is in use.
+   */
+  addKey(key: NewKey, turn: Turn, beforeCommit?: BeforeCommit): Promise<void>
   listKeys(): Awaitable<readonly KeyRecord[]>
   /**
    * Adds a key beside the one of its name that is in use, and gives that one an end.
    *
    * @param rotate is given the youngest key of the name that is in use.
+   * @param beforeCommit as for `addKey`.
    * @returns false where there is none.
    */
   rotateKey(
@@ -328,6 +335,7 @@ export interface StoreWriter {
     now: number,
     rotate: (replaced: KeyRecord) => Rotation,
     turn: Turn,
+    beforeCommit?: BeforeCommit,
   ): Promise<boolean>
   /** Revokes every key of that name; false where there is none in use. */
   revokeKey(name: string, now: number, turn: Turn): Promise<boolean>

@@ -126,7 +126,7 @@ describe('keys', { concurrency: 2 }, () => {
     t.after(() => other.close())
     other.exec('begin immediate')
     const { until, ended } = startDossier(t, folder, ['keys', 'create', '--name', 'acme'])
-    await until(/an import is writing to the store; waiting/)
+    await until(/another command is writing to the store; waiting/)
     other.exec('rollback')
     const { code, out } = await ended
     assert.equal(code, 0)

@@ -203,7 +203,7 @@ test('a day and thirty days are counted by the hour; older uses go, but the last
   const file = join(makeFolder(t), 'uses.db')
   const now = Date.parse('2026-06-30T10:30:00Z')
   const hour = now / hourMs - 0.5
-  const writer = openUsageWriter(file, 'one')
+  const writer = openUsageWriter(file, 'one', 'none.db')
   t.after(() => void writer.close())
   const add = (keyId: number, ago: number, at: number) => {
     const use = { keyId, hour: hour - ago, requests: 1, lastUsedAt: at - ago * hourMs }

@@ -5,6 +5,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import fc from 'fast-check'
+import { printable } from '../../src/printable.ts'
 import { describeProblem } from '../../src/import/refusal.ts'
 import { resources } from '../../src/resources/index.ts'
 import { importInto, importRows, makeFolder, query } from '../support/import-rows.ts'
@@ -234,10 +235,11 @@ test('any refusal is told in one line without control characters', () => {
   )
   fc.assert(
     fc.property(anyText, anyText, (field, value) => {
-      const shown = describeProblem({
+      const problem = describeProblem({
         ...{ file: 'x.ndjson', unit: 'line', number: 1 },
         ...{ field, value: JSON.stringify(value), reason: 'is no known column' },
       })
+      const shown = printable(problem)
       // eslint-disable-next-line no-control-regex -- these are what must not be there
       assert.doesNotMatch(shown, /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/)
     }),

@@ -69,3 +69,22 @@ test('5: nothing but main.ts reads the environment or ends the process', () => {
     if (path !== 'main.ts') assert.ok(!/process\.(env|exit)\b/.test(text), path)
   }
 })
+
+test('8: nothing prints but by way of cli/output.ts, which escapes what comes from outside', () => {
+  // The log is lines of JSON to a descriptor; its readable form is escaped value by value.
+  const waysOut: Readonly<Record<string, readonly string[]>> = {
+    'process.stdout': ['main.ts'],
+    'process.stderr': ['main.ts'],
+    'console.': [],
+    '.terminal': ['cli/progress.ts'],
+    'destination(': ['cli/log.ts'],
+    'destination: 1': ['cli/log.ts'],
+    'writeSync(1': [],
+    'writeSync(2': [],
+    'node:tty': [],
+  }
+  for (const [way, allowed] of Object.entries(waysOut)) {
+    const found = files.filter(({ text }) => codeOf(text).includes(way)).map(({ path }) => path)
+    assert.deepEqual(found.toSorted(), allowed.toSorted(), way)
+  }
+})

@@ -3,7 +3,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Client, DatabaseError } from 'pg'
-import { OperatorError } from '../../operator-error.ts'
+import { type OperatorError, UnknownOutcomeError } from '../../operator-error.ts'
 import { openSession } from './connect.ts'
 import { describeUrl } from './url.ts'
 
@@ -94,7 +94,7 @@ async function askFor(xid: string, db: string): Promise<string | null | undefine
 }
 
 function unknownOutcome(db: string, cause: unknown): OperatorError {
-  return new OperatorError(
+  return new UnknownOutcomeError(
     `${describeUrl(db)}: the connection was lost in the middle of a commit, and PostgreSQL does ` +
       'not say what became of it; all of it was done, or nothing: see dossier imports and ' +
       'dossier keys list before you try again',

@@ -2,7 +2,7 @@
 
 import type { Client } from 'pg'
 import { OperatorError } from '../../operator-error.ts'
-import type { KeyRecord, NewKey, Rotation } from '../store.ts'
+import type { BeforeCommit, KeyRecord, NewKey, Rotation, Turn } from '../store.ts'
 import { inTransaction } from './transaction.ts'
 
 const columns = 'id, name, hint, scopes, created_at, expires_at, revoked_at, rate'
@@ -39,14 +39,21 @@ export function keyRecord(row: KeyRow): KeyRecord {
 // Who makes or revokes a key waits for another who does, and for no import.
 const lockKeys = 'lock table keys in share row exclusive mode'
 
-export async function addKey(client: Client, db: string, key: NewKey): Promise<void> {
-  await inTransaction(client, db, lockKeys, async () => {
+export async function addKey(
+  client: Client,
+  db: string,
+  key: NewKey,
+  turn: Turn,
+  beforeCommit?: BeforeCommit,
+): Promise<void> {
+  await inTransaction(client, db, lockKeys, turn, async () => {
     if ((await findInUse(client, key.name, key.createdAt)) !== undefined) {
       throw new OperatorError(
         `a key named ${key.name} is in use; revoke it first, rotate it, or choose another`,
       )
     }
     await insertKey(client, key)
+    await beforeCommit?.()
   })
 }
 
@@ -56,8 +63,10 @@ export async function rotateKey(
   name: string,
   now: number,
   rotate: (replaced: KeyRecord) => Rotation,
+  turn: Turn,
+  beforeCommit?: BeforeCommit,
 ): Promise<boolean> {
-  return inTransaction(client, db, lockKeys, async () => {
+  return inTransaction(client, db, lockKeys, turn, async () => {
     const replaced = await findInUse(client, name, now)
     if (replaced === undefined) return false
     const { key, othersEndAt } = rotate(replaced)
@@ -68,6 +77,7 @@ export async function rotateKey(
       [othersEndAt, name],
     )
     await insertKey(client, { ...key, scopes: replaced.scopes, rate: replaced.rate })
+    await beforeCommit?.()
     return true
   })
 }
@@ -111,8 +121,9 @@ export async function revokeKey(
   db: string,
   name: string,
   now: number,
+  turn: Turn,
 ): Promise<boolean> {
-  return inTransaction(client, db, lockKeys, async () => {
+  return inTransaction(client, db, lockKeys, turn, async () => {
     const sql = 'update keys set revoked_at = $1 where name = $2 and revoked_at is null'
     return (await client.query(sql, [now, name])).rowCount !== 0
   })

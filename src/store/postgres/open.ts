@@ -75,13 +75,14 @@ export async function openForWriting(
     return {
       readStoreId: () => withSession(db, readStoreId),
       beginImport: (plan) => beginImport(db, plan),
-      addKey: (key) => withSession(db, (client) => addKey(client, db, key)),
-      rotateKey: (name, now, rotate) =>
-        withSession(db, (client) => rotateKey(client, db, name, now, rotate)),
+      addKey: (key, ...rest) => withSession(db, (client) => addKey(client, db, key, ...rest)),
+      rotateKey: (name, now, ...rest) =>
+        withSession(db, (client) => rotateKey(client, db, name, now, ...rest)),
       listKeys: () => withSession(db, listKeys),
       prune: (before, turn) =>
         withSession(db, (client) => prune(client, db, resources, before, turn)),
-      revokeKey: (name, now) => withSession(db, (client) => revokeKey(client, db, name, now)),
+      revokeKey: (name, now, turn) =>
+        withSession(db, (client) => revokeKey(client, db, name, now, turn)),
       close: () => undefined,
     }
   })

@@ -1,6 +1,6 @@
 // One writer at a time: who comes second waits, and is told so.
 
-import type { Client } from 'pg'
+import { type Client, DatabaseError } from 'pg'
 import type { Turn } from '../store.ts'
 import { commit } from './commit.ts'
 
@@ -41,33 +41,58 @@ export async function inTurn<T>(
   turn: Turn,
   work: () => Promise<T>,
 ): Promise<T> {
-  return orRollBack(client, db, async () => {
+  return orRollBack(client, db, turn, async () => {
     await beginWriting(client, turn)
     return work()
   })
 }
 
-/** Runs `work` in a transaction that begins with `lock`. */
+/** Runs `work` in a transaction that begins with `lock`, a statement that locks a table. */
 export async function inTransaction<T>(
   client: Client,
   db: string,
   lock: string,
+  turn: Turn,
   work: () => Promise<T>,
 ): Promise<T> {
-  return orRollBack(client, db, async () => {
+  return orRollBack(client, db, turn, async () => {
     await client.query('begin')
-    await client.query(lock)
+    await takeLock(client, lock, turn)
     return work()
   })
 }
 
+async function takeLock(client: Client, lock: string, { onWait, signal }: Turn): Promise<void> {
+  try {
+    await client.query(`${lock} nowait`)
+    return
+  } catch (error) {
+    if (!(error instanceof DatabaseError && error.code === lockNotAvailable)) throw error
+  }
+  // The failed statement has ended the transaction.
+  await client.query('rollback')
+  onWait()
+  await client.query('begin')
+  const taken = client.query(lock)
+  await (signal === undefined ? taken : orAborted(taken, signal))
+}
+
+const lockNotAvailable = '55P03'
+
 /** Commits what `work` has begun; a throw in it leaves the state before. */
-async function orRollBack<T>(client: Client, db: string, work: () => Promise<T>): Promise<T> {
+async function orRollBack<T>(
+  client: Client,
+  db: string,
+  { signal }: Turn,
+  work: () => Promise<T>,
+): Promise<T> {
   try {
     const result = await work()
     await commit(client, db)
     return result
   } catch (error) {
+    // A session that still waits would do nothing else before; who ends it ends the transaction.
+    if (signal?.aborted && error === signal.reason) throw error
     // Where the session itself is lost, the server has rolled back already.
     await client.query('rollback').catch(() => undefined)
     throw error

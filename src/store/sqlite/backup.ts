@@ -3,6 +3,7 @@
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { backup, type DatabaseSync } from 'node:sqlite'
+import { makeFile, rightsOf } from '../../new-file.ts'
 import { OperatorError } from '../../operator-error.ts'
 import type { CopyWatch } from '../store.ts'
 import { storeError } from './errors.ts'
@@ -14,7 +15,8 @@ const pagesPerStep = 256
  * Copies the store as it stands at one moment; gives the copy's bytes.
  *
  * The copy bears its name only once it is whole and on the disk. Its file is written from the
- * start, so what stood there before is never half-replaced: an existing file is refused.
+ * start, so what stood there before is never half-replaced: an existing file is refused. Who may
+ * read and write the store may do so with the copy.
  *
  * @throws OperatorError where the file exists or cannot be written; the reason of the signal.
  */
@@ -25,6 +27,7 @@ export async function backUp(db: DatabaseSync, path: string, watch: CopyWatch): 
   const part = `${path}.part`
   rmSync(part, { force: true })
   try {
+    makeFile(part, rightsOf(db.location() ?? ''))
     await copyPages(db, part, watch)
     flush(part)
     renameSync(part, path)

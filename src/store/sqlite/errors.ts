@@ -1,5 +1,6 @@
 // What SQLite says that went wrong, and what an operator does about it.
 
+import { makeFile } from '../../new-file.ts'
 import { OperatorError } from '../../operator-error.ts'
 
 /** What SQLite says of a file, as an error that says what to do about it. */
@@ -7,6 +8,17 @@ export function storeError(path: string, error: unknown): unknown {
   if (error instanceof OperatorError || !isSqliteError(error)) return error
   const advice = adviceOfCode[error.errcode] ?? adviceOfCode[error.errcode & 0xff]
   return advice ? new OperatorError(`${path}: ${advice}`, { cause: error }) : error
+}
+
+/** Makes the file that SQLite is to open, with these rights. @throws OperatorError as it would. */
+export function makeDatabaseFile(path: string, mode?: number): void {
+  try {
+    makeFile(path, mode)
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+    const advice = adviceOfCode[codeOfSystem[code] ?? 0]
+    throw advice ? new OperatorError(`${path}: ${advice}`, { cause: error }) : error
+  }
 }
 
 /** Another process holds the lock that was asked for (SQLITE_BUSY, SQLITE_LOCKED). */
@@ -27,6 +39,12 @@ const adviceOfCode: Readonly<Record<number, string>> = {
   14: 'cannot be opened; check that this user may read and write the file and its folder',
   26: 'is not a Dossier store; name another file with --db',
   776: 'was left half made by a command that was killed; any import mends it: dossier import',
+}
+
+/** What SQLite would say where the system says this. */
+const codeOfSystem: Readonly<Record<string, number>> = {
+  ...{ EACCES: 14, EPERM: 14, EROFS: 14, ENOENT: 14, EMFILE: 14, ENFILE: 14 },
+  ...{ ENOSPC: 13, EDQUOT: 13, EIO: 10 },
 }
 
 interface SqliteError extends Error {

@@ -1,7 +1,7 @@
 // Keys in the embedded store.
 
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
-import type { KeyRecord, NewKey, Rotation, Turn } from '../store.ts'
+import type { BeforeCommit, KeyRecord, NewKey, Rotation, Turn } from '../store.ts'
 import { OperatorError } from '../../operator-error.ts'
 import { inTransaction } from './transaction.ts'
 
@@ -32,14 +32,20 @@ function optionalNumber(value: SQLOutputValue | undefined): number | undefined {
   return value === null || value === undefined ? undefined : Number(value)
 }
 
-export async function addKey(db: DatabaseSync, key: NewKey, turn: Turn): Promise<void> {
-  await inTransaction(db, turn, () => {
+export async function addKey(
+  db: DatabaseSync,
+  key: NewKey,
+  turn: Turn,
+  beforeCommit?: BeforeCommit,
+): Promise<void> {
+  await inTransaction(db, turn, async () => {
     if (findInUse(db, key.name, key.createdAt) !== undefined) {
       throw new OperatorError(
         `a key named ${key.name} is in use; revoke it first, rotate it, or choose another`,
       )
     }
     insertKey(db, key)
+    await beforeCommit?.()
   })
 }
 
@@ -49,8 +55,9 @@ export async function rotateKey(
   now: number,
   rotate: (replaced: KeyRecord) => Rotation,
   turn: Turn,
+  beforeCommit?: BeforeCommit,
 ): Promise<boolean> {
-  return inTransaction(db, turn, () => {
+  return inTransaction(db, turn, async () => {
     const replaced = findInUse(db, name, now)
     if (replaced === undefined) return false
     const { key, othersEndAt } = rotate(replaced)
@@ -60,6 +67,7 @@ export async function rotateKey(
        where name = $name and revoked_at is null`,
     ).run({ name, end: othersEndAt })
     insertKey(db, { ...key, scopes: replaced.scopes, rate: replaced.rate })
+    await beforeCommit?.()
     return true
   })
 }

@@ -6,7 +6,7 @@ import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { Resource } from '../../resources/resource.ts'
 import { OperatorError } from '../../operator-error.ts'
-import { storeError } from './errors.ts'
+import { makeDatabaseFile, storeError } from './errors.ts'
 import {
   applicationId,
   createRegistry,
@@ -16,6 +16,9 @@ import {
   upgradeRegistry,
 } from './schema.ts'
 import { enterWal } from './wal.ts'
+
+/** A store that is gone when it is closed. */
+const memory = ':memory:'
 
 /** How long another process may be in the way of a statement, in milliseconds. */
 export const busyMs = 5_000
@@ -53,7 +56,7 @@ export function openForReading(path: string, resources: readonly Resource[]): Da
  * @throws OperatorError as `openForReading`.
  */
 export function openForWriting(path: string, resources: readonly Resource[]): DatabaseSync {
-  if (path !== ':memory:' && !existsSync(dirname(resolve(path)))) {
+  if (path !== memory && !existsSync(dirname(resolve(path)))) {
     throw new OperatorError(`${path}: the folder does not exist; make it first`)
   }
   const db = openFile(path, false)
@@ -61,7 +64,7 @@ export function openForWriting(path: string, resources: readonly Resource[]): Da
     // An import that was killed while it made the file may have left it without a table.
     const isNew = isBlank(db)
     db.exec(writerPragmas)
-    if (isNew) makeFile(db)
+    if (isNew) enterFormat(db)
     if (isNew || isOutdated(db, resources)) createSchema(db, resources)
     return db
   } catch (error) {
@@ -71,7 +74,7 @@ export function openForWriting(path: string, resources: readonly Resource[]): Da
 }
 
 /** Another process may be making it as well; that is as good. */
-function makeFile(db: DatabaseSync): void {
+function enterFormat(db: DatabaseSync): void {
   db.exec(filePragma)
   enterWal(db, busyMs)
 }
@@ -90,11 +93,14 @@ const writerPragmas = `
 const readerPragmas = 'pragma cache_size = -16384; pragma mmap_size = 2147418112'
 
 function openFile(path: string, readOnly: boolean): DatabaseSync {
-  const isThere = path !== ':memory:' && existsSync(path)
+  const isThere = path !== memory && existsSync(path)
   if (isThere) checkFile(path, readOnly)
   let db: DatabaseSync | undefined
   try {
-    db = new DatabaseSync(path, { readOnly, timeout: busyMs })
+    if (!readOnly && !isThere && path !== memory) makeDatabaseFile(path)
+    // As an absolute path: SQLite would take `file:…` for a URL.
+    const at = path === memory ? path : resolve(path)
+    db = new DatabaseSync(at, { readOnly, timeout: busyMs })
     if (!isBlank(db)) checkVersion(db, path, readOnly)
     else if (readOnly) throw new OperatorError(emptyStore(path))
     return db

@@ -2,7 +2,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Turn } from '../store.ts'
+import type { Awaitable, Turn } from '../store.ts'
 import { isBusy } from './errors.ts'
 import { busyMs } from './open.ts'
 
@@ -57,10 +57,14 @@ function takeBack(db: DatabaseSync): void {
 }
 
 /** Runs `work` in a transaction of its own; a throw in it leaves the state before. */
-export async function inTransaction<T>(db: DatabaseSync, turn: Turn, work: () => T): Promise<T> {
+export async function inTransaction<T>(
+  db: DatabaseSync,
+  turn: Turn,
+  work: () => Awaitable<T>,
+): Promise<T> {
   await beginWriting(db, turn)
   try {
-    const result = work()
+    const result = await work()
     commit(db)
     return result
   } catch (error) {

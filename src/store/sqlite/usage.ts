@@ -1,10 +1,12 @@
 // The uses of keys, in a file of their own beside the embedded store: a row a key and hour.
 
 import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { privateMode } from '../../new-file.ts'
 import { OperatorError } from '../../operator-error.ts'
 import type { KeyUsage, UsageWriter } from '../usage.ts'
-import { storeError } from './errors.ts'
+import { makeDatabaseFile, storeError } from './errors.ts'
 import { isBlank } from './open.ts'
 import { enterWal } from './wal.ts'
 
@@ -61,9 +63,14 @@ const readSql = `
   from last_uses l left join recent r on r.key_id = l.key_id
   where l.store_id = $store`
 
-/** Opens the file, and makes it on first use. @throws as `UsageWriter.add`. */
-export function openUsage(path: string, storeId: string): UsageWriter {
-  const db = openFile(path, false)
+/**
+ * Opens the file, and makes it on first use.
+ *
+ * @param mode is the rights of a new file.
+ * @throws as `UsageWriter.add`.
+ */
+export function openUsage(path: string, storeId: string, mode = privateMode): UsageWriter {
+  const db = openFile(path, false, mode)
   const addUse = db.prepare(addUseSql)
   const addLastUse = db.prepare(addLastUseSql)
   const forget = db.prepare('delete from uses where hour <= ?')
@@ -98,10 +105,11 @@ function hourOf(moment: number): number {
   return Math.floor(moment / hourMs)
 }
 
-function openFile(path: string, readOnly: boolean): DatabaseSync {
+function openFile(path: string, readOnly: boolean, mode = privateMode): DatabaseSync {
   let db: DatabaseSync | undefined
   try {
-    db = new DatabaseSync(path, { readOnly, timeout: busyMs })
+    if (!readOnly) makeDatabaseFile(path, mode)
+    db = new DatabaseSync(resolve(path), { readOnly, timeout: busyMs })
     if (!readOnly && isBlank(db)) createTables(path, db)
     if (db.prepare('pragma application_id').get()?.['application_id'] === applicationId) return db
   } catch (error) {

@@ -1,0 +1,34 @@
+// What a terminal would act upon, or show in another order than it stands, in a readable form.
+
+/**
+ * Text with control characters (C0, DEL, C1), bidirectional controls, line and paragraph
+ * separators and lone surrogates as `\x1b` or `\u202e`; anything else as it is. What is escaped
+ * once stays as it is.
+ */
+export function printable(text: string): string {
+  return text.replace(unsafe, escaped)
+}
+
+/** The same for a text of several lines, whose line breaks stay. */
+export function printableLines(text: string): string {
+  return text.replace(unsafeInLine, escaped)
+}
+
+/** JSON text that means the same and has no such character: each is written as `\u009b`. */
+export function printableJson(json: string): string {
+  return json.replace(unsafe, (character) => `\\u${hex(character, 4)}`)
+}
+
+const unsafe = /[\p{Cc}\p{Cs}\p{Bidi_Control}\p{Zl}\p{Zp}]/gu
+const unsafeInLine = /[[\p{Cc}\p{Cs}\p{Bidi_Control}\p{Zl}\p{Zp}]--[\n]]/gv
+
+const short: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' }
+
+function escaped(character: string): string {
+  const isByte = character.charCodeAt(0) <= 0xff
+  return short[character] ?? (isByte ? `\\x${hex(character, 2)}` : `\\u${hex(character, 4)}`)
+}
+
+function hex(character: string, digits: number): string {
+  return character.charCodeAt(0).toString(16).padStart(digits, '0')
+}

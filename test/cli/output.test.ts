@@ -1,0 +1,55 @@
+// What a command does whose output cannot be written.
+
+import assert from 'node:assert/strict'
+import { existsSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { importRows, makeFolder, queryValue } from '../support/import-rows.ts'
+import { runDossier, startDossier } from '../support/run-dossier.ts'
+
+/** Runs a command with a redirection of the shell, such as `>/dev/full`. */
+const redirected = (redirection: string) => ['sh', '-c', `exec "$@" ${redirection}`, 'sh']
+
+const cannotBeWritten = /^dossier: standard output cannot be written \([^\n]+\)[^\n]*\n$/
+
+describe('an output that cannot be written', { concurrency: 2 }, () => {
+  for (const redirection of ['>/dev/full', '>&-']) {
+    test(`is told in one line, and the exit code is 1: ${redirection}`, async (t) => {
+      if (!existsSync('/dev/full')) return t.skip('this system has no /dev/full')
+      const folder = makeFolder(t)
+      const db = join(folder, 'dossier.db')
+      await importRows(db, 'rights', [{ id: 1, company_id: 7 }])
+      const via = redirected(redirection)
+      for (const args of [['imports'], ['keys', 'list', '--json'], ['--help']]) {
+        const { code, err } = await runDossier(folder, args, { via })
+        assert.equal(code, 1, args.join(' '))
+        assert.match(err, cannotBeWritten)
+      }
+      const input = '{"id":2,"company_id":7}\n'
+      const imported = await runDossier(folder, ['import', 'rights', '-'], { via, input })
+      assert.equal(imported.code, 1)
+      assert.match(imported.err, /; the command itself has run to its end\n$/)
+      assert.equal(queryValue(db, 'select count(*) from rights'), 2)
+      const wrong = await runDossier(folder, ['imprt'], { via })
+      assert.equal(wrong.code, 2)
+      assert.match(wrong.err, /^dossier: imprt is no command[^\n]+\n$/)
+    })
+  }
+
+  test('is told where a file takes only a part of it', async (t) => {
+    const folder = makeFolder(t)
+    const via = ['sh', '-c', 'ulimit -f 1; exec "$@" >help.txt', 'sh']
+    const { code, err } = await runDossier(folder, ['import', '--help'], { via })
+    assert.ok(statSync(join(folder, 'help.txt')).size > 0, 'a part was written')
+    assert.equal(code, 1)
+    assert.match(err, cannotBeWritten)
+  })
+
+  test('is nobody’s fault where its reader has gone', async (t) => {
+    const folder = makeFolder(t)
+    await importRows(join(folder, 'dossier.db'), 'rights', [{ id: 1, company_id: 7 }])
+    const { child, ended } = startDossier(t, folder, ['imports'])
+    child.stdout.destroy()
+    assert.deepEqual(await ended, { code: 0, out: '', err: '' })
+  })
+})

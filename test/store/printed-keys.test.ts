@@ -1,0 +1,75 @@
+// A key is stored only if it was printed, and a key that was printed is stored or said not to work.
+
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { importRows, makeFolder } from '../support/import-rows.ts'
+import { runDossier, startDossier } from '../support/run-dossier.ts'
+import { storeKind } from '../support/store-at.ts'
+
+/** A folder with a store that has a key named `old`. */
+async function makeStore(t: TestContext): Promise<string> {
+  const folder = makeFolder(t)
+  await importRows(join(folder, 'dossier.db'), 'rights', [{ id: 1, company_id: 7 }])
+  assert.equal((await runDossier(folder, ['keys', 'create', '--name', 'old'])).code, 0)
+  return folder
+}
+
+async function list(folder: string): Promise<string> {
+  return (await runDossier(folder, ['keys', 'list', '--json'])).out
+}
+
+const commands = [
+  ['keys', 'create', '--name', 'new'],
+  ['keys', 'rotate', 'old', '--overlap', '0d'],
+]
+
+const notPrinted =
+  /^dossier: the key cannot be printed, so nothing was changed; standard output: [^\n]+\n$/
+
+for (const redirection of ['>&-', '>/dev/full']) {
+  test(`a key that cannot be printed is not stored: ${redirection}`, async (t) => {
+    const folder = await makeStore(t)
+    const before = await list(folder)
+    const via = ['sh', '-c', `exec "$@" ${redirection}`, 'sh']
+    for (const command of commands) {
+      const { code, err } = await runDossier(folder, command, { via })
+      assert.equal(code, 1, err)
+      assert.match(err, notPrinted)
+    }
+    assert.equal(await list(folder), before)
+  })
+}
+
+test('a key whose reader has gone is not stored', async (t) => {
+  const folder = await makeStore(t)
+  const before = await list(folder)
+  for (const command of commands) {
+    const { child, ended } = startDossier(t, folder, command)
+    child.stdout.destroy()
+    const { code, err } = await ended
+    assert.equal(code, 1, err)
+    assert.match(err, notPrinted)
+  }
+  assert.equal(await list(folder), before)
+})
+
+// A server's commits fail in `test/postgres/lost-commits.test.ts`.
+if (storeKind === 'sqlite') {
+  test('a key that is printed and cannot be stored is said not to work', async (t) => {
+    const folder = await makeStore(t)
+    const before = await list(folder)
+    // The log of a commit does not fit into 32 KB; what is beside it does.
+    const via = ['bash', '-c', 'ulimit -f 32; exec "$@"', 'bash']
+    for (const command of commands) {
+      const { code, out, err } = await runDossier(folder, command, { via })
+      assert.equal(code, 1, err)
+      assert.match(out, /^dossier_\w{49}\n$/)
+      assert.match(
+        err,
+        /^dossier: the key that was printed does not work; [^\n]+\ndossier: [^\n]+\n$/,
+      )
+    }
+    assert.equal(await list(folder), before)
+  })
+}

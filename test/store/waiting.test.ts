@@ -1,0 +1,68 @@
+// A command that waits for another writer says so, and a signal ends it.
+
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { isServerStore } from '../../src/store/open-store.ts'
+import { openSession } from '../../src/store/postgres/connect.ts'
+import { importRows, makeFolder } from '../support/import-rows.ts'
+import { runDossier, startDossier } from '../support/run-dossier.ts'
+import { storeAt } from '../support/store-at.ts'
+import { holdStore } from '../support/store-state.ts'
+
+/** Keeps others from changing keys, as a command that changes them does; gives the way to end. */
+async function holdKeys(path: string): Promise<() => Promise<void>> {
+  const db = storeAt(path)
+  if (!isServerStore(db)) return holdStore(path)
+  const client = await openSession(db)
+  await client.query('begin; lock table keys in share row exclusive mode')
+  return () => client.end()
+}
+
+async function makeStore(t: TestContext) {
+  const folder = makeFolder(t)
+  const db = join(folder, 'dossier.db')
+  await importRows(db, 'rights', [{ id: 1, company_id: 7 }])
+  assert.equal((await runDossier(folder, ['keys', 'create', '--name', 'acme'])).code, 0)
+  return {
+    folder,
+    db,
+    list: async () => (await runDossier(folder, ['keys', 'list', '--json'])).out,
+  }
+}
+
+const waits = /^another command is writing to the store; waiting for its end$/m
+
+const commands = [
+  { args: ['keys', 'create', '--name', 'other'], hold: holdKeys },
+  { args: ['keys', 'rotate', 'acme'], hold: holdKeys },
+  { args: ['keys', 'revoke', 'acme'], hold: holdKeys },
+  { args: ['prune', '--keep', '0d'], hold: holdStore },
+]
+
+test('a signal ends the wait of every command that changes a store, and nothing is changed', async (t) => {
+  const { folder, db, list } = await makeStore(t)
+  const before = await list()
+  for (const { args, hold } of commands) {
+    const release = await hold(db)
+    const { child, until, ended } = startDossier(t, folder, args)
+    await until(waits)
+    child.kill('SIGINT')
+    const { code, out, err } = await ended
+    await release()
+    assert.deepEqual([code, out], [130, ''], args.join(' '))
+    assert.match(err, /^dossier: interrupted; nothing was changed$/m)
+  }
+  assert.equal(await list(), before)
+})
+
+test('once the other writer has ended, the command goes on', async (t) => {
+  const { folder, db, list } = await makeStore(t)
+  const release = await holdKeys(db)
+  const { until, ended } = startDossier(t, folder, ['keys', 'revoke', 'acme'])
+  await until(waits)
+  await release()
+  const { code, err } = await ended
+  assert.equal(code, 0, err)
+  assert.match(await list(), /"revokedAt":\d+/)
+})
