@@ -101,13 +101,21 @@ function holdTo(verdict: RateVerdict, reply: FastifyReply): ApiError | undefined
   return isWithin ? undefined : tooMany(resetSeconds)
 }
 
-/** The path of a target as the router sees it: without host and query, and percent-decoded. */
+/**
+ * The path of a target as the router sees it: without host and query, and percent-decoded, but for
+ * an encoded slash, which separates nothing.
+ */
 export function pathOf(url: string): string {
-  const decode = (code: string) => String.fromCharCode(parseInt(code.slice(1), 16))
+  const decode = (code: string) =>
+    code.toLowerCase() === encodedSlash ? code : String.fromCharCode(parseInt(code.slice(1), 16))
   const path = url.replace(/^https?:\/\/[^/]*/i, '').split('?', 1)[0] ?? ''
   return path.replace(/%[0-9a-f]{2}/gi, decode)
 }
 
+const encodedSlash = '%2f'
+
+// Under /api/ is also what has an encoded slash instead: it is none to the router, but a refusal is
+// the safe answer.
 function isUnderApi(url: string): boolean {
-  return pathOf(url).startsWith(apiPrefix)
+  return pathOf(url).replaceAll(/%2f/gi, '/').startsWith(apiPrefix)
 }

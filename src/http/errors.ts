@@ -1,6 +1,7 @@
 // Every answer that is not a success (contract section 4): one body, one list of causes.
 
 import { STATUS_CODES } from 'node:http'
+import { rateSecondsMax } from '../rate.ts'
 
 /** The most of a client's value that an error message repeats, in characters. */
 const shownLengthMax = 60
@@ -72,9 +73,9 @@ export function methodNotAllowed(): ApiError {
   return statusError(405, { allow: 'GET, HEAD' })
 }
 
-/** The client has to wait for so many seconds. */
+/** The client has to wait for so many seconds; never longer than the longest window. */
 export function tooMany(seconds: number): ApiError {
-  return statusError(429, { 'retry-after': String(seconds) })
+  return statusError(429, { 'retry-after': String(Math.min(seconds, rateSecondsMax)) })
 }
 
 /** The store cannot be reached, or the service is stopping; `cause` is for the log alone. */

@@ -2,6 +2,7 @@
 // parameters and errors, so it cannot say anything else than what the service does.
 
 import { STATUS_CODES } from 'node:http'
+import { rateSecondsMax } from '../rate.ts'
 import { exampleRecord, recordSchema, type Resource } from '../resources/resource.ts'
 import type { JsonSchema } from '../resources/field.ts'
 import { healthPaths } from './health.ts'
@@ -250,7 +251,7 @@ const headerComponents = {
   ),
   'Retry-After': {
     description: 'After how many seconds to try again',
-    schema: { type: 'integer', format: 'int32', minimum: 0, maximum: 86_400 },
+    schema: { type: 'integer', format: 'int32', minimum: 0, maximum: rateSecondsMax },
     example: 5,
   },
 }

@@ -10,6 +10,8 @@ export const headersMax = 100
 
 const closing = { connection: 'close' }
 const targetPattern = /^[\x21-\x7e]+$/
+/** `uri-host [":" port]`, which may be empty (RFC 9110 section 7.2, RFC 3986 section 3.2.2). */
+const hostPattern = /^(?:\[[0-9a-fv.:]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i
 
 /**
  * The refusal of a request that is not sound HTTP/1.0 or 1.1; undefined for a sound one. It stands
@@ -25,8 +27,10 @@ export function findWireFault(request: IncomingMessage): ApiError | undefined {
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] ?? ''
     // Most names differ in length from all of these; then their case need not be looked at.
-    if (name.length === 4) hosts += isNamed(name, 'host')
-    else if (name.length === 13) authorizations += isNamed(name, 'authorization')
+    if (name.length === 4 && isNamed(name, 'host')) {
+      if (!hostPattern.test(rawHeaders[at + 1] ?? '')) return fault('The Host is not valid')
+      hosts += 1
+    } else if (name.length === 13 && isNamed(name, 'authorization')) authorizations += 1
     else if (name.length === 17 && isNamed(name, 'transfer-encoding')) {
       if (!isChunked(rawHeaders[at + 1]) || httpVersion === '1.0') {
         return fault('Transfer-Encoding must be chunked, or absent')
@@ -52,8 +56,8 @@ function fault(message: string): ApiError {
   return badRequest(message, closing)
 }
 
-function isNamed(given: string, name: string): number {
-  return given === name || given.toLowerCase() === name ? 1 : 0
+function isNamed(given: string, name: string): boolean {
+  return given === name || given.toLowerCase() === name
 }
 
 /** RFC 9112 section 6.1: any other coding, and any second one, is refused. */
