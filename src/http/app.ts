@@ -25,13 +25,22 @@ import { createOpenApi } from './openapi.ts'
 import { createPageCache } from './page-cache.ts'
 import { answerBrokenRequest, answerUnhandled, createBrokenLog } from './raw-errors.ts'
 import { bodyBytes, logFault, logRequest } from './request-log.ts'
+import { type AssetLimits, assetLimits, createStaticAssets } from './static-assets.ts'
 import { findWireFault } from './wire-faults.ts'
-import { closeToRequests, createWireServer, type WireLimits, wireLimits } from './wire-server.ts'
+import {
+  closeToRequests,
+  createWireServer,
+  excludeFromLoad,
+  type WireLimits,
+  wireLimits,
+} from './wire-server.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** The resource whose listing the route answers. */
     resource?: Resource
+    /** It is a static asset, which has a bound of its own instead of that of requests. */
+    isAsset?: boolean
   }
   interface FastifyRequest {
     /** The key that the request came with, once it has been found good. */
@@ -59,7 +68,7 @@ export interface AppOptions extends AdmissionOptions {
   /** Origins whose pages may read answers, or `*`; none unless given. */
   readonly corsOrigins?: readonly string[]
   /** Other limits of a connection, and of all together, than the usual ones. */
-  readonly limits?: Partial<WireLimits & LoadLimits>
+  readonly limits?: Partial<WireLimits & LoadLimits & AssetLimits>
 }
 
 const requestIdPattern = /^[A-Za-z0-9._-]{1,64}$/
@@ -67,7 +76,7 @@ const requestIdPattern = /^[A-Za-z0-9._-]{1,64}$/
 /** Builds the application; `listen` or `inject` is the caller's. */
 export function buildApp(options: AppOptions): FastifyInstance {
   const { store, resources, logger, metrics } = options
-  const limits = { ...loadLimits, ...wireLimits, ...options.limits }
+  const limits = { ...loadLimits, ...wireLimits, ...assetLimits, ...options.limits }
   const load = createLoad(limits, logger)
   const tellBroken = createBrokenLog(logger)
   const app = Fastify({
@@ -104,7 +113,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
   const cache = createPageCache(options.cacheBytesMax)
   for (const resource of resources) addListingRoute(app, resource, { store, cache, metrics })
   addHealth(app, store, stop)
-  addDocs(app, createOpenApi(resources, options.version))
+  addDocs(createStaticAssets(app, limits, load), createOpenApi(resources, options.version))
   return app
 }
 
@@ -152,8 +161,11 @@ function createReceive(options: AppOptions, stop: Stop, load: Load, findPath: Fi
       cors.mark(request, reply)
       if (cors.answerPreflight(request, reply)) return 'answered'
     }
+    const { isAsset = false } = request.routeOptions.config
+    if (isAsset) excludeFromLoad(request.raw.socket)
     const excess = load.excess()
-    if (excess !== undefined && !isHealthPath(request.url)) {
+    const isExempt = isHealthPath(request.url) || (isAsset && excess === 'requests')
+    if (excess !== undefined && !isExempt) {
       load.warn(excess)
       return unavailable()
     }

@@ -1,39 +1,47 @@
 // The reference page: Swagger UI over our own document, without a request to any other host.
 
-import { readFile } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import type { FastifyInstance } from 'fastify'
-import { chooseCoding, encode, varyByCoding } from './compression.ts'
 import type { OpenApi } from './openapi.ts'
+import type { StaticAssets } from './static-assets.ts'
 
 const docsPaths = { document: '/openapi.json', page: '/docs' } as const
 
-const assetFolder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))
+const packageFile = createRequire(import.meta.url).resolve('swagger-ui-dist/package.json')
 
-const assetTypes: Readonly<Record<string, string>> = {
-  'swagger-ui.css': 'text/css; charset=utf-8',
-  'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
+const scriptType = 'text/javascript; charset=utf-8'
+const styleType = 'text/css; charset=utf-8'
+
+/** A key is typed into the page: nothing of another host may run in it, frame it or learn of it. */
+const pageHeaders = {
+  // Swagger UI sets style attributes and has its icons as data; all else comes from this host.
+  'content-security-policy':
+    "default-src 'none'; connect-src 'self'; script-src 'self'; " +
+    "style-src 'self' 'unsafe-inline'; img-src 'self' data:; base-uri 'none'; " +
+    "form-action 'none'; frame-ancestors 'none'",
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
 }
+const fileHeaders = { 'cross-origin-resource-policy': 'same-origin' }
 
-// Swagger UI sets style attributes and has its icons as data; all else comes from this host.
-const contentSecurityPolicy =
-  "default-src 'none'; connect-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; " +
-  "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-
-const page = `<!doctype html>
+/** The page; its files stand in the folder `docs` beside it. */
+const pageOf = (files: { style: string; bundle: string; start: string }) => `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <title>Dossier: API reference</title>
     <link rel="icon" href="data:,">
-    <link rel="stylesheet" href="docs/swagger-ui.css">
+    <link rel="stylesheet" href="docs/${files.style}">
   </head>
   <body>
     <div id="reference"></div>
-    <script src="docs/swagger-ui-bundle.js"></script>
-    <script src="docs/start.js"></script>
+    <script src="docs/${files.bundle}"></script>
+    <script src="docs/${files.start}"></script>
   </body>
 </html>
 `
@@ -51,31 +59,25 @@ const startScript = `SwaggerUIBundle({
 `
 
 /** Adds the OpenAPI document and the page that shows it. */
-export function addDocs(app: FastifyInstance, document: OpenApi): void {
-  const text = JSON.stringify(document)
-  app.get(docsPaths.document, (_request, reply) =>
-    reply.header('content-type', 'application/json; charset=utf-8').send(text),
-  )
-  app.get(docsPaths.page, (_request, reply) =>
-    reply
-      .header('content-type', 'text/html; charset=utf-8')
-      .header('content-security-policy', contentSecurityPolicy)
-      .send(page),
-  )
-  app.get(`${docsPaths.page}/start.js`, (_request, reply) =>
-    reply.header('content-type', 'text/javascript; charset=utf-8').send(startScript),
-  )
-  for (const [asset, type] of Object.entries(assetTypes)) addAsset(app, asset, type)
-}
-
-function addAsset(app: FastifyInstance, asset: string, type: string): void {
-  app.get(`${docsPaths.page}/${asset}`, async (request, reply) => {
-    const body = await readFile(join(assetFolder, asset))
-    const coding = chooseCoding(request.headers['accept-encoding'])
-    if (coding !== 'identity') void reply.header('content-encoding', coding)
-    return varyByCoding(reply)
-      .header('content-type', type)
-      .header('cache-control', 'max-age=3600')
-      .send(await encode(body, coding))
+export function addDocs(assets: StaticAssets, document: OpenApi): void {
+  const addFile = (name: string, type: string, body: Buffer) =>
+    assets.addFile({ path: `${docsPaths.page}/${name}`, type, body, headers: fileHeaders })
+  const addPackageFile = (name: string, type: string) =>
+    addFile(name, type, readFileSync(join(dirname(packageFile), name)))
+  const page = pageOf({
+    style: addPackageFile('swagger-ui.css', styleType),
+    bundle: addPackageFile('swagger-ui-bundle.js', scriptType),
+    start: addFile('start.js', scriptType, Buffer.from(startScript)),
+  })
+  assets.addDocument({
+    path: docsPaths.page,
+    type: 'text/html; charset=utf-8',
+    body: Buffer.from(page),
+    headers: pageHeaders,
+  })
+  assets.addDocument({
+    path: docsPaths.document,
+    type: 'application/json; charset=utf-8',
+    body: Buffer.from(JSON.stringify(document)),
   })
 }

@@ -15,6 +15,8 @@ import { headersMax } from './wire-faults.ts'
 interface Connection {
   /** Requests that have come and whose answers have not been handed to the system. */
   unanswered: number
+  /** Where the request whose turn it is counts as under way; undefined where none does. */
+  load: Load | undefined
   /** The last request that has come. */
   last: IncomingMessage | undefined
   /** Those that wait for the answer before theirs, in their order; made where there is one. */
@@ -88,7 +90,6 @@ export function createWireServer(handler: Handler, limits: WireLimits, load: Loa
       return
     }
     connection.unanswered += 1
-    load.begin()
     // Whoever asks on without reading fills our memory with answers, not its own.
     if (connection.unanswered > unansweredMax) {
       connection.isClosing = true
@@ -97,17 +98,27 @@ export function createWireServer(handler: Handler, limits: WireLimits, load: Loa
     }
     connection.last = request
     response.on('finish', connection.answered)
-    if (connection.unanswered === 1) handler(request, response)
+    if (connection.unanswered === 1) handOn(connection, request, response)
     // One answer is made at a time. Whoever asks on without reading is found out before the others
     // are made, and one who reads slowly has one of them in our memory.
-    else (connection.waiting ??= []).push({ response, handOn: () => handler(request, response) })
+    else {
+      const inTurn = () => handOn(connection, request, response)
+      ;(connection.waiting ??= []).push({ response, handOn: inTurn })
+    }
+  }
+  // What waits for another answer on its connection is not under way: it holds no more than its
+  // head, and a connection counts once at most.
+  const handOn = (connection: Connection, request: IncomingMessage, response: ServerResponse) => {
+    connection.load = load
+    load.begin()
+    handler(request, response)
   }
   const track = (socket: Duplex) => {
-    const connection = createConnection(load)
+    const connection = createConnection()
     const tracked = socket as unknown as Tracked
     tracked[connectionKey] = connection
     socket.once('close', () => {
-      load.end(connection.unanswered)
+      endLoad(connection)
       connection.isGone = true
     })
   }
@@ -145,6 +156,11 @@ export function closeToRequests(socket: Duplex): void {
   connectionOf(socket).isClosing = true
 }
 
+/** The request whose turn it is on the connection no longer counts as under way. */
+export function excludeFromLoad(socket: Duplex): void {
+  endLoad(connectionOf(socket))
+}
+
 /** Whether the connection's last answer has been found already. */
 export function isClosedToRequests(socket: Duplex): boolean {
   return connectionOf(socket).isClosing
@@ -172,9 +188,15 @@ function connectionOf(socket: Duplex): Connection {
   return (tracked[connectionKey] ??= createConnection())
 }
 
-function createConnection(load?: Load): Connection {
+function endLoad(connection: Connection): void {
+  connection.load?.end()
+  connection.load = undefined
+}
+
+function createConnection(): Connection {
   const connection: Connection = {
     unanswered: 0,
+    load: undefined,
     last: undefined,
     waiting: undefined,
     isClosing: false,
@@ -183,7 +205,7 @@ function createConnection(load?: Load): Connection {
     answered() {
       if (connection.isGone) return
       connection.unanswered -= 1
-      load?.end(1)
+      endLoad(connection)
       if (connection.onQuiet !== undefined) runIfQuiet(connection)
       if (connection.waiting !== undefined) handOnNext(connection)
     },
