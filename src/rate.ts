@@ -8,7 +8,8 @@ export interface Rate {
 
 const secondsOf: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 }
 const quotaMax = 1_000_000_000
-const secondsMax = 31 * 86_400
+/** The longest window, and so the longest that anybody is told to wait. */
+export const rateSecondsMax = 31 * 86_400
 
 /** What a rate looks like, for messages. */
 export const rateForm = 'a count and a time such as 600/300s, 60/1m or 1000/1d'
@@ -18,6 +19,6 @@ export function parseRate(text: string): Rate | undefined {
   const [, count = '', length = '', unit = ''] = /^(\d{1,10})\/(\d{1,7})([smhd])$/.exec(text) ?? []
   const quota = Number(count)
   const seconds = Number(length) * (secondsOf[unit] ?? NaN)
-  const isRate = quota >= 1 && quota <= quotaMax && seconds >= 1 && seconds <= secondsMax
+  const isRate = quota >= 1 && quota <= quotaMax && seconds >= 1 && seconds <= rateSecondsMax
   return isRate ? { quota, seconds } : undefined
 }

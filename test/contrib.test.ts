@@ -16,7 +16,7 @@ import { rights } from '../src/resources/rights.ts'
 import { expectedBody, failureText, pathOf } from './support/make-app.ts'
 import { makeFolder } from './support/import-rows.ts'
 import { makeRecords } from './support/make-record.ts'
-import { answersIn, exchange, runServer, type WireAnswer } from './support/run-server.ts'
+import { answerIn, answersIn, exchange, runServer, type WireAnswer } from './support/run-server.ts'
 import { makeTempStore, type Scope } from './support/temp-store.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -151,10 +151,13 @@ const store = await makeTempStore({ after }, resources)
 await store.load([{ resource: rights, company: 1, records: all }])
 const key = await store.issueKey({ name: 'test' })
 
+/** The host name that the files of contrib/ are written for. */
+const host = 'registry.example.com'
+
 /** Asks through the proxy on a port; without a key where `extra` is null. */
 async function askAt(port: number, start: string, extra: string | null = '', body = '') {
   const auth = extra === null ? '' : `Authorization: Bearer ${key}\r\n${extra}`
-  const head = `${start} HTTP/1.1\r\nHost: registry.example\r\nConnection: close\r\n${auth}\r\n`
+  const head = `${start} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n${auth}\r\n`
   const [answer] = answersIn(await exchange(port, head + body), [start.split(' ', 1)[0] ?? ''])
   assert.ok(answer, start)
   return answer
@@ -195,7 +198,7 @@ async function checkContract(port: number): Promise<void> {
 
   const coded = await exchange(
     port,
-    `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAccept-Encoding: gzip\r\n` +
+    `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\nAccept-Encoding: gzip\r\n` +
       `Authorization: Bearer ${key}\r\nX-Request-Id: mine-1\r\n\r\n`,
   )
   const [zipped] = answersIn(coded)
@@ -224,8 +227,8 @@ test(
     const folder = makeFolder(t)
     const site = contrib('nginx.conf')
       .replace('127.0.0.1:8080', `127.0.0.1:${server.port}`)
-      .replace('listen 80;', `listen 127.0.0.1:${other};`)
-      .replace('listen 443 ssl http2;', `listen 127.0.0.1:${port};`)
+      .replace(/listen 80\b/g, `listen 127.0.0.1:${other}`)
+      .replace(/listen 443 ssl http2\b/g, `listen 127.0.0.1:${port}`)
       .replace(/^\s*ssl_.*$/gm, '')
     await runProxy(t, port, 'nginx', ['-c', nginxMain(folder, site)], folder)
     await checkContract(port)
@@ -235,7 +238,14 @@ test(
     assertFailure(broken ?? assert.fail(), 400)
     assertFailure(await askAt(port, 'GET /.failure/503'), 404)
     const moved = await askAt(other, `GET ${path}`, null)
-    assert.equal(moved.headers['location'], `https://registry.example${path}`)
+    assert.equal(moved.headers['location'], `https://${host}${path}`)
+    const foreign = `GET ${path} HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n`
+    assert.equal(await exchange(other, foreign), '', 'no redirect to whatever host is named')
+    assertFailure(answerIn(await exchange(port, foreign)), 421)
+    for (const url of [path, '/nothing', '/docs', '/.failure/503']) {
+      const { headers } = await askAt(port, `GET ${url}`)
+      assert.equal(headers['strict-transport-security'], 'max-age=31536000', url)
+    }
     assert.equal((await askAt(port, 'GET /readyz', null)).status, 200)
 
     server.stop()
@@ -243,6 +253,8 @@ test(
     const gone = await askAt(port, `GET ${path}`)
     assertFailure(gone, 503)
     assert.equal(gone.headers['retry-after'], '5')
+    assert.equal(gone.headers['strict-transport-security'], 'max-age=31536000')
+    assert.equal(gone.headers['x-content-type-options'], 'nosniff')
   },
 )
 

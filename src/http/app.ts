@@ -23,10 +23,12 @@ import type { Metrics } from './metrics.ts'
 import { createPageCache } from './page.ts'
 import { bodyBytes, logFault, logRequest } from './request-log.ts'
 import { answerBrokenRequest, answerUnhandled, createBrokenLog } from './wire/broken-requests.ts'
+import { type AssetLimits, assetLimits, createStaticAssets } from './static-assets.ts'
 import { type Cors, createCors } from './wire/cors.ts'
 import {
   closeToRequests,
   createWireServer,
+  excludeFromLoad,
   findWireFault,
   type Load,
   type WireLimits,
@@ -86,7 +88,7 @@ export interface AppOptions {
   /** Origins whose pages may read answers, or `*`; none unless given. */
   readonly corsOrigins?: readonly string[]
   /** Other limits of a connection than the usual ones. */
-  readonly limits?: Partial<WireLimits>
+  readonly limits?: Partial<WireLimits & AssetLimits>
 }
 
 /** How far a stop has come. */
@@ -184,10 +186,10 @@ function createStages(options: AppOptions, stop: Stop) {
       cors.mark(request, reply)
       if (cors.answerPreflight(request, reply)) return reply
     }
-    refuseExcess(load, endpoint)
+    refuseExcess(load, request, endpoint)
     // The key comes before everything else under /api/, and is needed by whatever spelling of its
     // path an endpoint was found (contract 2.3).
-    if (endpoint?.scope !== undefined || pathOf(request.url).startsWith(apiPrefix)) {
+    if (endpoint?.scope !== undefined || isUnderApi(request.url)) {
       const key = await findKey(options, request, endpoint)
       request.key = key
       await holdToRate(options, key, reply)
@@ -208,9 +210,12 @@ function refuseUnsound({ raw }: FastifyRequest): void {
   throw fault
 }
 
-function refuseExcess(load: Load, endpoint: Endpoint | undefined): void {
+function refuseExcess(load: Load, { raw }: FastifyRequest, endpoint: Endpoint | undefined): void {
+  const { isAsset = false, isAlwaysAnswered = false } = endpoint ?? {}
+  if (isAsset) excludeFromLoad(raw.socket)
   const excess = load.excess()
-  if (excess === undefined || endpoint?.isAlwaysAnswered === true) return
+  const isExempt = isAlwaysAnswered || (isAsset && excess === 'requests')
+  if (excess === undefined || isExempt) return
   load.warn(excess)
   throw unavailable()
 }
@@ -249,9 +254,21 @@ async function holdToRate(
   if (!isWithin) throw tooMany(resetSeconds)
 }
 
-/** The path of a target as the router sees it: without host and query, and percent-decoded. */
+/**
+ * Whether a target is under the prefix of the interface. So is one with an encoded slash in it: the
+ * router takes that for no slash, but a refusal is the safe answer.
+ */
+function isUnderApi(url: string): boolean {
+  return pathOf(url).replaceAll(/%2f/gi, '/').startsWith(apiPrefix)
+}
+
+/**
+ * The path of a target as the router sees it: without host and query, and percent-decoded, but for
+ * an encoded slash, which separates nothing.
+ */
 export function pathOf(url: string): string {
-  const decode = (code: string) => String.fromCharCode(parseInt(code.slice(1), 16))
+  const decode = (code: string) =>
+    code.toLowerCase() === '%2f' ? code : String.fromCharCode(parseInt(code.slice(1), 16))
   const path = url.replace(/^https?:\/\/[^/]*/i, '').split('?', 1)[0] ?? ''
   return path.replace(/%[0-9a-f]{2}/gi, decode)
 }
@@ -264,6 +281,7 @@ function addEndpoints(app: FastifyInstance, options: AppOptions, stop: Stop): vo
     store,
     metrics,
     pages: createPageCache(options.cacheBytesMax),
+    assets: createStaticAssets({ ...assetLimits, ...options.limits }, options.load),
     isDraining: () => stop.isDraining,
     openApiText: () => JSON.stringify(createOpenApi(endpoints, version)),
   }

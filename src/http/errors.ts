@@ -1,6 +1,7 @@
 // Every answer that is not a success (contract section 4): one body, one catalogue of causes.
 
 import { STATUS_CODES } from 'node:http'
+import { rateSecondsMax } from '../rate.ts'
 
 /** The largest body of a request, in bytes (contract 1.6). */
 export const bodyBytesMax = 16_384
@@ -128,9 +129,9 @@ export function methodNotAllowed(methods: readonly string[]): ApiError {
   return statusError(405, { allow: methods.join(', ') })
 }
 
-/** The client has to wait for so many seconds. */
+/** The client has to wait for so many seconds; never longer than the longest window. */
 export function tooMany(seconds: number): ApiError {
-  return statusError(429, { 'retry-after': String(seconds) })
+  return statusError(429, { 'retry-after': String(Math.min(seconds, rateSecondsMax)) })
 }
 
 /** The store cannot be reached, or the service is stopping; `cause` is for the log alone. */

@@ -5,7 +5,7 @@ import type { Logger } from 'pino'
 
 /** What the server puts up with from all connections together. */
 export interface LoadLimits {
-  /** Requests that have come and whose answers are not out. */
+  /** Requests whose answers are being made or sent; those that wait for others do not count. */
   readonly requestsMax: number
   /** How late the event loop may be, in milliseconds, as a mean of the last moments. */
   readonly delayMsMax: number
@@ -31,7 +31,7 @@ const calmMs = 10_000
 /** What is under way: what the HTTP server and the application ask of it. */
 interface Load {
   begin(): void
-  end(requests: number): void
+  end(): void
   /** Why a request cannot be taken on now; undefined where it can. */
   excess(): 'requests' | 'delay' | undefined
   /** Warns that something is refused, once for many. */
@@ -54,8 +54,8 @@ export function createLoad({ requestsMax, delayMsMax }: LoadLimits, logger: Logg
     begin() {
       underWay += 1
     },
-    end(requests) {
-      underWay -= requests
+    end() {
+      underWay -= 1
     },
     excess() {
       if (underWay > requestsMax) return 'requests'

@@ -27,6 +27,12 @@ test('/docs is a page that browsers are told to guard', () => {
   assert.equal(directives.get('connect-src'), "'self'")
   assert.equal(directives.get('frame-ancestors'), "'none'")
   assert.equal(directives.get('base-uri'), "'none'")
+  assert.equal(directives.get('form-action'), "'none'")
+  assert.equal(page.headers['x-frame-options'], 'DENY')
+  assert.equal(page.headers['referrer-policy'], 'no-referrer')
+  assert.equal(page.headers['cross-origin-opener-policy'], 'same-origin')
+  assert.equal(page.headers['cross-origin-resource-policy'], 'same-origin')
+  assert.match(page.headers['permissions-policy'] ?? '', /\bcamera=\(\)/)
   assert.doesNotMatch(policy, /unsafe-eval|https?:|\*/)
   assert.doesNotMatch(directives.get('script-src') ?? '', /unsafe-inline/)
 })
@@ -51,6 +57,8 @@ for (const asset of assets) {
     assert.equal(answer.status, 200)
     const type = asset.endsWith('.css') ? 'text/css' : 'text/javascript'
     assert.equal(answer.headers['content-type'], `${type}; charset=utf-8`)
+    assert.equal(answer.headers['x-content-type-options'], 'nosniff')
+    assert.equal(answer.headers['cross-origin-resource-policy'], 'same-origin')
     assert.ok(answer.bytes.length > 100)
   })
 }

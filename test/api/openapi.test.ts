@@ -43,6 +43,22 @@ test('the document is OpenAPI 3.1, and needs no key', () => {
   assert.equal(key['scheme'], 'bearer')
 })
 
+test('how long a client is told to wait is never more than the document announces', async (t) => {
+  const made = await makeApp(t, {
+    defaultRate: '1/31d',
+    badKeyRate: { quota: 1, seconds: 31 * 86_400 },
+  })
+  const path = pathOf(rights, 1)
+  const operation = document.paths['/api/v1/companies/{company_id}/rights']?.get ?? assert.fail()
+  for (const question of [{}, { authorization: 'Bearer x' }]) {
+    await made.ask(path, question)
+    const refused = await made.ask(path, question)
+    assert.equal(refused.status, 429)
+    assert.ok(Number(refused.headers['retry-after']) > 30 * 86_400)
+    checkAnnounced(operation, refused)
+  }
+})
+
 test('every reference in it leads somewhere, and no part of it is left unused', () => {
   const used = new Set<unknown>()
   for (const [, part] of objectsIn(document)) {

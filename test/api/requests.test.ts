@@ -104,6 +104,8 @@ for (const unknown of [
   '/api/v1/companies/1//rights',
   '/api/v1/companies/1/rights;x=1',
   '/api/v1/companies/1/jobs/..%2frights',
+  '/api/v1/companies/1%2Frights',
+  '/api/v1/companies%2f1/rights',
   '//api/v1/companies/1/rights',
 ]) {
   test(`1.1 A15 ${unknown} is no known path: 404, whatever the method`, async () => {

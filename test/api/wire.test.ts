@@ -104,6 +104,13 @@ const refused: readonly (readonly [row: string, bytes: string, status: number])[
   ['D6 no Host', lines(health), 400],
   ['D6 two Host fields', lines(health, host, host), 400],
   ['D6 two Host fields of different case', lines(health, host, 'HOST: other.example'), 400],
+  ['D6 a Host with a space', lines(health, 'Host: a b'), 400],
+  ['D6 a Host with a path', lines(health, 'Host: a/b'), 400],
+  ['D6 a Host with a user', lines(health, 'Host: user@a'), 400],
+  ['D6 a Host with a port that is none', lines(health, 'Host: a:b'), 400],
+  ['D6 a Host with an open bracket', lines(health, 'Host: [::1'), 400],
+  ['D6 a Host in UTF-8', lines(health, 'Host: b\xc3\xbccher.example'), 400],
+  ['D6 a bad Host in HTTP/1.0', lines('GET /healthz HTTP/1.0', 'Host: a b'), 400],
   ['D7 CONNECT', lines('CONNECT other:443 HTTP/1.1', host), 400],
   ['D9 a method that nobody knows', lines('FOO /healthz HTTP/1.1', host), 400],
   ['D9 a method in lower case', lines('get /healthz HTTP/1.1', host), 400],
@@ -240,6 +247,22 @@ test('D7 the Host and the host of the target are not used for links', async () =
     assert.equal(body, whole)
     assert.match(headers['link'] ?? '', /^<\/api\//)
     assert.doesNotMatch(JSON.stringify(headers), /evil/)
+  }
+})
+
+test('D6 a Host is a name or an address, with a port or without, or empty', async () => {
+  const hosts = ['a', 'registry.example', 'registry.example:8080', '192.0.2.1:80', '[2001:db8::1]']
+  for (const given of [
+    ...hosts,
+    '[::1]:8080',
+    'my_host',
+    'xn--bcher-kva.example',
+    'a.',
+    'a:',
+    '',
+  ]) {
+    const received = await exchange(port, lines(start, `Host: ${given}`, bearer, close))
+    assert.equal(answerIn(received).body, whole, given)
   }
 })
 

@@ -1,6 +1,7 @@
 // The shared parts of the OpenAPI document: parameters, headers, schemas and failures, by name.
 
 import { STATUS_CODES } from 'node:http'
+import { rateSecondsMax } from '../../rate.ts'
 import type { JsonSchema } from '../../resources/field.ts'
 import { type FailureDescription, failures } from '../errors.ts'
 import { parameters } from '../listing-request.ts'
@@ -110,7 +111,7 @@ export const headerComponents: Components = {
   ),
   'Retry-After': {
     description: 'After how many seconds to try again',
-    schema: { type: 'integer', format: 'int32', minimum: 0, maximum: 86_400 },
+    schema: { type: 'integer', format: 'int32', minimum: 0, maximum: rateSecondsMax },
     example: 5,
   },
 }

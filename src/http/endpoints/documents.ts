@@ -1,39 +1,45 @@
 // The reference page: Swagger UI over our own document, without a request to any other host.
 
-import { readFile } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { chooseCoding, encode, varyByCoding } from '../wire/coding.ts'
-import { type Endpoint, readMethods } from './endpoint.ts'
+import { type Asset, documentEndpoint, fileEndpoints, hashedName } from '../static-assets.ts'
+import type { Endpoint } from './endpoint.ts'
 
-/** What the documents have in common: they need no key, and are no part of the interface. */
-const publicDocument = { methods: readMethods, scope: undefined, operation: undefined } as const
+const packageFile = createRequire(import.meta.url).resolve('swagger-ui-dist/package.json')
 
-const assetFolder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))
+const scriptType = 'text/javascript; charset=utf-8'
+const styleType = 'text/css; charset=utf-8'
 
-const assetTypes: Readonly<Record<string, string>> = {
-  'swagger-ui.css': 'text/css; charset=utf-8',
-  'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
+/** A key is typed into the page: nothing of another host may run in it, frame it or learn of it. */
+const pageHeaders = {
+  // Swagger UI sets style attributes and has its icons as data; all else comes from this host.
+  'content-security-policy':
+    "default-src 'none'; connect-src 'self'; script-src 'self'; " +
+    "style-src 'self' 'unsafe-inline'; img-src 'self' data:; base-uri 'none'; " +
+    "form-action 'none'; frame-ancestors 'none'",
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
 }
+const fileHeaders = { 'cross-origin-resource-policy': 'same-origin' }
 
-// Swagger UI sets style attributes and has its icons as data; all else comes from this host.
-const contentSecurityPolicy =
-  "default-src 'none'; connect-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; " +
-  "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-
-const page = `<!doctype html>
+/** The page; its files stand in the folder `docs` beside it. */
+const pageOf = (files: { style: string; bundle: string; start: string }) => `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <title>Dossier: API reference</title>
     <link rel="icon" href="data:,">
-    <link rel="stylesheet" href="docs/swagger-ui.css">
+    <link rel="stylesheet" href="docs/${files.style}">
   </head>
   <body>
     <div id="reference"></div>
-    <script src="docs/swagger-ui-bundle.js"></script>
-    <script src="docs/start.js"></script>
+    <script src="docs/${files.bundle}"></script>
+    <script src="docs/${files.start}"></script>
   </body>
 </html>
 `
@@ -51,46 +57,32 @@ const startScript = `SwaggerUIBundle({
 `
 
 /** The OpenAPI document, and the reference page that shows it. */
-export const documents: readonly Endpoint[] = [
-  {
-    ...publicDocument,
-    path: '/openapi.json',
-    createHandler: (service) => {
-      const text = service.openApiText()
-      return (_request, reply) =>
-        reply.header('content-type', 'application/json; charset=utf-8').send(text)
-    },
-  },
-  {
-    ...publicDocument,
-    path: '/docs',
-    createHandler: () => (_request, reply) =>
-      reply
-        .header('content-type', 'text/html; charset=utf-8')
-        .header('content-security-policy', contentSecurityPolicy)
-        .send(page),
-  },
-  {
-    ...publicDocument,
-    path: '/docs/start.js',
-    createHandler: () => (_request, reply) =>
-      reply.header('content-type', 'text/javascript; charset=utf-8').send(startScript),
-  },
-  ...Object.entries(assetTypes).map(([asset, type]) => assetEndpoint(asset, type)),
-]
-
-function assetEndpoint(asset: string, type: string): Endpoint {
-  return {
-    ...publicDocument,
-    path: `/docs/${asset}`,
-    createHandler: () => async (request, reply) => {
-      const body = await readFile(join(assetFolder, asset))
-      const coding = chooseCoding(request.headers['accept-encoding'])
-      if (coding !== 'identity') void reply.header('content-encoding', coding)
-      return varyByCoding(reply)
-        .header('content-type', type)
-        .header('cache-control', 'max-age=3600')
-        .send(await encode(body, coding))
-    },
+export function documents(): readonly Endpoint[] {
+  const file = (name: string, type: string, body: Buffer): Asset => ({
+    ...{ path: `/docs/${name}`, type, body, headers: fileHeaders },
+  })
+  const packaged = (name: string, type: string) =>
+    file(name, type, readFileSync(join(dirname(packageFile), name)))
+  const style = packaged('swagger-ui.css', styleType)
+  const bundle = packaged('swagger-ui-bundle.js', scriptType)
+  const start = file('start.js', scriptType, Buffer.from(startScript))
+  const names = {
+    style: hashedName(style),
+    bundle: hashedName(bundle),
+    start: hashedName(start),
   }
+  return [
+    documentEndpoint('/docs', () => ({
+      path: '/docs',
+      type: 'text/html; charset=utf-8',
+      body: Buffer.from(pageOf(names)),
+      headers: pageHeaders,
+    })),
+    documentEndpoint('/openapi.json', ({ openApiText }) => ({
+      path: '/openapi.json',
+      type: 'application/json; charset=utf-8',
+      body: Buffer.from(openApiText()),
+    })),
+    ...[style, bundle, start].flatMap(fileEndpoints),
+  ]
 }

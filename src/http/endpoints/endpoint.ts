@@ -7,6 +7,7 @@ import type { StoreReader } from '../../store/store.ts'
 import type { FailureStatus } from '../errors.ts'
 import type { Metrics } from '../metrics.ts'
 import type { PageCache } from '../page.ts'
+import type { StaticAssets } from '../static-assets.ts'
 
 /** The methods that every endpoint takes: the service is read-only. */
 export const readMethods = ['GET', 'HEAD'] as const
@@ -16,6 +17,8 @@ export interface Service {
   readonly store: StoreReader
   readonly metrics: Pick<Metrics, 'countPage'> | undefined
   readonly pages: PageCache
+  /** Files that browsers load. */
+  readonly assets: StaticAssets
   /** Whether the service is about to stop, so that new requests should go elsewhere. */
   readonly isDraining: () => boolean
   /** The OpenAPI document of all endpoints, as JSON text. */
@@ -58,6 +61,8 @@ export interface Endpoint {
   readonly scope: string | undefined
   /** Whether it is answered under any load, so that a supervisor can see that the process lives. */
   readonly isAlwaysAnswered?: true
+  /** It is a file that browsers load, with a bound of its own instead of that of requests. */
+  readonly isAsset?: true
   /** Undefined for what is no part of the interface, such as a page. */
   readonly operation: Operation | undefined
   /** Makes the handler, once for each application. */

@@ -8,5 +8,5 @@ import { listing } from './listing.ts'
 
 /** Every endpoint of a service with these resources. */
 export function endpointsOf(resources: readonly Resource[]): readonly Endpoint[] {
-  return [...resources.map(listing), ...healthChecks, ...documents]
+  return [...resources.map(listing), ...healthChecks, ...documents()]
 }

@@ -14,6 +14,8 @@ import { type ApiError, badRequest, headersMax, statusError } from '../errors.ts
 interface Connection {
   /** Requests that have come and whose answers have not been handed to the system. */
   unanswered: number
+  /** Where the request whose turn it is counts as under way; undefined where none does. */
+  load: Load | undefined
   /** The last request that has come. */
   last: IncomingMessage | undefined
   /** Those that wait for the answer before theirs, in their order; made where there is one. */
@@ -37,7 +39,7 @@ interface Waiting {
 /** How much is under way, as the server counts it, and when that is too much. */
 export interface Load {
   begin(): void
-  end(requests: number): void
+  end(): void
   /** Why a request cannot be taken on now; undefined where it can. */
   excess(): string | undefined
   /** Logs that something is refused, once for many. */
@@ -100,7 +102,6 @@ export function createWireServer(handler: Handler, limits: WireLimits, load: Loa
       return
     }
     connection.unanswered += 1
-    load.begin()
     // Whoever asks on without reading fills our memory with answers, not its own.
     if (connection.unanswered > unansweredMax) {
       connection.isClosing = true
@@ -109,17 +110,27 @@ export function createWireServer(handler: Handler, limits: WireLimits, load: Loa
     }
     connection.last = request
     response.on('finish', connection.answered)
-    if (connection.unanswered === 1) handler(request, response)
+    if (connection.unanswered === 1) handOn(connection, request, response)
     // One answer is made at a time. Whoever asks on without reading is found out before the others
     // are made, and one who reads slowly has one of them in our memory.
-    else (connection.waiting ??= []).push({ response, handOn: () => handler(request, response) })
+    else {
+      const inTurn = () => handOn(connection, request, response)
+      ;(connection.waiting ??= []).push({ response, handOn: inTurn })
+    }
+  }
+  // What waits for another answer on its connection is not under way: it holds no more than its
+  // head, and a connection counts once at most.
+  const handOn = (connection: Connection, request: IncomingMessage, response: ServerResponse) => {
+    connection.load = load
+    load.begin()
+    handler(request, response)
   }
   const track = (socket: Duplex) => {
-    const connection = createConnection(load)
+    const connection = createConnection()
     const tracked = socket as unknown as Tracked
     tracked[connectionKey] = connection
     socket.once('close', () => {
-      load.end(connection.unanswered)
+      endLoad(connection)
       connection.isGone = true
     })
   }
@@ -157,6 +168,11 @@ export function closeToRequests(socket: Duplex): void {
   connectionOf(socket).isClosing = true
 }
 
+/** The request whose turn it is on the connection no longer counts as under way. */
+export function excludeFromLoad(socket: Duplex): void {
+  endLoad(connectionOf(socket))
+}
+
 /** Whether the connection's last answer has been found already. */
 export function isClosedToRequests(socket: Duplex): boolean {
   return connectionOf(socket).isClosing
@@ -184,9 +200,15 @@ function connectionOf(socket: Duplex): Connection {
   return (tracked[connectionKey] ??= createConnection())
 }
 
-function createConnection(load?: Load): Connection {
+function endLoad(connection: Connection): void {
+  connection.load?.end()
+  connection.load = undefined
+}
+
+function createConnection(): Connection {
   const connection: Connection = {
     unanswered: 0,
+    load: undefined,
     last: undefined,
     waiting: undefined,
     isClosing: false,
@@ -195,7 +217,7 @@ function createConnection(load?: Load): Connection {
     answered() {
       if (connection.isGone) return
       connection.unanswered -= 1
-      load?.end(1)
+      endLoad(connection)
       if (connection.onQuiet !== undefined) runIfQuiet(connection)
       if (connection.waiting !== undefined) handOnNext(connection)
     },
@@ -219,6 +241,8 @@ function runIfQuiet(connection: Connection): void {
 
 const closing = { connection: 'close' }
 const targetPattern = /^[\x21-\x7e]+$/
+/** `uri-host [":" port]`, which may be empty (RFC 9110 section 7.2, RFC 3986 section 3.2.2). */
+const hostPattern = /^(?:\[[0-9a-fv.:]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i
 
 /**
  * The refusal of a request that is not sound HTTP/1.0 or 1.1; undefined for a sound one. It stands
@@ -234,8 +258,10 @@ export function findWireFault(request: IncomingMessage): ApiError | undefined {
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] ?? ''
     // Most names differ in length from all of these; then their case need not be looked at.
-    if (name.length === 4) hosts += isNamed(name, 'host')
-    else if (name.length === 13) authorizations += isNamed(name, 'authorization')
+    if (name.length === 4 && isNamed(name, 'host')) {
+      if (!hostPattern.test(rawHeaders[at + 1] ?? '')) return fault('The Host is not valid')
+      hosts += 1
+    } else if (name.length === 13 && isNamed(name, 'authorization')) authorizations += 1
     else if (name.length === 17 && isNamed(name, 'transfer-encoding')) {
       if (!isChunked(rawHeaders[at + 1]) || httpVersion === '1.0') {
         return fault('Transfer-Encoding must be chunked, or absent')
@@ -261,8 +287,8 @@ function fault(message: string): ApiError {
   return badRequest(message, closing)
 }
 
-function isNamed(given: string, name: string): number {
-  return given === name || given.toLowerCase() === name ? 1 : 0
+function isNamed(given: string, name: string): boolean {
+  return given === name || given.toLowerCase() === name
 }
 
 /** RFC 9112 section 6.1: any other coding, and any second one, is refused. */

@@ -13,6 +13,14 @@ export interface ServingBounds {
   readonly waitMs: number
 }
 
+/**
+ * How long a request's statement waits for a lock, in milliseconds: so short that a request that
+ * waits for its connection meanwhile still gets it in time.
+ */
+export function lockMsOf({ statementMs, waitMs }: ServingBounds): number {
+  return Math.ceil(Math.min(statementMs, waitMs) / 2)
+}
+
 export const defaultBounds: ServingBounds = { pool: 10, statementMs: 1_000, waitMs: 500 }
 
 /** Settings of a session, as `set` would make them. */
@@ -45,10 +53,12 @@ const commandSettings: SessionSettings = {
 }
 
 /** Makes the pool that a server reads through; it connects when it is first asked. */
-export function openPool(db: string, { pool, statementMs, waitMs }: ServingBounds): Pool {
+export function openPool(db: string, bounds: ServingBounds): Pool {
+  const { pool, statementMs, waitMs } = bounds
   const opened = new Pool({
     ...clientConfig(db, {
       statement_timeout: statementMs,
+      lock_timeout: lockMsOf(bounds),
       default_transaction_read_only: 'on',
       // Every statement has one good plan, an index seek; none is planned twice.
       plan_cache_mode: 'force_generic_plan',

@@ -30,7 +30,7 @@ export async function openForReading(
       await checkSchema(client, db, resources)
       return readStoreId(client)
     })
-    return createReader(openPool(db, bounds), resources, storeId)
+    return createReader(openPool(db, bounds), resources, { storeId, bounds })
   })
 }
 

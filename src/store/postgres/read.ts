@@ -3,6 +3,8 @@
 import type { Pool } from 'pg'
 import type { Resource } from '../../resources/resource.ts'
 import { type Head, type LastImport, type Page, room, type StoreReader } from '../store.ts'
+import { lockMsOf, type ServingBounds } from './connect.ts'
+import { createGate } from './gate.ts'
 import { findKeySql, keyRecord, type KeyRow } from './keys.ts'
 
 // What a listing without records would have: the company's own version, and no meta.
@@ -58,12 +60,13 @@ type PageRow = [...HeadRow, meta: string | null, records: string | null]
 export function createReader(
   pool: Pool,
   resources: readonly Resource[],
-  storeId: string,
+  { storeId, bounds }: { readonly storeId: string; readonly bounds: ServingBounds },
 ): StoreReader {
   const statements = new Map(
     resources.map((resource) => [
       resource,
       {
+        gate: createGate(resource.name, gateBoundsOf(bounds)),
         head: { name: `head ${resource.name}`, text: headSql(resource) },
         page: { name: `page ${resource.name}`, text: pageSql(resource) },
       },
@@ -88,8 +91,9 @@ export function createReader(
       return found && headOf(found)
     },
     async readPage(resource, company, offset, limit) {
-      const statement = statements.get(resource)?.page
-      const found = await row<PageRow>(statement, [company, offset, limit])
+      const known = statements.get(resource)
+      const read = () => row<PageRow>(known?.page, [company, offset, limit])
+      const found = await (known === undefined ? read() : known.gate.run(read))
       if (found === undefined) return undefined
       const [total, version, changedAt, dataVersion, meta, records] = found
       return {
@@ -110,6 +114,13 @@ export function createReader(
     },
     close: () => pool.end(),
   }
+}
+
+/** A listing leaves a quarter of the pool to the others, and waits for a lock no longer than it. */
+function gateBoundsOf(bounds: ServingBounds) {
+  const { pool, waitMs } = bounds
+  const most = Math.max(1, pool - Math.max(1, Math.floor(pool / 4)))
+  return { most, waitMs, restMs: lockMsOf(bounds) }
 }
 
 /** The records as bytes, with blanks before and after them. */

@@ -1,0 +1,209 @@
+// Files that browsers load: what a copy of one is good for, and what all who load them may cost.
+
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import { after, test, type TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type AssetLimits, assetLimits } from '../../src/http/static-assets.ts'
+import type { LoadLimits } from '../../src/limits/load.ts'
+import { resources } from '../../src/resources/index.ts'
+import { rights } from '../../src/resources/rights.ts'
+import { type Answer, checkFailure, expectedBody, makeApp, pathOf } from '../support/make-app.ts'
+import { makeRecords } from '../support/make-record.ts'
+import { answerIn, answersIn, checkRawFailure, exchange, runServer } from '../support/run-server.ts'
+import { makeTempStore } from '../support/temp-store.ts'
+
+const bundle = '/docs/swagger-ui-bundle.js'
+const all = makeRecords(rights, 12)
+const records = [{ resource: rights, company: 1, records: all }]
+const path = pathOf(rights, 1)
+const whole = expectedBody({ resource: rights, all })
+
+const { ask } = await makeApp({ after })
+const askFor = (url: string, headers: Readonly<Record<string, string>> = {}, method = 'GET') =>
+  ask(url, { authorization: null, headers, method })
+const page = await askFor('/docs')
+const files = [...page.text.matchAll(/(?:src|href)="(docs\/[^"]*)"/g)].map(([, url]) => `/${url}`)
+
+const cacheOf = ({ headers }: Answer) => headers['cache-control']
+
+test('the page names its files by their content; those are kept for good', async () => {
+  assert.equal(files.length, 3)
+  for (const file of files) {
+    assert.match(file, /^\/docs\/[\w-]+\.[0-9a-f]{16}\.(?:js|css)$/)
+    const answer = await askFor(file)
+    assert.equal(cacheOf(answer), 'public, max-age=31536000, immutable')
+    const plain = await askFor(file.replace(/\.[0-9a-f]{16}/, ''))
+    assert.deepEqual(plain.bytes, answer.bytes)
+    assert.equal(cacheOf(plain), 'no-cache')
+    checkFailure(await askFor(file.replace(/\.[0-9a-f]{16}/, '.0123456789abcdef')), 404, /./)
+  }
+})
+
+test('every file has a tag of its own, and with it a 304 whatever the coding', async () => {
+  const urls = ['/docs', '/openapi.json', ...files]
+  const tags = new Set<string>()
+  for (const url of urls) {
+    const answer = await askFor(url)
+    const tag = answer.headers['etag'] ?? assert.fail(url)
+    tags.add(tag)
+    for (const coding of ['identity', 'gzip', 'br', 'zstd']) {
+      const headers = { 'accept-encoding': coding, 'if-none-match': tag }
+      for (const method of ['GET', 'HEAD']) {
+        const unchanged = await askFor(url, headers, method)
+        assert.equal(unchanged.status, 304)
+        assert.equal(unchanged.bytes.length, 0)
+        assert.equal(unchanged.headers['etag'], tag)
+        assert.equal(cacheOf(unchanged), cacheOf(answer))
+        assert.equal(unchanged.headers['vary'], answer.headers['vary'])
+        assert.equal(unchanged.headers['content-type'], undefined)
+      }
+    }
+    assert.equal((await askFor(url, { 'if-none-match': '"other"' })).status, 200)
+  }
+  assert.equal(tags.size, urls.length)
+  for (const url of ['/docs', '/openapi.json']) assert.equal(cacheOf(await askFor(url)), 'no-cache')
+})
+
+test('HEAD answers the headers of GET, compressed or not', async () => {
+  for (const url of ['/openapi.json', bundle, ...files]) {
+    for (const coding of ['identity', 'gzip', 'br', 'zstd']) {
+      const headers = { 'accept-encoding': coding, 'x-request-id': 'same' }
+      const [get, head] = [await askFor(url, headers), await askFor(url, headers, 'HEAD')]
+      assert.equal(head.bytes.length, 0)
+      assert.deepEqual({ ...head.headers, date: '' }, { ...get.headers, date: '' })
+      assert.equal(head.headers['content-length'], String(get.bytes.length))
+    }
+  }
+})
+
+/** Milliseconds of processor time of all threads, those that compress included. */
+async function allThreadsMs(work: () => Promise<unknown>): Promise<number> {
+  const before = process.cpuUsage()
+  await work()
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / 1_000
+}
+
+test('a file is compressed once, however often it is asked for', async (t) => {
+  const { ask: askNew } = await makeApp(t)
+  const get = (method = 'GET') =>
+    askNew(bundle, { authorization: null, method, headers: { 'accept-encoding': 'br' } })
+  const first = await allThreadsMs(async () => {
+    const answers = await Promise.all(Array.from({ length: 20 }, () => get()))
+    for (const { bytes } of answers) assert.deepEqual(bytes, answers[0]?.bytes)
+  })
+  const later = await allThreadsMs(async () => {
+    for (let turn = 0; turn < 100; turn += 1) await get('HEAD')
+    for (let turn = 0; turn < 10; turn += 1) await get()
+  })
+  t.diagnostic(
+    `20 at once, the first ones: ${first.toFixed(0)} ms; 110 more: ${later.toFixed(0)} ms`,
+  )
+  assert.ok(later < 2 * first)
+})
+
+/** A listening application. */
+async function listen(t: TestContext, limits: Partial<AssetLimits & LoadLimits>) {
+  const made = await makeApp(t, { records, limits })
+  await made.app.listen({ port: 0, host: '127.0.0.1' })
+  return { ...made, port: (made.app.server.address() as AddressInfo).port }
+}
+
+const lastOf = (url: string, fields = '') =>
+  `GET ${url} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${fields}\r\n`
+
+/** Asks for more of the bundle than the system takes for it, and does not read. */
+async function stall(t: TestContext, port: number, count: number): Promise<Socket[]> {
+  const sockets = Array.from({ length: count }, () => connect(port, '127.0.0.1').pause())
+  t.after(() => sockets.forEach((socket) => socket.destroy()))
+  await Promise.all(
+    sockets.map(async (socket) => {
+      socket.on('error', () => undefined)
+      await once(socket, 'connect')
+      socket.write(`GET ${bundle} HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(8))
+    }),
+  )
+  return sockets
+}
+
+async function until(claim: () => Promise<boolean>): Promise<void> {
+  for (let waited = 0; !(await claim()); waited += 10) {
+    assert.ok(waited < 20_000, 'it holds at last')
+    await sleep(10)
+  }
+}
+
+test('so many answers with files may be under way; one more is a 503', async (t) => {
+  assert.deepEqual(assetLimits, { assetsMax: 64, assetMs: 60_000 })
+  const { port, key, logged } = await listen(t, { assetsMax: 2, requestsMax: 1 })
+  const status = async () => answerIn(await exchange(port, lastOf(bundle))).status
+  const readers = await stall(t, port, 2)
+  await until(async () => (await status()) === 503)
+  const refused = answerIn(await exchange(port, lastOf('/openapi.json')))
+  checkRawFailure(refused, 503, 'Service Unavailable')
+  assert.equal(refused.headers['retry-after'], '5')
+  assert.equal(refused.headers['etag'], undefined)
+  const listing = lastOf(path, `Authorization: Bearer ${key}\r\n`)
+  for (let turn = 0; turn < 5; turn += 1) {
+    assert.equal(answerIn(await exchange(port, listing)).body, whole, 'they count as no requests')
+  }
+  const warnings = logged().filter(({ msg }) => msg === 'overloaded')
+  assert.deepEqual(
+    warnings.map(({ reason }) => reason),
+    ['assets'],
+  )
+  readers[0]?.destroy()
+  await until(async () => (await status()) === 200)
+})
+
+test('who reads a file too slowly is cut off, though the connection never stands still', async (t) => {
+  const { port } = await listen(t, { assetsMax: 1, assetMs: 500 })
+  const [reader = assert.fail()] = await stall(t, port, 1)
+  let bytes = 0
+  reader.on('data', (chunk) => {
+    bytes += chunk.length
+    reader.pause()
+    setTimeout(() => reader.resume(), 50)
+  })
+  reader.resume()
+  await once(reader, 'close')
+  const { bytes: file } = await askFor(bundle)
+  assert.ok(bytes > 0 && bytes < 8 * file.length, `${bytes} bytes of 8 times ${file.length}`)
+  await until(async () => answerIn(await exchange(port, lastOf(bundle))).status === 200)
+})
+
+/** The resident memory of a process, in MiB. */
+function residentMib(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / 1_024
+}
+
+const noProc = existsSync('/proc/self/status') ? false : 'there is no /proc'
+
+test(
+  '150 slow readers of a large file hold neither memory nor requests',
+  { skip: noProc },
+  async (t) => {
+    const store = await makeTempStore(t, resources)
+    await store.load(records)
+    const key = await store.issueKey({ name: 'test' })
+    const { port, pid } = await runServer(t, store.db, ['--requests-max', '40'])
+    const listing = lastOf(path, `Authorization: Bearer ${key}\r\n`)
+    assert.equal(answerIn(await exchange(port, listing)).body, whole)
+    assert.equal(answerIn(await exchange(port, lastOf(bundle))).status, 200)
+    const before = residentMib(pid)
+    await stall(t, port, 150)
+    let peak = 0
+    for (let turn = 0; turn < 50; turn += 1) {
+      const [answer] = answersIn(await exchange(port, listing))
+      assert.equal(answer?.status, 200)
+      peak = Math.max(peak, residentMib(pid))
+      await sleep(20)
+    }
+    t.diagnostic(`resident: ${before.toFixed(0)} MiB, then at most ${peak.toFixed(0)} MiB`)
+    assert.ok(peak - before < 64, `${before} MiB, then ${peak} MiB`)
+  },
+)
