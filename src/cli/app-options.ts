@@ -10,7 +10,7 @@ import { type Ask, askCounter, askThrottle } from '../keys/one-for-all.ts'
 import type { SharedWindows } from '../keys/shared-windows.ts'
 import { createThrottle, type Throttle } from '../keys/throttle.ts'
 import { parseRate } from '../rate.ts'
-import type { StoreReader } from '../store/store.ts'
+import type { StoreReader } from '../store/reading.ts'
 
 const clock = () => performance.now()
 

@@ -2,7 +2,8 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Resource } from '../resources/resource.ts'
-import type { Awaitable, KeyRecord } from '../store/store.ts'
+import type { Awaitable } from '../store/awaitable.ts'
+import type { KeyRecord } from '../store/keys.ts'
 import { type ApiError, forbidden, tooMany, unavailable } from './errors.ts'
 
 const apiPrefix = '/api/'

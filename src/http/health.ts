@@ -1,7 +1,7 @@
 // For load balancers and supervisors: does the process live, and does the store answer?
 
 import type { FastifyInstance } from 'fastify'
-import type { StoreReader } from '../store/store.ts'
+import type { StoreReader } from '../store/reading.ts'
 import { unavailable } from './errors.ts'
 
 export const healthPaths = { live: '/healthz', ready: '/readyz' } as const

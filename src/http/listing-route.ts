@@ -2,7 +2,8 @@
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Resource } from '../resources/resource.ts'
-import type { Awaitable, Head, Page, StoreReader } from '../store/store.ts'
+import type { Awaitable } from '../store/awaitable.ts'
+import type { Head, Page, StoreReader } from '../store/reading.ts'
 import { type Coding, chooseCoding, encode, isWorthCoding, varyByCoding } from './compression.ts'
 import { unavailable, unknownCompany } from './errors.ts'
 import type { Metrics } from './metrics.ts'

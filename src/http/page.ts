@@ -1,7 +1,7 @@
 // A page as it goes on the wire: its bytes, and the headers that say what it is.
 
 import type { Resource } from '../resources/resource.ts'
-import { type Head, type Page, room } from '../store/store.ts'
+import { type Head, type Page, room } from '../store/reading.ts'
 import type { PageRequest } from './parameters.ts'
 
 /**

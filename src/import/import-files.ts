@@ -5,9 +5,9 @@ import type {
   ImportCounts,
   ImportedFile,
   ImportSession,
+  ImportStore,
   StagedProblem,
-  StoreWriter,
-} from '../store/store.ts'
+} from '../store/importing.ts'
 import { OperatorError } from '../operator-error.ts'
 import { checkCompany, companyIdentity, companyNameColumns, companyRow } from './check-company.ts'
 import { checkRecord, recordColumns, recordIdentity, recordRow } from './check-record.ts'
@@ -77,7 +77,7 @@ const problemsToldMax = 20
  * @throws OperatorError where the source cannot be read to its end; nothing is changed then.
  */
 export async function importFiles(
-  store: StoreWriter,
+  store: ImportStore,
   request: ImportRequest,
 ): Promise<ImportReport> {
   const startedAt = Date.now()

@@ -2,7 +2,7 @@
 
 import type { ChangeFields, HistoryTrait, Resource } from '../resources/resource.ts'
 import { targetOf } from '../store/order-of-extracts.ts'
-import type { Difference, Recording, Standing } from '../store/store.ts'
+import type { Difference, Recording, Standing } from '../store/importing.ts'
 import { OperatorError } from '../operator-error.ts'
 import { attributeText, byCodePoint, presenceAttr } from './attribute-text.ts'
 import { checkRecord } from './check-record.ts'

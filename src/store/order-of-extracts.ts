@@ -2,7 +2,7 @@
 
 import { OperatorError } from '../operator-error.ts'
 import { shortMoment } from '../short-moment.ts'
-import type { ImportPlan } from './store.ts'
+import type { ImportPlan } from './importing.ts'
 
 /** What the log of imports calls what is imported. */
 export function targetOf({ resource }: Pick<ImportPlan, 'resource'>): string {

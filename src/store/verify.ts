@@ -3,7 +3,7 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Resource } from '../resources/resource.ts'
-import type { StoredChecks, Verification } from './store.ts'
+import type { StoredChecks, Verification } from './inspecting.ts'
 
 /** How many faults of one kind are told each by itself. */
 export const faultsToldMax = 20

@@ -6,7 +6,7 @@ import { createCounter } from '../../src/keys/counter.ts'
 import { createLimit } from '../../src/keys/limit.ts'
 import { answerLimits, type Ask, askCounter, askThrottle } from '../../src/keys/one-for-all.ts'
 import { createThrottle } from '../../src/keys/throttle.ts'
-import type { KeyRecord } from '../../src/store/store.ts'
+import type { KeyRecord } from '../../src/store/keys.ts'
 
 const key: KeyRecord = {
   ...{ id: 7, name: 'small', hint: '', scopes: undefined, createdAt: 0 },

@@ -11,7 +11,7 @@ import type {
   ImportSession,
   MergeCounts,
   StagedProblem,
-} from '../store.ts'
+} from '../importing.ts'
 import { commit } from './commit.ts'
 import { openSession } from './connect.ts'
 import { mergeCompanies } from './merge-companies.ts'

@@ -2,14 +2,14 @@
 
 import type { Client } from 'pg'
 import { OperatorError } from '../../operator-error.ts'
+import type { ImportedFile } from '../importing.ts'
 import type {
   CompanyAttributes,
   CompanyName,
   CompanyRecord,
   IdentifyingName,
-  ImportedFile,
   LoggedImport,
-} from '../store.ts'
+} from '../inspecting.ts'
 import { describeUrl, schemaIn } from './url.ts'
 
 interface ImportRow {

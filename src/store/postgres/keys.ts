@@ -2,7 +2,7 @@
 
 import type { Client } from 'pg'
 import { OperatorError } from '../../operator-error.ts'
-import type { KeyRecord, NewKey, Rotation } from '../store.ts'
+import type { KeyRecord, NewKey, Rotation } from '../keys.ts'
 import { inTransaction } from './transaction.ts'
 
 const columns = 'id, name, hint, scopes, created_at, expires_at, revoked_at, rate'

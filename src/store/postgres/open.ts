@@ -2,7 +2,9 @@
 
 import type { Client } from 'pg'
 import type { Resource } from '../../resources/resource.ts'
-import type { StoreInspector, StoreReader, StoreWriter } from '../store.ts'
+import type { StoreInspector } from '../inspecting.ts'
+import type { StoreReader } from '../reading.ts'
+import type { StoreWriter } from '../writing.ts'
 import { defaultBounds, openPool, openSession, type ServingBounds } from './connect.ts'
 import { storeError } from './errors.ts'
 import { beginImport } from './import.ts'

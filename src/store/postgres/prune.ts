@@ -2,7 +2,8 @@
 
 import type { Client } from 'pg'
 import type { Resource } from '../../resources/resource.ts'
-import type { Pruned, Turn } from '../store.ts'
+import type { Turn } from '../turn.ts'
+import type { Pruned } from '../writing.ts'
 import { inTurn } from './transaction.ts'
 
 /**

@@ -2,7 +2,7 @@
 
 import type { Pool } from 'pg'
 import type { Resource } from '../../resources/resource.ts'
-import { type Head, type LastImport, type Page, room, type StoreReader } from '../store.ts'
+import { type Head, type LastImport, type Page, room, type StoreReader } from '../reading.ts'
 import { findKeySql, keyRecord, type KeyRow } from './keys.ts'
 
 // What a listing without records would have: the company's own version, and no meta.

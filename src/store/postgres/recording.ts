@@ -4,7 +4,7 @@
 import type { Client } from 'pg'
 import type { Resource } from '../../resources/resource.ts'
 import { collectDifferences, type DifferenceRow } from '../differences.ts'
-import type { Difference, Recording, StagedRow } from '../store.ts'
+import type { Difference, Recording, StagedRow } from '../importing.ts'
 import { batchesOf } from './batches.ts'
 import { companyDifferences } from './merge-companies.ts'
 import { findSighted, gone } from '../merge-steps.ts'

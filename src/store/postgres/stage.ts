@@ -2,7 +2,7 @@
 
 import type { Client } from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
-import type { Place, RefusedRow, StagedRow } from '../store.ts'
+import type { Place, RefusedRow, StagedRow } from '../importing.ts'
 import { copyStage } from './merge.ts'
 
 const pieceLength = 1 << 16

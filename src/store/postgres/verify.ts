@@ -2,7 +2,7 @@
 
 import { type Client, DatabaseError } from 'pg'
 import type { Resource } from '../../resources/resource.ts'
-import type { StoredChecks, Verification } from '../store.ts'
+import type { StoredChecks, Verification } from '../inspecting.ts'
 import { type Rule, type VerifiedDatabase, type VerifiedRow, verifyStore } from '../verify.ts'
 import { batchesOf } from './batches.ts'
 

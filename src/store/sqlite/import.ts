@@ -12,7 +12,7 @@ import type {
   ImportSession,
   MergeCounts,
   StagedProblem,
-} from '../store.ts'
+} from '../importing.ts'
 import * as merge from './merge.ts'
 import * as companies from './named-companies.ts'
 import { mergeCompanies } from './merge-companies.ts'

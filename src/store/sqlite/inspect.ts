@@ -1,14 +1,14 @@
 // What an operator may see of the embedded store: the log of imports, and a company.
 
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
+import type { ImportedFile } from '../importing.ts'
 import type {
   CompanyAttributes,
   CompanyName,
   CompanyRecord,
   IdentifyingName,
-  ImportedFile,
   LoggedImport,
-} from '../store.ts'
+} from '../inspecting.ts'
 
 type Row = Record<string, SQLOutputValue>
 

@@ -1,7 +1,8 @@
 // Keys in the embedded store.
 
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
-import type { KeyRecord, NewKey, Rotation, Turn } from '../store.ts'
+import type { KeyRecord, NewKey, Rotation } from '../keys.ts'
+import type { Turn } from '../turn.ts'
 import { OperatorError } from '../../operator-error.ts'
 import { inTransaction } from './transaction.ts'
 

@@ -2,7 +2,8 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Resource } from '../../resources/resource.ts'
-import type { Pruned, Turn } from '../store.ts'
+import type { Turn } from '../turn.ts'
+import type { Pruned } from '../writing.ts'
 import { inTransaction } from './transaction.ts'
 import { emptyWal } from './wal.ts'
 

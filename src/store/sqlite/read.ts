@@ -4,7 +4,7 @@ import { statSync } from 'node:fs'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { LRUCache } from 'lru-cache'
 import type { Resource } from '../../resources/resource.ts'
-import { type Head, type LastImport, type Page, room, type StoreReader } from '../store.ts'
+import { type Head, type LastImport, type Page, room, type StoreReader } from '../reading.ts'
 import { OperatorError } from '../../operator-error.ts'
 import { findKeySql, keyRecord } from './keys.ts'
 

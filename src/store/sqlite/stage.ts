@@ -1,7 +1,7 @@
 // Staging: checked rows go into a temporary table, several with one statement.
 
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
-import type { Place, RefusedRow, StagedRow } from '../store.ts'
+import type { Place, RefusedRow, StagedRow } from '../importing.ts'
 
 /** The way of an import's rows into the table, in their order. */
 export interface Stage {

@@ -2,7 +2,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Turn } from '../store.ts'
+import type { Turn } from '../turn.ts'
 import { isBusy } from './errors.ts'
 import { busyMs } from './open.ts'
 

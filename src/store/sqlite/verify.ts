@@ -2,7 +2,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Resource } from '../../resources/resource.ts'
-import type { StoredChecks, Verification } from '../store.ts'
+import type { StoredChecks, Verification } from '../inspecting.ts'
 import { type VerifiedDatabase, type VerifiedRow, verifyStore } from '../verify.ts'
 
 const batchSize = 10_000
