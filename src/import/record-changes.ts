@@ -1,7 +1,7 @@
 // What changed between two extracts, as records of the resource that tells of changes.
 
 import type { ChangeFields, HistoryTrait, Resource } from '../resources/resource.ts'
-import { targetOf } from '../store/order-of-extracts.ts'
+import { targetOf } from '../store/sql/order-of-extracts.ts'
 import type { Difference, Recording, Standing } from '../store/importing.ts'
 import { OperatorError } from '../operator-error.ts'
 import { attributeText, byCodePoint, presenceAttr } from './attribute-text.ts'

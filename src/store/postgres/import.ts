@@ -2,8 +2,8 @@
 
 import type { Client } from 'pg'
 import { companyColumns } from '../../resources/resource.ts'
-import { assignedIdEnd, assignedIdMin, noteIds, type StagedIds } from '../assigned-ids.ts'
-import { refuseOlder, targetOf } from '../order-of-extracts.ts'
+import { assignedIdEnd, assignedIdMin, noteIds, type StagedIds } from '../sql/assigned-ids.ts'
+import { refuseOlder, targetOf } from '../sql/order-of-extracts.ts'
 import type {
   ImportCounts,
   ImportedFile,

@@ -26,7 +26,7 @@ import {
   type MergeSteps,
   settleMoves,
   updateInPlace,
-} from '../merge-steps.ts'
+} from '../sql/merge-steps.ts'
 import { placedCompany, placing } from './named-companies.ts'
 
 const text = 'text collate "C"'

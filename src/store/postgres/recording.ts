@@ -3,11 +3,11 @@
 
 import type { Client } from 'pg'
 import type { Resource } from '../../resources/resource.ts'
-import { collectDifferences, type DifferenceRow } from '../differences.ts'
+import { collectDifferences, type DifferenceRow } from '../sql/differences.ts'
 import type { Difference, Recording, StagedRow } from '../importing.ts'
 import { batchesOf } from './batches.ts'
 import { companyDifferences } from './merge-companies.ts'
-import { findSighted, gone } from '../merge-steps.ts'
+import { findSighted, gone } from '../sql/merge-steps.ts'
 import { appendRecords, recordText } from './merge.ts'
 import { type Parameters, writeIn } from './parameters.ts'
 import { insertStaged } from './stage.ts'

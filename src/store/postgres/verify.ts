@@ -1,9 +1,9 @@
-// What verifying a store (../verify.ts) needs to be told of PostgreSQL.
+// What verifying a store (../sql/verify.ts) needs to be told of PostgreSQL.
 
 import { type Client, DatabaseError } from 'pg'
 import type { Resource } from '../../resources/resource.ts'
 import type { StoredChecks, Verification } from '../inspecting.ts'
-import { type Rule, type VerifiedDatabase, type VerifiedRow, verifyStore } from '../verify.ts'
+import { type Rule, type VerifiedDatabase, type VerifiedRow, verifyStore } from '../sql/verify.ts'
 import { batchesOf } from './batches.ts'
 
 /**

@@ -3,8 +3,8 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { companyColumns, type Resource } from '../../resources/resource.ts'
-import { assignedIdEnd, assignedIdMin, noteIds, type StagedIds } from '../assigned-ids.ts'
-import { refuseOlder, targetOf } from '../order-of-extracts.ts'
+import { assignedIdEnd, assignedIdMin, noteIds, type StagedIds } from '../sql/assigned-ids.ts'
+import { refuseOlder, targetOf } from '../sql/order-of-extracts.ts'
 import type {
   ImportCounts,
   ImportedFile,

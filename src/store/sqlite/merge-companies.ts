@@ -6,7 +6,7 @@ import {
   findDiffering,
   keepAttributes,
   type MergeSteps,
-} from '../merge-steps.ts'
+} from '../sql/merge-steps.ts'
 import { namedCompany, placedCompany } from './named-companies.ts'
 
 /** The statements that merge companies, in the order in which they run. */

@@ -23,7 +23,7 @@ import {
   type MergeSteps,
   settleMoves,
   updateInPlace,
-} from '../merge-steps.ts'
+} from '../sql/merge-steps.ts'
 import { greatestId, namedCompany, placedCompany } from './named-companies.ts'
 
 /** Temporary tables live in a database of SQLite's own that is gone with the process. */

@@ -4,10 +4,10 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Resource } from '../../resources/resource.ts'
-import { collectDifferences, type DifferenceRow } from '../differences.ts'
+import { collectDifferences, type DifferenceRow } from '../sql/differences.ts'
 import type { Difference, Place, Recording } from '../importing.ts'
 import { companyDifferences } from './merge-companies.ts'
-import { findSighted, gone } from '../merge-steps.ts'
+import { findSighted, gone } from '../sql/merge-steps.ts'
 import { appendRecords, recordText } from './merge.ts'
 import type { Stage } from './stage.ts'
 

@@ -1,9 +1,9 @@
-// What verifying a store (../verify.ts) needs to be told of SQLite.
+// What verifying a store (../sql/verify.ts) needs to be told of SQLite.
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Resource } from '../../resources/resource.ts'
 import type { StoredChecks, Verification } from '../inspecting.ts'
-import { type VerifiedDatabase, type VerifiedRow, verifyStore } from '../verify.ts'
+import { type VerifiedDatabase, type VerifiedRow, verifyStore } from '../sql/verify.ts'
 
 const batchSize = 10_000
 

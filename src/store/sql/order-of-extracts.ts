@@ -1,8 +1,8 @@
 // The order of a source's extracts, which is the same whichever database is behind the store.
 
-import { OperatorError } from '../operator-error.ts'
-import { shortMoment } from '../short-moment.ts'
-import type { ImportPlan } from './importing.ts'
+import { OperatorError } from '../../operator-error.ts'
+import { shortMoment } from '../../short-moment.ts'
+import type { ImportPlan } from '../importing.ts'
 
 /** What the log of imports calls what is imported. */
 export function targetOf({ resource }: Pick<ImportPlan, 'resource'>): string {

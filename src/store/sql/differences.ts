@@ -1,6 +1,6 @@
 // Rows of what stood and what comes, put together to one difference for each company.
 
-import type { Difference, Standing } from './importing.ts'
+import type { Difference, Standing } from '../importing.ts'
 
 /** One text that a company's source says before an import, after it, or both. */
 export interface DifferenceRow {

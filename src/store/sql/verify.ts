@@ -2,8 +2,8 @@
 // those of every store; a database brings what is said differently there.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Resource } from '../resources/resource.ts'
-import type { StoredChecks, Verification } from './inspecting.ts'
+import type { Resource } from '../../resources/resource.ts'
+import type { StoredChecks, Verification } from '../inspecting.ts'
 
 /** How many faults of one kind are told each by itself. */
 export const faultsToldMax = 20
