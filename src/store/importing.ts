@@ -2,6 +2,7 @@
 
 import type { Resource } from '../resources/resource.ts'
 import type { Awaitable } from './awaitable.ts'
+import type { LoadTarget } from './load-target.ts'
 import type { Turn } from './turn.ts'
 
 /** A checked row on its way into the store. */
@@ -42,7 +43,7 @@ export interface StagedProblem extends Place {
 export interface Standing {
   /** False where a snapshot of the source lacked the company. */
   readonly isPresent: boolean
-  /** JSON texts: the attributes where companies are imported, else its records of the listing. */
+  /** JSON texts: the its attributes, or its records of a listing, by what is imported. */
   readonly texts: readonly string[]
 }
 
@@ -68,8 +69,7 @@ export interface Recording {
 
 /** What is imported, whose it is, and how. */
 export interface ImportPlan extends Turn {
-  /** The resource; undefined for companies. */
-  readonly resource: Resource | undefined
+  readonly target: LoadTarget
   readonly source: string
   /** The rows are all that the source has: what they lack is removed. */
   readonly isSnapshot: boolean

@@ -8,7 +8,7 @@ import type { ImportCounts, ImportedFile } from './importing.ts'
 export interface LoggedImport {
   /** The version of the registry that it made. */
   readonly version: number
-  /** The resource's name, or `companies`. */
+  /** What was loaded: the name of a resource, or `companies`. */
   readonly target: string
   readonly source: string
   readonly isSnapshot: boolean

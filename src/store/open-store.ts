@@ -7,12 +7,11 @@ import type { ServingBounds } from './postgres/connect.ts'
 import { storeError as postgresError } from './postgres/errors.ts'
 import { describeUrl } from './postgres/url.ts'
 import { backUp } from './sqlite/backup.ts'
-import { beginImport } from './sqlite/import.ts'
-import { findCompany, findNames, listImports } from './sqlite/inspect.ts'
-import { addKey, listKeys, revokeKey, rotateKey } from './sqlite/keys.ts'
+import { createInspector, createWriter } from './sql/writer.ts'
+import { databaseOf, writableDatabaseOf } from './sqlite/database.ts'
 import { storeError as sqliteError } from './sqlite/errors.ts'
+import { openImport } from './sqlite/import.ts'
 import { openForReading, openForWriting } from './sqlite/open.ts'
-import { prune } from './sqlite/prune.ts'
 import { createReader } from './sqlite/read.ts'
 import { openUsage, readUsage } from './sqlite/usage.ts'
 import { verify } from './sqlite/verify.ts'
@@ -68,14 +67,11 @@ export async function openStoreInspector(
 ): Promise<StoreInspector> {
   if (isServerStore(db)) return (await postgres()).openForInspecting(db, resources)
   const connection = openForReading(db, resources)
-  return {
-    listImports: (limit) => listImports(connection, limit),
-    findCompany: (name) => findCompany(connection, name),
-    findNames: (names, limit) => findNames(connection, names, limit),
+  return createInspector((work) => work(databaseOf(connection)), {
     verify: (checks, onStep) => verify(connection, resources, checks, onStep),
     backup: (path, watch) => backUp(connection, path, watch),
     close: () => connection.close(),
-  }
+  })
 }
 
 /**
@@ -89,16 +85,14 @@ export async function openStoreWriter(
 ): Promise<StoreWriter> {
   if (isServerStore(db)) return (await postgres()).openForWriting(db, resources)
   const connection = openForWriting(db, resources)
-  return {
-    readStoreId: () => String(connection.prepare('select id from store').get()?.['id']),
-    beginImport: (plan) => beginImport(connection, plan),
-    addKey: (key, turn) => addKey(connection, key, turn),
-    rotateKey: (name, now, rotate, turn) => rotateKey(connection, name, now, rotate, turn),
-    listKeys: () => listKeys(connection),
-    revokeKey: (name, now, turn) => revokeKey(connection, name, now, turn),
-    prune: (before, turn) => prune(connection, resources, before, turn),
-    close: () => connection.close(),
-  }
+  return createWriter(
+    {
+      use: (work) => work(writableDatabaseOf(connection)),
+      openImport: () => openImport(connection),
+      close: () => connection.close(),
+    },
+    resources,
+  )
 }
 
 /**

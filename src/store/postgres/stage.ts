@@ -2,23 +2,35 @@
 
 import type { Client } from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
-import type { Place, RefusedRow, StagedRow } from '../importing.ts'
-import { copyStage } from './merge.ts'
+import type { Place, StagedRow } from '../importing.ts'
+import type { Stage } from '../sql/import.ts'
 
 const pieceLength = 1 << 16
 
-export interface Stage {
-  /** Gives a promise where the server has to be waited for. */
-  write(place: Place, row: StagedRow): Promise<void> | undefined
-  writeRefused(place: Place, row: RefusedRow): Promise<void> | undefined
-  /** All rows are in the server. */
-  end(): Promise<void>
+const text = 'text collate "C"'
+
+/** Temporary tables are the session's own, and gone with it. */
+export const createStage = `
+  create temp table stage (
+    seq bigint not null,
+    file integer not null, number bigint not null,
+    company_id bigint, company_jurisdiction ${text}, company_identifier ${text},
+    id bigint, key ${text}, sort ${text}, digest ${text},
+    content ${text}, -- null for a row that was refused: it stands for its record, no more
+    as_of ${text}
+  )`
+
+/** The stage, and what becomes of rows that are on their way when nobody wants them any more. */
+interface OpenedStage {
+  readonly stage: Stage
   /** No more rows come, and those that came do not count. */
   abandon(): Promise<void>
 }
 
-export function openStage(client: Client): Stage {
-  const stream = client.query(copyFrom(copyStage))
+/** @param client has no other query to run until the stage has ended. */
+export function openStage(client: Client): OpenedStage {
+  // Rows go in in this form; see `copyLine`.
+  const stream = client.query(copyFrom('copy stage from stdin'))
   let isOpen = true
   // The stream itself would wait for ever for a server that is gone.
   let failure: Error | undefined
@@ -45,7 +57,7 @@ export function openStage(client: Client): Stage {
     await Promise.race([written, failed])
   }
 
-  return {
+  const stage: Stage = {
     write: (place, row) => add(copyLine((seq += 1), place, row)),
     writeRefused: (place, row) => {
       // Text that no PostgreSQL can hold is no name of anything that is stored there.
@@ -59,15 +71,23 @@ export function openStage(client: Client): Stage {
       isOpen = false
       const finished = new Promise<void>((done) => stream.end(done))
       await Promise.race([finished, failed])
+      await client.query('create index on stage (seq); analyze stage')
     },
-    async abandon() {
-      if (!isOpen) return
-      isOpen = false
-      const closed = new Promise<void>((done) => stream.once('close', done))
-      stream.destroy()
-      await Promise.race([closed, failed]).catch(() => undefined)
+    async append(rows) {
+      await insertStaged(client, seq, rows)
+      seq += rows.length
     },
   }
+
+  async function abandon(): Promise<void> {
+    if (!isOpen) return
+    isOpen = false
+    const closed = new Promise<void>((done) => stream.once('close', done))
+    stream.destroy()
+    await Promise.race([closed, failed]).catch(() => undefined)
+  }
+
+  return { stage, abandon }
 }
 
 type CopiedRow = Omit<StagedRow, 'sort' | 'digest' | 'content'> &
@@ -111,7 +131,7 @@ const insertSql = `
   )`
 
 /** Adds rows that the store has made itself, behind row `after`, when all others are in it. */
-export async function insertStaged(
+async function insertStaged(
   client: Client,
   after: number,
   rows: readonly StagedRow[],

@@ -3,8 +3,8 @@
 import { type Client, DatabaseError } from 'pg'
 import type { Resource } from '../../resources/resource.ts'
 import type { StoredChecks, Verification } from '../inspecting.ts'
-import { type Rule, type VerifiedDatabase, type VerifiedRow, verifyStore } from '../sql/verify.ts'
-import { batchesOf } from './batches.ts'
+import { type Rule, type VerifiedDatabase, verifyStore } from '../sql/verify.ts'
+import { databaseOf } from './database.ts'
 
 /**
  * Looks at everything that is stored, and changes nothing.
@@ -27,19 +27,10 @@ export async function verify(
 
 function verifiedDatabase(client: Client, damage: () => AsyncIterable<string>): VerifiedDatabase {
   return {
+    ...databaseOf(client),
     damage,
-    batches: (sql) => batchesOf<VerifiedRow>(client, sql),
     damageIn: (error) => (isDamage(error) ? error.message : undefined),
     toldId: String.raw`substring(record from '^\{"id":(\d{1,16})[,}]')::bigint`,
-    metaOfListings: (name, metaOf) => `
-      select company_id, '[' || string_agg(
-          '{"type":' || type || ',"count":' || n || '}',
-          ',' order by n desc, (type::json #>> '{}') collate "C"
-        ) || ']' as meta
-      from (
-        select company_id, (record::json -> '${metaOf}')::text collate "C" as type, count(*) as n
-        from ${name} group by 1, 2
-      ) counted group by company_id`,
     rules: { 'company names': companyNames },
   }
 }

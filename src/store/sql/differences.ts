@@ -1,19 +1,7 @@
 // Rows of what stood and what comes, put together to one difference for each company.
 
 import type { Difference, Standing } from '../importing.ts'
-
-/** One text that a company's source says before an import, after it, or both. */
-export interface DifferenceRow {
-  readonly id: number
-  readonly jurisdiction: string | null
-  readonly identifier: string | null
-  readonly as_of: string
-  readonly was_present: boolean | number
-  readonly is_present: boolean | number
-  readonly text: string
-  readonly is_before: boolean | number
-  readonly is_after: boolean | number
-}
+import type { Row } from './database.ts'
 
 /** A difference whose texts are still being read. */
 interface OpenDifference extends Difference {
@@ -25,10 +13,13 @@ interface OpenStanding extends Standing {
   readonly texts: string[]
 }
 
-/** Collects rows that come in the order of their companies. */
+/**
+ * Collects rows that come in the order of their companies: each a text that a company's source says
+ * before an import (`is_before`), after it (`is_after`), or both.
+ */
 interface DifferenceCollector {
   /** Gives the difference of the company before, where this row is of the next one. */
-  add(row: DifferenceRow): Difference | undefined
+  add(row: Row): Difference | undefined
   /** Gives the last difference. */
   end(): Difference | undefined
 }
@@ -37,23 +28,23 @@ export function collectDifferences(): DifferenceCollector {
   let open: OpenDifference | undefined
   return {
     add(row) {
-      const complete = open !== undefined && open.companyId !== row.id ? open : undefined
+      const complete = open !== undefined && open.companyId !== Number(row['id']) ? open : undefined
       if (open === undefined || complete !== undefined) open = openDifference(row)
-      if (row.is_before) open.before.texts.push(row.text)
-      if (row.is_after) open.after.texts.push(row.text)
+      if (row['is_before']) open.before.texts.push(String(row['text']))
+      if (row['is_after']) open.after.texts.push(String(row['text']))
       return complete
     },
     end: () => open,
   }
 }
 
-function openDifference(row: DifferenceRow): OpenDifference {
+function openDifference(row: Row): OpenDifference {
   return {
-    companyId: row.id,
-    companyJurisdiction: row.jurisdiction,
-    companyIdentifier: row.identifier,
-    asOf: row.as_of,
-    before: { isPresent: Boolean(row.was_present), texts: [] },
-    after: { isPresent: Boolean(row.is_present), texts: [] },
+    companyId: Number(row['id']),
+    companyJurisdiction: row['jurisdiction'] as string | null,
+    companyIdentifier: row['identifier'] as string | null,
+    asOf: String(row['as_of']),
+    before: { isPresent: Boolean(row['was_present']), texts: [] },
+    after: { isPresent: Boolean(row['is_present']), texts: [] },
   }
 }

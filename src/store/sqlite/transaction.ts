@@ -57,10 +57,14 @@ function takeBack(db: DatabaseSync): void {
 }
 
 /** Runs `work` in a transaction of its own; a throw in it leaves the state before. */
-export async function inTransaction<T>(db: DatabaseSync, turn: Turn, work: () => T): Promise<T> {
+export async function inTransaction<T>(
+  db: DatabaseSync,
+  turn: Turn,
+  work: () => Promise<T>,
+): Promise<T> {
   await beginWriting(db, turn)
   try {
-    const result = work()
+    const result = await work()
     commit(db)
     return result
   } catch (error) {
