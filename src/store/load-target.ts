@@ -21,13 +21,20 @@ export interface LoadTarget {
   /** The statements that merge it; `merge.ts` says what they are given and what they leave. */
   merge(dialect: Dialect): MergeSteps
   /**
-   * What an import is about to change of companies of which its source has spoken before: rows of
-   * `DifferenceRow` in the order of companies, after the statements that they need.
+   * How to ask, once `change` and `removal` are there, what the import changes of companies of
+   * which its source has spoken before: what the source says of each, before and after.
+   *
+   * @param history the resource in which changes are recorded.
    */
   differences(dialect: Dialect, history: Resource): Differences
 }
 
 export interface Differences {
+  /** Statements that the query needs. */
   readonly prepare: readonly string[]
+  /**
+   * Rows in the order of companies: `id`, `jurisdiction`, `identifier`, `as_of` (the day of the
+   * change), `was_present`, `is_present`, `text`, and whether that `is_before` and `is_after`.
+   */
   readonly query: string
 }

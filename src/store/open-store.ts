@@ -8,17 +8,17 @@ import { storeError as postgresError } from './postgres/errors.ts'
 import { describeUrl } from './postgres/url.ts'
 import { backUp } from './sqlite/backup.ts'
 import { createInspector, createWriter } from './sql/writer.ts'
-import { databaseOf, writableDatabaseOf } from './sqlite/database.ts'
+import { databaseOf } from './sqlite/database.ts'
 import { storeError as sqliteError } from './sqlite/errors.ts'
 import { openImport } from './sqlite/import.ts'
 import { openForReading, openForWriting } from './sqlite/open.ts'
 import { createReader } from './sqlite/read.ts'
-import { openUsage, readUsage } from './sqlite/usage.ts'
 import { verify } from './sqlite/verify.ts'
 import type { StoreInspector } from './inspecting.ts'
 import type { StoreReader } from './reading.ts'
 import type { StoreWriter } from './writing.ts'
-import type { KeyUsage, UsageWriter } from './usage.ts'
+
+export { openUsage as openUsageWriter, readUsage as readKeyUsage } from './sqlite/usage.ts'
 
 const temporary = ':memory:'
 
@@ -87,7 +87,7 @@ export async function openStoreWriter(
   const connection = openForWriting(db, resources)
   return createWriter(
     {
-      use: (work) => work(writableDatabaseOf(connection)),
+      use: (work) => work(databaseOf(connection)),
       openImport: () => openImport(connection),
       close: () => connection.close(),
     },
@@ -148,23 +148,4 @@ function usageBeside(db: string): string {
 /** The same for any store; undefined for a server's, beside which there is no folder. */
 export function usageFile(db: string): string | undefined {
   return isServerStore(db) ? undefined : usageBeside(db)
-}
-
-/**
- * Opens the file with the uses of a store's keys, and makes it on first use.
- *
- * @throws as `UsageWriter.add`.
- */
-export function openUsageWriter(path: string, storeId: string): UsageWriter {
-  return openUsage(path, storeId)
-}
-
-/**
- * What is known of the use of each key of a store, from the file that its servers write.
- *
- * @param now in milliseconds since 1970.
- * @throws OperatorError where the file cannot be read.
- */
-export function readKeyUsage(path: string, storeId: string, now: number): readonly KeyUsage[] {
-  return readUsage(path, storeId, now)
 }

@@ -1,14 +1,17 @@
 // A session of PostgreSQL, as the logic that both stores share uses it.
 
 import type { Client } from 'pg'
-import type { Database, Lock, Row, WritableDatabase } from '../sql/database.ts'
+import type { Database, Row } from '../sql/database.ts'
 import { dialect } from './dialect.ts'
 import { bind, writeIn } from './parameters.ts'
 import { inTransaction, inTurn } from './transaction.ts'
 
 const batchSize = 1_000
 
-export function databaseOf(client: Client): Database {
+// Who makes or revokes a key waits for another who does, and for no import.
+const lockKeys = 'lock table keys in share row exclusive mode'
+
+export function databaseOf(client: Client, db: string): Database {
   return {
     dialect,
     run: async (sql, values = {}) => (await client.query(bind(sql, values))).rowCount ?? 0,
@@ -22,16 +25,7 @@ export function databaseOf(client: Client): Database {
       }
       await client.query('close batches')
     },
-  }
-}
-
-// Who makes or revokes a key waits for another who does, and for no import.
-const lockKeys = 'lock table keys in share row exclusive mode'
-
-export function writableDatabaseOf(client: Client, db: string): WritableDatabase {
-  return {
-    ...databaseOf(client),
-    inTransaction: (lock: Lock, turn, work) =>
+    inTransaction: (lock, turn, work) =>
       lock === 'keys' ? inTransaction(client, db, lockKeys, work) : inTurn(client, db, turn, work),
   }
 }

@@ -25,7 +25,7 @@ export async function openImport(db: string): Promise<ImportConnection> {
   }
   const opened = openStage(client)
   return {
-    ...databaseOf(client),
+    ...databaseOf(client, db),
     stage: opened.stage,
     step: async (sql, values) => (await client.query(writeIn(sql, values))).rowCount ?? 0,
     begin: (turn) => beginWriting(client, turn),

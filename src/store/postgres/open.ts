@@ -7,8 +7,8 @@ import type { StoreInspector } from '../inspecting.ts'
 import type { StoreReader } from '../reading.ts'
 import type { StoreWriter } from '../writing.ts'
 import { createInspector, createWriter, readStoreId } from '../sql/writer.ts'
-import { defaultBounds, openPool, openSession, type ServingBounds } from './connect.ts'
-import { databaseOf, writableDatabaseOf } from './database.ts'
+import { defaultBounds, openPool, type ServingBounds, withSession } from './connect.ts'
+import { databaseOf } from './database.ts'
 import { storeError } from './errors.ts'
 import { openImport } from './import.ts'
 import { checkSchema, isOutdated, migrate as migrateTables } from './migrate.ts'
@@ -31,7 +31,7 @@ export async function openForReading(
   return explained(db, async () => {
     const storeId = await withSession(db, async (client) => {
       await checkSchema(client, db, resources)
-      return readStoreId(databaseOf(client))
+      return readStoreId(databaseOf(client, db))
     })
     return createReader(openPool(db, bounds), resources, storeId)
   })
@@ -50,8 +50,8 @@ export async function openForInspecting(
   const look = <T>(work: (client: Client) => Promise<T>) => withSession(db, work, readOnly)
   return explained(db, async () => {
     await look((client) => checkSchema(client, db, resources))
-    return createInspector((work) => look((client) => work(databaseOf(client))), {
-      verify: (checks, onStep) => look((client) => verify(client, resources, checks, onStep)),
+    return createInspector((work) => look((client) => work(databaseOf(client, db))), {
+      verify: (checks, onStep) => look((client) => verify(client, db, resources, checks, onStep)),
       backup: (path) => Promise.reject(noBackup(db, path)),
       close: () => undefined,
     })
@@ -74,26 +74,13 @@ export async function openForWriting(
     if (await isOutdated(db, resources)) await migrateTables(db, resources)
     return createWriter(
       {
-        use: (work) => withSession(db, (client) => work(writableDatabaseOf(client, db))),
+        use: (work) => withSession(db, (client) => work(databaseOf(client, db))),
         openImport: () => openImport(db),
         close: () => undefined,
       },
       resources,
     )
   })
-}
-
-async function withSession<T>(
-  db: string,
-  work: (client: Client) => Promise<T>,
-  settings: Readonly<Record<string, string>> = {},
-): Promise<T> {
-  const client = await openSession(db, settings)
-  try {
-    return await work(client)
-  } finally {
-    await client.end()
-  }
 }
 
 async function explained<T>(db: string, work: () => Promise<T>): Promise<T> {

@@ -3,7 +3,7 @@
 import { type Client, DatabaseError } from 'pg'
 import type { Resource } from '../../resources/resource.ts'
 import type { StoredChecks, Verification } from '../inspecting.ts'
-import { type Rule, type VerifiedDatabase, verifyStore } from '../sql/verify.ts'
+import { type Rule, verifyStore } from '../sql/verify.ts'
 import { databaseOf } from './database.ts'
 
 /**
@@ -13,6 +13,7 @@ import { databaseOf } from './database.ts'
  */
 export async function verify(
   client: Client,
+  db: string,
   resources: readonly Resource[],
   checks: StoredChecks,
   onStep: (step: string) => void,
@@ -20,19 +21,20 @@ export async function verify(
   await client.query('begin isolation level repeatable read, read only')
   const check = await findCheck(client)
   const damage = typeof check === 'string' ? noDamage : () => findDamage(client, check)
-  const found = await verifyStore(verifiedDatabase(client, damage), resources, checks, onStep)
+  const found = await verifyStore(
+    {
+      ...databaseOf(client, db),
+      damage,
+      damageIn: (error: unknown) => (isDamage(error) ? error.message : undefined),
+      toldId: String.raw`substring(record from '^\{"id":(\d{1,16})[,}]')::bigint`,
+      rules: { 'company names': companyNames },
+    },
+    resources,
+    checks,
+    onStep,
+  )
   await client.query('rollback')
   return { ...found, notes: typeof check === 'string' ? [check] : [] }
-}
-
-function verifiedDatabase(client: Client, damage: () => AsyncIterable<string>): VerifiedDatabase {
-  return {
-    ...databaseOf(client),
-    damage,
-    damageIn: (error) => (isDamage(error) ? error.message : undefined),
-    toldId: String.raw`substring(record from '^\{"id":(\d{1,16})[,}]')::bigint`,
-    rules: { 'company names': companyNames },
-  }
 }
 
 const companyNames: Rule = {

@@ -12,6 +12,9 @@ export type Row = Readonly<Record<string, Value>>
 /** The values of a statement, by the names that it has for them: `$name`. */
 export type Values = Readonly<Record<string, Value>>
 
+/** What a transaction keeps others from: writing at all, or writing keys where that can be told. */
+export type Lock = 'registry' | 'keys'
+
 export interface Database {
   readonly dialect: Dialect
   /** Runs a statement; gives how many rows it has changed. */
@@ -24,12 +27,6 @@ export interface Database {
    * @param values are never from outside: not every database can bind them here.
    */
   batches(sql: string, values?: Values): Iterable<readonly Row[]> | AsyncIterable<readonly Row[]>
-}
-
-/** What a transaction keeps others from: writing at all, or writing keys where that can be told. */
-export type Lock = 'registry' | 'keys'
-
-export interface WritableDatabase extends Database {
   /** Runs `work` in a transaction of its own when it is its turn; a throw in it changes nothing. */
   inTransaction<T>(lock: Lock, turn: Turn, work: () => Promise<T>): Promise<T>
 }

@@ -66,7 +66,7 @@ export interface Written {
 /** Begins an import on a connection that serves nothing else until it is committed or discarded. */
 export function beginImport(db: ImportConnection, plan: ImportPlan): ImportSession {
   const staged: StagedIds = { id: 0, companyId: 0 }
-  let turn: ImportTurn | undefined
+  let own: Values | undefined
 
   return {
     stage(place, row) {
@@ -77,41 +77,37 @@ export function beginImport(db: ImportConnection, plan: ImportPlan): ImportSessi
     async prepare(onProblem) {
       await db.stage.end()
       await db.begin(plan)
-      turn = await takeTurn(db, plan, staged)
-      return mergeStaged(db, plan, turn, onProblem)
+      own = await takeTurn(db, plan, staged)
+      return mergeStaged(db, plan, own, onProblem)
     },
     async commit(counts, files) {
-      if (turn === undefined) throw new Error('an import is prepared before it is committed')
-      await logImport(db, plan, turn, counts, files)
+      if (own === undefined) throw new Error('an import is prepared before it is committed')
+      await logImport(db, plan, own, counts, files)
       await db.commit()
       const rows = counts.inserted + counts.updated + counts.removed
       await db.settle({ tables: tablesOf(plan), rows })
-      return turn.version
+      return Number(own['version'])
     },
     discard: () => db.discard(),
   }
 }
 
-/** What an import is given when no other one can come between. */
-interface ImportTurn {
-  readonly version: number
-  readonly source: number
-  readonly asOf: string | null
-  readonly values: Values
-}
-
-/** @throws OperatorError where the source has been imported as of a later day. */
+/**
+ * The values of an import's statements, which it is given when no other one can come between.
+ *
+ * @throws OperatorError where the source has been imported as of a later day.
+ */
 async function takeTurn(
   db: ImportConnection,
   plan: ImportPlan,
   staged: StagedIds,
-): Promise<ImportTurn> {
+): Promise<Values> {
   const { target } = plan
   const source = await sourceId(db, plan.source)
   const version = Number(await readValue(db, 'select coalesce(max(version), 0) + 1 from imports'))
   const asOf = plan.asOf ?? (target.hasRowDays ? await lastDayOfRows(db) : null)
   if (asOf !== null) refuseOlder(plan, asOf, await lastDay(db, target.name, source))
-  const values = {
+  return {
     stagedId: staged.id,
     stagedCompanyId: staged.companyId,
     source,
@@ -126,7 +122,6 @@ async function takeTurn(
     identifierColumn: target.columns.companyIdentifier,
     contradictionField: target.contradictionField,
   }
-  return { version, source, asOf, values }
 }
 
 async function lastDayOfRows(db: Database): Promise<string | null> {
@@ -141,18 +136,18 @@ async function lastDay(db: Database, target: string, source: number): Promise<st
 async function mergeStaged(
   db: ImportConnection,
   plan: ImportPlan,
-  turn: ImportTurn,
+  values: Values,
   onProblem: (problem: StagedProblem) => void,
 ): Promise<MergeCounts> {
   const { dialect } = db
-  const run = (steps: readonly string[]) => runSteps(db, steps, turn.values)
+  const run = (steps: readonly string[]) => runSteps(db, steps, values)
   const steps = plan.target.merge(dialect)
 
   await run(companies.completeCompanies(dialect))
   let companiesCreated = 0
   if (!plan.knownCompaniesOnly) {
     const create = dialect.companies.create(plan.target.isMadeById)
-    companiesCreated = await countCompanies(db, create, turn.values)
+    companiesCreated = await countCompanies(db, create, values)
   }
   await run(steps.place)
   await run([
@@ -163,7 +158,7 @@ async function mergeStaged(
   const refused = await reportRefused(db, onProblem)
   if (refused > 0) {
     await run(merge.dropRefused(dialect))
-    companiesCreated -= await countCompanies(db, dialect.companies.dropOrphans, turn.values)
+    companiesCreated -= await countCompanies(db, dialect.companies.dropOrphans, values)
   }
   const rows = await count(db, 'placed where digest is not null')
   await run([merge.dropRepetitions])
@@ -174,7 +169,7 @@ async function mergeStaged(
     unchanged: rows - changes.inserted - changes.updated,
     refused,
     companiesCreated,
-    recorded: await applyAndRecord(db, plan, turn, steps),
+    recorded: await applyAndRecord(db, plan, values, steps),
   }
 }
 
@@ -182,12 +177,12 @@ async function mergeStaged(
 async function applyAndRecord(
   db: ImportConnection,
   { target, ...plan }: ImportPlan,
-  { asOf, values }: ImportTurn,
+  values: Values,
   steps: merge.MergeSteps,
 ): Promise<number> {
   const applyChanges = async () =>
     runSteps(db, steps.apply(await isFirst(db, target.tables)), values)
-  const recording = asOf === null ? undefined : plan.recording
+  const recording = values['asOf'] === null ? undefined : plan.recording
   if (recording === undefined) {
     await applyChanges()
     return 0
@@ -307,11 +302,11 @@ function stagedProblem(row: Row): StagedProblem {
 async function logImport(
   db: Database,
   plan: ImportPlan,
-  { version, source, asOf }: ImportTurn,
+  own: Values,
   counts: ImportCounts,
   files: readonly ImportedFile[],
 ): Promise<void> {
-  const { target, recording, isSnapshot, startedAt } = plan
+  const { target, recording, startedAt } = plan
   const { recorded, ...ends } = counts
   await db.run(
     `insert into imports values (
@@ -319,15 +314,12 @@ async function logImport(
        $updated, $unchanged, $refused, $removed, $companiesCreated, $asOf, $recorded
      )`,
     {
+      ...own,
       ...ends,
-      version,
       target: target.name,
-      source,
-      isSnapshot,
       startedAt,
       committedAt: Date.now(),
       files: JSON.stringify(files),
-      asOf,
       recorded: JSON.stringify(recording ? { [recording.resource.name]: recorded } : {}),
     },
   )

@@ -21,6 +21,13 @@ export interface MergeSteps {
   apply(isFirst: boolean): readonly string[]
 }
 
+/** The places of what no longer stands as it was: removed, or to be replaced. */
+export const gone = `(
+      select company_id, position from removal
+      union all
+      select company_id, position from change where position is not null
+    )`
+
 /** Makes the tables that every target's rows go through; `stage` is the connection's. */
 export const createTables = (d: Dialect): readonly string[] => [
   `create temp table placed (

@@ -3,7 +3,7 @@
 import type { Resource } from '../../resources/resource.ts'
 import type { Turn } from '../turn.ts'
 import type { Pruned } from '../writing.ts'
-import { readValue, type WritableDatabase } from './database.ts'
+import { type Database, readValue } from './database.ts'
 
 /**
  * Forgets every former state that was replaced or removed before a moment, in one transaction.
@@ -14,7 +14,7 @@ import { readValue, type WritableDatabase } from './database.ts'
  * @param before in milliseconds since 1970
  */
 export async function prune(
-  db: WritableDatabase,
+  db: Database,
   resources: readonly Resource[],
   before: number,
   turn: Turn,

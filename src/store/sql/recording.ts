@@ -2,10 +2,9 @@
 // over it, appended after it, in the same transaction.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Difference, Recording, StagedRow } from '../importing.ts'
+import type { Difference, Recording, Standing } from '../importing.ts'
 import type { LoadTarget } from '../load-target.ts'
-import type { Row, Values } from './database.ts'
-import { collectDifferences } from './differences.ts'
+import type { Database, Row, Values } from './database.ts'
 import type { ImportConnection } from './import.ts'
 
 /**
@@ -22,25 +21,58 @@ export async function stageDifferences(
 ): Promise<number> {
   const { prepare, query } = target.differences(db.dialect, recording.resource)
   for (const step of prepare) await db.step(step, values)
-  const differences = collectDifferences()
   let recorded = 0
-
-  async function stage(found: readonly Difference[]): Promise<void> {
-    const rows = found.flatMap((difference) =>
-      recording
-        .record(difference)
-        .map((row): StagedRow => ({ ...row, companyId: difference.companyId })),
+  for await (const differences of findDifferences(db, query, values)) {
+    const rows = differences.flatMap((difference) =>
+      recording.record(difference).map((row) => ({ ...row, companyId: difference.companyId })),
     )
     await db.stage.append(rows)
     recorded += rows.length
-  }
-
-  for await (const rows of db.batches(query, values)) {
-    await stage(rows.map((row: Row) => differences.add(row)).filter((one) => one !== undefined))
     // So that a signal is seen.
     await nextTurn()
   }
-  const last = differences.end()
-  if (last) await stage([last])
   return recorded
+}
+
+/** A difference whose texts are still being read. */
+interface OpenDifference extends Difference {
+  readonly before: OpenStanding
+  readonly after: OpenStanding
+}
+
+interface OpenStanding extends Standing {
+  readonly texts: string[]
+}
+
+/** Puts the rows of `LoadTarget.differences` together, to one difference for each company. */
+async function* findDifferences(
+  db: Database,
+  query: string,
+  values: Values,
+): AsyncIterable<readonly Difference[]> {
+  let open: OpenDifference | undefined
+  for await (const rows of db.batches(query, values)) {
+    const complete: Difference[] = []
+    for (const row of rows) {
+      if (open === undefined || open.companyId !== row['id']) {
+        if (open !== undefined) complete.push(open)
+        open = openDifference(row)
+      }
+      if (row['is_before']) open.before.texts.push(String(row['text']))
+      if (row['is_after']) open.after.texts.push(String(row['text']))
+    }
+    yield complete
+  }
+  if (open !== undefined) yield [open]
+}
+
+function openDifference(row: Row): OpenDifference {
+  return {
+    companyId: Number(row['id']),
+    companyJurisdiction: row['jurisdiction'] as string | null,
+    companyIdentifier: row['identifier'] as string | null,
+    asOf: String(row['as_of']),
+    before: { isPresent: Boolean(row['was_present']), texts: [] },
+    after: { isPresent: Boolean(row['is_present']), texts: [] },
+  }
 }

@@ -3,13 +3,7 @@
 import { OperatorError } from '../../operator-error.ts'
 import type { KeyRecord, NewKey, Rotation } from '../keys.ts'
 import type { Turn } from '../turn.ts'
-import {
-  type Database,
-  optionalNumber,
-  optionalText,
-  type Row,
-  type WritableDatabase,
-} from './database.ts'
+import { type Database, optionalNumber, optionalText, type Row } from './database.ts'
 
 export const keyColumns = 'id, name, hint, scopes, created_at, expires_at, revoked_at, rate'
 
@@ -28,7 +22,7 @@ export function keyRecord(row: Row): KeyRecord {
   }
 }
 
-export async function addKey(db: WritableDatabase, key: NewKey, turn: Turn): Promise<void> {
+export async function addKey(db: Database, key: NewKey, turn: Turn): Promise<void> {
   await db.inTransaction('keys', turn, async () => {
     if ((await findInUse(db, key.name, key.createdAt)) !== undefined) {
       throw new OperatorError(
@@ -40,7 +34,7 @@ export async function addKey(db: WritableDatabase, key: NewKey, turn: Turn): Pro
 }
 
 export async function rotateKey(
-  db: WritableDatabase,
+  db: Database,
   name: string,
   now: number,
   rotate: (replaced: KeyRecord) => Rotation,
@@ -95,7 +89,7 @@ export async function listKeys(db: Database): Promise<KeyRecord[]> {
 }
 
 export async function revokeKey(
-  db: WritableDatabase,
+  db: Database,
   name: string,
   now: number,
   turn: Turn,

@@ -2,7 +2,7 @@
 // comes and goes, never counted over a whole listing, but to verify it.
 
 import type { Dialect } from './dialect.ts'
-import { gone } from './gone.ts'
+import { gone } from './merge.ts'
 
 /** Notes in `type_change` how many records of each type go and come. */
 export const countTypes = (d: Dialect, name: string, metaOf: string): readonly string[] => [

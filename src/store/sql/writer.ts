@@ -4,18 +4,18 @@ import type { Resource } from '../../resources/resource.ts'
 import type { Awaitable } from '../awaitable.ts'
 import type { StoreInspector } from '../inspecting.ts'
 import type { StoreWriter } from '../writing.ts'
-import { type Database, readValue, type WritableDatabase } from './database.ts'
+import { type Database, readValue } from './database.ts'
 import { beginImport, type ImportConnection } from './import.ts'
 import { findCompany, findNames, listImports } from './inspect.ts'
 import { prune } from './prune.ts'
 import { addKey, listKeys, revokeKey, rotateKey } from './stored-keys.ts'
 
 /** Gives `work` a connection that is its own until it ends. */
-export type Use<D extends Database> = <T>(work: (db: D) => Promise<T>) => Promise<T>
+export type Use = <T>(work: (db: Database) => Promise<T>) => Promise<T>
 
 /** How a store is reached by what changes it. */
 export interface WritingAccess {
-  readonly use: Use<WritableDatabase>
+  readonly use: Use
   /** Opens a connection that serves nothing else until its import ends. */
   openImport(): Awaitable<ImportConnection>
   close(): Awaitable<void>
@@ -37,7 +37,7 @@ export function createWriter(access: WritingAccess, resources: readonly Resource
 
 /** @param own what each store does its own way. */
 export function createInspector(
-  use: Use<Database>,
+  use: Use,
   own: Pick<StoreInspector, 'verify' | 'backup' | 'close'>,
 ): StoreInspector {
   return {

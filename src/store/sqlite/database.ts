@@ -1,7 +1,7 @@
 // A connection to SQLite, as the logic that both stores share uses it.
 
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
-import type { Database, Row, Values, WritableDatabase } from '../sql/database.ts'
+import type { Database, Row, Values } from '../sql/database.ts'
 import { dialect } from './dialect.ts'
 import { inTransaction } from './transaction.ts'
 import { emptyWal } from './wal.ts'
@@ -23,13 +23,7 @@ export function databaseOf(db: DatabaseSync): Database {
       }
       yield rows
     },
-  }
-}
-
-/** There is one lock, whatever is written. */
-export function writableDatabaseOf(db: DatabaseSync): WritableDatabase {
-  return {
-    ...databaseOf(db),
+    // There is one lock, whatever is written.
     async inTransaction(lock, turn, work) {
       const result = await inTransaction(db, turn, work)
       // What changes much of the registry leaves a long log.

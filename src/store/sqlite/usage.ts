@@ -61,7 +61,7 @@ const readSql = `
   from last_uses l left join recent r on r.key_id = l.key_id
   where l.store_id = $store`
 
-/** Opens the file, and makes it on first use. @throws as `UsageWriter.add`. */
+/** Opens the file with the uses of a store's keys; makes it on first use. @throws as its `add`. */
 export function openUsage(path: string, storeId: string): UsageWriter {
   const db = openFile(path, false)
   const addUse = db.prepare(addUseSql)
@@ -81,7 +81,12 @@ export function openUsage(path: string, storeId: string): UsageWriter {
   }
 }
 
-/** What is known of each key of a store; nothing where no server has written anything yet. */
+/**
+ * What is known of the use of each key of a store; nothing where no server has written any yet.
+ *
+ * @param now in milliseconds since 1970.
+ * @throws OperatorError where the file cannot be read.
+ */
 export function readUsage(path: string, storeId: string, now: number): readonly KeyUsage[] {
   if (!existsSync(path)) return []
   const db = openFile(path, true)
