@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { resources } from '../src/resources/index.ts'
 import { openStoreReader } from '../src/store/open-store.ts'
-import type { StoreReader } from '../src/store/store.ts'
+import type { StoreReader } from '../src/store/reading.ts'
 
 /** The state of a store: equal digests, equal contents; an empty one stands for nothing. */
 export interface StoreState {

@@ -24,10 +24,11 @@ import {
   longHistoryListing,
 } from '../demo/registry.ts'
 import { importFiles } from '../import/import-files.ts'
+import { companies, importTargets } from '../import/import-targets.ts'
 import { OperatorError } from '../operator-error.ts'
 import { resources } from '../resources/index.ts'
 import { isServerStore, openStoreReader, openStoreWriter } from '../store/open-store.ts'
-import type { StoreWriter } from '../store/store.ts'
+import type { StoreWriter } from '../store/writing.ts'
 import type { Command, CommandContext } from './command.ts'
 import { issueKey } from './keys.ts'
 import { createProgress } from './progress.ts'
@@ -122,10 +123,12 @@ async function importExtract(
   path: string,
   context: CommandContext,
 ): Promise<number> {
+  const target = importTargets(resources).find((one) => one.name === name)
+  if (target === undefined) throw new Error(`${name} cannot be imported`)
   const progress = createProgress(context, undefined)
   try {
     const { counts, version } = await importFiles(store, {
-      resource: resources.find((resource) => resource.name === name),
+      target,
       files: [{ name: path, format: 'ndjson', compression: 'none', size: undefined }],
       mapping: undefined,
       source: 'demo',
@@ -133,7 +136,7 @@ async function importExtract(
       asOf: undefined,
       recordIn: undefined,
       isDryRun: false,
-      knownCompaniesOnly: name !== 'companies',
+      knownCompaniesOnly: target !== companies,
       onRejected: undefined,
       onProgress: (done) => progress.show(done),
       onWait: () => undefined,

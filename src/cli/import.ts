@@ -13,6 +13,8 @@ import { constants, setPriority } from 'node:os'
 import { join, resolve } from 'node:path'
 import { UsageError } from '../config.ts'
 import { importFiles, type RejectedRow } from '../import/import-files.ts'
+import type { ImportTarget } from '../import/import-target.ts'
+import { importTargets } from '../import/import-targets.ts'
 import { Refusal } from '../import/refusal.ts'
 import { findSourceFiles, type Format, formats, type SourceFile } from '../import/source-file.ts'
 import { normaliseTimestamp } from '../import/timestamp.ts'
@@ -20,14 +22,12 @@ import { nearest } from '../nearest.ts'
 import { makeFile } from '../new-file.ts'
 import { OperatorError } from '../operator-error.ts'
 import { changeResource, resources } from '../resources/index.ts'
-import type { Resource } from '../resources/resource.ts'
 import { openStoreForTrial, openStoreWriter, storeFiles } from '../store/open-store.ts'
 import type { Command, CommandContext, Input } from './command.ts'
 import { tellReport } from './import-report.ts'
 import { createProgress } from './progress.ts'
 
-const companiesWord = 'companies'
-const targets = [companiesWord, ...resources.map(({ name }) => name)]
+const targets = importTargets(resources)
 const historical = resources.filter(({ history }) => history).map(({ name }) => name)
 const mappingsFolder = join(import.meta.dirname, '../../mappings')
 
@@ -110,13 +110,13 @@ async function runImport(input: Input, context: CommandContext): Promise<number>
   // A server on the same machine goes first: its clients wait, an import does not mind.
   setPriority(constants.priority.PRIORITY_LOW)
   const { switches, options, settings } = input
-  const [target, ...words] = input.words
-  const resource = parseTarget(target)
-  if (words.length === 0) throw new UsageError(`name the files to import ${target} from`)
+  const [word, ...words] = input.words
+  const target = parseTarget(word)
+  if (words.length === 0) throw new UsageError(`name the files to import ${target.name} from`)
   const files = findSourceFiles(words, parseFormat(options['format']))
   const mapping = options['map'] === undefined ? undefined : findMapping(options['map'])
   const source = parseSource(options['source'])
-  const history = parseHistory(resource, input)
+  const history = parseHistory(target, input)
   const inUse = [...files.map(({ name }) => name), mapping?.path, ...storeFiles(settings.db)]
   const rejects =
     options['rejects'] === undefined ? undefined : openRejects(options['rejects'], inUse)
@@ -126,7 +126,7 @@ async function runImport(input: Input, context: CommandContext): Promise<number>
   const progress = createProgress(context, totalBytes(files))
   try {
     const report = await importFiles(store, {
-      resource,
+      target,
       files,
       mapping: mapping?.sql,
       source,
@@ -140,7 +140,7 @@ async function runImport(input: Input, context: CommandContext): Promise<number>
       signal: context.signal,
     })
     progress.end()
-    tellReport(report, { input, context, target: target ?? '', isDryRun })
+    tellReport(report, { input, context, target: target.name, isDryRun })
     return report.counts.refused > 0 && rejects === undefined ? 1 : 0
   } finally {
     progress.end()
@@ -149,13 +149,13 @@ async function runImport(input: Input, context: CommandContext): Promise<number>
   }
 }
 
-function parseTarget(word: string | undefined): Resource | undefined {
-  if (word === companiesWord) return undefined
-  const resource = resources.find(({ name }) => name === word)
-  if (resource !== undefined) return resource
-  const known = targets.join(', ')
+function parseTarget(word: string | undefined): ImportTarget {
+  const target = targets.find(({ name }) => name === word)
+  if (target !== undefined) return target
+  const names = targets.map(({ name }) => name)
+  const known = names.join(', ')
   if (word === undefined) throw new UsageError(`say what to import: ${known}`)
-  const near = nearest(word, targets)
+  const near = nearest(word, names)
   const advice = near ? `did you mean ${near}?` : `known are ${known}`
   throw new UsageError(`${word} cannot be imported; ${advice}`)
 }
@@ -169,22 +169,21 @@ function parseFormat(word: string | undefined): Format | undefined {
 }
 
 /** Of which day the extract is, and where its changes are recorded. */
-function parseHistory(resource: Resource | undefined, { options, switches }: Input) {
+function parseHistory({ name, history, hasRowDays }: ImportTarget, { options, switches }: Input) {
   const word = options['as-of']
   const asOf = word === undefined ? undefined : normaliseTimestamp(word, 'seconds')
   if (asOf instanceof Refusal) {
     throw new UsageError(`--as-of is ${JSON.stringify(word)}; it ${asOf.reason}`)
   }
   const isHistory = switches.has('history')
-  if (isHistory && resource && !resource.history) {
-    throw new UsageError(
-      `${resource.name} have no history; --history is for ${historical.join(', ')}`,
-    )
+  if (isHistory && history === undefined) {
+    throw new UsageError(`${name} have no history; --history is for ${historical.join(', ')}`)
   }
-  if (isHistory && resource && asOf === undefined) {
+  if (isHistory && !hasRowDays && asOf === undefined) {
     throw new UsageError('--history needs the day of the extract: --as-of DATE')
   }
-  return { asOf, recordIn: isHistory || resource === undefined ? changeResource : undefined }
+  const isRecorded = isHistory || history?.isOptional === false
+  return { asOf, recordIn: isRecorded ? changeResource : undefined }
 }
 
 function parseSource(word = 'default'): string {

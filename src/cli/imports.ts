@@ -4,7 +4,7 @@ import { UsageError } from '../config.ts'
 import { resources } from '../resources/index.ts'
 import { shortMoment } from '../short-moment.ts'
 import { openStoreInspector } from '../store/open-store.ts'
-import type { LoggedImport } from '../store/store.ts'
+import type { LoggedImport } from '../store/inspecting.ts'
 import type { Command } from './command.ts'
 import { formatCount, formatMoment, oneLine } from './table.ts'
 

@@ -1,7 +1,7 @@
 // Companies that a mistyped name may have stood for, found by trying each slip of the hand: what
 // that takes does not grow with the registry, as holding the name against all others would.
 
-import type { StoreInspector } from '../store/store.ts'
+import type { StoreInspector } from '../store/inspecting.ts'
 
 const identifierLengthMax = 24
 const toldMax = 3

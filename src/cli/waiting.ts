@@ -1,6 +1,6 @@
 // How a command that changes the store waits for its turn.
 
-import type { Turn } from '../store/store.ts'
+import type { Turn } from '../store/turn.ts'
 import type { CommandContext } from './command.ts'
 
 /** It says so, and a signal ends it. */

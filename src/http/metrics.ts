@@ -4,7 +4,7 @@
 
 import prometheus, { type Metric, type Registry } from 'prom-client'
 import type { Resource } from '../resources/resource.ts'
-import type { LastImport } from '../store/store.ts'
+import type { LastImport } from '../store/reading.ts'
 import type { Answer } from './request-log.ts'
 
 /** What a store is asked, as a label. */

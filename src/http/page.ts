@@ -2,7 +2,7 @@
 
 import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import { type Head, type Page, room } from '../store/store.ts'
+import { type Head, type Page, room } from '../store/reading.ts'
 import { canonicalForm, type ListingRequest, pageOffset } from './listing-request.ts'
 import { type Coding, encode, isWorthCoding } from './wire/coding.ts'
 

@@ -1,6 +1,6 @@
 // One row of a source of companies: what names the company, and its attributes.
 
-import type { RefusedRow, StagedRow } from '../store/store.ts'
+import type { RefusedRow, StagedRow } from '../store/importing.ts'
 import { type CheckRow, checkName, digestOf, type SourceRow } from './check-record.ts'
 import { isBlank, nameBytesMax, normaliseId, normaliseText } from './normalise.ts'
 import { attributeText, presenceAttr } from './attribute-text.ts'

@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto'
 import type { Resource } from '../resources/resource.ts'
 import { companyColumns } from '../resources/resource.ts'
-import type { RefusedRow, StagedRow } from '../store/store.ts'
+import type { RefusedRow, StagedRow } from '../store/importing.ts'
 import { nearest } from '../nearest.ts'
 import {
   isBlank,

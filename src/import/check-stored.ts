@@ -1,7 +1,8 @@
 // What is stored, held against what an import would store today: the checks of a verification.
 
 import type { Resource } from '../resources/resource.ts'
-import type { StagedRow, StoredChecks } from '../store/store.ts'
+import type { StagedRow } from '../store/importing.ts'
+import type { StoredChecks } from '../store/inspecting.ts'
 import { checkCompany } from './check-company.ts'
 import { type CheckRow, checkRecord, type SourceRow } from './check-record.ts'
 import { Refusal } from './refusal.ts'

@@ -5,12 +5,11 @@ import type {
   ImportCounts,
   ImportedFile,
   ImportSession,
+  ImportStore,
   StagedProblem,
-  StoreWriter,
-} from '../store/store.ts'
+} from '../store/importing.ts'
 import { OperatorError } from '../operator-error.ts'
-import { checkCompany, companyIdentity, companyNameColumns, companyRow } from './check-company.ts'
-import { checkRecord, recordColumns, recordIdentity, recordRow } from './check-record.ts'
+import type { ImportTarget } from './import-target.ts'
 import { openSource, type PlacedRow, type Source } from './read-source.ts'
 import { recordingOf } from './record-changes.ts'
 import { describeProblem, type Problem, Refusal, showValue } from './refusal.ts'
@@ -19,8 +18,7 @@ import type { SourceFile } from './source-file.ts'
 
 /** What the operator asks for. */
 export interface ImportRequest {
-  /** The resource; undefined for companies. */
-  readonly resource: Resource | undefined
+  readonly target: ImportTarget
   readonly files: readonly SourceFile[]
   readonly mapping: string | undefined
   readonly source: string
@@ -77,7 +75,7 @@ const problemsToldMax = 20
  * @throws OperatorError where the source cannot be read to its end; nothing is changed then.
  */
 export async function importFiles(
-  store: StoreWriter,
+  store: ImportStore,
   request: ImportRequest,
 ): Promise<ImportReport> {
   const startedAt = Date.now()
@@ -85,13 +83,13 @@ export async function importFiles(
   const source = openSource({
     files: request.files,
     mapping: request.mapping,
-    columns: request.resource && recordColumns(request.resource),
-    requiredColumns: request.resource ? [] : companyNameColumns,
+    columns: request.target.sourceColumns,
+    requiredColumns: request.target.requiredColumns,
     onBytes: (read) => (bytes += read),
     signal: request.signal,
   })
   const recording =
-    request.recordIn && recordingOf(request.resource, request.recordIn, request.source)
+    request.recordIn && recordingOf(request.target, request.recordIn, request.source)
   const session = await store.beginImport({ ...request, recording, startedAt, unit: source.unit })
   const problems = collectProblems(request, source.unit)
   try {
@@ -129,7 +127,6 @@ interface Problems {
 function collectProblems(request: ImportRequest, unit: 'line' | 'row'): Problems {
   const told: Problem[] = []
   const kinds = collectKinds()
-  const rowOf = request.resource ? recordRow : companyRow
   function add(file: number, number: number, refusal: Refusal, row: unknown): Problem {
     const { reason, field, value } = refusal
     const problem: Problem = {
@@ -152,7 +149,7 @@ function collectProblems(request: ImportRequest, unit: 'line' | 'row'): Problems
       return add(file, number, refusal, row instanceof Refusal ? (row.value ?? null) : row)
     },
     addStaged: ({ file, number, field, value, reason, row }) => {
-      add(file, number, new Refusal(reason, field, value), rowOf(row))
+      add(file, number, new Refusal(reason, field, value), request.target.rowOf(row))
     },
   }
 }
@@ -164,7 +161,7 @@ async function stageRows(
   problems: Problems,
   onRows: (rows: number) => void,
 ): Promise<{ read: number; refused: number; unnamed: Problem | undefined }> {
-  const check = request.resource ? checkRecord(request.resource) : checkCompany
+  const { check } = request.target
   let read = 0
   let refused = 0
   let unnamed: Problem | undefined
@@ -204,7 +201,7 @@ async function stageRefused(
   placed: PlacedRow,
 ): Promise<boolean> {
   if (placed.row instanceof Refusal) return false
-  const identity = request.resource ? recordIdentity(placed.row) : companyIdentity(placed.row)
+  const identity = request.target.identify(placed.row)
   if (identity) await session.stageRefused(placed, identity)
   return identity !== undefined
 }

@@ -1,43 +1,35 @@
 // What changed between two extracts, as records of the resource that tells of changes.
 
 import type { ChangeFields, HistoryTrait, Resource } from '../resources/resource.ts'
-import { targetOf } from '../store/order-of-extracts.ts'
-import type { Difference, Recording, Standing } from '../store/store.ts'
+import type { Difference, Recording, Standing } from '../store/importing.ts'
 import { OperatorError } from '../operator-error.ts'
 import { attributeText, byCodePoint, presenceAttr } from './attribute-text.ts'
 import { checkRecord } from './check-record.ts'
+import type { Change, ImportTarget } from './import-target.ts'
 import { Refusal } from './refusal.ts'
-
-/** A change of one attribute; null where there was, or is, no value. */
-export interface Change {
-  readonly attr: string
-  readonly before: string | null
-  readonly after: string | null
-}
 
 type Row = Readonly<Record<string, unknown>>
 
 /**
- * How an import's changes are recorded.
+ * How an import's changes are recorded; undefined where they are not.
  *
- * @param resource what is imported; undefined for companies
+ * @param resource the resource whose records tell of changes
  * @param source whose it is: the records stand under a name of their own, beside those that the
  *   source itself may bring, so that neither touches the other
  */
 export function recordingOf(
-  resource: Resource | undefined,
-  history: Resource,
+  { name, history }: Pick<ImportTarget, 'name' | 'history'>,
+  resource: Resource,
   source: string,
 ): Recording | undefined {
-  const { changeFields } = history
-  const changesOf = resource === undefined ? companyChanges : listingChanges(resource)
-  if (changeFields === undefined || changesOf === undefined) return undefined
-  const check = checkRecord(history)
+  const { changeFields } = resource
+  if (changeFields === undefined || history === undefined) return undefined
+  const check = checkRecord(resource)
   return {
-    resource: history,
-    source: `${source}/${targetOf({ resource })}`,
+    resource,
+    source: `${source}/${name}`,
     record: (difference) =>
-      changesOf(difference.before, difference.after).map((change) => {
+      history.changesOf(difference.before, difference.after).map((change) => {
         const row = check(changeRow(changeFields, difference, change))
         if (!(row instanceof Refusal)) return row
         const { companyJurisdiction, companyIdentifier, companyId } = difference
@@ -64,7 +56,7 @@ function changeRow(fields: ChangeFields, difference: Difference, change: Change)
 }
 
 /** Whether the company came back or went, then each attribute that differs, by name. */
-function companyChanges(before: Standing, after: Standing): Change[] {
+export function companyChanges(before: Standing, after: Standing): Change[] {
   const changes: Change[] = []
   if (before.isPresent !== after.isPresent) {
     const presence = ({ isPresent }: Standing) => (isPresent ? 'present' : 'absent')
@@ -83,9 +75,8 @@ function attributesOf({ texts: [text] }: Standing): Row {
   return text === undefined ? {} : (JSON.parse(text) as Row)
 }
 
-/** The changes of listings of a resource that has a history; undefined where it has none. */
-function listingChanges({ history }: Resource) {
-  if (history === undefined) return undefined
+/** Gives what tells the changes of listings of a resource that has a history. */
+export function listingChanges(history: HistoryTrait) {
   return (before: Standing, after: Standing) => compareListings(history, before, after)
 }
 

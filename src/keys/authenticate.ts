@@ -1,7 +1,9 @@
 // Whose request it is: from an Authorization field to a key in the store (contract section 2).
 
 import { LRUCache } from 'lru-cache'
-import type { Awaitable, KeyRecord, StoreReader } from '../store/store.ts'
+import type { Awaitable } from '../store/awaitable.ts'
+import type { KeyRecord } from '../store/keys.ts'
+import type { StoreReader } from '../store/reading.ts'
 import { hashKey, isWellFormedKey } from './key.ts'
 
 /** Who asks; a connection that has just gone has no address. */

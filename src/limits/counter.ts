@@ -1,6 +1,6 @@
 // Counts the requests of keys: in this process, or where several processes or servers share them.
 
-import type { Awaitable } from '../store/store.ts'
+import type { Awaitable } from '../store/awaitable.ts'
 import type { Rate } from '../rate.ts'
 import { createWindows } from './windows.ts'
 

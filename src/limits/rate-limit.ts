@@ -2,7 +2,8 @@
 // then anew. The form on the wire is that of the IETF draft (draft-ietf-httpapi-ratelimit-headers).
 
 import { LRUCache } from 'lru-cache'
-import type { Awaitable, KeyRecord } from '../store/store.ts'
+import type { Awaitable } from '../store/awaitable.ts'
+import type { KeyRecord } from '../store/keys.ts'
 import { parseRate, type Rate } from '../rate.ts'
 import type { Counted, Counter } from './counter.ts'
 

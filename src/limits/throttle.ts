@@ -1,7 +1,7 @@
 // Whoever tries keys that are none is slowed down, by the address that the attempts come from.
 
 import { isIP } from 'node:net'
-import type { Awaitable } from '../store/store.ts'
+import type { Awaitable } from '../store/awaitable.ts'
 import type { Rate } from '../rate.ts'
 import { createWindows } from './windows.ts'
 

@@ -10,7 +10,7 @@ import { createLimit } from '../limits/rate-limit.ts'
 import { type Ask, askCounter, askThrottle } from '../limits/limits-over-ipc.ts'
 import type { SharedWindows } from '../limits/redis-counter.ts'
 import { createThrottle, type Throttle } from '../limits/throttle.ts'
-import type { StoreReader } from '../store/store.ts'
+import type { StoreReader } from '../store/reading.ts'
 
 const clock = () => performance.now()
 

@@ -1,6 +1,7 @@
 // A store whose answers are timed.
 
-import type { Awaitable, StoreReader } from '../store/store.ts'
+import type { Awaitable } from '../store/awaitable.ts'
+import type { StoreReader } from '../store/reading.ts'
 import type { Metrics, StoreOperation } from '../http/metrics.ts'
 
 /** The same store; each answer that the hot path waits for is counted. */

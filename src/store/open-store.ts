@@ -8,17 +8,20 @@ import type { ServingBounds } from './postgres/connect.ts'
 import { storeError as postgresError } from './postgres/errors.ts'
 import { describeUrl } from './postgres/url.ts'
 import { backUp } from './sqlite/backup.ts'
-import { beginImport } from './sqlite/import.ts'
-import { findCompany, findNames, listImports } from './sqlite/inspect.ts'
-import { addKey, listKeys, revokeKey, rotateKey } from './sqlite/keys.ts'
+import { createInspector, createWriter } from './sql/writer.ts'
+import { databaseOf } from './sqlite/database.ts'
 import { storeError as sqliteError } from './sqlite/errors.ts'
+import { openImport } from './sqlite/import.ts'
 import { openForReading, openForWriting } from './sqlite/open.ts'
-import { prune } from './sqlite/prune.ts'
 import { createReader } from './sqlite/read.ts'
-import { openUsage, readUsage } from './sqlite/usage.ts'
+import { openUsage } from './sqlite/usage.ts'
 import { verify } from './sqlite/verify.ts'
-import type { StoreInspector, StoreReader, StoreWriter } from './store.ts'
-import type { KeyUsage, UsageWriter } from './usage.ts'
+import type { StoreInspector } from './inspecting.ts'
+import type { StoreReader } from './reading.ts'
+import type { UsageWriter } from './usage.ts'
+import type { StoreWriter } from './writing.ts'
+
+export { readUsage as readKeyUsage } from './sqlite/usage.ts'
 
 const temporary = ':memory:'
 
@@ -67,14 +70,11 @@ export async function openStoreInspector(
 ): Promise<StoreInspector> {
   if (isServerStore(db)) return (await postgres()).openForInspecting(db, resources)
   const connection = openForReading(db, resources)
-  return {
-    listImports: (limit) => listImports(connection, limit),
-    findCompany: (name) => findCompany(connection, name),
-    findNames: (names, limit) => findNames(connection, names, limit),
+  return createInspector((work) => work(databaseOf(connection)), {
     verify: (checks, onStep) => verify(connection, resources, checks, onStep),
     backup: (path, watch) => backUp(connection, path, watch),
     close: () => connection.close(),
-  }
+  })
 }
 
 /**
@@ -88,16 +88,14 @@ export async function openStoreWriter(
 ): Promise<StoreWriter> {
   if (isServerStore(db)) return (await postgres()).openForWriting(db, resources)
   const connection = openForWriting(db, resources)
-  return {
-    readStoreId: () => String(connection.prepare('select id from store').get()?.['id']),
-    beginImport: (plan) => beginImport(connection, plan),
-    addKey: (key, ...rest) => addKey(connection, key, ...rest),
-    rotateKey: (name, now, ...rest) => rotateKey(connection, name, now, ...rest),
-    listKeys: () => listKeys(connection),
-    revokeKey: (name, now, turn) => revokeKey(connection, name, now, turn),
-    prune: (before, turn) => prune(connection, resources, before, turn),
-    close: () => connection.close(),
-  }
+  return createWriter(
+    {
+      use: (work) => work(databaseOf(connection)),
+      openImport: () => openImport(connection),
+      close: () => connection.close(),
+    },
+    resources,
+  )
 }
 
 /**
@@ -163,14 +161,4 @@ export function usageFile(db: string): string | undefined {
  */
 export function openUsageWriter(path: string, storeId: string, db: string): UsageWriter {
   return openUsage(path, storeId, isServerStore(db) ? undefined : rightsOf(db))
-}
-
-/**
- * What is known of the use of each key of a store, from the file that its servers write.
- *
- * @param now in milliseconds since 1970.
- * @throws OperatorError where the file cannot be read.
- */
-export function readKeyUsage(path: string, storeId: string, now: number): readonly KeyUsage[] {
-  return readUsage(path, storeId, now)
 }

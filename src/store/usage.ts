@@ -1,7 +1,7 @@
 // The second seam: where the uses of keys are kept. It is another file than the registry's, and
 // nothing of the registry can be reached by it, so that serving has no write path to that.
 
-import type { Awaitable } from './store.ts'
+import type { Awaitable } from './awaitable.ts'
 
 /** What a key was used within one hour, or a part of it. */
 export interface KeyUse {

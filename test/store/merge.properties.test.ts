@@ -8,7 +8,7 @@ import fc from 'fast-check'
 import { resources } from '../../src/resources/index.ts'
 import type { Resource } from '../../src/resources/resource.ts'
 import { openStoreReader } from '../../src/store/open-store.ts'
-import type { StoreReader } from '../../src/store/store.ts'
+import type { StoreReader } from '../../src/store/reading.ts'
 import { importRows, makeFolder, queryStore } from '../support/import-rows.ts'
 import { patientBounds, runsOf, storeAt } from '../support/store-at.ts'
 

@@ -1,5 +1,6 @@
 // Importing in tests: real files, a real store, the importer as the command line drives it.
 
+import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,6 +10,7 @@ import {
   type ImportRequest,
   importFiles,
 } from '../../src/import/import-files.ts'
+import { importTargets } from '../../src/import/import-targets.ts'
 import { findSourceFiles } from '../../src/import/source-file.ts'
 import { resources } from '../../src/resources/index.ts'
 import type { Resource } from '../../src/resources/resource.ts'
@@ -25,7 +27,7 @@ export function makeFolder(t: { after(work: () => void): void }): string {
 }
 
 /** What a test says of an import; the rest is as the command line has it by default. */
-export type ImportOptions = Partial<Omit<ImportRequest, 'resource' | 'files'>> & {
+export type ImportOptions = Partial<Omit<ImportRequest, 'target' | 'files'>> & {
   /** The resources that the store is opened with; all declared ones if not given. */
   readonly resources?: readonly Resource[]
   /** The kind of store that the path stands for; the one that the suite runs on if not given. */
@@ -45,7 +47,9 @@ export async function importInto(
   const store = await openStoreWriter(options.at ?? storeAt(db, options.kind), known)
   try {
     return await importFiles(store, {
-      resource: known.find(({ name }) => name === target),
+      target:
+        importTargets(known).find(({ name }) => name === target) ??
+        assert.fail(`${target} cannot be imported`),
       files: findSourceFiles(words),
       mapping: undefined,
       source: 'default',

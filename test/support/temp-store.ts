@@ -6,6 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { issueKey } from '../../src/cli/keys.ts'
 import { importFiles } from '../../src/import/import-files.ts'
+import type { ImportTarget } from '../../src/import/import-target.ts'
+import { companies, recordsOf } from '../../src/import/import-targets.ts'
 import { findSourceFiles } from '../../src/import/source-file.ts'
 import type { Resource } from '../../src/resources/resource.ts'
 import { openStoreWriter } from '../../src/store/open-store.ts'
@@ -61,14 +63,14 @@ export async function makeTempStore(
   })
 
   async function importRows(
-    resource: Resource | undefined,
+    target: ImportTarget,
     rows: readonly unknown[],
     isSnapshot = false,
   ): Promise<void> {
     const file = join(folder, 'rows.ndjson')
     await writeFile(file, rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
     const report = await importFiles(writer, {
-      resource,
+      target,
       files: findSourceFiles([file]),
       mapping: undefined,
       source: 'test',
@@ -90,16 +92,16 @@ export async function makeTempStore(
     folder,
     async load(parts, { isSnapshot } = {}) {
       const byResource = Map.groupBy(parts, ({ resource }) => resource)
-      for (const [resource, companies] of byResource) {
-        const rows = companies.flatMap(({ company, records }) =>
+      for (const [resource, listings] of byResource) {
+        const rows = listings.flatMap(({ company, records }) =>
           records.map((record) => ({ company_id: company, ...record })),
         )
-        await importRows(resource, rows, isSnapshot)
+        await importRows(recordsOf(resource), rows, isSnapshot)
       }
     },
     async loadCompanies(ids) {
       const rows = ids.map((id) => ({ id, jurisdiction: 'XX', identifier: String(id) }))
-      await importRows(undefined, rows)
+      await importRows(companies, rows)
     },
     issueKey({ name, scopes, expiresAt, rate }) {
       const now = Date.now()

@@ -3,7 +3,7 @@
 import { storedChecks } from '../../src/import/check-stored.ts'
 import { resources } from '../../src/resources/index.ts'
 import { openStoreInspector } from '../../src/store/open-store.ts'
-import type { Verification } from '../../src/store/store.ts'
+import type { Verification } from '../../src/store/inspecting.ts'
 
 /** Verifies a store, a file or the URL of a PostgreSQL. */
 export async function verifyStore(db: string): Promise<Verification> {

@@ -30,7 +30,7 @@ test('1: no code outside resources/ names a resource or a field of its own', () 
       .filter((word) => !general.has(word)),
   )
   // `keys` has columns of these names, which are none of a resource's.
-  const isKeys = (path: string) => /^store\/(sqlite|postgres)\/keys\.ts$/.test(path)
+  const isKeys = (path: string) => /^store\/sql\/stored-keys\.ts$/.test(path)
   for (const { path, text } of files.filter((file) => !isKeys(file.path))) {
     assert.deepEqual(
       words(text).filter((word) => own.has(word)),
@@ -77,8 +77,8 @@ test('8: nothing prints but by way of cli/output.ts, which escapes what comes fr
     'process.stderr': ['main.ts'],
     'console.': [],
     '.terminal': ['cli/progress.ts'],
-    'destination(': ['cli/log.ts'],
-    'destination: 1': ['cli/log.ts'],
+    'destination(': ['server/log.ts'],
+    'destination: 1': ['server/log.ts'],
     'writeSync(1': [],
     'writeSync(2': [],
     'node:tty': [],

@@ -11,7 +11,7 @@ import {
   askThrottle,
 } from '../../src/limits/limits-over-ipc.ts'
 import { createThrottle } from '../../src/limits/throttle.ts'
-import type { KeyRecord } from '../../src/store/store.ts'
+import type { KeyRecord } from '../../src/store/keys.ts'
 
 const key: KeyRecord = {
   ...{ id: 7, name: 'small', hint: '', scopes: undefined, createdAt: 0 },

@@ -3,7 +3,7 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { JsonSchema } from '../../resources/field.ts'
-import type { StoreReader } from '../../store/store.ts'
+import type { StoreReader } from '../../store/reading.ts'
 import type { FailureStatus } from '../errors.ts'
 import type { Metrics } from '../metrics.ts'
 import type { PageCache } from '../page.ts'

@@ -2,7 +2,8 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Resource } from '../../resources/resource.ts'
-import type { Awaitable, Head } from '../../store/store.ts'
+import type { Awaitable } from '../../store/awaitable.ts'
+import type { Head } from '../../store/reading.ts'
 import { describeListing } from '../docs/listing.ts'
 import { unavailable, unknownCompany } from '../errors.ts'
 import { canonicalForm, listingPath, pageOffset, readListingRequest } from '../listing-request.ts'

@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Client, DatabaseError } from 'pg'
 import { type OperatorError, UnknownOutcomeError } from '../../operator-error.ts'
-import { openSession } from './connect.ts'
+import { withSession } from './connect.ts'
 import { describeUrl } from './url.ts'
 
 /** How long PostgreSQL is asked what became of a commit: it may have to start anew. */
@@ -44,13 +44,9 @@ export async function commit(client: Client, db: string, patience = patienceMs):
  */
 async function keepNumbers(db: string): Promise<boolean> {
   try {
-    const client = await openSession(db, { synchronous_commit: 'local' })
-    try {
-      await client.query(`select pg_logical_emit_message(true, 'dossier', '')`)
-      return true
-    } finally {
-      await client.end()
-    }
+    const emit = `select pg_logical_emit_message(true, 'dossier', '')`
+    await withSession(db, (own) => own.query(emit), { synchronous_commit: 'local' })
+    return true
   } catch (error) {
     if (error instanceof DatabaseError && notAllowed.has(error.code ?? '')) return false
     throw error
@@ -80,17 +76,15 @@ const endIdleSession = `
   where backend_xid = $1::text::xid8::xid and state = 'idle in transaction'`
 
 async function askFor(xid: string, db: string): Promise<string | null | undefined> {
-  const client = await openSession(db, { statement_timeout: 5_000 })
-  try {
+  const ask = async (client: Client) => {
     const { rows } = await client.query<{ status: string | null }>(
       'select pg_xact_status($1::text::xid8) as status',
       [xid],
     )
     if (rows[0]?.status === 'in progress') await client.query(endIdleSession, [xid])
     return rows[0]?.status
-  } finally {
-    await client.end()
   }
+  return withSession(db, ask, { statement_timeout: 5_000 })
 }
 
 function unknownOutcome(db: string, cause: unknown): OperatorError {

@@ -43,6 +43,20 @@ export async function openSession(db: string, settings: SessionSettings = {}): P
   return client
 }
 
+/** Gives `work` a session of its own, which ends with it. */
+export async function withSession<T>(
+  db: string,
+  work: (client: Client) => Promise<T>,
+  settings: SessionSettings = {},
+): Promise<T> {
+  const client = await openSession(db, settings)
+  try {
+    return await work(client)
+  } finally {
+    await client.end()
+  }
+}
+
 // The database's own bounds are meant for requests. Where the client is killed, its statement ends
 // as soon as the server notices.
 const commandSettings: SessionSettings = {

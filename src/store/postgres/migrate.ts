@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import type { Client } from 'pg'
 import { OperatorError } from '../../operator-error.ts'
 import type { Resource } from '../../resources/resource.ts'
-import { openSession } from './connect.ts'
+import { withSession } from './connect.ts'
 import { createResource, distributionColumns, steps, viewMark } from './schema.ts'
 import { inTurn } from './transaction.ts'
 import { describeUrl, schemaIn } from './url.ts'
@@ -31,8 +31,7 @@ export async function migrate(
 ): Promise<string[]> {
   const { isDistributed = false, onWait = () => undefined } = options
   const schema = schemaIn(db)
-  const client = await openSession(db)
-  try {
+  return withSession(db, async (client) => {
     const done: string[] = []
     if (schema !== undefined && (await currentSchema(client)) === null) {
       await client.query(`create schema if not exists ${schema}`)
@@ -50,30 +49,20 @@ export async function migrate(
       done.push(...(await inTurn(client, db, { onWait }, () => distribute(client, db, resources))))
     }
     return done
-  } finally {
-    await client.end()
-  }
+  })
 }
 
 /** True where `migrate` would have something to do. */
 export async function isOutdated(db: string, resources: readonly Resource[]): Promise<boolean> {
-  const client = await openSession(db)
-  try {
+  return withSession(db, async (client) => {
     const { step, missing, outdated } = await schemaState(client, db, resources)
     return step < steps.length || missing.length > 0 || outdated.length > 0
-  } finally {
-    await client.end()
-  }
+  })
 }
 
 /** True where the database holds a registry, of whatever format. */
 export async function isThere(db: string): Promise<boolean> {
-  const client = await openSession(db)
-  try {
-    return (await lastStep(client)) > 0
-  } finally {
-    await client.end()
-  }
+  return withSession(db, async (client) => (await lastStep(client)) > 0)
 }
 
 /** @throws OperatorError where a server cannot read the tables as they are, saying what to do. */

@@ -1,16 +1,19 @@
 // Opening a store in PostgreSQL, for serving and for the commands that write.
 
 import type { Client } from 'pg'
+import { OperatorError } from '../../operator-error.ts'
 import type { Resource } from '../../resources/resource.ts'
-import type { StoreInspector, StoreReader, StoreWriter } from '../store.ts'
-import { defaultBounds, openPool, openSession, type ServingBounds } from './connect.ts'
+import type { StoreInspector } from '../inspecting.ts'
+import type { StoreReader } from '../reading.ts'
+import type { StoreWriter } from '../writing.ts'
+import { createInspector, createWriter, readStoreId } from '../sql/writer.ts'
+import { defaultBounds, openPool, type ServingBounds, withSession } from './connect.ts'
+import { databaseOf } from './database.ts'
 import { storeError } from './errors.ts'
-import { beginImport } from './import.ts'
-import { findCompany, findNames, listImports, noBackup } from './inspect.ts'
-import { addKey, listKeys, revokeKey, rotateKey } from './keys.ts'
+import { openImport } from './import.ts'
 import { checkSchema, isOutdated, migrate as migrateTables } from './migrate.ts'
-import { prune } from './prune.ts'
 import { createReader } from './read.ts'
+import { describeUrl, schemaIn } from './url.ts'
 import { verify } from './verify.ts'
 
 export { isThere, migrate } from './migrate.ts'
@@ -28,7 +31,7 @@ export async function openForReading(
   return explained(db, async () => {
     const storeId = await withSession(db, async (client) => {
       await checkSchema(client, db, resources)
-      return readStoreId(client)
+      return readStoreId(databaseOf(client, db))
     })
     return createReader(openPool(db, bounds), resources, { storeId, bounds })
   })
@@ -47,14 +50,11 @@ export async function openForInspecting(
   const look = <T>(work: (client: Client) => Promise<T>) => withSession(db, work, readOnly)
   return explained(db, async () => {
     await look((client) => checkSchema(client, db, resources))
-    return {
-      listImports: (limit) => look((client) => listImports(client, limit)),
-      findCompany: (name) => look((client) => findCompany(client, name)),
-      findNames: (names, limit) => look((client) => findNames(client, names, limit)),
-      verify: (checks, onStep) => look((client) => verify(client, resources, checks, onStep)),
+    return createInspector((work) => look((client) => work(databaseOf(client, db))), {
+      verify: (checks, onStep) => look((client) => verify(client, db, resources, checks, onStep)),
       backup: (path) => Promise.reject(noBackup(db, path)),
       close: () => undefined,
-    }
+    })
   })
 }
 
@@ -72,38 +72,15 @@ export async function openForWriting(
 ): Promise<StoreWriter> {
   return explained(db, async () => {
     if (await isOutdated(db, resources)) await migrateTables(db, resources)
-    return {
-      readStoreId: () => withSession(db, readStoreId),
-      beginImport: (plan) => beginImport(db, plan),
-      addKey: (key, ...rest) => withSession(db, (client) => addKey(client, db, key, ...rest)),
-      rotateKey: (name, now, ...rest) =>
-        withSession(db, (client) => rotateKey(client, db, name, now, ...rest)),
-      listKeys: () => withSession(db, listKeys),
-      prune: (before, turn) =>
-        withSession(db, (client) => prune(client, db, resources, before, turn)),
-      revokeKey: (name, now, turn) =>
-        withSession(db, (client) => revokeKey(client, db, name, now, turn)),
-      close: () => undefined,
-    }
+    return createWriter(
+      {
+        use: (work) => withSession(db, (client) => work(databaseOf(client, db))),
+        openImport: () => openImport(db),
+        close: () => undefined,
+      },
+      resources,
+    )
   })
-}
-
-async function readStoreId(client: Client): Promise<string> {
-  const { rows } = await client.query<{ id: string }>('select id from store')
-  return rows[0]?.id ?? ''
-}
-
-async function withSession<T>(
-  db: string,
-  work: (client: Client) => Promise<T>,
-  settings: Readonly<Record<string, string>> = {},
-): Promise<T> {
-  const client = await openSession(db, settings)
-  try {
-    return await work(client)
-  } finally {
-    await client.end()
-  }
 }
 
 async function explained<T>(db: string, work: () => Promise<T>): Promise<T> {
@@ -112,4 +89,16 @@ async function explained<T>(db: string, work: () => Promise<T>): Promise<T> {
   } catch (error) {
     throw storeError(db, error)
   }
+}
+
+/** A server is copied by tools of its own: ours could copy it no better. */
+function noBackup(db: string, path: string): OperatorError {
+  const url = new URL(describeUrl(db))
+  url.searchParams.delete('schema')
+  const schema = schemaIn(db)
+  const only = schema === undefined ? '' : ` --schema=${schema}`
+  return new OperatorError(
+    `${describeUrl(db)} is a PostgreSQL, which has tools of its own to be copied with: ` +
+      `pg_dump --format=custom${only} --file=${path} '${url.href}'`,
+  )
 }

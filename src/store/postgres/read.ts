@@ -2,25 +2,16 @@
 
 import type { Pool } from 'pg'
 import type { Resource } from '../../resources/resource.ts'
-import { type Head, type LastImport, type Page, room, type StoreReader } from '../store.ts'
+import { type LastImport, type Page, room, type StoreReader } from '../reading.ts'
+import type { Row } from '../sql/database.ts'
+import { headColumns, headOf, type HeadRow, headTables, lastImportsSql } from '../sql/listing.ts'
+import { keyColumns, keyRecord } from '../sql/stored-keys.ts'
 import { lockMsOf, type ServingBounds } from './connect.ts'
 import { createGate } from './gate.ts'
-import { findKeySql, keyRecord, type KeyRow } from './keys.ts'
-
-// What a listing without records would have: the company's own version, and no meta.
-const headColumns = `
-  coalesce(h.total, 0), coalesce(h.version, c.version), i.committed_at,
-  (select max(version) from imports)`
-
-const headTables = (name: string) => `
-  from companies c
-  left join heads h on h.company_id = $1 and h.resource = '${name}'
-  join imports i on i.version = coalesce(h.version, c.version)
-  where c.id = $1`
 
 /** The head of a listing: `$1` is the company. */
 export function headSql({ name }: Resource): string {
-  return `select ${headColumns} ${headTables(name)}`
+  return `select ${headColumns} ${headTables(name, '$1')}`
 }
 
 /**
@@ -38,22 +29,12 @@ export function pageSql({ name, order, metaOf }: Resource): string {
       from ${name} r
       where r.company_id = $1
         and r.position >= ${first} and r.position < ${first} + $3::bigint
-    ) ${headTables(name)}`
+    ) ${headTables(name, '$1')}`
 }
 
-/** The last import of each source. */
-export const lastImportsSql = `
-  select s.name as source, i.version, i.committed_at as "committedAt"
-  from (
-    select distinct on (source_id) source_id, version, committed_at
-    from imports order by source_id, version desc
-  ) i
-  join sources s on s.id = i.source_id
-  order by i.version desc limit 100`
+/** `$1` is a key's hash. */
+export const findKeySql = `select ${keyColumns} from keys where hash = $1`
 
-export { findKeySql } from './keys.ts'
-
-type HeadRow = [total: number, version: number, changedAt: number, dataVersion: number]
 type PageRow = [...HeadRow, meta: string | null, records: string | null]
 
 /** Makes the serving side of a store whose tables have been checked. */
@@ -103,8 +84,8 @@ export function createReader(
       } satisfies Page
     },
     async findKey(hash) {
-      const found = await row<KeyRow>(findKey, [Buffer.from(hash)])
-      return found && keyRecord(found)
+      const { rows } = await pool.query<Row>({ ...findKey, values: [hash] })
+      return rows[0] && keyRecord(rows[0])
     },
     async lastImports() {
       return (await pool.query<LastImport>(lastImportsSql)).rows
@@ -128,8 +109,4 @@ function withRoom(records: string): Buffer {
   const bytes = Buffer.allocUnsafe(room.before + Buffer.byteLength(records) + room.after)
   bytes.fill(' ', 0, room.before).write(records, room.before)
   return bytes.fill(' ', bytes.length - room.after)
-}
-
-function headOf([total, version, changedAt, dataVersion]: HeadRow): Head {
-  return { total, version, changedAt, dataVersion }
 }

@@ -2,43 +2,92 @@
 
 import type { Client } from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
-import type { Place, RefusedRow, StagedRow } from '../store.ts'
-import { copyStage } from './merge.ts'
+import type { Place, StagedRow } from '../importing.ts'
+import type { Stage } from '../sql/import.ts'
 
 const pieceLength = 1 << 16
 
-export interface Stage {
-  /** Gives a promise where the server has to be waited for. */
-  write(place: Place, row: StagedRow): Promise<void> | undefined
-  writeRefused(place: Place, row: RefusedRow): Promise<void> | undefined
-  /** All rows are in the server. */
-  end(): Promise<void>
+const text = 'text collate "C"'
+
+/** Temporary tables are the session's own, and gone with it. */
+export const createStage = `
+  create temp table stage (
+    seq bigint not null,
+    file integer not null, number bigint not null,
+    company_id bigint, company_jurisdiction ${text}, company_identifier ${text},
+    id bigint, key ${text}, sort ${text}, digest ${text},
+    content ${text}, -- null for a row that was refused: it stands for its record, no more
+    as_of ${text}
+  )`
+
+/** The stage, and what becomes of rows that are on their way when nobody wants them any more. */
+interface OpenedStage {
+  readonly stage: Stage
   /** No more rows come, and those that came do not count. */
   abandon(): Promise<void>
 }
 
-export function openStage(client: Client): Stage {
-  const stream = client.query(copyFrom(copyStage))
-  let isOpen = true
-  // The stream itself would wait for ever for a server that is gone.
-  let failure: Error | undefined
-  const failed = new Promise<never>((_, reject) => {
-    const fail = (error: Error) => reject((failure ??= error))
-    stream.on('error', fail)
-    client.once('error', fail)
-    client.once('end', () => fail(new Error('Connection terminated unexpectedly')))
-  })
-  failed.catch(() => undefined)
+/** @param client has no other query to run until the stage has ended. */
+export function openStage(client: Client): OpenedStage {
+  const fault = watchFaults(client)
+  const copy = copyToStage(client, fault)
   let seq = 0
+  const stage: Stage = {
+    write: (place, row) => copy.add(copyLine((seq += 1), place, row)),
+    writeRefused: (place, row) => {
+      // Text that no PostgreSQL can hold is no name of anything that is stored there.
+      const texts = [row.key, row.companyJurisdiction, row.companyIdentifier]
+      if (texts.some((text) => text !== null && !isStorable(text))) return undefined
+      const rest = { companyId: null, sort: null, digest: null, content: null, asOf: null }
+      return copy.add(copyLine((seq += 1), place, { ...rest, ...row }))
+    },
+    async end() {
+      await copy.end()
+      await client.query('create index on stage (seq); analyze stage')
+    },
+    async append(rows) {
+      if (rows.length === 0) return
+      const more = copyToStage(client, fault)
+      for (const row of rows) await more.add(copyLine((seq += 1), recordedPlace, row))
+      await more.end()
+    },
+  }
+  return { stage, abandon: () => copy.abandon() }
+}
+
+// A record that the store makes itself has no place in a file.
+const recordedPlace: Place = { file: 0, number: 0 }
+
+/** The first fault of a session: its streams would wait for ever for a server that is gone. */
+interface Fault {
+  error: Error | undefined
+  readonly failed: Promise<never>
+  readonly fail: (error: Error) => void
+}
+
+function watchFaults(client: Client): Fault {
+  const { promise, reject } = Promise.withResolvers<never>()
+  const fault: Fault = {
+    error: undefined,
+    failed: promise,
+    fail: (error) => reject((fault.error ??= error)),
+  }
+  promise.catch(() => undefined)
+  client.once('error', fault.fail)
+  client.once('end', () => fault.fail(new Error('Connection terminated unexpectedly')))
+  return fault
+}
+
+/** Begins a COPY of lines, in pieces, with the server's pace. */
+function copyToStage(client: Client, fault: Fault) {
+  const { failed } = fault
+  const stream = client.query(copyFrom('copy stage from stdin'))
+  stream.on('error', fault.fail)
+  let isOpen = true
   let piece = ''
 
-  function add(line: string): Promise<void> | undefined {
-    piece += line
-    return piece.length < pieceLength ? undefined : send()
-  }
-
   async function send(): Promise<void> {
-    if (failure !== undefined) throw failure
+    if (fault.error !== undefined) throw fault.error
     const bytes = Buffer.from(piece)
     piece = ''
     const written = new Promise<void>((done) => stream.write(bytes, () => done()))
@@ -46,21 +95,18 @@ export function openStage(client: Client): Stage {
   }
 
   return {
-    write: (place, row) => add(copyLine((seq += 1), place, row)),
-    writeRefused: (place, row) => {
-      // Text that no PostgreSQL can hold is no name of anything that is stored there.
-      const texts = [row.key, row.companyJurisdiction, row.companyIdentifier]
-      if (texts.some((text) => text !== null && !isStorable(text))) return undefined
-      const rest = { companyId: null, sort: null, digest: null, content: null, asOf: null }
-      return add(copyLine((seq += 1), place, { ...rest, ...row }))
+    /** Gives a promise where the server has to be waited for. */
+    add(line: string): Promise<void> | undefined {
+      piece += line
+      return piece.length < pieceLength ? undefined : send()
     },
-    async end() {
+    async end(): Promise<void> {
       await send()
       isOpen = false
       const finished = new Promise<void>((done) => stream.end(done))
       await Promise.race([finished, failed])
     },
-    async abandon() {
+    async abandon(): Promise<void> {
       if (!isOpen) return
       isOpen = false
       const closed = new Promise<void>((done) => stream.once('close', done))
@@ -96,39 +142,6 @@ function copyText(text: string | null): string {
   if (text === null) return '\\N'
   if (!special.test(text)) return text
   return text.replace(/[\\\n\r\t]/g, (character) => escapes[character] ?? character)
-}
-
-// The columns of `stage` beside `file` and `number`: a record that the store makes itself has no
-// place in a file.
-const insertSql = `
-  insert into stage select seq, 0, 0, company_id, company_jurisdiction, company_identifier,
-    id, key, sort, digest, content, as_of
-  from unnest(
-    $1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::text[],
-    $8::text[], $9::text[], $10::text[]
-  ) row (
-    seq, company_id, company_jurisdiction, company_identifier, id, key, sort, digest, content, as_of
-  )`
-
-/** Adds rows that the store has made itself, behind row `after`, when all others are in it. */
-export async function insertStaged(
-  client: Client,
-  after: number,
-  rows: readonly StagedRow[],
-): Promise<void> {
-  if (rows.length === 0) return
-  await client.query(insertSql, [
-    rows.map((_, index) => after + index + 1),
-    rows.map(({ companyId }) => companyId),
-    rows.map(({ companyJurisdiction }) => companyJurisdiction),
-    rows.map(({ companyIdentifier }) => companyIdentifier),
-    rows.map(({ id }) => id),
-    rows.map(({ key }) => key),
-    rows.map(({ sort }) => sort),
-    rows.map(({ digest }) => digest),
-    rows.map(({ content }) => content),
-    rows.map(({ asOf }) => asOf),
-  ])
 }
 
 function isStorable(text: string): boolean {

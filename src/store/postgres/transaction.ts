@@ -1,7 +1,7 @@
 // One writer at a time: who comes second waits, and is told so.
 
 import { type Client, DatabaseError } from 'pg'
-import type { Turn } from '../store.ts'
+import type { Turn } from '../turn.ts'
 import { commit } from './commit.ts'
 
 // Locks of this kind are a database's, so that stores in schemas of their own each have one.

@@ -1,10 +1,10 @@
-// What verifying a store (../verify.ts) needs to be told of PostgreSQL.
+// What verifying a store (../sql/verify.ts) needs to be told of PostgreSQL.
 
 import { type Client, DatabaseError } from 'pg'
 import type { Resource } from '../../resources/resource.ts'
-import type { StoredChecks, Verification } from '../store.ts'
-import { type Rule, type VerifiedDatabase, type VerifiedRow, verifyStore } from '../verify.ts'
-import { batchesOf } from './batches.ts'
+import type { StoredChecks, Verification } from '../inspecting.ts'
+import { type Rule, verifyStore } from '../sql/verify.ts'
+import { databaseOf } from './database.ts'
 
 /**
  * Looks at everything that is stored, and changes nothing.
@@ -13,6 +13,7 @@ import { batchesOf } from './batches.ts'
  */
 export async function verify(
   client: Client,
+  db: string,
   resources: readonly Resource[],
   checks: StoredChecks,
   onStep: (step: string) => void,
@@ -20,28 +21,20 @@ export async function verify(
   await client.query('begin isolation level repeatable read, read only')
   const check = await findCheck(client)
   const damage = typeof check === 'string' ? noDamage : () => findDamage(client, check)
-  const found = await verifyStore(verifiedDatabase(client, damage), resources, checks, onStep)
+  const found = await verifyStore(
+    {
+      ...databaseOf(client, db),
+      damage,
+      damageIn: (error: unknown) => (isDamage(error) ? error.message : undefined),
+      toldId: String.raw`substring(record from '^\{"id":(\d{1,16})[,}]')::bigint`,
+      rules: { 'company names': companyNames },
+    },
+    resources,
+    checks,
+    onStep,
+  )
   await client.query('rollback')
   return { ...found, notes: typeof check === 'string' ? [check] : [] }
-}
-
-function verifiedDatabase(client: Client, damage: () => AsyncIterable<string>): VerifiedDatabase {
-  return {
-    damage,
-    batches: (sql) => batchesOf<VerifiedRow>(client, sql),
-    damageIn: (error) => (isDamage(error) ? error.message : undefined),
-    toldId: String.raw`substring(record from '^\{"id":(\d{1,16})[,}]')::bigint`,
-    metaOfListings: (name, metaOf) => `
-      select company_id, '[' || string_agg(
-          '{"type":' || type || ',"count":' || n || '}',
-          ',' order by n desc, (type::json #>> '{}') collate "C"
-        ) || ']' as meta
-      from (
-        select company_id, (record::json -> '${metaOf}')::text collate "C" as type, count(*) as n
-        from ${name} group by 1, 2
-      ) counted group by company_id`,
-    rules: { 'company names': companyNames },
-  }
 }
 
 const companyNames: Rule = {

@@ -5,7 +5,7 @@ import { dirname, resolve } from 'node:path'
 import { backup, type DatabaseSync } from 'node:sqlite'
 import { makeFile, rightsOf } from '../../new-file.ts'
 import { OperatorError } from '../../operator-error.ts'
-import type { CopyWatch } from '../store.ts'
+import type { CopyWatch } from '../inspecting.ts'
 import { storeError } from './errors.ts'
 
 /** A few MiB: between two steps the copy is told of, and may be given up. */

@@ -4,20 +4,10 @@ import { statSync } from 'node:fs'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { LRUCache } from 'lru-cache'
 import type { Resource } from '../../resources/resource.ts'
-import { type Head, type LastImport, type Page, room, type StoreReader } from '../store.ts'
+import { type Head, type LastImport, type Page, room, type StoreReader } from '../reading.ts'
 import { OperatorError } from '../../operator-error.ts'
-import { findKeySql, keyRecord } from './keys.ts'
-
-// What a listing without records would have: the company's own version, and no meta.
-const headColumns = `
-  coalesce(h.total, 0), coalesce(h.version, c.version), i.committed_at,
-  (select max(version) from imports)`
-
-const headTables = (name: string) => `
-  from companies c
-  left join heads h on h.company_id = c.id and h.resource = '${name}'
-  join imports i on i.version = coalesce(h.version, c.version)
-  where c.id = ?1`
+import { headColumns, headOf, type HeadRow, headTables, lastImportsSql } from '../sql/listing.ts'
+import { keyColumns, keyRecord } from '../sql/stored-keys.ts'
 
 const before = `'${' '.repeat(room.before)}'`
 const after = `'${' '.repeat(room.after)}'`
@@ -43,18 +33,18 @@ function pageSql({ name, order, metaOf }: Resource): string {
           and position >= ${first} and position < ${first} + ?3
         order by position ${isBackwards ? 'desc' : 'asc'}
       )
-    ) ${headTables(name)}`
+    ) ${headTables(name, '?1')}`
 }
 
-const lastImportsSql = `
-  select s.name as source, max(i.version) as version, i.committed_at as committedAt
-  from imports i join sources s on s.id = i.source_id
-  group by s.id order by version desc limit 100`
+/**
+ * Gives a row in any case, of nulls where there is no such key: it takes about as long to read as
+ * one of a key that is over, so that the time of a refusal hardly tells which of them it was.
+ */
+const findKeySql = `select ${keyColumns} from (select 1) left join keys on hash = ?`
 
 /** How many heads are remembered for each resource. */
 const rememberedHeadsMax = 20_000
 
-type HeadRow = [total: number, version: number, changedAt: number, dataVersion: number]
 type PageRow = [...HeadRow, meta: string | null, records: Uint8Array | null]
 
 /** Makes the serving side of a store that `openForReading` has opened. */
@@ -63,7 +53,7 @@ export function createReader(db: DatabaseSync, resources: readonly Resource[]): 
     resources.map((resource) => [
       resource,
       {
-        head: prepareRow(db, `select ${headColumns} ${headTables(resource.name)}`),
+        head: prepareRow(db, `select ${headColumns} ${headTables(resource.name, '?1')}`),
         page: prepareRow(db, pageSql(resource)),
         heads: new LRUCache<number, Head>({ max: rememberedHeadsMax }),
       },
@@ -188,8 +178,4 @@ function prepareRow(db: DatabaseSync, sql: string): StatementSync {
   const statement = db.prepare(sql)
   statement.setReturnArrays(true)
   return statement
-}
-
-function headOf([total, version, changedAt, dataVersion]: HeadRow): Head {
-  return { total, version, changedAt, dataVersion }
 }

@@ -1,16 +1,19 @@
 // Staging: checked rows go into a temporary table, several with one statement.
 
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
-import type { Place, RefusedRow, StagedRow } from '../store.ts'
+import type { Place, StagedRow } from '../importing.ts'
+import type { Stage } from '../sql/import.ts'
 
-/** The way of an import's rows into the table, in their order. */
-export interface Stage {
-  write(place: Place, row: StagedRow): void
-  /** A row that was refused: it stands for its record, no more. */
-  writeRefused(place: Place, row: RefusedRow): void
-  /** Writes what is held back; to be called before anybody reads the table. */
-  flush(): void
-}
+/** Temporary tables live in a database of SQLite's own that is gone with the process. */
+export const createStage = `
+  create temp table stage (
+    seq integer primary key,
+    file integer not null, number integer not null,
+    company_id integer, company_jurisdiction text, company_identifier text,
+    id integer, key text, sort text, digest text,
+    content text, -- null for a row that was refused: it stands for its record, no more
+    as_of text
+  )`
 
 const columns = 11
 const rowOfValues = `(null${', ?'.repeat(columns)})`
@@ -32,24 +35,36 @@ export function openStage(db: DatabaseSync): Stage {
     held = []
   }
 
+  function write({ file, number }: Place, row: StagedRow): undefined {
+    const { companyId, companyJurisdiction, companyIdentifier, id, key } = row
+    const { sort, digest, content, asOf } = row
+    held.push(file, number, companyId, companyJurisdiction, companyIdentifier, id, key)
+    held.push(sort, digest, content, asOf)
+    writeIfFull()
+  }
+
+  function flush(): void {
+    for (let at = 0; at < held.length; at += columns) {
+      insertOne.run(...held.slice(at, at + columns))
+    }
+    held = []
+  }
+
   return {
-    write({ file, number }, row) {
-      const { companyId, companyJurisdiction, companyIdentifier, id, key } = row
-      const { sort, digest, content, asOf } = row
-      held.push(file, number, companyId, companyJurisdiction, companyIdentifier, id, key)
-      held.push(sort, digest, content, asOf)
-      writeIfFull()
-    },
+    write,
     writeRefused({ file, number }, { companyJurisdiction, companyIdentifier, id, key }) {
       held.push(file, number, null, companyJurisdiction, companyIdentifier, id, key)
       held.push(null, null, null, null)
       writeIfFull()
+      return undefined
     },
-    flush() {
-      for (let at = 0; at < held.length; at += columns) {
-        insertOne.run(...held.slice(at, at + columns))
-      }
-      held = []
+    end: flush,
+    append(rows) {
+      for (const row of rows) write(recordedPlace, row)
+      flush()
     },
   }
 }
+
+// A record that the store makes itself has no place in a file.
+const recordedPlace: Place = { file: 0, number: 0 }

@@ -2,7 +2,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Awaitable, Turn } from '../store.ts'
+import type { Turn } from '../turn.ts'
 import { isBusy } from './errors.ts'
 import { busyMs } from './open.ts'
 
@@ -60,7 +60,7 @@ function takeBack(db: DatabaseSync): void {
 export async function inTransaction<T>(
   db: DatabaseSync,
   turn: Turn,
-  work: () => Awaitable<T>,
+  work: () => Promise<T>,
 ): Promise<T> {
   await beginWriting(db, turn)
   try {

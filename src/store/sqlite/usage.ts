@@ -88,7 +88,12 @@ export function openUsage(path: string, storeId: string, mode = privateMode): Us
   }
 }
 
-/** What is known of each key of a store; nothing where no server has written anything yet. */
+/**
+ * What is known of the use of each key of a store; nothing where no server has written any yet.
+ *
+ * @param now in milliseconds since 1970.
+ * @throws OperatorError where the file cannot be read.
+ */
 export function readUsage(path: string, storeId: string, now: number): readonly KeyUsage[] {
   if (!existsSync(path)) return []
   const db = openFile(path, true)

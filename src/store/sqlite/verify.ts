@@ -1,11 +1,10 @@
-// What verifying a store (../verify.ts) needs to be told of SQLite.
+// What verifying a store (../sql/verify.ts) needs to be told of SQLite.
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Resource } from '../../resources/resource.ts'
-import type { StoredChecks, Verification } from '../store.ts'
-import { type VerifiedDatabase, type VerifiedRow, verifyStore } from '../verify.ts'
-
-const batchSize = 10_000
+import type { StoredChecks, Verification } from '../inspecting.ts'
+import { type VerifiedDatabase, verifyStore } from '../sql/verify.ts'
+import { databaseOf } from './database.ts'
 
 /**
  * Looks at everything that is stored, and changes nothing.
@@ -29,31 +28,14 @@ export async function verify(
 
 function verifiedDatabase(db: DatabaseSync): VerifiedDatabase {
   return {
+    ...databaseOf(db),
     *damage() {
       for (const { integrity_check: said } of db.prepare('pragma integrity_check').iterate()) {
         if (said !== 'ok') yield String(said)
       }
     },
-    *batches(sql) {
-      let rows: VerifiedRow[] = []
-      for (const row of db.prepare(sql).iterate()) {
-        rows.push(row)
-        if (rows.length < batchSize) continue
-        yield rows
-        rows = []
-      }
-      yield rows
-    },
     damageIn: (error) => (isDamage(error) ? error.message : undefined),
     toldId: `iif(json_valid(record), record ->> 'id', null)`,
-    metaOfListings: (name, metaOf) => `
-      select company_id, '[' || group_concat(
-          '{"type":' || type || ',"count":' || n || '}', ',' order by n desc, type ->> '$'
-        ) || ']' as meta
-      from (
-        select company_id, record -> '${metaOf}' as type, count(*) as n
-        from ${name} group by company_id, record -> '${metaOf}'
-      ) group by company_id`,
     rules: {},
   }
 }

@@ -1,13 +1,8 @@
 // The order of a source's extracts, which is the same whichever database is behind the store.
 
-import { OperatorError } from '../operator-error.ts'
-import { shortMoment } from '../short-moment.ts'
-import type { ImportPlan } from './store.ts'
-
-/** What the log of imports calls what is imported. */
-export function targetOf({ resource }: Pick<ImportPlan, 'resource'>): string {
-  return resource?.name ?? 'companies'
-}
+import { OperatorError } from '../../operator-error.ts'
+import { shortMoment } from '../../short-moment.ts'
+import type { ImportPlan } from '../importing.ts'
 
 /**
  * Holds the day of an extract against the last one of its source.
@@ -18,7 +13,7 @@ export function targetOf({ resource }: Pick<ImportPlan, 'resource'>): string {
 export function refuseOlder(plan: ImportPlan, asOf: string, last: string | null): void {
   if (last === null || last <= asOf) return
   throw new OperatorError(
-    `the extract is as of ${shortMoment(asOf)}, but ${targetOf(plan)} of the source ` +
+    `the extract is as of ${shortMoment(asOf)}, but ${plan.target.name} of the source ` +
       `${plan.source} have been imported as of ${shortMoment(last)}; ` +
       'import extracts in the order of their days',
   )

@@ -1,6 +1,6 @@
 // Which ids a store assigns, whichever database is behind it.
 
-import type { StagedRow } from './store.ts'
+import type { StagedRow } from '../importing.ts'
 
 /** Ids that the store assigns begin here, out of the way of those that sources bring. */
 export const assignedIdMin = 1_000_000_000_001

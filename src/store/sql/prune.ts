@@ -1,9 +1,9 @@
 // Forgetting the past: what stood only in versions that an operator no longer wants to know.
 
-import type { Client } from 'pg'
 import type { Resource } from '../../resources/resource.ts'
-import type { Pruned, Turn } from '../store.ts'
-import { inTurn } from './transaction.ts'
+import type { Turn } from '../turn.ts'
+import type { Pruned } from '../writing.ts'
+import { type Database, readValue } from './database.ts'
 
 /**
  * Forgets every former state that was replaced or removed before a moment, in one transaction.
@@ -14,25 +14,23 @@ import { inTurn } from './transaction.ts'
  * @param before in milliseconds since 1970
  */
 export async function prune(
-  client: Client,
-  db: string,
+  db: Database,
   resources: readonly Resource[],
   before: number,
   turn: Turn,
 ): Promise<Pruned> {
-  return inTurn(client, db, turn, async () => {
-    const last = await client.query<{ version: number }>(lastVersionBefore, [before])
-    const version = Number(last.rows[0]?.version)
+  return db.inTransaction('registry', turn, async () => {
+    const version = Number(await readValue(db, lastVersionBefore, { before }))
     const forgotten: Record<string, number> = {}
     for (const name of ['companies', 'company_attributes', ...resources.map((one) => one.name)]) {
-      const sql = `delete from ${name}_past where until <= $1`
-      forgotten[name] = (await client.query(sql, [version])).rowCount ?? 0
+      forgotten[name] = await db.run(`delete from ${name}_past where until <= $version`, {
+        version,
+      })
     }
-    const { rows } = await client.query<{ past_from: number }>(
-      'update store set past_from = greatest(past_from, $1) returning past_from',
-      [version],
-    )
-    return { earliestVersion: Number(rows[0]?.past_from), forgotten }
+    const { greatest } = db.dialect
+    await db.run(`update store set past_from = ${greatest}(past_from, $version)`, { version })
+    const earliest = await readValue(db, 'select past_from from store')
+    return { earliestVersion: Number(earliest), forgotten }
   })
 }
 
@@ -40,7 +38,7 @@ export async function prune(
 // one, never a later one.
 const lastVersionBefore = `
   select coalesce(
-    (select min(version) - 1 from imports where committed_at >= $1),
+    (select min(version) - 1 from imports where committed_at >= $before),
     (select max(version) from imports),
     0
   ) as version`

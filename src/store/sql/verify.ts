@@ -2,35 +2,28 @@
 // those of every store; a database brings what is said differently there.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Resource } from '../resources/resource.ts'
-import type { StoredChecks, Verification } from './store.ts'
+import type { Resource } from '../../resources/resource.ts'
+import type { StoredChecks, Verification } from '../inspecting.ts'
+import { type Database, readValue, type Row, type Value } from './database.ts'
+import { countedMeta } from './type-counts.ts'
 
 /** How many faults of one kind are told each by itself. */
 export const faultsToldMax = 20
 
-type Value = string | number | bigint | boolean | Uint8Array | null
-
-/** A row of a rule or of a table, by the names of its columns. */
-export type VerifiedRow = Readonly<Record<string, Value>>
-
 /** A kind of fault: rows that there should not be, and what each says. */
 export interface Rule {
   readonly sql: string
-  readonly tell: (row: VerifiedRow) => string
+  readonly tell: (row: Row) => string
 }
 
 /** A database within one snapshot. */
-export interface VerifiedDatabase {
+export interface VerifiedDatabase extends Database {
   /** What is wrong with the files under the tables, a sentence each. */
   damage(): Iterable<string> | AsyncIterable<string>
-  /** The rows of a query, some at a time. */
-  batches(sql: string): Iterable<readonly VerifiedRow[]> | AsyncIterable<readonly VerifiedRow[]>
   /** What the error says, where it tells of files that cannot be read; else undefined. */
   damageIn(error: unknown): string | undefined
   /** The id that a record's text says, as an SQL expression over `record`; null for none. */
   readonly toldId: string
-  /** A query for `meta` as its listing's records make it: `company_id` and `meta`. */
-  metaOfListings(name: string, metaOf: string): string
   /** What is to hold of tables that only this database has. */
   readonly rules: Readonly<Record<string, Rule>>
 }
@@ -102,7 +95,7 @@ async function eachRow(
   db: VerifiedDatabase,
   sql: string,
   onStep: () => void,
-  look: (row: VerifiedRow) => void,
+  look: (row: Row) => void,
 ): Promise<number> {
   let count = 0
   for await (const rows of db.batches(sql)) {
@@ -120,11 +113,8 @@ async function verifyAttributes(
   faults: Faults,
   onStep: (step: string) => void,
 ): Promise<Record<string, number>> {
-  let companies = 0
-  for await (const [row] of db.batches('select count(*) as n from companies')) {
-    companies = Number(row?.['n'])
-  }
-  const look = (state: string) => (row: VerifiedRow) => {
+  const companies = Number(await readValue(db, 'select count(*) from companies'))
+  const look = (state: string) => (row: Row) => {
     const reason = checks.checkAttributes(text(row['attributes']), text(row['digest']))
     if (reason === undefined) return
     faults.add('attributes', `attributes of company ${text(row['company_id'])}${state}: ${reason}`)
@@ -145,7 +135,7 @@ async function verifyRecords(
   onStep: (step: string) => void,
 ): Promise<Record<string, number>> {
   const { name } = resource
-  const look = (state: string) => (row: VerifiedRow) => {
+  const look = (state: string) => (row: Row) => {
     const reason =
       row['id'] !== row['told_id']
         ? `says that its id is ${text(row['told_id'])}`
@@ -187,7 +177,7 @@ const companyRules: Readonly<Record<string, Rule>> = {
 /** What must hold of the listings of a resource and their heads (the third and the fourth idea). */
 function listingRules(db: VerifiedDatabase, resource: Resource): Readonly<Record<string, Rule>> {
   const { name, metaOf } = resource
-  const company = (row: VerifiedRow) => `${name} of company ${text(row['company_id'])}`
+  const company = (row: Row) => `${name} of company ${text(row['company_id'])}`
   return {
     [`${name} positions`]: {
       sql: positionFaults(name),
@@ -220,7 +210,7 @@ function listingRules(db: VerifiedDatabase, resource: Resource): Readonly<Record
       ? {}
       : {
           [`${name} meta`]: {
-            sql: metaFaults(name, db.metaOfListings(name, metaOf)),
+            sql: metaFaults(name, countedMeta(db.dialect, name, metaOf)),
             tell: (row) => `${company(row)}: meta does not count what is there`,
           },
         }),

@@ -1,0 +1,38 @@
+// All that can be imported. A new kind is a value like these, and a line in `importTargets`.
+
+import type { Resource } from '../resources/resource.ts'
+import { companiesTarget } from '../store/sql/merge-companies.ts'
+import { recordsTarget } from '../store/sql/merge-records.ts'
+import { checkCompany, companyIdentity, companyNameColumns, companyRow } from './check-company.ts'
+import { checkRecord, recordColumns, recordIdentity, recordRow } from './check-record.ts'
+import type { ImportTarget } from './import-target.ts'
+import { companyChanges, listingChanges } from './record-changes.ts'
+
+/** Companies, with what a source says of them. */
+export const companies: ImportTarget = {
+  ...companiesTarget,
+  sourceColumns: undefined,
+  requiredColumns: companyNameColumns,
+  check: checkCompany,
+  identify: companyIdentity,
+  rowOf: companyRow,
+  history: { isOptional: false, changesOf: companyChanges },
+}
+
+/** The records of a resource. */
+export function recordsOf(resource: Resource): ImportTarget {
+  const { history } = resource
+  return {
+    ...recordsTarget(resource),
+    sourceColumns: recordColumns(resource),
+    requiredColumns: [],
+    check: checkRecord(resource),
+    identify: recordIdentity,
+    rowOf: recordRow,
+    history: history && { isOptional: true, changesOf: listingChanges(history) },
+  }
+}
+
+export function importTargets(resources: readonly Resource[]): readonly ImportTarget[] {
+  return [companies, ...resources.map(recordsOf)]
+}

@@ -1,0 +1,33 @@
+// A session of PostgreSQL, as the logic that both stores share uses it.
+
+import type { Client } from 'pg'
+import type { Database, Row } from '../sql/database.ts'
+import { dialect } from './dialect.ts'
+import { bind, writeIn } from './parameters.ts'
+import { inTransaction, inTurn } from './transaction.ts'
+
+const batchSize = 1_000
+
+// Who makes or revokes a key waits for another who does, and for no import.
+const lockKeys = 'lock table keys in share row exclusive mode'
+
+export function databaseOf(client: Client, db: string): Database {
+  return {
+    dialect,
+    run: async (sql, values = {}) => (await client.query(bind(sql, values))).rowCount ?? 0,
+    rows: async (sql, values = {}) => (await client.query<Row>(bind(sql, values))).rows,
+    async *batches(sql, values = {}) {
+      await client.query(`declare batches no scroll cursor for ${writeIn(sql, values)}`)
+      for (;;) {
+        const { rows } = await client.query<Row>(`fetch ${batchSize} from batches`)
+        yield rows
+        if (rows.length < batchSize) break
+      }
+      await client.query('close batches')
+    },
+    inTransaction: (lock, turn, work) =>
+      lock === 'keys'
+        ? inTransaction(client, db, lockKeys, turn, work)
+        : inTurn(client, db, turn, work),
+  }
+}

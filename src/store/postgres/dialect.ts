@@ -1,0 +1,33 @@
+// PostgreSQL's words.
+
+import type { Dialect } from '../sql/dialect.ts'
+import { companies } from './named-companies.ts'
+
+export const dialect: Dialect = {
+  greatest: 'greatest',
+  least: 'least',
+  text: 'text collate "C"',
+  integer: 'bigint',
+  anyValue: 'jsonb',
+  rowKey: 'bigint not null',
+  temporary: 'pg_temp',
+  orderedJoin: 'join',
+  companyNames: { table: 'company_names', id: 'company_id' },
+  byId: (name, alias = '') => `${name} ${alias}`,
+  // `substr` would count the characters of the whole.
+  withoutFirst: (text) => `right(${text}, -1)`,
+  anyValueOf: (value) => `to_jsonb(${value})`,
+  jsonMember: (json, name) => `(${json}::json -> '${name}')::text collate "C"`,
+  jsonString: (json) => `(${json}::json #>> '{}') collate "C"`,
+  jsonElements: (json, alias) =>
+    `json_array_elements(${json}::json) with ordinality ${alias} (value, key)`,
+  // Nothing else analyses temporary tables: a plan that is good for a few rows would be taken for
+  // millions.
+  filled: (table) => [`analyze ${table}`],
+  deleteCutOff: (name) => `
+    delete from ${name} r using edit e
+    where r.company_id = e.company_id and r.position >= e.position`,
+  // No index is dropped: that would lock readers out.
+  firstLoad: () => ({ before: [], after: [] }),
+  companies,
+}

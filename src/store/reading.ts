@@ -1,0 +1,63 @@
+// What serving asks of a store, whichever database is behind it: nothing here writes.
+
+import type { Resource } from '../resources/resource.ts'
+import type { Awaitable } from './awaitable.ts'
+import type { KeyRecord } from './keys.ts'
+
+/** What a listing is like, without its records; all of one snapshot. */
+export interface Head {
+  readonly total: number
+  /** The version in which the listing last changed: the number of that import. */
+  readonly version: number
+  /** When that import was committed, in milliseconds since 1970. */
+  readonly changedAt: number
+  /** The registry's version that this was read from: the number of its last import. */
+  readonly dataVersion: number
+}
+
+/**
+ * How many blanks stand before and after a page's records: room for what is sent around them, so
+ * that nobody has to copy them.
+ */
+export const room = { before: 32, after: 256 } as const
+
+/** A range of a listing, with the head of the same snapshot. */
+export interface Page extends Head {
+  /**
+   * The records' JSON texts, joined by commas, as UTF-8, with `room` around them, all of it the
+   * caller's to write over; undefined where the range is empty.
+   */
+  readonly records: Uint8Array | undefined
+  /** The JSON text of `meta`, for a resource that has one. */
+  readonly meta: string | undefined
+}
+
+/** The last import of a source. */
+export interface LastImport {
+  readonly source: string
+  /** The registry's version that it made. */
+  readonly version: number
+  /** Milliseconds since 1970. */
+  readonly committedAt: number
+}
+
+/** What the serving process may do with a store: nothing here writes (invariant 3). */
+export interface StoreReader {
+  /** Made at random with the store; tells two stores with equal version numbers apart. */
+  readonly storeId: string
+  /** The head of a listing; undefined where the registry does not know the company. */
+  readHead(resource: Resource, companyId: number): Awaitable<Head | undefined>
+  /** `limit` records after the first `offset` ones, in the listing's order, with the head. */
+  readPage(
+    resource: Resource,
+    companyId: number,
+    offset: number,
+    limit: number,
+  ): Awaitable<Page | undefined>
+  findKey(hash: Uint8Array): Awaitable<KeyRecord | undefined>
+  /** The last import of each source, the latest first; of the latest hundred. */
+  lastImports(): Awaitable<readonly LastImport[]>
+  /** Resolves where the store answers, rejects where it does not. */
+  ping(): Awaitable<void>
+  close(): Awaitable<void>
+}

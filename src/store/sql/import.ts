@@ -1,0 +1,326 @@
+// The course of an import: staged apart, merged in one transaction.
+
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Resource } from '../../resources/resource.ts'
+import type { Awaitable } from '../awaitable.ts'
+import type {
+  ImportCounts,
+  ImportedFile,
+  ImportPlan,
+  ImportSession,
+  MergeCounts,
+  Place,
+  RefusedRow,
+  StagedProblem,
+  StagedRow,
+} from '../importing.ts'
+import type { Turn } from '../turn.ts'
+import { assignedIdEnd, assignedIdMin, noteIds, type StagedIds } from './assigned-ids.ts'
+import { type Database, readValue, type Row, type Values } from './database.ts'
+import * as merge from './merge.ts'
+import { appendRecords } from './merge-records.ts'
+import * as companies from './named-companies.ts'
+import { refuseOlder } from './order-of-extracts.ts'
+import { stageDifferences } from './recording.ts'
+
+/** The way of an import's rows into the table `stage`, in their order. */
+export interface Stage {
+  /** Gives a promise where the database has to be waited for: this runs for every row. */
+  write(place: Place, row: StagedRow): Promise<void> | undefined
+  /** A row that was refused: it stands for its record, no more. */
+  writeRefused(place: Place, row: RefusedRow): Promise<void> | undefined
+  /** All rows are in the table, which may be read from now on. */
+  end(): Awaitable<void>
+  /** Adds rows that the store has made itself, behind all others. */
+  append(rows: readonly StagedRow[]): Awaitable<void>
+}
+
+/**
+ * A connection that one import has to itself, with the tables of `createTables`; what each database
+ * does its own way is here.
+ */
+export interface ImportConnection extends Database {
+  readonly stage: Stage
+  /**
+   * Runs a statement that may make a table, with the import's own values (never one from outside:
+   * not every database can bind them there); gives how many rows it has changed.
+   */
+  step(sql: string, values: Values): Awaitable<number>
+  /** Begins the transaction, as soon as nobody else holds one. */
+  begin(turn: Turn): Promise<void>
+  /** Commits it: when this returns, it is done; where it throws, nothing is. */
+  commit(): Awaitable<void>
+  /** Ends the connection's part in a committed import; what fails here is no part of it. */
+  settle(written: Written): Awaitable<void>
+  /** Ends it with nothing changed. */
+  discard(): Awaitable<void>
+}
+
+/** What a committed import has written. */
+export interface Written {
+  readonly tables: readonly string[]
+  /** Rows of the target. */
+  readonly rows: number
+}
+
+/** Begins an import on a connection that serves nothing else until it is committed or discarded. */
+export function beginImport(db: ImportConnection, plan: ImportPlan): ImportSession {
+  const staged: StagedIds = { id: 0, companyId: 0 }
+  let own: Values | undefined
+
+  return {
+    stage(place, row) {
+      noteIds(staged, row)
+      return db.stage.write(place, row)
+    },
+    stageRefused: (place, row) => db.stage.writeRefused(place, row),
+    async prepare(onProblem) {
+      await db.stage.end()
+      await db.begin(plan)
+      own = await takeTurn(db, plan, staged)
+      return mergeStaged(db, plan, own, onProblem)
+    },
+    async commit(counts, files) {
+      if (own === undefined) throw new Error('an import is prepared before it is committed')
+      await logImport(db, plan, own, counts, files)
+      await db.commit()
+      const rows = counts.inserted + counts.updated + counts.removed
+      await db.settle({ tables: tablesOf(plan), rows })
+      return Number(own['version'])
+    },
+    discard: () => db.discard(),
+  }
+}
+
+/**
+ * The values of an import's statements, which it is given when no other one can come between.
+ *
+ * @throws OperatorError where the source has been imported as of a later day.
+ */
+async function takeTurn(
+  db: ImportConnection,
+  plan: ImportPlan,
+  staged: StagedIds,
+): Promise<Values> {
+  const { target } = plan
+  const source = await sourceId(db, plan.source)
+  const version = Number(await readValue(db, 'select coalesce(max(version), 0) + 1 from imports'))
+  const asOf = plan.asOf ?? (target.hasRowDays ? await lastDayOfRows(db) : null)
+  if (asOf !== null) refuseOlder(plan, asOf, await lastDay(db, target.name, source))
+  return {
+    stagedId: staged.id,
+    stagedCompanyId: staged.companyId,
+    source,
+    version,
+    isSnapshot: plan.isSnapshot,
+    asOf,
+    isAsOfOfRows: plan.asOf === undefined,
+    assignedIdMin,
+    assignedIdEnd,
+    unit: plan.unit,
+    idColumn: target.columns.companyId,
+    identifierColumn: target.columns.companyIdentifier,
+    contradictionField: target.contradictionField,
+  }
+}
+
+async function lastDayOfRows(db: Database): Promise<string | null> {
+  return (await readValue(db, 'select max(as_of) from stage')) as string | null
+}
+
+async function lastDay(db: Database, target: string, source: number): Promise<string | null> {
+  const sql = 'select max(as_of) from imports where source_id = $source and resource = $target'
+  return (await readValue(db, sql, { source, target })) as string | null
+}
+
+async function mergeStaged(
+  db: ImportConnection,
+  plan: ImportPlan,
+  values: Values,
+  onProblem: (problem: StagedProblem) => void,
+): Promise<MergeCounts> {
+  const { dialect } = db
+  const run = (steps: readonly string[]) => runSteps(db, steps, values)
+  const steps = plan.target.merge(dialect)
+
+  await run(companies.completeCompanies(dialect))
+  let companiesCreated = 0
+  if (!plan.knownCompaniesOnly) {
+    const create = dialect.companies.create(plan.target.isMadeById)
+    companiesCreated = await countCompanies(db, create, values)
+  }
+  await run(steps.place)
+  await run([
+    ...dialect.filled('placed', 'id, company_id, digest'),
+    companies.refuseUnplaced(dialect),
+  ])
+  await run([...steps.refuse, ...merge.refuseContradictions(dialect)])
+  const refused = await reportRefused(db, onProblem)
+  if (refused > 0) {
+    await run(merge.dropRefused(dialect))
+    companiesCreated -= await countCompanies(db, dialect.companies.dropOrphans, values)
+  }
+  const rows = await count(db, 'placed where digest is not null')
+  await run([merge.dropRepetitions])
+  await run(steps.findChanges)
+  const changes = await countChanges(db)
+  return {
+    ...changes,
+    unchanged: rows - changes.inserted - changes.updated,
+    refused,
+    companiesCreated,
+    recorded: await applyAndRecord(db, plan, values, steps),
+  }
+}
+
+/** Applies what was found, and gives how many records tell of it. */
+async function applyAndRecord(
+  db: ImportConnection,
+  { target, ...plan }: ImportPlan,
+  values: Values,
+  steps: merge.MergeSteps,
+): Promise<number> {
+  const applyChanges = async () =>
+    runSteps(db, steps.apply(await isFirst(db, target.tables)), values)
+  const recording = values['asOf'] === null ? undefined : plan.recording
+  if (recording === undefined) {
+    await applyChanges()
+    return 0
+  }
+  const after = Number(await readValue(db, 'select coalesce(max(seq), 0) from stage'))
+  const recordingSource = await sourceId(db, recording.source)
+  const own = { ...values, recordingSource }
+  const recorded = await stageDifferences(db, target, recording, own)
+  await applyChanges()
+  if (recorded > 0) {
+    const { resource } = recording
+    const steps = appendRecords(db.dialect, resource, await isFirst(db, [resource.name]))
+    await runSteps(db, steps, { ...own, source: recordingSource, stagedId: 0, after })
+  }
+  return recorded
+}
+
+async function isFirst(db: Database, [table]: readonly string[]): Promise<boolean> {
+  return (await readValue(db, `select 1 from ${table} limit 1`)) === undefined
+}
+
+/** The tables that an import may have written to. */
+function tablesOf({ target, recording }: ImportPlan): readonly string[] {
+  const history: readonly Resource[] = recording ? [recording.resource] : []
+  return [...new Set([...target.tables, ...history.map(({ name }) => name)])]
+}
+
+/** Gives how many rows the steps changed; between two of them the process sees to its signals. */
+async function runSteps(
+  db: ImportConnection,
+  steps: readonly string[],
+  values: Values,
+): Promise<number> {
+  let changed = 0
+  for (const step of steps) {
+    changed += await db.step(step, values)
+    await nextTurn()
+  }
+  return changed
+}
+
+/** Runs steps, and gives how many companies were made or unmade. */
+async function countCompanies(
+  db: ImportConnection,
+  steps: companies.CountedSteps,
+  values: Values,
+): Promise<number> {
+  await runSteps(db, steps.before, values)
+  return runSteps(db, steps.companies, values)
+}
+
+/** The number of a source, which is noted where it comes first. */
+async function sourceId(db: Database, name: string): Promise<number> {
+  const find = () => readValue(db, 'select id from sources where name = $name', { name })
+  const known = await find()
+  if (known !== undefined) return Number(known)
+  const add = 'insert into sources (id, name) select coalesce(max(id), 0) + 1, $name from sources'
+  await db.run(add, { name })
+  return Number(await find())
+}
+
+async function count(db: Database, from: string): Promise<number> {
+  return Number(await readValue(db, `select count(*) from ${from}`))
+}
+
+async function countChanges(
+  db: Database,
+): Promise<Pick<MergeCounts, 'inserted' | 'updated' | 'removed'>> {
+  const [changes] = await db.rows(
+    `select count(*) filter (where position is null) as inserted, count(position) as updated
+     from change where is_staged`,
+  )
+  return {
+    inserted: Number(changes?.['inserted']),
+    updated: Number(changes?.['updated']),
+    removed: await count(db, 'removal'),
+  }
+}
+
+/** Some at a time, since there may be as many as there are rows. */
+async function reportRefused(
+  db: Database,
+  onProblem: (problem: StagedProblem) => void,
+): Promise<number> {
+  let refused = 0
+  const sql = `
+    select r.field, r.value, r.reason, s.*
+    from refused r ${db.dialect.orderedJoin} stage s on s.seq = r.seq order by r.seq`
+  for await (const rows of db.batches(sql)) {
+    for (const row of rows) onProblem(stagedProblem(row))
+    refused += rows.length
+  }
+  return refused
+}
+
+function stagedProblem(row: Row): StagedProblem {
+  return {
+    file: Number(row['file']),
+    number: Number(row['number']),
+    field: String(row['field']),
+    value: row['value'],
+    reason: String(row['reason']),
+    row: {
+      companyId: row['company_id'] as number | null,
+      companyJurisdiction: row['company_jurisdiction'] as string | null,
+      companyIdentifier: row['company_identifier'] as string | null,
+      id: row['id'] as number | null,
+      key: row['key'] as string | null,
+      sort: String(row['sort']),
+      digest: String(row['digest']),
+      content: String(row['content']),
+      asOf: row['as_of'] as string | null,
+    },
+  }
+}
+
+async function logImport(
+  db: Database,
+  plan: ImportPlan,
+  own: Values,
+  counts: ImportCounts,
+  files: readonly ImportedFile[],
+): Promise<void> {
+  const { target, recording, startedAt } = plan
+  const { recorded, ...ends } = counts
+  await db.run(
+    `insert into imports values (
+       $version, $target, $source, $isSnapshot, $startedAt, $committedAt, $files, $read, $inserted,
+       $updated, $unchanged, $refused, $removed, $companiesCreated, $asOf, $recorded
+     )`,
+    {
+      ...own,
+      ...ends,
+      target: target.name,
+      startedAt,
+      committedAt: Date.now(),
+      files: JSON.stringify(files),
+      recorded: JSON.stringify(recording ? { [recording.resource.name]: recorded } : {}),
+    },
+  )
+}

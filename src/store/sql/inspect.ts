@@ -1,0 +1,105 @@
+// What an operator may see of a store: the log of imports, and a company.
+
+import type { ImportedFile } from '../importing.ts'
+import type {
+  CompanyAttributes,
+  CompanyName,
+  CompanyRecord,
+  IdentifyingName,
+  LoggedImport,
+} from '../inspecting.ts'
+import { type Database, optionalText, type Row } from './database.ts'
+
+/** The last `limit` imports, the newest first. */
+export async function listImports(db: Database, limit: number): Promise<LoggedImport[]> {
+  const rows = await db.rows(
+    `select i.*, s.name as source from imports i join sources s on s.id = i.source_id
+     order by version desc limit $limit`,
+    { limit },
+  )
+  return rows.map(loggedImport)
+}
+
+function loggedImport(row: Row): LoggedImport {
+  const number = (name: string) => Number(row[name])
+  return {
+    version: number('version'),
+    target: String(row['resource']),
+    source: String(row['source']),
+    isSnapshot: Boolean(row['is_snapshot']),
+    asOf: optionalText(row['as_of']),
+    startedAt: number('started_at'),
+    committedAt: number('committed_at'),
+    files: JSON.parse(String(row['files'])) as ImportedFile[],
+    counts: {
+      read: number('read'),
+      inserted: number('inserted'),
+      updated: number('updated'),
+      unchanged: number('unchanged'),
+      refused: number('refused'),
+      removed: number('removed'),
+      companiesCreated: number('companies_created'),
+    },
+    recorded: JSON.parse(String(row['recorded'])) as Record<string, number>,
+  }
+}
+
+/** A company with what each of its sources says of it. */
+export async function findCompany(
+  db: Database,
+  name: CompanyName,
+): Promise<CompanyRecord | undefined> {
+  const { table, id: companyId } = db.dialect.companyNames
+  const columns = 'select c.id, c.jurisdiction, c.identifier from'
+  const [found] =
+    typeof name === 'number'
+      ? await db.rows(`${columns} companies c where c.id = $id`, { id: name })
+      : await db.rows(
+          `${columns} ${table} n join companies c on c.id = n.${companyId}
+           where n.jurisdiction = $jurisdiction and n.identifier = $identifier`,
+          { jurisdiction: name[0], identifier: name[1] },
+        )
+  if (found === undefined) return undefined
+  const id = Number(found['id'])
+  const attributes = await db.rows(
+    `select s.name as source, a.is_present, a.as_of, a.version, a.attributes
+     from company_attributes a join sources s on s.id = a.source_id
+     where a.company_id = $id order by s.name`,
+    { id },
+  )
+  return {
+    id,
+    jurisdiction: optionalText(found['jurisdiction']),
+    identifier: optionalText(found['identifier']),
+    attributes: attributes.map(companyAttributes),
+  }
+}
+
+function companyAttributes(row: Row): CompanyAttributes {
+  return {
+    source: String(row['source']),
+    isPresent: Boolean(row['is_present']),
+    asOf: optionalText(row['as_of']),
+    version: Number(row['version']),
+    attributes: JSON.parse(String(row['attributes'])) as Record<string, unknown>,
+  }
+}
+
+/** The first `limit` of these names that companies have, in the order given: one question. */
+export async function findNames(
+  db: Database,
+  names: readonly IdentifyingName[],
+  limit: number,
+): Promise<IdentifyingName[]> {
+  // A name that was cut within a character is no company's, and must not be broken JSON.
+  const asked = JSON.stringify(names.map((name) => name.map((part) => part.toWellFormed())))
+  const rows = await db.rows(
+    `select c.jurisdiction, c.identifier
+     from ${db.dialect.jsonElements('$asked', 'e')}
+     join ${db.dialect.companyNames.table} c
+       on c.jurisdiction = e.value ->> 0 and c.identifier = e.value ->> 1
+     order by e.key limit $limit`,
+    { asked, limit },
+  )
+  return rows.map((row) => [String(row['jurisdiction']), String(row['identifier'])])
+}

@@ -1,0 +1,131 @@
+// The merge of companies: what each source says of them, beside what names them.
+
+import type { LoadTarget } from '../load-target.ts'
+import type { Dialect } from './dialect.ts'
+import type { MergeSteps } from './merge.ts'
+import { placedCompany, placing } from './named-companies.ts'
+
+/** Companies, with the attributes that their sources give them. */
+export const companiesTarget: LoadTarget = {
+  name: 'companies',
+  columns: { companyId: 'id', companyIdentifier: 'identifier' },
+  contradictionField: 'identifier',
+  hasRowDays: true,
+  isMadeById: false,
+  tables: ['company_attributes'],
+  merge: mergeCompanies,
+  differences: (d) => ({ prepare: [], query: companyDifferences(d) }),
+}
+
+function mergeCompanies(d: Dialect): MergeSteps {
+  return {
+    place: [
+      `insert into placed
+        select seq, company, company, '', digest
+        from (
+          select s.seq, ${placedCompany(d)} as company, s.digest from stage s ${placing(d)}
+        ) placed`,
+    ],
+    refuse: refuse(d),
+    findChanges: [
+      changeDiffering,
+      ...d.filled('change'),
+      `create temp table removal as
+        select a.company_id from company_attributes a
+        where $isSnapshot and a.source_id = $source and a.is_present
+          and not exists (select 1 from placed p where p.id = a.company_id)`,
+      ...d.filled('removal'),
+    ],
+    apply: () => [keepAttributes, markAbsent(d), writeAttributes],
+  }
+}
+
+const refuse = (d: Dialect): readonly string[] => [
+  `insert into refused
+    select s.seq, 'as_of', null, 'is missing; other rows have it, and --as-of was not given'
+    from stage s
+    where $asOf is not null and $isAsOfOfRows and s.as_of is null and s.content is not null
+    on conflict do nothing`,
+  findDiffering,
+  ...d.filled('differing'),
+  // Dates that go back could not be told as a history.
+  `insert into refused
+    select s.seq, 'as_of', ${d.anyValueOf('coalesce(s.as_of, $asOf)')},
+      'is before ' || d.as_of || ', of when the registry knows something else'
+    from differing d
+    join stage s on s.seq = d.seq
+    where $asOf is not null and coalesce(s.as_of, $asOf) < d.as_of and d.known <> d.digest
+    on conflict do nothing`,
+]
+
+/** The rows that say something else of a company than its source did, or that it is there again. */
+const findDiffering = `
+  create temp table differing as
+    select p.seq, p.company_id, p.digest, a.digest as known, a.is_present, a.as_of
+    from placed p
+    left join company_attributes a on a.company_id = p.company_id and a.source_id = $source
+    where p.digest is not null
+      and (a.digest is null or a.digest <> p.digest or not a.is_present)`
+
+/** Those that were not refused; a company that comes back is as new as one that comes first. */
+const changeDiffering = `
+  create temp table change as
+    select d.seq, d.company_id, d.digest, case when d.is_present then d.known end as position,
+      true as is_staged
+    from differing d
+    where exists (select 1 from placed p where p.seq = d.seq and p.digest is not null)`
+
+/** What no longer holds moves to the past, in the transaction that replaces it. */
+const keepAttributes = `
+  insert into company_attributes_past
+    (company_id, until, source_id, version, digest, attributes, as_of)
+    select company_id, $version, source_id, version, digest, attributes, as_of
+    from company_attributes
+    where source_id = $source and is_present and company_id in (
+      select company_id from removal union select company_id from change
+    )
+    order by company_id`
+
+/** What a lacking company's source said last is kept, to be compared when it comes back. */
+const markAbsent = ({ greatest }: Dialect) => `
+  update company_attributes
+    set is_present = false, version = $version,
+      as_of = ${greatest}(coalesce($asOf, as_of), coalesce(as_of, $asOf))
+    where source_id = $source and company_id in (select company_id from removal)`
+
+// `where true`: without it, SQLite would take `on conflict` for a join's condition.
+const writeAttributes = `
+  insert into company_attributes as a
+    (company_id, source_id, version, digest, attributes, as_of)
+    select c.company_id, $source, $version, c.digest, s.content, coalesce(s.as_of, $asOf)
+    from change c join stage s on s.seq = c.seq
+    where true order by c.company_id
+    on conflict (company_id, source_id) do update
+      set version = excluded.version, digest = excluded.digest,
+        attributes = excluded.attributes, as_of = coalesce(excluded.as_of, a.as_of),
+        is_present = true`
+
+/** The companies that change and of which the source has spoken before. */
+const changedAttributes = `
+  from change c
+  join stage s on s.seq = c.seq
+  join company_attributes a on a.company_id = c.company_id and a.source_id = $source`
+
+/** What the source said before, and says now, of each company that it has spoken of before. */
+const companyDifferences = ({ greatest }: Dialect) => `
+  select k.id, k.jurisdiction, k.identifier, d.*
+  from (
+    select c.company_id, coalesce(s.as_of, $asOf) as as_of, a.is_present as was_present,
+      true as is_present, a.attributes as text, true as is_before, false as is_after
+      ${changedAttributes}
+    union all
+    select c.company_id, coalesce(s.as_of, $asOf), a.is_present, true, s.content, false, true
+      ${changedAttributes}
+    union all
+    select g.company_id, ${greatest}($asOf, coalesce(a.as_of, '')), true, false, a.attributes,
+      true, true
+      from removal g
+      join company_attributes a on a.company_id = g.company_id and a.source_id = $source
+  ) d
+  join companies k on k.id = d.company_id
+  order by k.id`

@@ -1,0 +1,309 @@
+// The merge of a resource's records. Beside the tables of merge.ts:
+//
+// edit      where each listing changes: the first position that cannot stay
+// pending   what stands from there on, cut off, to be appended again in order with what is new
+//
+// So there is one way to write records, appending; news at a listing's end cut nothing off.
+
+import { companyColumns, type Resource } from '../../resources/resource.ts'
+import type { Differences, LoadTarget } from '../load-target.ts'
+import type { Dialect } from './dialect.ts'
+import { gone, type MergeSteps } from './merge.ts'
+import { placedCompany, placing } from './named-companies.ts'
+import { countTypes, sumTypes } from './type-counts.ts'
+
+/** The records of one resource. */
+export function recordsTarget(resource: Resource): LoadTarget {
+  const { name } = resource
+  const [companyId, , companyIdentifier] = companyColumns
+  return {
+    name,
+    columns: { companyId, companyIdentifier },
+    contradictionField: null,
+    hasRowDays: false,
+    isMadeById: true,
+    tables: [name, `${name}_ids`, 'heads'],
+    merge: (d) => mergeRecords(d, resource),
+    differences: (d, history) => listingDifferences(d, name, history.name),
+  }
+}
+
+function mergeRecords(d: Dialect, resource: Resource): MergeSteps {
+  const { name } = resource
+  return {
+    place: [assignIds(d, name), placeRecords(d, name)],
+    refuse: [refuseForeignIds(d, name)],
+    findChanges: [
+      findOwnChanges(d, name),
+      ...d.filled('change'),
+      findCarriedChanges(d, name),
+      findRemovals(d, name),
+      ...d.filled('removal'),
+    ],
+    apply: (isFirst) => applySteps(d, resource, isFirst),
+  }
+}
+
+/** A record's text: its id, which may be the store's own, before the rest. */
+const recordText = (d: Dialect) => `'{"id":' || c.id || ',' || ${d.withoutFirst('s.content')}`
+
+/** The greatest id that is taken, or given away as if it were; a bound number may be no integer. */
+const lastId = ({ greatest }: Dialect, name: string) => `cast(${greatest}(
+        $assignedIdMin - 1,
+        $stagedId,
+        coalesce((select max(id) from ${name}_ids), 0),
+        coalesce((select max(id) from ${name} where id < $assignedIdEnd), 0)
+      ) as bigint)`
+
+/** Assigns an id to each natural key that this source has not brought before, for good. */
+const assignIds = (d: Dialect, name: string) => `
+  insert into ${name}_ids (id, source_id, key)
+    select ${lastId(d, name)} + row_number() over (order by min(s.seq)),
+      $source, s.key
+    from stage s
+    where s.key is not null and s.content is not null
+      and not exists (select 1 from ${name}_ids i where i.source_id = $source and i.key = s.key)
+    group by s.key`
+
+const placeRecords = (d: Dialect, name: string) => `
+  insert into placed
+    select s.seq, ${placedCompany(d)}, coalesce(s.id, i.id), s.sort, s.digest
+    from stage s ${placing(d)}
+    left join ${name}_ids i on i.source_id = $source and i.key = s.key`
+
+/** An id belongs to the source that brought it first; where there is one source, nobody's else. */
+const refuseForeignIds = (d: Dialect, name: string) => `
+  insert into refused
+    select p.seq, 'id', ${d.anyValueOf('p.id')}, 'belongs to a record of the source ' || o.name
+    from placed p
+    join (
+      select id, source_id from ${d.byId(name)}
+      union all
+      select id, source_id from ${name}_ids
+    ) r on r.id = p.id
+    join sources o on o.id = r.source_id
+    where r.source_id <> $source and p.digest is not null
+      and exists (select 1 from sources where id <> $source)
+    on conflict do nothing`
+
+const findOwnChanges = (d: Dialect, name: string) => `
+  create temp table change as
+    select p.seq, p.company_id, p.id, p.sort, p.digest, r.position, true as is_staged
+    from placed p
+    left join ${d.byId(name, 'r')} on r.id = p.id and r.company_id = p.company_id
+    where p.digest is not null and (r.digest is null or r.digest <> p.digest)`
+
+/**
+ * A changed record changes in all its listings, also in those that this import does not name. A
+ * snapshot removes it from those, unless a refused row stands for it. (Rows of one id are alike by
+ * now, and a record stands once in a listing: the least value of a group is its only one.)
+ */
+const findCarriedChanges = (d: Dialect, name: string) => `
+  insert into change
+    select min(c.seq), r.company_id, c.id, min(c.sort), min(c.digest), min(r.position), false
+    from change c
+    join ${d.byId(name, 'r')} on r.id = c.id
+    where r.digest <> c.digest and not exists (
+      select 1 from placed p
+      where p.id = c.id and p.company_id = r.company_id and p.digest is not null
+    ) and (not $isSnapshot or exists (
+      select 1 from placed p where p.id = c.id and p.digest is null
+    ))
+    group by r.company_id, c.id`
+
+/** A refused row is not an absent one: the record that it stands for stays as it was. */
+const findRemovals = (d: Dialect, name: string) => `
+  create temp table removal as
+    select r.company_id, r.position
+    from ${d.byId(name, 'r')}
+    where $isSnapshot and r.source_id = $source
+      and not exists (
+        select 1 from placed p
+        where p.id = r.id and (p.company_id = r.company_id or p.digest is null)
+      )`
+
+function applySteps(d: Dialect, resource: Resource, isFirst: boolean): readonly string[] {
+  const { name, metaOf, order } = resource
+  const { before, after } = isFirst ? d.firstLoad(resource) : { before: [], after: [] }
+  return [
+    ...before,
+    keepPast(name),
+    ...(metaOf === undefined ? [] : countTypes(d, name, metaOf)),
+    `create temp table touched as
+      select company_id from change union select company_id from removal`,
+    ...d.filled('touched'),
+    updateInPlace(d, name),
+    settleMoves(name),
+    dropUpdated(name),
+    ...d.filled('change'),
+    ...d.filled('removal', 'company_id, position'),
+    `create temp table edit (company_id ${d.rowKey}, position integer)`,
+    findEdits(name, order.by === 'id' ? firstById : firstInOrder),
+    ...d.filled('edit'),
+    cutOff(d, name),
+    d.deleteCutOff(name),
+    append(d, name),
+    ...(metaOf === undefined ? [] : sumTypes(d, name)),
+    writeHeads(name, metaOf),
+    ...after,
+  ]
+}
+
+/** What no longer stands moves to the past, in the transaction that replaces it. */
+const keepPast = (name: string) => `
+  insert into ${name}_past
+    (company_id, until, id, version, source_id, sort, digest, record)
+    select r.company_id, $version, r.id, r.version, r.source_id, r.sort, r.digest, r.record
+    from ${gone} gone
+    join ${name} r on r.company_id = gone.company_id and r.position = gone.position
+    order by r.company_id, r.id`
+
+/** A record whose place in the order stays is replaced where it stands. */
+const updateInPlace = (d: Dialect, name: string) => `
+  update ${name} set version = $version, digest = new.digest, record = new.record
+  from (
+    select c.company_id, c.position, c.sort, c.digest, ${recordText(d)} as record
+    from change c join stage s on s.seq = c.seq
+    where c.position is not null
+  ) new
+  where ${name}.company_id = new.company_id and ${name}.position = new.position
+    and ${name}.sort = new.sort`
+
+/** A record whose place in the order moves leaves the old one, and comes anew. */
+const settleMoves = (name: string) => `
+  insert into removal
+    select c.company_id, c.position
+    from change c
+    join ${name} r on r.company_id = c.company_id and r.position = c.position
+    where c.sort <> r.sort`
+
+const dropUpdated = (name: string) => `
+  delete from change where position is not null and exists (
+    select 1 from ${name} r
+    where r.company_id = change.company_id and r.position = change.position
+      and r.sort = change.sort
+  )`
+
+/** The first of each listing's insertions, where its order is that of ids. */
+const firstById = `
+  select company_id, '' as sort, min(id) as id from change group by company_id`
+
+// The same in any other order.
+const firstInOrder = `
+  select company_id, sort, id from (
+    select company_id, sort, id,
+      row_number() over (partition by company_id order by sort, id) as n
+    from change
+  ) numbered where n = 1`
+
+/**
+ * Looking for the place of a listing's first insertion goes backwards from its end: it costs what
+ * has to be written again anyway, and one look where everything is appended.
+ */
+const findEdits = (name: string, firstOfCompany: string) => `
+  insert into edit
+    select company_id, min(position) as position from (
+      select company_id, position from removal
+      union all
+      select first.company_id, coalesce((
+        select r.position + 1 from ${name} r
+        where r.company_id = first.company_id and (r.sort, r.id) < (first.sort, first.id)
+        order by r.position desc limit 1
+      ), 0)
+      from (${firstOfCompany}) first
+    ) place group by company_id`
+
+const cutOff = ({ orderedJoin }: Dialect, name: string) => `
+  create temp table pending as
+    select r.company_id, r.id, r.sort, r.source_id, r.version, r.digest, r.record
+    from edit e
+    ${orderedJoin} ${name} r on r.company_id = e.company_id and r.position >= e.position
+    where not exists (
+      select 1 from removal g where g.company_id = r.company_id and g.position = r.position
+    )`
+
+const append = (d: Dialect, name: string) => `
+  insert into ${name} (company_id, position, id, sort, source_id, version, digest, record)
+    select n.company_id,
+      e.position - 1 + row_number() over (partition by n.company_id order by n.sort, n.id),
+      n.id, n.sort, n.source_id, n.version, n.digest, n.record
+    from (
+      select company_id, id, sort, source_id, version, digest, record from pending
+      union all
+      select c.company_id, c.id, c.sort, $source, $version, c.digest, ${recordText(d)}
+      from change c join stage s on s.seq = c.seq
+    ) n
+    join edit e on e.company_id = n.company_id`
+
+const writeHeads = (name: string, metaOf: string | undefined) => `
+  insert into heads (company_id, resource, total, version, meta)
+    select t.company_id, '${name}',
+      coalesce((
+        select r.position + 1 from ${name} r where r.company_id = t.company_id
+        order by r.position desc limit 1
+      ), 0),
+      $version, ${metaOf === undefined ? 'null' : "coalesce(m.meta, '[]')"}
+    from touched t
+    ${metaOf === undefined ? '' : 'left join new_meta m on m.company_id = t.company_id'}
+    where true order by t.company_id
+    on conflict (company_id, resource) do update
+      set total = excluded.total, version = excluded.version, meta = excluded.meta`
+
+/**
+ * The statements that append records which the store has made itself, in `stage` after `$after`:
+ * they are new, so that nothing has to be looked for.
+ */
+export function appendRecords(d: Dialect, resource: Resource, isFirst: boolean): readonly string[] {
+  const used = ['change', 'removal', 'touched', 'edit', 'pending', 'type_change', 'new_meta']
+  return [
+    ...used.map((name) => `drop table if exists ${d.temporary}.${name}`),
+    `create temp table change as
+      select seq, company_id, ${lastId(d, resource.name)} + row_number() over (order by seq) as id,
+        sort, digest, cast(null as integer) as position, true as is_staged
+      from stage where seq > $after`,
+    ...d.filled('change'),
+    'create temp table removal (company_id bigint, position integer)',
+    ...applySteps(d, resource, isFirst),
+  ]
+}
+
+/** What the source said before, and says now, of the listings of companies that it knew already. */
+const listingDifferences = (d: Dialect, name: string, history: string): Differences => ({
+  prepare: [findSighted(name, history), ...d.filled('sighted')],
+  query: `
+    select k.id, k.jurisdiction, k.identifier, $asOf as as_of,
+      true as was_present, true as is_present, d.text, d.is_before, d.is_after
+    from (
+      select r.company_id, r.id, r.record as text, true as is_before,
+          g.position is null as is_after
+        from sighted t
+        join ${name} r on r.company_id = t.company_id and r.source_id = $source
+        left join ${gone} g on g.company_id = r.company_id and g.position = r.position
+      union all
+      select c.company_id, c.id, ${recordText(d)}, false, true
+        from sighted t
+        join change c on c.company_id = t.company_id
+        join stage s on s.seq = c.seq
+    ) d
+    join companies k on k.id = d.company_id
+    order by d.company_id, d.id`,
+})
+
+/**
+ * The touched companies in which the source has had records before. The first state of a company
+ * is no change. Where its last record has gone, the past tells that it had some, and so does what
+ * was recorded of it, which outlasts the past when that is pruned.
+ */
+const findSighted = (name: string, history: string) => `
+  create temp table sighted as
+    select t.company_id from (
+      select company_id from change union select company_id from removal
+    ) t
+    where exists (
+      select 1 from ${name} r where r.company_id = t.company_id and r.source_id = $source
+    ) or exists (
+      select 1 from ${name}_past p where p.company_id = t.company_id and p.source_id = $source
+    ) or exists (
+      select 1 from ${history} h
+      where h.company_id = t.company_id and h.source_id = $recordingSource
+    )`

@@ -1,0 +1,88 @@
+// The merge of an import's staged rows into the registry, as statements over sets.
+//
+// stage     the rows as they were checked, in the order read
+// placed    the same, small: company and id found or assigned, repetitions gone
+// refused   those that only the registry could find fault with
+// change    those that are new, or differ from what stands
+// removal   what a snapshot lacks
+//
+// `$source`, `$version` and the like are the import's own numbers and words (never a source's, let
+// alone a request's): see `importValues` in import.ts. Here stands what every import does with its
+// rows; what is done to its target stands in merge-records.ts and merge-companies.ts.
+
+import type { Dialect } from './dialect.ts'
+
+/** The statements that differ between targets, in the order in which they run. */
+export interface MergeSteps {
+  readonly place: readonly string[]
+  readonly refuse: readonly string[]
+  readonly findChanges: readonly string[]
+  /** @param isFirst there is nothing yet in the target's first table. */
+  apply(isFirst: boolean): readonly string[]
+}
+
+/** The places of what no longer stands as it was: removed, or to be replaced. */
+export const gone = `(
+      select company_id, position from removal
+      union all
+      select company_id, position from change where position is not null
+    )`
+
+/** Makes the tables that every target's rows go through; `stage` is the connection's. */
+export const createTables = (d: Dialect): readonly string[] => [
+  `create temp table placed (
+    seq ${d.rowKey}, company_id bigint, id bigint, sort ${d.text},
+    digest ${d.text} -- null for a row that was refused: it stands for its record, no more
+  )`,
+  `create temp table refused (
+    seq ${d.integer} primary key, field text, value ${d.anyValue}, reason text
+  )`,
+]
+
+/** One identity has one content: the first row that brings it stands. */
+export const refuseContradictions = (d: Dialect): readonly string[] => [
+  // The ids that come more than once. Hardly any do: what contradicts or repeats another row is
+  // looked for among these alone.
+  `create temp table repeated as
+    select id from placed where digest is not null group by id having count(*) > 1`,
+  ...d.filled('repeated'),
+  // A table of its own tells the planner how few they are, which it could not know of a subquery.
+  `create temp table contradiction as
+    select p.id, min(p.seq) as seq from repeated r join placed p on p.id = r.id
+    where p.digest is not null
+    group by p.id having min(p.digest) <> max(p.digest)`,
+  ...d.filled('contradiction'),
+  `insert into refused
+    select p.seq, coalesce($contradictionField, case when s.key is null then 'id' else 'key' end),
+      coalesce(
+        ${d.anyValueOf('substr(s.key, 2)')},
+        ${d.anyValueOf('s.company_identifier')},
+        ${d.anyValueOf('p.id')}
+      ),
+      'was given before with other content, in ' || $unit || ' ' || first.number
+    from contradiction double
+    join placed p on p.id = double.id and p.digest is not null
+    join placed kept on kept.seq = double.seq
+    join stage first on first.seq = double.seq
+    join stage s on s.seq = p.seq
+    where p.digest <> kept.digest
+    on conflict do nothing`,
+]
+
+export const dropRefused = (d: Dialect): readonly string[] => [
+  'update placed set digest = null where seq in (select seq from refused)',
+  ...d.filled('placed'),
+]
+
+/** Rows that say the same of the same listing stand for one. */
+export const dropRepetitions = `
+  delete from placed where seq in (
+    select p.seq
+    from (
+      select q.id, q.company_id, min(q.seq) as seq from repeated r join placed q on q.id = r.id
+      where q.digest is not null
+      group by q.id, q.company_id having count(*) > 1
+    ) kept
+    join placed p on p.id = kept.id and p.company_id = kept.company_id and p.digest is not null
+      and p.seq > kept.seq
+  )`

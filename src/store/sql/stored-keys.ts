@@ -1,0 +1,109 @@
+// Keys, as both stores keep them.
+
+import { OperatorError } from '../../operator-error.ts'
+import type { BeforeCommit, KeyRecord, NewKey, Rotation } from '../keys.ts'
+import type { Turn } from '../turn.ts'
+import { type Database, optionalNumber, optionalText, type Row } from './database.ts'
+
+export const keyColumns = 'id, name, hint, scopes, created_at, expires_at, revoked_at, rate'
+
+/** A row of `keys` as the seam has it. */
+export function keyRecord(row: Row): KeyRecord {
+  const scopes = optionalText(row['scopes'])
+  return {
+    id: Number(row['id']),
+    name: String(row['name']),
+    hint: String(row['hint']),
+    scopes: scopes === undefined ? undefined : (JSON.parse(scopes) as readonly string[]),
+    createdAt: Number(row['created_at']),
+    expiresAt: optionalNumber(row['expires_at']),
+    revokedAt: optionalNumber(row['revoked_at']),
+    rate: optionalText(row['rate']),
+  }
+}
+
+export async function addKey(
+  db: Database,
+  key: NewKey,
+  turn: Turn,
+  beforeCommit?: BeforeCommit,
+): Promise<void> {
+  await db.inTransaction('keys', turn, async () => {
+    if ((await findInUse(db, key.name, key.createdAt)) !== undefined) {
+      throw new OperatorError(
+        `a key named ${key.name} is in use; revoke it first, rotate it, or choose another`,
+      )
+    }
+    await insertKey(db, key)
+    await beforeCommit?.()
+  })
+}
+
+export async function rotateKey(
+  db: Database,
+  name: string,
+  now: number,
+  rotate: (replaced: KeyRecord) => Rotation,
+  turn: Turn,
+  beforeCommit?: BeforeCommit,
+): Promise<boolean> {
+  return db.inTransaction('keys', turn, async () => {
+    const replaced = await findInUse(db, name, now)
+    if (replaced === undefined) return false
+    const { key, othersEndAt } = rotate(replaced)
+    // One that a rotation before this one has left, too; none is given a later end than it had.
+    await db.run(
+      `update keys set expires_at = ${db.dialect.least}(coalesce(expires_at, $end), $end)
+       where name = $name and revoked_at is null`,
+      { name, end: othersEndAt },
+    )
+    await insertKey(db, { ...key, scopes: replaced.scopes, rate: replaced.rate })
+    await beforeCommit?.()
+    return true
+  })
+}
+
+/** The youngest key of a name that is in use; a rotation leaves several. */
+async function findInUse(db: Database, name: string, now: number): Promise<KeyRecord | undefined> {
+  const [row] = await db.rows(
+    `select ${keyColumns} from keys
+     where name = $name and revoked_at is null and (expires_at is null or expires_at > $now)
+     order by id desc limit 1`,
+    { name, now },
+  )
+  return row && keyRecord(row)
+}
+
+async function insertKey(db: Database, key: NewKey): Promise<void> {
+  await db.run(
+    `insert into keys (id, name, hint, hash, scopes, created_at, expires_at, rate)
+     select coalesce(max(id), 0) + 1, $name, $hint, $hash, $scopes, $createdAt, $expiresAt, $rate
+     from keys`,
+    {
+      name: key.name,
+      hint: key.hint,
+      hash: key.hash,
+      scopes: key.scopes === undefined ? null : JSON.stringify(key.scopes),
+      createdAt: key.createdAt,
+      expiresAt: key.expiresAt ?? null,
+      rate: key.rate ?? null,
+    },
+  )
+}
+
+export async function listKeys(db: Database): Promise<KeyRecord[]> {
+  const rows = await db.rows(`select ${keyColumns} from keys order by id`)
+  return rows.map(keyRecord)
+}
+
+export async function revokeKey(
+  db: Database,
+  name: string,
+  now: number,
+  turn: Turn,
+): Promise<boolean> {
+  return db.inTransaction('keys', turn, async () => {
+    const sql = 'update keys set revoked_at = $now where name = $name and revoked_at is null'
+    return (await db.run(sql, { name, now })) > 0
+  })
+}

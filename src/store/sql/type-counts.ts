@@ -1,0 +1,56 @@
+// `meta` of a listing: how many of its records have which value of a field. It is kept by what
+// comes and goes, never counted over a whole listing, but to verify it.
+
+import type { Dialect } from './dialect.ts'
+import { gone } from './merge.ts'
+
+/** Notes in `type_change` how many records of each type go and come. */
+export const countTypes = (d: Dialect, name: string, metaOf: string): readonly string[] => [
+  `create temp table type_change as
+    select r.company_id, ${d.jsonMember('r.record', metaOf)} as type, -count(*) as n
+    from ${gone} gone
+    join ${name} r on r.company_id = gone.company_id and r.position = gone.position
+    group by 1, 2`,
+  `insert into type_change
+    select c.company_id, ${d.jsonMember('s.content', metaOf)}, count(*)
+    from change c join stage s on s.seq = c.seq
+    group by 1, 2`,
+]
+
+/** Adds them to what the heads say: `new_meta` of each listing in `touched`. */
+export const sumTypes = (d: Dialect, name: string): readonly string[] => [
+  `create temp table new_meta as
+    ${metaOfCounts(
+      d,
+      `select company_id, type, cast(sum(n) as bigint) as n from (
+        select company_id, type, n from type_change
+        union all
+        select h.company_id, ${d.jsonMember('e.value', 'type')},
+          cast(e.value ->> 'count' as bigint)
+        from touched t
+        join heads h on h.company_id = t.company_id and h.resource = '${name}'
+        cross join ${d.jsonElements('h.meta', 'e')}
+      ) counted group by company_id, type having sum(n) > 0`,
+    )}`,
+  ...d.filled('new_meta'),
+]
+
+/** The same counted over all records. */
+export const countedMeta = (d: Dialect, name: string, metaOf: string) =>
+  metaOfCounts(
+    d,
+    `select company_id, ${d.jsonMember('record', metaOf)} as type, count(*) as n
+      from ${name} group by 1, 2`,
+  )
+
+/**
+ * `company_id` and `meta`, the types in the order of contract 3.7.
+ *
+ * @param counts a query of `company_id`, `type` (a JSON string, quotes and all) and `n`.
+ */
+const metaOfCounts = (d: Dialect, counts: string) => `
+    select company_id, '[' || string_agg(
+        '{"type":' || type || ',"count":' || n || '}',
+        ',' order by n desc, ${d.jsonString('type')}
+      ) || ']' as meta
+    from (${counts}) summed group by company_id`

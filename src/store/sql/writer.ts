@@ -1,0 +1,54 @@
+// The seams of the commands, put together of what both stores share and of a store's own access.
+
+import type { Resource } from '../../resources/resource.ts'
+import type { Awaitable } from '../awaitable.ts'
+import type { StoreInspector } from '../inspecting.ts'
+import type { StoreWriter } from '../writing.ts'
+import { type Database, readValue } from './database.ts'
+import { beginImport, type ImportConnection } from './import.ts'
+import { findCompany, findNames, listImports } from './inspect.ts'
+import { prune } from './prune.ts'
+import { addKey, listKeys, revokeKey, rotateKey } from './stored-keys.ts'
+
+/** Gives `work` a connection that is its own until it ends. */
+export type Use = <T>(work: (db: Database) => Promise<T>) => Promise<T>
+
+/** How a store is reached by what changes it. */
+export interface WritingAccess {
+  readonly use: Use
+  /** Opens a connection that serves nothing else until its import ends. */
+  openImport(): Awaitable<ImportConnection>
+  close(): Awaitable<void>
+}
+
+export function createWriter(access: WritingAccess, resources: readonly Resource[]): StoreWriter {
+  const { use } = access
+  return {
+    readStoreId: () => use(readStoreId),
+    beginImport: async (plan) => beginImport(await access.openImport(), plan),
+    addKey: (key, ...rest) => use((db) => addKey(db, key, ...rest)),
+    rotateKey: (name, now, ...rest) => use((db) => rotateKey(db, name, now, ...rest)),
+    listKeys: () => use(listKeys),
+    revokeKey: (name, now, turn) => use((db) => revokeKey(db, name, now, turn)),
+    prune: (before, turn) => use((db) => prune(db, resources, before, turn)),
+    close: () => access.close(),
+  }
+}
+
+/** @param own what each store does its own way. */
+export function createInspector(
+  use: Use,
+  own: Pick<StoreInspector, 'verify' | 'backup' | 'close'>,
+): StoreInspector {
+  return {
+    listImports: (limit) => use((db) => listImports(db, limit)),
+    findCompany: (name) => use((db) => findCompany(db, name)),
+    findNames: (names, limit) => use((db) => findNames(db, names, limit)),
+    ...own,
+  }
+}
+
+/** @returns what `StoreReader` has as `storeId`. */
+export async function readStoreId(db: Database): Promise<string> {
+  return String(await readValue(db, 'select id from store'))
+}

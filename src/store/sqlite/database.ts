@@ -1,0 +1,48 @@
+// A connection to SQLite, as the logic that both stores share uses it.
+
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
+import type { Database, Row, Values } from '../sql/database.ts'
+import { dialect } from './dialect.ts'
+import { inTransaction } from './transaction.ts'
+import { emptyWal } from './wal.ts'
+
+const batchSize = 10_000
+
+export function databaseOf(db: DatabaseSync): Database {
+  return {
+    dialect,
+    run: (sql, values) => Number(prepare(db, sql).run(bound(values)).changes),
+    rows: (sql, values) => prepare(db, sql).all(bound(values)),
+    *batches(sql, values) {
+      let rows: Row[] = []
+      for (const row of prepare(db, sql).iterate(bound(values))) {
+        rows.push(row)
+        if (rows.length < batchSize) continue
+        yield rows
+        rows = []
+      }
+      yield rows
+    },
+    // There is one lock, whatever is written.
+    async inTransaction(lock, turn, work) {
+      const result = await inTransaction(db, turn, work)
+      // What changes much of the registry leaves a long log.
+      if (lock === 'registry') emptyWal(db)
+      return result
+    },
+  }
+}
+
+/** A statement that takes of the values given to it those that it names. */
+function prepare(db: DatabaseSync, sql: string): StatementSync {
+  const statement = db.prepare(sql)
+  statement.setAllowUnknownNamedParameters(true)
+  return statement
+}
+
+function bound(values: Values = {}): Record<string, SQLInputValue> {
+  const entries = Object.entries(values)
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name, typeof value === 'boolean' ? Number(value) : value]),
+  )
+}

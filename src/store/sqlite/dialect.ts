@@ -1,0 +1,39 @@
+// SQLite's words.
+
+import type { Dialect } from '../sql/dialect.ts'
+import { companies } from './named-companies.ts'
+import { createIdIndex, dropIdIndex } from './schema.ts'
+
+export const dialect: Dialect = {
+  greatest: 'max',
+  least: 'min',
+  text: 'text',
+  integer: 'integer',
+  anyValue: '',
+  rowKey: 'integer primary key',
+  temporary: 'temp',
+  orderedJoin: 'cross join',
+  companyNames: { table: 'companies', id: 'id' },
+  byId: (name, alias = '') => `${name} ${alias} indexed by ${name}_by_id`,
+  withoutFirst: (text) => `substr(${text}, 2)`,
+  anyValueOf: (value) => value,
+  jsonMember: (json, name) => `${json} -> '${name}'`,
+  jsonString: (json) => `${json} ->> '$'`,
+  jsonElements: (json, alias) => `json_each(${json}) ${alias}`,
+  filled: (table, searchedBy) =>
+    searchedBy === undefined
+      ? []
+      : [`create index temp.${table}_index on ${table} (${searchedBy})`],
+  // `edit` first, and of each listing only what is behind its first position.
+  deleteCutOff: (name) => `
+    delete from ${name} where (company_id, position) in (
+      select r.company_id, r.position
+      from edit e cross join ${name} r on r.company_id = e.company_id and r.position >= e.position
+    )`,
+  // It is built once, sorted, rather than row by row.
+  firstLoad: (resource) => ({
+    before: [dropIdIndex(resource)],
+    after: [createIdIndex(resource)],
+  }),
+  companies,
+}
