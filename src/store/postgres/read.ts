@@ -2,7 +2,7 @@
 
 import type { Pool } from 'pg'
 import type { Resource } from '../../resources/resource.ts'
-import { type LastImport, type Page, room, type StoreReader } from '../reading.ts'
+import type { LastImport, Page, StoreReader } from '../reading.ts'
 import type { Row } from '../sql/database.ts'
 import { headColumns, headOf, type HeadRow, headTables, lastImportsSql } from '../sql/listing.ts'
 import { keyColumns, keyRecord } from '../sql/stored-keys.ts'
@@ -76,7 +76,7 @@ export function createReader(
       return {
         ...headOf([total, version, changedAt, dataVersion]),
         meta: meta ?? undefined,
-        records: records === null ? undefined : withRoom(records),
+        recordsBetween: (head, tail) => Buffer.from(head + (records ?? '') + tail),
       } satisfies Page
     },
     async findKey(hash) {
@@ -91,11 +91,4 @@ export function createReader(
     },
     close: () => pool.end(),
   }
-}
-
-/** The records as bytes, with blanks before and after them. */
-function withRoom(records: string): Buffer {
-  const bytes = Buffer.allocUnsafe(room.before + Buffer.byteLength(records) + room.after)
-  bytes.fill(' ', 0, room.before).write(records, room.before)
-  return bytes.fill(' ', bytes.length - room.after)
 }
