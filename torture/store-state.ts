@@ -99,7 +99,7 @@ async function digestCompany(reader: StoreReader, company: number): Promise<Buff
     for (let offset = 0; offset < (head?.total ?? 0); offset += pageLimit) {
       const page = await reader.readPage(resource, company, offset, pageLimit)
       hash.update(`${page?.total} ${page?.version} ${page?.meta}\n`)
-      hash.update(page?.records ?? '')
+      hash.update(page?.recordsBetween('', '') ?? '')
     }
   }
   return hash.digest()

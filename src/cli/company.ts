@@ -69,8 +69,8 @@ async function addListings(db: string, found: CompanyRecord): Promise<Overview> 
       listings[resource.name] = (await reader.readHead(resource, found.id))?.total ?? 0
     }
     const page = await reader.readPage(changeResource, found.id, 0, latestMax)
-    const records = page?.records ? Buffer.from(page.records).toString() : ''
-    return { ...found, listings, latest: JSON.parse(`[${records}]`) as WireRecord[] }
+    const latest = page === undefined ? '[]' : page.recordsBetween('[', ']').toString()
+    return { ...found, listings, latest: JSON.parse(latest) as WireRecord[] }
   } finally {
     await reader.close()
   }

@@ -15,19 +15,10 @@ export interface Head {
   readonly dataVersion: number
 }
 
-/**
- * How many blanks stand before and after a page's records: room for what is sent around them, so
- * that nobody has to copy them.
- */
-export const room = { before: 32, after: 256 } as const
-
 /** A range of a listing, with the head of the same snapshot. */
 export interface Page extends Head {
-  /**
-   * The records' JSON texts, joined by commas, as UTF-8, with `room` around them, all of it the
-   * caller's to write over; undefined where the range is empty.
-   */
-  readonly records: Uint8Array | undefined
+  /** The records' JSON texts, joined by commas, between two texts, as UTF-8. To be asked once. */
+  readonly recordsBetween: (head: string, tail: string) => Buffer
   /** The JSON text of `meta`, for a resource that has one. */
   readonly meta: string | undefined
 }

@@ -2,7 +2,7 @@
 
 import type { Pool } from 'pg'
 import type { Resource } from '../../resources/resource.ts'
-import { type LastImport, type Page, room, type StoreReader } from '../reading.ts'
+import type { LastImport, Page, StoreReader } from '../reading.ts'
 import type { Row } from '../sql/database.ts'
 import { headColumns, headOf, type HeadRow, headTables, lastImportsSql } from '../sql/listing.ts'
 import { keyColumns, keyRecord } from '../sql/stored-keys.ts'
@@ -80,7 +80,7 @@ export function createReader(
       return {
         ...headOf([total, version, changedAt, dataVersion]),
         meta: meta ?? undefined,
-        records: records === null ? undefined : withRoom(records),
+        recordsBetween: (head, tail) => Buffer.from(head + (records ?? '') + tail),
       } satisfies Page
     },
     async findKey(hash) {
@@ -102,11 +102,4 @@ function gateBoundsOf(bounds: ServingBounds) {
   const { pool, waitMs } = bounds
   const most = Math.max(1, pool - Math.max(1, Math.floor(pool / 4)))
   return { most, waitMs, restMs: lockMsOf(bounds) }
-}
-
-/** The records as bytes, with blanks before and after them. */
-function withRoom(records: string): Buffer {
-  const bytes = Buffer.allocUnsafe(room.before + Buffer.byteLength(records) + room.after)
-  bytes.fill(' ', 0, room.before).write(records, room.before)
-  return bytes.fill(' ', bytes.length - room.after)
 }

@@ -4,13 +4,11 @@ import { statSync } from 'node:fs'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { LRUCache } from 'lru-cache'
 import type { Resource } from '../../resources/resource.ts'
-import { type Head, type LastImport, type Page, room, type StoreReader } from '../reading.ts'
+import type { Head, LastImport, Page, StoreReader } from '../reading.ts'
 import { OperatorError } from '../../operator-error.ts'
 import { headColumns, headOf, type HeadRow, headTables, lastImportsSql } from '../sql/listing.ts'
 import { keyColumns, keyRecord } from '../sql/stored-keys.ts'
-
-const before = `'${' '.repeat(room.before)}'`
-const after = `'${' '.repeat(room.after)}'`
+import { joinedSql, surround } from './page-bytes.ts'
 
 /**
  * Records and head in one statement, so from one snapshot.
@@ -27,12 +25,12 @@ function pageSql({ name, order, metaOf }: Resource): string {
   const first = isBackwards ? 'coalesce(h.total, 0) - ?2 - ?3' : '?2'
   return `
     select ${headColumns}, ${metaOf === undefined ? 'null' : 'h.meta'}, (
-      select cast(${before} || group_concat(record, ',') || ${after} as blob) from (
+      ${joinedSql(`
         select record from ${name}
         where company_id = ?1
           and position >= ${first} and position < ${first} + ?3
         order by position ${isBackwards ? 'desc' : 'asc'}
-      )
+      `)}
     ) ${headTables(name, '?1')}`
 }
 
@@ -92,7 +90,8 @@ export function createReader(db: DatabaseSync, resources: readonly Resource[]): 
       if (row === undefined) return undefined
       const [total, version, changedAt, dataVersion, meta, records] = row as PageRow
       const head = headOf([total, version, changedAt, dataVersion])
-      return { ...head, meta: meta ?? undefined, records: records ?? undefined } satisfies Page
+      const recordsBetween = surround.bind(undefined, records)
+      return { ...head, meta: meta ?? undefined, recordsBetween } satisfies Page
     }),
     findKey: faults.watch((hash) => {
       checkFile()
