@@ -2,7 +2,13 @@
 // parameters and errors, so it cannot say anything else than what the service does.
 
 import { STATUS_CODES } from 'node:http'
-import { exampleRecord, recordSchema, type Resource } from '../resources/resource.ts'
+import {
+  exampleRecord,
+  metaTypeBytesMax,
+  metaTypesMax,
+  recordSchema,
+  type Resource,
+} from '../resources/resource.ts'
 import type { JsonSchema } from '../resources/field.ts'
 import { healthPaths } from './health.ts'
 import { listingPath } from './listing-route.ts'
@@ -289,7 +295,7 @@ const metaSchema: JsonSchema = {
   properties: {
     type: {
       type: 'string',
-      maxLength: 65_536,
+      maxLength: metaTypeBytesMax,
       description: 'Kind of change',
       examples: ['address'],
     },
@@ -328,7 +334,7 @@ function pageSchema(resource: Resource): JsonSchema {
     },
     ...(resource.metaOf === undefined
       ? {}
-      : { meta: { type: 'array', maxItems: 1_000_000, items: ref('schemas', 'Meta') } }),
+      : { meta: { type: 'array', maxItems: metaTypesMax, items: ref('schemas', 'Meta') } }),
     total: { ...count, description: 'Records of this kind that the company has' },
     pagination_total: { ...count, description: 'Records that the request pages over' },
     pagination_offset: {

@@ -13,10 +13,12 @@ import type {
   StagedProblem,
 } from '../store.ts'
 import { commit } from './commit.ts'
+import { settleChanges } from '../types-limit.ts'
 import { openSession } from './connect.ts'
 import { mergeCompanies } from './merge-companies.ts'
 import * as merge from './merge.ts'
 import * as companies from './named-companies.ts'
+import { mergingDatabase } from './merging-database.ts'
 import { type Parameters, writeIn } from './parameters.ts'
 import { appendRecorded, stageDifferences } from './recording.ts'
 import { openStage } from './stage.ts'
@@ -129,39 +131,37 @@ async function mergeStaged(
   await run([merge.indexPlaced, companies.refuseUnplaced])
   await run([...steps.refuse, ...merge.refuseContradictions])
   const refused = await reportRefused(client, onProblem)
+  const refusedFirst = await count(client, 'refused')
+  if (refusedFirst > 0) await run(merge.dropRefused)
+  const taken = (await count(client, 'placed where digest is not null')) + refusedFirst
+  await run(merge.dropRepetitions)
+
+  const recording = turn.asOf === null ? undefined : plan.recording
+  const after = Number(await value(client, 'select coalesce(max(seq), 0) from stage'))
+  const source = recording ? String(await sourceId(client, recording.source)) : ''
+  const own = { ...turn.parameters, recordingSource: source }
+  const recorded = await settleChanges(
+    mergingDatabase(client),
+    { resource, recording, after },
+    {
+      findChanges: () => run(steps.findChanges),
+      record: async () =>
+        recording ? stageDifferences(client, resource, recording, own, after) : 0,
+      refuseBeyond: () => run(merge.refuseBeyond),
+    },
+  )
   if (refused > 0) {
-    await run([...merge.dropRefused, ...companies.dropOrphans])
+    await run(companies.dropOrphans)
     companiesCreated -= await count(client, 'newcomer')
   }
-  const rows = await count(client, 'placed where digest is not null')
-  await run([merge.dropRepetitions])
-  await run(steps.findChanges)
-  const counts = await countMerge(client, rows, refused, companiesCreated)
-  return { ...counts, recorded: await applyAndRecord(client, plan, turn, steps.apply) }
-}
-
-/** Applies what was found, and gives how many records tell of it. */
-async function applyAndRecord(
-  client: Client,
-  plan: ImportPlan,
-  { asOf, parameters }: ImportTurn,
-  apply: readonly string[],
-): Promise<number> {
-  const { recording } = asOf === null ? {} : plan
-  if (!recording) {
-    await runSteps(client, apply, parameters)
-    return 0
-  }
-  const after = Number(await value(client, 'select coalesce(max(seq), 0) from stage'))
-  const source = String(await sourceId(client, recording.source))
-  const own = { ...parameters, recordingSource: source }
-  const recorded = await stageDifferences(client, plan.resource, recording, own, after)
-  await runSteps(client, apply, parameters)
-  if (recorded > 0) {
+  const counts = await countMerge(client, taken - refused, refused, companiesCreated)
+  await run(steps.apply)
+  if (recording && recorded > 0) {
     const append = appendRecorded(recording.resource)
-    await runSteps(client, append, { ...parameters, source, stagedId: '0', after: String(after) })
+    const parameters = { ...turn.parameters, source, stagedId: '0', after: String(after) }
+    await runSteps(client, append, parameters)
   }
-  return recorded
+  return { ...counts, recorded }
 }
 
 async function runSteps(

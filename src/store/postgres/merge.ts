@@ -93,15 +93,34 @@ export const dropRefused: readonly string[] = [
 ]
 
 /** Rows that say the same of the same listing stand for one. */
-export const dropRepetitions = `
-  delete from placed p
-  using (
-    select q.id, q.company_id, min(q.seq) as seq from repeated r join placed q on q.id = r.id
-    where q.digest is not null
-    group by q.id, q.company_id having count(*) > 1
-  ) kept
-  where p.id = kept.id and p.company_id = kept.company_id and p.digest is not null
-    and p.seq > kept.seq`
+export const dropRepetitions: readonly string[] = [
+  `create temp table repetition as
+    select p.seq, p.id
+    from (
+      select q.id, q.company_id, min(q.seq) as seq from repeated r join placed q on q.id = r.id
+      where q.digest is not null
+      group by q.id, q.company_id having count(*) > 1
+    ) kept
+    join placed p on p.id = kept.id and p.company_id = kept.company_id and p.digest is not null
+      and p.seq > kept.seq`,
+  'analyze repetition',
+  'delete from placed p using repetition r where p.seq = r.seq',
+]
+
+/** Refuses the records in `beyond` (../types-limit.ts), with all rows that bring them. */
+export const refuseBeyond: readonly string[] = [
+  'analyze beyond',
+  `insert into refused
+    select p.seq, b.field, to_jsonb(b.value), b.reason
+    from beyond b
+    join (
+      select seq, id from placed where digest is not null
+      union all
+      select seq, id from repetition
+    ) p on p.id = b.id
+  on conflict do nothing`,
+  ...dropRefused,
+]
 
 // --- A resource's records --------------------------------------------------------------------
 
@@ -117,6 +136,7 @@ export function mergeRecords(resource: Resource): MergeSteps {
       findCarriedChanges(name),
       findRemovals(name),
       'analyze removal',
+      ...countTypes(resource),
     ],
     apply: applySteps(resource),
   }
@@ -209,7 +229,6 @@ function applySteps(resource: Resource): readonly string[] {
   const { name, metaOf, order } = resource
   return [
     keepPast(name),
-    ...(metaOf === undefined ? [] : [countTypesGone(name, metaOf), countTypesCome(metaOf)]),
     createTouched,
     'analyze touched',
     updateInPlace(name, recordText),
@@ -225,6 +244,10 @@ function applySteps(resource: Resource): readonly string[] {
     ...(metaOf === undefined ? [] : [sumTypes(name), 'analyze new_meta']),
     writeHeads(name, metaOf),
   ]
+}
+
+function countTypes({ name, metaOf }: Resource): readonly string[] {
+  return metaOf === undefined ? [] : [countTypesGone(name, metaOf), countTypesCome(metaOf)]
 }
 
 /** `meta` is kept by what comes and goes, never counted over a whole listing. */
@@ -320,6 +343,7 @@ export function appendRecords(resource: Resource): readonly string[] {
       from stage where seq > $after`,
     'analyze change',
     'create temp table removal (company_id bigint, position integer)',
+    ...countTypes(resource),
     ...applySteps(resource),
   ]
 }

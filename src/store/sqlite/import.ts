@@ -14,9 +14,11 @@ import type {
   StagedProblem,
 } from '../store.ts'
 import * as merge from './merge.ts'
+import { settleChanges } from '../types-limit.ts'
 import * as companies from './named-companies.ts'
 import { mergeCompanies } from './merge-companies.ts'
 import { appendRecorded, stageDifferences } from './recording.ts'
+import { mergingDatabase } from './merging-database.ts'
 import { openStage, type Stage } from './stage.ts'
 import { beginWriting, commit } from './transaction.ts'
 import { emptyWal } from './wal.ts'
@@ -118,15 +120,9 @@ async function mergeStaged(
   await run(steps.place)
   await run([merge.indexPlaced, companies.refuseUnplaced])
   await run([...steps.refuse, ...merge.refuseContradictions])
-  const refused = reportRefused(db, onProblem)
-  if (refused > 0) {
-    await run([merge.dropRefused])
-    companiesCreated -= await run([companies.dropOrphans])
-  }
-  const rows = count(db, 'placed where digest is not null')
-  await run([merge.dropRepetitions])
-  await run(steps.findChanges)
-  const counts = countMerge(db, rows, refused, companiesCreated)
+  if (count(db, 'refused') > 0) await run([merge.dropRefused])
+  const taken = count(db, 'placed where digest is not null') + count(db, 'refused')
+  await run(merge.dropRepetitions)
 
   const { recording } = turn.asOf === null ? {} : plan
   const after = Number(value(db, 'select coalesce(max(seq), 0) from stage'))
@@ -135,9 +131,16 @@ async function mergeStaged(
     $after: after,
     $recordingSource: recording ? sourceId(db, recording.source) : null,
   }
-  const recorded = recording
-    ? await stageDifferences(db, resource, recording, parameters, stage)
-    : 0
+  const merged = { resource, recording, after }
+  const recorded = await settleChanges(mergingDatabase(db), merged, {
+    findChanges: () => run(steps.findChanges),
+    record: async () =>
+      recording ? stageDifferences(db, resource, recording, parameters, stage) : 0,
+    refuseBeyond: () => run(merge.refuseBeyond),
+  })
+  const refused = reportRefused(db, onProblem)
+  if (refused > 0) companiesCreated -= await run([companies.dropOrphans])
+  const counts = countMerge(db, taken - refused, refused, companiesCreated)
   await runSteps(db, applyTo(db, resource, steps.apply), parameters)
   if (recording && recorded > 0) {
     const append = applyTo(db, recording.resource, appendRecorded(recording.resource))

@@ -68,11 +68,28 @@ export const refuseContradictions: readonly string[] = [
 export const dropRefused = 'update placed set digest = null where seq in (select seq from refused)'
 
 /** Rows that say the same of the same listing stand for one. */
-export const dropRepetitions = `
-  delete from placed where id in (select id from repeated) and digest is not null and seq not in (
-    select min(p.seq) from repeated r join placed p on p.id = r.id
-    where p.digest is not null group by p.id, p.company_id
-  )`
+export const dropRepetitions: readonly string[] = [
+  `create temp table repetition as
+    select seq, id from placed
+    where id in (select id from repeated) and digest is not null and seq not in (
+      select min(p.seq) from repeated r join placed p on p.id = r.id
+      where p.digest is not null group by p.id, p.company_id
+    )`,
+  'delete from placed where seq in (select seq from repetition)',
+]
+
+/** Refuses the records in `beyond` (../types-limit.ts), with all rows that bring them. */
+export const refuseBeyond: readonly string[] = [
+  `insert or ignore into refused
+    select p.seq, b.field, b.value, b.reason
+    from beyond b
+    join (
+      select seq, id from placed where digest is not null
+      union all
+      select seq, id from repetition
+    ) p on p.id = b.id`,
+  dropRefused,
+]
 
 // --- A resource's records --------------------------------------------------------------------
 
@@ -82,7 +99,12 @@ export function mergeRecords(resource: Resource): MergeSteps {
   return {
     place: [assignIds(name), placeRecords(name)],
     refuse: [refuseForeignIds(name)],
-    findChanges: [findOwnChanges(name), findCarriedChanges(name), findRemovals(name)],
+    findChanges: [
+      findOwnChanges(name),
+      findCarriedChanges(name),
+      findRemovals(name),
+      ...countTypes(resource),
+    ],
     apply: applySteps(resource),
   }
 }
@@ -167,7 +189,6 @@ function applySteps(resource: Resource): readonly string[] {
   const { name, metaOf, order } = resource
   return [
     keepPast(name),
-    ...(metaOf === undefined ? [] : [countTypesGone(name, metaOf), countTypesCome(metaOf)]),
     createTouched,
     updateInPlace(name, recordText),
     settleMoves(name),
@@ -181,6 +202,10 @@ function applySteps(resource: Resource): readonly string[] {
     ...(metaOf === undefined ? [] : [sumTypes(name)]),
     writeHeads(name, metaOf),
   ]
+}
+
+function countTypes({ name, metaOf }: Resource): readonly string[] {
+  return metaOf === undefined ? [] : [countTypesGone(name, metaOf), countTypesCome(metaOf)]
 }
 
 /** `meta` is kept by what comes and goes, never counted over a whole listing. */
@@ -278,6 +303,7 @@ export function appendRecords(resource: Resource): readonly string[] {
         sort, digest, null as position, 1 as is_staged
       from stage where seq > $after`,
     'create temp table removal (company_id integer, position integer)',
+    ...countTypes(resource),
     ...applySteps(resource),
   ]
 }
