@@ -1,6 +1,7 @@
 // Every answer that is not a success (contract section 4): one body, one list of causes.
 
 import { STATUS_CODES } from 'node:http'
+import { pageBytesMax } from '../store/page-size.ts'
 
 /** The most of a client's value that an error message repeats, in characters. */
 const shownLengthMax = 60
@@ -45,6 +46,20 @@ export function statusError(
 /** A parameter, the path or the body is not valid: which, what it got, what is allowed. */
 export function invalid(what: string, got: unknown, allowed: string): ApiError {
   return new ApiError(400, `${what} is ${show(got)}; ${allowed}`)
+}
+
+/**
+ * The page would be larger than a page may be (contract 3.10).
+ *
+ * @param greatestLimit the greatest limit with which any page of the listing fits; 0 where none
+ *   does, which only data can bring about that an earlier version has imported.
+ */
+export function pageTooLarge(limit: number, greatestLimit: number): ApiError {
+  const what = `The page would be larger than ${pageBytesMax >> 20} MiB`
+  if (greatestLimit > 1)
+    return badRequest(`${what}; ask for it with a limit of ${greatestLimit} or less`)
+  if (limit > 1) return badRequest(`${what}; ask for it with limit=1`)
+  return badRequest(`${what} with any limit; the data have to be imported anew`)
 }
 
 /** A request that is not valid for another reason. */

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Resource } from '../resources/resource.ts'
 import type { Awaitable, Head, Page, StoreReader } from '../store/store.ts'
 import { type Coding, chooseCoding, encode, isWorthCoding, varyByCoding } from './compression.ts'
-import { unavailable, unknownCompany } from './errors.ts'
+import { pageTooLarge, unavailable, unknownCompany } from './errors.ts'
 import type { Metrics } from './metrics.ts'
 import { entityTag, linkField, matchesTag, pageBody, pageOffset } from './page.ts'
 import type { PageCache, ReadyPage } from './page-cache.ts'
@@ -57,12 +57,12 @@ async function answer(
   if (cached !== undefined || condition !== undefined) {
     const head = await fromStore(() => store.readHead(resource, companyId))
     if (head === undefined) throw unknownCompany(companyId)
-    const tag = entityTag(store.storeId, head, pageRequest)
+    const tag = entityTag(head, pageRequest)
     if (matchesTag(condition, tag)) {
       setValidators(reply, head, tag, new Date(head.changedAt).toUTCString())
       return reply.code(304).send()
     }
-    if (cached?.version === head.version) {
+    if (cached?.lineage === head.lineage) {
       metrics?.countPage(true)
       return sendPage(reply, head, tag, cached)
     }
@@ -74,9 +74,10 @@ async function answer(
 
   const page = await fromStore(() => readPage(store, resource, companyId, pageRequest))
   if (page === undefined) throw unknownCompany(companyId)
+  if (page.greatestLimit !== undefined) throw pageTooLarge(pageRequest.limit, page.greatestLimit)
   const ready = await makeReady(resource, companyId, pageRequest, page, coding)
   cache.set(key, ready)
-  return sendPage(reply, page, entityTag(store.storeId, page, pageRequest), ready)
+  return sendPage(reply, page, entityTag(page, pageRequest), ready)
 }
 
 /** A fault of the store is none of the request's: 503, and the log has the rest. */
@@ -110,7 +111,7 @@ async function makeReady(
   const coding = isWorthCoding(plain) ? accepted : 'identity'
   const path = listingPath(resource).replace(':company_id', String(companyId))
   return {
-    version: page.version,
+    lineage: page.lineage,
     body: await encode(plain, coding),
     coding,
     link: linkField(path, request, page.total),

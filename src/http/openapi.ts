@@ -29,7 +29,9 @@ const shortText = { type: 'string', maxLength: 1_024 }
 /** What may go wrong with a listing, and when (contract section 4). */
 const failures: Readonly<Record<number, { when: string; example?: string }>> = {
   400: {
-    when: 'A parameter, `company_id` or the body is not valid.',
+    when:
+      'A parameter, `company_id` or the body is not valid; or the page would be larger than 16 ' +
+      'MiB, and the message names a `limit` that fits.',
     example: 'limit is "0"; it takes an integer from 1 to 1000',
   },
   403: {
@@ -211,7 +213,7 @@ function parameterComponents(): Readonly<Record<string, JsonSchema>> {
     'If-None-Match': header(
       'If-None-Match',
       'The `ETag` of an earlier answer: 304 while nothing has changed',
-      'W/"5f2e-12-1-100"',
+      'W/"3f9a1c0b7d2e-1-100"',
     ),
     'X-Request-Id': header(
       'X-Request-Id',
@@ -233,7 +235,7 @@ const headerComponents = {
     'The `first`, `prev`, `next` and `last` page (RFC 8288)',
     '</api/v1/companies/1/rights?page=2&limit=100>; rel="next"',
   ),
-  ETag: responseHeader('Changes when this listing changes', 'W/"5f2e-12-1-100"'),
+  ETag: responseHeader('Changes when this listing changes', 'W/"3f9a1c0b7d2e-1-100"'),
   'Cache-Control': responseHeader('Keep it, but ask before using it', 'private, no-cache'),
   Vary: responseHeader('What else the answer depends on', 'Accept-Encoding'),
   'Data-Version': {

@@ -1,13 +1,14 @@
-// Ready pages, bounded in bytes. An entry is good for one version of its listing only, so a
-// changed listing is never served stale; nothing has to be told of a change.
+// Ready pages, bounded in bytes. An entry is good for one state of its listing only, so a changed
+// listing is never served stale, not even where a restored backup repeats version numbers; nothing
+// has to be told of a change.
 
 import { LRUCache } from 'lru-cache'
 import type { Coding } from './compression.ts'
 
 /** A page that is ready to be sent. */
 export interface ReadyPage {
-  /** The version of the listing that it was made from. */
-  readonly version: number
+  /** The lineage of the listing that it was made from: names one state of it. */
+  readonly lineage: string
   /** The body in its coding. */
   readonly body: Buffer
   readonly coding: Coding
@@ -16,7 +17,7 @@ export interface ReadyPage {
 }
 
 export interface PageCache {
-  /** The page under `key`, of whatever version: it is the caller's to compare that. */
+  /** The page under `key`, of whatever state: it is the caller's to compare that. */
   get(key: string): ReadyPage | undefined
   /** Keeps a page, unless it would drive out others and nobody has asked for it of late. */
   set(key: string, page: ReadyPage): void

@@ -41,13 +41,13 @@ function surround(head: string, records: Uint8Array, tail: string): Buffer {
 }
 
 /**
- * The entity tag of a page. It changes with its listing's version alone; page and limit are in it
- * because they may come in the body, where two pages have one URL, and the store's id because a
- * store that is made anew counts its versions from 1 again. Weak, since one tag stands for every
- * content encoding (RFC 9110 section 8.8.1).
+ * The entity tag of a page. It changes with the lineage of its listing, which names one state of it
+ * whatever backup was restored meanwhile; page and limit are in it because they may come in the
+ * body, where two pages have one URL. Weak, since one tag stands for every content encoding (RFC
+ * 9110 section 8.8.1).
  */
-export function entityTag(storeId: string, { version }: Head, request: PageRequest): string {
-  return `W/"${storeId}-${version}-${request.page}-${request.limit}"`
+export function entityTag({ lineage }: Head, { page, limit }: PageRequest): string {
+  return `W/"${lineage}-${page}-${limit}"`
 }
 
 /** Whether an If-None-Match field names the tag, by weak comparison (RFC 9110 section 13.1.2). */

@@ -1,6 +1,8 @@
 // The statements of a merge that are the same in every store, word for word. Where a store's own
 // words are needed, they stand in its folder; the steps as a whole, too.
 
+import { largeRecordBytes } from './page-size.ts'
+
 /** The statements that differ between records and companies, in the order in which they run. */
 export interface MergeSteps {
   readonly place: readonly string[]
@@ -36,6 +38,21 @@ export const findRepeated = `
 export const createTouched = `
   create temp table touched as
     select company_id from change union select company_id from removal`
+
+/**
+ * The largest of each listing's records that come, where it is large (`page-size.ts`).
+ *
+ * @param recordText as that of `updateInPlace`.
+ */
+export const findLarge = (recordText: string) => `
+  create temp table large as
+    select c.company_id, max(octet_length(${recordText})) as bytes
+    from change c join stage s on s.seq = c.seq
+    where octet_length(s.content) > ${largeRecordBytes - idBytesMax}
+    group by c.company_id`
+
+/** What a record's id adds to its content: `"id":`, a number and a comma. */
+const idBytesMax = 22
 
 /**
  * A record whose place in the order stays is replaced where it stands.

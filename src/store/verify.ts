@@ -2,7 +2,8 @@
 // those of every store; a database brings what is said differently there.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Resource } from '../resources/resource.ts'
+import { metaTypesMax, type Resource } from '../resources/resource.ts'
+import { largestRecords } from './page-size.ts'
 import type { StoredChecks, Verification } from './store.ts'
 
 /** How many faults of one kind are told each by itself. */
@@ -31,6 +32,8 @@ export interface VerifiedDatabase {
   readonly toldId: string
   /** A query for `meta` as its listing's records make it: `company_id` and `meta`. */
   metaOfListings(name: string, metaOf: string): string
+  /** How many types the `meta` of `heads h` has, as SQL. */
+  readonly metaLength: string
   /** What is to hold of tables that only this database has. */
   readonly rules: Readonly<Record<string, Rule>>
 }
@@ -52,7 +55,7 @@ export async function verifyStore(
     onStep('the file')
     for await (const sentence of db.damage()) faults.add('file', `file: ${sentence}`)
     onStep('companies')
-    await applyRules(db, { ...companyRules, ...db.rules }, faults)
+    await applyRules(db, { ...importRules, ...companyRules, ...db.rules }, faults)
     Object.assign(counts, await verifyAttributes(db, checks, faults, onStep))
     for (const resource of resources) {
       onStep(resource.name)
@@ -164,6 +167,14 @@ async function verifyRecords(
 
 const isUnknownVersion = (column: string) => `${column} not in (select version from imports)`
 
+const importRules: Readonly<Record<string, Rule>> = {
+  lineages: {
+    sql: `select version from imports
+      where lineage in (select lineage from imports group by lineage having count(*) > 1)`,
+    tell: (row) => `import ${text(row['version'])}: its lineage is that of another import`,
+  },
+}
+
 const companyRules: Readonly<Record<string, Rule>> = {
   'company attributes': {
     sql: `select company_id from company_attributes
@@ -206,6 +217,12 @@ function listingRules(db: VerifiedDatabase, resource: Resource): Readonly<Record
         `${company(row)}: the head says that version ${text(row['version'])} changed it last, ` +
         `its records that ${text(row['newest'])} did`,
     },
+    [`${name} sizes`]: {
+      sql: sizeFaults(name),
+      tell: (row) =>
+        `${company(row)}: the largest record has ${text(row['bytes'])} bytes, the head says ` +
+        text(row['largest']),
+    },
     [`${name} rows`]: {
       sql: rowFaults(name),
       tell: (row) =>
@@ -222,6 +239,12 @@ function listingRules(db: VerifiedDatabase, resource: Resource): Readonly<Record
           [`${name} meta`]: {
             sql: metaFaults(name, db.metaOfListings(name, metaOf)),
             tell: (row) => `${company(row)}: meta does not count what is there`,
+          },
+          [`${name} types`]: {
+            sql: `select h.company_id, ${db.metaLength} as types from heads h
+              where h.resource = '${name}' and ${db.metaLength} > ${metaTypesMax}`,
+            tell: (row) =>
+              `${company(row)}: ${text(row['types'])} types, more than ${metaTypesMax}`,
           },
         }),
   }
@@ -261,6 +284,12 @@ const headVersionFaults = (name: string) => `
     h.version < l.newest
     or h.version > coalesce(l.newest, 0) and h.version > (select past_from from store)
   )`
+
+const sizeFaults = (name: string) => `
+  select h.company_id, l.bytes, h.largest
+  from (${largestRecords(name)}) l
+  join heads h on h.company_id = l.company_id and h.resource = '${name}'
+  where coalesce(h.largest, 0) < l.bytes`
 
 const rowFaults = (name: string) => `
   select company_id from ${name}

@@ -226,6 +226,19 @@ test(`3.7 random rows near the limit: refused as one by one (seed ${seed})`, asy
   await checkSound(db)
 })
 
+test('3.7 more kinds of an earlier version: they stay, no other comes, verify tells', async (t) => {
+  const { db, load, typesOf } = openStore(t)
+  await load('events', eventsOf(7, 1, 1_000))
+  // As an earlier version would have imported them.
+  const more = ['over', 'beyond'].map((type) => `{"type":"${type}","count":1}`)
+  changeStore(storeAt(db), `update heads set meta = replace(meta, ']', ',${more.join(',')}]')`)
+  const rows = [event(7, 5_000, 'new'), event(7, 5_001, 'over'), event(7, 1, 'newer')]
+  assert.deepEqual(await load('events', rows), [[1, 'attr', '"new"', tooMany]])
+  assert.deepEqual([(await typesOf(7)).size, (await typesOf(7)).get('newer')], [1_002, 1])
+  const { faults } = await verifyStore(storeAt(db))
+  assert.match(faults.join('\n'), /events of company 7: 1002 types, more than 1000/)
+})
+
 // --- What is recorded --------------------------------------------------------------------------
 
 const recordedTooMany = 'would be recorded as one kind more than the 1,000 that a company may have'

@@ -3,6 +3,7 @@
 import type { Client } from 'pg'
 import { companyColumns } from '../../resources/resource.ts'
 import { assignedIdEnd, assignedIdMin, noteIds, type StagedIds } from '../assigned-ids.ts'
+import { drawLineage } from '../lineage.ts'
 import { refuseOlder, targetOf } from '../order-of-extracts.ts'
 import type {
   ImportCounts,
@@ -12,13 +13,13 @@ import type {
   MergeCounts,
   StagedProblem,
 } from '../store.ts'
-import { commit } from './commit.ts'
 import { settleChanges } from '../types-limit.ts'
+import { commit } from './commit.ts'
 import { openSession } from './connect.ts'
 import { mergeCompanies } from './merge-companies.ts'
 import * as merge from './merge.ts'
-import * as companies from './named-companies.ts'
 import { mergingDatabase } from './merging-database.ts'
+import * as companies from './named-companies.ts'
 import { type Parameters, writeIn } from './parameters.ts'
 import { appendRecorded, stageDifferences } from './recording.ts'
 import { openStage } from './stage.ts'
@@ -130,7 +131,6 @@ async function mergeStaged(
   await run(steps.place)
   await run([merge.indexPlaced, companies.refuseUnplaced])
   await run([...steps.refuse, ...merge.refuseContradictions])
-  const refused = await reportRefused(client, onProblem)
   const refusedFirst = await count(client, 'refused')
   if (refusedFirst > 0) await run(merge.dropRefused)
   const taken = (await count(client, 'placed where digest is not null')) + refusedFirst
@@ -150,6 +150,7 @@ async function mergeStaged(
       refuseBeyond: () => run(merge.refuseBeyond),
     },
   )
+  const refused = await reportRefused(client, onProblem)
   if (refused > 0) {
     await run(companies.dropOrphans)
     companiesCreated -= await count(client, 'newcomer')
@@ -285,13 +286,14 @@ async function logImport(
   const { recording } = plan
   await client.query(
     `insert into imports
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
     [
       ...[version, targetOf(plan), source, plan.isSnapshot],
       ...[plan.startedAt, Date.now(), JSON.stringify(files)],
       ...[counts.read, counts.inserted, counts.updated, counts.unchanged],
       ...[counts.refused, counts.removed, counts.companiesCreated, asOf],
       JSON.stringify(recording ? { [recording.resource.name]: counts.recorded } : {}),
+      drawLineage(),
     ],
   )
 }

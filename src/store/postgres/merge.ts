@@ -19,6 +19,7 @@ import {
   append,
   createTouched,
   dropUpdated,
+  findLarge,
   findRepeated,
   firstById,
   gone,
@@ -231,6 +232,8 @@ function applySteps(resource: Resource): readonly string[] {
     keepPast(name),
     createTouched,
     'analyze touched',
+    findLarge(recordText),
+    'analyze large',
     updateInPlace(name, recordText),
     settleMoves(name),
     dropUpdated(name),
@@ -318,18 +321,20 @@ const sumTypes = (name: string) => `
     ) summed group by company_id`
 
 const writeHeads = (name: string, metaOf: string | undefined) => `
-  insert into heads (company_id, resource, total, version, meta)
+  insert into heads (company_id, resource, total, version, meta, largest)
     select t.company_id, '${name}',
       coalesce((
         select r.position + 1 from ${name} r where r.company_id = t.company_id
         order by r.position desc limit 1
       ), 0),
-      $version, ${metaOf === undefined ? 'null' : "coalesce(m.meta, '[]')"}
+      $version, ${metaOf === undefined ? 'null' : "coalesce(m.meta, '[]')"}, l.bytes
     from touched t
     ${metaOf === undefined ? '' : 'left join new_meta m on m.company_id = t.company_id'}
+    left join large l on l.company_id = t.company_id
     order by t.company_id
   on conflict (company_id, resource) do update
-    set total = excluded.total, version = excluded.version, meta = excluded.meta`
+    set total = excluded.total, version = excluded.version, meta = excluded.meta,
+      largest = greatest(heads.largest, excluded.largest)`
 
 /**
  * The statements that append records which the store has made itself, in `stage` after `$after`:

@@ -3,12 +3,20 @@
 import type { Pool } from 'pg'
 import type { Resource } from '../../resources/resource.ts'
 import { type Head, type LastImport, type Page, room, type StoreReader } from '../store.ts'
+import {
+  boundedMeta,
+  boundedRecords,
+  greatestLimit,
+  isLeftOut,
+  pageFits,
+  sizesColumns,
+} from '../page-size.ts'
 import { findKeySql, keyRecord, type KeyRow } from './keys.ts'
 
 // What a listing without records would have: the company's own version, and no meta.
 const headColumns = `
   coalesce(h.total, 0), coalesce(h.version, c.version), i.committed_at,
-  (select max(version) from imports)`
+  (select max(version) from imports), i.lineage`
 
 const headTables = (name: string) => `
   from companies c
@@ -24,19 +32,23 @@ export function headSql({ name }: Resource): string {
 /**
  * Records and head in one statement, so from one snapshot (ARCHITECTURE.md, idea 4): `$1` is the
  * company, `$2` the offset, `$3` the limit. The index gives the records in the order in which they
- * are joined, so nothing is sorted.
+ * are joined, so nothing is sorted. Records that do not fit into a page are not read
+ * (`page-size.ts`).
  */
 export function pageSql({ name, order, metaOf }: Resource): string {
   // A listing that is served backwards: its first record has the highest position.
   const isBackwards = order.direction === 'descending'
   const first = isBackwards ? 'coalesce(h.total, 0) - $2::bigint - $3::bigint' : '$2::bigint'
-  return `
-    select ${headColumns}, ${metaOf === undefined ? 'null' : 'h.meta'}, (
-      select string_agg(r.record, ',' order by r.position ${isBackwards ? 'desc' : 'asc'})
-      from ${name} r
+  const range = `${name} r
       where r.company_id = $1
-        and r.position >= ${first} and r.position < ${first} + $3::bigint
-    ) ${headTables(name)}`
+        and r.position >= ${first} and r.position < ${first} + $3::bigint`
+  const records = `(
+      select string_agg(r.record, ',' order by r.position ${isBackwards ? 'desc' : 'asc'})
+      from ${range}
+    )`
+  return `
+    select ${headColumns}, ${metaOf === undefined ? 'null' : boundedMeta},
+      ${boundedRecords(pageFits('$3::bigint', range), records, "''")} ${headTables(name)}`
 }
 
 /** The last import of each source. */
@@ -51,7 +63,13 @@ export const lastImportsSql = `
 
 export { findKeySql } from './keys.ts'
 
-type HeadRow = [total: number, version: number, changedAt: number, dataVersion: number]
+type HeadRow = [
+  total: number,
+  version: number,
+  changedAt: number,
+  dataVersion: number,
+  lineage: string,
+]
 type PageRow = [...HeadRow, meta: string | null, records: string | null]
 
 /** Makes the serving side of a store whose tables have been checked. */
@@ -66,6 +84,10 @@ export function createReader(
       {
         head: { name: `head ${resource.name}`, text: headSql(resource) },
         page: { name: `page ${resource.name}`, text: pageSql(resource) },
+        sizes: {
+          name: `sizes ${resource.name}`,
+          text: `select ${sizesColumns} ${headTables(resource.name)}`,
+        },
       },
     ]),
   )
@@ -88,15 +110,12 @@ export function createReader(
       return found && headOf(found)
     },
     async readPage(resource, company, offset, limit) {
-      const statement = statements.get(resource)?.page
-      const found = await row<PageRow>(statement, [company, offset, limit])
+      const prepared = statements.get(resource)
+      const found = await row<PageRow>(prepared?.page, [company, offset, limit])
       if (found === undefined) return undefined
-      const [total, version, changedAt, dataVersion, meta, records] = found
-      return {
-        ...headOf([total, version, changedAt, dataVersion]),
-        meta: meta ?? undefined,
-        records: records === null ? undefined : withRoom(records),
-      } satisfies Page
+      const isOversized = isLeftOut(found[6])
+      const sizes = isOversized ? await row(prepared?.sizes, [company]) : undefined
+      return pageOf(found, isOversized ? greatestLimit(sizes, limit) : undefined)
     },
     async findKey(hash) {
       const found = await row<KeyRow>(findKey, [Buffer.from(hash)])
@@ -119,6 +138,17 @@ function withRoom(records: string): Buffer {
   return bytes.fill(' ', bytes.length - room.after)
 }
 
-function headOf([total, version, changedAt, dataVersion]: HeadRow): Head {
-  return { total, version, changedAt, dataVersion }
+function headOf([total, version, changedAt, dataVersion, lineage]: HeadRow): Head {
+  return { total, version, lineage, changedAt, dataVersion }
+}
+
+/** @param limit is that which fits, where the page was left out. */
+function pageOf(row: PageRow, limit: number | undefined): Page {
+  const [total, version, changedAt, dataVersion, lineage, meta, records] = row
+  return {
+    ...headOf([total, version, changedAt, dataVersion, lineage]),
+    meta: meta ?? undefined,
+    records: records === null || limit !== undefined ? undefined : withRoom(records),
+    greatestLimit: limit,
+  }
 }

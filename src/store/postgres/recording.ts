@@ -55,7 +55,16 @@ export async function stageDifferences(
 
 /** The statements that append what was recorded after row `$after` of the stage. */
 export function appendRecorded(history: Resource): readonly string[] {
-  const used = ['change', 'removal', 'touched', 'edit', 'pending', 'type_change', 'new_meta']
+  const used = [
+    'change',
+    'removal',
+    'touched',
+    'large',
+    'edit',
+    'pending',
+    'type_change',
+    'new_meta',
+  ]
   return [...used.map((name) => `drop table if exists pg_temp.${name}`), ...appendRecords(history)]
 }
 

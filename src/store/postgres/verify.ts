@@ -40,6 +40,7 @@ function verifiedDatabase(client: Client, damage: () => AsyncIterable<string>): 
         select company_id, (record::json -> '${metaOf}')::text collate "C" as type, count(*) as n
         from ${name} group by 1, 2
       ) counted group by company_id`,
+    metaLength: 'json_array_length(h.meta::json)',
     rules: { 'company names': companyNames },
   }
 }

@@ -4,6 +4,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { companyColumns, type Resource } from '../../resources/resource.ts'
 import { assignedIdEnd, assignedIdMin, noteIds, type StagedIds } from '../assigned-ids.ts'
+import { drawLineage } from '../lineage.ts'
 import { refuseOlder, targetOf } from '../order-of-extracts.ts'
 import type {
   ImportCounts,
@@ -13,12 +14,12 @@ import type {
   MergeCounts,
   StagedProblem,
 } from '../store.ts'
-import * as merge from './merge.ts'
 import { settleChanges } from '../types-limit.ts'
+import * as merge from './merge.ts'
 import * as companies from './named-companies.ts'
 import { mergeCompanies } from './merge-companies.ts'
-import { appendRecorded, stageDifferences } from './recording.ts'
 import { mergingDatabase } from './merging-database.ts'
+import { appendRecorded, stageDifferences } from './recording.ts'
 import { openStage, type Stage } from './stage.ts'
 import { beginWriting, commit } from './transaction.ts'
 import { emptyWal } from './wal.ts'
@@ -242,7 +243,7 @@ function logImport(
   counts: ImportCounts,
   files: readonly ImportedFile[],
 ): void {
-  db.prepare(`insert into imports values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`).run(
+  db.prepare(`insert into imports values (${Array(17).fill('?').join(', ')})`).run(
     version,
     targetOf(plan),
     source,
@@ -259,6 +260,7 @@ function logImport(
     counts.companiesCreated,
     asOf,
     JSON.stringify(plan.recording ? { [plan.recording.resource.name]: counts.recorded } : {}),
+    drawLineage(),
   )
 }
 

@@ -16,6 +16,7 @@ import {
   append,
   createTouched,
   dropUpdated,
+  findLarge,
   findRepeated,
   firstById,
   gone,
@@ -190,6 +191,7 @@ function applySteps(resource: Resource): readonly string[] {
   return [
     keepPast(name),
     createTouched,
+    findLarge(recordText),
     updateInPlace(name, recordText),
     settleMoves(name),
     dropUpdated(name),
@@ -280,16 +282,20 @@ const sumTypes = (name: string) => `
     ) group by company_id`
 
 const writeHeads = (name: string, metaOf: string | undefined) => `
-  insert or replace into heads (company_id, resource, total, version, meta)
+  insert into heads (company_id, resource, total, version, meta, largest)
     select t.company_id, '${name}',
       coalesce((
         select r.position + 1 from ${name} r where r.company_id = t.company_id
         order by r.position desc limit 1
       ), 0),
-      $version, ${metaOf === undefined ? 'null' : "coalesce(m.meta, '[]')"}
+      $version, ${metaOf === undefined ? 'null' : "coalesce(m.meta, '[]')"}, l.bytes
     from touched t
     ${metaOf === undefined ? '' : 'left join new_meta m on m.company_id = t.company_id'}
-    order by t.company_id`
+    left join large l on l.company_id = t.company_id
+    where true order by t.company_id
+  on conflict do update
+    set total = excluded.total, version = excluded.version, meta = excluded.meta,
+      largest = max(coalesce(largest, excluded.largest), coalesce(excluded.largest, largest))`
 
 /**
  * The statements that append records which the store has made itself, in `stage` after `$after`:

@@ -5,13 +5,21 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { LRUCache } from 'lru-cache'
 import type { Resource } from '../../resources/resource.ts'
 import { type Head, type LastImport, type Page, room, type StoreReader } from '../store.ts'
+import {
+  boundedMeta,
+  boundedRecords,
+  greatestLimit,
+  isLeftOut,
+  pageFits,
+  sizesColumns,
+} from '../page-size.ts'
 import { OperatorError } from '../../operator-error.ts'
 import { findKeySql, keyRecord } from './keys.ts'
 
 // What a listing without records would have: the company's own version, and no meta.
 const headColumns = `
   coalesce(h.total, 0), coalesce(h.version, c.version), i.committed_at,
-  (select max(version) from imports)`
+  (select max(version) from imports), i.lineage`
 
 const headTables = (name: string) => `
   from companies c
@@ -23,7 +31,8 @@ const before = `'${' '.repeat(room.before)}'`
 const after = `'${' '.repeat(room.after)}'`
 
 /**
- * Records and head in one statement, so from one snapshot.
+ * Records and head in one statement, so from one snapshot. Records that do not fit into a page are
+ * not read (`page-size.ts`).
  *
  * The inner select is ordered, and SQLite feeds it to the aggregate in that order; an `order by`
  * within the aggregate would sort once more, which takes as long again. Handed out as a blob, the
@@ -35,15 +44,18 @@ function pageSql({ name, order, metaOf }: Resource): string {
   // A listing that is served backwards: its first record has the highest position.
   const isBackwards = order.direction === 'descending'
   const first = isBackwards ? 'coalesce(h.total, 0) - ?2 - ?3' : '?2'
-  return `
-    select ${headColumns}, ${metaOf === undefined ? 'null' : 'h.meta'}, (
-      select cast(${before} || group_concat(record, ',') || ${after} as blob) from (
-        select record from ${name}
+  const range = `${name}
         where company_id = ?1
-          and position >= ${first} and position < ${first} + ?3
+          and position >= ${first} and position < ${first} + ?3`
+  const records = `(
+      select cast(${before} || group_concat(record, ',') || ${after} as blob) from (
+        select record from ${range}
         order by position ${isBackwards ? 'desc' : 'asc'}
       )
-    ) ${headTables(name)}`
+    )`
+  return `
+    select ${headColumns}, ${metaOf === undefined ? 'null' : boundedMeta},
+      ${boundedRecords(pageFits('?3', range), records, "x''")} ${headTables(name)}`
 }
 
 const lastImportsSql = `
@@ -54,7 +66,13 @@ const lastImportsSql = `
 /** How many heads are remembered for each resource. */
 const rememberedHeadsMax = 20_000
 
-type HeadRow = [total: number, version: number, changedAt: number, dataVersion: number]
+type HeadRow = [
+  total: number,
+  version: number,
+  changedAt: number,
+  dataVersion: number,
+  lineage: string,
+]
 type PageRow = [...HeadRow, meta: string | null, records: Uint8Array | null]
 
 /** Makes the serving side of a store that `openForReading` has opened. */
@@ -65,6 +83,7 @@ export function createReader(db: DatabaseSync, resources: readonly Resource[]): 
       {
         head: prepareRow(db, `select ${headColumns} ${headTables(resource.name)}`),
         page: prepareRow(db, pageSql(resource)),
+        sizes: prepareRow(db, `select ${sizesColumns} ${headTables(resource.name)}`),
         heads: new LRUCache<number, Head>({ max: rememberedHeadsMax }),
       },
     ]),
@@ -98,11 +117,9 @@ export function createReader(db: DatabaseSync, resources: readonly Resource[]): 
       return read
     }),
     readPage: faults.watch((resource, company, offset, limit) => {
-      const row = statementsOf(resource).page.get(company, offset, limit) as unknown
-      if (row === undefined) return undefined
-      const [total, version, changedAt, dataVersion, meta, records] = row as PageRow
-      const head = headOf([total, version, changedAt, dataVersion])
-      return { ...head, meta: meta ?? undefined, records: records ?? undefined } satisfies Page
+      const { page, sizes } = statementsOf(resource)
+      const row = page.get(company, offset, limit) as unknown as PageRow | undefined
+      return row && pageOf(row, () => greatestLimit(sizes.get(company), limit))
     }),
     findKey: faults.watch((hash) => {
       checkFile()
@@ -190,6 +207,18 @@ function prepareRow(db: DatabaseSync, sql: string): StatementSync {
   return statement
 }
 
-function headOf([total, version, changedAt, dataVersion]: HeadRow): Head {
-  return { total, version, changedAt, dataVersion }
+function headOf([total, version, changedAt, dataVersion, lineage]: HeadRow): Head {
+  return { total, version, lineage, changedAt, dataVersion }
+}
+
+/** @param limitOf is called where the page was left out. */
+function pageOf(row: PageRow, limitOf: () => number): Page {
+  const [total, version, changedAt, dataVersion, lineage, meta, records] = row
+  const isOversized = isLeftOut(records)
+  return {
+    ...headOf([total, version, changedAt, dataVersion, lineage]),
+    meta: meta ?? undefined,
+    records: isOversized ? undefined : (records ?? undefined),
+    greatestLimit: isOversized ? limitOf() : undefined,
+  }
 }

@@ -69,7 +69,16 @@ function* findDifferences(
 
 /** The statements that append what was recorded after row `$after` of the stage. */
 export function appendRecorded(history: Resource): readonly string[] {
-  const used = ['change', 'removal', 'touched', 'edit', 'pending', 'type_change', 'new_meta']
+  const used = [
+    'change',
+    'removal',
+    'touched',
+    'large',
+    'edit',
+    'pending',
+    'type_change',
+    'new_meta',
+  ]
   return [...used.map((name) => `drop table if exists temp.${name}`), ...appendRecords(history)]
 }
 

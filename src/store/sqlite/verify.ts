@@ -54,6 +54,7 @@ function verifiedDatabase(db: DatabaseSync): VerifiedDatabase {
         select company_id, record -> '${metaOf}' as type, count(*) as n
         from ${name} group by company_id, record -> '${metaOf}'
       ) group by company_id`,
+    metaLength: 'json_array_length(h.meta)',
     rules: {},
   }
 }
