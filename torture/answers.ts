@@ -17,6 +17,8 @@ export interface Asked {
   readonly page: number
   /** The entity tag that was sent with it. */
   readonly tag: string | undefined
+  /** The lineage in the tags of each generation, as far as they have been seen; is added to. */
+  readonly lineages: Map<number, string>
   /** The registry's version that the last answer on this connection was of. */
   readonly last: number
 }
@@ -36,16 +38,29 @@ export function faultOfAnswer(seen: Seen, asked: Asked): string | undefined {
   const { status, headers, body } = seen
   const version = Number(headers['data-version'])
   const generation = generationAt(asked.target, version)
-  const tag = `-${generation}-${asked.page}-${limit}"`
   const at = `${asked.target} page ${asked.page} of version ${version}: `
   if (status !== 200 && status !== 304) return `${at}status ${status}: ${body.slice(0, 200)}`
   if (version < asked.last) return `${at}went back from version ${asked.last}`
-  if (!headers.etag?.endsWith(tag)) return `${at}the tag ${headers.etag} is not of ${generation}`
+  const fault = faultOfTag(headers.etag ?? '', generation, asked)
+  if (fault !== undefined) return at + fault
   if (status === 304) {
     return headers.etag === asked.tag ? undefined : `${at}304 for another tag than ${asked.tag}`
   }
-  const fault = faultOfListing(JSON.parse(body) as Listing, generation, asked)
-  return fault === undefined ? undefined : at + fault
+  const wrong = faultOfListing(JSON.parse(body) as Listing, generation, asked)
+  return wrong === undefined ? undefined : at + wrong
+}
+
+/** One generation has one lineage, and no two generations have the same. */
+function faultOfTag(tag: string, generation: number, asked: Asked): string | undefined {
+  const end = `-${asked.page}-${limit}"`
+  if (!tag.endsWith(end)) return `the tag ${tag} does not end with ${end}`
+  const lineage = tag.slice(0, -end.length)
+  const known = asked.lineages.get(generation)
+  if (known === undefined && ![...asked.lineages.values()].includes(lineage)) {
+    asked.lineages.set(generation, lineage)
+    return undefined
+  }
+  return known === lineage ? undefined : `the tag ${tag} is not of ${generation}`
 }
 
 function faultOfListing(listing: Listing, generation: number, asked: Asked): string | undefined {

@@ -118,6 +118,7 @@ interface ReaderOptions {
 function startReader(options: ReaderOptions): { stop(): Promise<Tally> } {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const tags = new Map<string, string>()
+  const lineages = new Map<number, string>()
   const versions = new Set<number>()
   let tally = { answers: 0, notModified: 0, slowest: 0, fault: undefined as string | undefined }
   const end = new AbortController()
@@ -137,7 +138,7 @@ function startReader(options: ReaderOptions): { stop(): Promise<Tally> } {
       answers: tally.answers + 1,
       notModified: tally.notModified + (status === 304 ? 1 : 0),
       slowest: Math.max(tally.slowest, performance.now() - startedAt),
-      fault: tally.fault ?? faultOfAnswer(seen, { target, page, tag, last }),
+      fault: tally.fault ?? faultOfAnswer(seen, { target, page, tag, lineages, last }),
     }
     versions.add(version)
     last = version

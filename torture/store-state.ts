@@ -9,7 +9,7 @@ import type { StoreReader } from '../src/store/reading.ts'
 export interface StoreState {
   /** All tables but the log of imports. */
   readonly tables: string
-  /** The log of imports without its times. */
+  /** The log of imports without its times and lineages. */
   readonly log: string
   /** All heads and pages, as the server reads them. */
   readonly served: string
@@ -60,7 +60,7 @@ function isPartOf(some: string, all: string): boolean {
 
 /** Whether a column of the log of imports is the same when the same is imported at another time. */
 export function isTimeless(column: string): boolean {
-  return !/_at$|_ms$|duration|elapsed/.test(column)
+  return !/_at$|_ms$|duration|elapsed|^lineage$/.test(column)
 }
 
 /** Tables by their names and digests; those without rows are as if they were not there. */

@@ -2,6 +2,7 @@
 
 import { STATUS_CODES } from 'node:http'
 import { rateSecondsMax } from '../rate.ts'
+import { pageBytesMax } from '../store/page-size.ts'
 
 /** The largest body of a request, in bytes (contract 1.6). */
 export const bodyBytesMax = 16_384
@@ -41,7 +42,9 @@ export interface FailureDescription {
 /** What may go wrong with a request, and when (contract section 4). */
 export const failures = {
   400: {
-    when: 'A parameter, `company_id` or the body is not valid.',
+    when:
+      'A parameter, `company_id` or the body is not valid; or the page would be larger than ' +
+      `${pageBytesMax >> 20} MiB, and the message names a \`limit\` that fits.`,
     example: 'limit is "0"; it takes an integer from 1 to 1000',
   },
   403: {
@@ -101,6 +104,20 @@ export function statusError(
 /** A parameter, the path or the body is not valid: which, what it got, what is allowed. */
 export function invalid(what: string, got: unknown, allowed: string): ApiError {
   return new ApiError(400, `${what} is ${show(got)}; ${allowed}`)
+}
+
+/**
+ * The page would be larger than a page may be (contract 3.10).
+ *
+ * @param greatestLimit the greatest limit with which any page of the listing fits; 0 where none
+ *   does, which only data can bring about that an earlier version has imported.
+ */
+export function pageTooLarge(limit: number, greatestLimit: number): ApiError {
+  const what = `The page would be larger than ${pageBytesMax >> 20} MiB`
+  if (greatestLimit > 1)
+    return badRequest(`${what}; ask for it with a limit of ${greatestLimit} or less`)
+  if (limit > 1) return badRequest(`${what}; ask for it with limit=1`)
+  return badRequest(`${what} with any limit; the data have to be imported anew`)
 }
 
 /** A request that is not valid for another reason. */

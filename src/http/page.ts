@@ -8,8 +8,8 @@ import { type Coding, encode, isWorthCoding } from './wire/coding.ts'
 
 /** A page that is ready to be sent. */
 export interface ReadyPage {
-  /** The version of the listing that it was made from. */
-  readonly version: number
+  /** The lineage of the listing that it was made from: names one state of it. */
+  readonly lineage: string
   /** The body in its coding. */
   readonly body: Buffer
   readonly coding: Coding
@@ -28,7 +28,7 @@ export async function makePage(
   const plain = pageBody(request, page)
   const coding = isWorthCoding(plain) ? accepted : 'identity'
   return {
-    version: page.version,
+    lineage: page.lineage,
     body: await encode(plain, coding),
     coding,
     tag,
@@ -52,15 +52,16 @@ function pageBody(request: ListingRequest, page: Page): Buffer {
 const fingerprintLength = 12
 
 /**
- * The entity tag of a page: the store, the version of its listing, and the request's canonical
- * form, since pages of one URL may be asked for in a body, and since two listings may change in one
- * version. Weak: one tag stands for every content encoding (RFC 9110 section 8.8.1).
+ * The entity tag of a page: the lineage of its listing, which names one state of it whatever backup
+ * was restored meanwhile, and the request's canonical form, since pages of one URL may be asked for
+ * in a body, and since one import may change two listings. Weak: one tag stands for every content
+ * encoding (RFC 9110 section 8.8.1).
  *
  * @param form is the canonical form of the request.
  */
-export function entityTag(storeId: string, { version }: Head, form: string): string {
+export function entityTag({ lineage }: Head, form: string): string {
   const fingerprint = hash('sha1', form, 'base64url').slice(0, fingerprintLength)
-  return `W/"${storeId}-${version}-${fingerprint}"`
+  return `W/"${lineage}-${fingerprint}"`
 }
 
 /** Whether an If-None-Match field names the tag, by weak comparison (RFC 9110 section 13.1.2). */
@@ -85,7 +86,7 @@ function linkField(request: ListingRequest, total: number): string {
 
 /** Ready pages, by canonical form and coding. */
 export interface PageCache {
-  /** The page under `key`, of whatever version: it is the caller's to compare that. */
+  /** The page under `key`, of whatever state: it is the caller's to compare that. */
   get(key: string): ReadyPage | undefined
   /** Keeps a page, unless it would drive out others and has not been asked for lately. */
   set(key: string, page: ReadyPage): void
@@ -95,8 +96,9 @@ export interface PageCache {
 const overheadBytes = 1_024
 
 /**
- * Makes a cache of ready pages. An entry is good for one version of its listing only, so that a
- * changed listing is never served stale, and no change has to be announced to the cache.
+ * Makes a cache of ready pages. An entry is good for one state of its listing only, so that a
+ * changed listing is never served stale, not even where a restored backup repeats version numbers;
+ * no change has to be announced to the cache.
  *
  * @param bytesMax bounds the whole cache; 0 switches it off.
  */

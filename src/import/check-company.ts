@@ -1,8 +1,9 @@
 // One row of a source of companies: what names the company, and its attributes.
 
+import { metaTypeBytesMax } from '../resources/resource.ts'
 import type { RefusedRow, StagedRow } from '../store/importing.ts'
 import { type CheckRow, checkName, digestOf, type SourceRow } from './check-record.ts'
-import { isBlank, nameBytesMax, normaliseId, normaliseText } from './normalise.ts'
+import { isBlank, normaliseId, normaliseText } from './normalise.ts'
 import { attributeText, presenceAttr } from './attribute-text.ts'
 import { Refusal } from './refusal.ts'
 import { normaliseTimestamp } from './timestamp.ts'
@@ -114,7 +115,8 @@ function attributeNames(row: SourceRow): readonly AttributeName[] {
 
 function refuseName(name: string): Refusal | undefined {
   if (name === presenceAttr) return new Refusal(presenceReason, name)
-  const text = normaliseText(name, nameBytesMax)
+  // Where what changes is recorded, a name is a type of the records.
+  const text = normaliseText(name, metaTypeBytesMax)
   return text instanceof Refusal ? new Refusal(text.reason, name) : undefined
 }
 

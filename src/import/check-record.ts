@@ -2,7 +2,7 @@
 
 import { hash } from 'node:crypto'
 import type { Resource } from '../resources/resource.ts'
-import { companyColumns } from '../resources/resource.ts'
+import { companyColumns, metaTypeBytesMax, recordBytesMax } from '../resources/resource.ts'
 import type { RefusedRow, StagedRow } from '../store/importing.ts'
 import { nearest } from '../nearest.ts'
 import {
@@ -39,7 +39,10 @@ export function checkRecord(resource: Resource): CheckRow {
   const known = new Set(recordColumns(resource))
   const fields = Object.entries(resource.fields)
     .slice(1)
-    .map(([name, field]) => ({ name, normalise: normaliserOf(field) }))
+    .map(([name, field]) => ({
+      name,
+      normalise: normaliserOf(field, name === resource.metaOf ? metaTypeBytesMax : undefined),
+    }))
   const sortField = resource.order.by === 'id' ? undefined : resource.order.by
 
   return (row) => {
@@ -58,9 +61,19 @@ export function checkRecord(resource: Resource): CheckRow {
     const digest = digestOf(content)
     const identity = checkIdentity(row, digest)
     if (identity instanceof Refusal) return identity
+    if (isTooLarge(content, identity.id)) return new Refusal(tooLarge)
     const sort = sortField === undefined ? '' : (record[sortField] as string)
     return { ...company, ...identity, sort, digest, content, asOf: null }
   }
+}
+
+const tooLarge = `is a record of more than ${recordBytesMax >> 20} MiB of JSON`
+
+/** Whether a record is larger than one may be; an id that is yet to be assigned has 16 digits. */
+function isTooLarge(content: string, id: number | null): boolean {
+  const idBytes = '"id":,'.length + (id === null ? 16 : String(id).length)
+  const bytesMax = recordBytesMax - idBytes
+  return content.length * 3 > bytesMax && Buffer.byteLength(content) > bytesMax
 }
 
 /** A row as it was checked, in the columns of a source, so that it can be mended and imported. */

@@ -90,9 +90,14 @@ const normaliseOfKind: Readonly<Record<FieldKind, Normalise>> = {
   text_list: normaliseTextList,
 }
 
-/** The function that checks and normalises values of this field. */
-export function normaliserOf(field: Field): Normalise {
-  const normalise = normaliseOfKind[field.kind]
+/**
+ * The function that checks and normalises values of this field.
+ *
+ * @param bytesMax bounds a text in bytes; as any text unless given.
+ */
+export function normaliserOf(field: Field, bytesMax?: number): Normalise {
+  const normalise: Normalise =
+    bytesMax === undefined ? normaliseOfKind[field.kind] : (value) => normaliseText(value, bytesMax)
   if (!field.required) return (value) => normalise(value)
   return (value) => normalise(value) ?? new Refusal('is required')
 }

@@ -1,6 +1,11 @@
 // What changed between two extracts, as records of the resource that tells of changes.
 
-import type { ChangeFields, HistoryTrait, Resource } from '../resources/resource.ts'
+import {
+  type ChangeFields,
+  type HistoryTrait,
+  metaTypeBytesMax,
+  type Resource,
+} from '../resources/resource.ts'
 import type { Difference, Recording, Standing } from '../store/importing.ts'
 import { OperatorError } from '../operator-error.ts'
 import { attributeText, byCodePoint, presenceAttr } from './attribute-text.ts'
@@ -49,10 +54,20 @@ function changeRow(fields: ChangeFields, difference: Difference, change: Change)
     [fields.jurisdiction]: difference.companyJurisdiction,
     [fields.identifier]: difference.companyIdentifier,
     [fields.date]: difference.asOf,
-    [fields.attr]: change.attr,
+    [fields.attr]: cutShort(change.attr),
     [fields.before]: change.before,
     [fields.after]: change.after,
   }
+}
+
+/** A name as a type of a record may be: an earlier version has stored longer ones. */
+function cutShort(attr: string): string {
+  if (Buffer.byteLength(attr) <= metaTypeBytesMax) return attr
+  // Without the part of a character that is left at the end.
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(
+    Buffer.from(attr).subarray(0, metaTypeBytesMax),
+    { stream: true },
+  )
 }
 
 /** Whether the company came back or went, then each attribute that differs, by name. */

@@ -42,6 +42,13 @@ export interface HistoryTrait<Name extends string = string> {
   readonly sameBy: Name
 }
 
+/** The most types that `meta` counts in one company (contract 3.7). */
+export const metaTypesMax = 1_000
+/** The most that one of them may hold, in bytes of UTF-8. */
+export const metaTypeBytesMax = 256
+/** The most that a record may hold as JSON, in bytes of UTF-8 (contract 3.10). */
+export const recordBytesMax = 1_048_576
+
 /** The columns by which a source's row names the company that a record belongs to. */
 export const companyColumns = ['company_id', 'company_jurisdiction', 'company_identifier'] as const
 
@@ -105,7 +112,14 @@ export function recordSchema(resource: Resource): JsonSchema {
   return {
     type: 'object',
     description: resource.description,
-    properties: Object.fromEntries(entries.map(([name, field]) => [name, fieldSchema(field)])),
+    properties: Object.fromEntries(
+      entries.map(([name, field]) => [
+        name,
+        name === resource.metaOf
+          ? { ...fieldSchema(field), maxLength: metaTypeBytesMax }
+          : fieldSchema(field),
+      ]),
+    ),
     required: entries.map(([name]) => name),
     additionalProperties: false,
     examples: [exampleRecord(resource)],

@@ -12,6 +12,8 @@ export interface LoadTarget {
   readonly columns: { readonly companyId: string; readonly companyIdentifier: string }
   /** The field of which contradictory rows are told; null for `id` or `key`, as the row has it. */
   readonly contradictionField: string | null
+  /** The field whose values `meta` counts (contract 3.7); undefined where there is no `meta`. */
+  readonly metaOf: string | undefined
   /** Whether rows may say of which day they are (`asOf`). */
   readonly hasRowDays: boolean
   /** Whether a company that a row names by its id alone is made where it is not known. */

@@ -9,6 +9,8 @@ export interface Head {
   readonly total: number
   /** The version in which the listing last changed: the number of that import. */
   readonly version: number
+  /** What that import drew: names this state of the listing in any history (`lineage.ts`). */
+  readonly lineage: string
   /** When that import was committed, in milliseconds since 1970. */
   readonly changedAt: number
   /** The registry's version that this was read from: the number of its last import. */
@@ -21,6 +23,11 @@ export interface Page extends Head {
   readonly recordsBetween: (head: string, tail: string) => Buffer
   /** The JSON text of `meta`, for a resource that has one. */
   readonly meta: string | undefined
+  /**
+   * Where the page would be larger than `pageBytesMax` and was not put together: the greatest
+   * limit with which any page of the listing fits, 0 where none does. Else undefined.
+   */
+  readonly greatestLimit: number | undefined
 }
 
 /** The last import of a source. */
@@ -34,11 +41,14 @@ export interface LastImport {
 
 /** What the serving process may do with a store: nothing here writes (invariant 3). */
 export interface StoreReader {
-  /** Made at random with the store; tells two stores with equal version numbers apart. */
+  /** Made at random with the store, and kept by its copies. */
   readonly storeId: string
   /** The head of a listing; undefined where the registry does not know the company. */
   readHead(resource: Resource, companyId: number): Awaitable<Head | undefined>
-  /** `limit` records after the first `offset` ones, in the listing's order, with the head. */
+  /**
+   * `limit` records after the first `offset` ones, in the listing's order, with the head; undefined
+   * where the registry does not know the company.
+   */
   readPage(
     resource: Resource,
     companyId: number,

@@ -158,7 +158,7 @@ test('E3 50 clients ask for 200 pages each and never read', { skip: noProc }, as
 
 test('E3 an answer is made when the one before it is out, not while it waits', async (t) => {
   // More than the system takes for a client that does not read.
-  const long = makeRecords(rights, 1_000).map((record) => ({ ...record, name: 'x'.repeat(30_000) }))
+  const long = makeRecords(rights, 1_000).map((record) => ({ ...record, name: 'x'.repeat(15_000) }))
   const { port, request, pagesRead } = await listen(t, { unansweredMax: 3 }, long)
   const socket = connect(port, '127.0.0.1').pause()
   socket.on('error', () => undefined)
@@ -173,7 +173,7 @@ test('E3 an answer is made when the one before it is out, not while it waits', a
 
 test('E3 a client that does not read its answer is cut off after the standstill', async (t) => {
   assert.equal(wireLimits.standstillMs, 15_000)
-  const long = makeRecords(rights, 1_000).map((record) => ({ ...record, name: 'x'.repeat(20_000) }))
+  const long = makeRecords(rights, 1_000).map((record) => ({ ...record, name: 'x'.repeat(15_000) }))
   const { port, request, open } = await listen(t, { standstillMs: 300 }, long)
   const socket = connect(port, '127.0.0.1').pause()
   socket.on('error', () => undefined)

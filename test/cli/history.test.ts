@@ -292,6 +292,8 @@ if (isFile)
     alter table store drop column past_from;
     alter table imports drop column as_of;
     alter table imports drop column recorded;
+    alter table imports drop column lineage;
+    alter table heads drop column largest;
     alter table company_attributes drop column as_of;
     alter table company_attributes drop column is_present;
     drop table rights_past; drop table employees_past; drop table jobs_past;
@@ -304,7 +306,7 @@ if (isFile)
     assert.equal(refused.code, 1)
     assert.match(
       refused.err,
-      /older Dossier \(format 1, this one reads 2\); any command that writes/,
+      /older Dossier \(format 1, this one reads 3\); any command that writes/,
     )
     assert.equal((await runDossier(folder, ['keys', 'list', '--db', path])).code, 0)
     assert.equal((await runDossier(folder, ['verify', '--db', path])).code, 0)

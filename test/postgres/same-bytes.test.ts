@@ -25,10 +25,10 @@ const data = resolve(import.meta.dirname, '../../../shared/data')
 const skip = existsSync(data) ? false : 'the real data (../shared/data) is not beside this checkout'
 const mappings = resolve(import.meta.dirname, '../../mappings')
 
-/** What chance and the clock give differently: the store's id, and when imports were committed. */
+/** What chance and the clock give differently: lineages, and when imports were committed. */
 const settle = `
-  update store set id = 'same';
-  update imports set committed_at = 1700000000000 + version * 1000`
+  update imports set lineage = 'same' || version,
+    committed_at = 1700000000000 + version * 1000`
 
 async function settleStores(path: string): Promise<void> {
   const file = new DatabaseSync(path)

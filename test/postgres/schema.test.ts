@@ -117,7 +117,8 @@ for (const resource of resources) {
         // What the planner sees of a registry: many companies, one of them with very much.
         await client.query(`
           insert into companies select n, null, null, 1 from generate_series(1, 20000) n;
-          insert into imports values (1, 'x', 1, false, 0, 0, '', 0, 0, 0, 0, 0, 0, 0);
+          insert into imports
+            values (1, 'x', 1, false, 0, 0, '', 0, 0, 0, 0, 0, 0, 0, null, '{}', 'x');
           insert into heads select n, '${resource.name}', 1, 1, '[]'
             from generate_series(1, 20000) n;
           insert into ${resource.name}
@@ -168,7 +169,7 @@ test('migrate: makes everything once, two at a time take turns, and then has not
   const runs = await Promise.all([migrate(), migrate()])
   for (const { code, err } of runs) assert.equal(code, 0, err)
   const steps = runs.map(({ out }) => out).join('')
-  assert.equal(steps.match(/took step 1 of 1/g)?.length, 1, steps)
+  assert.equal(steps.match(/took step 2 of 2/g)?.length, 1, steps)
   assert.match((await migrate()).out, /^postgres:.* is up to date\.\n$/)
   const distributed = await migrate('--distributed')
   assert.equal(distributed.code, 1)
@@ -194,7 +195,7 @@ test('tables of another version: an older one is upgraded, a newer one is left a
   for (const args of [['serve'], ['migrate'], ['import', 'jobs', '-']]) {
     const { code, err } = await runDossier(folder, [...args, '--db', url], { input })
     assert.equal(code, 1)
-    assert.match(err, /newer Dossier \(step 99, this one knows 1\); run that one\n$/)
+    assert.match(err, /newer Dossier \(step 99, this one knows 2\); run that one\n$/)
   }
 })
 

@@ -12,8 +12,8 @@ import {
 import { entityTag } from '../../src/http/page.ts'
 import { resources } from '../../src/resources/index.ts'
 
-const head = { total: 1, version: 7, changedAt: 0, dataVersion: 9 }
-const tagOf = (request: ListingRequest) => entityTag('store', head, canonicalForm(request))
+const head = { total: 1, version: 7, lineage: '3f9a1c0b7d2e', changedAt: 0, dataVersion: 9 }
+const tagOf = (request: ListingRequest) => entityTag(head, canonicalForm(request))
 
 /** Few values of each, so that two requests are often alike in all but one. */
 const request: fc.Arbitrary<ListingRequest> = fc.record(

@@ -3,6 +3,7 @@
 import { STATUS_CODES } from 'node:http'
 import { rateSecondsMax } from '../../rate.ts'
 import type { JsonSchema } from '../../resources/field.ts'
+import { metaTypeBytesMax } from '../../resources/resource.ts'
 import { type FailureDescription, failures } from '../errors.ts'
 import { parameters } from '../listing-request.ts'
 
@@ -68,7 +69,7 @@ export const parameterComponents: Components = {
   'If-None-Match': requestHeader(
     'If-None-Match',
     'The `ETag` of an earlier answer: 304 while nothing has changed',
-    'W/"5f2e-12-q83vEjRWeJA0"',
+    'W/"3f9a1c0b7d2e-q83vEjRWeJA0"',
   ),
   'X-Request-Id': requestHeader(
     'X-Request-Id',
@@ -88,7 +89,7 @@ export const headerComponents: Components = {
     'The `first`, `prev`, `next` and `last` page (RFC 8288)',
     '</api/v1/companies/1/rights?page=2&limit=100>; rel="next"',
   ),
-  ETag: responseHeader('Changes when this listing changes', 'W/"5f2e-12-q83vEjRWeJA0"'),
+  ETag: responseHeader('Changes when this listing changes', 'W/"3f9a1c0b7d2e-q83vEjRWeJA0"'),
   'Cache-Control': responseHeader('Keep it, but ask before using it', 'private, no-cache'),
   Vary: responseHeader('What else the answer depends on', 'Accept-Encoding'),
   'Data-Version': {
@@ -128,7 +129,7 @@ export const sharedSchemas: Components = {
     properties: {
       type: {
         type: 'string',
-        maxLength: 65_536,
+        maxLength: metaTypeBytesMax,
         description: 'Kind of change',
         examples: ['address'],
       },

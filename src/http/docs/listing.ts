@@ -1,7 +1,12 @@
 // What the OpenAPI document says of a listing: derived from its resource's declaration.
 
 import type { JsonSchema } from '../../resources/field.ts'
-import { exampleRecord, recordSchema, type Resource } from '../../resources/resource.ts'
+import {
+  exampleRecord,
+  metaTypesMax,
+  recordSchema,
+  type Resource,
+} from '../../resources/resource.ts'
 import type { Operation } from '../endpoints/endpoint.ts'
 import { failureStatuses } from '../errors.ts'
 import { parameters } from '../listing-request.ts'
@@ -52,7 +57,7 @@ function pageSchema(resource: Resource): JsonSchema {
     },
     ...(resource.metaOf === undefined
       ? {}
-      : { meta: { type: 'array', maxItems: 1_000_000, items: schemaRef('Meta') } }),
+      : { meta: { type: 'array', maxItems: metaTypesMax, items: schemaRef('Meta') } }),
     total: { ...countSchema, description: 'Records of this kind that the company has' },
     pagination_total: { ...countSchema, description: 'Records that the request pages over' },
     pagination_offset: {

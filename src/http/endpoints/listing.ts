@@ -5,7 +5,7 @@ import type { Resource } from '../../resources/resource.ts'
 import type { Awaitable } from '../../store/awaitable.ts'
 import type { Head } from '../../store/reading.ts'
 import { describeListing } from '../docs/listing.ts'
-import { unavailable, unknownCompany } from '../errors.ts'
+import { pageTooLarge, unavailable, unknownCompany } from '../errors.ts'
 import { canonicalForm, listingPath, pageOffset, readListingRequest } from '../listing-request.ts'
 import { entityTag, makePage, matchesTag, type ReadyPage } from '../page.ts'
 import { chooseCoding, varyByCoding } from '../wire/coding.ts'
@@ -38,8 +38,8 @@ async function answer(
   if (cached !== undefined || condition !== undefined) {
     const head = await fromStore(() => store.readHead(resource, companyId))
     if (head === undefined) throw unknownCompany(companyId)
-    const isCurrent = cached?.version === head.version
-    const tag = isCurrent ? cached.tag : entityTag(store.storeId, head, form)
+    const isCurrent = cached?.lineage === head.lineage
+    const tag = isCurrent ? cached.tag : entityTag(head, form)
     if (matchesTag(condition, tag)) {
       setValidators(reply, head, tag, new Date(head.changedAt).toUTCString())
       return reply.code(304).send()
@@ -58,7 +58,8 @@ async function answer(
   const offset = Math.min(Number(pageOffset(asked)), Number.MAX_SAFE_INTEGER - asked.limit)
   const page = await fromStore(() => store.readPage(resource, companyId, offset, asked.limit))
   if (page === undefined) throw unknownCompany(companyId)
-  const ready = await makePage(asked, page, entityTag(store.storeId, page, form), coding)
+  if (page.greatestLimit !== undefined) throw pageTooLarge(asked.limit, page.greatestLimit)
+  const ready = await makePage(asked, page, entityTag(page, form), coding)
   pages.set(cacheKey, ready)
   return sendPage(reply, page, ready)
 }

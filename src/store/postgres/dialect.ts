@@ -18,6 +18,7 @@ export const dialect: Dialect = {
   withoutFirst: (text) => `right(${text}, -1)`,
   anyValueOf: (value) => `to_jsonb(${value})`,
   jsonMember: (json, name) => `(${json}::json -> '${name}')::text collate "C"`,
+  jsonLength: (json) => `json_array_length(${json}::json)`,
   jsonString: (json) => `(${json}::json #>> '{}') collate "C"`,
   jsonElements: (json, alias) =>
     `json_array_elements(${json}::json) with ordinality ${alias} (value, key)`,

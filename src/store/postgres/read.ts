@@ -3,6 +3,14 @@
 import type { Pool } from 'pg'
 import type { Resource } from '../../resources/resource.ts'
 import type { LastImport, Page, StoreReader } from '../reading.ts'
+import {
+  boundedMeta,
+  boundedRecords,
+  greatestLimit,
+  isLeftOut,
+  pageFits,
+  sizesColumns,
+} from '../page-size.ts'
 import type { Row } from '../sql/database.ts'
 import { headColumns, headOf, type HeadRow, headTables, lastImportsSql } from '../sql/listing.ts'
 import { keyColumns, keyRecord } from '../sql/stored-keys.ts'
@@ -17,19 +25,23 @@ export function headSql({ name }: Resource): string {
 /**
  * Records and head in one statement, so from one snapshot (ARCHITECTURE.md, idea 4): `$1` is the
  * company, `$2` the offset, `$3` the limit. The index gives the records in the order in which they
- * are joined, so nothing is sorted.
+ * are joined, so nothing is sorted. Records that do not fit into a page are not read
+ * (`page-size.ts`).
  */
 export function pageSql({ name, order, metaOf }: Resource): string {
   // A listing that is served backwards: its first record has the highest position.
   const isBackwards = order.direction === 'descending'
   const first = isBackwards ? 'coalesce(h.total, 0) - $2::bigint - $3::bigint' : '$2::bigint'
-  return `
-    select ${headColumns}, ${metaOf === undefined ? 'null' : 'h.meta'}, (
-      select string_agg(r.record, ',' order by r.position ${isBackwards ? 'desc' : 'asc'})
-      from ${name} r
+  const range = `${name} r
       where r.company_id = $1
-        and r.position >= ${first} and r.position < ${first} + $3::bigint
-    ) ${headTables(name, '$1')}`
+        and r.position >= ${first} and r.position < ${first} + $3::bigint`
+  const records = `(
+      select string_agg(r.record, ',' order by r.position ${isBackwards ? 'desc' : 'asc'})
+      from ${range}
+    )`
+  return `
+    select ${headColumns}, ${metaOf === undefined ? 'null' : boundedMeta},
+      ${boundedRecords(pageFits('$3::bigint', range), records, "''")} ${headTables(name, '$1')}`
 }
 
 /** `$1` is a key's hash. */
@@ -50,6 +62,10 @@ export function createReader(
         gate: createGate(resource.name, gateBoundsOf(bounds)),
         head: { name: `head ${resource.name}`, text: headSql(resource) },
         page: { name: `page ${resource.name}`, text: pageSql(resource) },
+        sizes: {
+          name: `sizes ${resource.name}`,
+          text: `select ${sizesColumns} ${headTables(resource.name, '$1')}`,
+        },
       },
     ]),
   )
@@ -75,13 +91,8 @@ export function createReader(
       const known = statements.get(resource)
       const read = () => row<PageRow>(known?.page, [company, offset, limit])
       const found = await (known === undefined ? read() : known.gate.run(read))
-      if (found === undefined) return undefined
-      const [total, version, changedAt, dataVersion, meta, records] = found
-      return {
-        ...headOf([total, version, changedAt, dataVersion]),
-        meta: meta ?? undefined,
-        recordsBetween: (head, tail) => Buffer.from(head + (records ?? '') + tail),
-      } satisfies Page
+      if (found === undefined || !isLeftOut(found[6])) return found && pageOf(found, undefined)
+      return pageOf(found, greatestLimit(await row(known?.sizes, [company]), limit))
     },
     async findKey(hash) {
       const { rows } = await pool.query<Row>({ ...findKey, values: [hash] })
@@ -102,4 +113,15 @@ function gateBoundsOf(bounds: ServingBounds) {
   const { pool, waitMs } = bounds
   const most = Math.max(1, pool - Math.max(1, Math.floor(pool / 4)))
   return { most, waitMs, restMs: lockMsOf(bounds) }
+}
+
+/** @param limit is that which fits, where the page was left out. */
+function pageOf(row: PageRow, limit: number | undefined): Page {
+  const [total, version, changedAt, dataVersion, lineage, meta, records] = row
+  return {
+    ...headOf([total, version, changedAt, dataVersion, lineage]),
+    meta: meta ?? undefined,
+    recordsBetween: (head, tail) => Buffer.from(head + (records ?? '') + tail),
+    greatestLimit: limit,
+  }
 }

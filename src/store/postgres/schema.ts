@@ -117,6 +117,36 @@ export const steps: readonly string[] = [
     from companies c
     left join company_attributes a on a.company_id = c.id and a.is_present
     left join sources s on s.id = a.source_id;`,
+
+  `-- lineage: drawn at random, names an import among all histories (../lineage.ts). One by one,
+  -- since Citus takes no function that is volatile in an update.
+  alter table imports add column lineage ${text};
+  do $do$
+  declare one integer;
+  begin
+    for one in select version from imports loop
+      execute format('update imports set lineage = %L where version = %s',
+        left(replace(gen_random_uuid()::text, '-', ''), 12), one);
+    end loop;
+  end $do$;
+  alter table imports alter column lineage set not null;
+
+  -- largest: the bytes of the largest record that a listing has, or has had, where those are more
+  -- than ../page-size.ts says. The records are read before the table is locked.
+  create temp table large_listings (resource ${text}, company_id bigint, bytes integer)
+    on commit drop;
+  do $do$
+  declare one text;
+  begin
+    for one in select distinct resource from heads loop
+      execute format('insert into large_listings
+        select %L, company_id, max(octet_length(record))
+        from %I where octet_length(record) > 8192 group by company_id', one, one);
+    end loop;
+  end $do$;
+  alter table heads add column largest integer;
+  update heads h set largest = l.bytes from large_listings l
+    where h.company_id = l.company_id and h.resource = l.resource;`,
 ]
 
 /**

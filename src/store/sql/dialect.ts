@@ -30,6 +30,8 @@ export interface Dialect {
   anyValueOf(value: string): string
   /** A member of a JSON object, as JSON text. */
   jsonMember(json: string, name: string): string
+  /** How many elements a JSON array has; null for null. */
+  jsonLength(json: string): string
   /** What a JSON string says. */
   jsonString(json: string): string
   /** The elements of a JSON array as rows `alias`: `key`, which ascends, and `value`. */

@@ -10,10 +10,12 @@ import type {
   ImportSession,
   MergeCounts,
   Place,
+  Recording,
   RefusedRow,
   StagedProblem,
   StagedRow,
 } from '../importing.ts'
+import { drawLineage } from '../lineage.ts'
 import type { Turn } from '../turn.ts'
 import { assignedIdEnd, assignedIdMin, noteIds, type StagedIds } from './assigned-ids.ts'
 import { type Database, readValue, type Row, type Values } from './database.ts'
@@ -22,6 +24,7 @@ import { appendRecords } from './merge-records.ts'
 import * as companies from './named-companies.ts'
 import { refuseOlder } from './order-of-extracts.ts'
 import { stageDifferences } from './recording.ts'
+import { settleChanges } from './types-limit.ts'
 
 /** The way of an import's rows into the table `stage`, in their order. */
 export interface Stage {
@@ -155,49 +158,71 @@ async function mergeStaged(
     companies.refuseUnplaced(dialect),
   ])
   await run([...steps.refuse, ...merge.refuseContradictions(dialect)])
+  const refusedFirst = await count(db, 'refused')
+  if (refusedFirst > 0) await run(merge.dropRefused(dialect))
+  const taken = (await count(db, 'placed where digest is not null')) + refusedFirst
+  await run(merge.dropRepetitions(dialect))
+
+  const recorded = await findAndRecord(db, plan, values, steps)
   const refused = await reportRefused(db, onProblem)
   if (refused > 0) {
-    await run(merge.dropRefused(dialect))
     companiesCreated -= await countCompanies(db, dialect.companies.dropOrphans, values)
   }
-  const rows = await count(db, 'placed where digest is not null')
-  await run([merge.dropRepetitions])
-  await run(steps.findChanges)
   const changes = await countChanges(db)
+  await run(steps.apply(await isFirst(db, plan.target.tables)))
+  await appendRecorded(db, recorded, values)
   return {
     ...changes,
-    unchanged: rows - changes.inserted - changes.updated,
+    unchanged: taken - refused - changes.inserted - changes.updated,
     refused,
     companiesCreated,
-    recorded: await applyAndRecord(db, plan, values, steps),
+    recorded: recorded.rows,
   }
 }
 
-/** Applies what was found, and gives how many records tell of it. */
-async function applyAndRecord(
+/** The records that tell of the changes, in the stage after row `after`. */
+interface Recorded {
+  readonly recording: Recording | undefined
+  readonly recordingSource: number | null
+  readonly after: number
+  readonly rows: number
+}
+
+/** Finds the changes, and stages what is recorded of them. */
+async function findAndRecord(
   db: ImportConnection,
-  { target, ...plan }: ImportPlan,
+  plan: ImportPlan,
   values: Values,
   steps: merge.MergeSteps,
-): Promise<number> {
-  const applyChanges = async () =>
-    runSteps(db, steps.apply(await isFirst(db, target.tables)), values)
+): Promise<Recorded> {
+  const { target } = plan
   const recording = values['asOf'] === null ? undefined : plan.recording
-  if (recording === undefined) {
-    await applyChanges()
-    return 0
-  }
   const after = Number(await readValue(db, 'select coalesce(max(seq), 0) from stage'))
-  const recordingSource = await sourceId(db, recording.source)
+  const recordingSource = recording === undefined ? null : await sourceId(db, recording.source)
   const own = { ...values, recordingSource }
-  const recorded = await stageDifferences(db, target, recording, own)
-  await applyChanges()
-  if (recorded > 0) {
-    const { resource } = recording
-    const steps = appendRecords(db.dialect, resource, await isFirst(db, [resource.name]))
-    await runSteps(db, steps, { ...own, source: recordingSource, stagedId: 0, after })
-  }
-  return recorded
+  const rows = await settleChanges(
+    db,
+    { target, recording, after },
+    {
+      findChanges: () => runSteps(db, steps.findChanges, values),
+      record: async () =>
+        recording === undefined ? 0 : stageDifferences(db, target, recording, own),
+      refuseBeyond: () => runSteps(db, merge.refuseBeyond(db.dialect), values),
+    },
+  )
+  return { recording, recordingSource, after, rows }
+}
+
+async function appendRecorded(
+  db: ImportConnection,
+  { recording, recordingSource, after, rows }: Recorded,
+  values: Values,
+): Promise<void> {
+  if (recording === undefined || rows === 0) return
+  const { resource } = recording
+  const steps = appendRecords(db.dialect, resource, await isFirst(db, [resource.name]))
+  const own = { source: recordingSource, recordingSource, stagedId: 0, after }
+  await runSteps(db, steps, { ...values, ...own })
 }
 
 async function isFirst(db: Database, [table]: readonly string[]): Promise<boolean> {
@@ -311,7 +336,7 @@ async function logImport(
   await db.run(
     `insert into imports values (
        $version, $target, $source, $isSnapshot, $startedAt, $committedAt, $files, $read, $inserted,
-       $updated, $unchanged, $refused, $removed, $companiesCreated, $asOf, $recorded
+       $updated, $unchanged, $refused, $removed, $companiesCreated, $asOf, $recorded, $lineage
      )`,
     {
       ...own,
@@ -319,6 +344,7 @@ async function logImport(
       target: target.name,
       startedAt,
       committedAt: Date.now(),
+      lineage: drawLineage(),
       files: JSON.stringify(files),
       recorded: JSON.stringify(recording ? { [recording.resource.name]: recorded } : {}),
     },

@@ -5,7 +5,7 @@ import type { Head } from '../reading.ts'
 // What a listing without records would have: the company's own version, and no meta.
 export const headColumns = `
   coalesce(h.total, 0), coalesce(h.version, c.version), i.committed_at,
-  (select max(version) from imports)`
+  (select max(version) from imports), i.lineage`
 
 /** @param company the parameter that is the company's id. */
 export const headTables = (name: string, company: string) => `
@@ -15,10 +15,16 @@ export const headTables = (name: string, company: string) => `
   where c.id = ${company}`
 
 /** The columns of a head, in their order. */
-export type HeadRow = [total: number, version: number, changedAt: number, dataVersion: number]
+export type HeadRow = [
+  total: number,
+  version: number,
+  changedAt: number,
+  dataVersion: number,
+  lineage: string,
+]
 
-export function headOf([total, version, changedAt, dataVersion]: HeadRow): Head {
-  return { total, version, changedAt, dataVersion }
+export function headOf([total, version, changedAt, dataVersion, lineage]: HeadRow): Head {
+  return { total, version, lineage, changedAt, dataVersion }
 }
 
 /** The last import of each source. */

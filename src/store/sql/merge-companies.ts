@@ -9,6 +9,7 @@ import { placedCompany, placing } from './named-companies.ts'
 export const companiesTarget: LoadTarget = {
   name: 'companies',
   columns: { companyId: 'id', companyIdentifier: 'identifier' },
+  metaOf: undefined,
   contradictionField: 'identifier',
   hasRowDays: true,
   isMadeById: false,

@@ -8,6 +8,7 @@
 import { companyColumns, type Resource } from '../../resources/resource.ts'
 import type { Differences, LoadTarget } from '../load-target.ts'
 import type { Dialect } from './dialect.ts'
+import { largeRecordBytes } from '../page-size.ts'
 import { gone, type MergeSteps } from './merge.ts'
 import { placedCompany, placing } from './named-companies.ts'
 import { countTypes, sumTypes } from './type-counts.ts'
@@ -20,6 +21,7 @@ export function recordsTarget(resource: Resource): LoadTarget {
     name,
     columns: { companyId, companyIdentifier },
     contradictionField: null,
+    metaOf: resource.metaOf,
     hasRowDays: false,
     isMadeById: true,
     tables: [name, `${name}_ids`, 'heads'],
@@ -39,9 +41,14 @@ function mergeRecords(d: Dialect, resource: Resource): MergeSteps {
       findCarriedChanges(d, name),
       findRemovals(d, name),
       ...d.filled('removal'),
+      ...typeCounts(d, resource),
     ],
     apply: (isFirst) => applySteps(d, resource, isFirst),
   }
+}
+
+function typeCounts(d: Dialect, { name, metaOf }: Resource): readonly string[] {
+  return metaOf === undefined ? [] : countTypes(d, name, metaOf)
 }
 
 /** A record's text: its id, which may be the store's own, before the rest. */
@@ -128,10 +135,10 @@ function applySteps(d: Dialect, resource: Resource, isFirst: boolean): readonly 
   return [
     ...before,
     keepPast(name),
-    ...(metaOf === undefined ? [] : countTypes(d, name, metaOf)),
     `create temp table touched as
       select company_id from change union select company_id from removal`,
     ...d.filled('touched'),
+    ...findLarge(d),
     updateInPlace(d, name),
     settleMoves(name),
     dropUpdated(name),
@@ -144,7 +151,7 @@ function applySteps(d: Dialect, resource: Resource, isFirst: boolean): readonly 
     d.deleteCutOff(name),
     append(d, name),
     ...(metaOf === undefined ? [] : sumTypes(d, name)),
-    writeHeads(name, metaOf),
+    writeHeads(d, name, metaOf),
     ...after,
   ]
 }
@@ -235,26 +242,45 @@ const append = (d: Dialect, name: string) => `
     ) n
     join edit e on e.company_id = n.company_id`
 
-const writeHeads = (name: string, metaOf: string | undefined) => `
-  insert into heads (company_id, resource, total, version, meta)
+/** What a record's id adds to its content: `"id":`, a number and a comma. */
+const idBytesMax = 22
+
+/** The largest of each listing's records that come, where it is large (`page-size.ts`). */
+const findLarge = (d: Dialect): readonly string[] => [
+  `create temp table large as
+    select c.company_id, max(octet_length(${recordText(d)})) as bytes
+    from change c join stage s on s.seq = c.seq
+    where octet_length(s.content) > ${largeRecordBytes - idBytesMax}
+    group by c.company_id`,
+  ...d.filled('large'),
+]
+
+const writeHeads = ({ greatest }: Dialect, name: string, metaOf: string | undefined) => `
+  insert into heads (company_id, resource, total, version, meta, largest)
     select t.company_id, '${name}',
       coalesce((
         select r.position + 1 from ${name} r where r.company_id = t.company_id
         order by r.position desc limit 1
       ), 0),
-      $version, ${metaOf === undefined ? 'null' : "coalesce(m.meta, '[]')"}
+      $version, ${metaOf === undefined ? 'null' : "coalesce(m.meta, '[]')"}, l.bytes
     from touched t
     ${metaOf === undefined ? '' : 'left join new_meta m on m.company_id = t.company_id'}
+    left join large l on l.company_id = t.company_id
     where true order by t.company_id
     on conflict (company_id, resource) do update
-      set total = excluded.total, version = excluded.version, meta = excluded.meta`
+      set total = excluded.total, version = excluded.version, meta = excluded.meta,
+        largest = ${greatest}(
+          coalesce(heads.largest, excluded.largest), coalesce(excluded.largest, heads.largest)
+        )`
 
 /**
  * The statements that append records which the store has made itself, in `stage` after `$after`:
  * they are new, so that nothing has to be looked for.
  */
 export function appendRecords(d: Dialect, resource: Resource, isFirst: boolean): readonly string[] {
-  const used = ['change', 'removal', 'touched', 'edit', 'pending', 'type_change', 'new_meta']
+  const used = [
+    ...['change', 'removal', 'touched', 'large', 'edit', 'pending', 'type_change', 'new_meta'],
+  ]
   return [
     ...used.map((name) => `drop table if exists ${d.temporary}.${name}`),
     `create temp table change as
@@ -263,6 +289,7 @@ export function appendRecords(d: Dialect, resource: Resource, isFirst: boolean):
       from stage where seq > $after`,
     ...d.filled('change'),
     'create temp table removal (company_id bigint, position integer)',
+    ...typeCounts(d, resource),
     ...applySteps(d, resource, isFirst),
   ]
 }

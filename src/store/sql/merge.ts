@@ -75,14 +75,32 @@ export const dropRefused = (d: Dialect): readonly string[] => [
 ]
 
 /** Rows that say the same of the same listing stand for one. */
-export const dropRepetitions = `
-  delete from placed where seq in (
-    select p.seq
+export const dropRepetitions = (d: Dialect): readonly string[] => [
+  `create temp table repetition as
+    select p.seq, p.id
     from (
       select q.id, q.company_id, min(q.seq) as seq from repeated r join placed q on q.id = r.id
       where q.digest is not null
       group by q.id, q.company_id having count(*) > 1
     ) kept
     join placed p on p.id = kept.id and p.company_id = kept.company_id and p.digest is not null
-      and p.seq > kept.seq
-  )`
+      and p.seq > kept.seq`,
+  ...d.filled('repetition'),
+  'delete from placed where seq in (select seq from repetition)',
+]
+
+/** Refuses the records in `beyond` (types-limit.ts), with all rows that bring them. */
+export const refuseBeyond = (d: Dialect): readonly string[] => [
+  ...d.filled('beyond'),
+  `insert into refused
+    select p.seq, b.field, ${d.anyValueOf('b.value')}, b.reason
+    from beyond b
+    join (
+      select seq, id from placed where digest is not null
+      union all
+      select seq, id from repetition
+    ) p on p.id = b.id
+    where true
+    on conflict do nothing`,
+  ...dropRefused(d),
+]

@@ -2,8 +2,9 @@
 // those of every store; a database brings what is said differently there.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Resource } from '../../resources/resource.ts'
+import { metaTypesMax, type Resource } from '../../resources/resource.ts'
 import type { StoredChecks, Verification } from '../inspecting.ts'
+import { largestRecords } from '../page-size.ts'
 import { type Database, readValue, type Row, type Value } from './database.ts'
 import { countedMeta } from './type-counts.ts'
 
@@ -45,7 +46,7 @@ export async function verifyStore(
     onStep('the file')
     for await (const sentence of db.damage()) faults.add('file', `file: ${sentence}`)
     onStep('companies')
-    await applyRules(db, { ...companyRules, ...db.rules }, faults)
+    await applyRules(db, { ...importRules, ...companyRules, ...db.rules }, faults)
     Object.assign(counts, await verifyAttributes(db, checks, faults, onStep))
     for (const resource of resources) {
       onStep(resource.name)
@@ -154,6 +155,14 @@ async function verifyRecords(
 
 const isUnknownVersion = (column: string) => `${column} not in (select version from imports)`
 
+const importRules: Readonly<Record<string, Rule>> = {
+  lineages: {
+    sql: `select version from imports
+      where lineage in (select lineage from imports group by lineage having count(*) > 1)`,
+    tell: (row) => `import ${text(row['version'])}: its lineage is that of another import`,
+  },
+}
+
 const companyRules: Readonly<Record<string, Rule>> = {
   'company attributes': {
     sql: `select company_id from company_attributes
@@ -196,6 +205,12 @@ function listingRules(db: VerifiedDatabase, resource: Resource): Readonly<Record
         `${company(row)}: the head says that version ${text(row['version'])} changed it last, ` +
         `its records that ${text(row['newest'])} did`,
     },
+    [`${name} sizes`]: {
+      sql: sizeFaults(name),
+      tell: (row) =>
+        `${company(row)}: the largest record has ${text(row['bytes'])} bytes, the head says ` +
+        text(row['largest']),
+    },
     [`${name} rows`]: {
       sql: rowFaults(name),
       tell: (row) =>
@@ -212,6 +227,14 @@ function listingRules(db: VerifiedDatabase, resource: Resource): Readonly<Record
           [`${name} meta`]: {
             sql: metaFaults(name, countedMeta(db.dialect, name, metaOf)),
             tell: (row) => `${company(row)}: meta does not count what is there`,
+          },
+          [`${name} types`]: {
+            sql: `select company_id, types from (
+                select h.company_id, ${db.dialect.jsonLength('h.meta')} as types
+                from heads h where h.resource = '${name}'
+              ) counted where types > ${metaTypesMax}`,
+            tell: (row) =>
+              `${company(row)}: ${text(row['types'])} types, more than ${metaTypesMax}`,
           },
         }),
   }
@@ -251,6 +274,12 @@ const headVersionFaults = (name: string) => `
     h.version < l.newest
     or h.version > coalesce(l.newest, 0) and h.version > (select past_from from store)
   )`
+
+const sizeFaults = (name: string) => `
+  select h.company_id, l.bytes, h.largest
+  from (${largestRecords(name)}) l
+  join heads h on h.company_id = l.company_id and h.resource = '${name}'
+  where coalesce(h.largest, 0) < l.bytes`
 
 const rowFaults = (name: string) => `
   select company_id from ${name}

@@ -18,6 +18,7 @@ export const dialect: Dialect = {
   withoutFirst: (text) => `substr(${text}, 2)`,
   anyValueOf: (value) => value,
   jsonMember: (json, name) => `${json} -> '${name}'`,
+  jsonLength: (json) => `json_array_length(${json})`,
   jsonString: (json) => `${json} ->> '$'`,
   jsonElements: (json, alias) => `json_each(${json}) ${alias}`,
   filled: (table, searchedBy) =>

@@ -14,6 +14,7 @@ import {
   filePragma,
   schemaVersion,
   upgradeRegistry,
+  upgradeResource,
 } from './schema.ts'
 import { enterWal } from './wal.ts'
 
@@ -196,9 +197,12 @@ function createSchema(db: DatabaseSync, resources: readonly Resource[]): void {
   db.exec('begin immediate')
   try {
     // Another process may have made the file while this one waited for the lock.
-    if (isBlank(db)) db.exec(createRegistry(randomBytes(6).toString('hex')))
-    else if (formatOf(db) < schemaVersion) db.exec(upgradeRegistry(formatOf(db)))
+    const isNew = isBlank(db)
+    const format = formatOf(db)
+    if (isNew) db.exec(createRegistry(randomBytes(6).toString('hex')))
+    else if (format < schemaVersion) db.exec(upgradeRegistry(format))
     for (const resource of resources) db.exec(createResource(resource))
+    if (!isNew) for (const resource of resources) db.exec(upgradeResource(resource, format))
     db.exec('commit')
   } catch (error) {
     if (db.isTransaction) db.exec('rollback')

@@ -6,12 +6,21 @@ import { LRUCache } from 'lru-cache'
 import type { Resource } from '../../resources/resource.ts'
 import type { Head, LastImport, Page, StoreReader } from '../reading.ts'
 import { OperatorError } from '../../operator-error.ts'
+import {
+  boundedMeta,
+  boundedRecords,
+  greatestLimit,
+  isLeftOut,
+  pageFits,
+  sizesColumns,
+} from '../page-size.ts'
 import { headColumns, headOf, type HeadRow, headTables, lastImportsSql } from '../sql/listing.ts'
 import { keyColumns, keyRecord } from '../sql/stored-keys.ts'
 import { joinedSql, surround } from './page-bytes.ts'
 
 /**
- * Records and head in one statement, so from one snapshot.
+ * Records and head in one statement, so from one snapshot. Records that do not fit into a page are
+ * not read (`page-size.ts`).
  *
  * The inner select is ordered, and SQLite feeds it to the aggregate in that order; an `order by`
  * within the aggregate would sort once more, which takes as long again. Handed out as a blob, the
@@ -23,15 +32,15 @@ function pageSql({ name, order, metaOf }: Resource): string {
   // A listing that is served backwards: its first record has the highest position.
   const isBackwards = order.direction === 'descending'
   const first = isBackwards ? 'coalesce(h.total, 0) - ?2 - ?3' : '?2'
-  return `
-    select ${headColumns}, ${metaOf === undefined ? 'null' : 'h.meta'}, (
-      ${joinedSql(`
-        select record from ${name}
+  const range = `${name}
         where company_id = ?1
-          and position >= ${first} and position < ${first} + ?3
-        order by position ${isBackwards ? 'desc' : 'asc'}
-      `)}
-    ) ${headTables(name, '?1')}`
+          and position >= ${first} and position < ${first} + ?3`
+  const records = `(
+      ${joinedSql(`select record from ${range} order by position ${isBackwards ? 'desc' : 'asc'}`)}
+    )`
+  return `
+    select ${headColumns}, ${metaOf === undefined ? 'null' : boundedMeta},
+      ${boundedRecords(pageFits('?3', range), records, "x''")} ${headTables(name, '?1')}`
 }
 
 /**
@@ -53,6 +62,7 @@ export function createReader(db: DatabaseSync, resources: readonly Resource[]): 
       {
         head: prepareRow(db, `select ${headColumns} ${headTables(resource.name, '?1')}`),
         page: prepareRow(db, pageSql(resource)),
+        sizes: prepareRow(db, `select ${sizesColumns} ${headTables(resource.name, '?1')}`),
         heads: new LRUCache<number, Head>({ max: rememberedHeadsMax }),
       },
     ]),
@@ -86,12 +96,9 @@ export function createReader(db: DatabaseSync, resources: readonly Resource[]): 
       return read
     }),
     readPage: faults.watch((resource, company, offset, limit) => {
-      const row = statementsOf(resource).page.get(company, offset, limit) as unknown
-      if (row === undefined) return undefined
-      const [total, version, changedAt, dataVersion, meta, records] = row as PageRow
-      const head = headOf([total, version, changedAt, dataVersion])
-      const recordsBetween = surround.bind(undefined, records)
-      return { ...head, meta: meta ?? undefined, recordsBetween } satisfies Page
+      const { page, sizes } = statementsOf(resource)
+      const row = page.get(company, offset, limit) as unknown as PageRow | undefined
+      return row && pageOf(row, () => greatestLimit(sizes.get(company), limit))
     }),
     findKey: faults.watch((hash) => {
       checkFile()
@@ -177,4 +184,15 @@ function prepareRow(db: DatabaseSync, sql: string): StatementSync {
   const statement = db.prepare(sql)
   statement.setReturnArrays(true)
   return statement
+}
+
+/** @param limitOf is called where the page was left out. */
+function pageOf(row: PageRow, limitOf: () => number): Page {
+  const [total, version, changedAt, dataVersion, lineage, meta, records] = row
+  return {
+    ...headOf([total, version, changedAt, dataVersion, lineage]),
+    meta: meta ?? undefined,
+    recordsBetween: surround.bind(undefined, records),
+    greatestLimit: isLeftOut(records) ? limitOf() : undefined,
+  }
 }

@@ -2,11 +2,12 @@
 
 import type { Field } from '../../resources/field.ts'
 import type { Resource } from '../../resources/resource.ts'
+import { largestRecords } from '../page-size.ts'
 
 /** `DOSS`: what `PRAGMA application_id` says of a Dossier store. */
 export const applicationId = 0x444f5353
 /** What `PRAGMA user_version` says: raised whenever the tables change their meaning. */
-export const schemaVersion = 2
+export const schemaVersion = 3
 
 /** A setting that only takes effect before anything is written. */
 export const filePragma = 'pragma page_size = 16384'
@@ -63,7 +64,9 @@ const registryTables = `
     companies_created integer not null,
     as_of text,
     -- How many records of which resource tell what it changed: a JSON object.
-    recorded text not null default '{}'
+    recorded text not null default '{}',
+    -- Drawn at random: names this import among all histories (../lineage.ts).
+    lineage text not null
   );
 
   -- A company that only a record's company_id has named has no jurisdiction and identifier yet.
@@ -97,6 +100,9 @@ const registryTables = `
     total integer not null,
     version integer not null,
     meta text,
+    -- The bytes of the largest record that the listing has, or has had, where those are more than
+    -- ../page-size.ts says.
+    largest integer,
     primary key (company_id, resource)
   ) without rowid;
 
@@ -129,6 +135,11 @@ const upgrades: Readonly<Record<number, string>> = {
     drop view companies_view;
     ${companiesView}
   `,
+  2: `
+    alter table imports add column lineage text not null default '';
+    update imports set lineage = lower(hex(randomblob(6)));
+    alter table heads add column largest integer;
+  `,
 }
 
 /** Makes everything that does not depend on a resource. */
@@ -145,6 +156,17 @@ export function createRegistry(storeId: string): string {
 export function upgradeRegistry(from: number): string {
   const steps = Object.entries(upgrades).filter(([format]) => Number(format) >= from)
   return `${steps.map(([, step]) => step).join('\n')} pragma user_version = ${schemaVersion};`
+}
+
+/** Brings what a store of an earlier format says of a resource's listings to this format. */
+export function upgradeResource({ name }: Resource, from: number): string {
+  return from >= 3
+    ? ''
+    : `
+    update heads set largest = l.bytes
+    from (${largestRecords(name)}) l
+    where heads.company_id = l.company_id and heads.resource = '${name}';
+  `
 }
 
 /**

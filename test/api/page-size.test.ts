@@ -1,0 +1,164 @@
+// A page is at most 16 MiB and a record at most 1 MiB (contract 3.10).
+
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import fc from 'fast-check'
+import { events } from '../../src/resources/events.ts'
+import { rights } from '../../src/resources/rights.ts'
+import { importRows, makeFolder, queryValue } from '../support/import-rows.ts'
+import { checkFailure, makeApp, memberOf, pathOf } from '../support/make-app.ts'
+import type { WireRecord } from '../support/make-record.ts'
+import { storeKind } from '../support/store-at.ts'
+import { changeStore } from '../support/store-state.ts'
+import { verifyStore } from '../support/verify-store.ts'
+
+const mib = 1_048_576
+const textBytes = 65_536
+
+/** A right whose JSON, as the store has it, is of so many bytes. */
+function rightOf(id: number, bytes: number): Record<string, unknown> {
+  const fields = Object.fromEntries(Object.keys(rights.fields).map((name) => [name, null]))
+  const right = (holders: readonly string[]) => ({ ...fields, id, holders })
+  const missing = () => bytes - JSON.stringify(right(holders)).length
+  const holders: string[] = []
+  while (missing() > textBytes + 3) holders.push('x'.repeat(textBytes))
+  // Two, since one text alone may not be as long as what is missing.
+  holders.push('x'.repeat(Math.floor((missing() - 3) / 2)))
+  holders.push('x'.repeat(missing() - 3))
+  assert.equal(JSON.stringify(right(holders)).length, bytes)
+  return right(holders)
+}
+
+const count = 20
+const bytes = 900_000
+// 16 MiB hold 18 of them.
+const greatest = 18
+
+const { ask, store } = await makeApp({ after })
+const load = (company: number, records: readonly object[]) =>
+  store.load([{ resource: rights, company, records: records as WireRecord[] }])
+await load(
+  1,
+  Array.from({ length: count }, (_, n) => rightOf(n + 1, bytes)),
+)
+await load(2, [rightOf(99, 300)])
+const path = pathOf(rights, 1)
+
+test('3.10 a record of 1 MiB is imported, a larger one is refused', async (t) => {
+  const db = join(makeFolder(t), 'dossier.db')
+  const rows = [rightOf(1, mib), rightOf(2, mib + 1), rightOf(3, 2 * mib)]
+  const report = await importRows(
+    db,
+    'rights',
+    rows.map((row) => ({ company_id: 7, ...row })),
+    { onRejected: () => undefined },
+  )
+  assert.deepEqual(
+    report.problems.map(({ number, reason }) => [number, reason]),
+    [2, 3].map((number) => [number, 'is a record of more than 1 MiB of JSON']),
+  )
+  assert.equal(queryValue(db, 'select max(octet_length(record)) from rights'), mib)
+})
+
+test('3.10 a page of more than 16 MiB is a 400 that names a limit that fits', async () => {
+  const message = `The page would be larger than 16 MiB; ask for it with a limit of ${greatest} or less`
+  for (const query of ['', '?limit=1000', `?limit=${greatest + 1}`]) {
+    checkFailure(await ask(path + query), 400, message)
+    const head = await ask(path + query, { method: 'HEAD' })
+    assert.deepEqual([head.status, head.bytes.length], [400, 0])
+  }
+  const ids: unknown[] = []
+  for (const page of [1, 2]) {
+    const answer = await ask(`${path}?page=${page}&limit=${greatest}`)
+    assert.equal(answer.status, 200)
+    assert.ok(answer.bytes.length <= 16 * mib)
+    ids.push(...(memberOf(answer, 'rights') as { id: unknown }[]).map(({ id }) => id))
+  }
+  assert.deepEqual(
+    ids,
+    Array.from({ length: count }, (_, n) => n + 1),
+  )
+})
+
+test('3.10 a page that fits is answered, whatever its limit and its listing', async () => {
+  for (const [query, records] of [
+    ['?page=2&limit=19', 1],
+    ['?page=2&limit=1000', 0],
+    ['?page=9007199254740991&limit=1000', 0],
+  ] as const) {
+    const answer = await ask(path + query)
+    assert.equal(answer.status, 200, query)
+    assert.equal((memberOf(answer, 'rights') as unknown[]).length, records)
+    assert.equal(memberOf(answer, 'total'), count)
+  }
+  assert.equal((await ask(`${pathOf(rights, 2)}?limit=1000`)).status, 200)
+})
+
+test('3.10 listings that grow: what was large before still counts', async (t) => {
+  const { ask, store } = await makeApp(t)
+  const load = (records: readonly object[]) =>
+    store.load([{ resource: rights, company: 1, records: records as WireRecord[] }])
+  await load(Array.from({ length: 17 }, (_, n) => rightOf(n + 1, mib)))
+  await load([{ id: 1, name: 'small' }])
+  checkFailure(await ask(path), 400, /with a limit of 15 or less$/)
+  await load([2, 3].map((id) => ({ id, name: 'small' })))
+  assert.equal((await ask(path)).status, 200)
+})
+
+test('3.10 random sizes: a page is answered where it has 16 MiB, and never where it has more', async () => {
+  const seed = Math.floor(Math.random() * 2 ** 32)
+  const random = fc.sample(fc.integer({ min: 20_000, max: mib }), { seed, numRuns: 45 })
+  await load(
+    3,
+    random.map((size, n) => rightOf(1_000 + n, size)),
+  )
+  const listing = pathOf(rights, 3)
+  for (const limit of [1, 16, 20, 30, 45]) {
+    for (let page = 1; (page - 1) * limit < random.length; page += 1) {
+      const sizes = random.slice((page - 1) * limit, page * limit)
+      const sum = sizes.reduce((all, size) => all + size + 1, 300)
+      const answer = await ask(`${listing}?page=${page}&limit=${limit}`)
+      const told = `seed ${seed}, page ${page} of ${limit}`
+      if (sum <= 16 * mib) assert.equal(answer.status, 200, told)
+      if (answer.status === 200) assert.ok(answer.bytes.length <= 16 * mib, told)
+      else {
+        const named = Number(/with a limit of (\d+)/.exec(answer.text)?.[1])
+        assert.equal((await ask(`${listing}?limit=${named}`)).status, 200, told)
+      }
+    }
+  }
+})
+
+test('3.10 larger data of an earlier version: answered by 400, and told by verify', async (t) => {
+  const { ask, store } = await makeApp(t)
+  const rows = [rightOf(1, 300), rightOf(2, 300)] as WireRecord[]
+  const event = { id: 1, date: '2024-01-01', attr: 'x' } as unknown as WireRecord
+  await store.load([{ resource: rights, company: 1, records: rows }])
+  await store.load([{ resource: events, company: 1, records: [event] }])
+  const large = JSON.stringify(rightOf(2, 2 * mib))
+  changeStore(store.db, `update rights set record = '${large}' where id = 2`)
+  const { faults } = await verifyStore(store.db)
+  assert.match(faults.join('\n'), /record 2: is a record of more than 1 MiB of JSON/)
+  assert.match(faults.join('\n'), /the largest record has 2097152 bytes, the head says nothing/)
+
+  const zeros = storeKind === 'sqlite' ? 'hex(zeroblob(9000000))' : "repeat('0', 18000000)"
+  changeStore(
+    store.db,
+    `update rights set record = '{"id":2,"x":"' || ${zeros} || '"}' where id = 2`,
+  )
+  changeStore(store.db, "update heads set largest = 18000015 where resource = 'rights'")
+  checkFailure(
+    await ask(path),
+    400,
+    'The page would be larger than 16 MiB; ask for it with limit=1',
+  )
+  assert.equal((await ask(`${path}?limit=1`)).status, 200)
+  const alone = /larger than 16 MiB with any limit; the data have to be imported anew$/
+  checkFailure(await ask(`${path}?limit=1&page=2`), 400, alone)
+
+  changeStore(store.db, `update heads set meta = '[' || ${zeros} || ']' where resource = 'events'`)
+  for (const query of ['?limit=1', '?limit=1&page=9']) {
+    checkFailure(await ask(pathOf(events, 1) + query), 400, alone)
+  }
+})

@@ -1,0 +1,318 @@
+// A company has at most 1,000 types in `meta`, each of at most 256 bytes (contract 3.7).
+
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import fc from 'fast-check'
+import { id, text } from '../../src/resources/field.ts'
+import { changeResource, resources } from '../../src/resources/index.ts'
+import { defineResource } from '../../src/resources/resource.ts'
+import {
+  type ImportOptions,
+  importRows,
+  makeFolder,
+  query,
+  queryStore,
+} from '../support/import-rows.ts'
+import { storeAt } from '../support/store-at.ts'
+import { changeStore } from '../support/store-state.ts'
+import { verifyStore } from '../support/verify-store.ts'
+
+const tooMany = 'is one kind more than the 1,000 that a company may have'
+const day = (n: number) => ({ asOf: `2024-01-0${n}T00:00:00Z` })
+
+/** Events of a company, one of each kind from `from` to `to`; ids as the kinds. */
+function eventsOf(company: number, from: number, to: number): object[] {
+  return Array.from({ length: to - from + 1 }, (_, n) =>
+    event(company, from + n, `kind ${from + n}`),
+  )
+}
+
+function event(company: number, id: number, attr: string): object {
+  return { company_id: company, id, date: '2024-01-01', attr }
+}
+
+interface Store {
+  readonly db: string
+  /** Imports rows, the good ones among them; gives each refused one as its place and the rest. */
+  readonly load: (
+    target: string,
+    rows: readonly object[],
+    options?: ImportOptions,
+  ) => Promise<unknown[]>
+  readonly typesOf: (company: number) => Promise<Map<string, number>>
+}
+
+function openStore(t: TestContext, declared = resources, name = 'events'): Store {
+  const db = join(makeFolder(t), 'dossier.db')
+  return {
+    db,
+    async load(target, rows, options) {
+      const report = await importRows(db, target, rows, {
+        onRejected: () => undefined,
+        resources: declared,
+        ...options,
+      })
+      return report.problems.map(({ number, field, value, reason }) => [
+        number,
+        field,
+        value,
+        reason,
+      ])
+    },
+    async typesOf(company) {
+      const [head] = await queryStore(
+        db,
+        `select meta from heads where resource = '${name}' and company_id = ${company}`,
+      )
+      const meta = JSON.parse((head?.['meta'] as string | undefined) ?? '[]') as {
+        type: string
+        count: number
+      }[]
+      return new Map(meta.map(({ type, count }) => [type, count]))
+    },
+  }
+}
+
+async function checkSound(db: string): Promise<void> {
+  assert.deepEqual((await verifyStore(storeAt(db))).faults, [])
+}
+
+test('3.7 rows of a 1,001st kind are refused, the first ones keep their place', async (t) => {
+  const { db, load, typesOf } = openStore(t)
+  const rows = [...eventsOf(7, 1, 1_002), event(7, 1_002, 'kind 1002'), event(7, 2_000, 'kind 1')]
+  const beside = [event(8, 3_000, 'kind 1001'), event(7, 2_001, 'kind 1001')]
+  assert.deepEqual(await load('events', [...rows, ...beside]), [
+    [1_001, 'attr', '"kind 1001"', tooMany],
+    [1_002, 'attr', '"kind 1002"', tooMany],
+    // The same record once more.
+    [1_003, 'attr', '"kind 1002"', tooMany],
+    [1_006, 'attr', '"kind 1001"', tooMany],
+  ])
+  const types = await typesOf(7)
+  assert.deepEqual([types.size, types.get('kind 1'), types.get('kind 1000')], [1_000, 2, 1])
+  assert.deepEqual([...(await typesOf(8)).keys()], ['kind 1001'])
+  await checkSound(db)
+})
+
+test('3.7 what is there counts, and what leaves makes room', async (t) => {
+  const { db, load, typesOf } = openStore(t)
+  assert.deepEqual(await load('events', eventsOf(7, 1, 1_000)), [])
+  assert.deepEqual(await load('events', [event(7, 5_000, 'new')]), [[1, 'attr', '"new"', tooMany]])
+  assert.deepEqual(await load('events', [event(7, 5_000, 'kind 3')]), [], 'of a kind that is there')
+  assert.deepEqual(await load('events', [event(7, 1, 'new')]), [], 'in place of the only one')
+  // The room that a later row makes is room, too.
+  assert.deepEqual(await load('events', [event(7, 5_001, 'newer'), event(7, 1, 'kind 2')]), [])
+  assert.equal((await typesOf(7)).size, 1_000)
+  const rest = [...eventsOf(7, 11, 1_000), ...eventsOf(7, 1_001, 1_012)]
+  assert.deepEqual(
+    await load('events', rest, { isSnapshot: true }),
+    [1_001, 1_002].map((n) => [n, 'attr', `"kind ${n + 10}"`, tooMany]),
+    'a snapshot that removes some',
+  )
+  assert.equal((await typesOf(7)).size, 1_000)
+  await checkSound(db)
+})
+
+test('3.7 a refused row changes nothing: nor does its import without --rejects', async (t) => {
+  const { db, load, typesOf } = openStore(t)
+  await load('events', eventsOf(7, 1, 1_000))
+  // The record keeps its former kind, so there is no room for the last one either.
+  const rows = [event(7, 5_000, 'kind 1'), event(7, 5_001, 'a'), event(9, 5_002, 'b')]
+  const report = await importRows(db, 'events', rows)
+  assert.deepEqual([report.version, report.counts.refused], [undefined, 1])
+  assert.deepEqual(await load('events', rows), [[2, 'attr', '"a"', tooMany]])
+  assert.deepEqual([(await typesOf(7)).get('kind 1'), (await typesOf(9)).size], [2, 1])
+  await checkSound(db)
+})
+
+test('3.7 a record of two companies is refused in both where it is too much for one', async (t) => {
+  const { db, load, typesOf } = openStore(t)
+  await load('events', [
+    ...eventsOf(7, 2, 1_001),
+    event(8, 9_000, 'kind 2'),
+    event(7, 9_000, 'kind 2'),
+  ])
+  // Its change would be carried to company 7.
+  const rows = [event(8, 9_000, 'new'), event(8, 9_001, 'newer')]
+  assert.deepEqual(await load('events', rows), [[1, 'attr', '"new"', tooMany]])
+  assert.deepEqual([...(await typesOf(8)).keys()], ['kind 2', 'newer'])
+  // A company that only refused rows name is not made.
+  assert.deepEqual(await load('events', [event(77, 9_000, 'new')]), [[1, 'attr', '"new"', tooMany]])
+  assert.deepEqual(await queryStore(db, 'select id from companies where id = 77'), [])
+  await checkSound(db)
+})
+
+const inspections = defineResource({
+  name: 'inspections',
+  title: 'Inspection',
+  description: 'A visit of an inspector, summed up by its outcome.',
+  fields: {
+    id: id('Record identifier', 12),
+    outcome: text('What came of it', 'passed', { required: true }),
+  },
+  order: { by: 'id', direction: 'ascending' },
+  metaOf: 'outcome',
+})
+
+test('3.7 the same for any resource with meta; a kind has at most 256 bytes', async (t) => {
+  const { load, typesOf } = openStore(t, [...resources, inspections], 'inspections')
+  const rows = Array.from({ length: 1_001 }, (_, n) => ({
+    ...{ id: n + 1, company_id: 7, outcome: `\u0001"é${n}` },
+  }))
+  assert.deepEqual(await load('inspections', rows), [
+    [1_001, 'outcome', JSON.stringify('\u0001"é1000'), tooMany],
+  ])
+  assert.equal((await typesOf(7)).size, 1_000)
+  const long = ['é'.repeat(128), `${'é'.repeat(128)}x`]
+  const longRows = long.map((outcome, n) => ({ id: 5_000 + n, company_id: 8, outcome }))
+  const [refused] = (await load('inspections', longRows)) as [unknown[]]
+  assert.deepEqual([refused[0], refused[3]], [2, 'is longer than 256 bytes'])
+})
+
+const seed = Math.floor(Math.random() * 2 ** 32)
+const kindsBefore = 996
+const someRows = fc.array(
+  fc.record({
+    id: fc.integer({ min: kindsBefore - 8, max: kindsBefore + 25 }),
+    kind: fc.integer({ min: kindsBefore - 4, max: kindsBefore + 20 }),
+  }),
+  { minLength: 5, maxLength: 40 },
+)
+
+/** What is refused of rows of one company, and what its types are then. */
+function modelOf(kinds: Map<number, number>, rows: readonly { id: number; kind: number }[]) {
+  const all = new Map([...kinds, ...rows.map(({ id, kind }) => [id, kind] as const)])
+  const sizeOf = (of: Map<number, number>) => new Set(of.values()).size
+  if (sizeOf(all) <= 1_000) return { kinds: all, refused: 0 }
+  let now = kinds
+  let refused = 0
+  for (const { id, kind } of rows) {
+    const next = new Map([...now, [id, kind]])
+    if (sizeOf(next) > 1_000) refused += 1
+    else now = next
+  }
+  return { kinds: now, refused }
+}
+
+test(`3.7 random rows near the limit: refused as one by one (seed ${seed})`, async (t) => {
+  const { db, load, typesOf } = openStore(t)
+  await load('events', eventsOf(7, 1, kindsBefore))
+  let kinds = new Map(Array.from({ length: kindsBefore }, (_, n) => [n + 1, n + 1]))
+  let total = 0
+  for (const drawn of fc.sample(someRows, { seed, numRuns: 12 })) {
+    // One row for each record: what contradicts is another matter.
+    const rows = [...new Map(drawn.map((row) => [row.id, row])).values()]
+    const expected = modelOf(kinds, rows)
+    const report = await importRows(
+      db,
+      'events',
+      rows.map((row) => event(7, row.id, `kind ${row.kind}`)),
+      { onRejected: () => undefined },
+    )
+    assert.equal(report.counts.refused, expected.refused)
+    assert.equal(
+      report.counts.inserted + report.counts.updated + report.counts.unchanged,
+      rows.length - expected.refused,
+    )
+    kinds = expected.kinds
+    total += expected.refused
+    assert.deepEqual(
+      new Set((await typesOf(7)).keys()),
+      new Set([...kinds.values()].map((kind) => `kind ${kind}`)),
+    )
+  }
+  assert.ok(total > 0, 'some were refused')
+  await checkSound(db)
+})
+
+test('3.7 more kinds of an earlier version: they stay, no other comes, verify tells', async (t) => {
+  const { db, load, typesOf } = openStore(t)
+  await load('events', eventsOf(7, 1, 1_000))
+  // As an earlier version would have imported them.
+  const more = ['over', 'beyond'].map((type) => `{"type":"${type}","count":1}`)
+  changeStore(storeAt(db), `update heads set meta = replace(meta, ']', ',${more.join(',')}]')`)
+  const rows = [event(7, 5_000, 'new'), event(7, 5_001, 'over'), event(7, 1, 'newer')]
+  assert.deepEqual(await load('events', rows), [[1, 'attr', '"new"', tooMany]])
+  assert.deepEqual([(await typesOf(7)).size, (await typesOf(7)).get('newer')], [1_002, 1])
+  const { faults } = await verifyStore(storeAt(db))
+  assert.match(faults.join('\n'), /events of company 7: 1002 types, more than 1000/)
+})
+
+// --- What is recorded --------------------------------------------------------------------------
+
+const recordedTooMany = 'would be recorded as one kind more than the 1,000 that a company may have'
+
+function company(identifier: number, attributes: object): object {
+  return { id: identifier, jurisdiction: 'GB', identifier: String(identifier), ...attributes }
+}
+
+test('3.7 a company whose changes would be recorded as too many kinds is refused', async (t) => {
+  const { db, load, typesOf } = openStore(t)
+  const recording = { recordIn: changeResource, source: 'register' }
+  await load('companies', [company(7, { a: '1', b: '1' }), company(8, { a: '1' })], {
+    ...{ ...recording, ...day(1) },
+  })
+  await load('events', eventsOf(7, 1, 999))
+  const rows = [company(8, { a: '2' }), company(7, { a: '2', b: '2' })]
+  assert.deepEqual(await load('companies', rows, { ...recording, ...day(2) }), [
+    [2, 'b', '"2"', recordedTooMany],
+  ])
+  assert.deepEqual([(await typesOf(7)).size, [...(await typesOf(8)).keys()]], [999, ['a']])
+  const fewer = [company(7, { a: '2', b: '1' }), company(8, { a: '3' })]
+  assert.deepEqual(await load('companies', fewer, { ...recording, ...day(3) }), [])
+  assert.equal((await typesOf(7)).size, 1_000)
+  await checkSound(db)
+  // That a snapshot lacks it would be another kind, and no row says so.
+  const without = { ...recording, ...day(4), isSnapshot: true }
+  await assert.rejects(
+    load('companies', [company(8, { a: '3' })], without),
+    /changes of company 7 cannot be recorded: its events would be of more than 1,000 kinds; import/,
+  )
+  await checkSound(db)
+})
+
+test('3.7 records whose listing has a history are refused like companies', async (t) => {
+  const { db, load, typesOf } = openStore(t)
+  const recording = { recordIn: changeResource, source: 'register' }
+  const employee = (id: number, company: number, name: string) => ({
+    id,
+    company_id: company,
+    name,
+  })
+  await load('employees', [employee(1, 7, 'Ann'), employee(2, 8, 'Bob')], {
+    ...recording,
+    ...day(1),
+  })
+  await load('events', eventsOf(7, 1, 1_000))
+  const rows = [employee(1, 7, 'Anna'), employee(2, 8, 'Rob'), employee(3, 7, 'Cid')]
+  const problems = (await load('employees', rows, { ...recording, ...day(2) })) as unknown[][]
+  assert.deepEqual(
+    problems.map(([number, , , reason]) => [number, reason]),
+    [
+      [1, recordedTooMany],
+      [3, recordedTooMany],
+    ],
+  )
+  assert.deepEqual([(await typesOf(7)).size, (await typesOf(8)).size], [1_000, 1])
+  await checkSound(db)
+})
+
+test('3.7 names of attributes are held to 256 bytes, longer ones of before are cut', async (t) => {
+  const { db, load, typesOf } = openStore(t)
+  const recording = { recordIn: changeResource, source: 'register' }
+  const [long, longest] = ['é'.repeat(200), 'é'.repeat(128)]
+  const given = company(7, { [long]: '1' })
+  const [refused] = (await load('companies', [given, company(8, { [longest]: '1' })])) as [
+    unknown[],
+  ]
+  assert.deepEqual([refused[0], refused[3]], [1, 'is longer than 256 bytes'])
+  await load('companies', [company(7, { short: '1' })], { ...recording, ...day(1) })
+  changeStore(
+    storeAt(db),
+    `update company_attributes set attributes = replace(attributes, 'short', '${long}')`,
+  )
+  assert.deepEqual(await load('companies', [company(7, {})], { ...recording, ...day(2) }), [])
+  assert.deepEqual([...(await typesOf(7)).keys()], [longest])
+  assert.equal(query(db, 'select record from events').length, 1)
+})

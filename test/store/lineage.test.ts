@@ -1,0 +1,94 @@
+// A backup that is restored and goes another way repeats version numbers, but no entity tag.
+
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { backup, DatabaseSync } from 'node:sqlite'
+import { test } from 'node:test'
+import { isServerStore } from '../../src/store/open-store.ts'
+import { openSession } from '../../src/store/postgres/connect.ts'
+import { importRows, makeFolder, query, queryValue } from '../support/import-rows.ts'
+import { runDossier } from '../support/run-dossier.ts'
+import { runServer } from '../support/run-server.ts'
+import { storeAt } from '../support/store-at.ts'
+
+/** Takes a copy of a store; gives what puts it back, under a server that runs. */
+async function copyStore(db: string): Promise<() => Promise<void>> {
+  const at = storeAt(db)
+  if (!isServerStore(at)) {
+    const copy = `${db}.copy`
+    const store = new DatabaseSync(at, { readOnly: true })
+    await backup(store, copy)
+    store.close()
+    return async () => {
+      const source = new DatabaseSync(copy, { readOnly: true })
+      await backup(source, at)
+      source.close()
+    }
+  }
+  const client = await openSession(at)
+  const { rows } = await client.query<{ name: string }>(
+    `select relname as name from pg_class
+     where relnamespace = current_schema()::regnamespace and relkind = 'r'`,
+  )
+  const names = rows.map(({ name }) => name)
+  for (const name of names) {
+    await client.query(`create table ${name}_kept as select * from ${name}`)
+  }
+  await client.end()
+  return async () => {
+    const restoring = await openSession(at)
+    const statements = names.map(
+      (name) => `delete from ${name}; insert into ${name} select * from ${name}_kept;`,
+    )
+    await restoring.query(`begin; ${statements.join(' ')} commit`)
+    await restoring.end()
+  }
+}
+
+const right = (name: string) => [{ id: 1, company_id: 7, name }]
+
+test('K4 a backup restored under a running server: no old tag is 304 for new bytes', async (t) => {
+  const folder = makeFolder(t)
+  const db = join(folder, 'dossier.db')
+  await importRows(db, 'rights', right('first'))
+  const made = await runDossier(folder, ['keys', 'create', '--name', 'x'])
+  const server = await runServer(t, db)
+  async function ask(tag?: string) {
+    const answer = await fetch(`http://127.0.0.1:${server.port}/api/v1/companies/7/rights`, {
+      headers: {
+        authorization: `Bearer ${made.out.trim()}`,
+        ...(tag === undefined ? {} : { 'if-none-match': tag }),
+      },
+    })
+    const { status, headers } = answer
+    const text = await answer.text()
+    const name = /"name":"(.*?)"/.exec(text)?.[1]
+    return { status, name, tag: headers.get('etag') ?? '', version: headers.get('data-version') }
+  }
+
+  const first = await ask()
+  const restore = await copyStore(db)
+  await importRows(db, 'rights', right('one way'))
+  const oneWay = await ask()
+  assert.deepEqual(oneWay, { ...oneWay, status: 200, name: 'one way', version: '2' })
+  assert.equal((await ask(oneWay.tag)).status, 304)
+
+  await restore()
+  assert.equal((await ask(first.tag)).status, 304, 'the copy has the tags of what it holds')
+  assert.equal((await ask(oneWay.tag)).name, 'first')
+  await importRows(db, 'rights', right('another way'))
+  for (const tag of [oneWay.tag, first.tag, undefined]) {
+    const answer = await ask(tag)
+    assert.deepEqual(answer, { ...answer, status: 200, name: 'another way', version: '2' })
+    assert.notEqual(answer.tag, oneWay.tag)
+  }
+})
+
+test('each import has a lineage of its own, short and opaque', async (t) => {
+  const db = join(makeFolder(t), 'dossier.db')
+  for (const name of ['a', 'b', 'c']) await importRows(db, 'rights', right(name))
+  const lineages = query(db, 'select lineage from imports').map(({ lineage }) => String(lineage))
+  for (const lineage of lineages) assert.match(lineage, /^[0-9a-f]{12}$/)
+  assert.equal(new Set(lineages).size, 3)
+  assert.equal(queryValue(db, 'select count(*) from imports'), 3)
+})
