@@ -3,6 +3,7 @@
 import { UsageError } from '../config.ts'
 import { nearest } from '../nearest.ts'
 import { OperatorError } from '../operator-error.ts'
+import { withoutPasswords, withoutPasswordsInText } from '../redact.ts'
 import { explainStoreError } from '../store/open-store.ts'
 import { checkConfig } from './check-config.ts'
 import { type Command, type CommandContext, columns, commandHelp, parseInput } from './command.ts'
@@ -70,6 +71,7 @@ async function runCommand(
   context: CommandContext,
 ): Promise<number> {
   let db = ''
+  const hide = (message: string) => withoutTypedPasswords(message, args)
   try {
     const input = parseInput(command, args, context.environment)
     if (command.takesBadSettings !== true) db = input.settings.db
@@ -81,13 +83,21 @@ async function runCommand(
     }
     const known = explainStoreError(db, error)
     if (known instanceof UsageError) {
-      return tellUsage(context, `${known.message}\nSee: dossier ${command.name} --help`)
+      return tellUsage(context, `${hide(known.message)}\nSee: dossier ${command.name} --help`)
     }
     const message = known instanceof OperatorError ? known.message : systemFault(known)
     if (message === undefined) throw error
-    context.stderr.write(`dossier: ${message}\n`)
+    context.stderr.write(`dossier: ${hide(message)}\n`)
     return 1
   }
+}
+
+/** A message that may repeat what was typed, without passwords: a URL may stand in any place. */
+function withoutTypedPasswords(message: string, args: readonly string[]): string {
+  const values = args.flatMap((arg) => [arg, arg.replace(/^--?[\w-]+=/, '')])
+  const hide = (text: string, value: string) =>
+    text.replaceAll(value, () => withoutPasswords(value))
+  return withoutPasswordsInText(values.reduce(hide, message))
 }
 
 /** What the system has refused, such as to read a disk that fails: no fault of the program. */
@@ -107,7 +117,8 @@ function unknownCommand(name: string): string {
     name,
     commands.map((command) => command.name),
   )
-  return `${name} is no command; ${near ? `did you mean ${near}?` : 'see: dossier --help'}`
+  const advice = near ? `did you mean ${near}?` : 'see: dossier --help'
+  return `${withoutPasswords(name)} is no command; ${advice}`
 }
 
 function help(): string {

@@ -1,6 +1,7 @@
 // Every answer that is not a success (contract section 4): one body, one list of causes.
 
 import { STATUS_CODES } from 'node:http'
+import { withoutKeys } from '../redact.ts'
 
 /** The most of a client's value that an error message repeats, in characters. */
 const shownLengthMax = 60
@@ -22,16 +23,12 @@ export class ApiError extends Error {
   }
 }
 
-// Most of one is as good as a whole one; so this takes a piece that was cut off, too.
-const keyInMessage = /dossier_[0-9A-Za-z]+/g
-
 /**
  * The body of a failure: contract section 4. Where a message repeats what the client gave, and
  * that was a key in the wrong place, the key is left out: answers are logged and shown by clients.
  */
 export function failureBody(code: number, message: string): string {
-  const shown = message.replace(keyInMessage, 'dossier_[key]')
-  return JSON.stringify({ ok: false, error: { code, message: shown } })
+  return JSON.stringify({ ok: false, error: { code, message: withoutKeys(message) } })
 }
 
 /** An error whose message is the status's own phrase (RFC 9110 section 15). */
@@ -84,6 +81,7 @@ export function unavailable(cause?: unknown): ApiError {
 
 /** A client's value, cut short. */
 function show(value: unknown): string {
-  const text = JSON.stringify(value)
+  // Before it is cut: a piece of a key may be too short to be seen for one.
+  const text = withoutKeys(JSON.stringify(value))
   return text.length > shownLengthMax ? `${text.slice(0, shownLengthMax)}…` : text
 }

@@ -1,6 +1,7 @@
 // What a request asks for: the company in its path, `page` and `limit` in its query and its body.
 
 import { nearest } from '../nearest.ts'
+import { withoutKeys } from '../redact.ts'
 import { badRequest, invalid } from './errors.ts'
 
 /** A page of a listing, as asked for. */
@@ -63,7 +64,8 @@ function checkName(name: string, kind: string): void {
   if ((names as string[]).includes(name)) return
   const near = nearest(name, names)
   const advice = near ? `did you mean ${near}?` : `known are ${names.join(' and ')}`
-  throw badRequest(`${JSON.stringify(name.slice(0, 60))} is no known ${kind}; ${advice}`)
+  const shown = JSON.stringify(withoutKeys(name).slice(0, 60))
+  throw badRequest(`${shown} is no known ${kind}; ${advice}`)
 }
 
 function parseParameter(
