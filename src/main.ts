@@ -10,6 +10,8 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => process.exit(signal === 'SIGINT' ? 130 : 143))
   })
 }
+// With Node's debugger switched off (bin/dossier), its signal would end the process.
+process.on('SIGUSR1', () => undefined)
 // A reader that has gone away (`dossier keys list | head`) is no fault of ours.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
 
