@@ -349,10 +349,10 @@ function unknownVariables(environment: Readonly<Record<string, string | undefine
  * and `DOSSIER_REDIS_…` for `dossier-redis`.
  */
 function isOfKubernetes(name: string, value = ''): boolean {
-  const ofPort = /^DOSSIER_(?:[A-Z0-9_]+_)?PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?$/
   return (
-    /^DOSSIER_(?:[A-Z0-9_]+_)?SERVICE_(?:HOST|PORT(?:_[A-Z0-9_]+)?)$/.test(name) ||
-    ofPort.test(name) ||
+    /_SERVICE_(?:HOST|PORT)$/.test(name) ||
+    name.includes('_SERVICE_PORT_') ||
+    /_PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?$/.test(name) ||
     (name.endsWith('_PORT') && /^(?:tcp|udp|sctp):\/\/\S+:\d+$/.test(value))
   )
 }

@@ -104,7 +104,7 @@ export async function startServer(
   const isWorker = primary !== undefined
   const opened = await openStoreReader(settings.db, resources, servingBounds(settings, isWorker))
   const log = await createLog(settings, stdout, isWorker)
-  const counts = isMeasured(settings) ? await measure(opened) : undefined
+  const counts = isMeasured(settings) ? await measure(opened, log) : undefined
   const store = counts === undefined ? opened : timeStore(opened, counts)
   const limits = isWorker
     ? borrowLimits(settings, primary)
@@ -146,10 +146,11 @@ function servingBounds(settings: Settings, isWorker: boolean) {
 }
 
 /** Loads what is needed for figures only where somebody wants them. */
-async function measure(store: StoreReader): Promise<Metrics> {
+async function measure(store: StoreReader, log: Log): Promise<Metrics> {
   const { createMetrics } = await import('../http/metrics.ts')
   const lastImports = async () => store.lastImports()
-  return createMetrics({ resources, version: programVersion(), lastImports })
+  const { dropped: droppedLines } = log
+  return createMetrics({ resources, version: programVersion(), lastImports, droppedLines })
 }
 
 async function listen(
@@ -178,5 +179,5 @@ export async function untilStopped(
   await server.usage?.close()
   await server.store.close()
   logger.info('stopped')
-  server.log.flush()
+  await server.log.close()
 }

@@ -24,7 +24,7 @@ import type { Metrics } from './metrics.ts'
 import { createOpenApi } from './openapi.ts'
 import { createPageCache } from './page-cache.ts'
 import { answerBrokenRequest, answerUnhandled, createBrokenLog } from './raw-errors.ts'
-import { bodyBytes, logFault, logRequest } from './request-log.ts'
+import { bodyBytes, createRequestLog, type RequestLog } from './request-log.ts'
 import { findWireFault } from './wire-faults.ts'
 import { closeToRequests, createWireServer, type WireLimits, wireLimits } from './wire-server.ts'
 
@@ -69,7 +69,9 @@ export function buildApp(options: AppOptions): FastifyInstance {
   const { store, resources, logger, metrics } = options
   const limits = { ...loadLimits, ...wireLimits, ...options.limits }
   const load = createLoad(limits, logger)
-  const tellBroken = createBrokenLog(logger)
+  const notePassedOver = metrics && (() => metrics.countPassedOver())
+  const tellBroken = createBrokenLog(logger, notePassedOver)
+  const log = createRequestLog(logger, notePassedOver)
   const app = Fastify({
     logger: false,
     genReqId: ({ headers }) => requestId(headers['x-request-id']),
@@ -85,9 +87,9 @@ export function buildApp(options: AppOptions): FastifyInstance {
     },
     frameworkErrors: (error, request, reply) => {
       // A URL that the router cannot read: none of the hooks runs for it.
-      reply.raw.once('finish', () => noteAnswer(options, request, reply))
+      reply.raw.once('finish', () => noteAnswer(log, metrics, request, reply))
       const answer = (refusal: unknown) => {
-        if (refusal !== 'answered') sendFailure(request, reply, refusal ?? error, logger)
+        if (refusal !== 'answered') sendFailure(request, reply, refusal ?? error, log)
       }
       Promise.resolve(receive(request, reply)).then(answer, answer)
     },
@@ -99,8 +101,11 @@ export function buildApp(options: AppOptions): FastifyInstance {
   const stop = addStop(app)
   const findPath = gatherPaths(app)
   const receive = createReceive(options, stop, load, findPath)
-  addCommonBehaviour(app, options, receive, findPath)
-  app.addHook('onClose', () => load.close())
+  addCommonBehaviour(app, options, { log, receive, findPath })
+  app.addHook('onClose', () => {
+    load.close()
+    log.close()
+  })
   const cache = createPageCache(options.cacheBytesMax)
   for (const resource of resources) addListingRoute(app, resource, { store, cache, metrics })
   addHealth(app, store, stop)
@@ -165,9 +170,12 @@ function createReceive(options: AppOptions, stop: Stop, load: Load, findPath: Fi
 
 function addCommonBehaviour(
   app: FastifyInstance,
-  options: AppOptions,
-  receive: Receive,
-  findPath: FindPath,
+  { metrics }: AppOptions,
+  {
+    log,
+    receive,
+    findPath,
+  }: { readonly log: RequestLog; readonly receive: Receive; readonly findPath: FindPath },
 ): void {
   app.decorateRequest('key', undefined)
 
@@ -190,11 +198,11 @@ function addCommonBehaviour(
     else goOn(refusal)
   })
   app.addHook('onResponse', (request, reply, done) => {
-    noteAnswer(options, request, reply)
+    noteAnswer(log, metrics, request, reply)
     done()
   })
   app.setErrorHandler((error, request, reply) => {
-    sendFailure(request, reply, error, options.logger)
+    sendFailure(request, reply, error, log)
   })
   // All has been said before the framework's own handler, which would want to parse a body first.
   app.setNotFoundHandler(() => {
@@ -203,14 +211,19 @@ function addCommonBehaviour(
 }
 
 /** Logs and counts an answer that has been sent. */
-function noteAnswer(options: AppOptions, request: FastifyRequest, reply: FastifyReply): void {
+function noteAnswer(
+  log: RequestLog,
+  metrics: Metrics | undefined,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void {
   const answer = {
     status: reply.statusCode,
     ms: reply.elapsedTime,
     bytes: bodyBytes(request, reply),
   }
-  logRequest(options.logger, request, answer)
-  options.metrics?.countRequest(request.routeOptions.config.resource?.name, answer)
+  log.answered(request, answer)
+  metrics?.countRequest(request.routeOptions.config.resource?.name, answer)
 }
 
 /** Finds what is served at a path, whatever the method. */
@@ -235,12 +248,12 @@ function sendFailure(
   request: FastifyRequest,
   reply: FastifyReply,
   error: unknown,
-  logger: Logger,
+  log: RequestLog,
 ): void {
   const failure = asApiError(error)
   // What we refuse on purpose has no cause, and its line in the log says enough.
   const cause = failure === error ? failure.cause : error
-  if (failure.code >= 500 && cause !== undefined) logFault(logger, request, cause)
+  if (failure.code >= 500 && cause !== undefined) log.fault(request, cause)
   void reply
     .code(failure.code)
     .headers(failure.headers)
