@@ -4,6 +4,7 @@ import { isIP } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { nearest } from './nearest.ts'
 import { parseRate, type Rate, rateForm } from './rate.ts'
+import { hasStrayPassword, withoutPasswords } from './redact.ts'
 
 /** One or more faults in what the operator typed; ends the command with exit code 2. */
 export class UsageError extends Error {
@@ -98,6 +99,35 @@ const notEmpty: Kind<string> = {
   parse: (text) => text,
 }
 
+/** Why a value is no file's path: what looks like a URL would be taken for one, and be shown. */
+function fileFault(value: string): string | undefined {
+  if (value.trim() === '') return 'must not be empty'
+  if (value !== value.trim()) return 'must not begin or end with a blank'
+  const isUrl = /^[a-z][a-z0-9+.-]*:\//i.test(value)
+  return isUrl || withoutPasswords(value) !== value
+    ? 'must be a file; write ./NAME where its name looks like a URL'
+    : undefined
+}
+
+/** Why a value names no store: neither a file nor the URL of a PostgreSQL. */
+function storeFault(value: string): string | undefined {
+  if (!/^postgres(ql)?:\/\//i.test(value)) {
+    return fileFault(value)?.replace(/^must be a file/, 'must be a file, or begin with postgres://')
+  }
+  return URL.canParse(value) && !hasStrayPassword(value)
+    ? undefined
+    : 'must be a URL such as postgres://user@host:5432/database, ' +
+        'with special characters of a password percent-encoded'
+}
+
+function redisFault(value: string): string | undefined {
+  const url = URL.parse(value)
+  const isRedis = url !== null && /^rediss?:$/.test(url.protocol) && url.hostname !== ''
+  return value === 'none' || (isRedis && !hasStrayPassword(value) && value === value.trim())
+    ? undefined
+    : 'must be none, or a URL such as redis://host:6379'
+}
+
 /** The settings; a command takes those that it names. */
 export const settings = {
   db: {
@@ -105,7 +135,8 @@ export const settings = {
     value: 'STORE',
     default: 'dossier.db',
     meaning: 'the store: a file, or the URL of a PostgreSQL (postgres://…); made by an import',
-    ...notEmpty,
+    fault: storeFault,
+    parse: String,
   },
   host: {
     name: 'host',
@@ -218,10 +249,7 @@ export const settings = {
     value: 'URL',
     default: 'none',
     meaning: 'a Redis through which several servers share rates, such as redis://host:6379',
-    fault: (text) =>
-      text === 'none' || (/^rediss?:/.test(text) && URL.canParse(text))
-        ? undefined
-        : 'must be none, or a URL such as redis://host:6379',
+    fault: redisFault,
     parse: (text: string) => (text === 'none' ? undefined : text),
   },
   badKeyRate: {
@@ -236,7 +264,8 @@ export const settings = {
     value: 'FILE',
     default: 'auto',
     meaning: 'where uses of keys are counted; auto for a file beside the store; none for nowhere',
-    ...notEmpty,
+    fault: fileFault,
+    parse: String,
   },
   usageSeconds: {
     name: 'usage-seconds',
@@ -342,6 +371,7 @@ function unknownVariables(environment: Readonly<Record<string, string | undefine
       .filter((name) => name.startsWith(prefix) && !known.includes(name))
       // The suite's own switches are none of the program's.
       .filter((name) => !name.startsWith(`${prefix}TEST_`))
+      .filter((name) => !isOfKubernetes(name, environment[name]))
       .map((name) => {
         const near = nearest(
           name.slice(prefix.length),
@@ -349,6 +379,20 @@ function unknownVariables(environment: Readonly<Record<string, string | undefine
         )
         return `${name} is no setting${near ? `; did you mean ${prefix}${near}?` : ''}`
       })
+  )
+}
+
+/**
+ * Whether Kubernetes has set a variable: it gives each container the address of each Service of its
+ * namespace, as `DOSSIER_SERVICE_HOST` and `DOSSIER_PORT=tcp://10.0.0.1:80` for one named `dossier`,
+ * and `DOSSIER_REDIS_…` for `dossier-redis`.
+ */
+function isOfKubernetes(name: string, value = ''): boolean {
+  return (
+    /_SERVICE_(?:HOST|PORT)$/.test(name) ||
+    name.includes('_SERVICE_PORT_') ||
+    /_PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?$/.test(name) ||
+    (name.endsWith('_PORT') && /^(?:tcp|udp|sctp):\/\/\S+:\d+$/.test(value))
   )
 }
 
@@ -361,7 +405,8 @@ function resolve(
   const setting: Setting = settings[key]
   const variable = variableOf(setting)
   const option = options[setting.name]
-  const inEnvironment = environment[variable]
+  const given = environment[variable]
+  const inEnvironment = isOfKubernetes(variable, given) ? undefined : given
   const [value, origin]: [string, Origin] =
     option !== undefined
       ? [option, 'option']
@@ -370,16 +415,6 @@ function resolve(
         : [defaults[key] ?? setting.default, 'default']
   const wrong = setting.fault(value)
   const where = origin === 'option' ? `--${setting.name}` : variable
-  const fault = wrong && `${where} is ${JSON.stringify(withoutSecrets(value))}; it ${wrong}`
+  const fault = wrong && `${where} is ${JSON.stringify(withoutPasswords(value))}; it ${wrong}`
   return { key, setting, value, origin, fault }
-}
-
-/**
- * A setting's value as it may be shown: the password in a URL (`redis://user:password@host`,
- * `?password=`) or in a connection string (`password=...`) becomes three stars.
- */
-export function withoutSecrets(value: string): string {
-  return value
-    .replace(/^(\w[\w+.-]*:\/\/[^:@/?#]*):.*@/, '$1:***@')
-    .replace(/\b((?:ssl)?password)(\s*=\s*)('(?:[^'\\]|\\.)*'|[^&\s]*)/gi, '$1$2***')
 }

@@ -11,6 +11,8 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => process.exit(signal === 'SIGINT' ? 130 : 143))
   })
 }
+// With Node's debugger switched off (bin/dossier), its signal would end the process.
+process.on('SIGUSR1', () => undefined)
 // Each write says itself what became of it.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
 

@@ -1,6 +1,7 @@
 // `dossier check-config`: what every setting is, and why, before anything starts with it.
 
-import { type SettingName, settings, UsageError, variableOf, withoutSecrets } from '../config.ts'
+import { type SettingName, settings, UsageError, variableOf } from '../config.ts'
+import { withoutPasswords } from '../redact.ts'
 import type { Command, Input } from './command.ts'
 import { tableLines } from './table.ts'
 
@@ -34,7 +35,7 @@ function asTable({ found }: Input): string[] {
   const rows = found.resolved.map(({ setting, value, origin, fault }) => [
     `--${setting.name}`,
     variableOf(setting),
-    withoutSecrets(value),
+    withoutPasswords(value),
     fault === undefined ? origin : `${origin}, BAD`,
   ])
   return tableLines([['SETTING', 'VARIABLE', 'VALUE', 'FROM'], ...rows])
@@ -44,7 +45,7 @@ function asJson({ found }: Input) {
   const shown = found.resolved.map(({ setting, value, origin, fault }) => ({
     setting: setting.name,
     variable: variableOf(setting),
-    value: withoutSecrets(value),
+    value: withoutPasswords(value),
     from: origin,
     ...(fault === undefined ? {} : { fault }),
   }))

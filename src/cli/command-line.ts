@@ -4,6 +4,7 @@ import { inspect } from 'node:util'
 import { UsageError } from '../config.ts'
 import { nearest } from '../nearest.ts'
 import { OperatorError } from '../operator-error.ts'
+import { withoutPasswords, withoutPasswordsInText } from '../redact.ts'
 import { explainStoreError } from '../store/open-store.ts'
 import { checkConfig } from './check-config.ts'
 import { type Command, type CommandContext, columns, commandHelp, parseInput } from './command.ts'
@@ -87,6 +88,7 @@ async function runCommand(
   context: CommandContext,
 ): Promise<number> {
   let db = ''
+  const hide = (message: string) => withoutTypedPasswords(message, args)
   try {
     const input = parseInput(command, args, context.environment)
     if (command.takesBadSettings !== true) db = input.settings.db
@@ -98,13 +100,22 @@ async function runCommand(
     }
     const known = explainStoreError(db, error)
     if (known instanceof UsageError) {
-      return tellUsage(context, known.faults, `See: dossier ${command.name} --help`)
+      const faults = known.faults.map(hide)
+      return tellUsage(context, faults, `See: dossier ${command.name} --help`)
     }
     const message = known instanceof OperatorError ? known.message : systemFault(known)
     if (message === undefined) throw error
-    context.stderr.writeLines(`dossier: ${message}`)
+    context.stderr.writeLines(`dossier: ${hide(message)}`)
     return 1
   }
+}
+
+/** A message that may repeat what was typed, without passwords: a URL may stand in any place. */
+function withoutTypedPasswords(message: string, args: readonly string[]): string {
+  const values = args.flatMap((arg) => [arg, arg.replace(/^--?[\w-]+=/, '')])
+  const hide = (text: string, value: string) =>
+    text.replaceAll(value, () => withoutPasswords(value))
+  return withoutPasswordsInText(values.reduce(hide, message))
 }
 
 /** What the system has refused, such as to read a disk that fails: no fault of the program. */
@@ -128,7 +139,8 @@ function unknownCommand(name: string): string {
     name,
     commands.map((command) => command.name),
   )
-  return `${name} is no command; ${near ? `did you mean ${near}?` : 'see: dossier --help'}`
+  const advice = near ? `did you mean ${near}?` : 'see: dossier --help'
+  return `${withoutPasswords(name)} is no command; ${advice}`
 }
 
 function help(): string {

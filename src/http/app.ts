@@ -23,7 +23,7 @@ import {
 } from './errors.ts'
 import type { Metrics } from './metrics.ts'
 import { createPageCache } from './page.ts'
-import { bodyBytes, logFault, logRequest } from './request-log.ts'
+import { bodyBytes, createRequestLog, type RequestLog } from './request-log.ts'
 import { answerBrokenRequest, answerUnhandled, createBrokenLog } from './wire/broken-requests.ts'
 import { type AssetLimits, assetLimits, createStaticAssets } from './static-assets.ts'
 import { type Cors, createCors } from './wire/cors.ts'
@@ -105,7 +105,9 @@ const apiPrefix = '/api/'
 /** Builds the application; `listen` or `inject` is the caller's. */
 export function buildApp(options: AppOptions): FastifyInstance {
   const { logger, load, metrics } = options
-  const logBroken = createBrokenLog(logger)
+  const notePassedOver = metrics && (() => metrics.countPassedOver())
+  const logBroken = createBrokenLog(logger, notePassedOver)
+  const log = createRequestLog(logger, notePassedOver)
   const app = Fastify({
     logger: false,
     genReqId: ({ headers }) => requestId(headers['x-request-id']),
@@ -122,9 +124,9 @@ export function buildApp(options: AppOptions): FastifyInstance {
     },
     frameworkErrors: (error, request, reply) => {
       // A URL that the router cannot read: none of the hooks runs for it.
-      reply.raw.once('finish', () => noteAnswer(options, request, reply))
+      reply.raw.once('finish', () => noteAnswer(log, metrics, request, reply))
       stages(request, reply, error).catch((refusal: unknown) =>
-        sendFailure(request, reply, refusal, logger),
+        sendFailure(request, reply, refusal, log),
       )
     },
     clientErrorHandler: (error, socket) => {
@@ -140,11 +142,14 @@ export function buildApp(options: AppOptions): FastifyInstance {
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
   app.addHook('onRequest', (request, reply) => stages(request, reply))
   app.addHook('onResponse', (request, reply, done) => {
-    noteAnswer(options, request, reply)
+    noteAnswer(log, metrics, request, reply)
     done()
   })
-  app.setErrorHandler((error, request, reply) => sendFailure(request, reply, error, logger))
-  app.addHook('onClose', () => load.close())
+  app.setErrorHandler((error, request, reply) => sendFailure(request, reply, error, log))
+  app.addHook('onClose', () => {
+    load.close()
+    log.close()
+  })
   addEndpoints(app, options, stop)
   return app
 }
@@ -301,14 +306,19 @@ function addEndpoints(app: FastifyInstance, options: AppOptions, stop: Stop): vo
 }
 
 /** Logs and counts an answer that has been sent. */
-function noteAnswer(options: AppOptions, request: FastifyRequest, reply: FastifyReply): void {
+function noteAnswer(
+  log: RequestLog,
+  metrics: Metrics | undefined,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void {
   const answer = {
     status: reply.statusCode,
     ms: reply.elapsedTime,
     bytes: bodyBytes(request, reply),
   }
-  logRequest(options.logger, request, answer)
-  options.metrics?.countRequest(request.routeOptions.config.endpoint?.scope, answer)
+  log.answered(request, answer)
+  metrics?.countRequest(request.routeOptions.config.endpoint?.scope, answer)
 }
 
 /** Sends any error in the one form that the contract has (section 4). */
@@ -316,12 +326,12 @@ function sendFailure(
   request: FastifyRequest,
   reply: FastifyReply,
   error: unknown,
-  logger: Logger,
+  log: RequestLog,
 ): FastifyReply {
   const failure = asApiError(error)
   // What we refuse on purpose has no cause, and its line in the log says enough.
   const cause = failure === error ? failure.cause : error
-  if (failure.code >= 500 && cause !== undefined) logFault(logger, request, cause)
+  if (failure.code >= 500 && cause !== undefined) log.fault(request, cause)
   return reply
     .code(failure.code)
     .headers(failure.headers)

@@ -2,6 +2,7 @@
 
 import { STATUS_CODES } from 'node:http'
 import { rateSecondsMax } from '../rate.ts'
+import { withoutKeys } from '../redact.ts'
 import { pageBytesMax } from '../store/page-size.ts'
 
 /** The largest body of a request, in bytes (contract 1.6). */
@@ -81,16 +82,12 @@ export type FailureStatus = keyof typeof failures
 /** The statuses of all failures, in ascending order. */
 export const failureStatuses = Object.keys(failures).map(Number) as readonly FailureStatus[]
 
-// Most of one is as good as a whole one; so this takes a piece that was cut off, too.
-const keyInMessage = /dossier_[0-9A-Za-z]+/g
-
 /**
  * The body of a failure: contract section 4. Where a message repeats what the client gave, and
  * that was a key in the wrong place, the key is left out: answers are logged and shown by clients.
  */
 export function failureBody(code: number, message: string): string {
-  const shown = message.replace(keyInMessage, 'dossier_[key]')
-  return JSON.stringify({ ok: false, error: { code, message: shown } })
+  return JSON.stringify({ ok: false, error: { code, message: withoutKeys(message) } })
 }
 
 /** An error whose message is the status's own phrase (RFC 9110 section 15). */
@@ -158,7 +155,8 @@ export function unavailable(cause?: unknown): ApiError {
 
 /** A client's value, cut short. */
 function show(value: unknown): string {
-  const text = JSON.stringify(value)
+  // Before it is cut: a piece of a key may be too short to be seen for one.
+  const text = withoutKeys(JSON.stringify(value))
   return text.length > shownLengthMax ? `${text.slice(0, shownLengthMax)}…` : text
 }
 

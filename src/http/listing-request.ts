@@ -5,6 +5,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { nearest } from '../nearest.ts'
+import { withoutKeys } from '../redact.ts'
 import type { Resource } from '../resources/resource.ts'
 import { badRequest, invalid } from './errors.ts'
 import { readBody } from './wire/body.ts'
@@ -130,7 +131,8 @@ function checkName(name: string, kind: string): void {
   if ((names as string[]).includes(name)) return
   const near = nearest(name, names)
   const advice = near ? `did you mean ${near}?` : `known are ${names.join(' and ')}`
-  throw badRequest(`${JSON.stringify(name.slice(0, 60))} is no known ${kind}; ${advice}`)
+  const shown = JSON.stringify(withoutKeys(name).slice(0, 60))
+  throw badRequest(`${shown} is no known ${kind}; ${advice}`)
 }
 
 function parseParameter(name: ParameterName, query: Members, body: Members | undefined): number {

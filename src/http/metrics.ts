@@ -16,6 +16,8 @@ export interface Metrics {
   countRequest(resource: string | undefined, answer: Answer): void
   /** What never became a request: malformed, oversized or too slow. */
   countBroken(): void
+  /** A line of the log that was one too many of what anybody can cause. */
+  countPassedOver(): void
   countPage(isFromCache: boolean): void
   countStore(operation: StoreOperation, ms: number): void
   /** All that is counted, and what the process says of itself. */
@@ -28,6 +30,8 @@ interface MetricsSource {
   readonly version: string
   /** Rejects where the store does not answer. */
   lastImports(): Promise<readonly LastImport[]>
+  /** How many lines of the log have been dropped, since they could not be written. */
+  droppedLines(): number
 }
 
 const upperBoundsSeconds = [
@@ -59,10 +63,11 @@ export function createMetrics(source: MetricsSource): Metrics {
     head: emptyTimes(),
     key: emptyTimes(),
   }
-  const events = { broken: 0, fromCache: 0, fromStore: 0 }
+  const events = { broken: 0, passedOver: 0, fromCache: 0, fromStore: 0 }
   const registry = new prometheus.Registry()
   registerRequests(registry, requests)
   registerEvents(registry, events, requests)
+  registerLines(registry, () => ({ backlog: source.droppedLines(), rate: events.passedOver }))
   registerTimes(registry, 'dossier_store_duration_seconds', 'operation', {
     help: 'Time that the store took to answer, by what it was asked',
     entries: () => Object.entries(store),
@@ -79,6 +84,7 @@ export function createMetrics(source: MetricsSource): Metrics {
       observe(counts.times, ms)
     },
     countBroken: () => void (events.broken += 1),
+    countPassedOver: () => void (events.passedOver += 1),
     countPage(isFromCache) {
       if (isFromCache) events.fromCache += 1
       else events.fromStore += 1
@@ -156,6 +162,27 @@ function registerEvents(
   count('dossier_keys_refused_total', 'Requests without a key that opens what they ask for', () =>
     requests.values().reduce((sum, { byStatus }) => sum + (byStatus[403] ?? 0), 0),
   )
+}
+
+/**
+ * Registers how many lines the log lacks.
+ *
+ * @param count gives how many by the reason: `backlog` could not be written, `rate` were too many.
+ */
+export function registerLines(
+  registry: Registry,
+  count: () => Readonly<Record<string, number>>,
+): void {
+  new prometheus.Counter({
+    name: 'dossier_log_lines_dropped_total',
+    help: 'Lines that the log lacks: backlog could not be written, rate were too many a second',
+    labelNames: ['reason'],
+    registers: [registry],
+    collect() {
+      this.reset()
+      for (const [reason, lines] of Object.entries(count())) this.inc({ reason }, lines)
+    },
+  })
 }
 
 /** A histogram over numbers of our own: prom-client's would do the counting itself. */

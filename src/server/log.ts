@@ -1,71 +1,77 @@
-// The log on standard output: JSON lines for programs, a readable form on a terminal.
+// The log on standard output: JSON lines for programs, a readable form on a terminal. Writing a
+// line never waits: not for a reader that has stopped reading, nor for a disk that is full.
 
-import { type DestinationStream, type Logger, destination, pino } from 'pino'
+import { type DestinationStream, type Logger, pino } from 'pino'
 import type { Settings } from '../config.ts'
-import { keyInText } from '../keys/key.ts'
 import { printableJson, printableLines } from '../printable.ts'
+import { withoutKeys } from '../redact.ts'
+import { createLineWriter, type LineWriter } from './line-writer.ts'
+import { openLogOutput } from './log-output.ts'
 
-/** A log, and the way to be sure that its last lines are written. */
+/** A log, what has become of its lines, and the way to be sure that the last ones are written. */
 export interface Log {
   readonly logger: Logger
-  flush(): void
+  /** Writes a line of another process's log, which has the line feed. */
+  readonly forward: (line: string) => void
+  /** How many lines have been dropped, since they could not be written. */
+  readonly dropped: () => number
+  /** Waits until all lines are written, for a second at most. */
+  readonly close: () => Promise<void>
 }
 
-/** Lines are gathered to this many bytes, or for this long, before they are written. */
-const bufferBytes = 8_192
-const flushMs = 500
+/** The most bytes of a line, with the line feed. */
+export const lineBytesMax = 4_096
 /**
- * Where several processes write to one pipe, POSIX keeps writes of up to so many bytes whole
- * (PIPE_BUF of Linux), and so lines.
+ * Whole lines are written in pieces of so many bytes. Where several servers write to one pipe,
+ * POSIX keeps writes of that size whole (PIPE_BUF of Linux), and so lines.
  */
-const sharedWriteBytesMax = 4_096
+const pieceBytesMax = 4_096
+/** The texts of a line that is too long are cut to so many characters, the first that will do. */
+const textLengths = [1_000, 200, 40]
+
+const standardOutput = 1
+
+/** How lines look. */
+type Format = (line: string) => string
 
 /**
  * Opens the log. On a terminal, or with the format `text`, it is for people to read.
  *
- * @param isShared means that other processes write to the same standard output.
+ * @param isForwarded means that another process reads it, and forwards it to a log of its own.
  */
 export async function createLog(
-  settings: Settings,
-  stdout: { readonly isTTY: boolean },
-  isShared = false,
+  { logFormat, logLevel }: Settings,
+  { isTTY }: { readonly isTTY: boolean },
+  isForwarded = false,
 ): Promise<Log> {
-  const { logFormat, logLevel } = settings
-  const isText = logFormat === 'text' || (logFormat === 'auto' && stdout.isTTY)
-  if (isText) return createTextLog(logLevel, stdout.isTTY)
-  return createJsonLog(logLevel, isShared, stdout.isTTY)
-}
-
-function createJsonLog(level: string, isShared: boolean, isTTY: boolean): Log {
-  const sizes = isShared
-    ? { minLength: sharedWriteBytesMax / 2, maxWrite: sharedWriteBytesMax }
-    : { minLength: bufferBytes }
-  const sink = destination({ dest: 1, ...sizes, sync: true })
-  // Whoever read the log has gone; serving goes on without it.
-  sink.on('error', () => undefined)
-  const timer = setInterval(() => sink.flush(), flushMs).unref()
-  // Where an error that nobody has foreseen ends the process, the lines before it say the most.
-  process.once('exit', () => {
-    try {
-      sink.flushSync()
-    } catch {
-      // Nobody is there to be told that the log cannot be written.
-    }
+  const isText = logFormat === 'text' || (logFormat === 'auto' && isTTY)
+  const ownFormat = isText ? await textFormat(isTTY) : isTTY ? printableLine : asItIs
+  const format = isForwarded ? asItIs : ownFormat
+  const writer = createLineWriter(openLogOutput(standardOutput), {
+    pieceBytesMax,
+    droppedLine: (count) => format(droppedLine(count)),
   })
-  return {
-    logger: pino({ level, base: null }, withoutKeys(isTTY ? rewriting(sink, printableJson) : sink)),
-    flush() {
-      clearInterval(timer)
-      sink.flushSync()
-    },
-  }
+  // Where an error that nobody has foreseen ends the process, the lines before it say the most.
+  process.once('exit', () => writer.writeLast())
+  const logger = pino({ level: logLevel, base: null }, lineStream(writer, format))
+  logWarnings(logger)
+  const forward = (line: string) => writer.write(format(line))
+  return { logger, forward, dropped: writer.dropped, close: writer.close }
 }
 
-async function createTextLog(level: string, colorize: boolean): Promise<Log> {
-  const { default: pretty } = await import('pino-pretty')
-  const sink = pretty({ colorize, destination: 1, sync: true, ignore: 'pid,hostname' })
-  const lines = withoutKeys(rewriting(sink, printableValues))
-  return { logger: pino({ level, base: null }, lines), flush: () => undefined }
+function asItIs(line: string): string {
+  return line
+}
+
+async function textFormat(colorize: boolean): Promise<Format> {
+  const { prettyFactory } = await import('pino-pretty')
+  const format = prettyFactory({ colorize, ignore: 'pid,hostname' })
+  return (line) => format(printableValues(line))
+}
+
+/** A line of JSON as a terminal may show it. */
+function printableLine(line: string): string {
+  return `${printableJson(line.trimEnd())}\n`
 }
 
 /** A line with every value as a terminal may show it; the line breaks of a stack stay. */
@@ -77,15 +83,39 @@ function printableValues(line: string): string {
   )
 }
 
-function rewriting(sink: DestinationStream, rewrite: (line: string) => string): DestinationStream {
-  return { write: (line) => sink.write(`${rewrite(line.trimEnd())}\n`) }
+/** No line holds a key, even where a client has put one (invariant 7), and none is too long. */
+function lineStream(writer: LineWriter, format: Format): DestinationStream {
+  return { write: (line) => writer.write(format(shortLine(withoutKeys(line)))) }
 }
 
-/** A key that a client has put where it does not belong never reaches the log (invariant 7). */
-function withoutKeys(sink: DestinationStream): DestinationStream {
-  return {
-    write(line) {
-      sink.write(line.includes('dossier_') ? line.replace(keyInText, 'dossier_[key]') : line)
-    },
+/** A line with its texts cut where it would be too long; what remains is JSON. */
+export function shortLine(line: string): string {
+  if (line.length <= lineBytesMax / 3 || Buffer.byteLength(line) <= lineBytesMax) return line
+  const fields = JSON.parse(line) as Readonly<Record<string, unknown>>
+  for (const length of textLengths) {
+    const cut = (_name: string, value: unknown) =>
+      typeof value === 'string' && value.length > length ? `${value.slice(0, length)}…` : value
+    const text = `${JSON.stringify(fields, cut)}\n`
+    if (Buffer.byteLength(text) <= lineBytesMax) return text
   }
+  const { level, time } = fields
+  return `${JSON.stringify({ level, time, msg: 'a line was too long to be logged' })}\n`
+}
+
+function droppedLine(count: number): string {
+  const fields = {
+    level: 40,
+    time: Date.now(),
+    dropped: count,
+    msg: 'lines of the log are missing',
+  }
+  return `${JSON.stringify(fields)}\n`
+}
+
+/** Warnings of the runtime are lines of the log: standard error may have no reader either. */
+function logWarnings(logger: Logger): void {
+  process.removeAllListeners('warning')
+  process.on('warning', (warning) => {
+    if (warning.name !== 'ExperimentalWarning') logger.warn({ err: warning }, 'warning')
+  })
 }

@@ -32,7 +32,7 @@ export async function runPrimary(
   const log = await createLog(settings, context.stdout)
   const limits = await keepLimits(settings, store.storeId, log.logger)
   const usage = keepUsage(settings, store.storeId, log.logger, context.now)
-  const team = createTeam(log, {
+  const team = createTeam(log, context.stderr, {
     ...answerLimits(limits.counter, limits.throttle),
     ...answerUsage(usage),
   })
@@ -54,12 +54,12 @@ export async function runPrimary(
   await usage?.close()
   await limits.close()
   log.logger.info('stopped')
-  log.flush()
+  await log.close()
   return 0
 }
 
 /** Loads what is needed for figures only where somebody wants them. */
-async function listenForSum(team: Team, settings: Settings, { logger }: Log) {
+async function listenForSum(team: Team, settings: Settings, { logger, dropped }: Log) {
   const { sumMetrics } = await import('./sum-metrics.ts')
-  return listenForMetrics(settings, sumMetrics(team), logger)
+  return listenForMetrics(settings, sumMetrics(team, dropped), logger)
 }

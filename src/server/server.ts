@@ -18,9 +18,16 @@ import { programVersion } from './program-version.ts'
 import { stopServing } from './stopping.ts'
 import { timeStore } from './time-store.ts'
 
+/** The way to standard error, and how much waits for its reader. */
+export interface ErrorOutput {
+  write(text: string): void
+  readonly terminal: { readonly writableLength: number }
+}
+
 /** What a server uses of its process. */
 export interface ServerContext {
   readonly environment: Readonly<Record<string, string | undefined>>
+  readonly stderr: ErrorOutput
   /** Where the log goes. */
   readonly stdout: { readonly isTTY: boolean }
   /** Aborted by the first SIGINT or SIGTERM. */
@@ -58,7 +65,7 @@ export async function startServer(
   const isWorker = primary !== undefined
   const opened = await openStoreReader(settings.db, resources, servingBounds(settings, isWorker))
   const log = await createLog(settings, stdout, isWorker)
-  const counts = isMeasured(settings) ? await measure(opened) : undefined
+  const counts = isMeasured(settings) ? await measure(opened, log) : undefined
   const store = counts === undefined ? opened : timeStore(opened, counts)
   const limits = isWorker
     ? borrowLimits(settings, primary)
@@ -104,10 +111,11 @@ function servingBounds(settings: Settings, isWorker: boolean) {
 }
 
 /** Loads what metrics need only where metrics are on. */
-async function measure(store: StoreReader): Promise<Metrics> {
+async function measure(store: StoreReader, log: Log): Promise<Metrics> {
   const { createMetrics } = await import('../http/metrics.ts')
   const lastImports = async () => store.lastImports()
-  return createMetrics({ resources, version: programVersion(), lastImports })
+  const { dropped: droppedLines } = log
+  return createMetrics({ resources, version: programVersion(), lastImports, droppedLines })
 }
 
 async function listen(
@@ -136,5 +144,5 @@ export async function untilStopped(
   await server.usage?.close()
   await server.store.close()
   logger.info('stopped')
-  server.log.flush()
+  await server.log.close()
 }

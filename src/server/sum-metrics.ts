@@ -2,12 +2,16 @@
 
 import type { Worker } from 'node:cluster'
 import prometheus from 'prom-client'
+import { registerLines } from '../http/metrics.ts'
 import type { Team } from './worker-pool.ts'
 
 type Figures = Awaited<ReturnType<prometheus.Registry['getMetricsAsJSON']>>
 
-/** @returns the figures of all workers as one, in the text format of Prometheus. */
-export function sumMetrics(team: Team): { metrics(): Promise<string> } {
+/**
+ * @param droppedLines is how many lines of its own log the primary has dropped.
+ * @returns the figures of all workers as one, in the text format of Prometheus.
+ */
+export function sumMetrics(team: Team, droppedLines: () => number): { metrics(): Promise<string> } {
   const lastOf = new Map<Worker, Figures>()
   let departed: Figures = []
   let departing = Promise.resolve()
@@ -39,6 +43,8 @@ export function sumMetrics(team: Team): { metrics(): Promise<string> } {
       this.inc(team.deaths())
     },
   })
+
+  registerLines(own, () => ({ backlog: droppedLines() }))
 
   return {
     async metrics() {

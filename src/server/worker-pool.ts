@@ -1,8 +1,10 @@
 // The workers of a primary: as many as were asked for, whatever becomes of one.
 
 import cluster, { type Worker } from 'node:cluster'
+import type { Readable } from 'node:stream'
 import { type Answers, connectPeer, type Peer } from './ipc.ts'
 import type { Log } from './log.ts'
+import type { ErrorOutput } from './server.ts'
 import { restartPauseMs } from './restart-pause.ts'
 
 /** The workers that run. */
@@ -26,13 +28,20 @@ export interface Team {
   kill(): void
 }
 
+/** How much of what workers say on standard error waits for its reader, in bytes. */
+const errorBytesMax = 65_536
+
 /**
  * Makes a team that replaces those of its workers that die.
  *
+ * @param log is for our lines and those of the workers, `stderr` for what else they say.
  * @param answers is what a worker may ask the primary for: all that has to be one for all workers.
  */
-export function createTeam({ logger }: Log, answers: Answers = {}): Team {
+export function createTeam(log: Log, stderr: ErrorOutput, answers: Answers = {}): Team {
+  const { logger } = log
   const peers = new Map<Worker, Peer>()
+  /** Those that run, and those of whose output something has not been read. */
+  const running = new Set<Worker>()
   const listeners: ((worker: Worker) => void)[] = []
   const ended = Promise.withResolvers<undefined>()
   let isReplacing = false
@@ -42,7 +51,12 @@ export function createTeam({ logger }: Log, answers: Answers = {}): Team {
 
   /** Starts one; gives its URL once it listens, or else its exit code. */
   function add(): Promise<string | number> {
-    const worker = cluster.fork()
+    const worker = startWorker(log, stderr)
+    running.add(worker)
+    worker.process.once('close', () => {
+      running.delete(worker)
+      if (isStopping && running.size === 0) ended.resolve(undefined)
+    })
     const startedAt = performance.now()
     const started = Promise.withResolvers<string | number>()
     const listening = (url: unknown) => started.resolve(String(url))
@@ -51,7 +65,6 @@ export function createTeam({ logger }: Log, answers: Answers = {}): Team {
     worker.once('exit', (code: number | null, signal: string | null) => {
       for (const listener of listeners) listener(worker)
       peers.delete(worker)
-      if (isStopping && peers.size === 0) ended.resolve(undefined)
       started.resolve(code ?? 1)
       if (isStopping || !isReplacing) return
       deaths += 1
@@ -77,7 +90,7 @@ export function createTeam({ logger }: Log, answers: Answers = {}): Team {
     },
     async stop(reason) {
       isStopping = true
-      if (peers.size === 0) ended.resolve(undefined)
+      if (running.size === 0) ended.resolve(undefined)
       // One that does not answer is on its way out, or is killed at the deadline.
       for (const peer of peers.values()) peer.ask('stop', reason).catch(() => undefined)
       await ended.promise
@@ -86,4 +99,30 @@ export function createTeam({ logger }: Log, answers: Answers = {}): Team {
       for (const worker of peers.keys()) worker.process.kill('SIGKILL')
     },
   }
+}
+
+/**
+ * Starts a worker. It shares no output with us: starting it would make ours wait for its reader.
+ * What it logs is written with our log, what else it says to our standard error.
+ */
+function startWorker(log: Log, stderr: ErrorOutput): Worker {
+  cluster.setupPrimary({ silent: true })
+  const worker = cluster.fork()
+  const { stdout, stderr: errors } = worker.process
+  forwardLines(stdout, log.forward)
+  errors?.on('data', (bytes: Buffer) => {
+    if (stderr.terminal.writableLength < errorBytesMax) stderr.write(bytes.toString())
+  })
+  return worker
+}
+
+/** Gives each line of a stream, with its line feed, and what stands behind the last one. */
+function forwardLines(stream: Readable | null, take: (line: string) => void): void {
+  let rest = ''
+  stream?.setEncoding('utf8').on('data', (text: string) => {
+    const lines = (rest + text).split('\n')
+    rest = lines.pop() ?? ''
+    for (const line of lines) take(`${line}\n`)
+  })
+  stream?.on('end', () => rest !== '' && take(`${rest}\n`))
 }

@@ -35,7 +35,7 @@ export function mayBeThere(db: string): boolean {
 
 /** True for the URL of a PostgreSQL; anything else is the path of a file. */
 export function isServerStore(db: string): boolean {
-  return /^postgres(ql)?:\/\//.test(db)
+  return /^postgres(ql)?:\/\//i.test(db)
 }
 
 /** What a store is called in messages and logs: never with a password. */

@@ -25,6 +25,40 @@ function assertWithout(key: string, text: string, where: string): void {
   }
 }
 
+/** A key as a mistaken client may put it where it does not belong. */
+function spellingsOf(key: string): readonly string[] {
+  const secret = key.slice('dossier_'.length)
+  const encode = (text: string) =>
+    text.replace(/./g, (letter) => `%${letter.charCodeAt(0).toString(16)}`)
+  return [
+    ...[secret, secret.slice(0, -1), secret.slice(1), key.slice(0, -1), key.slice(0, 40)],
+    ...[encode(key), encode(secret).toUpperCase(), encode(secret).replaceAll('%', '%25')],
+    ...[
+      `${encode(key.slice(0, 20))}${key.slice(20)}`,
+      `n${secret}`,
+      `x'.${secret}`,
+      `\\u00e9${secret}`,
+    ],
+    ...['"'.repeat(990) + secret, `${'-'.repeat(995)}${key}`, `${'a-'.repeat(20)}${secret}`],
+  ]
+}
+
+/** Requests with such a spelling wherever something of a request is logged or answered. */
+function requestsWithSpelling(spelling: string): readonly string[] {
+  const fields = 'Host: x\r\nConnection: close\r\n'
+  const id = /^[\w.-]{1,64}$/.test(spelling) ? `X-Request-Id: ${spelling}\r\n` : ''
+  const body = JSON.stringify({ [spelling]: spelling })
+  const length = `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n`
+  return [
+    `GET /${spelling} HTTP/1.1\r\n${fields}${id}\r\n`,
+    `GET ${pathOf(rights, spelling)} HTTP/1.1\r\n${fields}{key}\r\n`,
+    `GET ${path}?limit=${spelling} HTTP/1.1\r\n${fields}{key}\r\n`,
+    `GET ${path}?${spelling}=1 HTTP/1.1\r\n${fields}{key}\r\n`,
+    `GET ${path} HTTP/1.1\r\n${fields}{key}${length}\r\n${body}`,
+    `${spelling}\r\n\r\n`,
+  ]
+}
+
 /** Requests with the key where it belongs, and everywhere else. */
 function requestsWith(key: string): readonly string[] {
   const good = `Host: x\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\n`
@@ -57,6 +91,58 @@ function requestsWith(key: string): readonly string[] {
     `GET /healthz HTTP/1.1\r\n${bare}X: ${key.repeat(400)}\r\n\r\n`,
   ]
 }
+
+test('C13 a key is not logged encoded, without its prefix or a character short either', async (t) => {
+  const key = await store.issueKey({ name: 'spelled' })
+  const server = await runServer(t, store.db)
+  // What is encoded is read as a browser's user would.
+  const read = (text: string) =>
+    text
+      .replaceAll('%25', '%')
+      .replace(/%[0-9a-f]{2}/gi, (code) => String.fromCharCode(parseInt(code.slice(1), 16)))
+  for (const spelling of spellingsOf(key)) {
+    const asked = requestsWithSpelling(spelling)
+    for (const request of asked) {
+      const sent = request.replace('{key}', `Authorization: Bearer ${key}\r\n`)
+      const [answer] = answersIn(await exchange(server.port, sent))
+      assert.ok(answer, sent)
+      // The request's own id comes back to who chose it (contract section 5).
+      const headers = JSON.stringify({ ...answer.headers, 'x-request-id': '' })
+      assertWithout(key, read(headers + answer.body), sent)
+    }
+  }
+  server.stop()
+  const { code, lines } = await server.ended()
+  assert.equal(code, 0)
+  assert.ok(lines.length > 5 * spellingsOf(key).length, 'each has a line, and all are JSON')
+  assertWithout(key, read(server.printed()), 'the log')
+})
+
+test('what only looks a little like a key stays as it is in the log', async (t) => {
+  const server = await runServer(t, store.db)
+  const ids = [
+    ...['11bbbf98-591a-48bd-b9a1-bc5535e43675', '4bf92f3577b34da6a3ce929d0e0e4736'],
+    ...['01ARZ3NDEKTSV4RRFFQ69G5FAV', '0ujtsYcgvSTl8PAuAdqWYSMnLOv', 'dossier_requests_total'],
+    'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
+  ]
+  const companies = ['LEI:5493001KJTIIGC8Y1R12', 'DE:HRB%20123456', 'RU:%D0%9E%D0%93%D0%A0%D0%9D']
+  for (const text of [...ids, ...companies]) {
+    const id = ids.includes(text) ? `X-Request-Id: ${text}\r\n` : ''
+    const head = `GET ${pathOf(rights, text)} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${id}\r\n`
+    await exchange(server.port, head)
+  }
+  server.stop()
+  const { lines } = await server.ended()
+  const logged = lines.filter((line) => 'path' in line)
+  assert.deepEqual(
+    logged.map((line) => line['path']),
+    [...ids, ...companies].map((text) => pathOf(rights, text)),
+  )
+  assert.deepEqual(
+    logged.slice(0, ids.length).map((line) => line['request_id']),
+    ids,
+  )
+})
 
 test('C13 a key appears in no log, error, message or process list', async (t) => {
   const dossier = (...args: string[]) => runDossier(store.folder, [...args, '--db', store.db])

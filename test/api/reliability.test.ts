@@ -12,6 +12,7 @@
 // G6 no power is cut here; G4 shows a commit whose sync failed, followed by the end of the machine.
 // G18 a snapshot without a row is refused; one that shrinks tells how many records it removed.
 // G23 no command rolls back: put a copy of `backup` in the store's place (docs/operating.md).
+// I7 a full disk, and a reader that stands still: log.test.ts.
 // E15 is shown in a short form; `npm run soak` has the million requests.
 
 import assert from 'node:assert/strict'
@@ -177,19 +178,6 @@ test('I7 whoever reads the log goes: it serves on', async (t) => {
     // Long enough for the gathered lines to be written.
     await sleep(300)
   }
-})
-
-test('I7 the disk of the log is full: it serves on', { skip: noProc }, async (t) => {
-  const port = await freePort()
-  const via = ['sh', '-c', 'exec "$@" > /dev/full', 'sh']
-  const args = ['serve', '--db', store.db, '--port', String(port), '--log-format', 'json']
-  const { child } = startDossier(t, store.folder, args, { via })
-  await untilReady(port)
-  for (let turn = 0; turn < 3; turn += 1) {
-    assert.deepEqual([...(await askOften(port, 100))], [200])
-    await sleep(300)
-  }
-  assert.equal(child.exitCode, null)
 })
 
 test('I8 whatever is in a path or a field, each request is one line of JSON', async (t) => {

@@ -27,6 +27,7 @@ const key = await store.issueKey({ name: 'test' })
 const body = '{"page":2,"limit":5}'
 const secondPage = expectedBody({ resource: rights, all, page: 2, limit: 5 })
 const fields = `Host: x\r\nAuthorization: Bearer ${key}\r\n`
+const closing = `GET ${path} HTTP/1.1\r\n${fields}Connection: close\r\n\r\n`
 const plain = `GET ${path} HTTP/1.1\r\n${fields}\r\n`
 /** A request that is not over until its body has come. */
 const open =
@@ -269,4 +270,17 @@ test('2.2 a key that another process revokes is refused within a second', async 
   }
   server.stop()
   assert.equal((await server.ended()).code, 0)
+})
+
+test('SIGUSR1 opens no debugger, and ends neither a server nor its workers', async (t) => {
+  const server = await runServer(t, store.db, ['--workers', '2'])
+  const workers = [...server.printed().matchAll(/"worker":(\d+),/g)].map(([, pid]) => Number(pid))
+  assert.equal(workers.length, 2)
+  for (const pid of [server.pid, ...workers]) process.kill(pid, 'SIGUSR1')
+  for (let count = 0; count < 10; count += 1) {
+    assert.equal(answerIn(await exchange(server.port, closing)).status, 200)
+  }
+  server.stop()
+  assert.equal((await server.ended()).code, 0)
+  assert.doesNotMatch(server.printed(), /debugger|a worker has died/i)
 })

@@ -337,7 +337,7 @@ test('D15 whoever sends garbage fills no disk: lines of a second are bounded, th
   const lines: Readonly<Record<string, unknown>>[] = []
   const write = (line: string) => void lines.push(JSON.parse(line) as (typeof lines)[0])
   const logger = pino({ base: null }, { write })
-  const tell = createBrokenLog(logger, () => now)
+  const tell = createBrokenLog(logger, undefined, () => now)
   for (let count = 0; count < 1_000; count += 1) tell(`a${count}`, 400, 'HPE_INVALID_METHOD')
   assert.equal(lines.length, brokenLinesMax)
   now += 1_000

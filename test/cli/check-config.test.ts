@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { test } from 'node:test'
-import { settings, variableOf, withoutSecrets } from '../../src/config.ts'
+import { resolveSettings, settings, variableOf } from '../../src/config.ts'
+import { withoutPasswords } from '../../src/redact.ts'
 import { makeFolder } from '../support/import-rows.ts'
 import { runDossier } from '../support/run-dossier.ts'
 
@@ -73,20 +74,93 @@ test('C13 check-config and the faults of settings show no password', async (t) =
   }
 })
 
+test('C13 a --db that may hold a password is a URL that can be parsed, or is refused', () => {
+  for (const db of [
+    ...[' postgres://u:s3cret@host/db', 'postgres:/u:s3cret@host/db', 'pg://u:s3cret@host/db'],
+    ...['postgres://u:1#s3cret@host/db', 'postgres://u:s3cret@:x/', 'u:s3cret@host/db'],
+    ...['host=h password=s3cret', 'file:///registry.db'],
+  ]) {
+    const { faults } = resolveSettings({ db }, {})
+    assert.match(faults.join('\n'), /^--db is ".+"; it must .+$/, db)
+    assert.ok(!faults.join().includes('s3cret'), faults.join())
+  }
+  for (const db of ['Postgres://u:s3cret@host/db', './a:b@c.db', '/x/a:b@c.db', 'registry:1.db']) {
+    assert.deepEqual(resolveSettings({ db }, {}).faults, [])
+  }
+})
+
+test('C13 no command shows a password, wherever a URL is typed', async (t) => {
+  const folder = makeFolder(t)
+  const db = 'Postgres://u:s3cret@127.0.0.1:1/db'
+  for (const args of [['imports'], ['serve', db], ['import', 'rights', db], [db]]) {
+    const { code, out, err } = await runDossier(folder, args, { env: { DOSSIER_DB: db } })
+    assert.ok(code !== 0 && !`${out}${err}`.includes('s3cret'), `${out}${err}`)
+  }
+  assert.deepEqual(readdirSync(folder), [], 'no file has such a name')
+})
+
+test('C13 what is no URL of a Redis is refused, and its password not shown', () => {
+  for (const url of ['redis:/:s3cret@host', 'redis:s3cret@host', 'redis://u:1#s3cret@host']) {
+    const [fault = ''] = resolveSettings({ 'redis-url': url }, {}).faults
+    assert.match(fault, /^--redis-url is "redis:.*"; it must be none, or a URL such as /)
+    assert.ok(!fault.includes('s3cret'), fault)
+  }
+})
+
+test('variables that Kubernetes sets for Services are passed over, others refused', async (t) => {
+  const folder = makeFolder(t)
+  const env = {
+    ...{ DOSSIER_SERVICE_HOST: '10.96.7.7', DOSSIER_SERVICE_PORT: '8080' },
+    ...{ DOSSIER_SERVICE_PORT_HTTP: '8080', DOSSIER_PORT: 'tcp://10.96.7.7:8080' },
+    ...{ DOSSIER_PORT_8080_TCP: 'tcp://10.96.7.7:8080', DOSSIER_PORT_8080_TCP_PROTO: 'tcp' },
+    ...{ DOSSIER_PORT_8080_TCP_PORT: '8080', DOSSIER_PORT_8080_TCP_ADDR: '10.96.7.7' },
+    ...{ DOSSIER_METRICS_PORT: 'tcp://[fd00::7]:9464', DOSSIER_REDIS_SERVICE_HOST: '10.96.7.8' },
+    ...{ DOSSIER_REDIS_PORT: 'tcp://10.96.7.8:6379', DOSSIER_REDIS_PORT_6379_TCP_PORT: '6379' },
+  }
+  const { code, out, err } = await runDossier(folder, ['check-config'], { env })
+  assert.deepEqual([code, err], [0, ''])
+  assert.match(out, /^--port +DOSSIER_PORT +8080 +default$/m)
+  assert.match(out, /^--metrics-port +DOSSIER_METRICS_PORT +off +default$/m)
+  const typos = {
+    ...{
+      DOSSIER_PORTS: '1',
+      DOSSIER_SERVICE: 'x',
+      DOSSIER_PORT_TCP: '1',
+      DOSSIER_POOL: 'tcp://h:1',
+    },
+  }
+  const wrong = await runDossier(folder, ['check-config'], { env: { ...env, ...typos } })
+  assert.equal(wrong.code, 2)
+  assert.equal(wrong.err.trim().split('\n').length, 4, wrong.err)
+  assert.match(wrong.err, /^dossier: DOSSIER_PORTS is no setting; did you mean DOSSIER_PORT\?$/m)
+})
+
 /** What is shown of a value. */
 const shownAs: Readonly<Record<string, string>> = {
   '/var/lib/dossier/registry.db': '/var/lib/dossier/registry.db',
-  'a:b@c.db': 'a:b@c.db',
+  'a:b@c.db': 'a:***@c.db',
+  './a:b@c.db': './a:b@c.db',
   '::1': '::1',
   'redis://:pw@host:6379/0': 'redis://:***@host:6379/0',
   'postgresql://host/db?user=u&password=pw&x=1': 'postgresql://host/db?user=u&password=***&x=1',
   "host=h password = 'p w' user=u": 'host=h password = *** user=u',
   'redis://user:p:/w@host': 'redis://user:***@host',
   'postgres://host/db': 'postgres://host/db',
+  'Postgres://u:pw@host/db': 'postgres://u:***@host/db',
+  ' postgres://u:pw@host/db': 'postgres://u:***@host/db',
+  'postgres:/u:pw@host/db': 'postgres:/u:***@host/db',
+  'postgres://u:pw@one:1,two:2/db': 'postgres://u:***@one:1,two:2/db',
+  'postgres://u:1#pw@host/db': 'postgres://u:***@host/db',
+  'postgres://u:pw': 'postgres://***',
+  'pg://u:pw@host': 'pg://u:***@host',
+  'redis:/:pw@host': 'redis:/:***@host',
+  '//u:pw@host/db': '//u:***@host/db',
+  'https://one.example:80,https://two.example': 'https://one.example:80,https://two.example',
+  '10.0.0.0/8, ::1': '10.0.0.0/8, ::1',
 }
 
 for (const [value, shown] of Object.entries(shownAs)) {
   test(`a setting that is ${value} is shown as ${shown}`, () => {
-    assert.equal(withoutSecrets(value), shown)
+    assert.equal(withoutPasswords(value), shown)
   })
 }

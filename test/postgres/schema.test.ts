@@ -206,7 +206,6 @@ const strangers: readonly (readonly [what: string, url: (good: URL) => string, s
   ['a wrong password', (url) => url.href.replace('password', 'secret'), /mend the password/],
   ['no such database', (url) => url.href.replace('/postgres?', '/none?'), /createdb/],
   ['a schema that is no name', (url) => `${url.href}X;--`, /schema= takes up to 63/],
-  ['no URL', () => 'postgres://a:b@:x/', /malformed; it looks like postgres:/],
 ]
 
 for (const [what, urlOf, says] of strangers) {

@@ -33,6 +33,8 @@ export interface Surroundings {
   /** How many files and sockets it may have open. */
   readonly openFilesMax?: number
   readonly env?: Readonly<Record<string, string>>
+  /** Where standard error goes, if it is not to be read with standard output. */
+  readonly stderrTo?: string
 }
 
 /**
@@ -44,7 +46,7 @@ export async function runServer(
   scope: Scope,
   db: string,
   options: readonly string[] = [],
-  { openFilesMax, env = {} }: Surroundings = {},
+  { openFilesMax, env = {}, stderrTo }: Surroundings = {},
 ): Promise<Server> {
   const port0 = options.includes('--port') ? [] : ['--port', '0']
   const at = storeAt(db)
@@ -53,7 +55,9 @@ export async function runServer(
   const patience = isPatient ? ['--wait-ms', '20000', '--statement-ms', '20000'] : []
   const args = ['serve', '--db', at, ...port0, ...patience, '--log-format', 'json', ...options]
   const limit = openFilesMax === undefined ? '' : `ulimit -n ${openFilesMax};`
-  const child = spawn('bash', ['-c', `${limit} exec "$0" "$@"`, executable, ...args], {
+  const errors = stderrTo === undefined ? '' : `2> '${stderrTo}'`
+  const command = `${limit} exec "$0" "$@" ${errors}`
+  const child = spawn('bash', ['-c', command, executable, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: process.env['PATH'], ...env },
   })

@@ -6,6 +6,7 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Logger } from 'pino'
 import { failureBody } from '../errors.ts'
+import { createLineLimit } from '../line-limit.ts'
 import {
   afterAnswers,
   closeToRequests,
@@ -27,29 +28,23 @@ export const brokenLinesMax = 20
 type TellBroken = (requestId: string, status: number, reason: string | undefined) => void
 
 /**
- * Whoever sends garbage fills no disk: what is beyond the most lines of a second is counted, and
- * told with the next line.
+ * Logs broken requests. Whoever sends garbage fills no disk: what is beyond the most lines of a
+ * second is counted, and told with the next line.
  *
+ * @param onPassedOver is called for each line that is not logged.
  * @param clock gives milliseconds that are never set back.
  */
-export function createBrokenLog(logger: Logger, clock = () => performance.now()): TellBroken {
-  let secondEndsAt = 0
-  let lines = 0
-  let untold = 0
+export function createBrokenLog(
+  logger: Logger,
+  onPassedOver?: () => void,
+  clock?: () => number,
+): TellBroken {
+  const limit = createLineLimit(brokenLinesMax, onPassedOver, clock)
   return (requestId, status, reason) => {
-    const now = clock()
-    if (now >= secondEndsAt) {
-      secondEndsAt = now + 1_000
-      lines = 0
-    }
-    lines += 1
-    if (lines > brokenLinesMax) {
-      untold += 1
-      return
-    }
-    const before = untold > 0 ? { untold_before: untold } : {}
-    untold = 0
-    logger.info({ request_id: requestId, status, reason, ...before }, 'broken request')
+    if (!limit.allows()) return
+    const before = limit.takePassedOver()
+    const untold = before > 0 ? { untold_before: before } : {}
+    logger.info({ request_id: requestId, status, reason, ...untold }, 'broken request')
   }
 }
 

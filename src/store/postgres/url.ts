@@ -33,5 +33,6 @@ export function describeUrl(db: string): string {
   const url = new URL(db)
   url.password = ''
   url.searchParams.delete('password')
+  url.searchParams.delete('sslpassword')
   return url.href
 }

@@ -1,0 +1,119 @@
+// Lines on their way out, in batches. Nobody who writes a line waits: what cannot be written now is
+// tried again, and what has been waiting for too long is dropped (backlog.ts).
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Backlog, type BacklogOptions, createBacklog } from './backlog.ts'
+import type { LogOutput } from './log-output.ts'
+
+/** Lines are written once there are so many bytes of them, or after so long. */
+const batchBytes = 65_536
+const batchMs = 100
+/** The first pause where there is no room; it doubles up to the time of a batch. */
+const pauseMsMin = 5
+/** How long the last lines may take: of a server that stops, and of a process that just ends. */
+const closeMs = 1_000
+const exitMs = 500
+
+/** Takes lines, and sees to it that they are written. */
+export interface LineWriter {
+  readonly write: (line: string) => void
+  /** How many lines have been dropped so far. */
+  readonly dropped: () => number
+  /** Waits until all is written, for a second at most. */
+  readonly close: () => Promise<void>
+  /** Writes what is left, as far as that is possible without an event loop. */
+  readonly writeLast: () => void
+}
+
+export function createLineWriter(output: LogOutput, options: BacklogOptions): LineWriter {
+  const backlog = createBacklog(options)
+  let timer: NodeJS.Timeout | undefined
+  let pauseMs = 0
+  let failure: unknown
+  let writing: Promise<void> | undefined
+  let isClosed = false
+
+  function schedule(ms: number): void {
+    timer ??= setTimeout(() => {
+      timer = undefined
+      void flush()
+    }, ms).unref()
+  }
+
+  /** Writes all that can be written now; tries again later where something is left. */
+  function flush(): Promise<void> {
+    writing ??= writeAll().finally(() => {
+      writing = undefined
+      // Lines that came after the last look.
+      if (backlog.bytes() > 0) schedule(batchMs)
+    })
+    return writing
+  }
+
+  async function writeAll(): Promise<void> {
+    failure = undefined
+    for (let next = backlog.next(); next !== undefined; next = backlog.next()) {
+      try {
+        const written = output.write(next)
+        backlog.take(typeof written === 'number' ? written : await written)
+        pauseMs = 0
+      } catch (error) {
+        failure = error
+        pauseMs = isFull(error) ? Math.min(Math.max(pauseMsMin, pauseMs * 2), batchMs) : batchMs
+        return schedule(pauseMs)
+      }
+    }
+  }
+
+  return {
+    write(line) {
+      backlog.add(line)
+      if (pauseMs > 0 || writing !== undefined) return
+      if (backlog.bytes() >= batchBytes) void flush()
+      else schedule(batchMs)
+    },
+    dropped: backlog.dropped,
+    async close() {
+      backlog.tellDropped()
+      const until = performance.now() + closeMs
+      for (;;) {
+        await within(until - performance.now(), flush())
+        if (!isFull(failure) || performance.now() > until) break
+        await sleep(pauseMsMin)
+      }
+      isClosed = true
+    },
+    writeLast() {
+      backlog.tellDropped()
+      // What another thread is writing, it goes on writing.
+      if (output.isBusy()) backlog.skip()
+      writeNow(backlog, output, isClosed ? 0 : exitMs)
+    },
+  }
+}
+
+/** Writes all without an event loop, and waits for a reader for so long at most. */
+function writeNow(backlog: Backlog, output: LogOutput, patienceMs: number): void {
+  const until = performance.now() + patienceMs
+  for (let next = backlog.next(); next !== undefined; next = backlog.next()) {
+    try {
+      backlog.take(output.writeSync(next))
+    } catch (error) {
+      if (!isFull(error) || performance.now() > until) return
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pauseMsMin)
+    }
+  }
+}
+
+/** Waits until something is done, or for so long. */
+async function within(ms: number, done: Promise<void>): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<undefined>()
+  const timer = setTimeout(resolve, Math.max(0, ms), undefined)
+  await Promise.race([promise, done])
+  clearTimeout(timer)
+}
+
+/** Whether nobody reads at the moment. */
+function isFull(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'EAGAIN'
+}

@@ -1,0 +1,246 @@
+// The log of a server: what it may cost, whoever reads it and whatever is asked.
+
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { closeSync, constants, existsSync, openSync, readFileSync, readSync } from 'node:fs'
+import { Agent, request } from 'node:http'
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { after, test, type TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { lineBytesMax, shortLine } from '../../src/server/log.ts'
+import { keylessLinesMax } from '../../src/http/request-log.ts'
+import { resources } from '../../src/resources/index.ts'
+import { rights } from '../../src/resources/rights.ts'
+import { makeRecords } from '../support/make-record.ts'
+import { readMetrics, sumOf } from '../support/read-metrics.ts'
+import { peakMemoryMb, startDossier } from '../support/run-dossier.ts'
+import { type LogLine, openWire, runServer } from '../support/run-server.ts'
+import { storeAt } from '../support/store-at.ts'
+import { makeTempStore } from '../support/temp-store.ts'
+
+const store = await makeTempStore({ after }, resources)
+await store.load([{ resource: rights, company: 1, records: makeRecords(rights, 3) }])
+const key = await store.issueKey({ name: 'test' })
+
+/** An unknown path with a line of a kilobyte. */
+const longPath = `/api/v1/${'x'.repeat(2_000)}`
+const dropped = /^dossier_log_lines_dropped_total/
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  while (!server.listening) await sleep(5)
+  const { port } = server.address() as AddressInfo
+  server.close()
+  return port
+}
+
+/** Starts a server whose standard output goes where the shell is told. */
+async function startWith(t: TestContext, redirection: string, options: readonly string[] = []) {
+  const port = await freePort()
+  const via = ['sh', '-c', `exec "$@" ${redirection}`, 'sh']
+  const db = ['serve', '--db', storeAt(store.db), '--port', String(port)]
+  const args = [...db, '--log-format', 'json', '--usage-db', 'none', ...options]
+  return { port, ...startDossier(t, store.folder, args, { via }) }
+}
+
+async function until(isTrue: () => boolean | Promise<boolean>, what: string): Promise<void> {
+  for (let waited = 0; !(await isTrue()); waited += 20) {
+    assert.ok(waited < 20_000, `waited in vain until ${what}`)
+    await sleep(20)
+  }
+}
+
+/** Asks for something, on connections that are kept; gives the status, or what went wrong. */
+function createClient(port: number) {
+  const agent = new Agent({ keepAlive: true, maxSockets: 16 })
+  const headers = { authorization: `Bearer ${key}` }
+  const ask = (path: string) =>
+    new Promise<number | string>((done) => {
+      const options = { port, host: '127.0.0.1', path, agent, headers, timeout: 10_000 }
+      const asked = request(options, (answer) => {
+        answer.resume().on('end', () => done(answer.statusCode ?? 0))
+      })
+      asked.on('timeout', () => asked.destroy(new Error('no answer')))
+      asked.on('error', (error) => done(error.message)).end()
+    })
+  return {
+    ask,
+    /** Asks for so many pages that are not there; all have to be answered. */
+    askMany: async (count: number) => {
+      const statuses = await Promise.all(Array.from({ length: count }, () => ask(longPath)))
+      assert.deepEqual([...new Set(statuses)], [404])
+    },
+    untilReady: () => until(async () => (await ask('/readyz')) === 200, 'it is ready'),
+    close: () => agent.destroy(),
+  }
+}
+
+/** A pipe, and what has been read of it. */
+function makePipe(t: TestContext, name: string) {
+  const path = join(store.folder, name)
+  assert.equal(spawnSync('mkfifo', [path]).status, 0)
+  const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  t.after(() => closeSync(reader))
+  const bytes = Buffer.alloc(65_536)
+  let text = ''
+  return {
+    path,
+    read() {
+      for (;;) {
+        try {
+          const count = readSync(reader, bytes)
+          if (count === 0) return text
+          text += bytes.toString('latin1', 0, count)
+        } catch {
+          return text
+        }
+      }
+    },
+  }
+}
+
+function linesIn(text: string): LogLine[] {
+  const lines = text.split('\n')
+  assert.equal(lines.pop(), '', 'the last line is whole')
+  for (const line of lines) assert.ok(line.length < lineBytesMax, `${line.length} bytes`)
+  return lines.map((line) => JSON.parse(line) as LogLine)
+}
+
+test('a log that nobody reads: requests and SIGTERM are answered, missing lines counted', async (t) => {
+  const pipe = makePipe(t, 'stalled')
+  const options = ['--workers', '2', '--metrics-port', '0']
+  const { port, child, ended } = await startWith(t, `> '${pipe.path}'`, options)
+  const { ask, askMany, untilReady, close } = createClient(port)
+  await untilReady()
+  const url = () => /"metrics_url":"([^"]+)"/.exec(pipe.read())?.[1] ?? ''
+  await until(() => url() !== '', 'it says where its metrics are')
+
+  // Half as much again as the pipe and the backlog hold.
+  const count = 1_500
+  await askMany(count)
+  await until(async () => sumOf(await readMetrics(url()), dropped) > 100, 'lines are missing')
+
+  // It flows again: what was held comes, and in its place what is not there.
+  let lines: LogLine[] = []
+  const written = () => lines.filter(({ status }) => status === 404).length
+  const missing = () => lines.reduce((sum, line) => sum + Number(line['dropped'] ?? 0), 0)
+  await until(() => {
+    const text = pipe.read()
+    lines = linesIn(text.slice(0, text.lastIndexOf('\n') + 1))
+    return written() + missing() === count
+  }, 'each request has its line, or is counted')
+  assert.equal(sumOf(await readMetrics(url()), dropped), missing())
+  assert.ok(lines.filter((line) => 'dropped' in line).length <= 2, 'one line for each gap')
+
+  // It stands still again, and the server is stopped.
+  await askMany(200)
+  assert.equal(await ask('/healthz'), 200)
+  close()
+  child.kill('SIGTERM')
+  assert.equal((await ended).code, 0)
+})
+
+test('a full disk: the server serves, stays small and ends at SIGTERM', async (t) => {
+  if (!existsSync('/dev/full')) return t.skip('there is no /dev/full')
+  const { port, child, ended } = await startWith(t, '> /dev/full')
+  const { askMany, untilReady, close } = createClient(port)
+  await untilReady()
+  await askMany(1_000)
+  const before = peakMemoryMb(child.pid)
+  await askMany(1_500)
+  const grownMb = peakMemoryMb(child.pid) - before
+  assert.ok(grownMb < 30, `${grownMb} MB`)
+  close()
+  child.kill('SIGTERM')
+  assert.equal((await ended).code, 0)
+})
+
+test('standard error that nobody reads holds nothing up', async (t) => {
+  const pipe = makePipe(t, 'errors')
+  const planted = `setInterval(() => process.emitWarning('x'.repeat(3_000)), 1).unref()`
+  const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(planted)}`
+  const server = await runServer(t, store.db, [], { env: { NODE_OPTIONS }, stderrTo: pipe.path })
+  const { askMany, close } = createClient(server.port)
+  await until(() => server.printed().length > 200_000, 'it has warned often')
+  await askMany(100)
+  close()
+  server.stop()
+  const { code, lines } = await server.ended()
+  assert.equal(code, 0)
+  assert.equal(pipe.read(), '', 'warnings are lines of the log')
+  assert.ok(lines.some(({ msg, level }) => msg === 'warning' && level === 40))
+})
+
+for (const format of ['json', 'text']) {
+  test(`a log in a file: no line is lost at a stop, as ${format}`, async (t) => {
+    const file = join(store.folder, `log.${format}`)
+    const to = `>> '${file}'`
+    const { port, child, ended } = await startWith(t, to, ['--log-format', format])
+    const { askMany, untilReady, close } = createClient(port)
+    await untilReady()
+    await askMany(50)
+    close()
+    child.kill('SIGTERM')
+    assert.equal((await ended).code, 0)
+    const text = readFileSync(file, 'utf8')
+    assert.equal(text.match(/\bstatus"?: ?404\b/g)?.length, 50)
+    assert.match(text, /\bstopped\b[^\n]*\n$/)
+  })
+}
+
+test('requests without a key: a hundred lines a second, none above 4 KiB, the rest counted', async (t) => {
+  const server = await runServer(t, store.db, ['--metrics-port', '0'])
+  const startedAt = performance.now()
+  const asked = `GET /${'"'.repeat(15_000)} HTTP/1.1\r\nHost: x\r\n\r\n`
+  const count = 640
+  await Promise.all(
+    Array.from({ length: count / 8 }, async () => {
+      const wire = await openWire(server.port)
+      for (let turn = 0; turn < 8; turn += 1) wire.send(asked)
+      await wire.until(/(HTTP[^]*){8}/)
+      wire.socket.destroy()
+    }),
+  )
+  const seconds = (performance.now() - startedAt) / 1_000
+  const url = /"metrics_url":"([^"]+)"/.exec(server.printed())?.[1] ?? ''
+  const missing = sumOf(await readMetrics(url), dropped)
+  server.stop()
+  const { code, lines } = await server.ended()
+  assert.equal(code, 0)
+  assert.ok(
+    server
+      .printed()
+      .split('\n')
+      .every((line) => line.length < lineBytesMax),
+  )
+  const written = lines.filter(({ status }) => status === 404 || status === 400).length
+  assert.ok(written <= keylessLinesMax * (Math.ceil(seconds) + 1), `${written} in ${seconds} s`)
+  assert.equal(written + missing, count)
+  const told = lines.reduce((sum, line) => sum + Number(line['passed_over'] ?? 0), 0)
+  assert.equal(told, missing)
+})
+
+test('a line that is too long is cut and is JSON still', () => {
+  const long = (text: string) => ({ type: 'Error', message: text, stack: text })
+  for (const text of [
+    'x'.repeat(9_000),
+    '"'.repeat(9_000),
+    '€'.repeat(3_000),
+    '😀'.repeat(2_500),
+  ]) {
+    for (const fields of [
+      { level: 50, time: 1, request_id: 'a', err: long(text), msg: text },
+      { level: 50, time: 1, msg: 'many', list: new Array<string>(999).fill(text) },
+      { level: 50, time: 1, [text]: text },
+    ]) {
+      const line = shortLine(`${JSON.stringify(fields)}\n`)
+      assert.ok(Buffer.byteLength(line) <= lineBytesMax && line.endsWith('\n'))
+      const { level, time } = JSON.parse(line) as LogLine
+      assert.deepEqual([level, time], [50, 1])
+    }
+  }
+  const short = '{"level":30,"msg":"x"}\n'
+  assert.equal(shortLine(short), short)
+})
