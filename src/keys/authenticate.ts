@@ -13,10 +13,12 @@ export interface Client {
 
 /** Counts failed attempts by address; times are in seconds. */
 interface Throttle {
-  /** How long an address has to wait; undefined where it may try. */
-  waitOf(address: string | undefined): Awaitable<number | undefined>
+  /** How long an address has to wait before a key is looked up for it; undefined where it may. */
+  waitOf(address: string | undefined, keyHash: string): Awaitable<number | undefined>
   /** Counts a failed attempt; gives how long the address has to wait, if that was one too many. */
-  fail(address: string | undefined): Awaitable<number | undefined>
+  fail(address: string | undefined, keyHash?: string): Awaitable<number | undefined>
+  /** Remembers a valid key. */
+  noteGood(keyHash: string): void
 }
 
 /** Too many attempts have failed: nothing is looked at for so many seconds. */
@@ -62,17 +64,21 @@ export function createAuthenticate(
     return key
   }
 
-  /** What a client gets whose attempt has failed. */
-  function refuse({ ip }: Client): Awaitable<Wait | undefined> {
-    const seconds = throttle?.fail(ip)
+  /** What a client gets whose attempt has failed; `id` is that of a key that was looked up. */
+  function refuse({ ip }: Client, id?: string): Awaitable<Wait | undefined> {
+    const seconds = throttle?.fail(ip, id)
     return seconds instanceof Promise ? seconds.then(waitFor) : waitFor(seconds)
   }
 
   function lookUp(id: string, client: Client): Awaitable<KeyRecord | Wait | undefined> {
+    const isNew = !believed.has(id)
+    const judge = (found: KeyRecord | undefined) => {
+      const key = believe(id, found)
+      if (key !== undefined && isNew) throttle?.noteGood(id)
+      return key ?? refuse(client, id)
+    }
     const found = store.findKey(Buffer.from(id, 'latin1'))
-    return found instanceof Promise
-      ? found.then((key) => believe(id, key) ?? refuse(client))
-      : (believe(id, found) ?? refuse(client))
+    return found instanceof Promise ? found.then(judge) : judge(found)
   }
 
   return (authorization, client) => {
@@ -83,13 +89,13 @@ export function createAuthenticate(
     const id = hashKey(token)
     const known = believed.get(id)
     if (known !== undefined && Math.abs(known.until - now()) <= believedMs && known.until > now()) {
-      return isInForce(known.key, now()) ? known.key : refuse(client)
+      return isInForce(known.key, now()) ? known.key : refuse(client, id)
     }
     // A key that cannot be one is refused without a look-up (contract 2.4).
     if (!isWellFormedKey(token)) return refuse(client)
     // Nor is one looked up for an address that has failed too often; but a client whose key has
-    // been good here goes on, so that none is locked out by another one of the same address.
-    const seconds = known === undefined ? throttle?.waitOf(client.ip) : undefined
+    // been good goes on, so that none is locked out by another one of the same address.
+    const seconds = known === undefined ? throttle?.waitOf(client.ip, id) : undefined
     return seconds instanceof Promise
       ? seconds.then((found) => waitFor(found) ?? lookUp(id, client))
       : (waitFor(seconds) ?? lookUp(id, client))

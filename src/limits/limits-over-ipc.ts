@@ -14,6 +14,12 @@ interface CountQuestion extends Rate {
   readonly keyId: number
 }
 
+/** An attempt with a key, and where it comes from. */
+interface Attempt {
+  readonly address?: string | undefined
+  readonly keyHash?: string | undefined
+}
+
 /** The answers of the process that keeps the counts. */
 export function answerLimits(counter: Counter, throttle: Throttle | undefined): Answers {
   return {
@@ -21,8 +27,15 @@ export function answerLimits(counter: Counter, throttle: Throttle | undefined): 
       const { keyId, quota, seconds } = question as CountQuestion
       return counter(keyId, { quota, seconds })
     },
-    'limits.wait': (address) => throttle?.waitOf(address as string | undefined),
-    'limits.fail': (address) => throttle?.fail(address as string | undefined),
+    'limits.wait': (question) => {
+      const { address, keyHash = '' } = question as Attempt
+      return throttle?.waitOf(address, keyHash)
+    },
+    'limits.fail': (question) => {
+      const { address, keyHash } = question as Attempt
+      return throttle?.fail(address, keyHash)
+    },
+    'limits.good': (keyHash) => throttle?.noteGood(String(keyHash)),
   }
 }
 
@@ -37,10 +50,14 @@ export function askCounter(ask: Ask): SharedCounter {
 
 /** A throttle at the process that is asked; where it does not answer, nobody has to wait. */
 export function askThrottle(ask: Ask): Throttle {
-  const secondsOf = (topic: string) => (address: string | undefined) =>
-    ask(topic, address).then(
+  const secondsOf = (topic: string, attempt: Attempt) =>
+    ask(topic, attempt).then(
       (seconds) => (typeof seconds === 'number' ? seconds : undefined),
       () => undefined,
     )
-  return { waitOf: secondsOf('limits.wait'), fail: secondsOf('limits.fail') }
+  return {
+    waitOf: (address, keyHash) => secondsOf('limits.wait', { address, keyHash }),
+    fail: (address, keyHash) => secondsOf('limits.fail', { address, keyHash }),
+    noteGood: (keyHash) => void ask('limits.good', keyHash).catch(() => undefined),
+  }
 }

@@ -1,36 +1,73 @@
 // Whoever tries keys that are none is slowed down, by the address that the attempts come from.
 
 import { isIP } from 'node:net'
+import { LRUCache } from 'lru-cache'
 import type { Awaitable } from '../store/awaitable.ts'
 import type { Rate } from '../rate.ts'
 import { createWindows } from './windows.ts'
 
 /** How many addresses are remembered. */
 export const addressesMax = 100_000
+/** How many good keys are remembered, and how many bad ones, by their hashes. */
+const keysMax = 20_000
+/**
+ * How many keys that are not known yet are looked up in a second for an address that has to wait. A
+ * client whose key is good must get through sooner or later, whoever else is at its address.
+ */
+export const reservedLookUps = 5
+const reserveMs = 1_000
 
 /** Counts failed attempts by address. Times are in seconds, rounded up. */
 export interface Throttle {
-  /** How long an address has to wait; undefined where it may try. */
-  waitOf(address: string | undefined): Awaitable<number | undefined>
-  /** Counts a failed attempt; gives how long the address has to wait, if that was one too many. */
-  fail(address: string | undefined): Awaitable<number | undefined>
+  /**
+   * How long an address has to wait before a key is looked up for it; undefined where that may be
+   * now: it has not failed too often, or the key has been good, or may be a good one that is new.
+   *
+   * @param keyHash is the key's, as `hashKey` gives it.
+   */
+  waitOf(address: string | undefined, keyHash: string): Awaitable<number | undefined>
+  /**
+   * Counts a failed attempt; gives how long the address has to wait, if that was one too many.
+   *
+   * @param keyHash is that of a key that was looked up and is not good.
+   */
+  fail(address: string | undefined, keyHash?: string): Awaitable<number | undefined>
+  /** Remembers a key that is good. */
+  noteGood(keyHash: string): void
 }
 
 /** @param clock gives milliseconds that are never set back. */
 export function createThrottle({ quota, seconds }: Rate, clock: () => number): Throttle {
   const failures = createWindows<string>(addressesMax)
+  const lookUps = createWindows<string>(addressesMax)
+  const goodKeys = new LRUCache<string, true>({ max: keysMax })
+  const badKeys = new LRUCache<string, true>({ max: keysMax })
   const secondsTo = (endsAt: number, now: number) => Math.ceil((endsAt - now) / 1_000)
   return {
-    waitOf(address) {
+    waitOf(address, keyHash) {
       if (failures.size === 0) return undefined
       const now = clock()
-      const window = failures.find(networkOf(address), now)
-      return window && window.count >= quota ? secondsTo(window.endsAt, now) : undefined
+      const network = networkOf(address)
+      const window = failures.find(network, now)
+      if (window === undefined || window.count < quota) return undefined
+      if (goodKeys.get(keyHash) !== undefined) return undefined
+      // A client that repeats one bad key takes nothing of what is left for new ones.
+      const isNew = badKeys.get(keyHash) === undefined
+      if (isNew && lookUps.count(network, reserveMs, now).count <= reservedLookUps) return undefined
+      return secondsTo(window.endsAt, now)
     },
-    fail(address) {
+    fail(address, keyHash) {
+      if (keyHash !== undefined) {
+        goodKeys.delete(keyHash)
+        badKeys.set(keyHash, true)
+      }
       const now = clock()
       const { count, endsAt } = failures.count(networkOf(address), seconds * 1_000, now)
       return count > quota ? secondsTo(endsAt, now) : undefined
+    },
+    noteGood(keyHash) {
+      badKeys.delete(keyHash)
+      goodKeys.set(keyHash, true)
     },
   }
 }

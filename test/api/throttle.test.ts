@@ -3,11 +3,17 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { resolveSettings, settingsOf } from '../../src/config.ts'
 import { makeKey } from '../../src/keys/key.ts'
-import { addressesMax, createThrottle, networkOf } from '../../src/limits/throttle.ts'
+import {
+  addressesMax,
+  createThrottle,
+  networkOf,
+  reservedLookUps,
+} from '../../src/limits/throttle.ts'
 import { createWindows } from '../../src/limits/windows.ts'
 import { rights } from '../../src/resources/rights.ts'
 import { checkFailure, checkPage, makeApp, pathOf } from '../support/make-app.ts'
@@ -68,29 +74,52 @@ test('C15 an address that has failed too often gets 429 with Retry-After, until 
   checkFailure(await ask(path, { from, authorization: unknown() }), 403, 'Forbidden')
 })
 
-test('C15 no key is looked up for an address that has failed too often', async (t) => {
-  const { ask, exhaust, lookUps } = await makeThrottled(t)
+test('C15 few keys are looked up for an address that has failed too often, and none twice', async (t) => {
+  const { ask, exhaust, lookUps, pass } = await makeThrottled(t)
   await exhaust('192.0.2.1')
   const before = lookUps()
   for (let count = 0; count < 20; count += 1) {
     checkFailure(await ask(path, { from: '192.0.2.1', authorization: unknown() }), 429, /./)
   }
-  assert.equal(lookUps(), before)
+  assert.equal(lookUps(), before + reservedLookUps)
+  pass(1_000)
+  const authorization = unknown()
+  for (let count = 0; count < 20; count += 1) {
+    checkFailure(await ask(path, { from: '192.0.2.1', authorization }), 429, /./)
+  }
+  assert.equal(lookUps(), before + reservedLookUps + 1)
+  // A key that cannot be one takes nothing of what is left for those that may be good.
+  for (let count = 0; count < 20; count += 1) {
+    const malformed = `Bearer ${count}`
+    checkFailure(await ask(path, { from: '192.0.2.1', authorization: malformed }), 429, /./)
+  }
+  assert.equal(lookUps(), before + reservedLookUps + 1)
 })
 
 test('C15 good keys go on: from elsewhere, and from there if they have been seen', async (t) => {
-  const { ask, exhaust, store } = await makeThrottled(t)
+  const { ask, exhaust, store, pass } = await makeThrottled(t)
   const from = '192.0.2.1'
   checkPage(await ask(path, { from }), expected)
   await exhaust(from)
   checkFailure(await ask(path, { from, authorization: unknown() }), 429, /./)
   checkPage(await ask(path, { from }), expected)
   checkPage(await ask(path, { from: '192.0.2.2' }), expected)
-  // One that is new here cannot be told from a guess; where it is used elsewhere, it can.
-  const authorization = `Bearer ${await store.issueKey({ name: 'new' })}`
-  checkFailure(await ask(path, { from, authorization }), 429, /./)
-  checkPage(await ask(path, { from: '192.0.2.2', authorization }), expected)
-  checkPage(await ask(path, { from, authorization }), expected)
+  // One that is new cannot be told from a guess; where it is used elsewhere, it can.
+  const issue = async (name: string) => `Bearer ${await store.issueKey({ name })}`
+  for (let count = 1; count < reservedLookUps; count += 1) {
+    await ask(path, { from, authorization: unknown() })
+  }
+  const elsewhere = await issue('elsewhere')
+  checkFailure(await ask(path, { from, authorization: elsewhere }), 429, /./)
+  checkPage(await ask(path, { from: '192.0.2.2', authorization: elsewhere }), expected)
+  checkPage(await ask(path, { from, authorization: elsewhere }), expected)
+  // Even while others there go on trying, a new one gets its turn.
+  pass(1_000)
+  const here = await issue('here')
+  checkFailure(await ask(path, { from, authorization: unknown() }), 429, /./)
+  checkPage(await ask(path, { from, authorization: here }), expected)
+  for (let count = 0; count < 20; count += 1) await ask(path, { from, authorization: unknown() })
+  checkPage(await ask(path, { from, authorization: here }), expected)
 })
 
 test('C15 who shows no key tries none: 403, however often; and needs none for the rest', async (t) => {
@@ -183,14 +212,19 @@ test('E8 a million addresses take a bounded amount of memory', (t) => {
   const throttle = createThrottle({ quota: 1, seconds: 60 }, () => time)
   const before = heapMib()
   for (let n = 0; n < 1_000_000; n += 1) {
-    void throttle.fail(`${n >>> 24}.${(n >>> 16) & 255}.${(n >>> 8) & 255}.${n & 255}`)
+    const address = `${n >>> 24}.${(n >>> 16) & 255}.${(n >>> 8) & 255}.${n & 255}`
+    // Keys and reserved look-ups have bounds of their own.
+    const isKeyKept = n >= 850_000
+    void throttle.fail(address, isKeyKept ? `a hash of 32 bytes, such as ${n}` : undefined)
+    if (isKeyKept) void throttle.waitOf(address, 'new')
   }
   const mib = heapMib() - before
   t.diagnostic(`${mib.toFixed(1)} MiB`)
   assert.ok(mib < 50, `${mib} MiB`)
   time += 1
   void throttle.fail('192.0.2.1')
-  assert.equal(throttle.waitOf('192.0.2.1'), 60, 'the newest ones count')
+  for (let n = 0; n < reservedLookUps; n += 1) void throttle.waitOf('192.0.2.1', `${n}`)
+  assert.equal(throttle.waitOf('192.0.2.1', 'x'), 60, 'the newest ones count')
 })
 
 test('E8 as many windows as there may be, those that have ended making room first', () => {
@@ -228,4 +262,34 @@ test('--bad-key-rate and --trust-proxy take what they say', async (t) => {
   const statuses = [await ask('192.0.2.1', unknown()), await ask('192.0.2.1', unknown())]
   statuses.push(await ask('192.0.2.1', unknown()), await ask('192.0.2.2', `Bearer ${key}`))
   assert.deepEqual(statuses, [403, 403, 429, 200])
+})
+
+test('C15 a flood of bad keys locks no good key of its address out, in no worker', async (t) => {
+  const { store, key } = await makeApp(t, { records })
+  const fresh = await store.issueKey({ name: 'fresh' })
+  const { port } = await runServer(t, store.db, ['--workers', '2', '--bad-key-rate', '20/60s'])
+  // Each on a connection of its own, which the primary deals out to the workers in turn.
+  const ask = async (authorization: string) => {
+    const head = `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n`
+    return answerIn(await exchange(port, `${head}Authorization: ${authorization}\r\n\r\n`)).status
+  }
+  const flood = async (count: number) => {
+    const statuses = await Promise.all(Array.from({ length: count }, () => ask(unknown())))
+    assert.ok(statuses.every((status) => status === 403 || status === 429))
+    return statuses.filter((status) => status === 429).length
+  }
+  // It is known to one of the two alone.
+  assert.equal(await ask(`Bearer ${key}`), 200)
+  assert.ok((await flood(60)) > 0)
+  const floods = Array.from({ length: 4 }, () => flood(30))
+  for (let count = 0; count < 40; count += 1) assert.equal(await ask(`Bearer ${key}`), 200)
+  await Promise.all(floods)
+  // One that was never seen is recognised, too, sooner or later.
+  let tries = 0
+  while ((await ask(`Bearer ${fresh}`)) !== 200) {
+    assert.ok((tries += 1) < 200, 'it is recognised')
+    await sleep(50)
+  }
+  await flood(30)
+  for (let count = 0; count < 10; count += 1) assert.equal(await ask(`Bearer ${fresh}`), 200)
 })

@@ -58,12 +58,27 @@ test('E10 three processes answer a key exactly as often as its rate says', async
 test('C15 an address that fails at one process has to wait at every one', async () => {
   const ask = keeper(() => 0)
   const [one, two] = [askThrottle(ask), askThrottle(ask)]
-  assert.equal(await one.fail('192.0.2.1'), undefined)
-  assert.equal(await two.waitOf('192.0.2.1'), undefined)
-  assert.equal(await two.fail('192.0.2.1'), undefined)
-  assert.equal(await one.waitOf('192.0.2.1'), 60)
+  assert.equal(await one.fail('192.0.2.1', 'bad'), undefined)
+  assert.equal(await two.waitOf('192.0.2.1', 'bad'), undefined)
+  assert.equal(await two.fail('192.0.2.1', 'bad'), undefined)
+  assert.equal(await one.waitOf('192.0.2.1', 'bad'), 60)
   assert.equal(await one.fail('192.0.2.1'), 60)
-  assert.equal(await one.waitOf('192.0.2.2'), undefined)
+  assert.equal(await one.waitOf('192.0.2.2', 'bad'), undefined)
+})
+
+test('C15 a key that is good at one process is known to be at every one', async () => {
+  const ask = keeper(() => 0)
+  const [one, two] = [askThrottle(ask), askThrottle(ask)]
+  one.noteGood('good')
+  for (let count = 0; count < 20; count += 1) {
+    await one.fail('192.0.2.1', `bad ${count}`)
+    await two.waitOf('192.0.2.1', `new ${count}`)
+  }
+  assert.equal(await two.waitOf('192.0.2.1', 'another'), 60)
+  assert.equal(await two.waitOf('192.0.2.1', 'good'), undefined)
+  // Until it is revoked.
+  await one.fail('192.0.2.1', 'good')
+  assert.equal(await two.waitOf('192.0.2.1', 'good'), 60)
 })
 
 test('a process that cannot ask counts on its own, and makes nobody wait', async () => {
@@ -76,5 +91,6 @@ test('a process that cannot ask counts on its own, and makes nobody wait', async
   assert.equal(verdicts.filter((verdict) => verdict?.isWithin).length, 10)
   const throttle = askThrottle(gone)
   assert.equal(await throttle.fail('192.0.2.1'), undefined)
-  assert.equal(await throttle.waitOf('192.0.2.1'), undefined)
+  assert.equal(await throttle.waitOf('192.0.2.1', 'new'), undefined)
+  throttle.noteGood('new')
 })
