@@ -23,6 +23,8 @@ export interface ImportRequest {
   readonly resource: Resource | undefined
   readonly files: readonly SourceFile[]
   readonly mapping: string | undefined
+  /** Folders whose files a mapping may read beside the files; none if not given. */
+  readonly mappingFolders?: readonly string[] | undefined
   readonly source: string
   readonly isSnapshot: boolean
   readonly isDryRun: boolean
@@ -85,6 +87,7 @@ export async function importFiles(
   const source = openSource({
     files: request.files,
     mapping: request.mapping,
+    mappingFolders: request.mappingFolders ?? [],
     columns: request.resource && recordColumns(request.resource),
     requiredColumns: request.resource ? [] : companyNameColumns,
     onBytes: (read) => (bytes += read),
