@@ -23,3 +23,13 @@ process.exitCode = await runCommandLine(process.argv.slice(2), {
   signal: stop.signal,
   now: Date.now,
 })
+
+// An interrupted command has ended; but the process would still wait for a thread of a library
+// that does not heed its interruption.
+const signal = stop.signal.reason as NodeJS.Signals | undefined
+if (signal !== undefined && process.exitCode > 128) {
+  setTimeout(() => {
+    process.removeAllListeners(signal)
+    process.kill(process.pid, signal)
+  }, 500).unref()
+}

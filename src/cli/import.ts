@@ -6,6 +6,7 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   statSync,
   writeSync,
 } from 'node:fs'
@@ -63,7 +64,12 @@ its source as ${changeResource.name}; so does one of employees with --history.
     {
       name: 'map',
       value: 'FILE.sql',
-      meaning: `a SELECT over the view source; or the name of a ready one in mappings/`,
+      meaning: 'a SELECT over the view source (./my.sql), or the name of a ready one (ba-atms)',
+    },
+    {
+      name: 'map-read',
+      value: 'DIR[,DIR]',
+      meaning: 'folders whose files the mapping may read too; without it, none but the source',
     },
     {
       name: 'source',
@@ -115,6 +121,7 @@ async function runImport(input: Input, context: CommandContext): Promise<number>
   if (words.length === 0) throw new UsageError(`name the files to import ${target.name} from`)
   const files = findSourceFiles(words, parseFormat(options['format']))
   const mapping = options['map'] === undefined ? undefined : findMapping(options['map'])
+  const mappingFolders = findFolders(options['map-read'], mapping !== undefined)
   const source = parseSource(options['source'])
   const history = parseHistory(target, input)
   const inUse = [...files.map(({ name }) => name), mapping?.path, ...storeFiles(settings.db)]
@@ -129,6 +136,7 @@ async function runImport(input: Input, context: CommandContext): Promise<number>
       target,
       files,
       mapping: mapping?.sql,
+      mappingFolders,
       source,
       isSnapshot: switches.has('snapshot'),
       isDryRun,
@@ -195,17 +203,34 @@ function parseSource(word = 'default'): string {
   return word
 }
 
-/** A mapping by its path, or by its name among the ready ones. */
+/**
+ * A mapping: a name alone is that of a ready one, whatever lies in the folder; a path, or what ends
+ * in .sql, is a file.
+ */
 function findMapping(word: string): { path: string; sql: string } {
-  const ready = join(mappingsFolder, word.endsWith('.sql') ? word : `${word}.sql`)
-  const path = statOf(word)?.isDirectory() === false ? word : ready
+  const isFile = /[/\\]|\.sql$/i.test(word)
+  const path = isFile ? word : join(mappingsFolder, `${word}.sql`)
   if (!existsSync(path)) {
     const names = readdirSync(mappingsFolder).map((name) => name.replace(/\.sql$/, ''))
-    const near = nearest(word, names)
-    const advice = near ? `did you mean ${near}?` : `give a file, or one of: ${names.join(', ')}`
+    const near = nearest(word.replace(/\.sql$/i, ''), names)
+    const ready = near ? `did you mean ${near}?` : `ready ones: ${names.join(', ')}`
+    const isHere = !isFile && existsSync(word)
+    const advice = isHere ? `for the file of that name, write ./${word}` : ready
     throw new OperatorError(`there is no mapping ${word}; ${advice}`)
   }
   return { path, sql: orExplain(`${path} cannot be read`, () => readFileSync(path, 'utf8')) }
+}
+
+/** The folders that a mapping may read, as the system calls them. */
+function findFolders(words: string | undefined, isMapped: boolean): string[] {
+  if (words === undefined) return []
+  if (!isMapped) throw new UsageError('--map-read is for a mapping; name that with --map')
+  return words.split(',').map((word) => {
+    if (statOf(word)?.isDirectory() !== true) {
+      throw new UsageError(`--map-read ${word} is no folder`)
+    }
+    return realpathSync(word)
+  })
 }
 
 function totalBytes(files: readonly SourceFile[]): number | undefined {
@@ -229,7 +254,12 @@ function openRejects(path: string, inUse: readonly (string | undefined)[]) {
   })
   return {
     write(rejected: RejectedRow): void {
-      orExplain(what, () => writeSync(file, `${JSON.stringify(rejected)}\n`))
+      const line = JSON.stringify(rejected)
+      // A line of megabytes is not copied for its end.
+      orExplain(what, () => {
+        writeSync(file, line)
+        writeSync(file, '\n')
+      })
     },
     close: () => closeSync(file),
   }

@@ -21,6 +21,8 @@ export interface ImportRequest {
   readonly target: ImportTarget
   readonly files: readonly SourceFile[]
   readonly mapping: string | undefined
+  /** Folders whose files a mapping may read beside the files; none if not given. */
+  readonly mappingFolders?: readonly string[] | undefined
   readonly source: string
   readonly isSnapshot: boolean
   readonly isDryRun: boolean
@@ -83,6 +85,7 @@ export async function importFiles(
   const source = openSource({
     files: request.files,
     mapping: request.mapping,
+    mappingFolders: request.mappingFolders ?? [],
     columns: request.target.sourceColumns,
     requiredColumns: request.target.requiredColumns,
     onBytes: (read) => (bytes += read),

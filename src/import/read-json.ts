@@ -5,6 +5,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { SourceRow } from './check-record.ts'
 import { Refusal } from './refusal.ts'
+import { isNestedTooDeep, nestingMax } from '../nested-json.ts'
 import { OperatorError } from '../operator-error.ts'
 
 /** One row of a source: what it holds, or why it cannot be read. */
@@ -57,9 +58,15 @@ function tooLong(): Refusal {
   return new Refusal(`is longer than ${rowBytesMax >> 20} MiB`)
 }
 
+/** Why a row is refused that goes deeper than can be written again. */
+export function tooDeep(text?: string): Refusal {
+  return new Refusal(`is nested deeper than ${nestingMax} levels`, undefined, text)
+}
+
 function parseRow(bytes: Buffer): SourceRow | Refusal {
   if (!isUtf8(bytes)) return new Refusal('is not valid UTF-8')
   const text = bytes.toString()
+  if (isNestedTooDeep(text)) return tooDeep(text)
   let value: unknown
   try {
     value = JSON.parse(text)
@@ -142,7 +149,7 @@ async function* startingWith(first: Buffer, rest: AsyncIterable<Buffer>): AsyncG
 }
 
 /** Where the splitter of arrays stands between two bytes. */
-interface ArrayState {
+export interface ArrayState {
   depth: number
   isInString: boolean
   isEscaped: boolean
@@ -183,7 +190,7 @@ async function* splitElements(
 }
 
 /** The commas between the elements of the outermost array, and its last bracket. */
-function separators(
+export function separators(
   name: string,
   chunk: Buffer,
   state: ArrayState,

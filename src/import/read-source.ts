@@ -5,13 +5,19 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { nearest } from '../nearest.ts'
+import { isNestedTooDeep } from '../nested-json.ts'
 import { OperatorError } from '../operator-error.ts'
 import { placeColumns } from '../resources/resource.ts'
-import { openColumnarSource } from '../store/duckdb/columns.ts'
+import {
+  type Batch,
+  type ColumnarReader,
+  type ColumnarSource,
+  openColumnarReader,
+} from '../store/duckdb/columns.ts'
 import type { ImportedFile } from '../store/importing.ts'
 import type { SourceRow } from './check-record.ts'
-import { type ReadRow, readJson, readNdjson } from './read-json.ts'
-import type { Refusal } from './refusal.ts'
+import { type ReadRow, readJson, readNdjson, tooDeep } from './read-json.ts'
+import { Refusal } from './refusal.ts'
 import { type FileDigest, readBytes, type SourceFile } from './source-file.ts'
 import { prepareColumnarFile } from './unpack.ts'
 
@@ -34,6 +40,8 @@ interface SourceOptions {
   readonly files: readonly SourceFile[]
   /** The text of a mapping; undefined where the columns already bear the specification's names. */
   readonly mapping: string | undefined
+  /** Folders whose files a mapping may read beside the source. */
+  readonly mappingFolders: readonly string[]
   /** The columns that a row may have; undefined where every other one is an attribute. */
   readonly columns: readonly string[] | undefined
   /** The columns that a source must have, told before the first row. */
@@ -46,104 +54,156 @@ interface SourceOptions {
 /** Opens a source; its faults come while its batches are read, as OperatorError. */
 export function openSource(options: SourceOptions): Source {
   const { files, mapping } = options
-  const isColumnar = (file: SourceFile) => file.format !== 'ndjson' && file.format !== 'json'
-  if (mapping !== undefined || files.some(isColumnar)) return openWithDuckDb(options)
+  const isByLine = mapping === undefined && files.every(({ format }) => format === 'ndjson')
   const digests: ImportedFile[] = []
-  return {
-    unit: files.some((file) => file.format === 'json') ? 'row' : 'line',
-    files: digests,
-    batches: readJsonFiles(options, digests),
-  }
+  const read = mapping === undefined ? readFiles : readMapped
+  return { unit: isByLine ? 'line' : 'row', files: digests, batches: read(options, digests) }
 }
 
-async function* readJsonFiles(
-  { files, onBytes, signal }: SourceOptions,
-  digests: ImportedFile[],
-): AsyncGenerator<PlacedRow[]> {
-  for (const [file, sourceFile] of files.entries()) {
-    const digest: FileDigest = { bytes: 0, sha256: '' }
-    const bytes = readBytes(sourceFile, digest, onBytes, signal)
-    const batches =
-      sourceFile.format === 'ndjson' ? readNdjson(bytes) : readJson(sourceFile.name, bytes)
-    for await (const rows of batches) yield rows.map((row) => withFile(file, row))
-    digests.push({ name: sourceFile.name, ...digest })
-  }
-}
-
-function withFile(file: number, { number, row }: ReadRow): PlacedRow {
-  return { file, number, row }
-}
-
-function openWithDuckDb(options: SourceOptions): Source {
-  const digests: ImportedFile[] = []
-  return { unit: 'row', files: digests, batches: readColumnarFiles(options, digests) }
-}
-
-async function* readColumnarFiles(
-  options: SourceOptions,
-  digests: ImportedFile[],
-): AsyncGenerator<PlacedRow[]> {
-  const { files, mapping } = options
-  const folder = mkdtempSync(join(tmpdir(), 'dossier-import-'))
+/** Opens a DuckDB with a folder for its files, and closes both at the end. */
+async function* withReader<T>(
+  { mappingFolders, signal }: SourceOptions,
+  work: (reader: () => Promise<ColumnarReader>, folder: () => string) => AsyncIterable<T>,
+): AsyncGenerator<T> {
+  let reader: ColumnarReader | undefined
+  let folder: string | undefined
   try {
+    yield* work(
+      async () => (reader ??= await openColumnarReader(mappingFolders, signal)),
+      () => (folder ??= mkdtempSync(join(tmpdir(), 'dossier-import-'))),
+    )
+  } finally {
+    await reader?.close()
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+function readFiles(options: SourceOptions, digests: ImportedFile[]): AsyncGenerator<PlacedRow[]> {
+  return withReader(options, async function* (openReader, folderOf) {
+    for (const [file, sourceFile] of options.files.entries()) {
+      const digest: FileDigest = { bytes: 0, sha256: '' }
+      const { format } = sourceFile
+      if (format === 'ndjson' || format === 'json') {
+        for await (const rows of readJsonFile(sourceFile, digest, options)) {
+          yield rows.map(({ number, row }) => ({ file, number, row }))
+        }
+      } else {
+        const folder = folderOf()
+        const prepared = await prepareColumnarFile(sourceFile, folder, digest, options)
+        const reader = await openReader()
+        const source = await reader.readFile(prepared)
+        checkColumns(source.columns, options)
+        let number = 0
+        for await (const batch of source.batches) {
+          yield rowsOf(batch).map((row) => ({ file, number: (number += 1), row }))
+        }
+        for (const { path } of prepared.pieces) rmSync(path, { force: true })
+      }
+      digests.push({ name: sourceFile.name, ...digest })
+    }
+  })
+}
+
+function readJsonFile(
+  file: SourceFile,
+  digest: FileDigest,
+  { onBytes, signal }: SourceOptions,
+): AsyncGenerator<ReadRow[]> {
+  const bytes = readBytes(file, digest, onBytes, signal)
+  return file.format === 'ndjson' ? readNdjson(bytes) : readJson(file.name, bytes)
+}
+
+function readMapped(options: SourceOptions, digests: ImportedFile[]): AsyncGenerator<PlacedRow[]> {
+  return withReader(options, async function* (openReader, folderOf) {
+    const { files, mapping = '' } = options
+    const reader = await openReader()
+    await reader.checkMapping(mapping)
     const prepared = []
     for (const file of files) {
       const digest: FileDigest = { bytes: 0, sha256: '' }
-      prepared.push(await prepareColumnarFile(file, folder, digest, options))
+      prepared.push(await prepareColumnarFile(file, folderOf(), digest, options))
       digests.push({ name: file.name, ...digest })
     }
-    const source = await openColumnarSource(prepared, mapping)
-    try {
-      checkColumns(source.columns, options)
-      yield* readColumnarRows(
-        source.rows,
-        files.map((file) => file.name),
-      )
-    } finally {
-      source.close()
-    }
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
+    const source = await reader.mapFiles(prepared, mapping)
+    checkColumns(source.columns, options)
+    yield* placeRows(source, files)
+  })
+}
+
+/** Rows with the places that a mapping passes on; where it does not, its rows are counted. */
+async function* placeRows(
+  { batches }: ColumnarSource,
+  files: readonly SourceFile[],
+): AsyncGenerator<PlacedRow[]> {
+  const indexOfName = new Map(files.map(({ name }, index) => [name, index]))
+  const [fileColumn, rowColumn] = placeColumns
+  let count = 0
+  for await (const batch of batches) {
+    yield rowsOf(batch).map((row) => {
+      count += 1
+      if (row instanceof Refusal) return { file: 0, number: count, row }
+      const { [fileColumn]: file, [rowColumn]: place, ...rest } = row
+      const number = place == null ? count : wholeNumber(place)
+      if (number === undefined) {
+        const refusal = new Refusal('must be a whole number', rowColumn, place)
+        return { file: 0, number: count, row: refusal }
+      }
+      const index = file == null ? 0 : indexOfName.get(file as string)
+      if (index === undefined) {
+        const refusal = new Refusal('is no file of this import', fileColumn, file)
+        return { file: 0, number, row: refusal }
+      }
+      return { file: index, number, row: rest }
+    })
   }
 }
 
-async function* readColumnarRows(
-  rows: AsyncIterable<string[]>,
-  names: readonly string[],
-): AsyncGenerator<PlacedRow[]> {
-  const [fileColumn, rowColumn] = placeColumns
-  const indexOfName = new Map(names.map((name, index) => [name, index]))
-  let number = 0
-  for await (const texts of rows) {
-    yield texts.map((text) => {
-      number += 1
-      const { [fileColumn]: file, [rowColumn]: place, ...row } = parseRow(text)
-      return {
-        file: indexOfName.get(String(file)) ?? 0,
-        number: Number(place ?? number),
-        row,
-      }
-    })
-  }
+function wholeNumber(value: unknown): number | undefined {
+  const isDigits = typeof value === 'string' && /^\d{1,16}$/.test(value)
+  const number = isDigits ? Number(value) : value
+  return typeof number === 'number' && Number.isSafeInteger(number) && number > 0
+    ? number
+    : undefined
+}
+
+function rowsOf(batch: Batch): (SourceRow | Refusal)[] {
+  if ('texts' in batch) return batch.texts.map(parseRow)
+  return Array.from({ length: batch.rows }, (_, index) => {
+    const row: Record<string, unknown> = {}
+    for (const { name, isJson, cells } of batch.columns) {
+      const cell = cells[index] ?? null
+      const value = isJson && cell !== null ? parseJson(cell) : cell
+      if (value instanceof Refusal) return new Refusal(value.reason, name)
+      // What a plain assignment does to this name is no column.
+      if (name === '__proto__') Object.defineProperty(row, name, { value, enumerable: true })
+      else row[name] = value
+    }
+    return row
+  })
+}
+
+function parseRow(text: string): SourceRow | Refusal {
+  return parseJson(text) as SourceRow | Refusal
 }
 
 // A string of JSON, or a number that JSON does not have but DuckDB's doubles do. A string that does
 // not end goes to the end of the text, so that it is not looked for again from each quote in it.
 const stringOrNoNumber = /"(?:[^"\\]|\\.)*(?:"|\\?$)|-?(?:NaN|Infinity)/gs
 
-function parseRow(text: string): Record<string, unknown> {
+function parseJson(text: string): unknown {
+  if (isNestedTooDeep(text)) return tooDeep()
   try {
-    return JSON.parse(text) as Record<string, unknown>
+    return JSON.parse(text)
   } catch {
     const quoted = text.replace(stringOrNoNumber, (part) => (part[0] === '"' ? part : `"${part}"`))
-    return JSON.parse(quoted) as Record<string, unknown>
+    return JSON.parse(quoted)
   }
 }
 
 /** What is wrong with a source's columns is one error, not one for each of its rows. */
 function checkColumns(columns: readonly string[], options: SourceOptions): void {
   const known = options.columns
-  const places: readonly string[] = placeColumns
+  const places: readonly string[] = options.mapping === undefined ? [] : placeColumns
   const unknown = columns.filter((column) => known && ![...known, ...places].includes(column))
   if (known && unknown.length > 0) {
     const told = unknown.slice(0, 5).map((column) => {

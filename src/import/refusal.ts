@@ -30,7 +30,8 @@ const valueLengthMax = 80
 
 /** A value as it is shown in a message: JSON, at most 80 characters. */
 export function showValue(value: unknown): string {
-  const shown = JSON.stringify(value)
+  const start = typeof value === 'string' ? value.slice(0, valueLengthMax + 1) : value
+  const shown = JSON.stringify(start)
   return shown.length > valueLengthMax ? `${shown.slice(0, valueLengthMax)}…` : shown
 }
 

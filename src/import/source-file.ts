@@ -1,7 +1,8 @@
 // The files of an import: which they are, in what format, and their bytes, checked on the way.
 
 import { createHash } from 'node:crypto'
-import { constants, createReadStream, accessSync, globSync, statSync } from 'node:fs'
+import { accessSync, constants, createReadStream, globSync, openSync, statSync } from 'node:fs'
+import { Socket } from 'node:net'
 import { addAbortSignal, type Readable } from 'node:stream'
 import { createGunzip, createZstdDecompress } from 'node:zlib'
 import { nearest } from '../nearest.ts'
@@ -18,6 +19,8 @@ export interface SourceFile {
   readonly compression: 'none' | 'gzip' | 'zstd'
   /** Bytes as stored; undefined for standard input. */
   readonly size: number | undefined
+  /** A named pipe, whose other end may never be opened. */
+  readonly isPipe?: boolean
 }
 
 /** What was read of a file, known at its end. */
@@ -103,7 +106,8 @@ function describe(name: string, format: Format | undefined): SourceFile {
     )
   }
   // A pipe (`<(…)`, /dev/stdin) has no size.
-  return { name, format: known, compression, size: stat.isFile() ? stat.size : undefined }
+  const size = stat.isFile() ? stat.size : undefined
+  return { name, format: known, compression, size, isPipe: stat.isFIFO() }
 }
 
 function endingOf(name: string): { compression: SourceFile['compression']; ending: string } {
@@ -159,9 +163,10 @@ const chunkBytes = 256 << 10
 
 function openStored(file: SourceFile): Readable {
   // Read as a file, a terminal or a pipe at rest would hold a thread, and with it the process.
-  return file.name === '-'
-    ? process.stdin
-    : createReadStream(file.name, { highWaterMark: chunkBytes })
+  if (file.name === '-') return process.stdin
+  if (!file.isPipe) return createReadStream(file.name, { highWaterMark: chunkBytes })
+  const descriptor = openSync(file.name, constants.O_RDONLY | constants.O_NONBLOCK)
+  return new Socket({ fd: descriptor, readable: true, writable: false })
 }
 
 function unpack(file: SourceFile, stored: Readable): Readable {

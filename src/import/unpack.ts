@@ -1,18 +1,22 @@
-// Files for DuckDB: checked to be whole and valid UTF-8, and unpacked where they are compressed.
+// Files for DuckDB: checked to be whole and valid UTF-8, unpacked where they are compressed, and
+// cut into pieces where their rows are wide.
 
 import { isUtf8 } from 'node:buffer'
-import { symlinkSync } from 'node:fs'
-import { open } from 'node:fs/promises'
+import { rmSync, symlinkSync } from 'node:fs'
+import { open, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import type { ColumnarFile, CsvHeader } from '../store/duckdb/columns.ts'
 import { OperatorError } from '../operator-error.ts'
+import type { ColumnarFile, CsvHeader, Piece } from '../store/duckdb/tables.ts'
+import { headerBytesMax, parseHeader } from './csv-header.ts'
+import {
+  findElements,
+  findLines,
+  findRecords,
+  lineEndOf,
+  type RowExtents,
+  type RowFinder,
+} from './row-extents.ts'
 import { type FileDigest, readBytes, type SourceFile } from './source-file.ts'
-
-const headerBytesMax = 1 << 20
-const lineBytesMax = 16 << 20
-
-/** Characters by which DuckDB would take a path for a pattern, a home or an address. */
-const isPattern = /[*?[\]{}]|^~|:\/\//
 
 /** What a reading tells, and what ends it. */
 interface Reading {
@@ -23,38 +27,69 @@ interface Reading {
 /**
  * Reads a file through once, so that DuckDB meets nothing that it would pass over in silence.
  *
- * @param folder takes the unpacked copy of a compressed file.
- * @throws OperatorError for a truncated file, broken UTF-8 (with its line) or a header that cannot
- *   be told.
+ * DuckDB gets a path of ours in any case: to it, a name may be a pattern, an address, or columns.
+ *
+ * @param folder takes a link to the file, the unpacked copy of a compressed one, or its pieces.
+ * @throws OperatorError for a truncated file, broken UTF-8 (with its line), a row that is too long
+ *   or a header that cannot be told.
  */
 export async function prepareColumnarFile(
   file: SourceFile,
   folder: string,
   digest: FileDigest,
-  { onBytes, signal }: Reading,
+  reading: Reading,
 ): Promise<ColumnarFile> {
   const isStored = file.compression === 'none' && file.size !== undefined
-  const isPlain = isStored && !isPattern.test(file.name)
-  const path = isPlain ? file.name : join(folder, `${crypto.randomUUID()}.${file.format}`)
-  if (isStored && !isPlain) symlinkSync(resolve(file.name), path)
+  const path = join(folder, `${crypto.randomUUID()}.${file.format}`)
+  if (isStored) symlinkSync(resolve(file.name), path)
   const copy = isStored ? undefined : await orExplain(folder, () => open(path, 'wx'))
-  const isText = file.format !== 'parquet'
-  // An array in JSON may be one line; DuckDB itself bounds its elements.
-  const utf8 = createUtf8Check(file.name, file.format === 'json' ? Infinity : lineBytesMax)
-  let start = Buffer.alloc(0)
+  const text = file.format === 'parquet' ? undefined : createTextCheck(file)
+  let bytes = 0
   try {
-    for await (const chunk of readBytes(file, digest, onBytes, signal)) {
-      if (isText) utf8.check(chunk)
-      if (start.length < headerBytesMax) start = Buffer.concat([start, chunk])
+    for await (const chunk of readBytes(file, digest, reading.onBytes, reading.signal)) {
+      bytes += chunk.length
+      text?.add(chunk)
       await orExplain(folder, () => copy?.writeFile(chunk))
     }
   } finally {
     await copy?.close()
   }
-  if (isText) utf8.end()
-  const isCsv = file.format === 'csv' || file.format === 'tsv'
-  const header = isCsv ? parseHeader(file, start.toString('utf8')) : undefined
-  return { name: file.name, path, format: file.format, header }
+  const { header, rows } = text?.end() ?? { header: undefined, rows: undefined }
+  const { isWide, longestRow } = rows ?? { isWide: false, longestRow: 0 }
+  const whole = [{ path, recordsBefore: 0 }]
+  const pieces = rows?.isWide ? await cut(file, path, folder, rows, reading.signal) : whole
+  return { name: file.name, format: file.format, pieces, isWide, longestRow, bytes, header }
+}
+
+/** Copies the ranges of a file into files of their own; the copy that it was goes. */
+async function cut(
+  file: SourceFile,
+  path: string,
+  folder: string,
+  { extents }: RowExtents,
+  signal: AbortSignal,
+): Promise<Piece[]> {
+  const pieces: Piece[] = []
+  const room = Buffer.alloc(Math.max(...extents.map(({ start, end }) => end - start)) + 2)
+  const whole = await open(path, 'r')
+  try {
+    const { buffer } = await whole.read(Buffer.alloc(1 << 16), 0, 1 << 16, 0)
+    const isArray = file.format === 'json' && /^(?:\uFEFF)?\s*\[/.test(buffer.toString('utf8'))
+    const before = isArray ? room.write('[') : 0
+    for (const [index, { start, end, rowsBefore }] of extents.entries()) {
+      signal.throwIfAborted()
+      const piece = `${path}-${index}.${file.format}`
+      const { bytesRead } = await whole.read(room, before, end - start, start)
+      const length = before + bytesRead
+      const after = isArray ? room.write(']', length) : 0
+      await orExplain(folder, () => writeFile(piece, room.subarray(0, length + after)))
+      pieces.push({ path: piece, recordsBefore: rowsBefore })
+    }
+  } finally {
+    await whole.close()
+  }
+  rmSync(path)
+  return pieces
 }
 
 /** What a full disk or a limit makes of unpacking, as an error that says what to do about it. */
@@ -69,10 +104,46 @@ async function orExplain<T>(folder: string, work: () => T): Promise<Awaited<T>> 
   }
 }
 
+/** Checks the bytes of a text file, and finds its header and its rows. */
+function createTextCheck(file: SourceFile) {
+  const utf8 = createUtf8Check(file.name)
+  const isCsv = file.format === 'csv' || file.format === 'tsv'
+  let header: CsvHeader | undefined
+  let finder: RowFinder | undefined
+  let start: Buffer = Buffer.alloc(0)
+  /** Begins to look for rows once enough of the start is known to tell what they are. */
+  function begin(): void {
+    const text = start.toString('utf8')
+    if (isCsv) {
+      header = parseHeader(file.name, file.format === 'tsv', text)
+      finder = findRecords(file.name, header.delimiter, lineEndOf(start))
+      finder.add(start)
+      return
+    }
+    const at = /^(?:\uFEFF)?\s*/.exec(text)?.[0] ?? ''
+    const before = Buffer.byteLength(at)
+    const isArray = file.format === 'json' && text[at.length] === '['
+    finder = isArray ? findElements(file.name, before) : findLines(file.name)
+    finder.add(isArray ? start.subarray(before) : start)
+  }
+  return {
+    add(chunk: Buffer): void {
+      utf8.check(chunk)
+      if (finder !== undefined) return finder.add(chunk)
+      start = start.length === 0 ? chunk : Buffer.concat([start, chunk])
+      if (start.length >= headerBytesMax) begin()
+    },
+    end(): { header: CsvHeader | undefined; rows: RowExtents | undefined } {
+      utf8.end()
+      if (finder === undefined) begin()
+      return { header, rows: finder?.end() }
+    },
+  }
+}
+
 /** Checks chunks that may end within a character; a fault is told with its line. */
-function createUtf8Check(name: string, bytesMax: number) {
+function createUtf8Check(name: string) {
   let line = 1
-  let lineBytes = 0
   let rest: Buffer = Buffer.alloc(0)
   function fail(bytes: Buffer): never {
     let start = 0
@@ -89,11 +160,7 @@ function createUtf8Check(name: string, bytesMax: number) {
       const whole = bytes.subarray(0, end)
       if (!isUtf8(whole)) fail(whole)
       for (let at = whole.indexOf(10); at >= 0; at = whole.indexOf(10, at + 1)) line += 1
-      lineBytes = whole.includes(10) ? end - whole.lastIndexOf(10) - 1 : lineBytes + end
       rest = bytes.subarray(end)
-      if (lineBytes > bytesMax) {
-        throw new OperatorError(`${name}: line ${line} is longer than ${bytesMax >> 20} MiB`)
-      }
     },
     end(): void {
       if (!isUtf8(rest)) fail(rest)
@@ -106,51 +173,4 @@ function wholeCharacters(bytes: Buffer): number {
   const lead = bytes.subarray(-4).findLastIndex((byte) => (byte & 0xc0) !== 0x80)
   const at = Math.max(bytes.length - 4, 0) + lead
   return lead >= 0 && (bytes[at] ?? 0) >= 0xc0 ? at : bytes.length
-}
-
-/** The delimiter is the one that the first record has most of, outside quotes. */
-function parseHeader(file: SourceFile, text: string): CsvHeader {
-  const record = firstRecord(text.replace(/^\uFEFF/, ''))
-  if (record.trim() === '') throw new OperatorError(`${file.name} is empty; it needs a header line`)
-  const candidates = file.format === 'tsv' ? ['\t'] : [',', ';', '\t', '|']
-  const split = candidates.map((delimiter) => ({
-    delimiter,
-    columns: splitRecord(record, delimiter),
-  }))
-  const header = split.reduce((a, b) => (b.columns.length > a.columns.length ? b : a))
-  const columns = header.columns.map((name, index) => name || `column_${index + 1}`)
-  const twice = columns.find((name, index) => {
-    return columns.slice(0, index).some((other) => other.toLowerCase() === name.toLowerCase())
-  })
-  if (twice !== undefined) {
-    throw new OperatorError(`${file.name}: the column ${twice} stands twice in the header`)
-  }
-  return { ...header, columns }
-}
-
-function firstRecord(text: string): string {
-  let isQuoted = false
-  for (let at = 0; at < text.length; at++) {
-    if (text[at] === '"') isQuoted = !isQuoted
-    else if (!isQuoted && (text[at] === '\n' || text[at] === '\r')) return text.slice(0, at)
-  }
-  return text
-}
-
-function splitRecord(record: string, delimiter: string): string[] {
-  const fields: string[] = []
-  let isQuoted = false
-  let start = 0
-  for (let at = 0; at <= record.length; at++) {
-    if (record[at] === '"') isQuoted = !isQuoted
-    else if (at === record.length || (!isQuoted && record[at] === delimiter)) {
-      fields.push(unquote(record.slice(start, at).trim()))
-      start = at + 1
-    }
-  }
-  return fields
-}
-
-function unquote(field: string): string {
-  return /^".*"$/s.test(field) ? field.slice(1, -1).replaceAll('""', '"').trim() : field
 }

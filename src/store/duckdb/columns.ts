@@ -1,182 +1,296 @@
-// Columnar and mapped sources, read by DuckDB: a view `source` over the files, a SELECT over it,
-// and each row of the result as the text of a JSON object.
+// Columnar and mapped sources, read by DuckDB: a table, or a SELECT over the view `source` of all
+// files, and its rows in batches.
 //
-// In the view every column of a CSV, TSV or JSON file is text, as the file has it; nothing is
-// guessed (a nested JSON value is its JSON text). Parquet keeps its types.
+// Memory is bounded by rows: where 2,048 of them are too much at once, the file comes in pieces,
+// and every text as it is rather than as part of a JSON object, which would hold it twice.
 
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import type { DuckDBConnection } from '@duckdb/node-api'
+import { rmSync } from 'node:fs'
+import type { DuckDBDataChunk } from '@duckdb/node-api'
 import { OperatorError } from '../../operator-error.ts'
 import { placeColumns } from '../../resources/resource.ts'
+import { collectGarbage } from './collect-garbage.ts'
+import { type Database, literal, openDatabase, quoted } from './database.ts'
+import { explain, isOutOfMemory } from './explain.ts'
+import { parseMapping } from './mapping.ts'
+import {
+  type ColumnarFile,
+  freeNames,
+  parquetExtent,
+  parquetTable,
+  type Piece,
+  refuseColumns,
+  textTable,
+  vectorRows,
+} from './tables.ts'
 
-/** A file for DuckDB: uncompressed and, where it is text, valid UTF-8. */
-export interface ColumnarFile {
-  /** What the operator calls it. */
+/** Rows as JSON texts, or as columns of cells: those of `json` are JSON texts, all others text. */
+export type Batch =
+  | { readonly texts: readonly string[] }
+  | { readonly columns: readonly Cells[]; readonly rows: number }
+
+/** The cells of a column. */
+export interface Cells {
   readonly name: string
-  /** Where its unpacked bytes lie. */
-  readonly path: string
-  readonly format: 'ndjson' | 'json' | 'csv' | 'tsv' | 'parquet'
-  /** The first record of a CSV or TSV file. */
-  readonly header: CsvHeader | undefined
-}
-
-/** How a CSV file's columns are called and kept apart. */
-export interface CsvHeader {
-  readonly columns: readonly string[]
-  readonly delimiter: string
+  readonly isJson: boolean
+  readonly cells: readonly (string | null)[]
 }
 
 /** The rows of a columnar or mapped source. */
-interface ColumnarSource {
+export interface ColumnarSource {
   readonly columns: readonly string[]
-  /** The JSON texts of the rows, in batches. */
-  readonly rows: AsyncIterable<string[]>
-  close(): void
+  readonly batches: AsyncIterable<Batch>
 }
 
-const rowBytesMax = 16 << 20
+/** Reads files with one DuckDB. */
+export interface ColumnarReader {
+  /** The rows of a file as they are. */
+  readonly readFile: (file: ColumnarFile) => Promise<ColumnarSource>
+  /** Checks a mapping before anything is read. @throws OperatorError with what it may not do. */
+  readonly checkMapping: (mapping: string) => Promise<void>
+  /** The rows that a mapping makes of the files; the last thing that a reader can do. */
+  readonly mapFiles: (files: readonly ColumnarFile[], mapping: string) => Promise<ColumnarSource>
+  readonly close: () => Promise<void>
+}
 
 /**
- * Opens files as one source.
+ * Opens a reader.
  *
- * @param mapping is a SELECT over the view `source`; undefined takes the view as it is.
- * @throws OperatorError with what DuckDB says of the mapping or of a file.
+ * @param folders hold files that a mapping may read beside its source.
+ * @param signal ends all reading.
  */
-export async function openColumnarSource(
-  files: readonly ColumnarFile[],
-  mapping: string | undefined,
-): Promise<ColumnarSource> {
-  const folder = mkdtempSync(join(tmpdir(), 'dossier-duckdb-'))
-  // Loaded here, where it is needed: the server does not carry it.
-  const { DuckDBInstance } = await import('@duckdb/node-api')
-  const instance = await DuckDBInstance.create(':memory:', {
-    threads: '2',
-    memory_limit: '512MB',
-    temp_directory: folder,
-    // Nothing is ever fetched from the network.
-    autoinstall_known_extensions: 'false',
-    autoload_known_extensions: 'false',
-  })
-  const connection = await instance.connect()
-  const close = () => {
-    connection.closeSync()
-    instance.closeSync()
-    rmSync(folder, { recursive: true, force: true })
-  }
-  try {
-    await createView(connection, files)
-    const select = mapping === undefined ? 'select * from source' : withoutSemicolon(mapping)
-    const columns = await readColumns(connection, select)
-    return { columns, rows: readRows(connection, select), close }
-  } catch (error) {
-    close()
-    throw explain(error)
+export async function openColumnarReader(
+  folders: readonly string[],
+  signal: AbortSignal,
+): Promise<ColumnarReader> {
+  const database = await openDatabase(signal)
+  const parse = (mapping: string) =>
+    database.run(parseMapping(database.connection, mapping, folders.length > 0))
+  return {
+    readFile: (file) => explained([file], false, () => openFile(database, file)),
+    checkMapping: async (mapping) => {
+      await explained([], true, () => parse(mapping))
+    },
+    mapFiles: (files, mapping) =>
+      explained(files, true, async () => {
+        return openMapping(database, files, await parse(mapping), folders)
+      }),
+    close: database.close,
   }
 }
 
-// A string, a quoted name, a comment or one character of an SQL text.
-const sqlPart = /'(?:[^']|'')*'|"(?:[^"]|"")*"|\$(\w*)\$[^]*?\$\1\$|--[^\n]*|\/\*[^]*?\*\/|[^]/g
+async function explained<T>(
+  files: readonly ColumnarFile[],
+  isMapped: boolean,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw explain(error, files, isMapped)
+  }
+}
+
+/** A column of a result: what is text is passed on as it is where rows are wide. */
+interface Column {
+  readonly name: string
+  readonly isText: boolean
+}
+
+async function openFile(database: Database, given: ColumnarFile): Promise<ColumnarSource> {
+  const file = given.format === 'parquet' ? await cutParquet(database, given) : given
+  await database.tune(file.isWide ? 'wide' : 'ordinary')
+  const select = `select * from ${await tableOf(database, file)}`
+  const columns = await describe(database, select)
+  refuseColumns(file.name, columns.length)
+  const batches = read(database, { select, columns, isWide: file.isWide }, [file], false)
+  return { columns: columns.map(({ name }) => name), batches }
+}
+
+async function tableOf({ connection, run }: Database, file: ColumnarFile): Promise<string> {
+  return file.format === 'parquet' ? parquetTable(file) : run(textTable(connection, file))
+}
 
 /**
- * A mapping may end as any statement does, but within another one it must not. The line's end
- * closes a comment that ends it.
+ * A Parquet file with wide rows as many files with few rows each: DuckDB takes 2,048 rows of a file
+ * at once. What the file does not foretell is tried again with fewer rows.
  */
-function withoutSemicolon(mapping: string): string {
-  const parts = mapping.match(sqlPart) ?? []
-  const end = parts.findLastIndex((part) => !/^(?:;|\s|--|\/\*)/.test(part))
-  if (end < 0) throw new OperatorError('the mapping holds no SELECT')
-  return `${parts.slice(0, end + 1).join('')}\n`
+async function cutParquet(database: Database, file: ColumnarFile): Promise<ColumnarFile> {
+  const { connection, run } = database
+  const extent = await run(parquetExtent(connection, file))
+  let atOnce = extent.rowsAtOnce
+  if (atOnce >= vectorRows) return file
+  await database.tune('wide')
+  const pieces: Piece[] = []
+  for (let first = 0; first < extent.rows;) {
+    const path = `${file.pieces[0]?.path ?? ''}-${pieces.length}.parquet`
+    const from = parquetTable(file, first, atOnce)
+    try {
+      await run(connection.run(`copy (select * from ${from}) to ${literal(path)} (format parquet)`))
+      pieces.push({ path, recordsBefore: first })
+      first += atOnce
+    } catch (error) {
+      if (!isOutOfMemory(error) || atOnce === 1) throw explain(error, [file], false)
+      atOnce = Math.ceil(atOnce / 4)
+    }
+  }
+  for (const { path } of file.pieces) rmSync(path, { force: true })
+  return { ...file, pieces, isWide: true }
 }
 
-async function createView(
-  connection: DuckDBConnection,
+async function openMapping(
+  database: Database,
   files: readonly ColumnarFile[],
-): Promise<void> {
+  select: string,
+  folders: readonly string[],
+): Promise<ColumnarSource> {
+  const { connection } = database
+  const pieces: string[] = []
+  let isWide = files.some((file) => file.isWide)
   const selects: string[] = []
-  for (const file of files) {
-    const table = await tableOf(connection, file)
-    const [fileColumn, rowColumn] = placeColumns
-    selects.push(
-      `select *, ${literal(file.name)} as ${fileColumn}, row_number() over () as ${rowColumn}
-       from ${table}`,
-    )
+  for (const given of files) {
+    const file = given.format === 'parquet' ? await cutParquet(database, given) : given
+    pieces.push(...file.pieces.map(({ path }) => path))
+    isWide ||= file.isWide
+    const table = await tableOf(database, file)
+    const columns = await describe(database, `select * from ${table}`)
+    refuseColumns(file.name, columns.length)
+    selects.push(placedSelect(file, table, columns))
   }
+  await database.tune(isWide ? 'wide' : 'ordinary')
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0)
   await connection.run(`create view source as ${selects.join(' union all by name ')}`)
-}
-
-async function tableOf(connection: DuckDBConnection, file: ColumnarFile): Promise<string> {
-  const path = literal(file.path)
-  if (file.format === 'parquet') return `read_parquet(${path})`
-  if (file.header !== undefined) {
-    const { columns, delimiter } = file.header
-    return `read_csv(${path}, auto_detect=false, header=true, delim=${literal(delimiter)},
-      quote='"', escape='"', comment='', max_line_size=${rowBytesMax},
-      columns=${textColumns(columns)})`
+  await database.lock({ paths: pieces, folders, tempBytes: 10 * bytes + (256 << 20) })
+  const columns = await describe(database, select)
+  const batches = read(database, { select, columns, isWide }, files, true)
+  return {
+    columns: columns.map(({ name }) => name),
+    batches: bounded(batches, 100 * bytes + (256 << 20)),
   }
-  const options = `format='auto', maximum_object_size=${rowBytesMax}`
-  const keys = await connection.runAndReadAll(
-    `select distinct unnest(json_keys(json)) from read_json_objects(${path}, ${options})`,
-  )
-  // A key without a name cannot be a column; nothing could ask for it.
-  const names = keys
-    .getRows()
-    .map(([name]) => String(name))
-    .filter((name) => name !== '')
-  if (names.length === 0) throw new OperatorError(`${file.name} holds no JSON object`)
-  return `read_json(${path}, ${options}, columns=${textColumns(names.sort())})`
 }
 
-function textColumns(names: readonly string[]): string {
-  return `{${names.map((name) => `${literal(name)}: 'VARCHAR'`).join(', ')}}`
+/** A file's own columns come first; those that are called as ours are get another name. */
+function placedSelect(file: ColumnarFile, table: string, columns: readonly Column[]): string {
+  const names = columns.map(({ name }) => name)
+  const renamed = freeNames(names, placeColumns)
+    .map((name, index) => [names[index] ?? '', name] as const)
+    .filter(([name, free]) => name !== free)
+    .map(([name, free]) => `${quoted(name)} as ${quoted(free)}`)
+  const star = renamed.length === 0 ? '*' : `* rename (${renamed.join(', ')})`
+  const [fileColumn, rowColumn] = placeColumns
+  return `select ${star}, ${literal(file.name)} as ${fileColumn},
+    row_number() over () as ${rowColumn} from ${table}`
 }
 
-function literal(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`
+/** Ends a mapping that makes rows without end. */
+async function* bounded(batches: AsyncIterable<Batch>, lengthMax: number): AsyncGenerator<Batch> {
+  let length = 0
+  for await (const batch of batches) {
+    const cells =
+      'texts' in batch ? batch.texts : batch.columns.flatMap((column) => [...column.cells])
+    for (const cell of cells) length += cell?.length ?? 0
+    if (length > lengthMax) {
+      throw new OperatorError(
+        `the mapping gives more than ${lengthMax >> 20} MiB of rows, too much for its files ` +
+          '(256 MiB, and a hundred times their size); does it join without a condition?',
+      )
+    }
+    yield batch
+  }
 }
 
-async function readColumns(connection: DuckDBConnection, select: string): Promise<string[]> {
-  const described = await connection.runAndReadAll(`describe ${select}`)
-  return described.getRows().map(([name]) => String(name))
+async function describe({ connection, run }: Database, select: string): Promise<Column[]> {
+  const described = await run(connection.runAndReadAll(`describe (${select})`))
+  return described.getRows().map(([name, type]) => ({
+    name: String(name),
+    isText: type === 'VARCHAR',
+  }))
+}
+
+/** A SELECT whose columns are known. */
+interface Query {
+  readonly select: string
+  readonly columns: readonly Column[]
+  readonly isWide: boolean
 }
 
 /**
  * A stream that DuckDB breaks off, at a fault far inside a file, ends as one that is done does. So
- * one null is asked for behind all rows: without it, rows are missing.
+ * one row is asked for behind all others: without it, rows are missing.
  */
-async function* readRows(connection: DuckDBConnection, select: string): AsyncGenerator<string[]> {
+async function* read(
+  database: Database,
+  query: Query,
+  files: readonly ColumnarFile[],
+  isMapped: boolean,
+): AsyncGenerator<Batch> {
+  const { connection, run } = database
+  const rows = query.isWide ? cellsOf(query) : `select to_json(t) as json from (${query.select}) t`
+  const nulls = query.isWide ? query.columns.map(() => ', null').join('') : ''
+  const end = query.isWide ? `select true${nulls}` : 'select null'
   try {
-    const rows = `select to_json(t) as json from (${select}) t`
-    const result = await connection.stream(`${rows} union all select null`)
+    const result = await run(connection.stream(`${rows} union all ${end}`))
+    const fetch = () => database.begin(result.fetchChunk())
     let isWhole = false
+    let next = fetch()
     for (;;) {
-      const chunk = await result.fetchChunk()
-      if (chunk === null || chunk.rowCount === 0) break
-      const texts = chunk.getColumnValues(0) as (string | null)[]
-      isWhole ||= texts.includes(null)
-      yield texts.filter((text) => text !== null)
+      const taken: Taken = query.isWide
+        ? takeCells(await run(next), query.columns)
+        : takeTexts(await run(next))
+      if (taken.batch === undefined) break
+      isWhole ||= taken.isLast
+      // DuckDB goes on while the rows are checked; but not where a few of them fill its memory.
+      if (!query.isWide) next = fetch()
+      if (taken.length > 1 << 20) await collectGarbage()
+      yield taken.batch
+      if (!query.isWide) continue
+      taken.batch = undefined
+      if (taken.length > 1 << 20) await collectGarbage()
+      next = fetch()
     }
     if (isWhole) return
     // To read it again without a stream tells why.
-    await connection.run(`select sum(length(json::varchar)) from (${rows})`)
+    await run(connection.run(`select count(*) from (${rows}) t where hash(t) = 0`))
   } catch (error) {
-    throw explain(error)
+    throw explain(error, files, isMapped)
   }
   throw new OperatorError('the source could not be read to its end; try again')
 }
 
-/** DuckDB's first lines say what is wrong and where; the rest are its own settings. */
-function explain(error: unknown): unknown {
-  if (!(error instanceof Error) || error instanceof OperatorError) return error
-  const lines = error.message.split('\n').map((line) => line.trim())
-  const end = lines.findIndex((line) => /^(Possible fixes|LINE \d|file = )/.test(line))
-  const told = lines.slice(0, end < 0 ? 3 : end).filter((line) => line !== '')
-  const file = lines.find((line) => line.startsWith('file = '))?.slice('file = '.length)
-  // Our own words around a mapping, and a view that is ours alone, tell an operator nothing.
-  const near = lines
-    .find((line) => /^LINE \d/.test(line) && !/\bread_\w+\(/.test(line))
-    ?.replace(/^(LINE 1: )describe /, '$1')
-  const message = [file, told.join('; ').slice(0, 400), file ? undefined : near]
-  return new OperatorError(message.filter((part) => part).join(': '), { cause: error })
+/** Every column as text or JSON, behind one that says whether the row is the last one. */
+function cellsOf({ select, columns }: Query): string {
+  const cells = columns.map(({ name, isText }) =>
+    isText ? `t.${quoted(name)}` : `to_json(t.${quoted(name)})::varchar`,
+  )
+  return `select ${['false', ...cells].join(', ')} from (${select}) t`
+}
+
+interface Taken {
+  /** Undefined at the end. */
+  batch: Batch | undefined
+  readonly isLast: boolean
+  /** Of all texts together. */
+  readonly length: number
+}
+
+const nothing: Taken = { batch: undefined, isLast: false, length: 0 }
+
+function takeTexts(chunk: DuckDBDataChunk | null): Taken {
+  if (chunk === null || chunk.rowCount === 0) return nothing
+  const texts = chunk.getColumnValues(0) as (string | null)[]
+  const isLast = texts.includes(null)
+  return { batch: { texts: texts.filter((text) => text !== null) }, isLast, length: 0 }
+}
+
+function takeCells(chunk: DuckDBDataChunk | null, columns: readonly Column[]): Taken {
+  if (chunk === null || chunk.rowCount === 0) return nothing
+  const isLast = (chunk.getColumnValues(0) as boolean[]).includes(true)
+  const rows = chunk.rowCount - (isLast ? 1 : 0)
+  let length = 0
+  const taken = columns.map(({ name, isText }, index) => {
+    const cells = (chunk.getColumnValues(index + 1) as (string | null)[]).slice(0, rows)
+    for (const cell of cells) length += cell?.length ?? 0
+    return { name, isJson: !isText, cells }
+  })
+  chunk.reset()
+  return { batch: { columns: taken, rows }, isLast, length }
 }

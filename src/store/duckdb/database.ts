@@ -1,0 +1,142 @@
+// One DuckDB in memory for one import: its bounds, its lock, and how a query of it is interrupted.
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { DuckDBConnection } from '@duckdb/node-api'
+
+/** What DuckDB may take of memory, in MB; each row that is read must fit in it several times. */
+export const memoryMb = 288
+
+/** What a mapping may reach and use. */
+export interface MappingBounds {
+  /** The files that the view `source` reads. */
+  readonly paths: readonly string[]
+  /** Folders whose files the mapping itself may read. */
+  readonly folders: readonly string[]
+  /** Bytes of temporary files. */
+  readonly tempBytes: number
+}
+
+/** An open DuckDB. */
+export interface Database {
+  readonly connection: DuckDBConnection
+  /**
+   * Waits for work of the connection. The signal interrupts it.
+   *
+   * @throws the signal's reason once it is aborted, also where the work does not heed that.
+   */
+  readonly run: <T>(work: Promise<T>) => Promise<T>
+  /** Notes work that is waited for later, or never. */
+  readonly begin: <T>(work: Promise<T>) => Promise<T>
+  /** Sets memory use: `wide` is slower, and made for rows of kilobytes and megabytes. */
+  readonly tune: (rows: 'ordinary' | 'wide') => Promise<void>
+  /** Shuts everything off but what the bounds name, for good. */
+  readonly lock: (bounds: MappingBounds) => Promise<void>
+  /** Ends what is still under way, and removes all temporary files. */
+  readonly close: () => Promise<void>
+}
+
+/** How long an interrupted query may take to end, in ms, before it is left behind. */
+const patienceMs = 1_000
+
+/** Opens a DuckDB that never fetches anything from the network. */
+export async function openDatabase(signal: AbortSignal): Promise<Database> {
+  const folder = mkdtempSync(join(tmpdir(), 'dossier-duckdb-'))
+  // Loaded here, where it is needed: the server does not carry it.
+  const { DuckDBInstance } = await import('@duckdb/node-api')
+  const instance = await DuckDBInstance.create(':memory:', {
+    // A second thread would need its own buffers, and makes an import no quicker.
+    threads: '1',
+    memory_limit: `${memoryMb}MB`,
+    temp_directory: folder,
+    autoinstall_known_extensions: 'false',
+    autoload_known_extensions: 'false',
+  })
+  const connection = await instance.connect()
+  const set = (setting: string) => connection.run(`set ${setting}`)
+  await set('enable_external_file_cache = false')
+  const interrupt = () => connection.interrupt()
+  signal.addEventListener('abort', interrupt)
+  let pending: Promise<unknown> = Promise.resolve()
+  const begin = <T>(work: Promise<T>) => {
+    // It may fail while nobody waits for it.
+    pending = work.catch(() => undefined)
+    return work
+  }
+  return {
+    connection,
+    begin,
+    run: (work) => interruptible(begin(work), signal),
+    async tune(rows) {
+      const isWide = rows === 'wide'
+      // DuckDB counts a text as 16 bytes here, so a chunk of wide rows is never small enough.
+      await set(`streaming_buffer_size = '${isWide ? '1B' : '64KB'}'`)
+      // Filters would gather small chunks into one of 2,048 rows, however long those are.
+      await set(`enable_caching_operators = ${isWide ? 'false' : 'true'}`)
+      await set(`allocator_flush_threshold = '${isWide ? '1MB' : '128MB'}'`)
+      await set(`allocator_bulk_deallocation_flush_threshold = '${isWide ? '1MB' : '512MB'}'`)
+    },
+    async lock({ paths, folders, tempBytes }) {
+      await set(`max_temp_directory_size = '${Math.ceil(tempBytes / 1_024)}KiB'`)
+      await set(`allowed_paths = [${paths.map(literal).join(', ')}]`)
+      await set(`allowed_directories = [${folders.map(literal).join(', ')}]`)
+      await set('enable_external_access = false')
+      await set('lock_configuration = true')
+    },
+    async close() {
+      interrupt()
+      signal.removeEventListener('abort', interrupt)
+      const isOver = await settles(pending)
+      rmSync(folder, { recursive: true, force: true })
+      // To close it would wait for the query that does not end.
+      if (!isOver) return
+      connection.closeSync()
+      instance.closeSync()
+    },
+  }
+}
+
+/** Waits for work; once the signal is aborted, no longer than the work may take to heed it. */
+async function interruptible<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted()
+  const { promise: aborted, reject } = Promise.withResolvers<never>()
+  aborted.catch(() => undefined)
+  const onAbort = () => {
+    void settles(work).then(() => reject(signal.reason as Error))
+  }
+  signal.addEventListener('abort', onAbort, { once: true })
+  try {
+    return await Promise.race([work, aborted])
+  } catch (error) {
+    signal.throwIfAborted()
+    throw error
+  } finally {
+    signal.removeEventListener('abort', onAbort)
+  }
+}
+
+/** Whether work ends, in whatever way, before patience does. */
+async function settles(work: Promise<unknown>): Promise<boolean> {
+  const { promise: isOut, resolve } = Promise.withResolvers<boolean>()
+  const timer = setTimeout(() => resolve(false), patienceMs)
+  const isOver = work.then(
+    () => true,
+    () => true,
+  )
+  try {
+    return await Promise.race([isOver, isOut])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** A text in DuckDB's SQL. */
+export function literal(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`
+}
+
+/** A name in DuckDB's SQL. */
+export function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`
+}

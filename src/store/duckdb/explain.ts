@@ -1,0 +1,106 @@
+// What DuckDB says of a fault, in the words of an operator: which file or mapping, and what to do.
+
+import { OperatorError } from '../../operator-error.ts'
+import { memoryMb } from './database.ts'
+import type { ColumnarFile } from './tables.ts'
+
+/** True where memory was too little; fewer rows at once may do. */
+export function isOutOfMemory(error: unknown): boolean {
+  return error instanceof Error && /^(Out of Memory Error|std::bad_alloc)/.test(error.message)
+}
+
+/**
+ * Explains an error of DuckDB.
+ *
+ * @param files are those that it was reading.
+ * @param isMapped says that a mapping may be at fault.
+ * @returns an OperatorError, or the error itself where it is none of DuckDB's.
+ */
+export function explain(
+  error: unknown,
+  files: readonly ColumnarFile[],
+  isMapped: boolean,
+): unknown {
+  if (!(error instanceof Error) || error instanceof OperatorError) return error
+  const known = explainCsv(error.message, files) ?? explainBounds(error.message, files, isMapped)
+  if (known !== undefined) return new OperatorError(known, { cause: error })
+  const { text, file } = withNames(error.message, files)
+  const lines = text.split('\n').map((line) => line.trim())
+  const end = lines.findIndex((line) => /^(Possible|LINE \d|Candidate)/.test(line))
+  const facts = lines.slice(0, end < 0 ? 3 : end).filter((line) => line !== '')
+  const message = facts.join('; ').slice(0, 400)
+  const subject = file ?? (files.length === 1 ? files[0] : undefined)
+  const isOfFile =
+    (file !== undefined && !/^Conversion/.test(message)) || /malformed json/i.test(message)
+  if ((isOfFile || !isMapped) && subject !== undefined) {
+    return new OperatorError(`${subject.name} cannot be read: ${message}`, { cause: error })
+  }
+  if (!isMapped) return error
+  // Our own words around a mapping tell an operator nothing.
+  const near = lines
+    .find((line) => /^LINE \d/.test(line) && !/\bread_\w+\(/.test(line))
+    ?.replace(/^LINE 1: describe \(/, 'LINE 1: ')
+  const place = near === undefined ? '' : `: ${near.slice(0, 200)}`
+  return new OperatorError(`the mapping fails: ${message}${place}`, { cause: error })
+}
+
+/** The paths in a message as the names of their files, and the file that it is about. */
+function withNames(message: string, files: readonly ColumnarFile[]) {
+  let text = message
+  let found: ColumnarFile | undefined
+  for (const file of files) {
+    for (const { path } of file.pieces) {
+      if (!text.includes(path)) continue
+      found = file
+      text = text.replaceAll(path, file.name)
+    }
+  }
+  return { text, file: found }
+}
+
+/** A record of a CSV file that cannot be read, with its number: the header is the first. */
+function explainCsv(message: string, files: readonly ColumnarFile[]): string | undefined {
+  const record = /CSV Error on Line: (\d+)/.exec(message)?.[1]
+  const path = /\n {0,9}file = ([^\n]*)/.exec(message)?.[1]
+  if (record === undefined || path === undefined) return undefined
+  const file = files.find(({ pieces }) => pieces.some((piece) => piece.path === path))
+  const piece = file?.pieces.find((one) => one.path === path)
+  if (file === undefined || piece === undefined) return undefined
+  const place = `${file.name}: line ${piece.recordsBefore + Number(record)}`
+  const columns = /Expected Number of Columns: (\d+) Found: (\d+)/.exec(message)
+  const counted = 'a record of several lines counts as one'
+  if (columns !== null) {
+    const [, expected, found] = columns
+    return `${place} has ${found} columns where the header has ${expected} (${counted})`
+  }
+  if (/unterminated quote/i.test(message)) {
+    return `${place}: a quote is not closed, or text follows a closing quote (${counted})`
+  }
+  const why = message
+    .split('\n')
+    .find((line) => line.trim() !== '' && !/CSV Error on Line|Original Line/.test(line))
+  return `${place} cannot be read: ${(why ?? '').trim().slice(0, 200)}`
+}
+
+/** What the bounds of memory and of temporary files have ended. */
+function explainBounds(
+  message: string,
+  files: readonly ColumnarFile[],
+  isMapped: boolean,
+): string | undefined {
+  const what = isMapped ? 'the mapping' : (files[0]?.name ?? 'the file')
+  if (/max_temp_directory_size|temp_directory_limit/i.test(message)) {
+    return (
+      `${what} needs more temporary space than an import may take (256 MiB, and ten times the ` +
+      'size of its files); let it sort and join less'
+    )
+  }
+  if (!/^(Out of Memory Error|std::bad_alloc)/.test(message)) return undefined
+  const parquet = files.find(({ format }) => format === 'parquet')
+  const advice = parquet
+    ? `; ${parquet.name} can be read with smaller row groups and pages: write it again with ` +
+      'pages of at most 64 MiB'
+    : ''
+  const sorts = isMapped ? '; let it sort, group and join shorter texts' : ''
+  return `${what} needs more than the ${memoryMb} MB of memory that it may take${sorts}${advice}`
+}

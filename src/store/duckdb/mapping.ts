@@ -1,0 +1,132 @@
+// A mapping's SQL, parsed before anything of it runs: it is one SELECT, over the view `source`.
+
+import type { DuckDBConnection } from '@duckdb/node-api'
+import { nearest } from '../../nearest.ts'
+import { OperatorError } from '../../operator-error.ts'
+
+/** The longest text of a mapping, in characters. */
+const mappingLengthMax = 1 << 20
+
+// A string, a quoted name, a comment or one character of an SQL text.
+const sqlPart = /'(?:[^']|'')*'|"(?:[^"]|"")*"|\$(\w*)\$[^]*?\$\1\$|--[^\n]*|\/\*[^]*?\*\/|[^]/g
+
+/** Table functions that only compute. */
+const pureFunctions = new Set(
+  'unnest range generate_series repeat json_each json_tree regexp_split_to_table'.split(' '),
+)
+
+/** Table functions that read files. */
+const fileFunctions = new Set(
+  `read_csv read_csv_auto read_json read_json_auto read_json_objects read_json_objects_auto
+  read_ndjson read_ndjson_auto read_ndjson_objects read_parquet parquet_scan read_text read_blob
+  glob`.split(/\s+/),
+)
+
+/**
+ * Checks that a text is one SELECT that reads nothing but the view `source` and, where folders are
+ * given, files. DuckDB's own parser reads it; nothing of it is run.
+ *
+ * @returns the SELECT without what ends a statement, to be put into another one.
+ * @throws OperatorError with what a mapping may not do.
+ */
+export async function parseMapping(
+  connection: DuckDBConnection,
+  mapping: string,
+  mayReadFiles: boolean,
+): Promise<string> {
+  if (mapping.length > mappingLengthMax) {
+    throw new OperatorError(`the mapping is longer than ${mappingLengthMax >> 20} MiB`)
+  }
+  const select = withoutSemicolon(mapping)
+  const reader = await connection.runAndReadAll('select json_serialize_sql($1::varchar)', [select])
+  const parsed = JSON.parse(String(reader.getRows()[0]?.[0])) as ParsedSql
+  if (parsed.error) {
+    const why = parsed.error_message ?? ''
+    if (/only select/i.test(why)) throw notOneSelect()
+    const place = parsed.position === undefined ? '' : lineAt(select, Number(parsed.position))
+    throw new OperatorError(`the mapping is not valid SQL: ${why.split('\n')[0] ?? ''}${place}`)
+  }
+  if (parsed.statements?.length !== 1) throw notOneSelect()
+  refuseReading(parsed.statements, mayReadFiles)
+  return select
+}
+
+/** What `json_serialize_sql` gives: a tree, or why there is none. */
+interface ParsedSql {
+  readonly error: boolean
+  readonly error_message?: string
+  readonly position?: string
+  readonly statements?: readonly unknown[]
+}
+
+function notOneSelect(): OperatorError {
+  return new OperatorError('a mapping must be exactly one SELECT; this one does something else')
+}
+
+function lineAt(text: string, position: number): string {
+  const before = text.slice(0, position).split('\n')
+  return `, in line ${before.length} of the mapping`
+}
+
+/**
+ * A mapping may end as any statement does, but within another one it must not. The line's end
+ * closes a comment that ends it.
+ */
+function withoutSemicolon(mapping: string): string {
+  const parts = mapping.match(sqlPart) ?? []
+  const end = parts.findLastIndex((part) => !/^(?:;|\s|--|\/\*)/.test(part))
+  if (end < 0) throw new OperatorError('the mapping holds no SELECT')
+  return `${parts.slice(0, end + 1).join('')}\n`
+}
+
+type Node = Readonly<Record<string, unknown>>
+
+/** Walks the tree: whatever a query reads is a table, a table function or a listing of tables. */
+function refuseReading(statements: readonly unknown[], mayReadFiles: boolean): void {
+  const nodes = nodesOf(statements)
+  const own = new Set(['source', ...nodes.flatMap(commonTables)])
+  for (const node of nodes) {
+    if (node['type'] === 'SHOW_REF') throw notOneSelect()
+    if (node['type'] === 'TABLE_FUNCTION') refuseFunction(node['function'] as Node, mayReadFiles)
+    if (node['type'] !== 'BASE_TABLE') continue
+    const name = String(node['table_name'])
+    const isFile = /[./]/.test(name)
+    if (own.has(name.toLowerCase()) || (isFile && mayReadFiles)) continue
+    const near = nearest(name, own)
+    const advice = isFile
+      ? 'name the folder of other files with --map-read DIR'
+      : `did you mean ${near ?? 'source'}?`
+    throw new OperatorError(`the mapping reads ${name}, which is not the view source; ${advice}`)
+  }
+}
+
+function refuseFunction(node: Node, mayReadFiles: boolean): void {
+  const name = String(node['function_name']).toLowerCase()
+  if (pureFunctions.has(name)) return
+  if (!fileFunctions.has(name)) {
+    throw new OperatorError(`the mapping calls ${name}(), which a mapping may not use`)
+  }
+  if (mayReadFiles) return
+  throw new OperatorError(
+    `the mapping calls ${name}(), which reads files; name their folder with --map-read DIR`,
+  )
+}
+
+/** The names of a node's common table expressions (`with name as …`). */
+function commonTables(node: Node): string[] {
+  const map = (node['cte_map'] as Node | undefined)?.['map']
+  if (!Array.isArray(map)) return []
+  return (map as readonly Node[]).map(({ key }) => String(key).toLowerCase())
+}
+
+/** Every object of a tree, however deep. */
+function nodesOf(tree: unknown): Node[] {
+  const nodes: Node[] = []
+  const pending: unknown[] = [tree]
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    if (typeof next !== 'object' || next === null) continue
+    if (!Array.isArray(next)) nodes.push(next as Node)
+    for (const inner of Object.values(next)) pending.push(inner)
+  }
+  return nodes
+}

@@ -1,0 +1,182 @@
+// A file as a table of DuckDB's SQL. In the table every column of a CSV, TSV or JSON file is text,
+// as the file has it; nothing is guessed (a nested JSON value is its JSON text). Parquet keeps its
+// types.
+//
+// No name of a file or of a folder means anything: no hive partitioning, no pattern.
+
+import type { DuckDBConnection } from '@duckdb/node-api'
+import { OperatorError } from '../../operator-error.ts'
+import { literal, quoted } from './database.ts'
+
+/** A file for DuckDB: uncompressed and, where it is text, valid UTF-8. */
+export interface ColumnarFile {
+  /** What the operator calls it. */
+  readonly name: string
+  readonly format: 'ndjson' | 'json' | 'csv' | 'tsv' | 'parquet'
+  /** Where its unpacked bytes lie: in one piece, or in many where its rows are wide. */
+  readonly pieces: readonly Piece[]
+  /** Rows are so long that 2,048 of them, DuckDB's measure, are too much at once. */
+  readonly isWide: boolean
+  /** The longest row of a text file, in bytes; 0 for Parquet. */
+  readonly longestRow: number
+  /** Unpacked. */
+  readonly bytes: number
+  /** The first record of a CSV or TSV file. */
+  readonly header: CsvHeader | undefined
+}
+
+/** A part of a file, in a file of its own. */
+export interface Piece {
+  readonly path: string
+  /** Records of the file before it, header and blank lines included. */
+  readonly recordsBefore: number
+}
+
+/** How a CSV file's columns are called and kept apart. */
+export interface CsvHeader {
+  readonly columns: readonly string[]
+  readonly delimiter: string
+}
+
+/** Most columns of a file. */
+export const columnsMax = 1_000
+
+/** The bytes of rows that may be held at once: more in 2,048 rows, and they are wide. */
+export const windowBytesMax = 16 << 20
+
+/** A text file as a table, for a FROM clause. */
+export async function textTable(connection: DuckDBConnection, file: ColumnarFile): Promise<string> {
+  const paths = `[${file.pieces.map(({ path }) => literal(path)).join(', ')}]`
+  if (file.header !== undefined) {
+    const { columns, delimiter } = file.header
+    const lineBytes = Math.max(file.longestRow + 16, 1 << 16)
+    // Wide files are cut into pieces without a header.
+    return `read_csv(${paths}, auto_detect=false, header=${String(!file.isWide)},
+      delim=${literal(delimiter)}, quote='"', escape='"', comment='', hive_partitioning=false,
+      max_line_size=${lineBytes}, buffer_size=${Math.max(lineBytes, 8 << 20)},
+      columns=${textColumns(columns)})`
+  }
+  const options = `format='auto', hive_partitioning=false,
+    maximum_object_size=${Math.max(file.longestRow + 1_024, 1 << 20)}`
+  const objects = `read_json_objects(${paths}, ${options})`
+  const keys = await keysOf(connection, file, objects)
+  const columns = new Set(keys.map((key) => key.toLowerCase()))
+  if (columns.size === keys.length) {
+    return `read_json(${paths}, ${options}, columns=${textColumns(keys)})`
+  }
+  return `(${distinctColumns(keys, objects)})`
+}
+
+async function keysOf(
+  connection: DuckDBConnection,
+  { name }: ColumnarFile,
+  objects: string,
+): Promise<string[]> {
+  const rows = await connection.runAndReadAll(
+    `select distinct unnest(json_keys(json)) from ${objects} limit ${columnsMax + 2}`,
+  )
+  // A key without a name cannot be a column; nothing could ask for it.
+  const keys = rows
+    .getRows()
+    .map(([key]) => String(key))
+    .filter((key) => key !== '')
+  if (keys.length === 0) throw new OperatorError(`${name} holds no JSON object`)
+  refuseColumns(name, keys.length)
+  return keys.sort()
+}
+
+/** @throws OperatorError where a file has more columns than are read. */
+export function refuseColumns(name: string, columns: number): void {
+  if (columns <= columnsMax) return
+  throw new OperatorError(
+    `${name} has more than ${columnsMax.toLocaleString('en')} columns, the most that are read`,
+  )
+}
+
+/** Columns have no case: of keys that differ in nothing else, the later ones get a number. */
+function distinctColumns(keys: readonly string[], objects: string): string {
+  const names = freeNames(keys)
+  const pointers = keys.map((key) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`)
+  const columns = names.map((name, index) => `texts[${index + 1}] as ${quoted(name)}`)
+  const texts = `json_extract_string(json, [${pointers.map(literal).join(', ')}]) as texts`
+  return `select ${columns.join(', ')} from (select ${texts} from ${objects})`
+}
+
+/** Names that differ in more than case, from each other and from those taken: `_1` behind some. */
+export function freeNames(names: readonly string[], taken: readonly string[] = []): string[] {
+  const used = new Set([...taken, ...names].map((name) => name.toLowerCase()))
+  const given = new Set(taken.map((name) => name.toLowerCase()))
+  return names.map((name) => {
+    let free = name
+    for (let n = 1; given.has(free.toLowerCase()); n++) {
+      const next = `${name}_${n}`
+      if (!used.has(next.toLowerCase())) free = next
+    }
+    given.add(free.toLowerCase())
+    used.add(free.toLowerCase())
+    return free
+  })
+}
+
+function textColumns(names: readonly string[]): string {
+  return `{${names.map((name) => `${literal(name)}: 'VARCHAR'`).join(', ')}}`
+}
+
+/** How many rows a Parquet file has, and how many of them may be held at once. */
+export interface ParquetExtent {
+  readonly rows: number
+  readonly rowsAtOnce: number
+}
+
+/**
+ * Reads the extent from the file's metadata and from its first rows: texts that repeat are in the
+ * file once, however often they stand in its rows.
+ */
+export async function parquetExtent(
+  connection: DuckDBConnection,
+  file: ColumnarFile,
+): Promise<ParquetExtent> {
+  const [rows = 0, storedBytes = 0] = await numbersOf(
+    connection,
+    `select sum(rows)::double, max(bytes / greatest(rows, 1))::double from (
+      select any_value(row_group_num_rows) as rows, sum(total_uncompressed_size) as bytes
+      from parquet_metadata(${literal(file.pieces[0]?.path ?? '')}) group by row_group_id)`,
+  )
+  const isKnown = storedBytes * vectorRows > windowBytesMax
+  const rowBytes = isKnown ? storedBytes : await firstRowsBytes(connection, file)
+  return { rows, rowsAtOnce: Math.max(1, Math.floor(windowBytesMax / Math.max(rowBytes, 1))) }
+}
+
+/** The bytes of the texts in a row, on average of the first ones. */
+async function firstRowsBytes(connection: DuckDBConnection, file: ColumnarFile): Promise<number> {
+  const table = parquetTable(file)
+  const described = await connection.runAndReadAll(`describe select * from ${table}`)
+  const lengths = described
+    .getRows()
+    .filter(([, type]) => type === 'VARCHAR')
+    .map(([name]) => `coalesce(strlen(${quoted(String(name))}), 0)`)
+  if (lengths.length === 0) return 0
+  const sample = `select * from ${table} limit ${vectorRows / 16}`
+  const [bytes = 0] = await numbersOf(
+    connection,
+    `select avg(${lengths.join(' + ')})::double from (${sample})`,
+  )
+  return bytes
+}
+
+async function numbersOf(connection: DuckDBConnection, select: string): Promise<number[]> {
+  const result = await connection.runAndReadAll(select)
+  return (result.getRows()[0] ?? []).map((value) => Number(value ?? 0))
+}
+
+/** DuckDB reads this many rows at once. */
+export const vectorRows = 2_048
+
+/** A Parquet file as a table: all of it, or rows from `first` (counted from 0) on. */
+export function parquetTable({ pieces }: ColumnarFile, first?: number, rows?: number): string {
+  const paths = `[${pieces.map(({ path }) => literal(path)).join(', ')}]`
+  const file = `read_parquet(${paths}, hive_partitioning=false)`
+  if (first === undefined) return file
+  const end = rows === undefined ? '' : ` and file_row_number < ${first + rows}`
+  return `(select * from ${file} where file_row_number >= ${first}${end})`
+}

@@ -1,0 +1,205 @@
+// K2: a mapping is one SELECT over its files; whatever else it tries is refused, or ends in bounds.
+
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { OperatorError } from '../../src/operator-error.ts'
+import { importInto, makeFolder } from '../support/import-rows.ts'
+import { runDossier, startDossier } from '../support/run-dossier.ts'
+import { storeKind } from '../support/store-at.ts'
+
+const csv = 'jurisdiction,identifier,name\nGB,1,One\n'
+const select = 'select jurisdiction, identifier, name from source'
+
+/** A folder with a source, another file, and a file that stands for a store. */
+function makeGround(t: Parameters<typeof makeFolder>[0]) {
+  const folder = makeFolder(t)
+  writeFileSync(join(folder, 'x.csv'), csv)
+  writeFileSync(join(folder, 'registry.db'), 'the registry')
+  mkdirSync(join(folder, 'codes'))
+  writeFileSync(join(folder, 'codes/names.csv'), 'code,word\nOne,Uno\n')
+  writeFileSync(join(folder, 'secret.csv'), 'word\nsecret\n')
+  return folder
+}
+
+/** Every file of a folder, by its name and content. */
+function digestOf(folder: string): Record<string, string> {
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()
+  const files = names.filter((name) => statSync(join(folder, name)).isFile())
+  const digest = (name: string) =>
+    createHash('sha256')
+      .update(readFileSync(join(folder, name)))
+      .digest('hex')
+  return Object.fromEntries(files.map((name) => [name, digest(name)]))
+}
+
+const oneSelect = /^a mapping must be exactly one SELECT/
+const noFile = /reads (files|\S+, which is not the view source).*--map-read DIR/
+
+/** Mappings that try more than to reshape rows; `F` stands for the folder. */
+const hostile: Readonly<Record<string, RegExp>> = {
+  [`${select}; copy (select 1) to 'F/registry.db'`]: oneSelect,
+  "copy (select 1) to 'F/registry.db'": oneSelect,
+  "attach 'F/new.db' as other": oneSelect,
+  [`attach 'F/new.db' as other; ${select}`]: oneSelect,
+  'install httpfs': oneSelect,
+  "load 'F/secret.csv'": oneSelect,
+  'set enable_external_access = true': oneSelect,
+  'reset lock_configuration': oneSelect,
+  "export database 'F/out'": oneSelect,
+  "pragma enable_profiling = 'json'": oneSelect,
+  'call enable_logging()': oneSelect,
+  'create table x as select 1': oneSelect,
+  'drop view source': oneSelect,
+  'describe source': oneSelect,
+  'show tables': oneSelect,
+  'explain select 1': oneSelect,
+  [`${select}; ${select}`]: oneSelect,
+  'with a as (insert into source values (1) returning *) select * from a': /not valid SQL/,
+  "select * from 'F/secret.csv'": noFile,
+  "select * from read_csv('F/secret.csv')": noFile,
+  "select name, (select content from read_text('/etc/passwd')) as x from source": noFile,
+  "select * from glob('/etc/*')": noFile,
+  'select * from duckdb_settings()': /calls duckdb_settings\(\), which a mapping may not use/,
+  'select * from information_schema.tables': /which is not the view source/,
+  "select * from query('select 1')": /calls query\(\)/,
+  'select * from arrow_scan(1, 2, 3)': /calls arrow_scan\(\)/,
+  "select * from enable_logging('QueryLog', storage = 'file')": /calls enable_logging\(\)/,
+  "select jurisdiction, identifier, getenv('HOME') as name from source": /getenv does not exist/,
+  'select $1 as jurisdiction, identifier from source': /^the mapping fails: /,
+}
+
+describe('K2 a hostile mapping is refused, and every file is as before', () => {
+  for (const [mapping, says] of Object.entries(hostile)) {
+    test(mapping, async (t) => {
+      const folder = makeGround(t)
+      const before = digestOf(folder)
+      const options = { mapping: mapping.replaceAll('F/', `${folder}/`), isDryRun: true }
+      const attempt = importInto(join(folder, 'test.db'), 'companies', [join(folder, 'x.csv')], {
+        ...options,
+      })
+      await assert.rejects(attempt, (error) => {
+        assert.ok(error instanceof OperatorError, String(error))
+        assert.match(error.message, says)
+        assert.ok(!error.message.includes('\n'), error.message)
+        return true
+      })
+      const after = Object.entries(digestOf(folder)).filter(([name]) => !name.startsWith('test.db'))
+      assert.deepEqual(Object.fromEntries(after), before)
+    })
+  }
+})
+
+describe('K2 a mapping that takes too much ends in bounds', () => {
+  /** What each takes, and what is said of it. */
+  const greedy: Readonly<Record<string, RegExp>> = {
+    [`${select}, range(100000000) order by random(), repeat(name, 200)`]:
+      /: the mapping needs more temporary space than an import may take/,
+    "select 'GB' as jurisdiction, repeat('x', 12000) as name, i as identifier from source, range(9000000000) t(i)":
+      /: the mapping gives more than 256 MiB of rows/,
+  }
+  for (const [mapping, says] of Object.entries(greedy)) {
+    test(mapping, async (t) => {
+      const folder = makeGround(t)
+      const options = { mapping, isDryRun: true }
+      const attempt = importInto(
+        join(folder, 'test.db'),
+        'companies',
+        [join(folder, 'x.csv')],
+        options,
+      )
+      await assert.rejects(attempt, says)
+    })
+  }
+
+  test('memory that DuckDB does not count is bounded by the process', async (t) => {
+    if (process.platform !== 'linux') return
+    const folder = makeGround(t)
+    writeFileSync(
+      join(folder, 'm.sql'),
+      "select 'GB' as jurisdiction, length(repeat(name, 1000000000)) as identifier from source",
+    )
+    const args = ['import', 'companies', 'x.csv', '--map', 'm.sql', '--dry-run']
+    const { code, err } = await runDossier(folder, args)
+    assert.equal(code, 1, err)
+    assert.match(err, /^dossier: the mapping needs more than the \d+ MB of memory/m)
+  })
+
+  for (const [what, sql] of Object.entries({
+    'computes for ever':
+      "select 'GB' as jurisdiction, count(*) as identifier from source, range(9000000000000)",
+    'does not heed an interruption':
+      "select 'GB' as jurisdiction, levenshtein(repeat(name, 400000), repeat('x', 900000)) as identifier from source",
+  })) {
+    test(`SIGINT ends one that ${what}`, async (t) => {
+      if (process.platform !== 'linux') return
+      const folder = makeGround(t)
+      writeFileSync(join(folder, 'm.sql'), sql)
+      const args = ['import', 'companies', 'x.csv', '--map', 'm.sql']
+      const { child, ended, until } = startDossier(t, folder, args)
+      const begun = until(/interrupted; nothing was changed/)
+      // It takes less to come to the mapping; from then on that is what it computes.
+      while (processorSeconds(child.pid) < 3) await pause()
+      child.kill('SIGINT')
+      await begun
+      const { code } = await ended
+      assert.ok(code === 130 || child.signalCode === 'SIGINT', String(code))
+    })
+  }
+})
+
+/** What a process has computed so far, as the system counts it: in hundredths. */
+function processorSeconds(pid: number | undefined): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
+  return (Number(stat[11]) + Number(stat[12])) / 100
+}
+
+const pause = () => new Promise((done) => setTimeout(done, 20))
+
+describe('--map-read', () => {
+  const mapping = (path: string) =>
+    `select jurisdiction, identifier, word as name from source join '${path}' on code = name`
+
+  test('lets a mapping read the files of a folder', async (t) => {
+    const folder = makeGround(t)
+    const report = await importInto(join(folder, 'test.db'), 'companies', [join(folder, 'x.csv')], {
+      mapping: mapping(join(folder, 'codes/names.csv')),
+      mappingFolders: [join(folder, 'codes')],
+    })
+    assert.equal(report.counts.inserted, 1)
+  })
+
+  for (const path of ['secret.csv', 'codes/../secret.csv', 'codes-too/names.csv']) {
+    test(`does not let it read ${path}`, async (t) => {
+      const folder = makeGround(t)
+      mkdirSync(join(folder, 'codes-too'))
+      writeFileSync(join(folder, 'codes-too/names.csv'), 'code,word\nOne,Uno\n')
+      const attempt = importInto(join(folder, 'test.db'), 'companies', [join(folder, 'x.csv')], {
+        mapping: mapping(`${folder}/${path}`),
+        mappingFolders: [join(folder, 'codes')],
+      })
+      await assert.rejects(attempt, /^OperatorError: the mapping fails: Permission Error/)
+    })
+  }
+})
+
+test('a name alone is a ready mapping, whatever lies in the folder', async (t) => {
+  if (storeKind !== 'sqlite') return
+  const folder = makeGround(t)
+  const evil = "select 'GB' as jurisdiction, 'evil' as identifier from source"
+  for (const name of ['ba-atms', 'mine', 'mine.sql']) writeFileSync(join(folder, name), evil)
+  const run = async (map: string) => {
+    const args = ['import', 'companies', 'x.csv', '--dry-run', '--map', map]
+    return (await runDossier(folder, args)).err
+  }
+  assert.match(await run('ba-atms'), /"ID" not found/, 'the ready one is run')
+  assert.match(
+    await run('mine'),
+    /there is no mapping mine; for the file of that name, write .\/mine/,
+  )
+  assert.match(await run('ba-atms.sql'), /did you mean ba-atms\?/)
+  assert.doesNotMatch(await run('./ba-atms'), /dossier:/)
+  assert.doesNotMatch(await run('mine.sql'), /dossier:/)
+})

@@ -1,0 +1,155 @@
+// Names of columns and of files: what they may be, and that they mean nothing more.
+
+import assert from 'node:assert/strict'
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, test, type TestContext } from 'node:test'
+import { OperatorError } from '../../src/operator-error.ts'
+import { folderWith, writeParquet } from '../support/import-folder.ts'
+import { importInto, type ImportOptions, queryValue } from '../support/import-rows.ts'
+
+describe('columns', () => {
+  test('a header of 60,000 columns is one clear error, and so are as many keys', async (t) => {
+    const names = Array.from({ length: 60_000 }, (_, n) => `c${n}`)
+    const { load } = folderWith(t, {
+      'x.csv': `${names.join(',')}\n${names.join(',')}\n`,
+      'x.ndjson': names.map((name) => `{"${name}":1}\n`).join(''),
+    })
+    const says = /has more than 1,000 columns, the most that are read$/
+    await assert.rejects(load('companies', ['x.csv']), says)
+    const mapping = 'select c1 as identifier from source'
+    await assert.rejects(load('companies', ['x.ndjson'], { mapping }), says)
+  })
+
+  test('1,000 columns are read', async (t) => {
+    const names = Array.from({ length: 998 }, (_, n) => `c${n}`)
+    const header = `jurisdiction,identifier,${names.join(',')}\n`
+    const { load } = folderWith(t, { 'x.csv': `${header}GB,1,${names.join(',')}\n` })
+    assert.equal((await load('companies', ['x.csv'])).counts.inserted, 1)
+  })
+
+  test('a NUL in a header is one clear error', async (t) => {
+    const { load } = folderWith(t, { 'x.csv': 'id,company_id,na\0me\n1,7,x\n' })
+    await assert.rejects(load('rights', ['x.csv']), /the header holds a NUL character/)
+  })
+
+  test('keys that differ in case are columns of a mapping: the later one gets a number', async (t) => {
+    const { load, records } = folderWith(t, {
+      'x.ndjson': '{"Name":"A","name":"b","na/me~":{"x":1},"o\'k":1.50}\n{"name":"d"}\n',
+    })
+    await load('rights', ['x.ndjson'], {
+      mapping: `select row_number() over () as id, 7 as company_id, name_1 as name,
+        "Name" as status, "na/me~" as object_type, "o'k" as registration_number from source`,
+    })
+    const rows = records('rights') as Record<string, unknown>[]
+    assert.deepEqual(
+      rows.map((row) => [row['name'], row['status'], row['object_type']]),
+      [
+        ['b', 'A', '{"x":1}'],
+        ['d', null, null],
+      ],
+    )
+  })
+
+  test('source_file and source_row of a file are attributes like any others', async (t) => {
+    const { db, load } = folderWith(t, {
+      'x.csv': 'jurisdiction,identifier,source_file,source_row\nGB,1,a.csv,abc\nGB,,b.csv,5\n',
+    })
+    const { problems } = await load('companies', ['x.csv'], { onRejected: () => undefined })
+    assert.deepEqual(
+      problems.map(({ number, field }) => [number, field]),
+      [[2, 'identifier']],
+    )
+    assert.equal(
+      queryValue(db, 'select attributes from company_attributes'),
+      '{"source_file":"a.csv","source_row":"abc"}',
+    )
+  })
+
+  test('in the view they have another name, beside the places of rows', async (t) => {
+    const { db, folder, load } = folderWith(t, {
+      'x.csv': 'n,source_file,source_row\n1,a.csv,abc\n',
+    })
+    await load('companies', ['x.csv'], {
+      mapping: `select 'GB' as jurisdiction, n as identifier, source_file_1 as file,
+        source_row_1 as row, source_file || '|' || source_row as place from source`,
+    })
+    assert.equal(
+      queryValue(db, 'select attributes from company_attributes'),
+      `{"file":"a.csv","place":"${join(folder, 'x.csv')}|1","row":"abc"}`,
+    )
+  })
+
+  for (const [place, field] of [
+    ["'abc' as source_row", 'source_row'],
+    ['1.5 as source_row', 'source_row'],
+    ['0 as source_row', 'source_row'],
+    ["'other.csv' as source_file", 'source_file'],
+  ] as const) {
+    test(`a mapping that gives ${place} has that row refused`, async (t) => {
+      const { load } = folderWith(t, { 'x.csv': 'jurisdiction,identifier\nGB,1\n' })
+      const mapping = `select jurisdiction, identifier, ${place} from source`
+      const report = await load('companies', ['x.csv'], { mapping })
+      assert.deepEqual(
+        report.problems.map((problem) => [problem.number, problem.field]),
+        [[1, field]],
+      )
+    })
+  }
+})
+
+describe('names of files', () => {
+  /** The attributes of the one company of a file, wherever that lies. */
+  async function attributesOf(t: TestContext, name: string, options?: ImportOptions) {
+    const { db, folder, load } = folderWith(t, {})
+    mkdirSync(dirname(join(folder, name)), { recursive: true })
+    const path = join(folder, name)
+    if (name.endsWith('.parquet')) {
+      await writeParquet(`${folder}/plain`, `select 'GB' as jurisdiction, '1' as identifier`)
+      renameSync(`${folder}/plain`, path)
+    } else writeFileSync(path, 'jurisdiction,identifier\nGB,1\n')
+    await load('companies', [name], options)
+    return queryValue(db, 'select attributes from company_attributes')
+  }
+
+  for (const name of ['name=EVIL/r.csv', 'year=2024/r.parquet', 'identifier=2/x=1/r.csv']) {
+    test(`folders of ${name} add and change nothing`, async (t) => {
+      assert.equal(await attributesOf(t, name), '{}')
+      const mapping = 'select * exclude (source_file, source_row) from source'
+      assert.equal(await attributesOf(t, name, { mapping }), '{}')
+    })
+  }
+
+  for (const name of ['file:/x.csv', 's3:/b/x.csv', 'http:/127.0.0.1/x.csv']) {
+    test(`${name} is the file of that name, and no address`, async (t) => {
+      const { db, folder, load } = folderWith(t, {})
+      const path = join(folder, name)
+      mkdirSync(dirname(path), { recursive: true })
+      writeFileSync(path, 'jurisdiction,identifier\nGB,right\n')
+      writeFileSync(join(folder, 'x.csv'), 'jurisdiction,identifier\nGB,wrong\n')
+      const old = process.cwd()
+      process.chdir(folder)
+      t.after(() => process.chdir(old))
+      await importInto(db, 'companies', [name])
+      await load('companies', [name])
+      assert.equal(queryValue(db, 'select max(identifier) from companies'), 'right')
+    })
+  }
+
+  const csv = (id: number) => `id,company_id\n${id},7\n`
+  for (const name of ['a[1].csv', 'a*.csv', 'a?.csv', "it's; drop.csv", 'a b é 😀.csv']) {
+    test(`G22 ${name} is that file and no other`, async (t) => {
+      const { load, records } = folderWith(t, { [name]: csv(1), 'a1.csv': csv(2) })
+      await load('rights', [name])
+      assert.deepEqual(
+        (records('rights') as { id: number }[]).map(({ id }) => id),
+        [1],
+      )
+    })
+  }
+
+  test('a path that the system will not look up is an error that names it', async (t) => {
+    const { load } = folderWith(t, {})
+    await assert.rejects(load('rights', [`${'x'.repeat(300)}.csv`]), OperatorError)
+  })
+})
