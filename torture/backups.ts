@@ -6,7 +6,6 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { targetOf, writeGeneration } from './generations.ts'
-import { hasBackup, hasVerify } from './interfaces.ts'
 import { type Campaign, firstFault } from './outcome.ts'
 import { describeEnd, mustRun, runDossier } from './processes.ts'
 import { removeStore } from './store-files.ts'
@@ -14,10 +13,6 @@ import { readFileState } from './sqlite-state.ts'
 
 /** Takes copies at moments by chance while imports go on. */
 export const backUpMeanwhile: Campaign = async function* (ground) {
-  if (!hasBackup) {
-    yield { what: 'a backup', found: 'this version has no dossier backup', isSkipped: true }
-    return
-  }
   mkdirSync(ground.folder, { recursive: true })
   const db = join(ground.folder, 'served.db')
   const copy = join(ground.folder, 'copy.db')
@@ -45,14 +40,14 @@ export const backUpMeanwhile: Campaign = async function* (ground) {
       removeStore(copy)
       const ended = await runDossier(['backup', copy, '--db', db])
       const state = await readFileState(copy, true)
-      const verified = hasVerify ? await runDossier(['verify', '--db', copy]) : undefined
+      const verified = await runDossier(['verify', '--db', copy])
       await loading
       yield {
         what: `a copy taken while version ${version} is loaded`,
         found: `version ${state.version}`,
         fault: firstFault(
           ended.code === 0 ? undefined : describeEnd(ended),
-          verified === undefined || verified.code === 0 ? undefined : describeEnd(verified),
+          verified.code === 0 ? undefined : describeEnd(verified),
           state.version >= version - 1 && state.version <= version ? undefined : 'another version',
           states.get(state.version) === state.tables + state.served ? undefined : 'another state',
         ),

@@ -4,7 +4,6 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { writeExtract } from './extracts.ts'
-import { hasAsOf } from './interfaces.ts'
 import type { Ground } from './outcome.ts'
 import { mustRun } from './processes.ts'
 import type { StoreState } from './store-state.ts'
@@ -90,7 +89,7 @@ async function makeAnew<C extends Course>(
   const load = (extract: 'first' | 'second') => (store: string) => [
     ...['import', target, file(extract), '--source', 'register', '--db', store],
     ...(extract === 'second' ? ['--snapshot'] : []),
-    ...(hasAsOf && target === 'companies' ? ['--as-of', dateOf(extract)] : []),
+    ...(target === 'companies' ? ['--as-of', dateOf(extract)] : []),
   ]
   const prepared = stores.at(folder, 'prepared')
   const db = stores.at(folder, 'registry')

@@ -2,7 +2,6 @@
 
 import { verifyStore } from '../test/support/verify-store.ts'
 import type { ImportCase } from './cases.ts'
-import { hasVerify } from './interfaces.ts'
 import { firstFault, type Outcome } from './outcome.ts'
 import { describeEnd, type Ended, faultOfRefusal, runDossier } from './processes.ts'
 import { isSameRegistry, type StoreState, whichState } from './store-state.ts'
@@ -83,7 +82,7 @@ export async function faultOfVerify(
   { db, after }: ImportCase,
   { schema }: StoreState,
 ): Promise<string | undefined> {
-  if (!hasVerify || schema !== after.schema) return undefined
+  if (schema !== after.schema) return undefined
   // In this process: starting another one would take longer than what it has to look at.
   const { faults } = await verifyStore(db)
   return faults.length === 0 ? undefined : `verify: ${faults.join('; ')}`

@@ -10,7 +10,7 @@ import { keepLimits } from './app-options.ts'
 import type { ServerContext } from './server.ts'
 import { createLog, type Log } from './log.ts'
 import { isMeasured, listenForMetrics } from './metrics-listener.ts'
-import { createTeam, type Team } from './worker-pool.ts'
+import { createWorkerPool, type WorkerPool } from './worker-pool.ts'
 import { answerUsage, keepUsage } from './metering.ts'
 
 /** What a worker may take beyond its own time to stop before it is killed. */
@@ -32,23 +32,23 @@ export async function runPrimary(
   const log = await createLog(settings, context.stdout)
   const limits = await keepLimits(settings, store.storeId, log.logger)
   const usage = keepUsage(settings, store.storeId, log.logger, context.now)
-  const team = createTeam(log, context.stderr, {
+  const pool = createWorkerPool(log, context.stderr, {
     ...answerLimits(limits.counter, limits.throttle),
     ...answerUsage(usage),
   })
-  const url = await team.start(count)
+  const url = await pool.start(count)
   if (typeof url === 'number') {
     await limits.close()
     return url
   }
-  const metrics = isMeasured(settings) ? await listenForSum(team, settings, log) : undefined
+  const metrics = isMeasured(settings) ? await listenForSum(pool, settings, log) : undefined
   const db = describeStore(settings.db)
   log.logger.info({ url, db, workers: count, metrics_url: metrics?.url }, 'listening')
   if (!context.signal.aborted) await once(context.signal, 'abort')
   log.logger.info({ signal: String(context.signal.reason) }, 'stopping')
   const killMs = settings.stopSeconds * 1_000 + graceMs
-  const timer = setTimeout(() => team.kill(), killMs)
-  await team.stop(context.signal.reason)
+  const timer = setTimeout(() => pool.kill(), killMs)
+  await pool.stop(context.signal.reason)
   clearTimeout(timer)
   await metrics?.close()
   await usage?.close()
@@ -59,7 +59,7 @@ export async function runPrimary(
 }
 
 /** Loads what is needed for figures only where somebody wants them. */
-async function listenForSum(team: Team, settings: Settings, { logger, dropped }: Log) {
+async function listenForSum(pool: WorkerPool, settings: Settings, { logger, dropped }: Log) {
   const { sumMetrics } = await import('./sum-metrics.ts')
-  return listenForMetrics(settings, sumMetrics(team, dropped), logger)
+  return listenForMetrics(settings, sumMetrics(pool, dropped), logger)
 }

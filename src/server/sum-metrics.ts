@@ -3,7 +3,7 @@
 import type { Worker } from 'node:cluster'
 import prometheus from 'prom-client'
 import { registerLines } from '../http/metrics.ts'
-import type { Team } from './worker-pool.ts'
+import type { WorkerPool } from './worker-pool.ts'
 
 type Figures = Awaited<ReturnType<prometheus.Registry['getMetricsAsJSON']>>
 
@@ -11,12 +11,15 @@ type Figures = Awaited<ReturnType<prometheus.Registry['getMetricsAsJSON']>>
  * @param droppedLines is how many lines of its own log the primary has dropped.
  * @returns the figures of all workers as one, in the text format of Prometheus.
  */
-export function sumMetrics(team: Team, droppedLines: () => number): { metrics(): Promise<string> } {
+export function sumMetrics(
+  pool: WorkerPool,
+  droppedLines: () => number,
+): { metrics(): Promise<string> } {
   const lastOf = new Map<Worker, Figures>()
   let departed: Figures = []
   let departing = Promise.resolve()
   // A sum must not fall where a worker has gone: what it had counted when last asked stays.
-  team.onGone((worker) => {
+  pool.onGone((worker) => {
     const last = lastOf.get(worker)?.filter(isCount)
     lastOf.delete(worker)
     if (last !== undefined) departing = departing.then(() => add(last))
@@ -31,7 +34,7 @@ export function sumMetrics(team: Team, droppedLines: () => number): { metrics():
     help: 'How many workers run',
     registers: [own],
     collect() {
-      this.set(team.peers.size)
+      this.set(pool.peers.size)
     },
   })
   new prometheus.Counter({
@@ -40,7 +43,7 @@ export function sumMetrics(team: Team, droppedLines: () => number): { metrics():
     registers: [own],
     collect() {
       this.reset()
-      this.inc(team.deaths())
+      this.inc(pool.deaths())
     },
   })
 
@@ -48,10 +51,10 @@ export function sumMetrics(team: Team, droppedLines: () => number): { metrics():
 
   return {
     async metrics() {
-      const asked = [...team.peers].map(async ([worker, peer]) => {
+      const asked = [...pool.peers].map(async ([worker, peer]) => {
         // One that is starting, or has just died, has nothing to add.
         const figures = (await peer.ask('metrics').catch(() => lastOf.get(worker) ?? [])) as Figures
-        if (team.peers.has(worker)) lastOf.set(worker, figures)
+        if (pool.peers.has(worker)) lastOf.set(worker, figures)
       })
       await Promise.all(asked)
       await departing

@@ -8,7 +8,7 @@ import type { ErrorOutput } from './server.ts'
 import { restartPauseMs } from './restart-pause.ts'
 
 /** The workers that run. */
-export interface Team {
+export interface WorkerPool {
   /** Those that run now. */
   readonly peers: ReadonlyMap<Worker, Peer>
   /** How many have died without having been told to stop. */
@@ -32,12 +32,12 @@ export interface Team {
 const errorBytesMax = 65_536
 
 /**
- * Makes a team that replaces those of its workers that die.
+ * Makes a pool that replaces those of its workers that die.
  *
  * @param log is for our lines and those of the workers, `stderr` for what else they say.
  * @param answers is what a worker may ask the primary for: all that has to be one for all workers.
  */
-export function createTeam(log: Log, stderr: ErrorOutput, answers: Answers = {}): Team {
+export function createWorkerPool(log: Log, stderr: ErrorOutput, answers: Answers = {}): WorkerPool {
   const { logger } = log
   const peers = new Map<Worker, Peer>()
   /** Those that run, and those of whose output something has not been read. */
