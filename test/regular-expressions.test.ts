@@ -57,5 +57,5 @@ test('one that can be made to would be noticed', () => {
 
 test('none is made from what somebody gives', () => {
   // Of the paths that the program itself serves; of the prefix and the length of keys.
-  assert.deepEqual([...made], ['src/http/app.ts', 'src/keys/key.ts'])
+  assert.deepEqual([...made], ['src/cli/display-width.ts', 'src/keys/key.ts'])
 })

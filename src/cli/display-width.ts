@@ -33,7 +33,7 @@ const emoji = /\p{Emoji_Presentation}|\p{Emoji}\uFE0F/u
 // Marks and format characters, but for the soft hyphen and the signs that stand before digits in
 // Arabic and Syriac; the vowels and final consonants of a Hangul syllable that is spelled out.
 const zeroWidth =
-  /[[\p{Mn}\p{Me}\p{Cf}\u1160-\u11ff\ud7b0-\ud7ff]--[\xad\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2]]/v
+  /(?![\xad\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2])[\p{Mn}\p{Me}\p{Cf}\u1160-\u11ff\ud7b0-\ud7ff]/u
 
 // East_Asian_Width W and F of Unicode 17 (UAX 11), but for emoji; unassigned characters between
 // them count as their neighbours do.
