@@ -52,9 +52,8 @@ export function faultOfAnswer(seen: Seen, asked: Asked): string | undefined {
 
 /** One generation has one lineage, and no two generations have the same. */
 function faultOfTag(tag: string, generation: number, asked: Asked): string | undefined {
-  const end = `-${asked.page}-${limit}"`
-  if (!tag.endsWith(end)) return `the tag ${tag} does not end with ${end}`
-  const lineage = tag.slice(0, -end.length)
+  const lineage = /^W\/"([0-9a-f]{12})-[\w-]{12}"$/.exec(tag)?.[1]
+  if (lineage === undefined) return `the tag ${tag} is none`
   const known = asked.lineages.get(generation)
   if (known === undefined && ![...asked.lineages.values()].includes(lineage)) {
     asked.lineages.set(generation, lineage)
