@@ -159,10 +159,13 @@ test('a full disk: the server serves, stays small and ends at SIGTERM', async (t
 
 test('standard error that nobody reads holds nothing up', async (t) => {
   const pipe = makePipe(t, 'errors')
-  const planted = `setInterval(() => process.emitWarning('x'.repeat(3_000)), 1).unref()`
+  // More than a pipe holds, all at once.
+  const warn = `for (let i = 0; i < 100; i += 1) process.emitWarning('x'.repeat(3_000))`
+  const planted = `process.on('SIGUSR2', () => { ${warn} })`
   const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(planted)}`
   const server = await runServer(t, store.db, [], { env: { NODE_OPTIONS }, stderrTo: pipe.path })
   const { askMany, close } = createClient(server.port)
+  process.kill(server.pid, 'SIGUSR2')
   await until(() => server.printed().length > 200_000, 'it has warned often')
   await askMany(100)
   close()
