@@ -11,7 +11,8 @@ import { resources } from '../../src/resources/index.ts'
 import { migrateStore, openStoreReader } from '../../src/store/open-store.ts'
 import { openSession } from '../../src/store/postgres/connect.ts'
 import { isOutdated } from '../../src/store/postgres/migrate.ts'
-import { findKeySql, headSql, pageSql } from '../../src/store/postgres/read.ts'
+import { findKeySql, words } from '../../src/store/postgres/read.ts'
+import { headSql, pageSql } from '../../src/store/sql/listing.ts'
 import { distributionColumns } from '../../src/store/postgres/schema.ts'
 import { importRows, makeFolder } from '../support/import-rows.ts'
 import { startPostgres } from '../support/postgres-server.ts'
@@ -108,8 +109,8 @@ const small = new Set(
 
 for (const resource of resources) {
   for (const [what, sql, types] of [
-    ['head', headSql(resource), 'bigint'],
-    ['page', pageSql(resource), 'bigint, bigint, bigint'],
+    ['head', headSql(resource, words), 'bigint'],
+    ['page', pageSql(resource, words), 'bigint, bigint, bigint'],
   ] as const) {
     test(`the ${what} of ${resource.name}: seeks of one company, whatever there is`, async () => {
       await client.query('begin')

@@ -2,52 +2,36 @@
 
 import type { Pool } from 'pg'
 import type { Resource } from '../../resources/resource.ts'
-import type { LastImport, Page, StoreReader } from '../reading.ts'
-import {
-  boundedMeta,
-  boundedRecords,
-  greatestLimit,
-  isLeftOut,
-  pageFits,
-  sizesColumns,
-} from '../page-size.ts'
+import type { LastImport, StoreReader } from '../reading.ts'
+import { greatestLimit, isLeftOut } from '../page-size.ts'
 import type { Row } from '../sql/database.ts'
-import { headColumns, headOf, type HeadRow, headTables, lastImportsSql } from '../sql/listing.ts'
+import {
+  headOf,
+  type HeadRow,
+  headSql,
+  lastImportsSql,
+  pageOf,
+  type PageRow,
+  pageSql,
+  type ServingWords,
+  sizesSql,
+} from '../sql/listing.ts'
 import { keyColumns, keyRecord } from '../sql/stored-keys.ts'
 import { lockMsOf, type ServingBounds } from './connect.ts'
 import { createGate } from './gate.ts'
 
-/** The head of a listing: `$1` is the company. */
-export function headSql({ name }: Resource): string {
-  return `select ${headColumns} ${headTables(name, '$1')}`
-}
-
-/**
- * Records and head in one statement, so from one snapshot (ARCHITECTURE.md, idea 4): `$1` is the
- * company, `$2` the offset, `$3` the limit. The index gives the records in the order in which they
- * are joined, so nothing is sorted. Records that do not fit into a page are not read
- * (`page-size.ts`).
- */
-export function pageSql({ name, order, metaOf }: Resource): string {
-  // A listing that is served backwards: its first record has the highest position.
-  const isBackwards = order.direction === 'descending'
-  const first = isBackwards ? 'coalesce(h.total, 0) - $2::bigint - $3::bigint' : '$2::bigint'
-  const range = `${name} r
-      where r.company_id = $1
-        and r.position >= ${first} and r.position < ${first} + $3::bigint`
-  const records = `(
-      select string_agg(r.record, ',' order by r.position ${isBackwards ? 'desc' : 'asc'})
-      from ${range}
-    )`
-  return `
-    select ${headColumns}, ${metaOf === undefined ? 'null' : boundedMeta},
-      ${boundedRecords(pageFits('$3::bigint', range), records, "''")} ${headTables(name, '$1')}`
+/** The index gives the records in the order in which they are joined, so nothing is sorted. */
+export const words: ServingWords = {
+  company: '$1',
+  offset: '$2::bigint',
+  limit: '$3::bigint',
+  joined: (range, direction) =>
+    `select string_agg(record, ',' order by position ${direction}) from ${range}`,
+  empty: "''",
 }
 
 /** `$1` is a key's hash. */
 export const findKeySql = `select ${keyColumns} from keys where hash = $1`
-
-type PageRow = [...HeadRow, meta: string | null, records: string | null]
 
 /** Makes the serving side of a store whose tables have been checked. */
 export function createReader(
@@ -60,12 +44,9 @@ export function createReader(
       resource,
       {
         gate: createGate(resource.name, gateBoundsOf(bounds)),
-        head: { name: `head ${resource.name}`, text: headSql(resource) },
-        page: { name: `page ${resource.name}`, text: pageSql(resource) },
-        sizes: {
-          name: `sizes ${resource.name}`,
-          text: `select ${sizesColumns} ${headTables(resource.name, '$1')}`,
-        },
+        head: { name: `head ${resource.name}`, text: headSql(resource, words) },
+        page: { name: `page ${resource.name}`, text: pageSql(resource, words) },
+        sizes: { name: `sizes ${resource.name}`, text: sizesSql(resource, words) },
       },
     ]),
   )
@@ -89,10 +70,16 @@ export function createReader(
     },
     async readPage(resource, company, offset, limit) {
       const known = statements.get(resource)
-      const read = () => row<PageRow>(known?.page, [company, offset, limit])
+      const read = () => row<PageRow<string>>(known?.page, [company, offset, limit])
       const found = await (known === undefined ? read() : known.gate.run(read))
-      if (found === undefined || !isLeftOut(found[6])) return found && pageOf(found, undefined)
-      return pageOf(found, greatestLimit(await row(known?.sizes, [company]), limit))
+      if (found === undefined) return undefined
+      const records = found[6]
+      return pageOf(found, {
+        recordsBetween: (head, tail) => Buffer.from(head + (records ?? '') + tail),
+        greatestLimit: isLeftOut(records)
+          ? greatestLimit(await row(known?.sizes, [company]), limit)
+          : undefined,
+      })
     },
     async findKey(hash) {
       const { rows } = await pool.query<Row>({ ...findKey, values: [hash] })
@@ -113,15 +100,4 @@ function gateBoundsOf(bounds: ServingBounds) {
   const { pool, waitMs } = bounds
   const most = Math.max(1, pool - Math.max(1, Math.floor(pool / 4)))
   return { most, waitMs, restMs: lockMsOf(bounds) }
-}
-
-/** @param limit is that which fits, where the page was left out. */
-function pageOf(row: PageRow, limit: number | undefined): Page {
-  const [total, version, changedAt, dataVersion, lineage, meta, records] = row
-  return {
-    ...headOf([total, version, changedAt, dataVersion, lineage]),
-    meta: meta ?? undefined,
-    recordsBetween: (head, tail) => Buffer.from(head + (records ?? '') + tail),
-    greatestLimit: limit,
-  }
 }

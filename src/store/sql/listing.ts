@@ -1,18 +1,65 @@
-// What both stores ask alike when they serve.
+// The statements that serve a listing, over the words in which the stores differ, and their rows.
 
-import type { Head } from '../reading.ts'
+import type { Resource } from '../../resources/resource.ts'
+import { boundedMeta, boundedRecords, pageFits, sizesColumns } from '../page-size.ts'
+import type { Head, Page } from '../reading.ts'
 
-// What a listing without records would have: the company's own version, and no meta.
-export const headColumns = `
+/** The words in which the serving statements of the stores differ, as SQL. */
+export interface ServingWords {
+  /** The parameters: a company's id, how many records precede the page, how many it has at most. */
+  readonly company: string
+  readonly offset: string
+  readonly limit: string
+  /**
+   * One value: the records of a range, joined by commas; null for an empty range.
+   *
+   * @param range what follows `from`, with columns `position` and `record`.
+   */
+  readonly joined: (range: string, direction: 'asc' | 'desc') => string
+  /** An empty value of the type of `joined`. */
+  readonly empty: string
+}
+
+// A listing without records has the version of its company, and no meta.
+const headColumns = `
   coalesce(h.total, 0), coalesce(h.version, c.version), i.committed_at,
   (select max(version) from imports), i.lineage`
 
-/** @param company the parameter that is the company's id. */
-export const headTables = (name: string, company: string) => `
+const headTables = ({ name }: Resource, { company }: ServingWords) => `
   from companies c
   left join heads h on h.company_id = ${company} and h.resource = '${name}'
   join imports i on i.version = coalesce(h.version, c.version)
   where c.id = ${company}`
+
+/** Gives the head of a listing, as a `HeadRow`. Parameter: the company. */
+export function headSql(resource: Resource, words: ServingWords): string {
+  return `select ${headColumns} ${headTables(resource, words)}`
+}
+
+/** Gives the row that `greatestLimit` takes. Parameter: the company. */
+export function sizesSql(resource: Resource, words: ServingWords): string {
+  return `select ${sizesColumns} ${headTables(resource, words)}`
+}
+
+/**
+ * Gives records and head in one statement, so from one snapshot (ARCHITECTURE.md, idea 4), as a
+ * `PageRow`. Parameters: company, offset, limit. Records that do not fit into a page are not read
+ * (`page-size.ts`).
+ */
+export function pageSql(resource: Resource, words: ServingWords): string {
+  const { name, order, metaOf } = resource
+  const { company, offset, limit, joined, empty } = words
+  // A listing that is served backwards: its first record has the highest position.
+  const isBackwards = order.direction === 'descending'
+  const first = isBackwards ? `coalesce(h.total, 0) - ${offset} - ${limit}` : offset
+  const range = `${name}
+      where company_id = ${company}
+        and position >= ${first} and position < ${first} + ${limit}`
+  const records = `(${joined(range, isBackwards ? 'desc' : 'asc')})`
+  return `
+    select ${headColumns}, ${metaOf === undefined ? 'null' : boundedMeta},
+      ${boundedRecords(pageFits(limit, range), records, empty)} ${headTables(resource, words)}`
+}
 
 /** The columns of a head, in their order. */
 export type HeadRow = [
@@ -23,8 +70,20 @@ export type HeadRow = [
   lineage: string,
 ]
 
+/** The columns of a page, in their order; its records as the store joins them. */
+export type PageRow<Records> = [...HeadRow, meta: string | null, records: Records | null]
+
 export function headOf([total, version, changedAt, dataVersion, lineage]: HeadRow): Head {
   return { total, version, lineage, changedAt, dataVersion }
+}
+
+/** @param parts are those of a page that a head and `meta` do not give. */
+export function pageOf(
+  [total, version, changedAt, dataVersion, lineage, meta]: PageRow<unknown>,
+  parts: Pick<Page, 'recordsBetween' | 'greatestLimit'>,
+): Page {
+  const head = headOf([total, version, changedAt, dataVersion, lineage])
+  return { ...head, meta: meta ?? undefined, ...parts }
 }
 
 /** The last import of each source. */
