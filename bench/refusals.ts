@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
 import { once } from 'node:events'
-import { issueKey } from '../src/cli/keys.ts'
+import { issueKey } from '../src/keys/issue.ts'
 import { makeKey } from '../src/keys/key.ts'
 import { resources } from '../src/resources/index.ts'
 import { openStoreWriter } from '../src/store/open-store.ts'

@@ -1,15 +1,14 @@
 // `dossier keys`: makes, rotates, lists and revokes the keys of clients.
 
-import { randomBytes } from 'node:crypto'
 import { type Settings, UsageError } from '../config.ts'
-import { hashKey, keyHint, makeKey } from '../keys/key.ts'
+import { keyScopes } from '../http/endpoints/table.ts'
+import { type IssuedKey, makeIssuedKey, storeIssuedKey } from '../keys/issue.ts'
 import { nearest } from '../nearest.ts'
 import { OperatorError, UnknownOutcomeError } from '../operator-error.ts'
 import { parseRate, rateForm } from '../rate.ts'
 import { resources } from '../resources/index.ts'
 import { mayBeThere, openStoreWriter, readKeyUsage } from '../store/open-store.ts'
-import type { BeforeCommit, KeyRecord, NewKey } from '../store/keys.ts'
-import type { Turn } from '../store/turn.ts'
+import type { BeforeCommit, KeyRecord } from '../store/keys.ts'
 import type { StoreWriter } from '../store/writing.ts'
 import type { KeyUsage } from '../store/usage.ts'
 import type { Command, CommandContext, Input } from './command.ts'
@@ -18,7 +17,7 @@ import { formatCount, formatDay, formatMoment, tableLines } from './table.ts'
 import { usagePath } from '../server/metering.ts'
 import { waitInTurn } from './waiting.ts'
 
-const scopeNames = resources.map(({ name }) => name)
+const scopeNames = keyScopes(resources)
 /** How long a rotated key works on, unless the operator says otherwise. */
 const usualOverlap = '7d'
 const overlapMax = '1y'
@@ -107,8 +106,10 @@ const run: Readonly<Record<(typeof actions)[number], Run>> = {
     const expires = options['expires']
     const expiresAt = expires === undefined ? undefined : parseEnd('expires', expires, now)
     const key = { name, scopes, expiresAt, rate: checkRate(options['rate']), now }
-    const made = makeNewKey()
-    await handOver(made, context, (print) => addKey(store, made, key, waitInTurn(context), print))
+    const issued = makeIssuedKey()
+    await handOver(issued, context, (print) =>
+      storeIssuedKey(store, issued, key, waitInTurn(context), print),
+    )
     return 0
   },
 
@@ -123,12 +124,12 @@ const run: Readonly<Record<(typeof actions)[number], Run>> = {
     const othersEndAt = now + parseOverlap(options['overlap'] ?? usualOverlap)
     const expires = options['expires']
     const expiresAt = expires === undefined ? undefined : parseEnd('expires', expires, now)
-    const made = makeNewKey()
+    const issued = makeIssuedKey()
     const rotate = (replaced: KeyRecord) => ({
-      key: { ...made.stored, name, createdAt: now, expiresAt: expiresAt ?? replaced.expiresAt },
+      key: { ...issued.stored, name, createdAt: now, expiresAt: expiresAt ?? replaced.expiresAt },
       othersEndAt,
     })
-    const isDone = await handOver(made, context, (print) =>
+    const isDone = await handOver(issued, context, (print) =>
       store.rotateKey(name, now, rotate, waitInTurn(context), print),
     )
     if (!isDone) throw await noSuchKey(store, name)
@@ -156,40 +157,12 @@ const run: Readonly<Record<(typeof actions)[number], Run>> = {
   },
 }
 
-/** Makes a key and stores its hash; the key itself is nowhere but in what this returns. */
-export async function issueKey(store: StoreWriter, key: KeyPlan, turn: Turn): Promise<string> {
-  const made = makeNewKey()
-  await addKey(store, made, key, turn)
-  return made.plain
-}
-
-/** What is asked of a new key. */
-type KeyPlan = Pick<KeyRecord, 'name' | 'scopes' | 'expiresAt'> &
-  Partial<Pick<KeyRecord, 'rate'>> & { readonly now: number }
-
-/** A key, and what is kept of it. */
-interface MadeKey {
-  readonly plain: string
-  readonly stored: Pick<NewKey, 'hint' | 'hash'>
-}
-
-async function addKey(
-  store: StoreWriter,
-  { stored }: MadeKey,
-  { name, scopes, expiresAt, rate, now }: KeyPlan,
-  turn: Turn,
-  beforeCommit?: BeforeCommit,
-): Promise<void> {
-  const key = { ...stored, name, scopes, expiresAt, rate, createdAt: now }
-  await store.addKey(key, turn, beforeCommit)
-}
-
 /**
  * Makes a change that stores a key, and prints the key before it is committed: no key is stored
  * that could not be printed, and one that is printed and cannot be stored is said not to work.
  */
 async function handOver<T>(
-  { plain }: MadeKey,
+  { plain }: IssuedKey,
   { stdout, stderr }: CommandContext,
   change: (print: BeforeCommit) => Promise<T>,
 ): Promise<T> {
@@ -210,13 +183,6 @@ async function handOver<T>(
     }
     throw error
   }
-}
-
-/** A key at random. */
-function makeNewKey(): MadeKey {
-  const plain = makeKey(randomBytes(32))
-  const stored = { hint: keyHint(plain), hash: Buffer.from(hashKey(plain), 'latin1') }
-  return { plain, stored }
 }
 
 async function noSuchKey(store: StoreWriter, name: string): Promise<OperatorError> {

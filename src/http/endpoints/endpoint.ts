@@ -69,11 +69,6 @@ export interface Endpoint {
   readonly createHandler: (service: Service) => Handler
 }
 
-/** The scopes that keys can have, in the order of the table. */
-export function scopesOf(endpoints: readonly Endpoint[]): readonly string[] {
-  return [...new Set(endpoints.flatMap(({ scope }) => scope ?? []))]
-}
-
 /** The path as the router writes it: `/api/v1/companies/:company_id/rights`. */
 export function routerPath({ path }: Endpoint): string {
   return path.replace(/\{(\w+)\}/g, ':$1')

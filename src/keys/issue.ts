@@ -1,0 +1,48 @@
+// Issuing a key: made at random, given out once, kept as a hash.
+
+import { randomBytes } from 'node:crypto'
+import type { BeforeCommit, KeyRecord, NewKey } from '../store/keys.ts'
+import type { Turn } from '../store/turn.ts'
+import type { StoreWriter } from '../store/writing.ts'
+import { hashKey, keyHint, makeKey } from './key.ts'
+
+/** What an operator decides about a new key. */
+export type KeyPlan = Pick<KeyRecord, 'name' | 'scopes' | 'expiresAt'> &
+  Partial<Pick<KeyRecord, 'rate'>> & { readonly now: number }
+
+/** A key that is nowhere but here, and what is kept of it. */
+export interface IssuedKey {
+  readonly plain: string
+  readonly stored: Pick<NewKey, 'hint' | 'hash'>
+}
+
+/** Makes a key from 32 random bytes; nothing is stored. */
+export function makeIssuedKey(): IssuedKey {
+  const plain = makeKey(randomBytes(32))
+  const stored = { hint: keyHint(plain), hash: Buffer.from(hashKey(plain), 'latin1') }
+  return { plain, stored }
+}
+
+/**
+ * Stores the hash of a key.
+ *
+ * @param beforeCommit runs once all is ready to commit; if it rejects, nothing is stored.
+ * @throws OperatorError if a key of that name is in use.
+ */
+export async function storeIssuedKey(
+  store: StoreWriter,
+  { stored }: IssuedKey,
+  { name, scopes, expiresAt, rate, now }: KeyPlan,
+  turn: Turn,
+  beforeCommit?: BeforeCommit,
+): Promise<void> {
+  const key = { ...stored, name, scopes, expiresAt, rate, createdAt: now }
+  await store.addKey(key, turn, beforeCommit)
+}
+
+/** Makes a key, stores its hash and returns the key. */
+export async function issueKey(store: StoreWriter, plan: KeyPlan, turn: Turn): Promise<string> {
+  const issued = makeIssuedKey()
+  await storeIssuedKey(store, issued, plan, turn)
+  return issued.plain
+}
