@@ -265,7 +265,7 @@ export const settings = {
     default: 'auto',
     meaning: 'where uses of keys are counted; auto for a file beside the store; none for nowhere',
     fault: fileFault,
-    parse: String,
+    parse: (text: string) => (text === 'none' ? undefined : text),
   },
   usageSeconds: {
     name: 'usage-seconds',

@@ -28,15 +28,26 @@ export interface AssetLimits {
 /** The limits that a server has unless it is given others. */
 export const assetLimits: AssetLimits = { assetsMax: 64, assetMs: 60_000 }
 
-/** A file as it is served. */
-export interface Asset {
+/** What an asset is made of. */
+interface AssetContent {
   /** Absolute, such as /docs/start.js. */
   readonly path: string
   readonly body: Buffer
   /** The media type. */
   readonly type: string
-  /** Header fields beside those that every asset has. */
+  /** Header fields in addition to those of every asset. */
   readonly headers?: Readonly<Record<string, string>>
+}
+
+/** A file as it is served. */
+export interface Asset extends AssetContent {
+  /** The first 64 bits of the body's SHA-256, in hexadecimal digits. */
+  readonly digest: string
+}
+
+export function makeAsset(content: AssetContent): Asset {
+  const digest = createHash('sha256').update(content.body).digest('hex').slice(0, 16)
+  return { ...content, digest }
 }
 
 /** The assets of an application. */
@@ -75,9 +86,9 @@ export function fileEndpoints(asset: Asset): readonly Endpoint[] {
 }
 
 /** The name of a file that is made of its content, such as start.5f2e0c81d7a94b36.js. */
-export function hashedName({ path, body }: Asset): string {
+export function hashedName({ path, digest }: Asset): string {
   const { name, ext } = parse(path)
-  return `${name}.${digestOf(body)}${ext}`
+  return `${name}.${digest}${ext}`
 }
 
 function assetEndpoint(path: string, assetOf: AssetOf, cacheControl: string): Endpoint {
@@ -133,17 +144,13 @@ export function createStaticAssets(limits: AssetLimits, load: Pick<Load, 'warn'>
   }
 }
 
-function digestOf(body: Buffer): string {
-  return createHash('sha256').update(body).digest('hex').slice(0, 16)
-}
-
 type Encode = typeof encode
 
 function makeReady(asset: Asset, encodeInTurn: Encode): ReadyAsset {
   const bodies = new Map<Coding, Promise<Buffer>>()
   return {
     ...asset,
-    tag: `W/"${digestOf(asset.body)}"`,
+    tag: `W/"${asset.digest}"`,
     inCoding(coding) {
       const known = bodies.get(coding)
       if (known !== undefined) return known

@@ -54,10 +54,12 @@ export async function prepareColumnarFile(
   } finally {
     await copy?.close()
   }
-  const { header, rows } = text?.end() ?? { header: undefined, rows: undefined }
+  const { header, rows, isArray } = text?.end() ?? noText
   const { isWide, longestRow } = rows ?? { isWide: false, longestRow: 0 }
   const whole = [{ path, recordsBefore: 0 }]
-  const pieces = rows?.isWide ? await cut(file, path, folder, rows, reading.signal) : whole
+  const pieces = rows?.isWide
+    ? await cut(file, path, folder, { ...rows, isArray }, reading.signal)
+    : whole
   return { name: file.name, format: file.format, pieces, isWide, longestRow, bytes, header }
 }
 
@@ -66,15 +68,13 @@ async function cut(
   file: SourceFile,
   path: string,
   folder: string,
-  { extents }: RowExtents,
+  { extents, isArray }: RowExtents & { readonly isArray: boolean },
   signal: AbortSignal,
 ): Promise<Piece[]> {
   const pieces: Piece[] = []
   const room = Buffer.alloc(Math.max(...extents.map(({ start, end }) => end - start)) + 2)
   const whole = await open(path, 'r')
   try {
-    const { buffer } = await whole.read(Buffer.alloc(1 << 16), 0, 1 << 16, 0)
-    const isArray = file.format === 'json' && /^(?:\uFEFF)?\s*\[/.test(buffer.toString('utf8'))
     const before = isArray ? room.write('[') : 0
     for (const [index, { start, end, rowsBefore }] of extents.entries()) {
       signal.throwIfAborted()
@@ -104,12 +104,23 @@ async function orExplain<T>(folder: string, work: () => T): Promise<Awaited<T>> 
   }
 }
 
+/** What is known of a text file once its bytes have been checked. */
+interface CheckedText {
+  readonly header: CsvHeader | undefined
+  readonly rows: RowExtents | undefined
+  /** Whether the rows are the elements of one JSON array. */
+  readonly isArray: boolean
+}
+
+const noText: CheckedText = { header: undefined, rows: undefined, isArray: false }
+
 /** Checks the bytes of a text file, and finds its header and its rows. */
 function createTextCheck(file: SourceFile) {
   const utf8 = createUtf8Check(file.name)
   const isCsv = file.format === 'csv' || file.format === 'tsv'
   let header: CsvHeader | undefined
   let finder: RowFinder | undefined
+  let isArray = false
   let start: Buffer = Buffer.alloc(0)
   /** Begins to look for rows once enough of the start is known to tell what they are. */
   function begin(): void {
@@ -122,7 +133,7 @@ function createTextCheck(file: SourceFile) {
     }
     const at = /^(?:\uFEFF)?\s*/.exec(text)?.[0] ?? ''
     const before = Buffer.byteLength(at)
-    const isArray = file.format === 'json' && text[at.length] === '['
+    isArray = file.format === 'json' && text[at.length] === '['
     finder = isArray ? findElements(file.name, before) : findLines(file.name)
     finder.add(isArray ? start.subarray(before) : start)
   }
@@ -133,10 +144,10 @@ function createTextCheck(file: SourceFile) {
       start = start.length === 0 ? chunk : Buffer.concat([start, chunk])
       if (start.length >= headerBytesMax) begin()
     },
-    end(): { header: CsvHeader | undefined; rows: RowExtents | undefined } {
+    end(): CheckedText {
       utf8.end()
       if (finder === undefined) begin()
-      return { header, rows: finder?.end() }
+      return { header, rows: finder?.end(), isArray }
     },
   }
 }

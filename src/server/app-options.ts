@@ -30,7 +30,7 @@ export async function keepLimits(
   const shared = await connectRedis(settings, storeId, logger)
   return {
     counter: createCounter(clock, shared?.count),
-    throttle: throttleOf(settings),
+    throttle: settings.badKeyRate && createThrottle(settings.badKeyRate, clock),
     close: async () => shared?.close(),
   }
 }
@@ -39,7 +39,7 @@ export async function keepLimits(
 export function borrowLimits(settings: Settings, ask: Ask): Limits {
   return {
     counter: createCounter(clock, askCounter(ask)),
-    throttle: throttleOf(settings) && askThrottle(ask),
+    throttle: settings.badKeyRate && askThrottle(ask),
     close: () => Promise.resolve(),
   }
 }
@@ -52,7 +52,7 @@ interface ReadyContext {
   readonly logger: Logger
 }
 
-/** What the settings say of the application. */
+/** The options of an application that follow from the settings. */
 type ReadyOptions = Pick<
   AppOptions,
   | 'authenticate'
@@ -65,6 +65,8 @@ type ReadyOptions = Pick<
 >
 
 /**
+ * Makes the parts that an application needs for its requests.
+ *
  * @param now gives milliseconds since 1970.
  */
 export function readyOptions(
@@ -88,10 +90,6 @@ export function readyOptions(
     ...(corsOrigins.length > 0 ? { corsOrigins } : {}),
     ...(trustedProxies.length > 0 ? { trustedProxies } : {}),
   }
-}
-
-function throttleOf({ badKeyRate }: Settings): Throttle | undefined {
-  return badKeyRate && createThrottle(badKeyRate, clock)
 }
 
 /** Servers on one store, or on copies of it, share their counts. */

@@ -44,9 +44,7 @@ export async function createLog(
   { isTTY }: { readonly isTTY: boolean },
   isForwarded = false,
 ): Promise<Log> {
-  const isText = logFormat === 'text' || (logFormat === 'auto' && isTTY)
-  const ownFormat = isText ? await textFormat(isTTY) : isTTY ? printableLine : asItIs
-  const format = isForwarded ? asItIs : ownFormat
+  const format = isForwarded ? unchanged : await formatOf(logFormat, isTTY)
   const writer = createLineWriter(openLogOutput(standardOutput), {
     pieceBytesMax,
     droppedLine: (count) => format(droppedLine(count)),
@@ -59,8 +57,13 @@ export async function createLog(
   return { logger, forward, dropped: writer.dropped, close: writer.close }
 }
 
-function asItIs(line: string): string {
+function unchanged(line: string): string {
   return line
+}
+
+async function formatOf(logFormat: Settings['logFormat'], isTTY: boolean): Promise<Format> {
+  if (logFormat === 'text' || (logFormat === 'auto' && isTTY)) return textFormat(isTTY)
+  return isTTY ? printableLine : unchanged
 }
 
 async function textFormat(colorize: boolean): Promise<Format> {

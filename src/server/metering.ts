@@ -27,7 +27,7 @@ const rowsAtOnce = 1_000
 
 /** The file with the uses of keys; undefined where none are counted. */
 export function usagePath({ usageDb, db }: Settings): string | undefined {
-  if (usageDb === 'none') return undefined
+  if (usageDb === undefined) return undefined
   if (usageDb === db) {
     throw new UsageError(`--usage-db is ${db}, which is the store; name another file, auto or none`)
   }

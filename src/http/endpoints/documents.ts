@@ -3,7 +3,13 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { type Asset, documentEndpoint, fileEndpoints, hashedName } from '../static-assets.ts'
+import {
+  type Asset,
+  documentEndpoint,
+  fileEndpoints,
+  hashedName,
+  makeAsset,
+} from '../static-assets.ts'
 import type { Endpoint } from './endpoint.ts'
 
 const packageFile = createRequire(import.meta.url).resolve('swagger-ui-dist/package.json')
@@ -58,9 +64,8 @@ const startScript = `SwaggerUIBundle({
 
 /** The OpenAPI document, and the reference page that shows it. */
 export function documents(): readonly Endpoint[] {
-  const file = (name: string, type: string, body: Buffer): Asset => ({
-    ...{ path: `/docs/${name}`, type, body, headers: fileHeaders },
-  })
+  const file = (name: string, type: string, body: Buffer): Asset =>
+    makeAsset({ path: `/docs/${name}`, type, body, headers: fileHeaders })
   const packaged = (name: string, type: string) =>
     file(name, type, readFileSync(join(dirname(packageFile), name)))
   const style = packaged('swagger-ui.css', styleType)
@@ -72,17 +77,21 @@ export function documents(): readonly Endpoint[] {
     start: hashedName(start),
   }
   return [
-    documentEndpoint('/docs', () => ({
-      path: '/docs',
-      type: 'text/html; charset=utf-8',
-      body: Buffer.from(pageOf(names)),
-      headers: pageHeaders,
-    })),
-    documentEndpoint('/openapi.json', ({ openApiText }) => ({
-      path: '/openapi.json',
-      type: 'application/json; charset=utf-8',
-      body: Buffer.from(openApiText()),
-    })),
+    documentEndpoint('/docs', () =>
+      makeAsset({
+        path: '/docs',
+        type: 'text/html; charset=utf-8',
+        body: Buffer.from(pageOf(names)),
+        headers: pageHeaders,
+      }),
+    ),
+    documentEndpoint('/openapi.json', ({ openApiText }) =>
+      makeAsset({
+        path: '/openapi.json',
+        type: 'application/json; charset=utf-8',
+        body: Buffer.from(openApiText()),
+      }),
+    ),
     ...[style, bundle, start].flatMap(fileEndpoints),
   ]
 }

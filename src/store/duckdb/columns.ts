@@ -185,9 +185,8 @@ function placedSelect(file: ColumnarFile, table: string, columns: readonly Colum
 async function* bounded(batches: AsyncIterable<Batch>, lengthMax: number): AsyncGenerator<Batch> {
   let length = 0
   for await (const batch of batches) {
-    const cells =
-      'texts' in batch ? batch.texts : batch.columns.flatMap((column) => [...column.cells])
-    for (const cell of cells) length += cell?.length ?? 0
+    const columns = 'texts' in batch ? [batch.texts] : batch.columns.map(({ cells }) => cells)
+    for (const cells of columns) for (const cell of cells) length += cell?.length ?? 0
     if (length > lengthMax) {
       throw new OperatorError(
         `the mapping gives more than ${lengthMax >> 20} MiB of rows, too much for its files ` +

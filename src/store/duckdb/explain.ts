@@ -22,7 +22,7 @@ export function explain(
   isMapped: boolean,
 ): unknown {
   if (!(error instanceof Error) || error instanceof OperatorError) return error
-  const known = explainCsv(error.message, files) ?? explainBounds(error.message, files, isMapped)
+  const known = explainCsv(error.message, files) ?? explainBounds(error, files, isMapped)
   if (known !== undefined) return new OperatorError(known, { cause: error })
   const { text, file } = withNames(error.message, files)
   const lines = text.split('\n').map((line) => line.trim())
@@ -84,18 +84,18 @@ function explainCsv(message: string, files: readonly ColumnarFile[]): string | u
 
 /** What the bounds of memory and of temporary files have ended. */
 function explainBounds(
-  message: string,
+  error: Error,
   files: readonly ColumnarFile[],
   isMapped: boolean,
 ): string | undefined {
   const what = isMapped ? 'the mapping' : (files[0]?.name ?? 'the file')
-  if (/max_temp_directory_size|temp_directory_limit/i.test(message)) {
+  if (/max_temp_directory_size|temp_directory_limit/i.test(error.message)) {
     return (
       `${what} needs more temporary space than an import may take (256 MiB, and ten times the ` +
       'size of its files); let it sort and join less'
     )
   }
-  if (!/^(Out of Memory Error|std::bad_alloc)/.test(message)) return undefined
+  if (!isOutOfMemory(error)) return undefined
   const parquet = files.find(({ format }) => format === 'parquet')
   const advice = parquet
     ? `; ${parquet.name} can be read with smaller row groups and pages: write it again with ` +

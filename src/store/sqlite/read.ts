@@ -47,17 +47,7 @@ const rememberedHeadsMax = 20_000
 
 /** Makes the serving side of a store that `openForReading` has opened. */
 export function createReader(db: DatabaseSync, resources: readonly Resource[]): StoreReader {
-  const statements = new Map(
-    resources.map((resource) => [
-      resource,
-      {
-        head: prepareRow(db, headSql(resource, words)),
-        page: prepareRow(db, pageSql(resource, words)),
-        sizes: prepareRow(db, sizesSql(resource, words)),
-        heads: new LRUCache<number, Head>({ max: rememberedHeadsMax }),
-      },
-    ]),
-  )
+  const statements = new Map(resources.map((resource) => [resource, prepareFor(resource, db)]))
   const findKey = db.prepare(findKeySql)
   const lastImports = db.prepare(lastImportsSql)
   const isUnchanged = watchChanges(db)
@@ -109,6 +99,16 @@ export function createReader(db: DatabaseSync, resources: readonly Resource[]): 
       faults.retry()
     },
     close: () => db.close(),
+  }
+}
+
+/** What serves the listings of a resource. */
+function prepareFor(resource: Resource, db: DatabaseSync) {
+  return {
+    head: prepareRow(db, headSql(resource, words)),
+    page: prepareRow(db, pageSql(resource, words)),
+    sizes: prepareRow(db, sizesSql(resource, words)),
+    heads: new LRUCache<number, Head>({ max: rememberedHeadsMax }),
   }
 }
 
