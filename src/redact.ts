@@ -51,8 +51,9 @@ function hasLongRun(text: string): boolean {
 }
 
 const hidden = '***'
+/** A password in `password=…`; one whose quote is not closed goes on to the end. */
 const passwordPair =
-  /\b((?:ssl)?password|passwd|pwd)(\s*=\s*)(?!\*\*\*)('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^&\s]*)/gi
+  /\b((?:ssl)?password|passwd|pwd)(\s*=\s*)('(?:[^'\\]|\\.)*'?|"(?:[^"\\]|\\.)*"?|[^&\s]*)/gi
 
 /**
  * A value as it may be shown: the password in a URL, or in what may have been meant for one
@@ -100,7 +101,9 @@ function hideInUrl(value: string): string {
 }
 
 function hidePairs(text: string): string {
-  return text.replace(passwordPair, `$1$2${hidden}`)
+  return text.replace(passwordPair, (pair, name: string, equals: string, password: string) =>
+    password.startsWith(hidden) ? pair : name + equals + hidden,
+  )
 }
 
 /** Hides what stands between the colon after a user's name and the last @. */
