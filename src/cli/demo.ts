@@ -32,7 +32,7 @@ import type { StoreWriter } from '../store/writing.ts'
 import type { Command, CommandContext } from './command.ts'
 import { issueKey } from '../keys/issue.ts'
 import { createProgress } from './progress.ts'
-import { type RunningServer, startServer, untilStopped } from '../server/server.ts'
+import type { RunningServer, startServer } from '../server/server.ts'
 import { waitInTurn } from './waiting.ts'
 
 const defaultDb = 'demo/registry.db'
@@ -66,7 +66,9 @@ port is in use, a free one is taken. SIGTERM or SIGINT (Ctrl-C) stop it.
     if (existsSync(settings.db)) await checkRegistry(settings.db)
     else await makeRegistry(settings.db, context)
     const key = await makeKey(settings.db, context)
-    const server = await startOnFreePort(settings, context)
+    // As in `serve`: no other command loads a server.
+    const { startServer, untilStopped } = await import('../server/server.ts')
+    const server = await startOnFreePort(startServer, settings, context)
     const etag = await tagOf(server, key)
     context.stdout.write(banner({ db: settings.db, url: server.url, key, etag }))
     await untilStopped(server, settings, context.signal)
@@ -198,15 +200,19 @@ async function makeKey(db: string, context: CommandContext): Promise<string> {
   }
 }
 
-async function startOnFreePort(settings: Settings, context: CommandContext) {
+async function startOnFreePort(
+  start: typeof startServer,
+  settings: Settings,
+  context: CommandContext,
+): Promise<RunningServer> {
   try {
-    return await startServer(settings, context)
+    return await start(settings, context)
   } catch (error) {
     const cause = error instanceof OperatorError ? error.cause : undefined
     const isTaken = cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE'
     if (!isTaken) throw error
     context.stderr.writeLines(`Port ${settings.port} is in use; taking a free one.`)
-    return startServer({ ...settings, port: 0 }, context)
+    return start({ ...settings, port: 0 }, context)
   }
 }
 

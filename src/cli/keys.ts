@@ -1,7 +1,6 @@
 // `dossier keys`: makes, rotates, lists and revokes the keys of clients.
 
 import { type Settings, UsageError } from '../config.ts'
-import { keyScopes } from '../http/endpoints/table.ts'
 import { type IssuedKey, makeIssuedKey, storeIssuedKey } from '../keys/issue.ts'
 import { nearest } from '../nearest.ts'
 import { OperatorError, UnknownOutcomeError } from '../operator-error.ts'
@@ -17,7 +16,8 @@ import { formatCount, formatDay, formatMoment, tableLines } from './table.ts'
 import { usagePath } from '../server/metering.ts'
 import { waitInTurn } from './waiting.ts'
 
-const scopeNames = keyScopes(resources)
+/** Those that the endpoints need. */
+export const scopeNames = resources.map(({ name }) => name)
 /** How long a rotated key works on, unless the operator says otherwise. */
 const usualOverlap = '7d'
 const overlapMax = '1y'

@@ -2,7 +2,6 @@
 
 import { UsageError } from '../config.ts'
 import { resources } from '../resources/index.ts'
-import { runServer } from '../server/run.ts'
 import type { Command } from './command.ts'
 
 export const serve: Command = {
@@ -32,6 +31,8 @@ connections, takes no new ones, ends the running requests, and exits 0.
   async run({ words, settings }, context) {
     if (words.length > 0)
       throw new UsageError(`serve takes options only, but got ${words.join(' ')}`)
+    // Loaded here: no other command needs a server, and without it they start in half the time.
+    const { runServer } = await import('../server/run.ts')
     return runServer(settings, context)
   },
 }

@@ -10,8 +10,3 @@ import { listing } from './listing.ts'
 export function endpointsOf(resources: readonly Resource[]): readonly Endpoint[] {
   return [...resources.map(listing), ...healthChecks, ...documents()]
 }
-
-/** The scopes that keys can have: those of the endpoints that need one, in the table's order. */
-export function keyScopes(resources: readonly Resource[]): readonly string[] {
-  return [...new Set(resources.map(listing).flatMap(({ scope }) => scope ?? []))]
-}

@@ -94,7 +94,7 @@ async function refuseTypes(db: Database, { name, metaOf }: LoadTarget): Promise<
       if (last?.company !== company) last = { company, types: await readTypes(db, name, company) }
       const [before, after] = [parse(row['was']), parse(row['became'])]
       if (replace(last.types, before, after)) continue
-      beyond.push({ id: Number(row['id']), field: metaOf, value: after ?? null, reason: tooMany })
+      beyond.push({ id: Number(row['id']), field: metaOf, value: after ?? null, reason: tooMany() })
     }
     await noteBeyond(db, beyond)
   }
@@ -120,8 +120,9 @@ function replace(
   return !(isNew && isFull)
 }
 
-const typesTold = `${metaTypesMax.toLocaleString('en')} that a company may have`
-const tooMany = `is one kind more than the ${typesTold}`
+// A constant would load the runtime's number formats (30 ms) at the start of every command.
+const tooMany = () =>
+  `is one kind more than the ${metaTypesMax.toLocaleString('en')} that a company may have`
 
 /** What comes and goes in some listings, in order: removals, then rows as they were read. */
 const comings = (db: Database, name: string, metaOf: string, companies: readonly number[]) => `
@@ -172,7 +173,7 @@ async function refuseRecorded(
        where c.company_id = ${company}`,
     )
     if (rows.length === 0) throw unrecordable(name, company)
-    const refusal = { field: String(first[metaOf]), value, reason: recordedTooMany }
+    const refusal = { field: String(first[metaOf]), value, reason: recordedTooMany() }
     await noteBeyond(
       db,
       rows.map(({ id }) => ({ id: Number(id), ...refusal })),
@@ -181,7 +182,7 @@ async function refuseRecorded(
   return isBeyond
 }
 
-const recordedTooMany = `would be recorded as one kind more than the ${typesTold}`
+const recordedTooMany = () => `would be recorded as ${tooMany().replace(/^is /, '')}`
 
 function unrecordable(name: string, company: number): OperatorError {
   return new OperatorError(
