@@ -11,7 +11,7 @@ import { type Figure, measures } from './measures.ts'
 const options = readOptions({
   name: 'bench',
   summary: 'Measures what is promised, and prints it beside what is to be reached.',
-  switches: {
+  flags: {
     quick: 'takes a tenth of the data',
     clean: 'removes what earlier runs have made first',
   },

@@ -50,14 +50,14 @@ export const compareRefusals: Measure = async (scale) => {
 /** A key that never was one, one that has expired, one that was revoked. */
 async function makeWrongKeys(db: string): Promise<string[]> {
   const store = await openStoreWriter(db, resources)
-  const turn = { onWait: () => undefined }
+  const wait = { onWait: () => undefined }
   const now = Date.now()
   const make = (name: string, expiresAt: number | undefined) =>
-    issueKey(store, { name: `${name}-${now}`, scopes: undefined, expiresAt, now }, turn)
+    issueKey(store, { name: `${name}-${now}`, scopes: undefined, expiresAt, now }, wait)
   try {
     const expired = await make('expired', now - 1_000)
     const revoked = await make('revoked', undefined)
-    await store.revokeKey(`revoked-${now}`, now, turn)
+    await store.revokeKey(`revoked-${now}`, now, wait)
     return [makeKey(randomBytes(32)), expired, revoked]
   } finally {
     await store.close()

@@ -45,7 +45,7 @@ function settingsTable(): string {
   return table(['option', 'variable', 'default', 'meaning'], rows)
 }
 
-function commandPart({ name, usage, options, settings: taken }: Command): string {
+function commandPart({ name, synopsis, options, settings: taken }: Command): string {
   const rows = options.map((option) => [
     code(option.value === undefined ? `--${option.name}` : `--${option.name} ${option.value}`),
     option.meaning,
@@ -53,7 +53,7 @@ function commandPart({ name, usage, options, settings: taken }: Command): string
   const ofAll = taken.map((key) => code(`--${settings[key].name}`)).join(', ')
   return [
     `### dossier ${name}`,
-    `\`\`\`text\n${usage.map((line) => `dossier ${line}`).join('\n')}\n\`\`\``,
+    `\`\`\`text\n${synopsis.map((line) => `dossier ${line}`).join('\n')}\n\`\`\``,
     ...(rows.length > 0 ? [table(['option', 'meaning'], rows)] : []),
     `Settings: ${ofAll}.`,
   ].join('\n\n')

@@ -5,15 +5,15 @@
  * within half of its letters; undefined where none is near.
  */
 export function nearest(word: string, known: Iterable<string>): string | undefined {
-  const typed = word.slice(0, 64).toLowerCase()
+  const given = word.slice(0, 64).toLowerCase()
   const words = [...known]
-  const begun = words.filter((candidate) => candidate.toLowerCase().startsWith(typed))
-  if (begun.length === 1 && typed.length >= 3) return begun[0]
+  const begun = words.filter((candidate) => candidate.toLowerCase().startsWith(given))
+  if (begun.length === 1 && given.length >= 3) return begun[0]
   let best: string | undefined
   // Two letters make any word of three another one.
-  let bestDistance = (typed.length <= 3 ? 1 : Math.max(2, Math.floor(typed.length / 2))) + 1
+  let bestDistance = (given.length <= 3 ? 1 : Math.max(2, Math.floor(given.length / 2))) + 1
   for (const candidate of words) {
-    const distance = editDistance(typed, candidate.toLowerCase())
+    const distance = editDistance(given, candidate.toLowerCase())
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance]
   }
   return best

@@ -1,29 +1,32 @@
-// What was typed, taken apart: words, options with their values, and switches.
+// Parses the arguments of a command: words, options with their values, and flags.
 
 import { parseArgs } from 'node:util'
 import { UsageError } from '../config.ts'
 import { nearest } from '../nearest.ts'
 
-/** What is known before anything is typed. */
+/** An option that a command knows. */
 interface KnownOption {
   /** Without the dashes. */
   readonly name: string
   readonly takesValue: boolean
 }
 
-/** What was typed; options and switches by their names without the dashes. */
-export interface Typed {
+/** Parsed arguments; options and flags by their names without the dashes. */
+export interface ParsedArguments {
   readonly words: readonly string[]
   readonly options: Readonly<Record<string, string | undefined>>
-  readonly switches: ReadonlySet<string>
+  readonly flags: ReadonlySet<string>
 }
 
 /**
- * Takes apart what was typed.
+ * Parses the arguments after the name of a command.
  *
  * @throws UsageError that names the fault and, for an unknown option, the nearest known one.
  */
-export function parseTyped(known: readonly KnownOption[], args: readonly string[]): Typed {
+export function parseArguments(
+  known: readonly KnownOption[],
+  args: readonly string[],
+): ParsedArguments {
   const { tokens } = parseArgs({
     args: [...args],
     options: Object.fromEntries(
@@ -35,17 +38,17 @@ export function parseTyped(known: readonly KnownOption[], args: readonly string[
   })
   const words: string[] = []
   const options: Record<string, string> = {}
-  const switches = new Set<string>()
+  const flags = new Set<string>()
   for (const token of tokens) {
     if (token.kind === 'positional') words.push(token.value)
     if (token.kind !== 'option') continue
     const option = known.find(({ name }) => name === token.name)
     if (option === undefined) throw unknownOption(token.rawName, known)
     if (option.takesValue) options[option.name] = valueOf(token)
-    else if (token.value === undefined) switches.add(option.name)
+    else if (token.value === undefined) flags.add(option.name)
     else throw new UsageError(`--${option.name} takes no value`)
   }
-  return { words, options, switches }
+  return { words, options, flags }
 }
 
 function valueOf(token: {

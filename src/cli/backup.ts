@@ -10,7 +10,7 @@ import { formatCount } from './table.ts'
 export const backupCommand: Command = {
   name: 'backup',
   summary: 'copy a store while it serves and while it is being loaded',
-  usage: ['backup FILE'],
+  synopsis: ['backup FILE'],
   details: `
 Copies the store as it stands at one moment into the new file FILE, hashes of keys included. Servers
 go on reading, imports go on writing. FILE is there once the copy is whole.

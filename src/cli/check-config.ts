@@ -8,7 +8,7 @@ import { tableLines } from './table.ts'
 export const checkConfig: Command = {
   name: 'check-config',
   summary: 'show every setting, its value and where it comes from',
-  usage: ['check-config [OPTIONS]'],
+  synopsis: ['check-config [OPTIONS]'],
   details: `
 Prints each setting with its value and its origin: option, environment or default. Passwords are
 shown as ***. Takes the options of every other command, to see what they would come to. Where a
@@ -21,10 +21,10 @@ standard error, and the exit code is 2. Nothing is opened and nothing is started
   settings: Object.keys(settings) as SettingName[],
   takesBadSettings: true,
   run(input, { stdout, stderr }) {
-    const { words, found, switches } = input
+    const { words, found, flags } = input
     if (words.length > 0)
       throw new UsageError(`check-config takes options only, but got ${words.join(' ')}`)
-    if (switches.has('json')) stdout.writeJson(asJson(input))
+    if (flags.has('json')) stdout.writeJson(asJson(input))
     else stdout.writeLines(...asTable(input))
     stderr.writeLines(...found.faults.map((fault) => `dossier: ${fault}`))
     return Promise.resolve(found.faults.length === 0 ? 0 : 2)

@@ -70,7 +70,7 @@ async function dispatch(args: readonly string[], context: CommandContext): Promi
     return 0
   }
   const command = commands.find((known) => known.name === name)
-  if (command === undefined) return tellUsage(context, [unknownCommand(name)])
+  if (command === undefined) return reportUsageErrors(context, [unknownCommand(name)])
   if (rest.some(isHelp)) {
     context.stdout.write(commandHelp(command))
     return 0
@@ -88,7 +88,7 @@ async function runCommand(
   context: CommandContext,
 ): Promise<number> {
   let db = ''
-  const hide = (message: string) => withoutTypedPasswords(message, args)
+  const hide = (message: string) => withoutArgumentPasswords(message, args)
   try {
     const input = parseInput(command, args, context.environment)
     if (command.takesBadSettings !== true) db = input.settings.db
@@ -101,7 +101,7 @@ async function runCommand(
     const known = explainStoreError(db, error)
     if (known instanceof UsageError) {
       const faults = known.faults.map(hide)
-      return tellUsage(context, faults, `See: dossier ${command.name} --help`)
+      return reportUsageErrors(context, faults, `See: dossier ${command.name} --help`)
     }
     const message = known instanceof OperatorError ? known.message : systemFault(known)
     if (message === undefined) throw error
@@ -111,7 +111,7 @@ async function runCommand(
 }
 
 /** A message that may repeat what was typed, without passwords: a URL may stand in any place. */
-function withoutTypedPasswords(message: string, args: readonly string[]): string {
+function withoutArgumentPasswords(message: string, args: readonly string[]): string {
   const values = args.flatMap((arg) => [arg, arg.replace(/^--?[\w-]+=/, '')])
   const hide = (text: string, value: string) =>
     text.replaceAll(value, () => withoutPasswords(value))
@@ -125,7 +125,7 @@ function systemFault(error: unknown): string | undefined {
   return `${path}${String(error.syscall)} failed with ${String(error.code)}; see the system's log`
 }
 
-function tellUsage(
+function reportUsageErrors(
   context: CommandContext,
   faults: readonly string[],
   ...advice: readonly string[]

@@ -10,7 +10,7 @@ import {
   settingsOf,
   variableOf,
 } from '../config.ts'
-import { parseTyped, type Typed } from './arguments.ts'
+import { parseArguments, type ParsedArguments } from './arguments.ts'
 import type { Output } from './output.ts'
 
 /** What a command may use of the process; all that it reads and writes comes through here. */
@@ -26,13 +26,13 @@ export interface CommandContext {
 /** An option of one command, beside the settings that it takes. */
 interface Option {
   readonly name: string
-  /** The word for its value in the help; undefined for a switch. */
+  /** The word for its value in the help; undefined for a flag. */
   readonly value?: string
   readonly meaning: string
 }
 
-/** What was typed after the command's name, checked. */
-export interface Input extends Typed {
+/** The arguments of a command, checked, with its settings. */
+export interface Input extends ParsedArguments {
   /** The value of each. @throws UsageError where one is bad; no command starts with one. */
   readonly settings: Settings
   /** The same with where each comes from, for a command that shows bad ones, too. */
@@ -44,7 +44,7 @@ export interface Command {
   readonly name: string
   readonly summary: string
   /** The lines of usage, without `dossier`. */
-  readonly usage: readonly string[]
+  readonly synopsis: readonly string[]
   /** What a newcomer has to know, with examples; wrapped by hand. */
   readonly details: string
   readonly options: readonly Option[]
@@ -58,7 +58,7 @@ export interface Command {
 }
 
 /**
- * Parses what was typed after a command's name.
+ * Parses the arguments after a command's name.
  *
  * @throws UsageError that names the fault and, for an unknown option, the nearest known one.
  */
@@ -69,12 +69,12 @@ export function parseInput(
 ): Input {
   const own = command.options.map(({ name, value }) => ({ name, takesValue: value !== undefined }))
   const shared = command.settings.map((key) => ({ name: settings[key].name, takesValue: true }))
-  const typed = parseTyped([...own, ...shared], args)
-  const found = resolveSettings(typed.options, environment, command.defaults)
+  const parsed = parseArguments([...own, ...shared], args)
+  const found = resolveSettings(parsed.options, environment, command.defaults)
   const values =
     command.takesBadSettings !== true || found.faults.length === 0 ? settingsOf(found) : undefined
   return {
-    ...typed,
+    ...parsed,
     found,
     get settings() {
       return values ?? settingsOf(found)
@@ -98,8 +98,8 @@ export function commandHelp(command: Command): string {
   const lines = [...optionLines, ...settingLines]
   return (
     [
-      command.usage
-        .map((usage, index) => `${index === 0 ? 'Usage:' : '      '} dossier ${usage}`)
+      command.synopsis
+        .map((line, index) => `${index === 0 ? 'Usage:' : '      '} dossier ${line}`)
         .join('\n'),
       command.details.trim(),
       ...(lines.length > 0 ? [`Options:\n${columns(lines)}`] : []),

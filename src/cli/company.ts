@@ -24,7 +24,7 @@ interface Overview extends CompanyRecord {
 export const company: Command = {
   name: 'company',
   summary: 'show what the registry knows of a company',
-  usage: ['company JURISDICTION IDENTIFIER [--json]', 'company ID [--json]'],
+  synopsis: ['company JURISDICTION IDENTIFIER [--json]', 'company ID [--json]'],
   details: `
 Shows the company's id, what each source says of it, how many records each of its listings has, and
 its latest ${changeResource.name}.
@@ -33,7 +33,7 @@ its latest ${changeResource.name}.
   dossier company 1000000000042 --json`,
   options: [{ name: 'json', meaning: 'print it as JSON' }],
   settings: ['db'],
-  async run({ words, switches, settings }, { stdout }) {
+  async run({ words, flags, settings }, { stdout }) {
     const name = parseName(words)
     const inspector = await openStoreInspector(settings.db, resources)
     try {
@@ -44,7 +44,7 @@ its latest ${changeResource.name}.
         throw new OperatorError(`company ${words.join(' ')} is not in the registry${advice}`)
       }
       const overview = await addListings(settings.db, found)
-      if (switches.has('json')) stdout.writeJson(overview)
+      if (flags.has('json')) stdout.writeJson(overview)
       else stdout.writeLines(...lines(overview))
       return 0
     } finally {
@@ -92,12 +92,12 @@ function lines(overview: Overview): string[] {
 }
 
 function attributeLines(one: CompanyRecord['attributes'][number]): string[] {
-  const told = [
+  const facts = [
     ...(one.asOf === undefined ? [] : [`as of ${shortMoment(one.asOf)}`]),
     one.isPresent ? `since version ${one.version}` : `absent since version ${one.version}`,
   ]
   return [
-    `Attributes from ${one.source}, ${told.join(', ')}`,
+    `Attributes from ${one.source}, ${facts.join(', ')}`,
     ...tableLines(
       Object.entries(one.attributes).map(([attr, value]) => [
         `  ${oneLine(attr)}`,

@@ -33,7 +33,7 @@ import type { Command, CommandContext } from './command.ts'
 import { issueKey } from '../keys/issue.ts'
 import { createProgress } from './progress.ts'
 import type { RunningServer, startServer } from '../server/server.ts'
-import { waitInTurn } from './waiting.ts'
+import { lockWait } from './lock-wait.ts'
 
 const defaultDb = 'demo/registry.db'
 const keyLifeMs = 7 * 86_400_000
@@ -41,7 +41,7 @@ const keyLifeMs = 7 * 86_400_000
 export const demo: Command = {
   name: 'demo',
   summary: 'make a made-up registry and serve it: a first look',
-  usage: ['demo [OPTIONS]'],
+  synopsis: ['demo [OPTIONS]'],
   details: `
 Makes a registry of ${format(companyCount)} companies that do not exist, named in Latin, Cyrillic,
 Chinese and Arabic script; one has ${format(longHistoryLength)} events, some have nothing. It is
@@ -194,7 +194,7 @@ async function makeKey(db: string, context: CommandContext): Promise<string> {
     const name = `demo-${randomBytes(4).toString('hex')}`
     const now = context.now()
     const key = { name, scopes: undefined, expiresAt: now + keyLifeMs, now }
-    return await issueKey(store, key, waitInTurn(context))
+    return await issueKey(store, key, lockWait(context))
   } finally {
     await store.close()
   }

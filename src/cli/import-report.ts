@@ -14,17 +14,17 @@ interface ReportOptions {
 }
 
 /** The report on standard output, and the refused rows before it on standard error. */
-export function tellReport(report: ImportReport, options: ReportOptions): void {
+export function printReport(report: ImportReport, options: ReportOptions): void {
   const { stdout, stderr } = options.context
-  if (options.input.switches.has('json')) {
+  if (options.input.flags.has('json')) {
     // Row by row, for programs.
-    const told = { resource: options.target, ...report, kinds: undefined }
-    stdout.writeJson(told)
+    const json = { resource: options.target, ...report, kinds: undefined }
+    stdout.writeJson(json)
     return
   }
   stderr.writeLines(...report.kinds.map(describeKind))
-  const untold = report.counts.refused - report.kinds.reduce((sum, { rows }) => sum + rows, 0)
-  if (untold > 0) stderr.writeLines(`… and ${formatCount(untold)} more`)
+  const notListed = report.counts.refused - report.kinds.reduce((sum, { rows }) => sum + rows, 0)
+  if (notListed > 0) stderr.writeLines(`… and ${formatCount(notListed)} more`)
   stdout.writeLines(...reportLines(report, options))
 }
 

@@ -25,7 +25,7 @@ import { OperatorError } from '../operator-error.ts'
 import { changeResource, resources } from '../resources/index.ts'
 import { openStoreForTrial, openStoreWriter, storeFiles } from '../store/open-store.ts'
 import type { Command, CommandContext, Input } from './command.ts'
-import { tellReport } from './import-report.ts'
+import { printReport } from './import-report.ts'
 import { createProgress } from './progress.ts'
 
 const targets = importTargets(resources)
@@ -35,7 +35,7 @@ const mappingsFolder = join(import.meta.dirname, '../../mappings')
 export const importCommand: Command = {
   name: 'import',
   summary: 'load companies, or records of a resource, from files',
-  usage: [
+  synopsis: [
     'import companies FILE… [OPTIONS]',
     `import {${resources.map(({ name }) => name).join('|')}} FILE… [OPTIONS]`,
   ],
@@ -115,7 +115,7 @@ its source as ${changeResource.name}; so does one of employees with --history.
 async function runImport(input: Input, context: CommandContext): Promise<number> {
   // A server on the same machine goes first: its clients wait, an import does not mind.
   setPriority(constants.priority.PRIORITY_LOW)
-  const { switches, options, settings } = input
+  const { flags, options, settings } = input
   const [word, ...words] = input.words
   const target = parseTarget(word)
   if (words.length === 0) throw new UsageError(`name the files to import ${target.name} from`)
@@ -127,7 +127,7 @@ async function runImport(input: Input, context: CommandContext): Promise<number>
   const inUse = [...files.map(({ name }) => name), mapping?.path, ...storeFiles(settings.db)]
   const rejects =
     options['rejects'] === undefined ? undefined : openRejects(options['rejects'], inUse)
-  const isDryRun = switches.has('dry-run')
+  const isDryRun = flags.has('dry-run')
   const open = isDryRun ? openStoreForTrial : openStoreWriter
   const store = await open(settings.db, resources)
   const progress = createProgress(context, totalBytes(files))
@@ -138,17 +138,18 @@ async function runImport(input: Input, context: CommandContext): Promise<number>
       mapping: mapping?.sql,
       mappingFolders,
       source,
-      isSnapshot: switches.has('snapshot'),
+      isSnapshot: flags.has('snapshot'),
       isDryRun,
       ...history,
-      knownCompaniesOnly: switches.has('known-companies-only'),
+      knownCompaniesOnly: flags.has('known-companies-only'),
       onRejected: rejects && ((rejected) => rejects.write(rejected)),
       onProgress: (done) => progress.show(done),
-      onWait: () => progress.tell('another command is writing to the store; waiting for its end'),
+      onWait: () =>
+        progress.writeLine('another command is writing to the store; waiting for its end'),
       signal: context.signal,
     })
     progress.end()
-    tellReport(report, { input, context, target: target.name, isDryRun })
+    printReport(report, { input, context, target: target.name, isDryRun })
     return report.counts.refused > 0 && rejects === undefined ? 1 : 0
   } finally {
     progress.end()
@@ -177,13 +178,13 @@ function parseFormat(word: string | undefined): Format | undefined {
 }
 
 /** Of which day the extract is, and where its changes are recorded. */
-function parseHistory({ name, history, hasRowDays }: ImportTarget, { options, switches }: Input) {
+function parseHistory({ name, history, hasRowDays }: ImportTarget, { options, flags }: Input) {
   const word = options['as-of']
   const asOf = word === undefined ? undefined : normaliseTimestamp(word, 'seconds')
   if (asOf instanceof Refusal) {
     throw new UsageError(`--as-of is ${JSON.stringify(word)}; it ${asOf.reason}`)
   }
-  const isHistory = switches.has('history')
+  const isHistory = flags.has('history')
   if (isHistory && history === undefined) {
     throw new UsageError(`${name} have no history; --history is for ${historical.join(', ')}`)
   }

@@ -14,7 +14,7 @@ const limitMax = 1_000_000
 export const imports: Command = {
   name: 'imports',
   summary: 'list what was imported: each import is a version of the registry',
-  usage: ['imports [--limit N] [--json]'],
+  synopsis: ['imports [--limit N] [--json]'],
   details: `
 The newest first: its version, when it was committed, what was imported and of which source, as of
 which day, how long it took, what it changed, and its files with their SHA-256.`,
@@ -27,13 +27,13 @@ which day, how long it took, what it changed, and its files with their SHA-256.`
     { name: 'json', meaning: 'print the list as JSON' },
   ],
   settings: ['db'],
-  async run({ words, options, switches, settings }, { stdout }) {
+  async run({ words, options, flags, settings }, { stdout }) {
     if (words.length > 0) throw new UsageError(`imports takes no ${words.join(' ')}`)
     const limit = parseLimit(options['limit'])
     const store = await openStoreInspector(settings.db, resources)
     try {
       const list = await store.listImports(limit)
-      if (switches.has('json')) stdout.writeJson(list)
+      if (flags.has('json')) stdout.writeJson(list)
       else stdout.writeLines(...lines(list))
       return 0
     } finally {

@@ -6,7 +6,7 @@ import { nearest } from '../nearest.ts'
 import { OperatorError, UnknownOutcomeError } from '../operator-error.ts'
 import { parseRate, rateForm } from '../rate.ts'
 import { resources } from '../resources/index.ts'
-import { mayBeThere, openStoreWriter, readKeyUsage } from '../store/open-store.ts'
+import { mayExist, openStoreWriter, readKeyUsage } from '../store/open-store.ts'
 import type { BeforeCommit, KeyRecord } from '../store/keys.ts'
 import type { StoreWriter } from '../store/writing.ts'
 import type { KeyUsage } from '../store/usage.ts'
@@ -14,7 +14,7 @@ import type { Command, CommandContext, Input } from './command.ts'
 import { parseDuration, parseEnd } from './duration.ts'
 import { formatCount, formatDay, formatMoment, tableLines } from './table.ts'
 import { usagePath } from '../server/metering.ts'
-import { waitInTurn } from './waiting.ts'
+import { lockWait } from './lock-wait.ts'
 
 /** Those that the endpoints need. */
 export const scopeNames = resources.map(({ name }) => name)
@@ -26,7 +26,7 @@ const actions = ['create', 'rotate', 'list', 'revoke'] as const
 export const keys: Command = {
   name: 'keys',
   summary: 'make, rotate, list and revoke the keys of clients',
-  usage: [
+  synopsis: [
     'keys create --name NAME [--expires WHEN] [--scopes NAME,…] [--rate RATE]',
     'keys rotate NAME [--overlap TIME] [--expires WHEN]',
     'keys list [--json]',
@@ -90,7 +90,7 @@ within a second, in every server that runs on the store.
 }
 
 async function openStore(db: string): Promise<StoreWriter> {
-  if (!mayBeThere(db)) throw new OperatorError(`${db} does not exist; make it with: dossier import`)
+  if (!mayExist(db)) throw new OperatorError(`${db} does not exist; make it with: dossier import`)
   return openStoreWriter(db, resources)
 }
 
@@ -108,7 +108,7 @@ const run: Readonly<Record<(typeof actions)[number], Run>> = {
     const key = { name, scopes, expiresAt, rate: checkRate(options['rate']), now }
     const issued = makeIssuedKey()
     await handOver(issued, context, (print) =>
-      storeIssuedKey(store, issued, key, waitInTurn(context), print),
+      storeIssuedKey(store, issued, key, lockWait(context), print),
     )
     return 0
   },
@@ -130,18 +130,18 @@ const run: Readonly<Record<(typeof actions)[number], Run>> = {
       othersEndAt,
     })
     const isDone = await handOver(issued, context, (print) =>
-      store.rotateKey(name, now, rotate, waitInTurn(context), print),
+      store.rotateKey(name, now, rotate, lockWait(context), print),
     )
     if (!isDone) throw await noSuchKey(store, name)
     return 0
   },
 
-  async list(store, { switches, settings }, { stdout, stderr, now }) {
+  async list(store, { flags, settings }, { stdout, stderr, now }) {
     const records = await store.listKeys()
-    const tell = (why: string) => stderr.writeLines(`dossier: ${why}`)
-    const usage = await usageOf(store, settings, now(), tell)
+    const warn = (why: string) => stderr.writeLines(`dossier: ${why}`)
+    const usage = await usageOf(store, settings, now(), warn)
     const listed = records.map((key) => ({ ...key, ...usage?.(key.id) }))
-    if (switches.has('json')) stdout.writeJson(listed)
+    if (flags.has('json')) stdout.writeJson(listed)
     else stdout.writeLines(...keyTable(listed, usage !== undefined, now()))
     return 0
   },
@@ -149,7 +149,7 @@ const run: Readonly<Record<(typeof actions)[number], Run>> = {
   async revoke(store, { words, options }, context) {
     const name = words[0] ?? options['name']
     if (name === undefined) throw new UsageError('say which key to revoke: keys revoke NAME')
-    if (!(await store.revokeKey(name, context.now(), waitInTurn(context)))) {
+    if (!(await store.revokeKey(name, context.now(), lockWait(context)))) {
       throw await noSuchKey(store, name)
     }
     context.stderr.writeLines(`The key ${name} is revoked.`)

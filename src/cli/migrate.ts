@@ -8,7 +8,7 @@ import type { Command } from './command.ts'
 export const migrate: Command = {
   name: 'migrate',
   summary: "make the store's tables, or bring them up to date",
-  usage: ['migrate [--distributed] [OPTIONS]'],
+  synopsis: ['migrate [--distributed] [OPTIONS]'],
   details: `
 Imports do this by themselves; a server never does, and says so where it is needed. It may run while
 servers read: a step is one transaction, and two that run at once take turns.
@@ -22,15 +22,15 @@ servers read: a step is one transaction, and two that run at once take turns.
     },
   ],
   settings: ['db'],
-  async run({ words, switches, settings: { db } }, { stdout, stderr }) {
+  async run({ words, flags, settings: { db } }, { stdout, stderr }) {
     if (words.length > 0)
       throw new UsageError(`migrate takes options only, but got ${words.join(' ')}`)
     const done = await migrateStore(db, resources, {
-      isDistributed: switches.has('distributed'),
+      isDistributed: flags.has('distributed'),
       onWait: () => stderr.writeLines('another command is writing to the store; waiting'),
     })
-    const told = done.length === 0 ? [`${describeStore(db)} is up to date.`] : done
-    stdout.writeLines(...told)
+    const lines = done.length === 0 ? [`${describeStore(db)} is up to date.`] : done
+    stdout.writeLines(...lines)
     return 0
   },
 }

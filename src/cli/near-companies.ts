@@ -4,7 +4,7 @@
 import type { StoreInspector } from '../store/inspecting.ts'
 
 const identifierLengthMax = 24
-const toldMax = 3
+const shownMax = 3
 const digits = '0123456789'
 const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'
 
@@ -16,14 +16,14 @@ export async function nearCompanies(
 ): Promise<string[]> {
   if (identifier.length > identifierLengthMax) return []
   const area = jurisdiction.toUpperCase()
-  const others = new Set([identifier, ...mistypings(identifier.toUpperCase())])
+  const others = new Set([identifier, ...likelyTypos(identifier.toUpperCase())])
   const names = [...others].map((other) => [area, other] as const)
-  const near = await inspector.findNames([...names, [identifier, jurisdiction]], toldMax)
+  const near = await inspector.findNames([...names, [identifier, jurisdiction]], shownMax)
   return near.map((name) => name.join(' '))
 }
 
 /** Leading zeros lost or added, two characters swapped, one too many, one wrong, one missing. */
-function* mistypings(text: string): Generator<string> {
+function* likelyTypos(text: string): Generator<string> {
   yield text
   const bare = text.replace(/^0+/, '')
   for (let length = bare.length; length <= 12; length++) yield bare.padStart(length, '0')

@@ -18,7 +18,7 @@ interface Progress {
 export interface ProgressDisplay {
   show(progress: Progress): void
   /** A line of its own, beside the bar. */
-  tell(line: string): void
+  writeLine(line: string): void
   end(): void
 }
 
@@ -72,7 +72,7 @@ function createBar(
       // Merging is one long step without a pause for the bar's own timer.
       if (step === 'merging') bar.render()
     },
-    tell: (line) => stderr.writeLines('', line),
+    writeLine: (line) => stderr.writeLines('', line),
     end() {
       if (isShown) bar.stop()
       isShown = false
@@ -93,7 +93,7 @@ function createLines(
       nextAt = now() + lineEveryMs
       stderr.writeLines(`${step}: ${counted(count, ', ')}`)
     },
-    tell: (line) => stderr.writeLines(line),
+    writeLine: (line) => stderr.writeLines(line),
     end: () => undefined,
   }
 }

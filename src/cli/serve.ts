@@ -7,7 +7,7 @@ import type { Command } from './command.ts'
 export const serve: Command = {
   name: 'serve',
   summary: 'answer requests from the store',
-  usage: ['serve [OPTIONS]'],
+  synopsis: ['serve [OPTIONS]'],
   details: `
 Answers GET /api/v1/companies/{company_id}/LISTING to clients with a key, where LISTING is one of
 ${resources.map(({ name }) => name).join(', ')}; /healthz and /readyz to load

@@ -10,7 +10,7 @@ import { formatCount, tableLines } from './table.ts'
 export const verifyCommand: Command = {
   name: 'verify',
   summary: 'check a store: the file, every listing, every record',
-  usage: ['verify [--json]'],
+  synopsis: ['verify [--json]'],
   details: `
 Checks the file itself, that positions have no gaps, that heads say what their listings hold, that
 records are in order, and that every stored record, former ones too, is what an import would store.
@@ -20,7 +20,7 @@ where anything is wrong.
   dossier verify --db backup.db`,
   options: [{ name: 'json', meaning: 'print the outcome as JSON' }],
   settings: ['db'],
-  async run({ words, switches, settings }, { stdout, stderr, signal }) {
+  async run({ words, flags, settings }, { stdout, stderr, signal }) {
     if (words.length > 0) throw new UsageError('verify takes the store by its option --db')
     const store = await openStoreInspector(settings.db, resources)
     try {
@@ -29,7 +29,7 @@ where anything is wrong.
         stderr.showStatus(`checking ${step} …`)
       })
       stderr.showStatus('')
-      if (switches.has('json')) {
+      if (flags.has('json')) {
         stdout.writeJson({ isSound: faults.length === 0, counts, faults, notes })
       } else {
         const rows = Object.entries(counts).map(([name, count]) => [

@@ -130,16 +130,16 @@ function* jobRows(random: Random, companies: readonly Company[]): Generator<Row>
     const { words } = company
     for (let left = amount(random, company, 3, 24); left > 0; left--) {
       id += 1
-      const isPayTold = !random.oneIn(4)
+      const hasSalary = !random.oneIn(4)
       const lowest = random.integer(18, 90) * 1_000
       yield {
         company_id: company.id,
         id,
         title: random.pick(words.jobs),
         description: random.pick(words.jobDescriptions),
-        salary_from: isPayTold ? lowest : null,
-        salary_to: isPayTold ? lowest + random.integer(0, 20) * 1_000 : null,
-        currency: isPayTold ? words.currency : null,
+        salary_from: hasSalary ? lowest : null,
+        salary_to: hasSalary ? lowest + random.integer(0, 20) * 1_000 : null,
+        currency: hasSalary ? words.currency : null,
         location: random.pick(words.cities),
         ...stamps(random, moment(random)),
       }

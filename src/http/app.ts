@@ -80,7 +80,7 @@ export interface AppOptions {
   readonly countUse?: ((keyId: number) => void) | undefined
   /** How much is under way, and when that is too much. */
   readonly load: Load
-  /** Addresses and networks of proxies whose X-Forwarded-For is believed; none unless given. */
+  /** Addresses and networks of proxies whose X-Forwarded-For is trusted; none unless given. */
   readonly trustedProxies?: readonly string[]
   readonly cacheBytesMax: number
   readonly logger: Logger

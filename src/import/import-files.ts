@@ -66,7 +66,7 @@ export interface ImportReport {
   readonly elapsedMs: number
 }
 
-const problemsToldMax = 20
+const problemsShownMax = 20
 
 /**
  * Imports files into the store, all or nothing.
@@ -112,8 +112,8 @@ export async function importFiles(
       isWanted && !request.isDryRun ? await session.commit(counts, source.files) : undefined
     if (version === undefined) await session.discard()
     const elapsedMs = Date.now() - startedAt
-    const { told, kinds } = problems
-    return { version, counts, problems: told, kinds: kinds(), files: source.files, elapsedMs }
+    const { shown, kinds } = problems
+    return { version, counts, problems: shown, kinds: kinds(), files: source.files, elapsedMs }
   } catch (error) {
     await session.discard()
     throw error
@@ -121,14 +121,14 @@ export async function importFiles(
 }
 
 interface Problems {
-  readonly told: Problem[]
+  readonly shown: Problem[]
   readonly kinds: () => readonly RefusedKind[]
   add(row: PlacedRow, refusal: Refusal): Problem
   addStaged(problem: StagedProblem): void
 }
 
 function collectProblems(request: ImportRequest, unit: 'line' | 'row'): Problems {
-  const told: Problem[] = []
+  const shown: Problem[] = []
   const kinds = collectKinds()
   function add(file: number, number: number, refusal: Refusal, row: unknown): Problem {
     const { reason, field, value } = refusal
@@ -140,14 +140,14 @@ function collectProblems(request: ImportRequest, unit: 'line' | 'row'): Problems
       ...(value === undefined ? {} : { value: showValue(value) }),
       reason,
     }
-    if (told.length < problemsToldMax) told.push(problem)
+    if (shown.length < problemsShownMax) shown.push(problem)
     kinds.add(problem)
     request.onRejected?.({ ...problem, row })
     return problem
   }
   return {
-    told,
-    kinds: () => kinds.told(),
+    shown,
+    kinds: () => kinds.list(),
     add: ({ file, number, row }, refusal) => {
       return add(file, number, refusal, row instanceof Refusal ? (row.value ?? null) : row)
     },

@@ -1,7 +1,7 @@
 // What an import loads, as a value: a resource's records and companies are two of them. How a store
 // merges it is the part that src/store/load-target.ts describes.
 
-import type { RefusedRow, StagedRow, Standing } from '../store/importing.ts'
+import type { RefusedRow, StagedRow, ListingState } from '../store/importing.ts'
 import type { LoadTarget } from '../store/load-target.ts'
 import type { CheckRow, SourceRow } from './check-record.ts'
 
@@ -23,7 +23,7 @@ export interface ImportTarget extends LoadTarget {
 export interface ImportHistory {
   /** Changes are recorded where that is asked for; else always, where there is a day. */
   readonly isOptional: boolean
-  changesOf(before: Standing, after: Standing): Change[]
+  changesOf(before: ListingState, after: ListingState): Change[]
 }
 
 /** A change of one attribute; null where there was, or is, no value. */

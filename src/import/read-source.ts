@@ -206,13 +206,13 @@ function checkColumns(columns: readonly string[], options: SourceOptions): void 
   const places: readonly string[] = options.mapping === undefined ? [] : placeColumns
   const unknown = columns.filter((column) => known && ![...known, ...places].includes(column))
   if (known && unknown.length > 0) {
-    const told = unknown.slice(0, 5).map((column) => {
+    const described = unknown.slice(0, 5).map((column) => {
       const near = nearest(column, known)
       return near ? `${column} (did you mean ${near}?)` : column
     })
     const verb = unknown.length === 1 ? 'is no known column' : 'are no known columns'
     const advice = options.mapping === undefined ? '; a mapping (--map) can rename them' : ''
-    throw new OperatorError(`${told.join(', ')} ${verb}. Known: ${known.join(', ')}${advice}`)
+    throw new OperatorError(`${described.join(', ')} ${verb}. Known: ${known.join(', ')}${advice}`)
   }
   const missing = options.requiredColumns.filter((column) => !columns.includes(column))
   if (missing.length > 0) {

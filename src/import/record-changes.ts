@@ -6,7 +6,7 @@ import {
   metaTypeBytesMax,
   type Resource,
 } from '../resources/resource.ts'
-import type { Difference, Recording, Standing } from '../store/importing.ts'
+import type { Difference, Recording, ListingState } from '../store/importing.ts'
 import { OperatorError } from '../operator-error.ts'
 import { attributeText, byCodePoint, presenceAttr } from './attribute-text.ts'
 import { checkRecord } from './check-record.ts'
@@ -71,10 +71,10 @@ function cutShort(attr: string): string {
 }
 
 /** Whether the company came back or went, then each attribute that differs, by name. */
-export function companyChanges(before: Standing, after: Standing): Change[] {
+export function companyChanges(before: ListingState, after: ListingState): Change[] {
   const changes: Change[] = []
   if (before.isPresent !== after.isPresent) {
-    const presence = ({ isPresent }: Standing) => (isPresent ? 'present' : 'absent')
+    const presence = ({ isPresent }: ListingState) => (isPresent ? 'present' : 'absent')
     changes.push({ attr: presenceAttr, before: presence(before), after: presence(after) })
   }
   const old = attributesOf(before)
@@ -86,13 +86,13 @@ export function companyChanges(before: Standing, after: Standing): Change[] {
   return changes
 }
 
-function attributesOf({ texts: [text] }: Standing): Row {
+function attributesOf({ texts: [text] }: ListingState): Row {
   return text === undefined ? {} : (JSON.parse(text) as Row)
 }
 
 /** Gives what tells the changes of listings of a resource that has a history. */
 export function listingChanges(history: HistoryTrait) {
-  return (before: Standing, after: Standing) => compareListings(history, before, after)
+  return (before: ListingState, after: ListingState) => compareListings(history, before, after)
 }
 
 /** One who stands in a listing: a record, by what its history tells of it. */
@@ -109,7 +109,11 @@ interface Entry {
  * change. One who left and one who came are one change where they are the same record or, since
  * many sources number their records anew, the same by the field that the declaration names.
  */
-function compareListings(history: HistoryTrait, before: Standing, after: Standing): Change[] {
+function compareListings(
+  history: HistoryTrait,
+  before: ListingState,
+  after: ListingState,
+): Change[] {
   const old = entriesOf(history, before)
   const now = entriesOf(history, after)
   const gone = withoutTexts(old, new Set(now.map(({ text }) => text)))
@@ -139,7 +143,7 @@ function pair(gone: Set<Entry>, come: Set<Entry>, member: 'id' | 'sameBy'): [Ent
 }
 
 /** The entries that are told by a text, in the order of the listing. */
-function entriesOf({ fields, sameBy }: HistoryTrait, { texts }: Standing): Entry[] {
+function entriesOf({ fields, sameBy }: HistoryTrait, { texts }: ListingState): Entry[] {
   return texts
     .map((text) => JSON.parse(text) as Row)
     .map((record) => ({

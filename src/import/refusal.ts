@@ -38,6 +38,6 @@ export function showValue(value: unknown): string {
 /** A problem in words: `file: line 3: salary_from: 15.45: must be an integer`. */
 export function describeProblem(problem: Problem, addition = ''): string {
   const { file, unit, number, field, value, reason } = problem
-  const told = [file, `${unit} ${number}`, field, value, reason].filter((part) => part).join(': ')
-  return told + addition
+  const text = [file, `${unit} ${number}`, field, value, reason].filter((part) => part).join(': ')
+  return text + addition
 }

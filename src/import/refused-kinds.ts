@@ -31,7 +31,7 @@ export function collectKinds() {
       if (isOther && kind.otherValues.length < otherValuesMax && !kind.otherValues.includes(value))
         kind.otherValues.push(value)
     },
-    told: (): readonly RefusedKind[] => [...kinds.values()],
+    list: (): readonly RefusedKind[] => [...kinds.values()],
   }
 }
 

@@ -36,9 +36,9 @@ type Authenticate = (
   client: Client,
 ) => Awaitable<KeyRecord | Wait | undefined>
 
-/** How long a key is believed before the store is asked again: half of what contract 2 allows. */
-const believedMs = 500
-const believedKeysMax = 10_000
+/** How long a key is cached before the store is asked again: half of what contract 2 allows. */
+const cachedMs = 500
+const cachedKeysMax = 10_000
 
 const bearer = /^bearer (\S+)$/i
 
@@ -51,16 +51,16 @@ export function createAuthenticate(
   now: () => number,
   throttle?: Throttle,
 ): Authenticate {
-  const believed = new LRUCache<string, { key: KeyRecord; until: number }>({ max: believedKeysMax })
+  const cached = new LRUCache<string, { key: KeyRecord; until: number }>({ max: cachedKeysMax })
 
-  function believe(id: string, key: KeyRecord | undefined): KeyRecord | undefined {
+  function remember(id: string, key: KeyRecord | undefined): KeyRecord | undefined {
     // One that is over is looked up each time, as one that never was: neither what is said nor how
     // long it takes tells the two apart, and neither goes on where an address has to wait.
     if (key === undefined || !isInForce(key, now())) {
-      believed.delete(id)
+      cached.delete(id)
       return undefined
     }
-    believed.set(id, { key, until: now() + believedMs })
+    cached.set(id, { key, until: now() + cachedMs })
     return key
   }
 
@@ -71,9 +71,9 @@ export function createAuthenticate(
   }
 
   function lookUp(id: string, client: Client): Awaitable<KeyRecord | Wait | undefined> {
-    const isNew = !believed.has(id)
+    const isNew = !cached.has(id)
     const judge = (found: KeyRecord | undefined) => {
-      const key = believe(id, found)
+      const key = remember(id, found)
       if (key !== undefined && isNew) throttle?.noteGood(id)
       return key ?? refuse(client, id)
     }
@@ -87,8 +87,8 @@ export function createAuthenticate(
     const token = bearer.exec(authorization)?.[1]
     if (token === undefined) return refuse(client)
     const id = hashKey(token)
-    const known = believed.get(id)
-    if (known !== undefined && Math.abs(known.until - now()) <= believedMs && known.until > now()) {
+    const known = cached.get(id)
+    if (known !== undefined && Math.abs(known.until - now()) <= cachedMs && known.until > now()) {
       return isInForce(known.key, now()) ? known.key : refuse(client, id)
     }
     // A key that cannot be one is refused without a look-up (contract 2.4).

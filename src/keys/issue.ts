@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import type { BeforeCommit, KeyRecord, NewKey } from '../store/keys.ts'
-import type { Turn } from '../store/turn.ts'
+import type { LockWait } from '../store/lock-wait.ts'
 import type { StoreWriter } from '../store/writing.ts'
 import { hashKey, keyHint, makeKey } from './key.ts'
 
@@ -33,16 +33,16 @@ export async function storeIssuedKey(
   store: StoreWriter,
   { stored }: IssuedKey,
   { name, scopes, expiresAt, rate, now }: KeyPlan,
-  turn: Turn,
+  wait: LockWait,
   beforeCommit?: BeforeCommit,
 ): Promise<void> {
   const key = { ...stored, name, scopes, expiresAt, rate, createdAt: now }
-  await store.addKey(key, turn, beforeCommit)
+  await store.addKey(key, wait, beforeCommit)
 }
 
 /** Makes a key, stores its hash and returns the key. */
-export async function issueKey(store: StoreWriter, plan: KeyPlan, turn: Turn): Promise<string> {
+export async function issueKey(store: StoreWriter, plan: KeyPlan, wait: LockWait): Promise<string> {
   const issued = makeIssuedKey()
-  await storeIssuedKey(store, issued, plan, turn)
+  await storeIssuedKey(store, issued, plan, wait)
   return issued.plain
 }

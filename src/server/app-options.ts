@@ -22,7 +22,7 @@ interface Limits {
 }
 
 /** Keeps the counts here, shared with other servers on one store where there is a Redis. */
-export async function keepLimits(
+export async function createLimits(
   settings: Settings,
   storeId: string,
   logger: Logger,
@@ -36,7 +36,7 @@ export async function keepLimits(
 }
 
 /** Asks another process, which keeps the counts and answers with `answerLimits`. */
-export function borrowLimits(settings: Settings, ask: Ask): Limits {
+export function limitsOfPrimary(settings: Settings, ask: Ask): Limits {
   return {
     counter: createCounter(clock, askCounter(ask)),
     throttle: settings.badKeyRate && askThrottle(ask),

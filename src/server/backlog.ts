@@ -16,7 +16,7 @@ export interface Backlog {
   /** Forgets the piece that is next. */
   skip(): void
   /** Adds the line that tells how many were dropped, where any were. */
-  tellDropped(): void
+  noteDropped(): void
   /** How many bytes wait. */
   bytes(): number
   /** How many lines have been dropped so far. */
@@ -48,7 +48,7 @@ export function createBacklog({ pieceBytesMax, droppedLine }: BacklogOptions): B
     bytes += lineBytes
   }
 
-  function tellDropped(): void {
+  function noteDropped(): void {
     if (missing === 0) return
     const line = droppedLine(missing)
     missing = 0
@@ -58,7 +58,7 @@ export function createBacklog({ pieceBytesMax, droppedLine }: BacklogOptions): B
   function take(taken: number): void {
     current = current && taken < current.length ? current.subarray(taken) : undefined
     bytes -= taken
-    if (bytes <= backlogBytesCalm) tellDropped()
+    if (bytes <= backlogBytesCalm) noteDropped()
   }
 
   return {
@@ -77,7 +77,7 @@ export function createBacklog({ pieceBytesMax, droppedLine }: BacklogOptions): B
     },
     take,
     skip: () => take(current?.length ?? 0),
-    tellDropped,
+    noteDropped,
     bytes: () => bytes,
     dropped: () => dropped,
   }

@@ -74,7 +74,7 @@ export function createLineWriter(output: LogOutput, options: BacklogOptions): Li
     },
     dropped: backlog.dropped,
     async close() {
-      backlog.tellDropped()
+      backlog.noteDropped()
       const until = performance.now() + closeMs
       for (;;) {
         await within(until - performance.now(), flush())
@@ -84,7 +84,7 @@ export function createLineWriter(output: LogOutput, options: BacklogOptions): Li
       isClosed = true
     },
     writeLast() {
-      backlog.tellDropped()
+      backlog.noteDropped()
       // What another thread is writing, it goes on writing.
       if (output.isBusy()) backlog.skip()
       writeNow(backlog, output, isClosed ? 0 : exitMs)

@@ -10,7 +10,7 @@ import { openUsageWriter, usageFile } from '../store/open-store.ts'
 import type { KeyUse, UsageWriter } from '../store/usage.ts'
 
 /** Counts uses, and sees that they are written. */
-export interface Usage {
+export interface Metering {
   /** Counts a request of a key; well under a microsecond. */
   readonly count: (keyId: number) => void
   /** Takes over, and writes, what another process of this server has counted. */
@@ -35,12 +35,12 @@ export function usagePath({ usageDb, db }: Settings): string | undefined {
 }
 
 /** Counts, and writes to the file: a server alone, or the primary for its workers. */
-export function keepUsage(
+export function startMetering(
   settings: Settings,
   storeId: string,
   logger: Logger,
   now: () => number,
-): Usage | undefined {
+): Metering | undefined {
   const path = usagePath(settings)
   if (path === undefined) return undefined
   const uses = createUses(now)
@@ -91,8 +91,12 @@ export function keepUsage(
   }
 }
 
-/** Counts in a worker, and hands the counts to its primary, which answers with `answerUsage`. */
-export function lendUsage(settings: Settings, ask: Ask, now: () => number): Usage | undefined {
+/** Counts in a worker, and hands the counts to its primary, which answers with `answerMetering`. */
+export function meterThroughPrimary(
+  settings: Settings,
+  ask: Ask,
+  now: () => number,
+): Metering | undefined {
   if (usagePath(settings) === undefined) return undefined
   const uses = createUses(now)
 
@@ -115,8 +119,8 @@ export function lendUsage(settings: Settings, ask: Ask, now: () => number): Usag
 }
 
 /** What a primary answers workers that lend their counts. */
-export function answerUsage(usage: Usage | undefined) {
-  return { 'usage.add': (uses: unknown) => usage?.add(uses as readonly KeyUse[]) }
+export function answerMetering(metering: Metering | undefined) {
+  return { 'usage.add': (uses: unknown) => metering?.add(uses as readonly KeyUse[]) }
 }
 
 function every({ usageSeconds }: Settings, work: () => void): NodeJS.Timeout {

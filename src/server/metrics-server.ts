@@ -44,9 +44,9 @@ export function createMetricsServer(readMetrics: () => Promise<string>, logger: 
       )
     },
   )
-  const tellBroken = createBrokenLog(logger)
+  const logBroken = createBrokenLog(logger)
   server.on('clientError', (error, socket) =>
-    answerBrokenRequest(error, socket as never, tellBroken),
+    answerBrokenRequest(error, socket as never, logBroken),
   )
   return server
 }

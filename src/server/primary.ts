@@ -6,12 +6,12 @@ import type { Settings } from '../config.ts'
 import { resources } from '../resources/index.ts'
 import { answerLimits } from '../limits/limits-over-ipc.ts'
 import { describeStore, openStoreReader } from '../store/open-store.ts'
-import { keepLimits } from './app-options.ts'
+import { createLimits } from './app-options.ts'
 import type { ServerContext } from './server.ts'
 import { createLog, type Log } from './log.ts'
 import { isMeasured, listenForMetrics } from './metrics-listener.ts'
 import { createWorkerPool, type WorkerPool } from './worker-pool.ts'
-import { answerUsage, keepUsage } from './metering.ts'
+import { answerMetering, startMetering } from './metering.ts'
 
 /** What a worker may take beyond its own time to stop before it is killed. */
 const graceMs = 5_000
@@ -30,11 +30,11 @@ export async function runPrimary(
   const store = await openStoreReader(settings.db, resources)
   await store.close()
   const log = await createLog(settings, context.stdout)
-  const limits = await keepLimits(settings, store.storeId, log.logger)
-  const usage = keepUsage(settings, store.storeId, log.logger, context.now)
+  const limits = await createLimits(settings, store.storeId, log.logger)
+  const metering = startMetering(settings, store.storeId, log.logger, context.now)
   const pool = createWorkerPool(log, context.stderr, {
     ...answerLimits(limits.counter, limits.throttle),
-    ...answerUsage(usage),
+    ...answerMetering(metering),
   })
   const url = await pool.start(count)
   if (typeof url === 'number') {
@@ -51,7 +51,7 @@ export async function runPrimary(
   await pool.stop(context.signal.reason)
   clearTimeout(timer)
   await metrics?.close()
-  await usage?.close()
+  await metering?.close()
   await limits.close()
   log.logger.info('stopped')
   await log.close()

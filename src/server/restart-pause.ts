@@ -1,7 +1,7 @@
 // How long to wait before a worker that died is replaced.
 
 /** A worker that has lived as long has not died of its start. */
-const soundLifeMs = 10_000
+const healthyLifeMs = 10_000
 const pauseMsMin = 100
 const pauseMsMax = 30_000
 
@@ -12,6 +12,6 @@ const pauseMsMax = 30_000
  * @param previousMs is the last pause; 0 where there was none.
  */
 export function restartPauseMs(livedMs: number, previousMs: number): number {
-  if (livedMs >= soundLifeMs) return 0
+  if (livedMs >= healthyLifeMs) return 0
   return Math.min(pauseMsMax, Math.max(pauseMsMin, previousMs * 2))
 }

@@ -9,10 +9,10 @@ import type { Ask } from '../limits/limits-over-ipc.ts'
 import { resources } from '../resources/index.ts'
 import { openStoreReader } from '../store/open-store.ts'
 import type { StoreReader } from '../store/reading.ts'
-import { borrowLimits, keepLimits, readyOptions } from './app-options.ts'
+import { limitsOfPrimary, createLimits, readyOptions } from './app-options.ts'
 import { explainListenError, listenOptions, urlOf } from './listening.ts'
 import { createLog, type Log } from './log.ts'
-import { keepUsage, lendUsage, type Usage } from './metering.ts'
+import { type Metering, meterThroughPrimary, startMetering } from './metering.ts'
 import { isMeasured, listenForMetrics, type MetricsListener } from './metrics-listener.ts'
 import { programVersion } from './program-version.ts'
 import { stopServing } from './stopping.ts'
@@ -47,7 +47,7 @@ export interface RunningServer {
   /** What is counted; undefined where metrics are off. */
   readonly counts: Metrics | undefined
   /** Undefined where uses of keys are not counted. */
-  readonly usage: Usage | undefined
+  readonly metering: Metering | undefined
 }
 
 /**
@@ -68,17 +68,17 @@ export async function startServer(
   const counts = isMeasured(settings) ? await measure(opened, log) : undefined
   const store = counts === undefined ? opened : timeStore(opened, counts)
   const limits = isWorker
-    ? borrowLimits(settings, primary)
-    : await keepLimits(settings, store.storeId, log.logger)
-  const usage = isWorker
-    ? lendUsage(settings, primary, now)
-    : keepUsage(settings, store.storeId, log.logger, now)
+    ? limitsOfPrimary(settings, primary)
+    : await createLimits(settings, store.storeId, log.logger)
+  const metering = isWorker
+    ? meterThroughPrimary(settings, primary, now)
+    : startMetering(settings, store.storeId, log.logger, now)
   const app = buildApp({
     store,
     resources,
     logger: log.logger,
     metrics: counts,
-    countUse: usage?.count,
+    countUse: metering?.count,
     version: programVersion(),
     ...readyOptions(settings, store, now, {
       limits,
@@ -92,7 +92,7 @@ export async function startServer(
     await listen(app, settings, environment)
     const metrics =
       counts && !isWorker ? await listenForMetrics(settings, counts.registry, logger) : undefined
-    return { app, store, log, url: urlOf(app.server.address()), metrics, counts, usage }
+    return { app, store, log, url: urlOf(app.server.address()), metrics, counts, metering }
   } catch (error) {
     await app.close()
     await store.close()
@@ -141,7 +141,7 @@ export async function untilStopped(
   logger.info({ signal: String(signal.reason) }, 'stopping')
   await stopServing(server.app, settings.stopSeconds * 1_000)
   await server.metrics?.close()
-  await server.usage?.close()
+  await server.metering?.close()
   await server.store.close()
   logger.info('stopped')
   await server.log.close()

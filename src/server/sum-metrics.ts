@@ -5,7 +5,7 @@ import prometheus from 'prom-client'
 import { registerLines } from '../http/metrics.ts'
 import type { WorkerPool } from './worker-pool.ts'
 
-type Figures = Awaited<ReturnType<prometheus.Registry['getMetricsAsJSON']>>
+type MetricValues = Awaited<ReturnType<prometheus.Registry['getMetricsAsJSON']>>
 
 /**
  * @param droppedLines is how many lines of its own log the primary has dropped.
@@ -15,8 +15,8 @@ export function sumMetrics(
   pool: WorkerPool,
   droppedLines: () => number,
 ): { metrics(): Promise<string> } {
-  const lastOf = new Map<Worker, Figures>()
-  let departed: Figures = []
+  const lastOf = new Map<Worker, MetricValues>()
+  let departed: MetricValues = []
   let departing = Promise.resolve()
   // A sum must not fall where a worker has gone: what it had counted when last asked stays.
   pool.onGone((worker) => {
@@ -24,7 +24,7 @@ export function sumMetrics(
     lastOf.delete(worker)
     if (last !== undefined) departing = departing.then(() => add(last))
   })
-  async function add(last: Figures): Promise<void> {
+  async function add(last: MetricValues): Promise<void> {
     departed = await sum([departed, last]).getMetricsAsJSON()
   }
 
@@ -53,8 +53,10 @@ export function sumMetrics(
     async metrics() {
       const asked = [...pool.peers].map(async ([worker, peer]) => {
         // One that is starting, or has just died, has nothing to add.
-        const figures = (await peer.ask('metrics').catch(() => lastOf.get(worker) ?? [])) as Figures
-        if (pool.peers.has(worker)) lastOf.set(worker, figures)
+        const values = (await peer
+          .ask('metrics')
+          .catch(() => lastOf.get(worker) ?? [])) as MetricValues
+        if (pool.peers.has(worker)) lastOf.set(worker, values)
       })
       await Promise.all(asked)
       await departing
@@ -63,11 +65,11 @@ export function sumMetrics(
   }
 }
 
-function sum(parts: readonly Figures[]): prometheus.Registry {
+function sum(parts: readonly MetricValues[]): prometheus.Registry {
   return prometheus.AggregatorRegistry.aggregate([...parts])
 }
 
 /** Whether it only ever grows; the rest goes with the worker. */
-function isCount({ type }: Figures[number]): boolean {
+function isCount({ type }: MetricValues[number]): boolean {
   return ['counter', 'histogram'].includes(String(type))
 }

@@ -7,11 +7,11 @@ import { type ServerContext, startServer, untilStopped } from './server.ts'
 
 /** Serves until the primary, or a signal, says to stop. */
 export async function runWorker(settings: Settings, context: ServerContext): Promise<number> {
-  const told = new AbortController()
+  const stopped = new AbortController()
   let readMetrics: () => unknown = () => []
   const primary = connectPeer(process as unknown as Channel, {
     metrics: () => readMetrics(),
-    stop: (reason) => told.abort(reason),
+    stop: (reason) => stopped.abort(reason),
   })
   try {
     const server = await startServer(settings, context, (topic, question) =>
@@ -19,7 +19,7 @@ export async function runWorker(settings: Settings, context: ServerContext): Pro
     )
     await primary.ask('listening', server.url)
     readMetrics = () => server.counts?.registry.getMetricsAsJSON() ?? []
-    await untilStopped(server, settings, AbortSignal.any([context.signal, told.signal]))
+    await untilStopped(server, settings, AbortSignal.any([context.signal, stopped.signal]))
   } finally {
     // The channel would keep the process alive. Where the primary dies, the runtime ends us.
     cluster.worker?.disconnect()

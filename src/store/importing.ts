@@ -3,7 +3,7 @@
 import type { Resource } from '../resources/resource.ts'
 import type { Awaitable } from './awaitable.ts'
 import type { LoadTarget } from './load-target.ts'
-import type { Turn } from './turn.ts'
+import type { LockWait } from './lock-wait.ts'
 
 /** A checked row on its way into the store. */
 export interface StagedRow {
@@ -40,7 +40,7 @@ export interface StagedProblem extends Place {
 }
 
 /** What a source said of a company before an import, or says after it. */
-export interface Standing {
+export interface ListingState {
   /** False where a snapshot of the source lacked the company. */
   readonly isPresent: boolean
   /** JSON texts: the its attributes, or its records of a listing, by what is imported. */
@@ -54,8 +54,8 @@ export interface Difference {
   readonly companyIdentifier: string | null
   /** The day of the change, in the form of the wire. */
   readonly asOf: string
-  readonly before: Standing
-  readonly after: Standing
+  readonly before: ListingState
+  readonly after: ListingState
 }
 
 /** How what an import changes is recorded: as records of another resource, in one transaction. */
@@ -68,7 +68,7 @@ export interface Recording {
 }
 
 /** What is imported, whose it is, and how. */
-export interface ImportPlan extends Turn {
+export interface ImportPlan extends LockWait {
   readonly target: LoadTarget
   readonly source: string
   /** The rows are all that the source has: what they lack is removed. */

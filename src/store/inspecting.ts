@@ -58,7 +58,7 @@ export interface StoredChecks {
 export interface Verification {
   /** Counts of what was looked at, by name. */
   readonly counts: Readonly<Record<string, number>>
-  /** One sentence for each fault, the first `faultsToldMax` of each kind. */
+  /** One sentence for each fault, the first `faultsShownMax` of each kind. */
   readonly faults: readonly string[]
   /** What was not looked at, and why; a sentence each. */
   readonly notes: readonly string[]

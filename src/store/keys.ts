@@ -1,7 +1,7 @@
 // What is asked of a store about keys, whichever database is behind it.
 
 import type { Awaitable } from './awaitable.ts'
-import type { Turn } from './turn.ts'
+import type { LockWait } from './lock-wait.ts'
 
 /** A key as the store knows it: everything but the key itself. */
 export interface KeyRecord {
@@ -41,7 +41,7 @@ export interface KeyStore {
    * @param beforeCommit runs when all is ready to be committed; a throw in it changes nothing.
    * @throws OperatorError where a key of that name is in use.
    */
-  addKey(key: NewKey, turn: Turn, beforeCommit?: BeforeCommit): Promise<void>
+  addKey(key: NewKey, wait: LockWait, beforeCommit?: BeforeCommit): Promise<void>
   listKeys(): Awaitable<readonly KeyRecord[]>
   /**
    * Adds a key beside the one of its name that is in use, and gives that one an end.
@@ -54,9 +54,9 @@ export interface KeyStore {
     name: string,
     now: number,
     rotate: (replaced: KeyRecord) => Rotation,
-    turn: Turn,
+    wait: LockWait,
     beforeCommit?: BeforeCommit,
   ): Promise<boolean>
   /** Revokes every key of that name; false where there is none in use. */
-  revokeKey(name: string, now: number, turn: Turn): Promise<boolean>
+  revokeKey(name: string, now: number, wait: LockWait): Promise<boolean>
 }

@@ -29,7 +29,7 @@ const temporary = ':memory:'
 const postgres = () => import('./postgres/open.ts')
 
 /** False for the path of a file that is not there yet; what a server has, only the server knows. */
-export function mayBeThere(db: string): boolean {
+export function mayExist(db: string): boolean {
   return isServerStore(db) || existsSync(db)
 }
 

@@ -3,7 +3,7 @@
 import type { Awaitable } from './awaitable.ts'
 import type { ImportStore } from './importing.ts'
 import type { KeyStore } from './keys.ts'
-import type { Turn } from './turn.ts'
+import type { LockWait } from './lock-wait.ts'
 
 /** What a pruning forgot. */
 export interface Pruned {
@@ -18,6 +18,6 @@ export interface StoreWriter extends ImportStore, KeyStore {
   /** What `StoreReader` has as `storeId`. */
   readStoreId(): Awaitable<string>
   /** Forgets what stood only in versions that were replaced before `before`, in milliseconds. */
-  prune(before: number, turn: Turn): Promise<Pruned>
+  prune(before: number, wait: LockWait): Promise<Pruned>
   close(): Awaitable<void>
 }

@@ -230,7 +230,7 @@ test('C4 a key that is over costs the same look-ups as one that never was: time 
   }
 })
 
-test('C4 a key that is revoked while it is believed is looked up from then on', async () => {
+test('C4 a key that is revoked while it is cached is looked up from then on', async () => {
   const leaving = `Bearer ${await store.issueKey({ name: 'leaving' })}`
   assert.equal((await ask(path, { authorization: leaving })).status, 200)
   await store.revokeKey('leaving')

@@ -59,7 +59,7 @@ describe('rotation', { concurrency: 2 }, () => {
       // On a machine that is very slow the overlap may be over by now.
       if (Date.now() < endAt) assert.equal(answers[0], 200, 'the old one works on')
     }
-    // A worker may believe for half a second what it read before the rotation.
+    // A worker may remember for half a second what it read before the rotation.
     await sleep(Math.max(0, endAt - Date.now()) + 600)
     for (let turn = 0; turn < 6; turn += 1) {
       for (const { port } of [alone, team]) {

@@ -42,13 +42,13 @@ const anyStep: fc.Arbitrary<Step> = fc.record({
 })
 
 /** A record that stands somewhere; the model's key is source and identity. */
-interface Standing {
+interface ListingState {
   readonly given: Given
   readonly companies: Set<string>
 }
 
 /** Takes a step as the operator's guide says. */
-function take(model: Map<string, Standing>, { source, isSnapshot, given }: Step): void {
+function take(model: Map<string, ListingState>, { source, isSnapshot, given }: Step): void {
   const told = new Map(given.map((one) => [`${source} ${identityOf(one)}`, one]))
   if (isSnapshot) {
     for (const [name, { companies }] of model) {
@@ -129,7 +129,7 @@ test('any sequence of imports by key keeps each record’s id, in all listings, 
   await fc.assert(
     fc.asyncProperty(fc.array(anyStep, { minLength: 1, maxLength: 5 }), async (steps) => {
       const db = join(folder, `${(runs += 1)}.db`)
-      const model = new Map<string, Standing>()
+      const model = new Map<string, ListingState>()
       const ids = new Map<string, number>()
       const companies = new Map<string, number>()
       for (const step of steps) {

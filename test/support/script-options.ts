@@ -1,7 +1,7 @@
 // What is typed after `npm run bench --` and its like: options, help and faults from one table.
 
 import { columns } from '../../src/cli/command.ts'
-import { parseTyped } from '../../src/cli/arguments.ts'
+import { parseArguments } from '../../src/cli/arguments.ts'
 import { UsageError } from '../../src/config.ts'
 import { nearest } from '../../src/nearest.ts'
 
@@ -13,7 +13,7 @@ interface Script {
   /** Options that take a whole number, with what they are unless given. */
   readonly numbers?: Readonly<Record<string, { readonly usual: number; readonly meaning: string }>>
   /** Options that take no value. */
-  readonly switches?: Readonly<Record<string, string>>
+  readonly flags?: Readonly<Record<string, string>>
   /** Words of which any number may be given; all of them where none is. */
   readonly words?: { readonly meaning: string; readonly known: readonly string[] }
 }
@@ -40,12 +40,12 @@ export function readOptions(script: Script, args = process.argv.slice(2)): Given
   }
 }
 
-function parse({ numbers = {}, switches = {}, words }: Script, args: string[]): Given {
+function parse({ numbers = {}, flags = {}, words }: Script, args: string[]): Given {
   const known = [
     ...Object.keys(numbers).map((name) => ({ name, takesValue: true })),
-    ...Object.keys(switches).map((name) => ({ name, takesValue: false })),
+    ...Object.keys(flags).map((name) => ({ name, takesValue: false })),
   ]
-  const typed = parseTyped(known, args)
+  const typed = parseArguments(known, args)
   for (const [name, value = ''] of Object.entries(typed.options)) {
     const isWhole = /^\d+$/.test(value) && Number.isSafeInteger(Number(value))
     if (!isWhole) throw new UsageError(`--${name} takes a whole number`)
@@ -54,7 +54,7 @@ function parse({ numbers = {}, switches = {}, words }: Script, args: string[]): 
   if (stray !== undefined) throw unknown(stray, words)
   return {
     number: (name) => Number(typed.options[name] ?? numbers[name]?.usual),
-    has: (name) => typed.switches.has(name),
+    has: (name) => typed.flags.has(name),
     words: typed.words.length > 0 ? typed.words : (words?.known ?? []),
   }
 }
@@ -64,13 +64,13 @@ function unknown(word: string, words: Script['words']): UsageError {
   return new UsageError(`${word} is not known${near ? `; did you mean ${near}?` : ''}`)
 }
 
-function help({ name, summary, numbers = {}, switches = {}, words }: Script): string {
+function help({ name, summary, numbers = {}, flags = {}, words }: Script): string {
   const lines = [
     ...Object.entries(numbers).map(([option, { usual, meaning }]) => [
       `--${option} N`,
       `${meaning} (${usual})`,
     ]),
-    ...Object.entries(switches).map(([option, meaning]) => [`--${option}`, meaning]),
+    ...Object.entries(flags).map(([option, meaning]) => [`--${option}`, meaning]),
   ]
   const usage = `npm run ${name} -- [OPTIONS]${words === undefined ? '' : ' [NAME…]'}`
   const names = words && `${words.meaning}:\n  ${words.known.join('\n  ')}`

@@ -25,7 +25,7 @@ const statusOfCode: Readonly<Record<string, number>> = {
 export const brokenLinesMax = 20
 
 /** Logs a broken request that was answered. */
-type TellBroken = (requestId: string, status: number, reason: string | undefined) => void
+type LogBroken = (requestId: string, status: number, reason: string | undefined) => void
 
 /**
  * Logs broken requests. Whoever sends garbage fills no disk: what is beyond the most lines of a
@@ -38,13 +38,13 @@ export function createBrokenLog(
   logger: Logger,
   onPassedOver?: () => void,
   clock?: () => number,
-): TellBroken {
+): LogBroken {
   const limit = createLineLimit(brokenLinesMax, onPassedOver, clock)
   return (requestId, status, reason) => {
     if (!limit.allows()) return
     const before = limit.takePassedOver()
-    const untold = before > 0 ? { untold_before: before } : {}
-    logger.info({ request_id: requestId, status, reason, ...untold }, 'broken request')
+    const omitted = before > 0 ? { untold_before: before } : {}
+    logger.info({ request_id: requestId, status, reason, ...omitted }, 'broken request')
   }
 }
 
@@ -55,36 +55,31 @@ export function createBrokenLog(
 export function answerBrokenRequest(
   error: Error & { code?: string },
   socket: Socket,
-  tell: TellBroken,
+  log: LogBroken,
 ): void {
   // A client that went away is nobody to answer.
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
     return
   }
-  refuse(socket, statusOfCode[error.code ?? ''] ?? 400, error.code, tell)
+  refuse(socket, statusOfCode[error.code ?? ''] ?? 400, error.code, log)
 }
 
 /**
  * Answers what Node and the router would not answer in our form, or at all: CONNECT, methods that
  * are none of HTTP's, and bodies that come to a standstill.
  */
-export function answerUnhandled(server: Server, tell: TellBroken): void {
-  server.on('connect', (_request, socket) => refuse(socket, 400, 'CONNECT', tell))
-  server.on(unknownMethod, ({ socket }: IncomingMessage) => refuse(socket, 400, 'method', tell))
+export function answerUnhandled(server: Server, log: LogBroken): void {
+  server.on('connect', (_request, socket) => refuse(socket, 400, 'CONNECT', log))
+  server.on(unknownMethod, ({ socket }: IncomingMessage) => refuse(socket, 400, 'method', log))
   server.on('timeout', (socket: Socket) => {
-    if (isAwaitingRequest(socket)) refuse(socket, 408, 'standstill', tell)
+    if (isAwaitingRequest(socket)) refuse(socket, 408, 'standstill', log)
     else socket.destroy()
   })
 }
 
 /** Writes an answer straight to the socket when it is its turn, and hangs up. */
-function refuse(
-  socket: Duplex,
-  status: number,
-  reason: string | undefined,
-  tell: TellBroken,
-): void {
+function refuse(socket: Duplex, status: number, reason: string | undefined, log: LogBroken): void {
   // The parser complains once more about each piece that follows; the first complaint stands.
   if (isClosedToRequests(socket)) return
   closeToRequests(socket)
@@ -93,7 +88,7 @@ function refuse(
     if (!socket.writable) return
     // A second answer in the middle of one would corrupt it.
     if (isAnswering(socket)) socket.destroy()
-    else writeRefusal(socket, status, reason, tell)
+    else writeRefusal(socket, status, reason, log)
   })
 }
 
@@ -101,7 +96,7 @@ function writeRefusal(
   socket: Duplex,
   status: number,
   reason: string | undefined,
-  tell: TellBroken,
+  log: LogBroken,
 ): void {
   const phrase = STATUS_CODES[status] ?? ''
   const body = failureBody(status, status === 400 ? 'The request is not valid HTTP/1.1' : phrase)
@@ -120,7 +115,7 @@ function writeRefusal(
       body,
     ].join('\r\n'),
   )
-  tell(requestId, status, reason)
+  log(requestId, status, reason)
 }
 
 /** Whether the head of an answer is already on its way. */

@@ -7,8 +7,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 const exposed = 'Data-Version, ETag, Link, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id'
 /** Header fields that a page may send, beside the few that it always may. */
 const allowed = 'Authorization, Content-Type, If-None-Match, X-Request-Id'
-/** How long a browser may believe an answer to its question, in seconds. */
-const believedSeconds = 600
+/** How long a browser may remember an answer to its question, in seconds. */
+const preflightMaxAgeSeconds = 600
 
 /** What is done for pages of other origins. */
 export interface Cors {
@@ -51,7 +51,7 @@ export function createCors(origins: readonly string[]): Cors {
         .code(204)
         .header('access-control-allow-methods', 'GET, HEAD')
         .header('access-control-allow-headers', allowed)
-        .header('access-control-max-age', believedSeconds)
+        .header('access-control-max-age', preflightMaxAgeSeconds)
         .send()
       return true
     },

@@ -114,8 +114,8 @@ export function createWireServer(handler: Handler, limits: WireLimits, load: Loa
     // One answer is made at a time. Whoever asks on without reading is found out before the others
     // are made, and one who reads slowly has one of them in our memory.
     else {
-      const inTurn = () => handOn(connection, request, response)
-      ;(connection.waiting ??= []).push({ response, handOn: inTurn })
+      const inOrder = () => handOn(connection, request, response)
+      ;(connection.waiting ??= []).push({ response, handOn: inOrder })
     }
   }
   // What waits for another answer on its connection is not under way: it holds no more than its

@@ -4,7 +4,7 @@ import type { Client } from 'pg'
 import type { Database, Row } from '../sql/database.ts'
 import { dialect } from './dialect.ts'
 import { bind, writeIn } from './parameters.ts'
-import { inTransaction, inTurn } from './transaction.ts'
+import { inTransaction, withWriteLock } from './transaction.ts'
 
 const batchSize = 1_000
 
@@ -25,9 +25,9 @@ export function databaseOf(client: Client, db: string): Database {
       }
       await client.query('close batches')
     },
-    inTransaction: (lock, turn, work) =>
+    inTransaction: (lock, wait, work) =>
       lock === 'keys'
-        ? inTransaction(client, db, lockKeys, turn, work)
-        : inTurn(client, db, turn, work),
+        ? inTransaction(client, db, lockKeys, wait, work)
+        : withWriteLock(client, db, wait, work),
   }
 }

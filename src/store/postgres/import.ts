@@ -7,7 +7,7 @@ import { commit } from './commit.ts'
 import { openSession } from './connect.ts'
 import { databaseOf } from './database.ts'
 import { dialect } from './dialect.ts'
-import { createNewcomer } from './named-companies.ts'
+import { createNewCompanies } from './named-companies.ts'
 import { writeIn } from './parameters.ts'
 import { createStage, openStage } from './stage.ts'
 import { beginWriting } from './transaction.ts'
@@ -18,7 +18,7 @@ const importSettings = { work_mem: '64MB', maintenance_work_mem: '128MB', temp_b
 export async function openImport(db: string): Promise<ImportConnection> {
   const client = await openSession(db, importSettings)
   try {
-    await client.query([createStage, createNewcomer, ...createTables(dialect)].join(';'))
+    await client.query([createStage, createNewCompanies, ...createTables(dialect)].join(';'))
   } catch (error) {
     await client.end()
     throw error
@@ -28,7 +28,7 @@ export async function openImport(db: string): Promise<ImportConnection> {
     ...databaseOf(client, db),
     stage: opened.stage,
     step: async (sql, values) => (await client.query(writeIn(sql, values))).rowCount ?? 0,
-    begin: (turn) => beginWriting(client, turn),
+    begin: (wait) => beginWriting(client, wait),
     commit: () => commit(client, db),
     async settle(written) {
       // The session may be gone by now; what follows is no part of the import.

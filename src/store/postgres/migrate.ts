@@ -6,7 +6,7 @@ import { OperatorError } from '../../operator-error.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { withSession } from './connect.ts'
 import { createResource, distributionColumns, steps, viewMark } from './schema.ts'
-import { inTurn } from './transaction.ts'
+import { withWriteLock } from './transaction.ts'
 import { describeUrl, schemaIn } from './url.ts'
 
 /** How far a store's tables are from what this version reads and writes. */
@@ -38,15 +38,19 @@ export async function migrate(
       done.push(`made the schema ${schema}`)
     }
     for (;;) {
-      const line = await inTurn(client, db, { onWait }, () => takeStep(client, db))
+      const line = await withWriteLock(client, db, { onWait }, () => takeStep(client, db))
       if (line === undefined) break
       done.push(line)
     }
     done.push(
-      ...(await inTurn(client, db, { onWait }, () => declareResources(client, db, resources))),
+      ...(await withWriteLock(client, db, { onWait }, () =>
+        declareResources(client, db, resources),
+      )),
     )
     if (isDistributed || (await isSpread(client))) {
-      done.push(...(await inTurn(client, db, { onWait }, () => distribute(client, db, resources))))
+      done.push(
+        ...(await withWriteLock(client, db, { onWait }, () => distribute(client, db, resources))),
+      )
     }
     return done
   })

@@ -1,13 +1,13 @@
 // How companies get their names and are made in PostgreSQL; which ones, ../sql/named-companies.ts
-// says. They are noted in `newcomer` first: no constraint of `companies` could keep them apart.
+// says. They are noted in `new_companies` first: no constraint of `companies` keeps them apart.
 
 import type { CompanyStatements } from '../sql/named-companies.ts'
 
 const text = 'text collate "C"'
 
 /** The table of the companies that an import makes. */
-export const createNewcomer = `
-  create temp table newcomer (
+export const createNewCompanies = `
+  create temp table new_companies (
     id bigint primary key, jurisdiction ${text}, identifier ${text},
     unique (jurisdiction, identifier)
   )`
@@ -32,7 +32,7 @@ const nameCompanies = `
 
 /** In the order read: who comes first has the id and the name. */
 const createCompaniesWithId = `
-  insert into newcomer
+  insert into new_companies
     select r.id, r.jurisdiction, r.identifier
     from reference r
     where r.id is not null
@@ -45,12 +45,12 @@ const createCompaniesWithId = `
   on conflict do nothing`
 
 const createCompaniesByName = `
-  insert into newcomer
+  insert into new_companies
     select greatest(
         $assignedIdMin - 1,
         $stagedCompanyId,
         (select max(id) from companies where id < $assignedIdEnd),
-        (select max(id) from newcomer where id < $assignedIdEnd)
+        (select max(id) from new_companies where id < $assignedIdEnd)
       ) + row_number() over (order by min(r.seq)),
       r.jurisdiction, r.identifier
     from reference r
@@ -60,13 +60,13 @@ const createCompaniesByName = `
         where n.identifier = r.identifier and n.jurisdiction = r.jurisdiction
       )
       and not exists (
-        select from newcomer n
+        select from new_companies n
         where n.identifier = r.identifier and n.jurisdiction = r.jurisdiction
       )
     group by r.jurisdiction, r.identifier`
 
 const createCompaniesById = `
-  insert into newcomer (id)
+  insert into new_companies (id)
     select distinct s.company_id from stage s
     where s.company_identifier is null and s.company_id is not null and s.content is not null
       and not exists (select from companies c where c.id = s.company_id)
@@ -79,24 +79,24 @@ export const companies: CompanyStatements = {
       createCompaniesWithId,
       createCompaniesByName,
       ...(isByIdToo ? [createCompaniesById] : []),
-      'analyze newcomer',
+      'analyze new_companies',
       `insert into company_names (jurisdiction, identifier, company_id)
-        select jurisdiction, identifier, id from newcomer where identifier is not null
+        select jurisdiction, identifier, id from new_companies where identifier is not null
         order by identifier, jurisdiction`,
     ],
     companies: [
       `insert into companies (id, jurisdiction, identifier, version)
-        select id, jurisdiction, identifier, $version from newcomer order by id`,
+        select id, jurisdiction, identifier, $version from new_companies order by id`,
     ],
   }),
   dropOrphans: {
     before: [
-      `delete from newcomer n where exists (
+      `delete from new_companies n where exists (
         select from placed p where p.company_id = n.id and p.digest is not null
       )`,
-      `delete from company_names n using newcomer o
+      `delete from company_names n using new_companies o
         where n.identifier = o.identifier and n.jurisdiction = o.jurisdiction`,
     ],
-    companies: ['delete from companies c using newcomer o where c.id = o.id'],
+    companies: ['delete from companies c using new_companies o where c.id = o.id'],
   },
 }

@@ -1,22 +1,22 @@
 // One writer at a time: who comes second waits, and is told so.
 
 import { type Client, DatabaseError } from 'pg'
-import type { Turn } from '../turn.ts'
+import type { LockWait } from '../lock-wait.ts'
 import { commit } from './commit.ts'
 
 // Locks of this kind are a database's, so that stores in schemas of their own each have one.
-const turnLock = `(x'444f5353'::integer, hashtext(current_schema()))`
+const writeLock = `(x'444f5353'::integer, hashtext(current_schema()))`
 
 /** Begins a transaction that may write, as soon as no other process holds one on this store. */
-export async function beginWriting(client: Client, { onWait, signal }: Turn): Promise<void> {
+export async function beginWriting(client: Client, { onWait, signal }: LockWait): Promise<void> {
   await client.query('begin')
   const { rows } = await client.query<{ taken: boolean }>(
-    `select pg_try_advisory_xact_lock${turnLock} as taken`,
+    `select pg_try_advisory_xact_lock${writeLock} as taken`,
   )
   if (rows[0]?.taken === true) return
   onWait()
-  const turn = client.query(`select pg_advisory_xact_lock${turnLock}`)
-  await (signal === undefined ? turn : orAborted(turn, signal))
+  const locked = client.query(`select pg_advisory_xact_lock${writeLock}`)
+  await (signal === undefined ? locked : orAborted(locked, signal))
 }
 
 /** Leaves the wait where the signal comes; who ends the session ends it on the server, too. */
@@ -35,14 +35,14 @@ async function orAborted(work: Promise<unknown>, signal: AbortSignal): Promise<v
 }
 
 /** Runs `work` in a transaction of its own, when it is its turn. */
-export async function inTurn<T>(
+export async function withWriteLock<T>(
   client: Client,
   db: string,
-  turn: Turn,
+  wait: LockWait,
   work: () => Promise<T>,
 ): Promise<T> {
-  return orRollBack(client, db, turn, async () => {
-    await beginWriting(client, turn)
+  return orRollBack(client, db, wait, async () => {
+    await beginWriting(client, wait)
     return work()
   })
 }
@@ -52,17 +52,17 @@ export async function inTransaction<T>(
   client: Client,
   db: string,
   lock: string,
-  turn: Turn,
+  wait: LockWait,
   work: () => Promise<T>,
 ): Promise<T> {
-  return orRollBack(client, db, turn, async () => {
+  return orRollBack(client, db, wait, async () => {
     await client.query('begin')
-    await takeLock(client, lock, turn)
+    await takeLock(client, lock, wait)
     return work()
   })
 }
 
-async function takeLock(client: Client, lock: string, { onWait, signal }: Turn): Promise<void> {
+async function takeLock(client: Client, lock: string, { onWait, signal }: LockWait): Promise<void> {
   try {
     await client.query(`${lock} nowait`)
     return
@@ -83,7 +83,7 @@ const lockNotAvailable = '55P03'
 async function orRollBack<T>(
   client: Client,
   db: string,
-  { signal }: Turn,
+  { signal }: LockWait,
   work: () => Promise<T>,
 ): Promise<T> {
   try {

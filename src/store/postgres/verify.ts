@@ -26,7 +26,7 @@ export async function verify(
       ...databaseOf(client, db),
       damage,
       damageIn: (error: unknown) => (isDamage(error) ? error.message : undefined),
-      toldId: String.raw`substring(record from '^\{"id":(\d{1,16})[,}]')::bigint`,
+      idInRecord: String.raw`substring(record from '^\{"id":(\d{1,16})[,}]')::bigint`,
       rules: { 'company names': companyNames },
     },
     resources,
@@ -42,7 +42,7 @@ const companyNames: Rule = {
     from (select * from companies where identifier is not null) c
     full join company_names n on n.company_id = c.id
     where (c.jurisdiction, c.identifier) is distinct from (n.jurisdiction, n.identifier)`,
-  tell: (row) => `company ${String(row['company_id'])}: it is not found by its name`,
+  describe: (row) => `company ${String(row['company_id'])}: it is not found by its name`,
 }
 
 /** Data that cannot be read: data_corrupted, index_corrupted, io_error, or text that is no JSON. */

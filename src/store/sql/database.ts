@@ -1,7 +1,7 @@
 // A connection to a database, as the logic that both stores share uses it.
 
 import type { Awaitable } from '../awaitable.ts'
-import type { Turn } from '../turn.ts'
+import type { LockWait } from '../lock-wait.ts'
 import type { Dialect } from './dialect.ts'
 
 export type Value = string | number | bigint | boolean | Uint8Array | null
@@ -28,7 +28,7 @@ export interface Database {
    */
   batches(sql: string, values?: Values): Iterable<readonly Row[]> | AsyncIterable<readonly Row[]>
   /** Runs `work` in a transaction of its own when it is its turn; a throw in it changes nothing. */
-  inTransaction<T>(lock: Lock, turn: Turn, work: () => Promise<T>): Promise<T>
+  inTransaction<T>(lock: Lock, wait: LockWait, work: () => Promise<T>): Promise<T>
 }
 
 /** The first value of the first row; undefined where there is no row. */

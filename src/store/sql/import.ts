@@ -16,7 +16,7 @@ import type {
   StagedRow,
 } from '../importing.ts'
 import { drawLineage } from '../lineage.ts'
-import type { Turn } from '../turn.ts'
+import type { LockWait } from '../lock-wait.ts'
 import { assignedIdEnd, assignedIdMin, noteIds, type StagedIds } from './assigned-ids.ts'
 import { type Database, readValue, type Row, type Values } from './database.ts'
 import * as merge from './merge.ts'
@@ -50,7 +50,7 @@ export interface ImportConnection extends Database {
    */
   step(sql: string, values: Values): Awaitable<number>
   /** Begins the transaction, as soon as nobody else holds one. */
-  begin(turn: Turn): Promise<void>
+  begin(wait: LockWait): Promise<void>
   /** Commits it: when this returns, it is done; where it throws, nothing is. */
   commit(): Awaitable<void>
   /** Ends the connection's part in a committed import; what fails here is no part of it. */
@@ -80,7 +80,7 @@ export function beginImport(db: ImportConnection, plan: ImportPlan): ImportSessi
     async prepare(onProblem) {
       await db.stage.end()
       await db.begin(plan)
-      own = await takeTurn(db, plan, staged)
+      own = await prepareMerge(db, plan, staged)
       return mergeStaged(db, plan, own, onProblem)
     },
     async commit(counts, files) {
@@ -100,7 +100,7 @@ export function beginImport(db: ImportConnection, plan: ImportPlan): ImportSessi
  *
  * @throws OperatorError where the source has been imported as of a later day.
  */
-async function takeTurn(
+async function prepareMerge(
   db: ImportConnection,
   plan: ImportPlan,
   staged: StagedIds,

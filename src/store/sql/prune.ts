@@ -1,7 +1,7 @@
 // Forgetting the past: what stood only in versions that an operator no longer wants to know.
 
 import type { Resource } from '../../resources/resource.ts'
-import type { Turn } from '../turn.ts'
+import type { LockWait } from '../lock-wait.ts'
 import type { Pruned } from '../writing.ts'
 import { type Database, readValue } from './database.ts'
 
@@ -17,9 +17,9 @@ export async function prune(
   db: Database,
   resources: readonly Resource[],
   before: number,
-  turn: Turn,
+  wait: LockWait,
 ): Promise<Pruned> {
-  return db.inTransaction('registry', turn, async () => {
+  return db.inTransaction('registry', wait, async () => {
     const version = Number(await readValue(db, lastVersionBefore, { before }))
     const forgotten: Record<string, number> = {}
     for (const name of ['companies', 'company_attributes', ...resources.map((one) => one.name)]) {

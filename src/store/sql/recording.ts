@@ -2,7 +2,7 @@
 // over it, appended after it, in the same transaction.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Difference, Recording, Standing } from '../importing.ts'
+import type { Difference, Recording, ListingState } from '../importing.ts'
 import type { LoadTarget } from '../load-target.ts'
 import type { Database, Row, Values } from './database.ts'
 import type { ImportConnection } from './import.ts'
@@ -36,11 +36,11 @@ export async function stageDifferences(
 
 /** A difference whose texts are still being read. */
 interface OpenDifference extends Difference {
-  readonly before: OpenStanding
-  readonly after: OpenStanding
+  readonly before: OpenState
+  readonly after: OpenState
 }
 
-interface OpenStanding extends Standing {
+interface OpenState extends ListingState {
   readonly texts: string[]
 }
 

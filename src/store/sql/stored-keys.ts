@@ -2,7 +2,7 @@
 
 import { OperatorError } from '../../operator-error.ts'
 import type { BeforeCommit, KeyRecord, NewKey, Rotation } from '../keys.ts'
-import type { Turn } from '../turn.ts'
+import type { LockWait } from '../lock-wait.ts'
 import { type Database, optionalNumber, optionalText, type Row } from './database.ts'
 
 export const keyColumns = 'id, name, hint, scopes, created_at, expires_at, revoked_at, rate'
@@ -25,10 +25,10 @@ export function keyRecord(row: Row): KeyRecord {
 export async function addKey(
   db: Database,
   key: NewKey,
-  turn: Turn,
+  wait: LockWait,
   beforeCommit?: BeforeCommit,
 ): Promise<void> {
-  await db.inTransaction('keys', turn, async () => {
+  await db.inTransaction('keys', wait, async () => {
     if ((await findInUse(db, key.name, key.createdAt)) !== undefined) {
       throw new OperatorError(
         `a key named ${key.name} is in use; revoke it first, rotate it, or choose another`,
@@ -44,10 +44,10 @@ export async function rotateKey(
   name: string,
   now: number,
   rotate: (replaced: KeyRecord) => Rotation,
-  turn: Turn,
+  wait: LockWait,
   beforeCommit?: BeforeCommit,
 ): Promise<boolean> {
-  return db.inTransaction('keys', turn, async () => {
+  return db.inTransaction('keys', wait, async () => {
     const replaced = await findInUse(db, name, now)
     if (replaced === undefined) return false
     const { key, othersEndAt } = rotate(replaced)
@@ -100,9 +100,9 @@ export async function revokeKey(
   db: Database,
   name: string,
   now: number,
-  turn: Turn,
+  wait: LockWait,
 ): Promise<boolean> {
-  return db.inTransaction('keys', turn, async () => {
+  return db.inTransaction('keys', wait, async () => {
     const sql = 'update keys set revoked_at = $now where name = $name and revoked_at is null'
     return (await db.run(sql, { name, now })) > 0
   })

@@ -9,12 +9,12 @@ import { type Database, readValue, type Row, type Value } from './database.ts'
 import { countedMeta } from './type-counts.ts'
 
 /** How many faults of one kind are told each by itself. */
-export const faultsToldMax = 20
+export const faultsShownMax = 20
 
 /** A kind of fault: rows that there should not be, and what each says. */
 export interface Rule {
   readonly sql: string
-  readonly tell: (row: Row) => string
+  readonly describe: (row: Row) => string
 }
 
 /** A database within one snapshot. */
@@ -24,7 +24,7 @@ export interface VerifiedDatabase extends Database {
   /** What the error says, where it tells of files that cannot be read; else undefined. */
   damageIn(error: unknown): string | undefined
   /** The id that a record's text says, as an SQL expression over `record`; null for none. */
-  readonly toldId: string
+  readonly idInRecord: string
   /** What is to hold of tables that only this database has. */
   readonly rules: Readonly<Record<string, Rule>>
 }
@@ -58,21 +58,21 @@ export async function verifyStore(
     if (damage === undefined) throw error
     faults.add('file', `file: it cannot be read to its end: ${damage}`)
   }
-  return { counts, faults: faults.told() }
+  return { counts, faults: faults.shown() }
 }
 
 function collectFaults() {
-  const kinds = new Map<string, { told: string[]; count: number }>()
+  const kinds = new Map<string, { shown: string[]; count: number }>()
   return {
     add(kind: string, sentence: string): void {
-      const known = kinds.get(kind) ?? { told: [], count: 0 }
+      const known = kinds.get(kind) ?? { shown: [], count: 0 }
       kinds.set(kind, known)
       known.count += 1
-      if (known.count <= faultsToldMax) known.told.push(sentence)
+      if (known.count <= faultsShownMax) known.shown.push(sentence)
     },
-    told(): string[] {
-      return [...kinds].flatMap(([kind, { told, count }]) =>
-        count > told.length ? [...told, `${kind}: … and ${count - told.length} more`] : told,
+    shown(): string[] {
+      return [...kinds].flatMap(([kind, { shown, count }]) =>
+        count > shown.length ? [...shown, `${kind}: … and ${count - shown.length} more`] : shown,
       )
     },
   }
@@ -85,8 +85,9 @@ async function applyRules(
   rules: Readonly<Record<string, Rule>>,
   faults: Faults,
 ): Promise<void> {
-  for (const [kind, { sql, tell }] of Object.entries(rules)) {
-    for await (const rows of db.batches(sql)) for (const row of rows) faults.add(kind, tell(row))
+  for (const [kind, { sql, describe }] of Object.entries(rules)) {
+    for await (const rows of db.batches(sql))
+      for (const row of rows) faults.add(kind, describe(row))
     await nextTurn()
   }
 }
@@ -138,14 +139,14 @@ async function verifyRecords(
   const { name } = resource
   const look = (state: string) => (row: Row) => {
     const reason =
-      row['id'] !== row['told_id']
-        ? `says that its id is ${text(row['told_id'])}`
+      row['id'] !== row['id_in_record']
+        ? `says that its id is ${text(row['id_in_record'])}`
         : checks.checkRecord(resource, text(row['record']), text(row['sort']), text(row['digest']))
     if (reason === undefined) return
     const place = `company ${text(row['company_id'])}, record ${text(row['id'])}${state}`
     faults.add(`${name} records`, `${name} of ${place}: ${reason}`)
   }
-  const columns = `company_id, id, sort, digest, record, ${db.toldId} as told_id`
+  const columns = `company_id, id, sort, digest, record, ${db.idInRecord} as id_in_record`
   const step = () => onStep(name)
   const records = await eachRow(db, `select ${columns} from ${name}`, step, look(''))
   const past = `select ${columns} from ${name}_past`
@@ -159,7 +160,7 @@ const importRules: Readonly<Record<string, Rule>> = {
   lineages: {
     sql: `select version from imports
       where lineage in (select lineage from imports group by lineage having count(*) > 1)`,
-    tell: (row) => `import ${text(row['version'])}: its lineage is that of another import`,
+    describe: (row) => `import ${text(row['version'])}: its lineage is that of another import`,
   },
 }
 
@@ -168,7 +169,7 @@ const companyRules: Readonly<Record<string, Rule>> = {
     sql: `select company_id from company_attributes
       where not exists (select 1 from companies c where c.id = company_id)
         or source_id not in (select id from sources) or ${isUnknownVersion('version')}`,
-    tell: (row) =>
+    describe: (row) =>
       `company ${text(row['company_id'])}: attributes of no company, source or version`,
   },
   'company past': {
@@ -177,7 +178,7 @@ const companyRules: Readonly<Record<string, Rule>> = {
       union all
       select company_id, version, until from companies_past
       where version >= until or ${isUnknownVersion('until')}`,
-    tell: (row) =>
+    describe: (row) =>
       `company ${text(row['company_id'])}: a former state stood from version ` +
       `${text(row['version'])} to ${text(row['until'])}`,
   },
@@ -190,50 +191,50 @@ function listingRules(db: VerifiedDatabase, resource: Resource): Readonly<Record
   return {
     [`${name} positions`]: {
       sql: positionFaults(name),
-      tell: (row) =>
+      describe: (row) =>
         `${company(row)}: ${text(row['records'])} records at the positions ` +
         `${text(row['first'])} to ${text(row['last'])}, and a head that says ${text(row['total'])}`,
     },
     [`${name} order`]: {
       sql: orderFaults(name),
-      tell: (row) =>
+      describe: (row) =>
         `${company(row)}: the record at position ${text(row['place'])} is out of order`,
     },
     [`${name} versions`]: {
       sql: headVersionFaults(name),
-      tell: (row) =>
+      describe: (row) =>
         `${company(row)}: the head says that version ${text(row['version'])} changed it last, ` +
         `its records that ${text(row['newest'])} did`,
     },
     [`${name} sizes`]: {
       sql: sizeFaults(name),
-      tell: (row) =>
+      describe: (row) =>
         `${company(row)}: the largest record has ${text(row['bytes'])} bytes, the head says ` +
         text(row['largest']),
     },
     [`${name} rows`]: {
       sql: rowFaults(name),
-      tell: (row) =>
+      describe: (row) =>
         `${company(row)}: a record of no company, source or version, or of a wrong time`,
     },
     [`${name} identities`]: {
       sql: `select id, min(company_id) as company_id from ${name} group by id
         having min(digest) <> max(digest) or min(source_id) <> max(source_id)`,
-      tell: (row) => `${name}: the record ${text(row['id'])} stands with more than one content`,
+      describe: (row) => `${name}: the record ${text(row['id'])} stands with more than one content`,
     },
     ...(metaOf === undefined
       ? {}
       : {
           [`${name} meta`]: {
             sql: metaFaults(name, countedMeta(db.dialect, name, metaOf)),
-            tell: (row) => `${company(row)}: meta does not count what is there`,
+            describe: (row) => `${company(row)}: meta does not count what is there`,
           },
           [`${name} types`]: {
             sql: `select company_id, types from (
                 select h.company_id, ${db.dialect.jsonLength('h.meta')} as types
                 from heads h where h.resource = '${name}'
               ) counted where types > ${metaTypesMax}`,
-            tell: (row) =>
+            describe: (row) =>
               `${company(row)}: ${text(row['types'])} types, more than ${metaTypesMax}`,
           },
         }),

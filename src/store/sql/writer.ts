@@ -29,8 +29,8 @@ export function createWriter(access: WritingAccess, resources: readonly Resource
     addKey: (key, ...rest) => use((db) => addKey(db, key, ...rest)),
     rotateKey: (name, now, ...rest) => use((db) => rotateKey(db, name, now, ...rest)),
     listKeys: () => use(listKeys),
-    revokeKey: (name, now, turn) => use((db) => revokeKey(db, name, now, turn)),
-    prune: (before, turn) => use((db) => prune(db, resources, before, turn)),
+    revokeKey: (name, now, wait) => use((db) => revokeKey(db, name, now, wait)),
+    prune: (before, wait) => use((db) => prune(db, resources, before, wait)),
     close: () => access.close(),
   }
 }

@@ -24,8 +24,8 @@ export function databaseOf(db: DatabaseSync): Database {
       yield rows
     },
     // There is one lock, whatever is written.
-    async inTransaction(lock, turn, work) {
-      const result = await inTransaction(db, turn, work)
+    async inTransaction(lock, wait, work) {
+      const result = await inTransaction(db, wait, work)
       // What changes much of the registry leaves a long log.
       if (lock === 'registry') emptyWal(db)
       return result

@@ -22,9 +22,9 @@ export function openImport(db: DatabaseSync): ImportConnection {
     ...database,
     stage: openStage(db),
     step: (sql, values) => database.run(sql, values),
-    async begin(turn) {
+    async begin(wait) {
       db.exec('commit')
-      await beginWriting(db, turn)
+      await beginWriting(db, wait)
       hasWritten = true
     },
     commit: () => commit(db),

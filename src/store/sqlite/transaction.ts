@@ -2,14 +2,14 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Turn } from '../turn.ts'
+import type { LockWait } from '../lock-wait.ts'
 import { isBusy } from './errors.ts'
 import { busyMs } from './open.ts'
 
 const retryMs = 200
 
 /** Begins a transaction that may write, as soon as no other process holds one. */
-export async function beginWriting(db: DatabaseSync, { onWait, signal }: Turn): Promise<void> {
+export async function beginWriting(db: DatabaseSync, { onWait, signal }: LockWait): Promise<void> {
   db.exec('pragma busy_timeout = 0')
   let hasWaited = false
   for (;;) {
@@ -59,10 +59,10 @@ function takeBack(db: DatabaseSync): void {
 /** Runs `work` in a transaction of its own; a throw in it leaves the state before. */
 export async function inTransaction<T>(
   db: DatabaseSync,
-  turn: Turn,
+  wait: LockWait,
   work: () => Promise<T>,
 ): Promise<T> {
-  await beginWriting(db, turn)
+  await beginWriting(db, wait)
   try {
     const result = await work()
     commit(db)

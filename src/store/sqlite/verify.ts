@@ -35,7 +35,7 @@ function verifiedDatabase(db: DatabaseSync): VerifiedDatabase {
       }
     },
     damageIn: (error) => (isDamage(error) ? error.message : undefined),
-    toldId: `iif(json_valid(record), record ->> 'id', null)`,
+    idInRecord: `iif(json_valid(record), record ->> 'id', null)`,
     rules: {},
   }
 }

@@ -1,10 +1,10 @@
 // How a command that changes the store waits for its turn.
 
-import type { Turn } from '../store/turn.ts'
+import type { LockWait } from '../store/lock-wait.ts'
 import type { CommandContext } from './command.ts'
 
 /** It says so, and a signal ends it. */
-export function waitInTurn({ stderr, signal }: CommandContext): Turn {
+export function lockWait({ stderr, signal }: CommandContext): LockWait {
   const onWait = () => {
     stderr.writeLines('another command is writing to the store; waiting for its end')
   }
