@@ -140,7 +140,7 @@ test('ARCHITECTURE.md names every folder of src/ and every dependency', () => {
   for (const name of Object.keys(groups)) assert.ok(text.includes(`\`${name}\``), name)
 })
 
-test('I16 a dependency with an install script is one that is denied it', () => {
+test('a dependency with an install script is one that is denied it (I16)', () => {
   const { packages } = JSON.parse(read('package-lock.json')) as {
     packages: Readonly<Record<string, { hasInstallScript?: boolean }>>
   }

@@ -13,7 +13,7 @@ import { test } from 'node:test'
 
 const root = join(import.meta.dirname, '..')
 
-test('I15 every package that is installed is pinned by a hash', () => {
+test('every package that is installed is pinned by a hash (I15)', () => {
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
     packages: Readonly<Record<string, { integrity?: string }>>
   }
@@ -23,7 +23,7 @@ test('I15 every package that is installed is pinned by a hash', () => {
   }
 })
 
-test('I15 an install stops where a package is not the one that the lock names', async (t) => {
+test('an install stops where a package is not the one that the lock names (I15)', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'dossier-test-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const packed = spawnSync('tar', ['-czC', join(root, 'node_modules'), 'negotiator']).stdout

@@ -92,7 +92,7 @@ function requestsWith(key: string): readonly string[] {
   ]
 }
 
-test('C13 a key is not logged encoded, without its prefix or a character short either', async (t) => {
+test('a key is not logged encoded, without its prefix or a character short either (C13)', async (t) => {
   const key = await store.issueKey({ name: 'spelled' })
   const server = await runServer(t, store.db)
   // What is encoded is read as a browser's user would.
@@ -144,7 +144,7 @@ test('what only looks a little like a key stays as it is in the log', async (t) 
   )
 })
 
-test('C13 a key appears in no log, error, message or process list', async (t) => {
+test('a key appears in no log, error, message or process list (C13)', async (t) => {
   const dossier = (...args: string[]) => runDossier(store.folder, [...args, '--db', store.db])
   const key = (await dossier('keys', 'create', '--name', 'canary')).out.trim()
   for (const args of [['list'], ['list', '--json'], ['create', '--name', 'canary']]) {

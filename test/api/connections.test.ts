@@ -71,7 +71,7 @@ async function until(claim: () => Promise<boolean> | boolean): Promise<number> {
   return performance.now() - start
 }
 
-test('D23 eight requests may wait for their answers on a connection', async (t) => {
+test('eight requests may wait for their answers on a connection (D23)', async (t) => {
   const { port, request } = await listen(t, {})
   assert.equal(wireLimits.unansweredMax, 8)
   const bytes = request().repeat(7) + request('', 'Connection: close\r\n')
@@ -82,7 +82,7 @@ test('D23 eight requests may wait for their answers on a connection', async (t) 
   )
 })
 
-test('D23 a client that sends a ninth without reading is cut off, and nobody else', async (t) => {
+test('a client that sends a ninth without reading is cut off, and nobody else (D23)', async (t) => {
   const { port, request, open } = await listen(t, {})
   const witness = await openWire(port)
   witness.send(request())
@@ -93,7 +93,7 @@ test('D23 a client that sends a ninth without reading is cut off, and nobody els
   assert.equal(answersIn(await witness.closed()).length, 2)
 })
 
-test('D23 a page is not read for a client that has gone while its key was looked up', async (t) => {
+test('a page is not read for a client that has gone while its key was looked up (D23)', async (t) => {
   const { port, request, open, pagesRead } = await listen(t, {}, all, 100)
   assert.equal(await exchange(port, request().repeat(9)), '')
   const socket = connect(port, '127.0.0.1', () => socket.end(request(), () => socket.destroy()))
@@ -105,7 +105,7 @@ test('D23 a page is not read for a client that has gone while its key was looked
   assert.equal(pagesRead(), 1)
 })
 
-test('D23 a client that reads may ask as often as it likes on a connection', async (t) => {
+test('a client that reads may ask as often as it likes on a connection (D23)', async (t) => {
   const { port, request } = await listen(t, {})
   const wire = await openWire(port)
   for (let turn = 0; turn < 10; turn += 1) {
@@ -124,7 +124,7 @@ function residentMib(pid: number): number {
 
 const noProc = existsSync('/proc/self/status') ? false : 'there is no /proc'
 
-test('E3 50 clients ask for 200 pages each and never read', { skip: noProc }, async (t) => {
+test('50 clients ask for 200 pages each and never read (E3)', { skip: noProc }, async (t) => {
   const store = await makeTempStore(t, resources)
   const many = makeRecords(rights, 1_000)
   await store.load([{ resource: rights, company: 1, records: many }])
@@ -156,7 +156,7 @@ test('E3 50 clients ask for 200 pages each and never read', { skip: noProc }, as
   assert.ok(peak - before < mostMib, `${before} MiB, then ${peak} MiB`)
 })
 
-test('E3 an answer is made when the one before it is out, not while it waits', async (t) => {
+test('an answer is made when the one before it is out, not while it waits (E3)', async (t) => {
   // More than the system takes for a client that does not read.
   const long = makeRecords(rights, 1_000).map((record) => ({ ...record, name: 'x'.repeat(15_000) }))
   const { port, request, pagesRead } = await listen(t, { unansweredMax: 3 }, long)
@@ -171,7 +171,7 @@ test('E3 an answer is made when the one before it is out, not while it waits', a
   socket.destroy()
 })
 
-test('E3 a client that does not read its answer is cut off after the standstill', async (t) => {
+test('a client that does not read its answer is cut off after the standstill (E3)', async (t) => {
   assert.equal(wireLimits.standstillMs, 15_000)
   const long = makeRecords(rights, 1_000).map((record) => ({ ...record, name: 'x'.repeat(15_000) }))
   const { port, request, open } = await listen(t, { standstillMs: 300 }, long)
@@ -185,7 +185,7 @@ test('E3 a client that does not read its answer is cut off after the standstill'
   socket.destroy()
 })
 
-test('E3 a client that reads slowly, but reads, gets its answer', async (t) => {
+test('a client that reads slowly, but reads, gets its answer (E3)', async (t) => {
   const long = makeRecords(rights, 500).map((record) => ({ ...record, name: 'x'.repeat(20_000) }))
   const { port, request } = await listen(t, { standstillMs: 500 }, long)
   const socket = connect(port, '127.0.0.1')
@@ -200,7 +200,7 @@ test('E3 a client that reads slowly, but reads, gets its answer', async (t) => {
   assert.ok(bytes > 10_000_000, `${bytes} bytes`)
 })
 
-test('E1 a head that drips in is a 408 when its time is over', async (t) => {
+test('a head that drips in is a 408 when its time is over (E1)', async (t) => {
   assert.equal(wireLimits.headMs, 10_000)
   assert.equal(wireLimits.checkMs, 1_000)
   const { port, request } = await listen(t, { headMs: 300 })
@@ -213,7 +213,7 @@ test('E1 a head that drips in is a 408 when its time is over', async (t) => {
   for (const timer of timers) clearInterval(timer)
 })
 
-test('B12 a body that drips in is a 408 when its time is over', async (t) => {
+test('a body that drips in is a 408 when its time is over (B12)', async (t) => {
   assert.equal(wireLimits.requestMs, 30_000)
   const { port, request } = await listen(t, { headMs: 200, requestMs: 400 })
   const wire = await openWire(port)
@@ -223,14 +223,14 @@ test('B12 a body that drips in is a 408 when its time is over', async (t) => {
   clearInterval(timer)
 })
 
-test('B12 a body that stops coming is a 408 after the standstill', async (t) => {
+test('a body that stops coming is a 408 after the standstill (B12)', async (t) => {
   const { port, request } = await listen(t, { standstillMs: 300 })
   const wire = await openWire(port)
   wire.send(request('', 'Content-Type: application/json\r\nContent-Length: 100\r\n') + '{"page":1 ')
   checkRawFailure(answerIn(await wire.closed()), 408, 'Request Timeout')
 })
 
-test('B12 a 408 comes after the answers to the requests before it', async (t) => {
+test('a 408 comes after the answers to the requests before it (B12)', async (t) => {
   const { port, request } = await listen(t, { headMs: 200, requestMs: 400 })
   const [first, second] = answersIn(await exchange(port, `${request()}GET /heal`))
   assert.equal(first?.body, whole)
@@ -238,7 +238,7 @@ test('B12 a 408 comes after the answers to the requests before it', async (t) =>
   checkRawFailure(second, 408)
 })
 
-test('E2 a client that connects and says nothing is answered a 408, and closed', async (t) => {
+test('a client that connects and says nothing is answered a 408, and closed (E2)', async (t) => {
   const { port, open } = await listen(t, { headMs: 200 })
   const wire = await openWire(port)
   checkRawFailure(answerIn(await wire.closed()), 408)
@@ -246,7 +246,7 @@ test('E2 a client that connects and says nothing is answered a 408, and closed',
   await until(async () => (await open()) === 0)
 })
 
-test('E2 a connection at rest is closed when its time is over, and not before', async (t) => {
+test('a connection at rest is closed when its time is over, and not before (E2)', async (t) => {
   assert.equal(wireLimits.restMs, 65_000)
   // Node adds a second of its own, so that no request meets a closed door.
   const { port, request } = await listen(t, { restMs: 100, standstillMs: 500, headMs: 500 })
@@ -259,7 +259,7 @@ test('E2 a connection at rest is closed when its time is over, and not before', 
   assert.ok(ms > 1_000, `${ms} ms`)
 })
 
-test('E2 what has been refused and does not hang up is cut off', async (t) => {
+test('what has been refused and does not hang up is cut off (E2)', async (t) => {
   const { app, port, open } = await listen(t, { standstillMs: 200 })
   const served = once(app.server, 'connection') as Promise<[Socket]>
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
@@ -287,7 +287,7 @@ function openFiles(pid: number): number {
 }
 
 test(
-  'E5 more connections than files may be open: it lives, and serves again',
+  'more connections than files may be open: it lives, and serves again (E5)',
   { skip: noProc },
   async (t) => {
     const limit = 48
@@ -307,7 +307,7 @@ test(
 )
 
 test(
-  'E11 clients that go in the middle of an answer leave nothing behind',
+  'clients that go in the middle of an answer leave nothing behind (E11)',
   { skip: noProc },
   async (t) => {
     const { fields, ...server } = await serve(t)

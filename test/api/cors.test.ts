@@ -25,7 +25,7 @@ const plain = await makeApp({ after }, { records })
 const listed = await makeApp({ after }, { records, corsOrigins: [mine, 'http://localhost:3000'] })
 const open = await makeApp({ after }, { records, corsOrigins: ['*'] })
 
-test('D11 unless configured, no answer says anything of origins', async () => {
+test('unless configured, no answer says anything of origins (D11)', async () => {
   for (const origin of [mine, 'null', 'http://127.0.0.1']) {
     for (const url of [path, `${path}?limit=0`, '/healthz', '/docs', '/nothing', '/%zz']) {
       const answer = await plain.ask(url, { headers: { origin } })
@@ -41,7 +41,7 @@ test('D11 unless configured, no answer says anything of origins', async () => {
   }
 })
 
-test('D11 a listed origin reads every answer, failures included', async () => {
+test('a listed origin reads every answer, failures included (D11)', async () => {
   for (const origin of [mine, 'http://localhost:3000']) {
     const headers = { origin }
     checkPage(await listed.ask(path, { headers }), { resource: rights, all })
@@ -57,7 +57,7 @@ test('D11 a listed origin reads every answer, failures included', async () => {
   }
 })
 
-test('D11 another origin, or none, reads nothing; caches are told that origins matter', async () => {
+test('another origin, or none, reads nothing; caches are told that origins matter (D11)', async () => {
   const others = [
     'https://other.example',
     `${mine}.evil.example`,
@@ -75,7 +75,7 @@ test('D11 another origin, or none, reads nothing; caches are told that origins m
   }
 })
 
-test('D11 a browser that asks for leave gets the same answer for every path, without a key', async () => {
+test('a browser that asks for leave gets the same answer for every path, without a key (D11)', async () => {
   for (const url of [path, pathOf(rights, 404), '/api/nothing', '/nothing', '/healthz']) {
     const headers = { origin: mine, ...preflight }
     const answer = await listed.ask(url, { method: 'OPTIONS', headers, authorization: null })
@@ -91,7 +91,7 @@ test('D11 a browser that asks for leave gets the same answer for every path, wit
   checkFailure(await listed.ask(path, bare), 405, 'Method Not Allowed')
 })
 
-test('D11 * is for all origins, never with credentials', async () => {
+test('* is for all origins, never with credentials (D11)', async () => {
   for (const origin of [mine, 'null', undefined]) {
     const answer = await open.ask(path, origin === undefined ? {} : { headers: { origin } })
     assert.equal(answer.headers['access-control-allow-origin'], '*')

@@ -24,7 +24,7 @@ const body = expectedBody({ resource: rights, all })
 const holder = join(import.meta.dirname, '../support/socket-holder.ts')
 
 test(
-  'I4 restarts on a socket that is handed over: no request fails',
+  'restarts on a socket that is handed over: no request fails (I4)',
   { skip: process.platform === 'linux' ? false : 'the processes are found in /proc' },
   async (t) => {
     const servers = 4

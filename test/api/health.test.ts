@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { checkFailure, makeApp } from '../support/make-app.ts'
 
 for (const url of ['/healthz', '/readyz']) {
-  test(`I11 ${url} answers without a key, and is kept by nobody`, async (t) => {
+  test(`${url} answers without a key, and is kept by nobody (I11)`, async (t) => {
     const { ask } = await makeApp(t)
     const answer = await ask(url, { authorization: null })
     assert.equal(answer.status, 200)
@@ -19,7 +19,7 @@ for (const url of ['/healthz', '/readyz']) {
   })
 }
 
-test('I11 a store that does not answer: alive, but not ready; ready again when it does', async (t) => {
+test('a store that does not answer: alive, but not ready; ready again when it does (I11)', async (t) => {
   let isBroken = true
   const { ask } = await makeApp(t, {
     wrapStore: (store) => ({
@@ -36,7 +36,7 @@ test('I11 a store that does not answer: alive, but not ready; ready again when i
   assert.equal((await ask('/readyz')).status, 200)
 })
 
-test('I11 a store that is closed: not ready', async (t) => {
+test('a store that is closed: not ready (I11)', async (t) => {
   let close: () => unknown = () => undefined
   const { ask } = await makeApp(t, {
     wrapStore: (store) => {

@@ -45,7 +45,7 @@ async function untilStatus(ask: () => Promise<number>, status: number): Promise<
   }
 }
 
-test('E12 as many requests as may be under way, and 503 with Retry-After for one more', async (t) => {
+test('as many requests as may be under way, and 503 with Retry-After for one more (E12)', async (t) => {
   const { port, get, open, logged } = await listen(t, { requestsMax: 3 })
   const wires = await Promise.all(Array.from({ length: 3 }, () => openWire(port)))
   for (const wire of wires) wire.send(get(path))
@@ -67,7 +67,7 @@ test('E12 as many requests as may be under way, and 503 with Retry-After for one
   assert.equal(warnings[0]['reason'], 'requests')
 })
 
-test('E12 a client that goes away frees what it has taken', async (t) => {
+test('a client that goes away frees what it has taken (E12)', async (t) => {
   const { port, get, open } = await listen(t, { requestsMax: 2 })
   const status = async () => answerIn(await exchange(port, get(`${path}?limit=0`))).status
   for (let turn = 0; turn < 3; turn += 1) {
@@ -81,7 +81,7 @@ test('E12 a client that goes away frees what it has taken', async (t) => {
   assert.equal(answerIn(await exchange(port, get(path))).body, whole)
 })
 
-test('E12 while the event loop is late requests are refused, and soon after no more', async (t) => {
+test('while the event loop is late requests are refused, and soon after no more (E12)', async (t) => {
   const { ask } = await makeApp(t, { records, limits: { delayMsMax: 50 } })
   await untilStatus(async () => (await ask(path)).status, 200)
   const block = async () => {
@@ -99,7 +99,7 @@ test('E12 while the event loop is late requests are refused, and soon after no m
   await untilStatus(async () => (await ask(path)).status, 200)
 })
 
-test('E4 a connection too many is closed at once; when one is free, the next is served', async (t) => {
+test('a connection too many is closed at once; when one is free, the next is served (E4)', async (t) => {
   const { port, get, open, logged } = await listen(t, { connectionsMax: 2 })
   open()
   const [first] = await Promise.all([openWire(port), openWire(port)])

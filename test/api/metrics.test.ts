@@ -124,7 +124,7 @@ function ownNames(samples: Samples): string[] {
   return [...samples.keys()].filter((name) => name.startsWith('dossier_'))
 }
 
-test('I13 the figures are on a listener of their own, on loopback, and off unless asked', async (t) => {
+test('the figures are on a listener of their own, on loopback, and off unless asked (I13)', async (t) => {
   const server = await runServer(t, store.db, ['--host', '0.0.0.0', '--metrics-port', '0'])
   const url = new URL(metricsUrl(server))
   assert.equal(url.hostname, '127.0.0.1')

@@ -45,7 +45,7 @@ await load(
 await load(2, [rightOf(99, 300)])
 const path = pathOf(rights, 1)
 
-test('3.10 a record of 1 MiB is imported, a larger one is refused', async (t) => {
+test('a record of 1 MiB is imported, a larger one is refused (3.10)', async (t) => {
   const db = join(makeFolder(t), 'dossier.db')
   const rows = [rightOf(1, mib), rightOf(2, mib + 1), rightOf(3, 2 * mib)]
   const report = await importRows(
@@ -61,7 +61,7 @@ test('3.10 a record of 1 MiB is imported, a larger one is refused', async (t) =>
   assert.equal(queryValue(db, 'select max(octet_length(record)) from rights'), mib)
 })
 
-test('3.10 a page of more than 16 MiB is a 400 that names a limit that fits', async () => {
+test('a page of more than 16 MiB is a 400 that names a limit that fits (3.10)', async () => {
   const message = `The page would be larger than 16 MiB; ask for it with a limit of ${greatest} or less`
   for (const query of ['', '?limit=1000', `?limit=${greatest + 1}`]) {
     checkFailure(await ask(path + query), 400, message)
@@ -81,7 +81,7 @@ test('3.10 a page of more than 16 MiB is a 400 that names a limit that fits', as
   )
 })
 
-test('3.10 a page that fits is answered, whatever its limit and its listing', async () => {
+test('a page that fits is answered, whatever its limit and its listing (3.10)', async () => {
   for (const [query, records] of [
     ['?page=2&limit=19', 1],
     ['?page=2&limit=1000', 0],
@@ -95,7 +95,7 @@ test('3.10 a page that fits is answered, whatever its limit and its listing', as
   assert.equal((await ask(`${pathOf(rights, 2)}?limit=1000`)).status, 200)
 })
 
-test('3.10 listings that grow: what was large before still counts', async (t) => {
+test('listings that grow: what was large before still counts (3.10)', async (t) => {
   const { ask, store } = await makeApp(t)
   const load = (records: readonly object[]) =>
     store.load([{ resource: rights, company: 1, records: records as WireRecord[] }])
@@ -106,7 +106,7 @@ test('3.10 listings that grow: what was large before still counts', async (t) =>
   assert.equal((await ask(path)).status, 200)
 })
 
-test('3.10 random sizes: a page is answered where it has 16 MiB, and never where it has more', async () => {
+test('random sizes: a page is answered where it has 16 MiB, and never where it has more (3.10)', async () => {
   const seed = Math.floor(Math.random() * 2 ** 32)
   const random = fc.sample(fc.integer({ min: 20_000, max: mib }), { seed, numRuns: 45 })
   await load(
@@ -130,7 +130,7 @@ test('3.10 random sizes: a page is answered where it has 16 MiB, and never where
   }
 })
 
-test('3.10 larger data of an earlier version: answered by 400, and told by verify', async (t) => {
+test('larger data of an earlier version: answered by 400, and told by verify (3.10)', async (t) => {
   const { ask, store } = await makeApp(t)
   const rows = [rightOf(1, 300), rightOf(2, 300)] as WireRecord[]
   const event = { id: 1, date: '2024-01-01', attr: 'x' } as unknown as WireRecord

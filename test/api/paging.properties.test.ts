@@ -81,7 +81,7 @@ async function walk(
 for (const resource of all) {
   const { name } = resource
 
-  test(`3.6 ${name}: a walk by next, or back by prev, meets each record once, in order`, async () => {
+  test(`${name}: a walk by next, or back by prev, meets each record once, in order (3.6)`, async () => {
     await fc.assert(
       fc.asyncProperty(
         anyRecords(resource),
@@ -108,7 +108,7 @@ for (const resource of all) {
     )
   })
 
-  test(`3.3 ${name}: any page with any limit has its records and the true counters`, async () => {
+  test(`${name}: any page with any limit has its records and the true counters (3.3)`, async () => {
     await fc.assert(
       fc.asyncProperty(
         anyRecords(resource),
@@ -140,7 +140,7 @@ for (const resource of all) {
 }
 
 for (const resource of all.filter(({ metaOf }) => metaOf !== undefined)) {
-  test(`3.7 ${resource.name}: meta adds up to total, and is in order`, async () => {
+  test(`${resource.name}: meta adds up to total, and is in order (3.7)`, async () => {
     await fc.assert(
       fc.asyncProperty(anyRecords(resource), async (drawn) => {
         const { company } = await makeCompany(resource, drawn)

@@ -46,7 +46,7 @@ function limitOf({ headers }: Answer) {
   return [quota, window, remaining, reset].map(Number)
 }
 
-test('E9 a key asks as often as its rate says; then 429 with Retry-After until the window ends', async (t) => {
+test('a key asks as often as its rate says; then 429 with Retry-After until the window ends (E9)', async (t) => {
   const { asker, pass } = await makeLimited(t)
   const ask = await asker('small', '5/10s')
   for (let count = 1; count <= 5; count += 1) {
@@ -68,7 +68,7 @@ test('E9 a key asks as often as its rate says; then 429 with Retry-After until t
   assert.deepEqual(limitOf(await ask()), [5, 10, 4, 10], 'all of it is there again')
 })
 
-test('E9 other keys are not affected, nor is what needs no key', async (t) => {
+test('other keys are not affected, nor is what needs no key (E9)', async (t) => {
   const { asker, ask } = await makeLimited(t)
   const small = await asker('small', '1/60s')
   const other = await asker('other', '1/60s')
@@ -102,7 +102,7 @@ test('5 RateLimit and RateLimit-Policy are on every answer to a limited key', as
   }
 })
 
-test('2.2 a refusal says nothing of a limit, and counts for none', async (t) => {
+test('a refusal says nothing of a limit, and counts for none (2.2)', async (t) => {
   const { store, ask } = await makeLimited(t)
   const rate = '2/60s'
   const scoped = `Bearer ${await store.issueKey({ name: 'scoped', scopes: ['rights'], rate })}`
@@ -121,7 +121,7 @@ test('--default-rate is for keys without a rate of their own; none is for no bou
   assert.equal(limitOf(await (await asker('free', 'none'))()), undefined)
 })
 
-test('E10 whatever comes when: in each window as many as the quota, and not one fewer', () => {
+test('whatever comes when: in each window as many as the quota, and not one fewer (E10)', () => {
   const key = (id: number): KeyRecord => ({
     ...{ id, name: `k${id}`, hint: '', scopes: undefined, createdAt: 0 },
     ...{ expiresAt: undefined, revokedAt: undefined, rate: id === 0 ? '3/10s' : undefined },
@@ -153,7 +153,7 @@ test('E10 whatever comes when: in each window as many as the quota, and not one 
   )
 })
 
-test('C16 I9 a wall clock that is set moves no window', async (t) => {
+test('a wall clock that is set moves no window (C16, I9)', async (t) => {
   let wall = Date.parse('2030-01-01T00:00:00Z')
   let time = 0
   const { store, ask } = await makeApp(t, { records, now: () => wall, clock: () => time })
@@ -168,7 +168,7 @@ test('C16 I9 a wall clock that is set moves no window', async (t) => {
   assert.deepEqual(await left(), [2, 60, 1, 60])
 })
 
-test('E8 a million keys are counted, each exactly, in a bounded amount of memory', (t) => {
+test('a million keys are counted, each exactly, in a bounded amount of memory (E8)', (t) => {
   const heapMib = () => {
     setFlagsFromString('--expose-gc')
     ;(runInNewContext('gc') as () => void)()
@@ -237,7 +237,7 @@ test('keys create --rate, keys list, and a server that holds to it', async (t) =
   assert.deepEqual(statuses, [200, 200, 429])
 })
 
-test('E9 C15 the workers of a server have one set of limits', async (t) => {
+test('the workers of a server have one set of limits (E9, C15)', async (t) => {
   const { store } = await makeApp(t, { records })
   const key = await store.issueKey({ name: 'small', rate: '20/1h' })
   const { port } = await runServer(t, store.db, ['--workers', '2', '--bad-key-rate', '5/1h'])

@@ -76,7 +76,7 @@ function freePort(): Promise<number> {
   })
 }
 
-test('E6 E12 liveness is answered while 100 clients ask for the largest page', async (t) => {
+test('liveness is answered while 100 clients ask for the largest page (E6, E12)', async (t) => {
   const { port } = await runServer(t, store.db, ['--cache-mib', '0'])
   const pages = Promise.all(Array.from({ length: 100 }, () => ask(port)))
   const startedAt = performance.now()
@@ -85,7 +85,7 @@ test('E6 E12 liveness is answered while 100 clients ask for the largest page', a
   for (const { status } of await pages) assert.ok([200, 503].includes(status), String(status))
 })
 
-test('E7 the last page of a long listing costs what the first one does', async (t) => {
+test('the last page of a long listing costs what the first one does (E7)', async (t) => {
   const long = await makeTempStore(t, resources)
   await long.load([{ resource: rights, company: 1, records: makeRecords(rights, 1) }])
   const count = 200_000
@@ -113,7 +113,7 @@ test('E7 the last page of a long listing costs what the first one does', async (
   assert.ok(last < 20 * first + 200, `${last} ms after ${first} ms`)
 })
 
-test('E13 a low ceiling of memory: it serves, or ends with an error, and never hangs', async (t) => {
+test('a low ceiling of memory: it serves, or ends with an error, and never hangs (E13)', async (t) => {
   const env = { NODE_OPTIONS: '--max-old-space-size=48' }
   const server = await runServer(t, store.db, ['--cache-mib', '8'], { env })
   const statuses = await askOften(server.port, 600).catch(() => 'ended' as const)
@@ -125,7 +125,7 @@ test('E13 a low ceiling of memory: it serves, or ends with an error, and never h
   assert.equal(code === 0, statuses !== 'ended')
 })
 
-test('E14 a server that gets little of a processor is alive', async (t) => {
+test('a server that gets little of a processor is alive (E14)', async (t) => {
   const { port, pid } = await runServer(t, store.db)
   setPriority(pid, 10)
   const burners = Array.from({ length: 2 }, () => spawn('sh', ['-c', 'while :; do :; done']))
@@ -138,7 +138,7 @@ test('E14 a server that gets little of a processor is alive', async (t) => {
 const noProc = process.platform === 'linux' ? false : 'needs /proc'
 
 test(
-  'E15 memory and open files stay as they are, however often it is asked',
+  'memory and open files stay as they are, however often it is asked (E15)',
   { skip: noProc },
   async (t) => {
     const { port, pid } = await runServer(t, store.db, ['--cache-mib', '4'])
@@ -155,7 +155,7 @@ test(
   },
 )
 
-test('I5 killed with SIGKILL under load, it needs no recovery: the next start serves', async (t) => {
+test('killed with SIGKILL under load, it needs no recovery: the next start serves (I5)', async (t) => {
   const first = await runServer(t, store.db)
   const { body } = await ask(first.port)
   const load = askOften(first.port, 500).catch(() => undefined)
@@ -170,7 +170,7 @@ test('I5 killed with SIGKILL under load, it needs no recovery: the next start se
   assert.ok(performance.now() - startedAt < 10_000)
 })
 
-test('I7 whoever reads the log goes: it serves on', async (t) => {
+test('whoever reads the log goes: it serves on (I7)', async (t) => {
   const server = await runServer(t, store.db)
   server.stopReading()
   for (let turn = 0; turn < 3; turn += 1) {
@@ -180,7 +180,7 @@ test('I7 whoever reads the log goes: it serves on', async (t) => {
   }
 })
 
-test('I8 whatever is in a path or a field, each request is one line of JSON', async (t) => {
+test('whatever is in a path or a field, each request is one line of JSON (I8)', async (t) => {
   const server = await runServer(t, store.db)
   const odd = [
     'a\r',
@@ -208,7 +208,7 @@ test('I8 whatever is in a path or a field, each request is one line of JSON', as
   assert.ok(lines.every(({ level }) => level !== 60))
 })
 
-test('I10 an error that nobody has foreseen is told once, and ends it with 1', async (t) => {
+test('an error that nobody has foreseen is told once, and ends it with 1 (I10)', async (t) => {
   const planted = `process.on('SIGUSR2', () => { throw new Error('planted') })`
   const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(planted)}`
   const server = await runServer(t, store.db, [], { env: { NODE_OPTIONS } })
@@ -220,7 +220,7 @@ test('I10 an error that nobody has foreseen is told once, and ends it with 1', a
   assert.match(server.printed(), /"status":200/, 'what was logged before is there')
 })
 
-test('I14 the same bytes in any time zone and language', async (t) => {
+test('the same bytes in any time zone and language (I14)', async (t) => {
   const answers = []
   for (const [TZ, LANG] of [
     ['UTC', 'C'],
@@ -245,7 +245,7 @@ const lockDown =
 const mayLockDown = spawnSync('unshare', ['-m', 'setpriv', '--reuid=65534', 'true']).status === 0
 
 test(
-  'I14 the same bytes as nobody, and from a file system that cannot be written to',
+  'the same bytes as nobody, and from a file system that cannot be written to (I14)',
   { skip: !mayLockDown && 'only root can make such a place' },
   async (t) => {
     const own = await makeTempStore(t, resources)

@@ -37,7 +37,7 @@ function askWithBody(body: unknown, query = '', headers: Readonly<Record<string,
   return ask(path + query, { headers, body: text })
 }
 
-test('1.1 GET answers each of the five listings', async () => {
+test('GET answers each of the five listings (1.1)', async () => {
   assert.deepEqual(
     resources.map(({ name }) => name),
     ['rights', 'employees', 'jobs', 'pos_terminals', 'events'],
@@ -47,7 +47,7 @@ test('1.1 GET answers each of the five listings', async () => {
   }
 })
 
-test('1.1 D10 HEAD answers the headers of GET with no body', async () => {
+test('HEAD answers the headers of GET with no body (1.1, D10)', async () => {
   const questions = [path, `${path}?page=2&limit=5`, `${path}?limit=0`, pathOf(rights, 99), '/docs']
   for (const url of questions) {
     const headers = { 'accept-encoding': 'gzip', 'x-request-id': 'same' }
@@ -64,7 +64,7 @@ test('1.1 D10 HEAD answers the headers of GET with no body', async () => {
 })
 
 for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'QUERY']) {
-  test(`1.1 D8 ${method} on a known path is a 405 with Allow`, async () => {
+  test(`${method} on a known path is a 405 with Allow (1.1, D8)`, async () => {
     for (const url of [
       path,
       `${path}?page=1`,
@@ -79,7 +79,7 @@ for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PRO
   })
 }
 
-test('1.1 a method with a body, of whatever type, is a 405 all the same', async () => {
+test('a method with a body, of whatever type, is a 405 all the same (1.1)', async () => {
   for (const type of ['application/json', 'text/plain', 'multipart/form-data', 'nonsense']) {
     const answer = await ask(path, {
       method: 'POST',
@@ -108,13 +108,13 @@ for (const unknown of [
   '/api/v1/companies%2f1/rights',
   '//api/v1/companies/1/rights',
 ]) {
-  test(`1.1 A15 ${unknown} is no known path: 404, whatever the method`, async () => {
+  test(`${unknown} is no known path: 404, whatever the method (1.1, A15)`, async () => {
     checkFailure(await ask(unknown), 404, 'Not Found')
     checkFailure(await ask(unknown, { method: 'POST' }), 404, 'Not Found')
   })
 }
 
-test('1.2 page and limit are taken from the query', async () => {
+test('page and limit are taken from the query (1.2)', async () => {
   const expected = { resource: rights, all, page: 2, limit: 5 }
   checkPage(await ask(`${path}?page=2&limit=5`), expected)
   checkPage(await ask(`${path}?limit=5&page=2`), expected)
@@ -122,7 +122,7 @@ test('1.2 page and limit are taken from the query', async () => {
   checkPage(await ask(`${path}?page=3`), { resource: rights, all, page: 3 })
 })
 
-test('1.2 B1 page and limit are taken from a JSON body', async () => {
+test('page and limit are taken from a JSON body (1.2, B1)', async () => {
   const expected = { resource: rights, all, page: 2, limit: 5 }
   checkPage(await askWithBody({ page: 2, limit: 5 }), expected)
   checkPage(await askWithBody({ limit: '5', page: '2' }), expected)
@@ -132,7 +132,7 @@ test('1.2 B1 page and limit are taken from a JSON body', async () => {
   checkPage(await askWithBody({}), { resource: rights, all })
 })
 
-test('1.2 the documented client: Content-Type application/json and no body', async () => {
+test('the documented client: Content-Type application/json and no body (1.2)', async () => {
   checkPage(await ask(path, { headers: json }), { resource: rights, all })
   checkPage(await askWithBody('', '?page=2&limit=5'), { resource: rights, all, page: 2, limit: 5 })
   checkPage(await ask(path, { headers: { ...json, 'content-length': '0' } }), {
@@ -141,13 +141,13 @@ test('1.2 the documented client: Content-Type application/json and no body', asy
   })
 })
 
-test('1.2 the type of a body that is not there does not matter', async () => {
+test('the type of a body that is not there does not matter (1.2)', async () => {
   for (const type of ['text/plain', 'nonsense', 'application/json; charset=utf-16']) {
     checkPage(await ask(path, { headers: { 'content-type': type } }), { resource: rights, all })
   }
 })
 
-test('1.2 B2 the same parameter in both places: equal values work, different ones are a 400', async () => {
+test('the same parameter in both places: equal values work, different ones are a 400 (1.2, B2)', async () => {
   const expected = { resource: rights, all, page: 2, limit: 5 }
   checkPage(await askWithBody({ page: 2, limit: '5' }, '?page=2&limit=5'), expected)
   const page = await askWithBody({ page: 3 }, '?page=2')
@@ -156,7 +156,7 @@ test('1.2 B2 the same parameter in both places: equal values work, different one
   checkFailure(limit, 400, 'limit is 5 in the query and 100 in the body; give one')
 })
 
-test('1.3 page 1 and limit 100 are the defaults', async (t) => {
+test('page 1 and limit 100 are the defaults (1.3)', async (t) => {
   const many = makeRecords(rights, 101)
   const { ask } = await makeApp(t, {
     records: [{ resource: rights, company: 5, records: many }],
@@ -183,7 +183,7 @@ const wrong = [
 const wrongToo = ['', '%201', '1%20', '１', '1_000', '1,000', "1'--", '1;drop', '9007199254740992']
 const beyond = ['99999999999999999999', '1'.repeat(300)]
 
-test('1.3 A6 A7 A8 limit takes 1 to 1000; anything else is a 400 that names it', async () => {
+test('limit takes 1 to 1000; anything else is a 400 that names it (1.3, A6, A7, A8)', async () => {
   for (const limit of [1, 12, 999, 1_000]) {
     checkPage(await ask(`${path}?limit=${limit}`), { resource: rights, all, limit })
     checkPage(await askWithBody({ limit }), { resource: rights, all, limit })
@@ -195,7 +195,7 @@ test('1.3 A6 A7 A8 limit takes 1 to 1000; anything else is a 400 that names it',
   }
 })
 
-test('1.3 A6 A7 A10 page takes 1 to 2^53-1; anything else is a 400 that names it', async () => {
+test('page takes 1 to 2^53-1; anything else is a 400 that names it (1.3, A6, A7, A10)', async () => {
   for (const value of [...wrong, ...wrongToo, ...beyond]) {
     const answer = await ask(`${path}?page=${value}`)
     checkFailure(answer, 400, /^page is /)
@@ -209,7 +209,7 @@ test('1.3 A6 A7 A10 page takes 1 to 2^53-1; anything else is a 400 that names it
   )
 })
 
-test('1.3 A11 a parameter that is repeated is a 400, also with one value', async () => {
+test('a parameter that is repeated is a 400, also with one value (1.3, A11)', async () => {
   for (const name of ['page', 'limit']) {
     for (const query of [`${name}=1&${name}=2`, `${name}=1&${name}=1`, `${name}=&${name}=`]) {
       checkFailure(await ask(`${path}?${query}`), 400, new RegExp(`^${name} is .*; it takes`))
@@ -217,7 +217,7 @@ test('1.3 A11 a parameter that is repeated is a 400, also with one value', async
   }
 })
 
-test('1.3 B6 a value of another JSON type in the body is a 400 that says what it got', async () => {
+test('a value of another JSON type in the body is a 400 that says what it got (1.3, B6)', async () => {
   const values = ['null', 'true', 'false', '{}', '{"a":1}', '[]', '[1]', '[1,2]', '"x"', '""']
   const numbers = ['0', '-0', '-1', '1.5', '1e400', '9007199254740993', '1e21']
   for (const name of ['page', 'limit']) {
@@ -232,14 +232,14 @@ test('1.3 B6 a value of another JSON type in the body is a 400 that says what it
   }
 })
 
-test('1.3 a value is cut short in the message', async () => {
+test('a value is cut short in the message (1.3)', async () => {
   const long = 'x'.repeat(10_000)
   for (const answer of [await ask(`${path}?limit=${long}`), await askWithBody({ limit: long })]) {
     checkFailure(answer, 400, `limit is "${'x'.repeat(59)}…; ${limitTakes}`)
   }
 })
 
-test('1.3 A14 text that would mean something to a database means nothing here', async () => {
+test('text that would mean something to a database means nothing here (1.3, A14)', async () => {
   for (const text of ["1' or '1'='1", '1; drop table rights', '1/**/', '1--', '$1', ':limit']) {
     const value = encodeURIComponent(text)
     checkFailure(await ask(`${path}?page=${value}`), 400, /^page is /)
@@ -249,7 +249,7 @@ test('1.3 A14 text that would mean something to a database means nothing here', 
   checkPage(await ask(path), { resource: rights, all })
 })
 
-test('1.4 A12 A13 an unknown query parameter is a 400 that names it and the nearest known one', async () => {
+test('an unknown query parameter is a 400 that names it and the nearest known one (1.4, A12, A13)', async () => {
   const unknown = (name: string, advice: string) =>
     `${JSON.stringify(name)} is no known query parameter; ${advice}`
   const cases: readonly (readonly [query: string, name: string, advice: string])[] = [
@@ -268,7 +268,7 @@ test('1.4 A12 A13 an unknown query parameter is a 400 that names it and the near
   }
 })
 
-test('1.4 B8 an unknown body member is a 400 that names it and the nearest known one', async () => {
+test('an unknown body member is a 400 that names it and the nearest known one (1.4, B8)', async () => {
   checkFailure(
     await askWithBody({ pgae: 2 }),
     400,
@@ -280,7 +280,7 @@ test('1.4 B8 an unknown body member is a 400 that names it and the nearest known
   assert.equal(Object.hasOwn(Object.prototype, 'page'), false)
 })
 
-test('1.4 A12 a thousand unknown parameters cost next to nothing', async () => {
+test('a thousand unknown parameters cost next to nothing (1.4, A12)', async () => {
   const query = Array.from({ length: 1_000 }, (_, index) => `p${index}=${index}`).join('&')
   const ms = await processorMs(async () => {
     checkFailure(await ask(`${path}?${query}`), 400, /^"p0" is no known query parameter/)
@@ -288,7 +288,7 @@ test('1.4 A12 a thousand unknown parameters cost next to nothing', async () => {
   assert.ok(ms < 200, `${ms} ms`)
 })
 
-test('1.5 company_id is a positive integer up to 2^53-1', async () => {
+test('company_id is a positive integer up to 2^53-1 (1.5)', async () => {
   const last = await ask(pathOf(rights, '9007199254740991'))
   checkPage(last, { resource: rights, all: makeRecords(rights, 2) })
 })
@@ -298,7 +298,7 @@ for (const segment of [
   ...['9007199254740992', '9007199254740993', '1'.repeat(31), '7'.repeat(200), '%00', '1%00'],
   ...['%2531', '1;x=1', '1%2f2', 'null', '1%27', '*'],
 ]) {
-  test(`1.5 A1 A2 A3 company_id ${segment.slice(0, 40)} is a 400 that says so`, async () => {
+  test(`company_id ${segment.slice(0, 40)} is a 400 that says so (1.5, A1, A2, A3)`, async () => {
     for (const resource of resources) {
       const answer = await ask(pathOf(resource, encodeURI(decodeURI(segment))))
       checkFailure(
@@ -310,13 +310,13 @@ for (const segment of [
   })
 }
 
-test('1.5 A16 a URL that is not percent-encoded UTF-8 is a 400', async () => {
+test('a URL that is not percent-encoded UTF-8 is a 400 (1.5, A16)', async () => {
   for (const segment of ['%zz', '%', '%C0%AF', '%ff', '1%']) {
     checkFailure(await ask(pathOf(rights, segment)), 400, /percent-encode|company_id/)
   }
 })
 
-test('1.6 B10 B11 a body of another type than JSON is a 415', async () => {
+test('a body of another type than JSON is a 415 (1.6, B10, B11)', async () => {
   const types = [
     ...['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x'],
     ...['application/jsonp', 'application/json; charset=utf-16', 'application/problem+json', ''],
@@ -335,7 +335,7 @@ test('1.6 B10 B11 a body of another type than JSON is a 415', async () => {
   )
 })
 
-test('1.6 the usual spellings of the JSON type are taken', async () => {
+test('the usual spellings of the JSON type are taken (1.6)', async () => {
   for (const type of [
     'application/json;charset=utf-8',
     'Application/JSON; charset="UTF-8"',
@@ -346,7 +346,7 @@ test('1.6 the usual spellings of the JSON type are taken', async () => {
   }
 })
 
-test('1.6 B4 broken JSON is a 400', async () => {
+test('broken JSON is a 400 (1.6, B4)', async () => {
   const texts = ['{', '{"page":1', '{"page":1}}', '{"page":1}{"page":2}', "{'page':1}", 'page=1']
   const bytes = [Buffer.from('7b22ff223a317d', 'hex'), Buffer.from('\uFEFF{"page":1}')]
   for (const body of [...texts, ...bytes, ' ', '[[', 'NaN']) {
@@ -358,7 +358,7 @@ test('1.6 B4 broken JSON is a 400', async () => {
   }
 })
 
-test('1.6 B5 JSON that is not an object is a 400', async () => {
+test('JSON that is not an object is a 400 (1.6, B5)', async () => {
   for (const body of ['null', '[]', '[{"page":1}]', '"x"', '123', 'true']) {
     checkFailure(
       await askWithBody(body),
@@ -368,7 +368,7 @@ test('1.6 B5 JSON that is not an object is a 400', async () => {
   }
 })
 
-test('1.6 B9 deep nesting is refused as quickly as anything else', async () => {
+test('deep nesting is refused as quickly as anything else (1.6, B9)', async () => {
   const depth = 8_000
   const bodies = [
     '['.repeat(depth),
@@ -383,7 +383,7 @@ test('1.6 B9 deep nesting is refused as quickly as anything else', async () => {
   assert.ok(ms < 500, `${ms} ms`)
 })
 
-test('1.6 B3 a body over 16 KiB is a 413, one of 16 KiB is not', async () => {
+test('a body over 16 KiB is a 413, one of 16 KiB is not (1.6, B3)', async () => {
   const filled = (bytes: number) => '{"limit":5}'.padEnd(bytes, ' ')
   checkPage(await askWithBody(filled(16_384)), { resource: rights, all, limit: 5 })
   for (const bytes of [16_385, 1_000_000]) {
@@ -394,7 +394,7 @@ test('1.6 B3 a body over 16 KiB is a 413, one of 16 KiB is not', async () => {
   }
 })
 
-test('1.6 B7 of a member that is given twice the last one counts, for the check and the page', async () => {
+test('of a member that is given twice the last one counts, for the check and the page (1.6, B7)', async () => {
   const answer = await askWithBody('{"limit":0,"limit":5}')
   checkPage(answer, { resource: rights, all, limit: 5 })
   assert.equal(memberOf(answer, 'pagination_offset'), 0)

@@ -30,7 +30,7 @@ const isLinux = process.platform === 'linux'
 
 for (const workers of ['1', '2']) {
   test(
-    `I4 ${restarts} rolling restarts of --workers ${workers} under load: no request fails`,
+    `${restarts} rolling restarts of --workers ${workers} under load: no request fails (I4)`,
     { skip: isLinux ? false : 'SO_REUSEPORT deals connections out on Linux only' },
     async (t) => {
       const options = ['--reuse-port', 'yes', '--workers', workers, '--port']
@@ -64,7 +64,7 @@ for (const workers of ['1', '2']) {
   )
 }
 
-test('I6 a second server on a port is an error, unless both say that they share it', async (t) => {
+test('a second server on a port is an error, unless both say that they share it (I6)', async (t) => {
   const server = await runServer(t, store.db)
   for (const sharing of ['yes', 'no']) {
     const args = ['serve', '--db', store.db, '--reuse-port', sharing, '--port', String(server.port)]

@@ -62,7 +62,7 @@ async function askInTime<T>(servers: readonly Server[], askAll: (round: number) 
 }
 
 test(
-  'E10 three servers answer a key exactly as often as its rate says',
+  'three servers answer a key exactly as often as its rate says (E10)',
   { skip: noRedis },
   async (t) => {
     const redis = await runRedis(t)
@@ -99,7 +99,7 @@ test(
   },
 )
 
-test('E9 a shared window ends, too', { skip: noRedis }, async (t) => {
+test('a shared window ends, too (E9)', { skip: noRedis }, async (t) => {
   const redis = await runRedis(t)
   const { store, servers, ask } = await serve(t, redis.url, 1)
   const [server] = servers

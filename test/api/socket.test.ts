@@ -61,7 +61,7 @@ async function curl(...args: string[]): Promise<{ body: string; status: number }
 const url = `http://127.0.0.1:${port}${path}`
 const json = ['--header', 'Content-Type: application/json']
 
-test('1.2 curl, as documented: Content-Type and no body', async () => {
+test('curl, as documented: Content-Type and no body (1.2)', async () => {
   assert.deepEqual(await curl(...json, url), { body: whole, status: 200 })
   assert.deepEqual(await curl('--request', 'GET', ...json, '--data', '', url), {
     body: whole,
@@ -69,7 +69,7 @@ test('1.2 curl, as documented: Content-Type and no body', async () => {
   })
 })
 
-test('1.2 curl sends page and limit as JSON in the body of a GET', async () => {
+test('curl sends page and limit as JSON in the body of a GET (1.2)', async () => {
   const body = '{"page":2,"limit":5}'
   const expected = { body: secondPage, status: 200 }
   assert.deepEqual(await curl('--request', 'GET', ...json, '--data', body, url), expected)
@@ -80,7 +80,7 @@ test('1.2 curl sends page and limit as JSON in the body of a GET', async () => {
   assert.deepEqual(await curl(`${url}?page=2&limit=5`), expected)
 })
 
-test('1.6 curl without a Content-Type: its own default is a 415', async () => {
+test('curl without a Content-Type: its own default is a 415 (1.6)', async () => {
   const { body, status } = await curl('--request', 'GET', '--data', '{"page":2}', url)
   assert.equal(status, 415)
   assert.equal(body, failureText(415, 'Unsupported Media Type'))
@@ -90,27 +90,27 @@ test('5 curl decodes what it asks to be compressed', async () => {
   assert.deepEqual(await curl('--compressed', url), { body: whole, status: 200 })
 })
 
-test('1.2 a body that comes in pieces is put together', async () => {
+test('a body that comes in pieces is put together (1.2)', async () => {
   const fields = ['Content-Type: application/json', 'Transfer-Encoding: chunked']
   const pieces = Array.from('{"page":2,"limit":5}', (letter) => `1\r\n${letter}\r\n`)
   const received = await exchange(port, `${head({ fields })}${pieces.join('')}0\r\n\r\n`)
   assert.equal(answerIn(received).body, secondPage)
 })
 
-test('1.6 B3 a body without a length is cut off at 16 KiB: 413, and closed', async () => {
+test('a body without a length is cut off at 16 KiB: 413, and closed (1.6, B3)', async () => {
   const fields = ['Content-Type: application/json', 'Transfer-Encoding: chunked']
   const chunk = `4000\r\n${' '.repeat(0x4000)}\r\n`
   const received = await exchange(port, head({ fields, isLast: false }) + chunk.repeat(8))
   checkRawFailure(answerIn(received), 413, 'Payload Too Large')
 })
 
-test('1.6 B3 a body that announces more than 16 KiB is a 413 before it comes', async () => {
+test('a body that announces more than 16 KiB is a 413 before it comes (1.6, B3)', async () => {
   const fields = ['Content-Type: application/json', 'Content-Length: 1000000000']
   const received = await exchange(port, head({ fields, isLast: false }))
   checkRawFailure(answerIn(received), 413, 'Payload Too Large')
 })
 
-test('1.2 B13 a body, then a pipelined request: two answers, in order', async () => {
+test('a body, then a pipelined request: two answers, in order (1.2, B13)', async () => {
   const body = '{"page":2,"limit":5}'
   const fields = ['Content-Type: application/json', `Content-Length: ${body.length}`]
   const received = await exchange(port, head({ fields, isLast: false }) + body + head())
@@ -118,7 +118,7 @@ test('1.2 B13 a body, then a pipelined request: two answers, in order', async ()
   assert.deepEqual(bodies, [secondPage, whole])
 })
 
-test('1.2 B13 D8 a body that nobody reads never becomes a request', async () => {
+test('a body that nobody reads never becomes a request (1.2, B13, D8)', async () => {
   const smuggled = head({ url: '/healthz' })
   const fields = ['Content-Type: text/plain', `Content-Length: ${smuggled.length}`]
   for (const [method, target, status] of [
@@ -137,7 +137,7 @@ test('1.2 B13 D8 a body that nobody reads never becomes a request', async () => 
   }
 })
 
-test('1.1 HEAD over keep-alive: no body, so that the next answer is found', async () => {
+test('HEAD over keep-alive: no body, so that the next answer is found (1.1)', async () => {
   const heads = ['HEAD', 'HEAD', 'GET'].map((method, index) =>
     head({ method, isLast: index === 2, fields: [`X-Request-Id: r${index}`] }),
   )
@@ -153,7 +153,7 @@ test('1.1 HEAD over keep-alive: no body, so that the next answer is found', asyn
   assert.equal(answers[0]?.headers['content-length'], String(Buffer.byteLength(whole)))
 })
 
-test('1.1 B14 HEAD with a body in the request', async () => {
+test('HEAD with a body in the request (1.1, B14)', async () => {
   const body = '{"page":2,"limit":5}'
   const fields = ['Content-Type: application/json', `Content-Length: ${body.length}`]
   const received = await exchange(port, head({ method: 'HEAD', fields }) + body)
@@ -216,7 +216,7 @@ for (const target of [
   path.slice(1),
   `?${path}`,
 ]) {
-  test(`2.3 D7 nobody without a key is let in by the target ${target}`, async () => {
+  test(`nobody without a key is let in by the target ${target} (2.3, D7)`, async () => {
     const request = `GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`
     const answer = answerIn(await exchange(port, request))
     assert.ok(
@@ -227,7 +227,7 @@ for (const target of [
   })
 }
 
-test('2.3 the refusal comes before the 404 and the 405 in any form of the target', async () => {
+test('the refusal comes before the 404 and the 405 in any form of the target (2.3)', async () => {
   for (const [method, target] of [
     ['GET', 'http://registry.example/api/nothing'],
     ['GET', 'http://registry.example/api/v1/companies/1/nothing'],
@@ -241,7 +241,7 @@ test('2.3 the refusal comes before the 404 and the 405 in any form of the target
   }
 })
 
-test('1.1 A15 a path is not looked for above another', async () => {
+test('a path is not looked for above another (1.1, A15)', async () => {
   for (const target of [
     '/api/v1/companies/1/jobs/../rights',
     '/api/v1/companies/1/jobs/%2e%2e/rights',
@@ -250,7 +250,7 @@ test('1.1 A15 a path is not looked for above another', async () => {
   }
 })
 
-test('2.2 the refusal over the wire', async () => {
+test('the refusal over the wire (2.2)', async () => {
   const request = `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`
   const answer = answerIn(await exchange(port, request))
   assert.equal(answer.status, 403)

@@ -53,7 +53,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   })
 }
 
-test('I1 SIGTERM under load: no request fails, and every client is told to close', async (t) => {
+test('SIGTERM under load: no request fails, and every client is told to close (I1)', async (t) => {
   const server = await runServer(t, store.db)
   const expected = expectedBody({ resource: rights, all })
   const task = { port: server.port, path, key, body: expected }
@@ -71,7 +71,7 @@ test('I1 SIGTERM under load: no request fails, and every client is told to close
   assert.ok(ms < promptMs, `${ms} ms`)
 })
 
-test('I1 after SIGTERM it is alive and not ready, and still answers for 400 ms', async (t) => {
+test('after SIGTERM it is alive and not ready, and still answers for 400 ms (I1)', async (t) => {
   const server = await runServer(t, store.db)
   const ask = async (target: string, extra = '') =>
     answerIn(await exchange(server.port, `GET ${target} HTTP/1.1\r\nHost: x\r\n${extra}\r\n`))
@@ -108,7 +108,7 @@ test('I1 after SIGTERM it is alive and not ready, and still answers for 400 ms',
   assert.ok(ms >= 400 && ms < promptMs, `${ms} ms`)
 })
 
-test('I3 SIGTERM before it is ready, and during an import: it exits, and leaves all whole', async (t) => {
+test('SIGTERM before it is ready, and during an import: it exits, and leaves all whole (I3)', async (t) => {
   for (const afterMs of [0, 60, 120, 180, 240, 300]) {
     const { code, signal, printed } = await runBriefly(t, store.db, afterMs)
     // Before our own code runs, the signal itself ends the process.
@@ -254,7 +254,7 @@ test('the log: one line of JSON for each request, with its id, and no key in any
   assert.equal(requests.length, asked.length + 3)
 })
 
-test('2.2 a key that another process revokes is refused within a second', async (t) => {
+test('a key that another process revokes is refused within a second (2.2)', async (t) => {
   const server = await runServer(t, store.db)
   const leaving = await store.issueKey({ name: 'leaving' })
   const request =

@@ -58,7 +58,7 @@ function appWith(t: Parameters<typeof makeApp>[0], resource: Resource, records: 
 for (const [resource, all] of recordsOf) {
   const { name } = resource
 
-  test(`3.1 ${name}: 200, the content type, and the members in order`, async () => {
+  test(`${name}: 200, the content type, and the members in order (3.1)`, async () => {
     const answer = await ask(pathOf(resource, withSome))
     checkPage(answer, { resource, all })
     const meta = name === 'events' ? ['meta'] : []
@@ -69,7 +69,7 @@ for (const [resource, all] of recordsOf) {
     assert.equal(memberOf(answer, 'ok'), true)
   })
 
-  test(`3.2 ${name}: all the fields of the seed's table, in its order, and no others`, async () => {
+  test(`${name}: all the fields of the seed's table, in its order, and no others (3.2)`, async () => {
     const answer = await ask(pathOf(resource, withSome))
     const records = memberOf(answer, name) as object[]
     assert.equal(records.length, 7)
@@ -78,7 +78,7 @@ for (const [resource, all] of recordsOf) {
     }
   })
 
-  test(`3.2 ${name}: what the register does not know is null`, async (t) => {
+  test(`${name}: what the register does not know is null (3.2)`, async (t) => {
     const required = neverNull[name] ?? ['id']
     const unknown = Object.entries(resource.fields).map(([field, { kind, example }]) => [
       field,
@@ -97,7 +97,7 @@ for (const [resource, all] of recordsOf) {
     )
   })
 
-  test(`3.3 ${name}: the counters of each page`, async () => {
+  test(`${name}: the counters of each page (3.3)`, async () => {
     for (const limit of [1, 2, 3, 7, 8, 1_000]) {
       for (const page of [1, 2, 3, 4, 7]) {
         const answer = await ask(`${pathOf(resource, withSome)}?page=${page}&limit=${limit}`)
@@ -109,7 +109,7 @@ for (const [resource, all] of recordsOf) {
     }
   })
 
-  test(`3.4 A9 ${name}: a page past the end is empty, with the true counters`, async () => {
+  test(`${name}: a page past the end is empty, with the true counters (3.4, A9)`, async () => {
     for (const page of [2, 3, 1_000, 90_071_992_547_409]) {
       const answer = await ask(`${pathOf(resource, withSome)}?page=${page}`)
       checkPage(answer, { resource, all, page })
@@ -118,7 +118,7 @@ for (const [resource, all] of recordsOf) {
     }
   })
 
-  test(`3.4 A4 A5 ${name}: a company without records is 200, an unknown one 404`, async () => {
+  test(`${name}: a company without records is 200, an unknown one 404 (3.4, A4, A5)`, async () => {
     checkPage(await ask(pathOf(resource, withNone)), { resource, all: [] })
     checkPage(await ask(`${pathOf(resource, withNone)}?page=9`), { resource, all: [], page: 9 })
     for (const query of ['', '?page=9', '?limit=1']) {
@@ -129,7 +129,7 @@ for (const [resource, all] of recordsOf) {
     checkFailure(conditional, 404, 'Company 3 is not in the registry')
   })
 
-  test(`3.4 ${name}: a listing whose records are all gone is 200 and empty`, async (t) => {
+  test(`${name}: a listing whose records are all gone is 200 and empty (3.4)`, async (t) => {
     const { ask, store } = await appWith(t, resource, makeRecords(resource, 2))
     const kept = makeRecords(resource, 1, 50)
     await store.load([{ resource, company: 9, records: kept }], { isSnapshot: true })
@@ -138,12 +138,12 @@ for (const [resource, all] of recordsOf) {
   })
 }
 
-test('3.3 a page so far off that a number cannot count to it has an exact offset', async () => {
+test('a page so far off that a number cannot count to it has an exact offset (3.3)', async () => {
   const { text } = await ask(`${pathOf(rights, withSome)}?page=9007199254740991&limit=999`)
   assert.ok(text.endsWith(`"pagination_offset":${9_007_199_254_740_990n * 999n}}`), text)
 })
 
-test('3.5 the last page of a long listing comes as quickly as the first', async (t) => {
+test('the last page of a long listing comes as quickly as the first (3.5)', async (t) => {
   const all = makeRecords(posTerminals, 20_000)
   const { ask } = await makeApp(t, {
     records: [{ resource: posTerminals, company: 1, records: all }],
@@ -166,7 +166,7 @@ test('3.5 the last page of a long listing comes as quickly as the first', async 
 })
 
 for (const resource of resources.filter(({ order }) => order.by === 'id')) {
-  test(`3.6 ${resource.name}: by id ascending, as numbers, however they arrived`, async (t) => {
+  test(`${resource.name}: by id ascending, as numbers, however they arrived (3.6)`, async (t) => {
     assert.equal(resource.order.direction, 'ascending')
     const ids = [100, 9, 1_000_000_000_000, 10, 1, 99, 2]
     const all = ids.map((id) => makeRecord(resource, { id }))
@@ -181,7 +181,7 @@ for (const resource of resources.filter(({ order }) => order.by === 'id')) {
   })
 }
 
-test('3.6 events: newest first, and by id descending where dates are equal', async (t) => {
+test('events: newest first, and by id descending where dates are equal (3.6)', async (t) => {
   const dated = (id: number, date: string) => makeRecord(events, { id, date })
   const all = [
     dated(1, '2020-01-01T00:00:00Z'),
@@ -199,7 +199,7 @@ test('3.6 events: newest first, and by id descending where dates are equal', asy
   assert.deepEqual(ids, [2, 3, 10, 9, 1, 11])
 })
 
-test('3.6 events: one whose date changes moves to its new place', async (t) => {
+test('events: one whose date changes moves to its new place (3.6)', async (t) => {
   const all = makeRecords(events, 5)
   const { ask, store } = await appWith(t, events, all)
   const moved = makeRecord(events, { id: 3, date: '2030-01-01T00:00:00Z' })
@@ -208,7 +208,7 @@ test('3.6 events: one whose date changes moves to its new place', async (t) => {
   checkPage(await ask(pathOf(events, 1)), { resource: events, all: now })
 })
 
-test('3.7 meta counts each attr, by count descending, then by type ascending', async (t) => {
+test('meta counts each attr, by count descending, then by type ascending (3.7)', async (t) => {
   const attrs = ['status', 'address', 'name', 'address', 'ceo', 'status', 'Zulu', 'address']
   const all = attrs.map((attr, index) => makeRecord(events, { id: index + 1, attr }))
   const { ask } = await appWith(t, events, all)
@@ -225,7 +225,7 @@ test('3.7 meta counts each attr, by count descending, then by type ascending', a
   }
 })
 
-test('3.7 types of equal count are in the order of Unicode code points', async (t) => {
+test('types of equal count are in the order of Unicode code points (3.7)', async (t) => {
   const attrs = [
     '\u{1F600}',
     '\uFFFD',
@@ -245,7 +245,7 @@ test('3.7 types of equal count are in the order of Unicode code points', async (
   checkPage(await ask(pathOf(events, 1)), { resource: events, all })
 })
 
-test('3.7 meta is whole, however much or little room is left for it', async (t) => {
+test('meta is whole, however much or little room is left for it (3.7)', async (t) => {
   // What follows the records is 86 bytes longer than the attr.
   const lengths = Array.from({ length: 40 }, (_, index) => room.after - 86 - 20 + index)
   const companies = lengths.map((length, index) => ({
@@ -259,7 +259,7 @@ test('3.7 meta is whole, however much or little room is left for it', async (t) 
   }
 })
 
-test('3.7 meta follows what is added, changed and removed', async (t) => {
+test('meta follows what is added, changed and removed (3.7)', async (t) => {
   const { ask, store } = await appWith(t, events, makeRecords(events, 3))
   const renamed = makeRecord(events, { id: 2, attr: 'status' })
   await store.load([{ resource: events, company: 1, records: [renamed] }])
@@ -271,14 +271,14 @@ test('3.7 meta follows what is added, changed and removed', async (t) => {
   checkPage(await ask(pathOf(events, 1)), { resource: events, all: [renamed] })
 })
 
-test('3.7 no other listing has meta', async () => {
+test('no other listing has meta (3.7)', async () => {
   for (const resource of resources.filter(({ name }) => name !== 'events')) {
     assert.equal(memberOf(await ask(pathOf(resource, withSome)), 'meta'), undefined)
   }
   assert.deepEqual(memberOf(await ask(pathOf(events, withNone)), 'meta'), [])
 })
 
-test('3.8 timestamps are UTC, with milliseconds in created_at and updated_at alone', async (t) => {
+test('timestamps are UTC, with milliseconds in created_at and updated_at alone (3.8)', async (t) => {
   const given = { registration_date: '2019-08-02', created_at: '2024-02-29T23:30:00.1239-01:30' }
   const rest = { application_date: '2019-03-14 01:00:00+02:00', updated_at: '2023-01-17' }
   const { ask } = await appWith(t, rights, [makeRecord(rights, { ...given, ...rest })])
@@ -299,7 +299,7 @@ test('3.8 timestamps are UTC, with milliseconds in created_at and updated_at alo
   }
 })
 
-test('3.9 text is passed on as it was given', async (t) => {
+test('text is passed on as it was given (3.9)', async (t) => {
   const texts = [
     'Société Générale — «Ёлка» 東京 \u{1F3E2}',
     'e\u0301 and \u00e9 are two texts',

@@ -57,7 +57,7 @@ async function makeThrottled(t: Parameters<typeof makeApp>[0], trustedProxies?: 
   }
 }
 
-test('C15 an address that has failed too often gets 429 with Retry-After, until its time is over', async (t) => {
+test('an address that has failed too often gets 429 with Retry-After, until its time is over (C15)', async (t) => {
   const { ask, exhaust, pass } = await makeThrottled(t)
   const from = '192.0.2.1'
   await exhaust(from)
@@ -74,7 +74,7 @@ test('C15 an address that has failed too often gets 429 with Retry-After, until 
   checkFailure(await ask(path, { from, authorization: unknown() }), 403, 'Forbidden')
 })
 
-test('C15 few keys are looked up for an address that has failed too often, and none twice', async (t) => {
+test('few keys are looked up for an address that has failed too often, and none twice (C15)', async (t) => {
   const { ask, exhaust, lookUps, pass } = await makeThrottled(t)
   await exhaust('192.0.2.1')
   const before = lookUps()
@@ -96,7 +96,7 @@ test('C15 few keys are looked up for an address that has failed too often, and n
   assert.equal(lookUps(), before + reservedLookUps + 1)
 })
 
-test('C15 good keys go on: from elsewhere, and from there if they have been seen', async (t) => {
+test('good keys go on: from elsewhere, and from there if they have been seen (C15)', async (t) => {
   const { ask, exhaust, store, pass } = await makeThrottled(t)
   const from = '192.0.2.1'
   checkPage(await ask(path, { from }), expected)
@@ -122,7 +122,7 @@ test('C15 good keys go on: from elsewhere, and from there if they have been seen
   checkPage(await ask(path, { from, authorization: here }), expected)
 })
 
-test('C15 who shows no key tries none: 403, however often; and needs none for the rest', async (t) => {
+test('who shows no key tries none: 403, however often; and needs none for the rest (C15)', async (t) => {
   const { ask, exhaust } = await makeThrottled(t)
   const from = '192.0.2.1'
   await exhaust(from)
@@ -132,7 +132,7 @@ test('C15 who shows no key tries none: 403, however often; and needs none for th
   }
 })
 
-test('C15 a key that was good and is not any more is a failed attempt', async (t) => {
+test('a key that was good and is not any more is a failed attempt (C15)', async (t) => {
   const { ask, store } = await makeThrottled(t)
   const authorization = `Bearer ${await store.issueKey({ name: 'old', expiresAt: Date.now() })}`
   const statuses: number[] = []
@@ -142,7 +142,7 @@ test('C15 a key that was good and is not any more is a failed attempt', async (t
   assert.deepEqual(statuses, [...new Array<number>(10).fill(403), 429, 429])
 })
 
-test('C15 the addresses of one IPv6 network are one', async (t) => {
+test('the addresses of one IPv6 network are one (C15)', async (t) => {
   const { ask, exhaust } = await makeThrottled(t)
   await exhaust('2001:db8:0:1::1')
   const question = { authorization: unknown() }
@@ -169,7 +169,7 @@ test('networkOf: an IPv4 address, or half an IPv6 one, in one spelling', () => {
   }
 })
 
-test('D17 X-Forwarded-For counts for nothing, unless it comes from a proxy that is trusted', async (t) => {
+test('X-Forwarded-For counts for nothing, unless it comes from a proxy that is trusted (D17)', async (t) => {
   const spoofed = (n: number) => ({
     'x-forwarded-for': `198.51.100.${n}`,
     forwarded: `for=10.0.0.${n}`,
@@ -207,7 +207,7 @@ function heapMib(): number {
   return process.memoryUsage().heapUsed / 1_048_576
 }
 
-test('E8 a million addresses take a bounded amount of memory', (t) => {
+test('a million addresses take a bounded amount of memory (E8)', (t) => {
   let time = 0
   const throttle = createThrottle({ quota: 1, seconds: 60 }, () => time)
   const before = heapMib()
@@ -227,7 +227,7 @@ test('E8 a million addresses take a bounded amount of memory', (t) => {
   assert.equal(throttle.waitOf('192.0.2.1', 'x'), 60, 'the newest ones count')
 })
 
-test('E8 as many windows as there may be, those that have ended making room first', () => {
+test('as many windows as there may be, those that have ended making room first (E8)', () => {
   const windows = createWindows<number>(addressesMax)
   for (let n = 0; n < 3 * addressesMax; n += 1) windows.count(n, 60_000, 0)
   assert.equal(windows.size, addressesMax)
@@ -264,7 +264,7 @@ test('--bad-key-rate and --trust-proxy take what they say', async (t) => {
   assert.deepEqual(statuses, [403, 403, 429, 200])
 })
 
-test('C15 a flood of bad keys locks no good key of its address out, in no worker', async (t) => {
+test('a flood of bad keys locks no good key of its address out, in no worker (C15)', async (t) => {
   const { store, key } = await makeApp(t, { records })
   const fresh = await store.issueKey({ name: 'fresh' })
   const { port } = await runServer(t, store.db, ['--workers', '2', '--bad-key-rate', '20/60s'])

@@ -47,92 +47,92 @@ const health = 'GET /healthz HTTP/1.1'
 
 /** A row, what it sends, and the status of the one answer. */
 const refused: readonly (readonly [row: string, bytes: string, status: number])[] = [
-  ['A17 a space in the target', lines('GET /he althz HTTP/1.1', host), 400],
-  ['A17 a NUL in the target', lines('GET /health\0z HTTP/1.1', host), 400],
-  ['A17 UTF-8 in the target', lines('GET /\xc3\xa9 HTTP/1.1', host), 400],
-  ['A17 a control character in the target', lines('GET /a\x7fb HTTP/1.1', host), 400],
-  ['A18 a target of 20,000 bytes', lines(`GET /${'x'.repeat(20_000)} HTTP/1.1`, host), 431],
-  ['C7 two Authorization fields', lines(start, host, bearer, bearer), 400],
-  ['C7 two Authorization fields, bad first', lines(start, host, 'authorization: x', bearer), 400],
-  ['C7 two Authorization fields, bad last', lines(start, host, bearer, 'AUTHORIZATION: x'), 400],
+  ['a space in the target (A17)', lines('GET /he althz HTTP/1.1', host), 400],
+  ['a NUL in the target (A17)', lines('GET /health\0z HTTP/1.1', host), 400],
+  ['UTF-8 in the target (A17)', lines('GET /\xc3\xa9 HTTP/1.1', host), 400],
+  ['a control character in the target (A17)', lines('GET /a\x7fb HTTP/1.1', host), 400],
+  ['a target of 20,000 bytes (A18)', lines(`GET /${'x'.repeat(20_000)} HTTP/1.1`, host), 431],
+  ['two Authorization fields (C7)', lines(start, host, bearer, bearer), 400],
+  ['two Authorization fields, bad first (C7)', lines(start, host, 'authorization: x', bearer), 400],
+  ['two Authorization fields, bad last (C7)', lines(start, host, bearer, 'AUTHORIZATION: x'), 400],
   [
-    'D1 a length and chunks',
+    'a length and chunks (D1)',
     lines(health, host, 'Content-Length: 1', 'Transfer-Encoding: chunked') + '0\r\n\r\n',
     400,
   ],
   [
-    'D1 chunks and a length',
+    'chunks and a length (D1)',
     lines(health, host, 'Transfer-Encoding: chunked', 'Content-Length: 1') + '0\r\n\r\n',
     400,
   ],
-  ['D2 two lengths', lines(health, host, 'Content-Length: 1', 'Content-Length: 2') + 'xx', 400],
-  ['D2 two equal lengths', lines(health, host, 'Content-Length: 1', 'Content-Length: 1'), 400],
-  ['D2 two lengths in one field', lines(health, host, 'Content-Length: 1, 1') + 'x', 400],
-  ['D2 a negative length', lines(health, host, 'Content-Length: -1'), 400],
-  ['D2 a length with a sign', lines(health, host, 'Content-Length: +1') + 'x', 400],
+  ['two lengths (D2)', lines(health, host, 'Content-Length: 1', 'Content-Length: 2') + 'xx', 400],
+  ['two equal lengths (D2)', lines(health, host, 'Content-Length: 1', 'Content-Length: 1'), 400],
+  ['two lengths in one field (D2)', lines(health, host, 'Content-Length: 1, 1') + 'x', 400],
+  ['a negative length (D2)', lines(health, host, 'Content-Length: -1'), 400],
+  ['a length with a sign (D2)', lines(health, host, 'Content-Length: +1') + 'x', 400],
   ...['xchunked', 'identity', 'chunked, identity', 'chunked, chunked', 'gzip, chunked', 'x y'].map(
     (coding) =>
       [
-        `D3 Transfer-Encoding: ${coding}`,
+        `Transfer-Encoding: ${coding} (D3)`,
         lines(start, host, bearer, `Transfer-Encoding: ${coding}`) + `0\r\n\r\n${good}`,
         400,
       ] as const,
   ),
   [
-    'D3 two Transfer-Encoding fields',
+    'two Transfer-Encoding fields (D3)',
     lines(start, host, 'Transfer-Encoding: chunked', 'Transfer-Encoding: x') + '0\r\n\r\n',
     400,
   ],
-  ['D3 a folded Transfer-Encoding', lines(start, host, 'Transfer-Encoding:\r\n chunked'), 400],
+  ['a folded Transfer-Encoding (D3)', lines(start, host, 'Transfer-Encoding:\r\n chunked'), 400],
   [
-    'D3 chunks in HTTP/1.0',
+    'chunks in HTTP/1.0 (D3)',
     lines('GET /healthz HTTP/1.0', 'Transfer-Encoding: chunked') + '0\r\n\r\n',
     400,
   ],
-  ['D4 a space before a colon', lines(health, 'Host : x'), 400],
-  ['D4 a folded field', lines(health, host, 'X: a\r\n b'), 400],
-  ['D4 line feeds alone', `${health}\n${host}\n\n`, 400],
-  ['D4 a line feed alone in the head', `${health}\r\n${host}\nX: y\r\n\r\n`, 400],
-  ['D4 a second carriage return', `${health}\r\n${host}\r\r\n\r\n`, 400],
-  ['D4 a carriage return and something else', `${health}\r\n${host}\r\n\rX`, 400],
-  ['D4 a field without a colon', lines(health, host, 'nonsense'), 400],
-  ['D4 a NUL in a field', lines(health, host, 'X: a\0b'), 400],
-  ['D5 a request line without a version', `GET ${path}\r\n\r\n`, 400],
-  ['D5 a version of the future', lines('GET /healthz HTTP/2.0', host), 505],
-  ['D5 a version that is none', lines('GET /healthz HTTP/9.9', host), 400],
-  ['D5 the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400],
-  ['D6 no Host', lines(health), 400],
-  ['D6 two Host fields', lines(health, host, host), 400],
-  ['D6 two Host fields of different case', lines(health, host, 'HOST: other.example'), 400],
-  ['D6 a Host with a space', lines(health, 'Host: a b'), 400],
-  ['D6 a Host with a path', lines(health, 'Host: a/b'), 400],
-  ['D6 a Host with a user', lines(health, 'Host: user@a'), 400],
-  ['D6 a Host with a port that is none', lines(health, 'Host: a:b'), 400],
-  ['D6 a Host with an open bracket', lines(health, 'Host: [::1'), 400],
-  ['D6 a Host in UTF-8', lines(health, 'Host: b\xc3\xbccher.example'), 400],
-  ['D6 a bad Host in HTTP/1.0', lines('GET /healthz HTTP/1.0', 'Host: a b'), 400],
-  ['D7 CONNECT', lines('CONNECT other:443 HTTP/1.1', host), 400],
-  ['D9 a method that nobody knows', lines('FOO /healthz HTTP/1.1', host), 400],
-  ['D9 a method in lower case', lines('get /healthz HTTP/1.1', host), 400],
-  ['D9 a method of HTTP/2, without a version', 'PRI *2.0\r\n\r\n', 400],
-  ['D9 a method of RTSP, without a version', 'PLAY /api/v1/companies/1/rights\r\n\r\n', 400],
-  ['D9 no request line', 'garbage\r\n\r\n', 400],
-  ['D9 a line without a target', lines('GET HTTP/1.1', host), 400],
-  ['D13 a field of 20,000 bytes', lines(health, host, `X-Big: ${'x'.repeat(20_000)}`), 431],
-  ['D13 a field of 60,000 bytes', lines(health, host, `X-Big: ${'x'.repeat(60_000)}`), 431],
+  ['a space before a colon (D4)', lines(health, 'Host : x'), 400],
+  ['a folded field (D4)', lines(health, host, 'X: a\r\n b'), 400],
+  ['line feeds alone (D4)', `${health}\n${host}\n\n`, 400],
+  ['a line feed alone in the head (D4)', `${health}\r\n${host}\nX: y\r\n\r\n`, 400],
+  ['a second carriage return (D4)', `${health}\r\n${host}\r\r\n\r\n`, 400],
+  ['a carriage return and something else (D4)', `${health}\r\n${host}\r\n\rX`, 400],
+  ['a field without a colon (D4)', lines(health, host, 'nonsense'), 400],
+  ['a NUL in a field (D4)', lines(health, host, 'X: a\0b'), 400],
+  ['a request line without a version (D5)', `GET ${path}\r\n\r\n`, 400],
+  ['a version of the future (D5)', lines('GET /healthz HTTP/2.0', host), 505],
+  ['a version that is none (D5)', lines('GET /healthz HTTP/9.9', host), 400],
+  ['the preface of HTTP/2 (D5)', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400],
+  ['no Host (D6)', lines(health), 400],
+  ['two Host fields (D6)', lines(health, host, host), 400],
+  ['two Host fields of different case (D6)', lines(health, host, 'HOST: other.example'), 400],
+  ['a Host with a space (D6)', lines(health, 'Host: a b'), 400],
+  ['a Host with a path (D6)', lines(health, 'Host: a/b'), 400],
+  ['a Host with a user (D6)', lines(health, 'Host: user@a'), 400],
+  ['a Host with a port that is none (D6)', lines(health, 'Host: a:b'), 400],
+  ['a Host with an open bracket (D6)', lines(health, 'Host: [::1'), 400],
+  ['a Host in UTF-8 (D6)', lines(health, 'Host: b\xc3\xbccher.example'), 400],
+  ['a bad Host in HTTP/1.0 (D6)', lines('GET /healthz HTTP/1.0', 'Host: a b'), 400],
+  ['CONNECT (D7)', lines('CONNECT other:443 HTTP/1.1', host), 400],
+  ['a method that nobody knows (D9)', lines('FOO /healthz HTTP/1.1', host), 400],
+  ['a method in lower case (D9)', lines('get /healthz HTTP/1.1', host), 400],
+  ['a method of HTTP/2, without a version (D9)', 'PRI *2.0\r\n\r\n', 400],
+  ['a method of RTSP, without a version (D9)', 'PLAY /api/v1/companies/1/rights\r\n\r\n', 400],
+  ['no request line (D9)', 'garbage\r\n\r\n', 400],
+  ['a line without a target (D9)', lines('GET HTTP/1.1', host), 400],
+  ['a field of 20,000 bytes (D13)', lines(health, host, `X-Big: ${'x'.repeat(20_000)}`), 431],
+  ['a field of 60,000 bytes (D13)', lines(health, host, `X-Big: ${'x'.repeat(60_000)}`), 431],
   ...[101, 1_000, 2_000].map(
     (count) =>
       [
-        `D13 ${count} fields`,
+        `${count} fields (D13)`,
         lines(start, host, bearer, ...new Array<string>(count - 2).fill('a: b')),
         431,
       ] as const,
   ),
-  ['D15 the hello of TLS', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03', 400],
-  ['D15 random bytes', '\xe5\x91\x00\x7f\x13\xff\xfe\x00\x01\r\n\r\n\x99', 400],
-  ['B14 an expectation that we cannot meet', lines(start, host, bearer, 'Expect: miracles'), 417],
+  ['the hello of TLS (D15)', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03', 400],
+  ['random bytes (D15)', '\xe5\x91\x00\x7f\x13\xff\xfe\x00\x01\r\n\r\n\x99', 400],
+  ['an expectation that we cannot meet (B14)', lines(start, host, bearer, 'Expect: miracles'), 417],
   [
-    'B3 a chunk that is none',
+    'a chunk that is none (B3)',
     lines(start, host, bearer, 'Content-Type: application/json', 'Transfer-Encoding: chunked') +
       'zz\r\n',
     400,
@@ -152,19 +152,19 @@ for (const [row, bytes, status] of refused) {
   })
 }
 
-test('2.3 what is no sound HTTP is refused as such, whoever sends it', async () => {
+test('what is no sound HTTP is refused as such, whoever sends it (2.3)', async () => {
   for (const fields of [[host, host], [host, 'Authorization: x', 'Authorization: y'], []]) {
     checkRawFailure(answerIn(await exchange(port, lines(start, ...fields))), 400)
   }
 })
 
-test('D13 a hundred fields are taken, and those behind them seen', async () => {
+test('a hundred fields are taken, and those behind them seen (D13)', async () => {
   const fill = new Array<string>(97).fill('a: b')
   const received = await exchange(port, lines(start, ...fill, host, close, bearer))
   assert.equal(answerIn(received).body, whole)
 })
 
-test('D22 garbage after whole requests: these are answered, then comes a 400', async () => {
+test('garbage after whole requests: these are answered, then comes a 400 (D22)', async () => {
   const request = lines(start, host, bearer)
   for (let turn = 0; turn < 5; turn += 1) {
     const answers = answersIn(await exchange(port, `${request.repeat(3)}\0\0\r\n\r\n`))
@@ -179,7 +179,7 @@ test('D22 garbage after whole requests: these are answered, then comes a 400', a
   }
 })
 
-test('D22 whatever follows the last request of a connection is not answered', async () => {
+test('whatever follows the last request of a connection is not answered (D22)', async () => {
   const request = lines(start, host, bearer)
   for (const more of [request, '\0\0\r\n', 'PRI / \r\n\r\n', lines('CONNECT x:1 HTTP/1.1', host)]) {
     const closed = answersIn(await exchange(port, request + good + more))
@@ -197,7 +197,7 @@ test('D22 whatever follows the last request of a connection is not answered', as
   assert.equal(answerIn(await exchange(port, good)).body, whole)
 })
 
-test('D22 a request whose body breaks off is refused in its turn, not answered', async () => {
+test('a request whose body breaks off is refused in its turn, not answered (D22)', async () => {
   const request = lines(start, host, bearer)
   const broken = `${lines(health, host, 'Transfer-Encoding: chunked')}ZZ\r\n`
   const answers = answersIn(await exchange(port, request + broken))
@@ -208,7 +208,7 @@ test('D22 a request whose body breaks off is refused in its turn, not answered',
   checkRawFailure(second, 400)
 })
 
-test('D3 D6 a refusal waits for the answers to the requests before it', async () => {
+test('a refusal waits for the answers to the requests before it (D3, D6)', async () => {
   const request = lines(start, host, bearer)
   for (const bad of [
     lines(health, host, host),
@@ -221,7 +221,7 @@ test('D3 D6 a refusal waits for the answers to the requests before it', async ()
   }
 })
 
-test('D3 D6 what follows a refused request is not looked at', async (t) => {
+test('what follows a refused request is not looked at (D3, D6)', async (t) => {
   const { app, ask, store: own } = await makeApp(t)
   await app.listen({ port: 0, host: '127.0.0.1' })
   const { port: ownPort } = app.server.address() as AddressInfo
@@ -240,7 +240,7 @@ test('D3 D6 what follows a refused request is not looked at', async (t) => {
   assert.equal(headers['ratelimit'], '"default";r=8;t=3600')
 })
 
-test('D7 the Host and the host of the target are not used for links', async () => {
+test('the Host and the host of the target are not used for links (D7)', async () => {
   for (const target of [path, `http://evil.example${path}`]) {
     const request = lines(`GET ${target} HTTP/1.1`, 'Host: evil.example', bearer, close)
     const { headers, body } = answerIn(await exchange(port, request))
@@ -250,7 +250,7 @@ test('D7 the Host and the host of the target are not used for links', async () =
   }
 })
 
-test('D6 a Host is a name or an address, with a port or without, or empty', async () => {
+test('a Host is a name or an address, with a port or without, or empty (D6)', async () => {
   const hosts = ['a', 'registry.example', 'registry.example:8080', '192.0.2.1:80', '[2001:db8::1]']
   for (const given of [
     ...hosts,
@@ -266,14 +266,14 @@ test('D6 a Host is a name or an address, with a port or without, or empty', asyn
   }
 })
 
-test('D12 fields named like members of every object are fields like any other', async () => {
+test('fields named like members of every object are fields like any other (D12)', async () => {
   const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty']
   const fields = names.map((name) => `${name}: x`)
   const received = await exchange(port, lines(start, host, bearer, close, ...fields))
   assert.equal(answerIn(received).body, whole)
 })
 
-test('D14 an offer to upgrade is declined by an ordinary answer', async () => {
+test('an offer to upgrade is declined by an ordinary answer (D14)', async () => {
   for (const protocol of ['websocket', 'h2c']) {
     const upgrade = ['Connection: Upgrade, HTTP2-Settings, close', `Upgrade: ${protocol}`]
     const received = await exchange(port, lines(start, host, bearer, ...upgrade))
@@ -281,7 +281,7 @@ test('D14 an offer to upgrade is declined by an ordinary answer', async () => {
   }
 })
 
-test('D18 no field says that another method or path is meant', async () => {
+test('no field says that another method or path is meant (D18)', async () => {
   const fields = [
     'X-HTTP-Method-Override: DELETE',
     'X-HTTP-Method: DELETE',
@@ -299,7 +299,7 @@ test('D18 no field says that another method or path is meant', async () => {
   assert.equal(open.body, '{"ok":true}')
 })
 
-test('D19 D20 Accept and Range change nothing', async () => {
+test('Accept and Range change nothing (D19, D20)', async () => {
   for (const field of ['Accept: text/html', 'Accept: image/*;q=0', 'Range: bytes=0-9']) {
     const answer = answerIn(await exchange(port, lines(start, host, bearer, close, field)))
     assert.equal(answer.status, 200)
@@ -308,7 +308,7 @@ test('D19 D20 Accept and Range change nothing', async () => {
   }
 })
 
-test('B14 leave to send a body is given where it is read, not where it is refused', async () => {
+test('leave to send a body is given where it is read, not where it is refused (B14)', async () => {
   const expecting = [host, bearer, 'Content-Type: application/json', 'Expect: 100-Continue']
   const taken = await openWire(port)
   taken.send(lines(start, ...expecting, 'Content-Length: 11'))
@@ -332,7 +332,7 @@ test('HTTP/1.0 needs no Host, and its connection is closed', async () => {
   assert.equal(answerIn(received).body, whole)
 })
 
-test('D15 whoever sends garbage fills no disk: lines of a second are bounded, the rest is counted', () => {
+test('whoever sends garbage fills no disk: lines of a second are bounded, the rest is counted (D15)', () => {
   let now = 0
   const lines: Readonly<Record<string, unknown>>[] = []
   const write = (line: string) => void lines.push(JSON.parse(line) as (typeof lines)[0])

@@ -117,7 +117,7 @@ test('a server that says it listens answers, though its first worker dies at onc
   assert.deepEqual(await load.stop(), [])
 })
 
-test('I1 SIGTERM to two workers under load: no request fails, and nobody is left', async (t) => {
+test('SIGTERM to two workers under load: no request fails, and nobody is left (I1)', async (t) => {
   const server = await runServer(t, store.db, two)
   const load = startLoad({ port: server.port, path, key, body, clients: 20, endsWhenClosed: true })
   await untilAnswered(load, 300)
@@ -131,7 +131,7 @@ test('I1 SIGTERM to two workers under load: no request fails, and nobody is left
   assert.deepEqual(started(server).filter(isRunning), [])
 })
 
-test('I2 a second signal, and the death of the primary, end the workers too', async (t) => {
+test('a second signal, and the death of the primary, end the workers too (I2)', async (t) => {
   for (const end of ['second signal', 'SIGKILL'] as const) {
     const server = await runServer(t, store.db, two)
     if (end === 'SIGKILL') server.stop('SIGKILL')
@@ -144,7 +144,7 @@ test('I2 a second signal, and the death of the primary, end the workers too', as
   }
 })
 
-test('I6 a store or a port that cannot be had is told once, and ends it with 1', async (t) => {
+test('a store or a port that cannot be had is told once, and ends it with 1 (I6)', async (t) => {
   const missing = ['serve', '--workers', '2', '--db', 'nowhere.db']
   const noStore = await runDossier(store.folder, missing)
   assert.equal(noStore.code, 1)

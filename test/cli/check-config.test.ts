@@ -34,7 +34,7 @@ test('check-config: every setting, its value and its origin; nothing is opened',
   assert.deepEqual(readdirSync(folder), [])
 })
 
-test('I6 check-config tells all faults at once, and exits 2', async (t) => {
+test('check-config tells all faults at once, and exits 2 (I6)', async (t) => {
   const folder = makeFolder(t)
   const env = { DOSSIER_PROT: '1', DOSSIER_LOG_LEVEL: 'loud' }
   const args = ['check-config', '--port', '99999']
@@ -62,7 +62,7 @@ test('I6 check-config tells all faults at once, and exits 2', async (t) => {
   })
 })
 
-test('C13 check-config and the faults of settings show no password', async (t) => {
+test('check-config and the faults of settings show no password (C13)', async (t) => {
   const folder = makeFolder(t)
   const db = 'postgres://reader:s3cret@db.example/registry?sslpassword=s3cret'
   const env = { DOSSIER_DB: db, DOSSIER_HOST: '::1', DOSSIER_PORT: 'x://a:s3cret@b' }
@@ -74,7 +74,7 @@ test('C13 check-config and the faults of settings show no password', async (t) =
   }
 })
 
-test('C13 a --db that may hold a password is a URL that can be parsed, or is refused', () => {
+test('a --db that may hold a password is a URL that can be parsed, or is refused (C13)', () => {
   for (const db of [
     ...[' postgres://u:s3cret@host/db', 'postgres:/u:s3cret@host/db', 'pg://u:s3cret@host/db'],
     ...['postgres://u:1#s3cret@host/db', 'postgres://u:s3cret@:x/', 'u:s3cret@host/db'],
@@ -89,7 +89,7 @@ test('C13 a --db that may hold a password is a URL that can be parsed, or is ref
   }
 })
 
-test('C13 no command shows a password, wherever a URL is typed', async (t) => {
+test('no command shows a password, wherever a URL is typed (C13)', async (t) => {
   const folder = makeFolder(t)
   const db = 'Postgres://u:s3cret@127.0.0.1:1/db'
   for (const args of [['imports'], ['serve', db], ['import', 'rights', db], [db]]) {
@@ -99,7 +99,7 @@ test('C13 no command shows a password, wherever a URL is typed', async (t) => {
   assert.deepEqual(readdirSync(folder), [], 'no file has such a name')
 })
 
-test('C13 what is no URL of a Redis is refused, and its password not shown', () => {
+test('what is no URL of a Redis is refused, and its password not shown (C13)', () => {
   for (const url of ['redis:/:s3cret@host', 'redis:s3cret@host', 'redis://u:1#s3cret@host']) {
     const [fault = ''] = resolveSettings({ 'redis-url': url }, {}).faults
     assert.match(fault, /^--redis-url is "redis:.*"; it must be none, or a URL such as /)

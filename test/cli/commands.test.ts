@@ -101,7 +101,7 @@ test('import reads standard input, and reports as JSON', async (t) => {
   assert.deepEqual([report.counts['read'], report.counts['inserted']], [2, 2])
 })
 
-test('G9 a refused row ends an import with exit code 1, the place and the reason', async (t) => {
+test('a refused row ends an import with exit code 1, the place and the reason (G9)', async (t) => {
   const folder = makeFolder(t)
   writeFileSync(join(folder, 'x.ndjson'), `${row(1)}{"id":2,"company_id":7,"salary_from":15.45}\n`)
   const { code, out, err } = await runDossier(folder, ['import', 'jobs', 'x.ndjson'])
@@ -255,7 +255,7 @@ if (isFile)
     assert.equal(queryValue(path, 'select count(*) from rights'), 1)
   })
 
-test('F1 a store that is not there is told in one line, and not made', async (t) => {
+test('a store that is not there is told in one line, and not made (F1)', async (t) => {
   const folder = makeFolder(t)
   const { code, err } = await runDossier(folder, ['serve', '--db', 'x.db'])
   assert.equal(code, 1)

@@ -165,7 +165,7 @@ const lackingIndex: StoreFault = [
 const faults = [...storeFaults.slice(0, 1), ...(isFile ? [lackingIndex] : [])]
 
 for (const [title, sql, told] of faults) {
-  test(`F5 verify tells ${title}, and exits with 1`, async (t) => {
+  test(`verify tells ${title}, and exits with 1 (F5)`, async (t) => {
     const folder = makeFolder(t)
     const path = await makeChangedRegistry(folder)
     changeStore(path, sql)

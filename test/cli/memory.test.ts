@@ -31,7 +31,7 @@ const inputs: Readonly<Record<string, readonly [before: string, after: string, s
 }
 
 for (const [name, [before, after, says]] of Object.entries(inputs)) {
-  test(`G16 ${name}: 300 MB in one piece are refused within ${limitMb} MB`, async (t) => {
+  test(`${name}: 300 MB in one piece are refused within ${limitMb} MB (G16)`, async (t) => {
     const folder = makeFolder(t)
     const fast = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
     await pipeline(
@@ -49,7 +49,7 @@ for (const [name, [before, after, says]] of Object.entries(inputs)) {
   })
 }
 
-test('G16 standard input: a line of 300 MB is refused, and the one behind it is read', async (t) => {
+test('standard input: a line of 300 MB is refused, and the one behind it is read (G16)', async (t) => {
   const args = ['import', 'rights', '-', '--rejects', 'bad.ndjson', '--json']
   const { child, ended } = startDossier(t, makeFolder(t), args)
   const feed = pipeline(Readable.from(longText('{"name":"', `"}\n${good}\n`)), child.stdin)

@@ -83,7 +83,7 @@ describe('imports as they are operated', { concurrency: 2 }, () => {
     assert.equal(lines[20], '… and 10 more')
   })
 
-  test('G19 the same import again changes nothing, and is a version of its own', async (t) => {
+  test('the same import again changes nothing, and is a version of its own (G19)', async (t) => {
     const folder = makeFolder(t)
     const load = () => runDossier(folder, ['import', 'rights', '-', '--json'], { input: row(1) })
     await load()
@@ -150,7 +150,7 @@ describe('imports as they are operated', { concurrency: 2 }, () => {
     })
   }
 
-  test('G20 an import that is told to stop while it reads changes nothing, and exits 143', async (t) => {
+  test('an import that is told to stop while it reads changes nothing, and exits 143 (G20)', async (t) => {
     const folder = makeFolder(t)
     const db = join(folder, 'dossier.db')
     await importRows(db, 'rights', [{ id: 1, company_id: 7 }])
@@ -167,7 +167,7 @@ describe('imports as they are operated', { concurrency: 2 }, () => {
     assert.equal(queryValue(db, 'select max(version) from imports'), 1)
   })
 
-  test('G22 the refused rows are never written onto the store, a source or the mapping', async (t) => {
+  test('the refused rows are never written onto the store, a source or the mapping (G22)', async (t) => {
     const folder = makeFolder(t)
     const db = join(folder, 'dossier.db')
     await importRows(db, 'rights', [{ id: 1, company_id: 7 }])

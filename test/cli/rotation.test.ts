@@ -45,7 +45,7 @@ async function list(name: string): Promise<Listed[]> {
 }
 
 describe('rotation', { concurrency: 2 }, () => {
-  test('C9 rotation: both keys are valid in the overlap; the old one is refused at its end in every process, without a restart', async (t) => {
+  test('rotation: both keys are valid in the overlap; the old one is refused at its end in every process, without a restart (C9)', async (t) => {
     const alone = await runServer(t, store.db)
     const team = await runServer(t, store.db, ['--workers', '2'])
     const old = await print('create', '--name', 'c9')

@@ -77,7 +77,7 @@ const strangers: Readonly<Record<string, readonly [make: (path: string) => void,
 }
 
 for (const [what, [make, says]] of Object.entries(strangers)) {
-  test(`F3 F6 ${what} is told by every command, and left as it is`, async (t) => {
+  test(`${what} is told by every command, and left as it is (F3, F6)`, async (t) => {
     const folder = makeFolder(t)
     const path = join(folder, 'x.db')
     make(path)
@@ -88,7 +88,7 @@ for (const [what, [make, says]] of Object.entries(strangers)) {
   })
 }
 
-test('F2 a file without a byte becomes a store by an import; it cannot be served from before', async (t) => {
+test('a file without a byte becomes a store by an import; it cannot be served from before (F2)', async (t) => {
   const folder = makeFolder(t)
   writeFileSync(join(folder, 'x.db'), '')
   await assertTold(folder, 'serve', /is empty; load it with: dossier import/)
@@ -106,7 +106,7 @@ test('so does a database that another process has only begun to make', async (t)
   assert.equal(queryValue(join(folder, 'x.db'), 'select id from rights'), 2)
 })
 
-test('C11 F3 F4 a store that is damaged is told, not served from or written to', async (t) => {
+test('a store that is damaged is told, not served from or written to (C11, F3, F4)', async (t) => {
   const folder = await folderWithStore(t)
   const [whole, path] = [join(folder, 'whole.db'), join(folder, 'x.db')]
   cpSync(path, whole)
@@ -146,7 +146,7 @@ const rights: readonly (readonly [command: string, file: number, folder: number,
 
 for (const [command, file, folderMode, says] of rights) {
   const modes = `file ${file.toString(8)}, folder ${folderMode.toString(8)}`
-  test(`F10 ${command} without permission is told: ${modes}`, async (t) => {
+  test(`${command} without permission is told: ${modes} (F10)`, async (t) => {
     const via = asNobody()
     if (via === undefined) return t.skip('needs root and setpriv, to become another user')
     const folder = await folderWithStore(t)

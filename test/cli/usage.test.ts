@@ -114,7 +114,7 @@ describe('uses of keys', { concurrency: 2 }, () => {
     }
   })
 
-  test('I7 uses that cannot be written: one warning, and serving goes on', async (t) => {
+  test('uses that cannot be written: one warning, and serving goes on (I7)', async (t) => {
     const store = await makeStore(t)
     const key = await store.issueKey({ name: 'a' })
     const isOther = join(store.folder, 'other.txt')
@@ -139,7 +139,7 @@ describe('uses of keys', { concurrency: 2 }, () => {
     assert.deepEqual(readFileSync(isOther), other, 'a file of another kind is left as it is')
   })
 
-  test('I7 a disk without room for uses: one warning, and serving goes on', async (t) => {
+  test('a disk without room for uses: one warning, and serving goes on (I7)', async (t) => {
     const store = await makeStore(t)
     const key = await store.issueKey({ name: 'a' })
     const args = ['serve', '--db', store.db, '--port', '0', '--log-format', 'json']

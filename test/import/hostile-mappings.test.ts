@@ -71,7 +71,7 @@ const hostile: Readonly<Record<string, RegExp>> = {
   'select $1 as jurisdiction, identifier from source': /^the mapping fails: /,
 }
 
-describe('K2 a hostile mapping is refused, and every file is as before', () => {
+describe('a hostile mapping is refused, and every file is as before (K2)', () => {
   for (const [mapping, says] of Object.entries(hostile)) {
     test(mapping, async (t) => {
       const folder = makeGround(t)
@@ -92,7 +92,7 @@ describe('K2 a hostile mapping is refused, and every file is as before', () => {
   }
 })
 
-describe('K2 a mapping that takes too much ends in bounds', () => {
+describe('a mapping that takes too much ends in bounds (K2)', () => {
   /** What each takes, and what is said of it. */
   const greedy: Readonly<Record<string, RegExp>> = {
     [`${select}, range(100000000) order by random(), repeat(name, 200)`]:

@@ -102,7 +102,7 @@ const broken: Readonly<Record<string, readonly [bytes: string | Buffer, says: Re
 }
 
 for (const [name, [bytes, says]] of Object.entries(broken)) {
-  test(`G10 G13 ${name}: a clear error, and nothing is loaded`, async (t) => {
+  test(`${name}: a clear error, and nothing is loaded (G10, G13)`, async (t) => {
     const { db, path } = folderWith(t, { [name]: bytes })
     await assert.rejects(importInto(db, 'rights', [path(name)]), (error: unknown) => {
       assert.ok(error instanceof OperatorError, String(error))
@@ -154,7 +154,7 @@ const refused: readonly (readonly [line: string, field: string | undefined, says
 ]
 
 for (const [line, field, says] of refused) {
-  test(`G13 G14 refused: ${line.slice(0, 60)}`, async (t) => {
+  test(`refused: ${line.slice(0, 60)} (G13, G14)`, async (t) => {
     const good = '{"id":100,"company_id":7}\n'
     const { db, path } = folderWith(t, { 'x.ndjson': `${good}${line}\n` })
     const report = await importInto(db, 'jobs', [path('x.ndjson')])
@@ -222,7 +222,7 @@ test('a record of several companies is one record: an update reaches all its lis
   )
 })
 
-test('G12 duplicates are refused unless they are equal', async (t) => {
+test('duplicates are refused unless they are equal (G12)', async (t) => {
   const { db } = folderWith(t, {})
   const row = { id: 1, company_id: 7, name: 'a' }
   const rows = [row, row, { ...row, name: 'b' }]
@@ -311,7 +311,7 @@ test('companies: a name has one id, an id one name, and attributes by source', a
   ])
 })
 
-test('G12 a record’s unknown company is made and counted, or refused if only known ones are wanted', async (t) => {
+test('a record’s unknown company is made and counted, or refused if only known ones are wanted (G12)', async (t) => {
   const { db } = folderWith(t, {})
   const rows = [
     { id: 1, company_jurisdiction: 'GB', company_identifier: '9' },

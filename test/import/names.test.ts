@@ -138,7 +138,7 @@ describe('names of files', () => {
 
   const csv = (id: number) => `id,company_id\n${id},7\n`
   for (const name of ['a[1].csv', 'a*.csv', 'a?.csv', "it's; drop.csv", 'a b é 😀.csv']) {
-    test(`G22 ${name} is that file and no other`, async (t) => {
+    test(`${name} is that file and no other (G22)`, async (t) => {
       const { load, records } = folderWith(t, { [name]: csv(1), 'a1.csv': csv(2) })
       await load('rights', [name])
       assert.deepEqual(

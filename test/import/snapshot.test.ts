@@ -53,7 +53,7 @@ for (const [what, bytes] of Object.entries({
   'blank lines': '\n \n',
   'no element': '[]',
 })) {
-  test(`G18 a snapshot of ${what} is refused`, async (t) => {
+  test(`a snapshot of ${what} is refused (G18)`, async (t) => {
     const db = await registryOf(t, [right(1)])
     const path = `${db}.${what === 'no element' ? 'json' : 'ndjson'}`
     writeFileSync(path, bytes)

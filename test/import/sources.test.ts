@@ -33,7 +33,7 @@ describe('a file that was packed in parts is read to the end of the last', () =>
       assert.equal((await load('rights', [name])).counts.inserted, 3)
     })
 
-    test(`G11 ${name}: one wrong byte is an error, or goes on to the checks of the rows`, async (t) => {
+    test(`${name}: one wrong byte is an error, or goes on to the checks of the rows (G11)`, async (t) => {
       const { folder, load } = folderWith(t, {})
       const whole = part(1)
       for (const at of placesOf(whole.length)) {

@@ -10,18 +10,18 @@ import { campaigns, campaignsOf } from '../../torture/campaigns.ts'
 import { storeKind } from '../support/store-at.ts'
 
 const rules: Readonly<Record<string, string>> = {
-  kills: 'G1 an import that is killed leaves the state before or the state after',
-  'kills-at-calls': 'G2 so does one that is killed at a write, a sync or a cut',
-  'failing-calls': 'G4 a disk that fails leaves the state before, and one line that says so',
-  'size-limit': 'G3 so does the limit of file sizes',
-  'full-disk': 'G3 so does a full disk',
-  readers: 'G21 an answer during imports is wholly of one of them',
-  turns: 'G8 G10 G20 imports take turns; interrupted ones and cut archives change nothing',
+  kills: 'an import that is killed leaves the state before or the state after (G1)',
+  'kills-at-calls': 'so does one that is killed at a write, a sync or a cut (G2)',
+  'failing-calls': 'a disk that fails leaves the state before, and one line that says so (G4)',
+  'size-limit': 'so does the limit of file sizes (G3)',
+  'full-disk': 'so does a full disk (G3)',
+  readers: 'an answer during imports is wholly of one of them (G21)',
+  turns: 'imports take turns; interrupted ones and cut archives change nothing (G8, G10, G20)',
   backups: 'a backup that is taken during imports is a state between two of them',
-  'postgres-kills': 'G1 an import into PostgreSQL that is ended on either side leaves no half',
-  'postgres-crashes': 'G1 so does one whose PostgreSQL crashes, and it says what became of it',
+  'postgres-kills': 'an import into PostgreSQL that is ended on either side leaves no half (G1)',
+  'postgres-crashes': 'so does one whose PostgreSQL crashes, and it says what became of it (G1)',
   'postgres-turns':
-    'G8 G10 imports into PostgreSQL take turns, and one that ends holds up no other',
+    'imports into PostgreSQL take turns, and one that ends holds up no other (G8, G10)',
 }
 
 // Shared, so that the states before and after are made once.

@@ -78,7 +78,7 @@ async function checkSound(db: string): Promise<void> {
   assert.deepEqual((await verifyStore(storeAt(db))).faults, [])
 }
 
-test('3.7 rows of a 1,001st kind are refused, the first ones keep their place', async (t) => {
+test('rows of a 1,001st kind are refused, the first ones keep their place (3.7)', async (t) => {
   const { db, load, typesOf } = openStore(t)
   const rows = [...eventsOf(7, 1, 1_002), event(7, 1_002, 'kind 1002'), event(7, 2_000, 'kind 1')]
   const beside = [event(8, 3_000, 'kind 1001'), event(7, 2_001, 'kind 1001')]
@@ -95,7 +95,7 @@ test('3.7 rows of a 1,001st kind are refused, the first ones keep their place', 
   await checkSound(db)
 })
 
-test('3.7 what is there counts, and what leaves makes room', async (t) => {
+test('what is there counts, and what leaves makes room (3.7)', async (t) => {
   const { db, load, typesOf } = openStore(t)
   assert.deepEqual(await load('events', eventsOf(7, 1, 1_000)), [])
   assert.deepEqual(await load('events', [event(7, 5_000, 'new')]), [[1, 'attr', '"new"', tooMany]])
@@ -114,7 +114,7 @@ test('3.7 what is there counts, and what leaves makes room', async (t) => {
   await checkSound(db)
 })
 
-test('3.7 a refused row changes nothing: nor does its import without --rejects', async (t) => {
+test('a refused row changes nothing: nor does its import without --rejects (3.7)', async (t) => {
   const { db, load, typesOf } = openStore(t)
   await load('events', eventsOf(7, 1, 1_000))
   // The record keeps its former kind, so there is no room for the last one either.
@@ -126,7 +126,7 @@ test('3.7 a refused row changes nothing: nor does its import without --rejects',
   await checkSound(db)
 })
 
-test('3.7 a record of two companies is refused in both where it is too much for one', async (t) => {
+test('a record of two companies is refused in both where it is too much for one (3.7)', async (t) => {
   const { db, load, typesOf } = openStore(t)
   await load('events', [
     ...eventsOf(7, 2, 1_001),
@@ -155,7 +155,7 @@ const inspections = defineResource({
   metaOf: 'outcome',
 })
 
-test('3.7 the same for any resource with meta; a kind has at most 256 bytes', async (t) => {
+test('the same for any resource with meta; a kind has at most 256 bytes (3.7)', async (t) => {
   const { load, typesOf } = openStore(t, [...resources, inspections], 'inspections')
   const rows = Array.from({ length: 1_001 }, (_, n) => ({
     ...{ id: n + 1, company_id: 7, outcome: `\u0001"é${n}` },
@@ -195,7 +195,7 @@ function modelOf(kinds: Map<number, number>, rows: readonly { id: number; kind: 
   return { kinds: now, refused }
 }
 
-test(`3.7 random rows near the limit: refused as one by one (seed ${seed})`, async (t) => {
+test(`random rows near the limit: refused as one by one (seed ${seed}) (3.7)`, async (t) => {
   const { db, load, typesOf } = openStore(t)
   await load('events', eventsOf(7, 1, kindsBefore))
   let kinds = new Map(Array.from({ length: kindsBefore }, (_, n) => [n + 1, n + 1]))
@@ -226,7 +226,7 @@ test(`3.7 random rows near the limit: refused as one by one (seed ${seed})`, asy
   await checkSound(db)
 })
 
-test('3.7 more kinds of an earlier version: they stay, no other comes, verify tells', async (t) => {
+test('more kinds of an earlier version: they stay, no other comes, verify tells (3.7)', async (t) => {
   const { db, load, typesOf } = openStore(t)
   await load('events', eventsOf(7, 1, 1_000))
   // As an earlier version would have imported them.
@@ -247,7 +247,7 @@ function company(identifier: number, attributes: object): object {
   return { id: identifier, jurisdiction: 'GB', identifier: String(identifier), ...attributes }
 }
 
-test('3.7 a company whose changes would be recorded as too many kinds is refused', async (t) => {
+test('a company whose changes would be recorded as too many kinds is refused (3.7)', async (t) => {
   const { db, load, typesOf } = openStore(t)
   const recording = { recordIn: changeResource, source: 'register' }
   await load('companies', [company(7, { a: '1', b: '1' }), company(8, { a: '1' })], {
@@ -272,7 +272,7 @@ test('3.7 a company whose changes would be recorded as too many kinds is refused
   await checkSound(db)
 })
 
-test('3.7 records whose listing has a history are refused like companies', async (t) => {
+test('records whose listing has a history are refused like companies (3.7)', async (t) => {
   const { db, load, typesOf } = openStore(t)
   const recording = { recordIn: changeResource, source: 'register' }
   const employee = (id: number, company: number, name: string) => ({
@@ -298,7 +298,7 @@ test('3.7 records whose listing has a history are refused like companies', async
   await checkSound(db)
 })
 
-test('3.7 names of attributes are held to 256 bytes, longer ones of before are cut', async (t) => {
+test('names of attributes are held to 256 bytes, longer ones of before are cut (3.7)', async (t) => {
   const { db, load, typesOf } = openStore(t)
   const recording = { recordIn: changeResource, source: 'register' }
   const [long, longest] = ['é'.repeat(200), 'é'.repeat(128)]

@@ -47,7 +47,7 @@ function overwrite(path: string, bytes: Buffer, at: number): void {
   closeSync(file)
 }
 
-test('F3 F4 damage met while serving: 503 and not ready, alive, and ready again once mended', async (t) => {
+test('damage met while serving: 503 and not ready, alive, and ready again once mended (F3, F4)', async (t) => {
   const { store, server, ask, page } = await serve(t)
   assert.equal((await page()).status, 200)
   const checkpointer = new DatabaseSync(store.db)
@@ -74,7 +74,7 @@ test('F3 F4 damage met while serving: 503 and not ready, alive, and ready again 
   )
 })
 
-test('F8 the store replaced by another file: 503 and not ready, until the server is restarted', async (t) => {
+test('the store replaced by another file: 503 and not ready, until the server is restarted (F8)', async (t) => {
   const { store, server, ask, page } = await serve(t)
   assert.equal((await page()).status, 200)
   const copy = join(store.folder, 'copy.db')
@@ -96,7 +96,7 @@ test('F8 the store replaced by another file: 503 and not ready, until the server
   assert.equal((await page()).status, 200)
 })
 
-test('F11 a lock of another process holds up no request; a start waits 5 s, and is told', async (t) => {
+test('a lock of another process holds up no request; a start waits 5 s, and is told (F11)', async (t) => {
   const { store, ask, page } = await serve(t)
   const other = new DatabaseSync(store.db)
   other.exec('begin exclusive; delete from rights')
@@ -131,7 +131,7 @@ async function inject(t: TestContext, pid: number, fault: string) {
   }
 }
 
-test('F12 a disk that fails to read: 503 and not ready, alive, and ready again when it reads', async (t) => {
+test('a disk that fails to read: 503 and not ready, alive, and ready again when it reads (F12)', async (t) => {
   const { store, server, ask, page } = await serve(t)
   assert.equal((await page()).status, 200)
   const detach = await inject(t, server.pid, 'pread64:error=EIO')
@@ -146,7 +146,7 @@ test('F12 a disk that fails to read: 503 and not ready, alive, and ready again w
   assert.match((await page()).body, /"total":41/)
 })
 
-test('F14 every statement of a request finds its rows by an index, and sorts nothing', async (t) => {
+test('every statement of a request finds its rows by an index, and sorts nothing (F14)', async (t) => {
   const store = await makeTempStore(t, resources)
   await store.load([{ resource: rights, company: 1, records: makeRecords(rights, 40) }])
   const db = openForReading(store.db, resources)
@@ -174,7 +174,7 @@ test('F14 every statement of a request finds its rows by an index, and sorts not
   }
 })
 
-test('F16 the SQLite of this runtime has no bug that damages a store in WAL mode', () => {
+test('the SQLite of this runtime has no bug that damages a store in WAL mode (F16)', () => {
   const version = String(process.versions['sqlite']).split('.').map(Number)
   const [major = 0, minor = 0, patch = 0] = version
   assert.ok(major * 1e6 + minor * 1e3 + patch >= 3_051_003, version.join('.'))

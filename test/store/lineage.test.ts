@@ -47,7 +47,7 @@ async function copyStore(db: string): Promise<() => Promise<void>> {
 
 const right = (name: string) => [{ id: 1, company_id: 7, name }]
 
-test('K4 a backup restored under a running server: no old tag is 304 for new bytes', async (t) => {
+test('a backup restored under a running server: no old tag is 304 for new bytes (K4)', async (t) => {
   const folder = makeFolder(t)
   const db = join(folder, 'dossier.db')
   await importRows(db, 'rights', right('first'))

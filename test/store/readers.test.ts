@@ -93,7 +93,7 @@ test('imports that begin at the same time on a new store all take place, one aft
 
 // The same of a PostgreSQL is in its own folder.
 if (storeKind === 'sqlite')
-  test('F15 what serves cannot write, whatever is asked of it', async (t) => {
+  test('what serves cannot write, whatever is asked of it (F15)', async (t) => {
     const db = join(makeFolder(t), 'dossier.db')
     await importRows(db, 'rights', [{ id: 1, company_id: 7 }])
     const connection = openForReading(db, resources)

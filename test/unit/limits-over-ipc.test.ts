@@ -34,7 +34,7 @@ function keeper(clock: () => number): Ask {
 
 const gone: Ask = () => Promise.reject(new Error('the other process has gone'))
 
-test('E10 three processes answer a key exactly as often as its rate says', async () => {
+test('three processes answer a key exactly as often as its rate says (E10)', async () => {
   let now = 5_000
   const ask = keeper(() => now)
   const limits = [1, 2, 3].map(() =>
@@ -55,7 +55,7 @@ test('E10 three processes answer a key exactly as often as its rate says', async
   }
 })
 
-test('C15 an address that fails at one process has to wait at every one', async () => {
+test('an address that fails at one process has to wait at every one (C15)', async () => {
   const ask = keeper(() => 0)
   const [one, two] = [askThrottle(ask), askThrottle(ask)]
   assert.equal(await one.fail('192.0.2.1', 'bad'), undefined)
@@ -66,7 +66,7 @@ test('C15 an address that fails at one process has to wait at every one', async 
   assert.equal(await one.waitOf('192.0.2.2', 'bad'), undefined)
 })
 
-test('C15 a key that is good at one process is known to be at every one', async () => {
+test('a key that is good at one process is known to be at every one (C15)', async () => {
   const ask = keeper(() => 0)
   const [one, two] = [askThrottle(ask), askThrottle(ask)]
   one.noteGood('good')

@@ -43,7 +43,7 @@ const anyRow = fc.dictionary(
 )
 
 describe('NDJSON', () => {
-  test('G17 lines end with LF or CRLF, the last one also without; blank ones count but are no rows', async () => {
+  test('lines end with LF or CRLF, the last one also without; blank ones count but are no rows (G17)', async () => {
     assert.deepEqual(shown(await ndjson('\n{"a":1}\r\n \t\r\n\n{"a":2}\n{"a":3}')), [
       [2, { a: 1 }],
       [5, { a: 2 }],
@@ -51,13 +51,13 @@ describe('NDJSON', () => {
     ])
   })
 
-  test('G17 a byte order mark is passed over, at the start alone', async () => {
+  test('a byte order mark is passed over, at the start alone (G17)', async () => {
     const rows = shown(await ndjson('\uFEFF{"a":1}\n\uFEFF{"a":2}\n'))
     assert.deepEqual(rows[0], [1, { a: 1 }])
     assert.match(JSON.stringify(rows[1]), /not valid JSON/)
   })
 
-  test('G17 a byte order mark may come in pieces, and a file may be shorter than one', async () => {
+  test('a byte order mark may come in pieces, and a file may be shorter than one (G17)', async () => {
     const mark = [Buffer.from([0xef]), Buffer.from([0xbb]), Buffer.from([0xbf, 0x7b, 0x7d])]
     assert.deepEqual(shown(await ndjson(...mark)), [[1, {}]])
     assert.deepEqual(shown(await json(...mark)), [[1, {}]])
@@ -69,7 +69,7 @@ describe('NDJSON', () => {
     for (const bytes of ['', '\n', '\uFEFF', ' \r\n']) assert.deepEqual(await ndjson(bytes), [])
   })
 
-  test('G13 broken UTF-8 in any line is told with that line, and the others are read', async () => {
+  test('broken UTF-8 in any line is told with that line, and the others are read (G13)', async () => {
     const rows = await ndjson('{"a":1}\n{"a":"', Uint8Array.of(0xc3), '"}\n{"a":3}\n')
     assert.deepEqual(shown(rows), [
       [1, { a: 1 }],
@@ -87,7 +87,7 @@ describe('NDJSON', () => {
     )
   })
 
-  test('G17 any rows, cut into any chunks, are the same rows', async () => {
+  test('any rows, cut into any chunks, are the same rows (G17)', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(anyRow), anyPlaces, async (rows, places) => {
         const text = rows.map((row) => `${JSON.stringify(row)}\n`).join('')

@@ -39,7 +39,7 @@ test('valid text of several chunks passes, with a character across each boundary
   }
 })
 
-test('G13 a broken byte far inside is told with its line', async (t) => {
+test('a broken byte far inside is told with its line (G13)', async (t) => {
   const folder = makeFolder(t)
   const line = Buffer.from('é,é\n')
   for (const lines of [1, 2, 70_000, 150_000]) {
@@ -71,7 +71,7 @@ test('any bytes pass exactly if they are UTF-8, and the first bad line is named'
   )
 })
 
-test('G16 a line beyond 16 MiB is refused before it fills the memory', async (t) => {
+test('a line beyond 16 MiB is refused before it fills the memory (G16)', async (t) => {
   const folder = makeFolder(t)
   const bytes = Buffer.concat([header, Buffer.alloc(17 << 20, 'x')])
   await assert.rejects(prepare(folder, bytes), /line 2 is longer than 16 MiB/)
