@@ -1,4 +1,5 @@
-// What is never shown: API keys in logs and answers, passwords in what an operator typed.
+// Removes secrets before anything is shown: API keys from logs and answers, passwords from settings
+// and command lines.
 
 /** Letters and digits that stand together; a key's own part is 49 of them. */
 const keyRunMin = 32

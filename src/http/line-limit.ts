@@ -1,4 +1,4 @@
-// How many lines a second are logged of what anybody can cause; the others are counted.
+// Limits how many log lines a second clients without a key can cause, and counts the rest.
 
 /** Lines that are allowed, and those that were passed over. */
 export interface LineLimit {

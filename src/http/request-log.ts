@@ -34,9 +34,9 @@ const pathJsonLengthMax = 2_000
 const oddPathLengthMax = 300
 
 /**
- * Makes the log of requests. Those with a good key have a line each. Of those without, the first
- * hundred of a second have one; the others are counted, and their number is logged: whoever has no
- * key cannot fill a disk.
+ * Makes the log of requests. Each request with a valid key gets a line. Of those without one, the
+ * first hundred each second get a line and the rest are counted, so that clients without a key
+ * cannot fill the disk.
  *
  * @param onPassedOver is called for each line that is not logged.
  */

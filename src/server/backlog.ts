@@ -1,8 +1,9 @@
-// Lines that wait to be written: a bounded amount of them; beyond it they are dropped and counted.
+// The lines that wait to be written. Their total size is bounded; beyond it, lines are dropped and
+// counted.
 
-/** How much waits at the most, in bytes. */
+/** The largest backlog, in bytes. */
 export const backlogBytesMax = 1_048_576
-/** Once lines have been dropped, they are taken again when so little waits. */
+/** After lines were dropped, new ones are accepted again once the backlog is down to this. */
 const backlogBytesCalm = backlogBytesMax / 2
 
 /** Lines in pieces, in the order in which they came. */
@@ -23,15 +24,11 @@ export interface Backlog {
   dropped: () => number
 }
 
-/** What a backlog is to do. */
-export interface BacklogOptions {
-  /** Whole lines are gathered into pieces of so many bytes; a longer line is a piece of its own. */
-  readonly pieceBytesMax: number
-  /** The line that stands where lines are missing. */
-  readonly droppedLine: (count: number) => string
-}
+/** The line that stands where lines are missing, and says how many. */
+export type DroppedLine = (count: number) => string
 
-export function createBacklog({ pieceBytesMax, droppedLine }: BacklogOptions): Backlog {
+/** @param pieceBytesMax bounds a piece of whole lines; a longer line is a piece of its own. */
+export function createBacklog(pieceBytesMax: number, droppedLine: DroppedLine): Backlog {
   const pieces: { text: string; bytes: number }[] = []
   /** The piece that is being written, as far as it has not been taken. */
   let current: Uint8Array | undefined
@@ -64,7 +61,7 @@ export function createBacklog({ pieceBytesMax, droppedLine }: BacklogOptions): B
   return {
     add(line) {
       const lineBytes = Buffer.byteLength(line)
-      // Where one is dropped, so are those behind it, until there is room for many: one gap.
+      // After one line is dropped, all are, until there is room for many: one gap, not hundreds.
       if (missing > 0 || bytes + lineBytes > backlogBytesMax) {
         missing += 1
         dropped += 1

@@ -1,8 +1,8 @@
-// Lines on their way out, in batches. Nobody who writes a line waits: what cannot be written now is
-// tried again, and what has been waiting for too long is dropped (backlog.ts).
+// Writes lines in batches and never blocks the caller. What cannot be written now is retried; when
+// too much is waiting, new lines are dropped (backlog.ts).
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Backlog, type BacklogOptions, createBacklog } from './backlog.ts'
+import { type Backlog, createBacklog, type DroppedLine } from './backlog.ts'
 import type { LogOutput } from './log-output.ts'
 
 /** Lines are written once there are so many bytes of them, or after so long. */
@@ -10,11 +10,11 @@ const batchBytes = 65_536
 const batchMs = 100
 /** The first pause where there is no room; it doubles up to the time of a batch. */
 const pauseMsMin = 5
-/** How long the last lines may take: of a server that stops, and of a process that just ends. */
+/** How long writing the last lines may take: at an orderly stop, and when the process just ends. */
 const closeMs = 1_000
 const exitMs = 500
 
-/** Takes lines, and sees to it that they are written. */
+/** Accepts lines and writes them in the background. */
 export interface LineWriter {
   readonly write: (line: string) => void
   /** How many lines have been dropped so far. */
@@ -25,8 +25,8 @@ export interface LineWriter {
   readonly writeLast: () => void
 }
 
-export function createLineWriter(output: LogOutput, options: BacklogOptions): LineWriter {
-  const backlog = createBacklog(options)
+export function createLineWriter(output: LogOutput, droppedLine: DroppedLine): LineWriter {
+  const backlog = createBacklog(output.pieceBytesMax, droppedLine)
   let timer: NodeJS.Timeout | undefined
   let pauseMs = 0
   let failure: unknown
@@ -92,7 +92,7 @@ export function createLineWriter(output: LogOutput, options: BacklogOptions): Li
   }
 }
 
-/** Writes all without an event loop, and waits for a reader for so long at most. */
+/** Writes everything synchronously, and waits at most this long for a reader. */
 function writeNow(backlog: Backlog, output: LogOutput, patienceMs: number): void {
   const until = performance.now() + patienceMs
   for (let next = backlog.next(); next !== undefined; next = backlog.next()) {
@@ -113,7 +113,7 @@ async function within(ms: number, done: Promise<void>): Promise<void> {
   clearTimeout(timer)
 }
 
-/** Whether nobody reads at the moment. */
+/** Whether the pipe or socket has no room because nobody reads it. */
 function isFull(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'EAGAIN'
 }

@@ -1,10 +1,12 @@
-// Where the log goes: standard output, without ever waiting for whoever reads it.
+// Standard output as the log's destination, written to without ever blocking.
 
 import { constants, fstatSync, openSync, write, writeSync } from 'node:fs'
 import type { Awaitable } from '../store/awaitable.ts'
 
 /** Takes bytes in order; one write at a time. */
 export interface LogOutput {
+  /** Whole lines are written in pieces of so many bytes. */
+  readonly pieceBytesMax: number
   /**
    * Writes as much as can be written now.
    *
@@ -19,10 +21,17 @@ export interface LogOutput {
 }
 
 /**
+ * Where several processes write to one pipe, POSIX keeps writes of up to so many bytes whole
+ * (PIPE_BUF of Linux), and so lines. A file keeps all writes whole.
+ */
+const pipePieceBytes = 4_096
+const filePieceBytes = 65_536
+
+/**
  * Opens standard output, or another descriptor.
  *
  * A pipe and a terminal are opened once more, so that writes that would block fail instead, and
- * other processes that share the descriptor notice nothing. A socket cannot be opened again; Node
+ * other processes that share the descriptor are not affected. A socket cannot be opened again; Node
  * has made it non-blocking already. A file never says that it would block, so it is written by
  * another thread.
  */
@@ -30,7 +39,8 @@ export function openLogOutput(descriptor: number): LogOutput {
   if (fstatSync(descriptor).isFile()) return fileOutput(descriptor)
   const opened = reopen(descriptor)
   const writeNow = (bytes: Uint8Array) => writeSync(opened, bytes)
-  return { write: writeNow, writeSync: writeNow, isBusy: () => false }
+  const isBusy = () => false
+  return { pieceBytesMax: pipePieceBytes, write: writeNow, writeSync: writeNow, isBusy }
 }
 
 /** The descriptor itself where the system does not open it again. */
@@ -46,6 +56,7 @@ function reopen(descriptor: number): number {
 function fileOutput(descriptor: number): LogOutput {
   let isBusy = false
   return {
+    pieceBytesMax: filePieceBytes,
     write(bytes) {
       const { promise, resolve, reject } = Promise.withResolvers<number>()
       isBusy = true

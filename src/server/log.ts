@@ -21,11 +21,6 @@ export interface Log {
 
 /** The most bytes of a line, with the line feed. */
 export const lineBytesMax = 4_096
-/**
- * Whole lines are written in pieces of so many bytes. Where several servers write to one pipe,
- * POSIX keeps writes of that size whole (PIPE_BUF of Linux), and so lines.
- */
-const pieceBytesMax = 4_096
 /** The texts of a line that is too long are cut to so many characters, the first that will do. */
 const textLengths = [1_000, 200, 40]
 
@@ -45,10 +40,8 @@ export async function createLog(
   isForwarded = false,
 ): Promise<Log> {
   const format = isForwarded ? unchanged : await formatOf(logFormat, isTTY)
-  const writer = createLineWriter(openLogOutput(standardOutput), {
-    pieceBytesMax,
-    droppedLine: (count) => format(droppedLine(count)),
-  })
+  const output = openLogOutput(standardOutput)
+  const writer = createLineWriter(output, (count) => format(droppedLine(count)))
   // Where an error that nobody has foreseen ends the process, the lines before it say the most.
   process.once('exit', () => writer.writeLast())
   const logger = pino({ level: logLevel, base: null }, lineStream(writer, format))

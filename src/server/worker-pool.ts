@@ -102,8 +102,8 @@ export function createWorkerPool(log: Log, stderr: ErrorOutput, answers: Answers
 }
 
 /**
- * Starts a worker. It shares no output with us: starting it would make ours wait for its reader.
- * What it logs is written with our log, what else it says to our standard error.
+ * Starts a worker with output pipes of its own. If it inherited ours, starting it would set them
+ * back to blocking mode. Its log lines go to our log, the rest to our standard error.
  */
 function startWorker(log: Log, stderr: ErrorOutput): Worker {
   cluster.setupPrimary({ silent: true })
