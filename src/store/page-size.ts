@@ -36,21 +36,6 @@ export function pageFits(limit: string, range: string): string {
   )`
 }
 
-/**
- * What a page's statement gives in place of records: none of them for a page that does not fit.
- *
- * @param records are the records of the page as one value, as SQL.
- * @param nothing is an empty value of the same type, as SQL; null stands for an empty range.
- */
-export function boundedRecords(fits: string, records: string, nothing: string): string {
-  return `case when ${fits} then ${records} else ${nothing} end`
-}
-
-/** Whether `boundedRecords` has left a page out. */
-export function isLeftOut(records: { readonly length: number } | null): boolean {
-  return records?.length === 0
-}
-
 /** The listings of a resource that have large records: `company_id` and `bytes`, as SQL. */
 export const largestRecords = (name: string) => `
   select company_id, max(octet_length(record)) as bytes

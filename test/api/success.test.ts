@@ -8,7 +8,7 @@ import { resources } from '../../src/resources/index.ts'
 import { posTerminals } from '../../src/resources/pos-terminals.ts'
 import type { Resource } from '../../src/resources/resource.ts'
 import { rights } from '../../src/resources/rights.ts'
-import { room } from '../../src/store/sqlite/page-bytes.ts'
+import { room } from '../../src/store/sqlite/read.ts'
 import {
   checkFailure,
   checkPage,

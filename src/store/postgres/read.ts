@@ -3,12 +3,13 @@
 import type { Pool } from 'pg'
 import type { Resource } from '../../resources/resource.ts'
 import type { LastImport, StoreReader } from '../reading.ts'
-import { greatestLimit, isLeftOut } from '../page-size.ts'
+import { greatestLimit } from '../page-size.ts'
 import type { Row } from '../sql/database.ts'
 import {
   headOf,
   type HeadRow,
   headSql,
+  isLeftOut,
   lastImportsSql,
   pageOf,
   type PageRow,

@@ -1,7 +1,7 @@
 // The statements that serve a listing, over the words in which the stores differ, and their rows.
 
 import type { Resource } from '../../resources/resource.ts'
-import { boundedMeta, boundedRecords, pageFits, sizesColumns } from '../page-size.ts'
+import { boundedMeta, pageFits, sizesColumns } from '../page-size.ts'
 import type { Head, Page } from '../reading.ts'
 
 /** The words in which the serving statements of the stores differ, as SQL. */
@@ -58,7 +58,8 @@ export function pageSql(resource: Resource, words: ServingWords): string {
   const records = `(${joined(range, isBackwards ? 'desc' : 'asc')})`
   return `
     select ${headColumns}, ${metaOf === undefined ? 'null' : boundedMeta},
-      ${boundedRecords(pageFits(limit, range), records, empty)} ${headTables(resource, words)}`
+      case when ${pageFits(limit, range)} then ${records} else ${empty} end
+      ${headTables(resource, words)}`
 }
 
 /** The columns of a head, in their order. */
@@ -70,7 +71,10 @@ export type HeadRow = [
   lineage: string,
 ]
 
-/** The columns of a page, in their order; its records as the store joins them. */
+/**
+ * The columns of a page, in their order; its records as the store joins them: null for an empty
+ * range, an empty value for a page that does not fit.
+ */
 export type PageRow<Records> = [...HeadRow, meta: string | null, records: Records | null]
 
 export function headOf([total, version, changedAt, dataVersion, lineage]: HeadRow): Head {
@@ -84,6 +88,11 @@ export function pageOf(
 ): Page {
   const head = headOf([total, version, changedAt, dataVersion, lineage])
   return { ...head, meta: meta ?? undefined, ...parts }
+}
+
+/** Whether a page was left out because it does not fit (contract 3.10). */
+export function isLeftOut(records: { readonly length: number } | null): boolean {
+  return records?.length === 0
 }
 
 /** The last import of each source. */

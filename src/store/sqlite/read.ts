@@ -6,11 +6,12 @@ import { LRUCache } from 'lru-cache'
 import type { Resource } from '../../resources/resource.ts'
 import type { Head, LastImport, StoreReader } from '../reading.ts'
 import { OperatorError } from '../../operator-error.ts'
-import { greatestLimit, isLeftOut } from '../page-size.ts'
+import { greatestLimit } from '../page-size.ts'
 import {
   headOf,
   type HeadRow,
   headSql,
+  isLeftOut,
   lastImportsSql,
   pageOf,
   type PageRow,
@@ -19,7 +20,13 @@ import {
   sizesSql,
 } from '../sql/listing.ts'
 import { keyColumns, keyRecord } from '../sql/stored-keys.ts'
-import { joinedSql, surround } from './page-bytes.ts'
+
+/**
+ * How many blanks SQLite puts before and after the records of a page. The rest of its body is
+ * written there: copied into a body of their own, a page of 37 kB takes 170 us and not 155, mostly
+ * for the memory that the records leave to be collected.
+ */
+export const room = { before: 32, after: 256 } as const
 
 /**
  * The inner select is ordered, and SQLite feeds it to the aggregate in that order; an `order by`
@@ -180,4 +187,29 @@ function prepareRow(db: DatabaseSync, sql: string): StatementSync {
   const statement = db.prepare(sql)
   statement.setReturnArrays(true)
   return statement
+}
+
+/** The records of a query, joined by commas, as a blob with that room; null where there is none. */
+function joinedSql(records: string): string {
+  const blanks = (count: number) => `'${' '.repeat(count)}'`
+  return `select cast(
+      ${blanks(room.before)} || group_concat(record, ',') || ${blanks(room.after)} as blob
+    ) from (${records})`
+}
+
+/**
+ * Writes texts into the room around records; where one is longer than that, takes a copy.
+ *
+ * @param joined what `joinedSql` gave; it is written over.
+ */
+function surround(joined: Uint8Array | null, head: string, tail: string): Buffer {
+  if (joined === null) return Buffer.from(head + tail)
+  const roomy = Buffer.from(joined.buffer, joined.byteOffset, joined.length)
+  const start = room.before - Buffer.byteLength(head)
+  const end = roomy.length - room.after
+  if (start < 0 || Buffer.byteLength(tail) > room.after) {
+    return Buffer.concat([Buffer.from(head), roomy.subarray(room.before, end), Buffer.from(tail)])
+  }
+  roomy.write(head, start)
+  return roomy.subarray(start, end + roomy.write(tail, end))
 }
