@@ -2,14 +2,13 @@
 // the answer to the last one has arrived whole. Raw sockets, because an HTTP client would be the
 // bottleneck. Prints a line of JSON.
 //
-//   node bench/load.ts PORT SECONDS CONNECTIONS KEY PATH [COMPANIES]
+//   node bench/load.ts PORT SECONDS CONNECTIONS KEY PATH COMPANIES CODING
 //
-// Where COMPANIES is given, each request is for one of so many companies, by chance: {} in the
-// path.
+// Each request is for one of so many companies at random: {} in the path.
 
 import { connect, type Socket } from 'node:net'
 
-const [port = '', seconds = '', connections = '', key = '', path = '', companies] =
+const [port = '', seconds = '', connections = '', key = '', path = '', companies = '1', coding] =
   process.argv.slice(2)
 
 let state = 42
@@ -20,10 +19,10 @@ function random(below: number): number {
 }
 
 function request(): string {
-  const target = companies ? path.replace('{}', String(1 + random(Number(companies)))) : path
+  const target = path.replace('{}', String(1 + random(Number(companies))))
   return (
     `GET ${target} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\n` +
-    `Content-Type: application/json\r\n\r\n`
+    `Content-Type: application/json\r\nAccept-Encoding: ${coding ?? 'identity'}\r\n\r\n`
   )
 }
 

@@ -98,16 +98,18 @@ export interface Question {
   readonly path: string
   readonly companies?: number
   readonly connections?: number
+  /** The coding that the client asks for; identity where none is given. */
+  readonly coding?: string
   /** The core of the generator; 1 where none is given. */
   readonly core?: number
 }
 
 /** Loads a server for some seconds. */
 export async function load(server: Server, question: Question, seconds: number): Promise<Load> {
-  const { key, path, companies, connections = 32, core = 1 } = question
+  const { key, path, companies = 1, connections = 32, coding = 'identity', core = 1 } = question
   const script = join(import.meta.dirname, 'load.ts')
-  const args = [String(server.port), String(seconds), String(connections), key, path]
-  const command = [process.execPath, script, ...args, ...(companies ? [String(companies)] : [])]
+  const numbers = [server.port, seconds, connections].map(String)
+  const command = [process.execPath, script, ...numbers, key, path, String(companies), coding]
   const before = cpuSeconds(server.pid)
   const { stdout } = await promisify(execFile)(...pinned(String(core), command))
   const result = JSON.parse(stdout) as Omit<Load, 'cpuUs'>
