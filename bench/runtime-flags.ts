@@ -1,4 +1,4 @@
-// What each flag of `bin/dossier` is worth: `node bench/runtime-flags.ts`. The same work with all flags
+// What each flag of bin/dossier is worth: node bench/runtime-flags.ts. The same work with all flags
 // and without one of them, in turn, each round in processes of their own.
 
 import { execFile } from 'node:child_process'
