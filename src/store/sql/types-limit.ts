@@ -120,8 +120,8 @@ function replace(
   return !(isNew && isFull)
 }
 
-const typesTold = `${metaTypesMax.toLocaleString('en')} that a company may have`
-const tooMany = `is one kind more than the ${typesTold}`
+const typesTold = `${metaTypesMax.toLocaleString('en')} kinds that a company may have`
+const tooMany = `exceeds the ${typesTold}`
 
 /** What comes and goes in some listings, in order: removals, then rows as they were read. */
 const comings = (db: Database, name: string, metaOf: string, companies: readonly number[]) => `
@@ -181,13 +181,12 @@ async function refuseRecorded(
   return isBeyond
 }
 
-const recordedTooMany = `would be recorded as one kind more than the ${typesTold}`
+const recordedTooMany = `would be recorded, and exceed the ${typesTold}`
 
 function unrecordable(name: string, company: number): OperatorError {
   return new OperatorError(
-    `what changes of company ${company} cannot be recorded: its ${name} would be of more than ` +
-      `${metaTypesMax.toLocaleString('en')} kinds; import without a day (--as-of), and nothing ` +
-      'is recorded',
+    `changes of company ${company} cannot be recorded: its ${name} would be of more than ` +
+      `${metaTypesMax.toLocaleString('en')} kinds; to record nothing, import without --as-of`,
   )
 }
 
