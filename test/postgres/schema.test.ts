@@ -169,7 +169,7 @@ test('migrate: makes everything once, two at a time take turns, and then has not
   const runs = await Promise.all([migrate(), migrate()])
   for (const { code, err } of runs) assert.equal(code, 0, err)
   const steps = runs.map(({ out }) => out).join('')
-  assert.equal(steps.match(/took step 2 of 2/g)?.length, 1, steps)
+  assert.equal(steps.match(/upgraded to step 2 of 2/g)?.length, 1, steps)
   assert.match((await migrate()).out, /^postgres:.* is up to date\.\n$/)
   const distributed = await migrate('--distributed')
   assert.equal(distributed.code, 1)
