@@ -1,4 +1,4 @@
--- Run once by the image of PostgreSQL, as the owner, when the database is made.
+-- The PostgreSQL image runs this once, as the owner, when it creates the database.
 \getenv password READER_PASSWORD
 
 create schema dossier;

@@ -102,10 +102,10 @@ const notEmpty: Kind<string> = {
 /** Why a value is no file's path: what looks like a URL would be taken for one, and be shown. */
 function fileFault(value: string): string | undefined {
   if (value.trim() === '') return 'must not be empty'
-  if (value !== value.trim()) return 'must not begin or end with a blank'
+  if (value !== value.trim()) return 'must not begin or end with a space'
   const isUrl = /^[a-z][a-z0-9+.-]*:\//i.test(value)
   return isUrl || withoutPasswords(value) !== value
-    ? 'must be a file; write ./NAME where its name looks like a URL'
+    ? 'must be a file; write ./NAME if its name looks like a URL'
     : undefined
 }
 
@@ -134,7 +134,7 @@ export const settings = {
     name: 'db',
     value: 'STORE',
     default: 'dossier.db',
-    meaning: 'the store: a file, or the URL of a PostgreSQL (postgres://…); made by an import',
+    meaning: 'the store: a file, or the URL of a PostgreSQL (postgres://…); an import creates it',
     fault: storeFault,
     parse: String,
   },
@@ -142,113 +142,113 @@ export const settings = {
     name: 'host',
     value: 'ADDRESS',
     default: '127.0.0.1',
-    meaning: 'the address to listen on; 0.0.0.0 for every one that the machine has',
+    meaning: 'the address to listen on; 0.0.0.0 for all network interfaces',
     ...notEmpty,
   },
   port: {
     name: 'port',
     value: 'N',
     default: '8080',
-    meaning: 'the port to listen on; 0 for any free one',
+    meaning: 'the port to listen on; 0 picks a free one',
     ...integer(0, 65_535),
   },
   pool: {
     name: 'pool',
     value: 'N',
     default: '10',
-    meaning: 'connections of all workers to a PostgreSQL, at the most',
+    meaning: 'the maximum of connections to PostgreSQL, all workers together',
     ...integer(1, 1_000),
   },
   waitMs: {
     name: 'wait-ms',
     value: 'N',
     default: '500',
-    meaning: 'how long a request waits for a connection to a PostgreSQL before it is answered 503',
+    meaning: 'milliseconds that a request waits for a connection to PostgreSQL; then it gets a 503',
     ...integer(1, 60_000),
   },
   statementMs: {
     name: 'statement-ms',
     value: 'N',
     default: '1000',
-    meaning: 'how long a PostgreSQL may take over a request before it is answered 503',
+    meaning: 'milliseconds that PostgreSQL may take for a request; then it gets a 503',
     ...integer(1, 60_000),
   },
   reusePort: {
     name: 'reuse-port',
     value: 'yes|no',
     default: 'no',
-    meaning: 'yes lets a new server take over the port of one that still runs, if both say so',
+    meaning: 'yes lets a new server share the port of a running one, if both are started with it',
     ...yesOrNo,
   },
   workers: {
     name: 'workers',
     value: 'N',
     default: '1',
-    meaning: 'how many processes answer requests; auto for one each core',
+    meaning: 'processes that answer requests; auto for one per core',
     ...integerOr('auto', availableParallelism, [1, 256]),
   },
   cacheMib: {
     name: 'cache-mib',
     value: 'N',
     default: '64',
-    meaning: 'memory for ready pages of all workers, in MiB; 0 for none',
+    meaning: 'memory for cached pages in MiB, all workers together; 0 for no cache',
     ...integer(0, 1_048_576),
   },
   stopSeconds: {
     name: 'stop-seconds',
     value: 'N',
     default: '10',
-    meaning: 'how long running requests may take to end when the server is told to stop',
+    meaning: 'seconds that running requests get to finish when the server stops',
     ...integer(0, 3_600),
   },
   connectionsMax: {
     name: 'connections-max',
     value: 'N',
     default: '10000',
-    meaning: 'how many connections are held; one more is closed at once',
+    meaning: 'the maximum of open connections; further ones are closed at once',
     ...integer(1, 1_000_000),
   },
   requestsMax: {
     name: 'requests-max',
     value: 'N',
     default: '2000',
-    meaning: 'how many requests may be under way; one more is a 503',
+    meaning: 'the maximum of requests in progress; further ones get a 503',
     ...integer(1, 1_000_000),
   },
   delayMsMax: {
     name: 'delay-ms-max',
     value: 'N',
     default: '500',
-    meaning: 'how late the server may be, in milliseconds; while it is later, requests are a 503',
+    meaning: 'the maximum event loop delay in milliseconds; above it, requests get a 503',
     ...integer(1, 60_000),
   },
   corsOrigin: {
     name: 'cors-origin',
     value: 'ORIGINS',
     default: 'none',
-    meaning: 'pages that may read answers: origins such as https://example.org, commas between; *',
-    ...list(isOrigin, 'none, *, or origins such as https://example.org, commas between'),
+    meaning:
+      'origins whose pages may read answers, comma-separated (https://example.org); * for all',
+    ...list(isOrigin, 'none, *, or origins such as https://example.org, separated by commas'),
   },
   trustProxy: {
     name: 'trust-proxy',
     value: 'ADDRESSES',
     default: 'none',
-    meaning: 'proxies whose X-Forwarded-For counts: addresses, networks (10.0.0.0/8), with commas',
-    ...list(isNetwork, 'none, or addresses and networks (10.0.0.0/8), commas between'),
+    meaning: 'proxies whose X-Forwarded-For is trusted: addresses or networks, comma-separated',
+    ...list(isNetwork, 'none, or addresses and networks (10.0.0.0/8), separated by commas'),
   },
   defaultRate: {
     name: 'default-rate',
     value: 'RATE',
     default: 'none',
-    meaning:
-      'how often a key without a rate of its own may ask, such as 600/300s; none for no bound',
+    meaning: 'the rate limit of keys without one of their own, such as 600/300s; none for no limit',
     ...rate,
   },
   redisUrl: {
     name: 'redis-url',
     value: 'URL',
     default: 'none',
-    meaning: 'a Redis through which several servers share rates, such as redis://host:6379',
+    meaning: 'a Redis through which servers share rate limits, such as redis://host:6379',
     fault: redisFault,
     parse: (text: string) => (text === 'none' ? undefined : text),
   },
@@ -256,14 +256,15 @@ export const settings = {
     name: 'bad-key-rate',
     value: 'RATE',
     default: '100/60s',
-    meaning: 'how many keys that are none an address may try; none for no bound',
+    meaning: 'how many invalid keys an address may try; none for no limit',
     ...rate,
   },
   usageDb: {
     name: 'usage-db',
     value: 'FILE',
     default: 'auto',
-    meaning: 'where uses of keys are counted; auto for a file beside the store; none for nowhere',
+    meaning:
+      'the file that counts the use of keys; auto for one beside the store, none for no count',
     fault: fileFault,
     parse: (text: string) => (text === 'none' ? undefined : text),
   },
@@ -271,29 +272,29 @@ export const settings = {
     name: 'usage-seconds',
     value: 'N',
     default: '60',
-    meaning: 'how often they are written, in seconds: what a crash may lose',
+    meaning: 'seconds between writes of these counts; a crash may lose that much',
     ...integer(1, 60),
   },
   metricsPort: {
     name: 'metrics-port',
     value: 'N',
     default: 'off',
-    meaning:
-      'the port of a listener of its own for Prometheus (/metrics); 0 for any free one, or off',
+    meaning: 'the port for Prometheus (/metrics), apart from the API; 0 picks a free one; or off',
     ...integerOr('off', () => undefined, [0, 65_535]),
   },
   metricsHost: {
     name: 'metrics-host',
     value: 'ADDRESS',
     default: '127.0.0.1',
-    meaning: 'the address that the metrics are on; they need no key',
+    meaning: 'the address that serves the metrics, which need no key',
     ...notEmpty,
   },
   logLevel: {
     name: 'log-level',
     value: 'LEVEL',
     default: 'info',
-    meaning: 'the least important lines that are logged: error, warn, info, debug or silent',
+    meaning:
+      'the least severe level that is logged: error, warn, info or debug; silent for nothing',
     ...oneOf('error', 'warn', 'info', 'debug', 'silent'),
   },
   logFormat: {
@@ -377,7 +378,7 @@ function unknownVariables(environment: Readonly<Record<string, string | undefine
           name.slice(prefix.length),
           known.map((variable) => variable.slice(prefix.length)),
         )
-        return `${name} is no setting${near ? `; did you mean ${prefix}${near}?` : ''}`
+        return `${name} is not a setting${near ? `; did you mean ${prefix}${near}?` : ''}`
       })
   )
 }

@@ -33,7 +33,7 @@ for (const name of Object.keys(scripts) as (keyof typeof scripts)[]) {
 
 test('what a script does not take is named, with what is near it, and nothing runs', () => {
   const cases = [
-    ['bench', '--quik', '--quik is no option of this command; did you mean --quick?'],
+    ['bench', '--quik', '--quik is not an option of this command; did you mean --quick?'],
     ['bench', '--quick=3', '--quick takes no value'],
     ['bench', 'hotpage', 'hotpage is not known; did you mean hot-page?'],
     ['torture', 'kils', 'kils is not known; did you mean kills?'],

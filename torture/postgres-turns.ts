@@ -100,7 +100,7 @@ function isDone({ code, out }: Ended): boolean {
 /** What is wrong with how a lost one has ended, beside that it may have said that it waits. */
 function faultOfLost(ended: Ended): string | undefined {
   if (ended.signal === 'SIGKILL') return undefined
-  const end = { ...ended, err: ended.err.replace(/^[^\n]*; waiting for its end\n/, '') }
+  const end = { ...ended, err: ended.err.replace(/^[^\n]*; waiting for it to finish\n/, '') }
   return end.signal === 'SIGINT' || end.code === 130
     ? faultOfInterrupted(end, 'SIGINT')
     : faultOfRefusal(end)

@@ -45,7 +45,7 @@ export async function* importAtOnce(
   for (let round = 0; round < rounds; round++) {
     await tried.reset()
     const ends = await importAll()
-    const waited = ends.filter(({ err }) => err.includes('waiting for its end')).length
+    const waited = ends.filter(({ err }) => err.includes('waiting for it to finish')).length
     const failed = ends.find(({ code }) => code !== 0)
     const state = await stores.readState(tried.db, true)
     const again = ground.isShort ? [] : await importAll()

@@ -70,6 +70,6 @@ function unknownOption(rawName: string, known: readonly KnownOption[]): UsageErr
     known.map(({ name }) => name),
   )
   return new UsageError(
-    `${rawName} is no option of this command${near ? `; did you mean --${near}?` : ''}`,
+    `${rawName} is not an option of this command${near ? `; did you mean --${near}?` : ''}`,
   )
 }

@@ -9,11 +9,11 @@ import { formatCount } from './table.ts'
 
 export const backupCommand: Command = {
   name: 'backup',
-  summary: 'copy a store while it serves and while it is being loaded',
+  summary: 'copy a store while it is in use',
   synopsis: ['backup FILE'],
   details: `
-Copies the store as it stands at one moment into the new file FILE, hashes of keys included. Servers
-go on reading, imports go on writing. FILE is there once the copy is whole.
+Copies one consistent state of the store, key hashes included, to the new file FILE. Servers and
+imports keep running. FILE appears when the copy is complete.
 
   dossier backup registry-2026-11-30.db
   dossier verify --db registry-2026-11-30.db`,
@@ -21,7 +21,8 @@ go on reading, imports go on writing. FILE is there once the copy is whole.
   settings: ['db'],
   async run({ words, settings }, context) {
     const [path, ...more] = words
-    if (path === undefined || more.length > 0) throw new UsageError('name the file of the copy')
+    if (path === undefined || more.length > 0)
+      throw new UsageError('backup takes one argument: the file to create')
     const store = await openStoreInspector(settings.db, resources)
     let progress: ProgressDisplay | undefined
     try {
@@ -34,7 +35,7 @@ go on reading, imports go on writing. FILE is there once the copy is whole.
       })
       progress?.end()
       context.stdout.writeLines(
-        `${describeStore(settings.db)} is copied to ${path} (${formatCount(bytes)} bytes).`,
+        `${describeStore(settings.db)} copied to ${path} (${formatCount(bytes)} bytes).`,
       )
       return 0
     } finally {

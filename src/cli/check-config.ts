@@ -11,13 +11,14 @@ export const checkConfig: Command = {
   synopsis: ['check-config [OPTIONS]'],
   details: `
 Prints each setting with its value and its origin: option, environment or default. Passwords are
-shown as ***. Takes the options of every other command, to see what they would come to. Where a
-value is bad, or a variable that begins with DOSSIER_ is no setting, all faults are told on
-standard error, and the exit code is 2. Nothing is opened and nothing is started.
+shown as ***. It takes the settings of all commands as options, and opens and starts nothing.
+
+If a value is invalid, or a variable that begins with DOSSIER_ is not a setting, it reports every
+error on standard error and exits with code 2.
 
   dossier check-config --port 80
   dossier check-config --json`,
-  options: [{ name: 'json', meaning: 'print the settings and the faults as JSON' }],
+  options: [{ name: 'json', meaning: 'print the settings and errors as JSON' }],
   settings: Object.keys(settings) as SettingName[],
   takesBadSettings: true,
   run(input, { stdout, stderr }) {

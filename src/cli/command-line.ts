@@ -52,10 +52,8 @@ export async function runCommandLine(
   const fault = await context.stdout.fault()
   // A reader that has gone away (`dossier keys list | head`) has read all that it wanted.
   if (fault === undefined || fault.code === 'EPIPE') return code
-  const outcome = code === 0 ? '; the command itself has run to its end' : ''
-  context.stderr.writeLines(
-    `dossier: standard output cannot be written (${fault.message})${outcome}`,
-  )
+  const outcome = code === 0 ? '; the command itself completed' : ''
+  context.stderr.writeLines(`dossier: cannot write to standard output (${fault.message})${outcome}`)
   return code === 0 ? 1 : code
 }
 
@@ -122,7 +120,7 @@ function withoutArgumentPasswords(message: string, args: readonly string[]): str
 function systemFault(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('syscall' in error) || !('code' in error)) return undefined
   const path = 'path' in error ? `${String(error.path)}: ` : ''
-  return `${path}${String(error.syscall)} failed with ${String(error.code)}; see the system's log`
+  return `${path}${String(error.syscall)} failed with ${String(error.code)}; see the system log`
 }
 
 function reportUsageErrors(
@@ -140,7 +138,7 @@ function unknownCommand(name: string): string {
     commands.map((command) => command.name),
   )
   const advice = near ? `did you mean ${near}?` : 'see: dossier --help'
-  return `${withoutPasswords(name)} is no command; ${advice}`
+  return `${withoutPasswords(name)} is not a command; ${advice}`
 }
 
 function help(): string {
@@ -151,12 +149,12 @@ Usage: dossier COMMAND [OPTIONS]
 Commands:
 ${columns(commands.map(({ name, summary }) => [name, summary]))}
 
-A first look:     dossier demo
-A first registry: dossier import companies companies.csv
-                  dossier import rights rights.ndjson
-                  dossier keys create --name first-client
-                  dossier serve
+Try it:              dossier demo
+Serve your own data: dossier import companies companies.csv
+                     dossier import rights rights.ndjson
+                     dossier keys create --name first-client
+                     dossier serve
 
-Help of a command: dossier COMMAND --help
+Help on a command:   dossier COMMAND --help
 `
 }

@@ -23,15 +23,15 @@ interface Overview extends CompanyRecord {
 
 export const company: Command = {
   name: 'company',
-  summary: 'show what the registry knows of a company',
+  summary: 'show a company as the registry has it',
   synopsis: ['company JURISDICTION IDENTIFIER [--json]', 'company ID [--json]'],
   details: `
-Shows the company's id, what each source says of it, how many records each of its listings has, and
+Shows the company's id, its attributes from each source, the number of records in each listing, and
 its latest ${changeResource.name}.
 
   dossier company US 0000320193
   dossier company 1000000000042 --json`,
-  options: [{ name: 'json', meaning: 'print it as JSON' }],
+  options: [{ name: 'json', meaning: 'print the company as JSON' }],
   settings: ['db'],
   async run({ words, flags, settings }, { stdout }) {
     const name = parseName(words)
@@ -58,7 +58,7 @@ function parseName(words: readonly string[]): CompanyName {
   if (first !== undefined && second !== undefined && more.length === 0) return [first, second]
   const id = first !== undefined && /^\d{1,16}$/.test(first) ? Number(first) : NaN
   if (second === undefined && Number.isSafeInteger(id)) return id
-  throw new UsageError('name one company: its JURISDICTION and IDENTIFIER, or its ID')
+  throw new UsageError('name one company by JURISDICTION and IDENTIFIER, or by ID')
 }
 
 async function addListings(db: string, found: CompanyRecord): Promise<Overview> {

@@ -40,15 +40,15 @@ const keyLifeMs = 7 * 86_400_000
 
 export const demo: Command = {
   name: 'demo',
-  summary: 'make a made-up registry and serve it: a first look',
+  summary: 'create a sample registry and serve it',
   synopsis: ['demo [OPTIONS]'],
   details: `
-Makes a registry of ${format(companyCount)} companies that do not exist, named in Latin, Cyrillic,
-Chinese and Arabic script; one has ${format(longHistoryLength)} events, some have nothing. It is
-made once, in ${defaultDb} unless --db names another file; remove that to have it made anew.
+Creates a registry of ${format(companyCount)} fictitious companies, with names in Latin, Cyrillic,
+Chinese and Arabic script; one has ${format(longHistoryLength)} events, some have no records. The
+file, ${defaultDb} unless --db names another, is kept; delete it to start afresh.
 
-Then issues a key for seven days, serves the registry, and prints requests to paste. Where the
-port is in use, a free one is taken. SIGTERM or SIGINT (Ctrl-C) stop it.
+Then issues a key that is valid for seven days, serves the registry, and prints requests to paste.
+If the port is in use, it picks a free one. SIGTERM or SIGINT (Ctrl-C) stops it.
 
   dossier demo
   dossier demo --port 9000`,
@@ -61,7 +61,9 @@ port is in use, a free one is taken. SIGTERM or SIGINT (Ctrl-C) stop it.
       throw new UsageError(`demo takes options only, but got ${input.words.join(' ')}`)
     const { settings } = input
     if (isServerStore(settings.db)) {
-      throw new UsageError('the demo makes a file of its own; name one with --db, and no server')
+      throw new UsageError(
+        'the demo needs a file of its own; name a file with --db, not a PostgreSQL',
+      )
     }
     if (existsSync(settings.db)) await checkRegistry(settings.db)
     else await makeRegistry(settings.db, context)
@@ -86,7 +88,7 @@ async function checkRegistry(db: string): Promise<void> {
   } finally {
     await reader.close()
   }
-  throw new OperatorError(`${db} is another registry; name a file of the demo's own with --db`)
+  throw new OperatorError(`${db} is not a demo registry; name another file with --db`)
 }
 
 /** Builds the registry beside its place, and puts it there when it is whole. */
@@ -102,7 +104,7 @@ async function makeRegistry(db: string, context: CommandContext): Promise<void> 
     const store = await openStoreWriter(made, resources)
     try {
       for (const extract of demoExtracts()) {
-        context.stderr.writeLines(`Making ${extract.name} …`)
+        context.stderr.writeLines(`Creating ${extract.name} …`)
         const path = join(folder, `${extract.name}.ndjson`)
         orExplain(db, () => writeNdjson(path, extract.rows()))
         const rows = await importExtract(store, extract, path, context)
@@ -116,7 +118,7 @@ async function makeRegistry(db: string, context: CommandContext): Promise<void> 
     rmSync(folder, { recursive: true, force: true })
   }
   const seconds = ((context.now() - startedAt) / 1_000).toFixed(1)
-  context.stderr.writeLines(`Made ${db} in ${seconds} s: ${counts.join(', ')}.`)
+  context.stderr.writeLines(`Created ${db} in ${seconds} s: ${counts.join(', ')}.`)
 }
 
 async function importExtract(
@@ -183,7 +185,7 @@ function orExplain<T>(db: string, work: () => T): T {
     return work()
   } catch (error) {
     const isOfFiles = error instanceof Error && 'syscall' in error
-    throw isOfFiles ? new OperatorError(`${db} cannot be made: ${error.message}`) : error
+    throw isOfFiles ? new OperatorError(`cannot create ${db}: ${error.message}`) : error
   }
 }
 
@@ -211,7 +213,7 @@ async function startOnFreePort(
     const cause = error instanceof OperatorError ? error.cause : undefined
     const isTaken = cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE'
     if (!isTaken) throw error
-    context.stderr.writeLines(`Port ${settings.port} is in use; taking a free one.`)
+    context.stderr.writeLines(`Port ${settings.port} is in use; using a free one.`)
     return start({ ...settings, port: 0 }, context)
   }
 }

@@ -29,7 +29,7 @@ export function parseEnd(option: string, text: string, now: number): number {
         `(2027-01-31T12:00:00Z) or a duration (90d, 12h, 1y)`,
     )
   }
-  if (end <= now) throw new UsageError(`--${option} is ${text}, which is past`)
+  if (end <= now) throw new UsageError(`--${option} is ${text}, which is in the past`)
   return end
 }
 

@@ -50,7 +50,7 @@ function reportLines(
   const rate = Math.round(counts.read / Math.max(elapsedMs / 1_000, 0.001))
   const took = `in ${(elapsedMs / 1_000).toFixed(1)} s (${formatCount(rate)} rows/s)`
   return [
-    `${options.target} of the source ${options.input.options['source'] ?? 'default'}`,
+    `${options.target} from source ${options.input.options['source'] ?? 'default'}`,
     ...rows.map(([name, count]) => `  ${name.padEnd(18)}${formatCount(count).padStart(14)}`),
     outcome(counts.refused, version, options.isDryRun, took),
   ]
@@ -63,11 +63,10 @@ function outcome(
   took: string,
 ): string {
   if (version !== undefined) return `Committed as version ${version} ${took}.`
-  if (isDryRun) return `Dry run: nothing was changed; checked ${took}.`
+  if (isDryRun) return `Dry run: nothing was changed. Checked ${took}.`
   const [rows, them] =
     refused === 1 ? ['1 row was', 'it'] : [`${formatCount(refused)} rows were`, 'them']
   return (
-    `Nothing was loaded: ${rows} refused. ` +
-    `Mend ${them}, or load the others with --rejects FILE.`
+    `Nothing was loaded: ${rows} refused. ` + `Fix ${them}, or load the others with --rejects FILE.`
   )
 }

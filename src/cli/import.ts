@@ -34,77 +34,79 @@ const mappingsFolder = join(import.meta.dirname, '../../mappings')
 
 export const importCommand: Command = {
   name: 'import',
-  summary: 'load companies, or records of a resource, from files',
+  summary: 'load companies or their records from files',
   synopsis: [
     'import companies FILE… [OPTIONS]',
     `import {${resources.map(({ name }) => name).join('|')}} FILE… [OPTIONS]`,
   ],
   details: `
-FILE is NDJSON, JSON, CSV, TSV or Parquet, plain, .gz or .zst; a quoted glob ('*.csv') names
-several, and - is NDJSON on standard input. All files are one import: one transaction, all or
-nothing.
+FILE is NDJSON, JSON, CSV, TSV or Parquet, optionally compressed (.gz, .zst). A quoted glob
+('*.csv') names several files; - reads NDJSON from standard input. All files are loaded in one
+transaction: all or nothing.
 
-Columns bear the field names of the resource, beside these:
-  company_id, or company_jurisdiction and company_identifier    whose record it is
-  id, or key    which record it is: its number, or the source's own natural key; with neither, the
-                same content is the same record
-Companies have jurisdiction, identifier, if you like an id, and any attributes.
-Other columns? Reshape the file with --map, a SQL SELECT over the view \`source\` (DuckDB's SQL).
+Columns are named like the fields of the resource. In addition:
+  company_id, or company_jurisdiction and company_identifier    the company of the record
+  id, or key    the identity of the record: its number, or the natural key of the source; without
+                either, records with the same content are the same record
+Companies have jurisdiction and identifier, optionally id, and any attributes.
+Other columns? Reshape the file with --map: a SELECT over the view \`source\`, in DuckDB's SQL.
 
   dossier import companies companies.csv
   dossier import rights 'extracts/*.ndjson.gz' --source patent-office
   dossier import jobs jobs.csv --map my-jobs.sql --rejects refused.ndjson
   dossier import employees officers.parquet --source register --snapshot
 
-A newer extract of companies, dated with --as-of, records what has changed since the last one of
-its source as ${changeResource.name}; so does one of employees with --history.
+With --as-of, an import of companies records what changed since the previous extract of its source
+as ${changeResource.name}; with --history, so does one of ${historical.join(', ')}.
 
   dossier import companies 2026-11.csv --source register --snapshot --as-of 2026-11-30`,
   options: [
     {
       name: 'map',
       value: 'FILE.sql',
-      meaning: 'a SELECT over the view source (./my.sql), or the name of a ready one (ba-atms)',
+      meaning:
+        'a file with a SELECT over the view source (./my.sql), or a ready-made mapping (ba-atms)',
     },
     {
       name: 'map-read',
       value: 'DIR[,DIR]',
-      meaning: 'folders whose files the mapping may read too; without it, none but the source',
+      meaning: 'folders that the mapping may read; by default only the source',
     },
     {
       name: 'source',
       value: 'NAME',
-      meaning: "whose records these are; two sources never touch each other's (default: default)",
+      meaning:
+        'the source of the records; an import changes only its own source (default: default)',
     },
     {
       name: 'snapshot',
-      meaning: 'the files are the whole of this source: what they lack is removed',
+      meaning: 'the files are the complete source: remove records that they lack',
     },
     {
       name: 'as-of',
       value: 'DATE',
       meaning:
-        'the day of the extract (2026-11-30); changes of companies are recorded as of it, or as ' +
-        'of the column as_of',
+        'the date of the extract (2026-11-30), at which changes are recorded; companies may have ' +
+        'a column as_of instead',
     },
     {
       name: 'history',
-      meaning: `record changes of the listing, too: for ${historical.join(', ')}, with --as-of`,
+      meaning: `also record changes of these records: for ${historical.join(', ')}, with --as-of`,
     },
     {
       name: 'rejects',
       value: 'FILE',
-      meaning: 'load the good rows, and write the refused ones here (NDJSON) with their reasons',
+      meaning: 'load the valid rows, and write refused ones with their reasons to FILE (NDJSON)',
     },
     {
       name: 'known-companies-only',
-      meaning: 'refuse records of companies that the registry does not know',
+      meaning: 'refuse records of companies that are not in the registry',
     },
-    { name: 'dry-run', meaning: 'check everything and change nothing' },
+    { name: 'dry-run', meaning: 'check everything, change nothing' },
     {
       name: 'format',
       value: 'FORMAT',
-      meaning: `what the files are, where their names do not say: ${formats.join(', ')}`,
+      meaning: `the format, if the file names do not show it: ${formats.join(', ')}`,
     },
     { name: 'json', meaning: 'print the report as JSON' },
   ],
@@ -145,7 +147,7 @@ async function runImport(input: Input, context: CommandContext): Promise<number>
       onRejected: rejects && ((rejected) => rejects.write(rejected)),
       onProgress: (done) => progress.show(done),
       onWait: () =>
-        progress.writeLine('another command is writing to the store; waiting for its end'),
+        progress.writeLine('another command is writing to the store; waiting for it to finish'),
       signal: context.signal,
     })
     progress.end()
@@ -163,9 +165,9 @@ function parseTarget(word: string | undefined): ImportTarget {
   if (target !== undefined) return target
   const names = targets.map(({ name }) => name)
   const known = names.join(', ')
-  if (word === undefined) throw new UsageError(`say what to import: ${known}`)
+  if (word === undefined) throw new UsageError(`name what to import: ${known}`)
   const near = nearest(word, names)
-  const advice = near ? `did you mean ${near}?` : `known are ${known}`
+  const advice = near ? `did you mean ${near}?` : `choose from ${known}`
   throw new UsageError(`${word} cannot be imported; ${advice}`)
 }
 
@@ -186,10 +188,10 @@ function parseHistory({ name, history, hasRowDays }: ImportTarget, { options, fl
   }
   const isHistory = flags.has('history')
   if (isHistory && history === undefined) {
-    throw new UsageError(`${name} have no history; --history is for ${historical.join(', ')}`)
+    throw new UsageError(`--history does not apply to ${name}, only to ${historical.join(', ')}`)
   }
   if (isHistory && !hasRowDays && asOf === undefined) {
-    throw new UsageError('--history needs the day of the extract: --as-of DATE')
+    throw new UsageError('--history needs the date of the extract: --as-of DATE')
   }
   const isRecorded = isHistory || history?.isOptional === false
   return { asOf, recordIn: isRecorded ? changeResource : undefined }
@@ -214,9 +216,9 @@ function findMapping(word: string): { path: string; sql: string } {
   if (!existsSync(path)) {
     const names = readdirSync(mappingsFolder).map((name) => name.replace(/\.sql$/, ''))
     const near = nearest(word.replace(/\.sql$/i, ''), names)
-    const ready = near ? `did you mean ${near}?` : `ready ones: ${names.join(', ')}`
+    const ready = near ? `did you mean ${near}?` : `ready-made: ${names.join(', ')}`
     const isHere = !isFile && existsSync(word)
-    const advice = isHere ? `for the file of that name, write ./${word}` : ready
+    const advice = isHere ? `to use the file of that name, write ./${word}` : ready
     throw new OperatorError(`there is no mapping ${word}; ${advice}`)
   }
   return { path, sql: orExplain(`${path} cannot be read`, () => readFileSync(path, 'utf8')) }
@@ -225,10 +227,10 @@ function findMapping(word: string): { path: string; sql: string } {
 /** The folders that a mapping may read, as the system calls them. */
 function findFolders(words: string | undefined, isMapped: boolean): string[] {
   if (words === undefined) return []
-  if (!isMapped) throw new UsageError('--map-read is for a mapping; name that with --map')
+  if (!isMapped) throw new UsageError('--map-read needs a mapping: --map')
   return words.split(',').map((word) => {
     if (statOf(word)?.isDirectory() !== true) {
-      throw new UsageError(`--map-read ${word} is no folder`)
+      throw new UsageError(`--map-read ${word} is not a folder`)
     }
     return realpathSync(word)
   })

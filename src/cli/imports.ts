@@ -13,22 +13,23 @@ const limitMax = 1_000_000
 
 export const imports: Command = {
   name: 'imports',
-  summary: 'list what was imported: each import is a version of the registry',
+  summary: 'list the imports; each is a version of the registry',
   synopsis: ['imports [--limit N] [--json]'],
   details: `
-The newest first: its version, when it was committed, what was imported and of which source, as of
-which day, how long it took, what it changed, and its files with their SHA-256.`,
+Lists the imports, newest first: version, commit time, target and source, date of the extract,
+duration, changes, and the files with their SHA-256.`,
   options: [
     {
       name: 'limit',
       value: 'N',
-      meaning: `how many, at the most (default: ${limitDefault})`,
+      meaning: `the maximum to list (default: ${limitDefault})`,
     },
     { name: 'json', meaning: 'print the list as JSON' },
   ],
   settings: ['db'],
   async run({ words, options, flags, settings }, { stdout }) {
-    if (words.length > 0) throw new UsageError(`imports takes no ${words.join(' ')}`)
+    if (words.length > 0)
+      throw new UsageError(`imports takes options only, but got ${words.join(' ')}`)
     const limit = parseLimit(options['limit'])
     const store = await openStoreInspector(settings.db, resources)
     try {
@@ -56,7 +57,7 @@ function lines(list: readonly LoggedImport[]): string[] {
 function describe(one: LoggedImport): string[] {
   const { version, committedAt, startedAt, target, source, asOf, isSnapshot, files } = one
   const what = [
-    `${target} of ${source}`,
+    `${target} from ${source}`,
     ...(asOf === undefined ? [] : [`as of ${shortMoment(asOf)}`]),
     ...(isSnapshot ? ['snapshot'] : []),
     `in ${((committedAt - startedAt) / 1_000).toFixed(1)} s`,

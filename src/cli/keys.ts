@@ -25,7 +25,7 @@ const actions = ['create', 'rotate', 'list', 'revoke'] as const
 
 export const keys: Command = {
   name: 'keys',
-  summary: 'make, rotate, list and revoke the keys of clients',
+  summary: 'create, rotate, list and revoke client keys',
   synopsis: [
     'keys create --name NAME [--expires WHEN] [--scopes NAME,…] [--rate RATE]',
     'keys rotate NAME [--overlap TIME] [--expires WHEN]',
@@ -33,10 +33,10 @@ export const keys: Command = {
     'keys revoke NAME',
   ],
   details: `
-\`create\` prints the key, and nothing else, on standard output: once, since only its hash is kept.
-\`rotate\` prints a new key with the scopes, the rate and the end of the one of that name; the old
-one works on until --overlap is over. \`revoke\` refuses every key of the name. Both take effect
-within a second, in every server that runs on the store.
+\`create\` prints only the key, to standard output. It is shown once, since only its hash is stored.
+\`rotate\` prints a new key with the same name, scopes, rate limit and expiry; the old key keeps
+working for the --overlap. \`revoke\` revokes every key of that name. Every server on the store
+applies a change within a second.
 
   dossier keys create --name acme
   dossier keys create --name trial --expires 30d --scopes rights,events
@@ -46,27 +46,28 @@ within a second, in every server that runs on the store.
     {
       name: 'name',
       value: 'NAME',
-      meaning: 'whose key it is: up to 64 letters, digits, dots, _ and -',
+      meaning: 'the name of the key: up to 64 letters, digits, dots, _ and -',
     },
     {
       name: 'expires',
       value: 'WHEN',
-      meaning: 'a date (2027-01-31) or a duration (90d, 12h, 1y); never, if not given',
+      meaning:
+        'when the key expires: a date (2027-01-31) or a duration (90d, 12h, 1y); default: never',
     },
     {
       name: 'scopes',
       value: 'NAMES',
-      meaning: `listings that it opens, commas between; default: all (${scopeNames.join(', ')})`,
+      meaning: `listings it may read, comma-separated; default: all (${scopeNames.join(', ')})`,
     },
     {
       name: 'rate',
       value: 'RATE',
-      meaning: 'how often it may ask, such as 600/300s, or none; default: as --default-rate says',
+      meaning: 'its rate limit, such as 600/300s, or none; default: that of --default-rate',
     },
     {
       name: 'overlap',
       value: 'TIME',
-      meaning: `how long the old key works on, such as 12h or 0d; default: ${usualOverlap}`,
+      meaning: `how long the old key keeps working, such as 12h or 0d; default: ${usualOverlap}`,
     },
     { name: 'json', meaning: 'print the list as JSON' },
   ],
@@ -77,7 +78,7 @@ within a second, in every server that runs on the store.
     if (known === undefined) {
       const near = action === undefined ? undefined : nearest(action, actions)
       throw new UsageError(
-        `say what to do with keys: ${actions.join(', ')}${near ? `; did you mean ${near}?` : ''}`,
+        `keys takes an action: ${actions.join(', ')}${near ? `; did you mean ${near}?` : ''}`,
       )
     }
     const store = await openStore(input.settings.db)
@@ -90,7 +91,7 @@ within a second, in every server that runs on the store.
 }
 
 async function openStore(db: string): Promise<StoreWriter> {
-  if (!mayExist(db)) throw new OperatorError(`${db} does not exist; make it with: dossier import`)
+  if (!mayExist(db)) throw new OperatorError(`${db} does not exist; create it with: dossier import`)
   return openStoreWriter(db, resources)
 }
 
@@ -99,7 +100,7 @@ type Run = (store: StoreWriter, input: Input, context: CommandContext) => Promis
 const run: Readonly<Record<(typeof actions)[number], Run>> = {
   async create(store, { words, options }, context) {
     const name = options['name'] ?? words[0]
-    if (name === undefined) throw new UsageError('say whose key it is: --name NAME')
+    if (name === undefined) throw new UsageError('name the key: --name NAME')
     checkName(name)
     const scopes = parseScopes(options['scopes'])
     const now = context.now()
@@ -115,10 +116,12 @@ const run: Readonly<Record<(typeof actions)[number], Run>> = {
 
   async rotate(store, { words, options }, context) {
     const name = words[0] ?? options['name']
-    if (name === undefined) throw new UsageError('say which key to rotate: keys rotate NAME')
+    if (name === undefined) throw new UsageError('name the key to rotate: keys rotate NAME')
     for (const option of ['scopes', 'rate']) {
       if (options[option] === undefined) continue
-      throw new UsageError(`--${option} is for keys create; a rotated key has that of the old one`)
+      throw new UsageError(
+        `--${option} is for keys create; a rotated key keeps that of the old one`,
+      )
     }
     const now = context.now()
     const othersEndAt = now + parseOverlap(options['overlap'] ?? usualOverlap)
@@ -148,11 +151,11 @@ const run: Readonly<Record<(typeof actions)[number], Run>> = {
 
   async revoke(store, { words, options }, context) {
     const name = words[0] ?? options['name']
-    if (name === undefined) throw new UsageError('say which key to revoke: keys revoke NAME')
+    if (name === undefined) throw new UsageError('name the key to revoke: keys revoke NAME')
     if (!(await store.revokeKey(name, context.now(), lockWait(context)))) {
       throw await noSuchKey(store, name)
     }
-    context.stderr.writeLines(`The key ${name} is revoked.`)
+    context.stderr.writeLines(`Revoked the key ${name}.`)
     return 0
   },
 }
@@ -172,14 +175,14 @@ async function handOver<T>(
       await stdout.deliverLine(plain).catch((error: unknown) => {
         const reason = error instanceof Error ? error.message : String(error)
         throw new OperatorError(
-          `the key cannot be printed, so nothing was changed; standard output: ${reason}`,
+          `the key could not be printed, so nothing was changed; standard output: ${reason}`,
         )
       })
       key.isPrinted = true
     })
   } catch (error) {
     if (key.isPrinted && !(error instanceof UnknownOutcomeError)) {
-      stderr.writeLines('dossier: the key that was printed does not work; it could not be stored')
+      stderr.writeLines('dossier: the printed key does not work: it could not be stored')
     }
     throw error
   }
@@ -191,13 +194,13 @@ async function noSuchKey(store: StoreWriter, name: string): Promise<OperatorErro
     name,
     inUse.map((key) => key.name),
   )
-  return new OperatorError(`no key in use is named ${name}${near ? `; did you mean ${near}?` : ''}`)
+  return new OperatorError(`no valid key is named ${name}${near ? `; did you mean ${near}?` : ''}`)
 }
 
 function parseOverlap(text: string): number {
   const overlap = parseDuration('overlap', text)
   if (overlap <= parseDuration('overlap', overlapMax)) return overlap
-  throw new UsageError(`--overlap is ${text}; it takes ${overlapMax} at most`)
+  throw new UsageError(`--overlap is ${text}; the maximum is ${overlapMax}`)
 }
 
 function checkName(name: string): void {
@@ -218,8 +221,8 @@ function parseScopes(text: string | undefined): readonly string[] | undefined {
   for (const scope of scopes) {
     if (scopeNames.includes(scope)) continue
     const near = nearest(scope, scopeNames)
-    const advice = near ? `did you mean ${near}?` : `known are ${scopeNames.join(', ')}`
-    throw new UsageError(`${JSON.stringify(scope)} is no scope; ${advice}`)
+    const advice = near ? `did you mean ${near}?` : `choose from ${scopeNames.join(', ')}`
+    throw new UsageError(`${JSON.stringify(scope)} is not a scope; ${advice}`)
   }
   return [...new Set(scopes)]
 }
@@ -255,7 +258,7 @@ async function usageOf(
 
 function keyTable(records: readonly ListedKey[], hasUsage: boolean, now: number): string[] {
   if (records.length === 0)
-    return ['There is no key yet. Make one with: dossier keys create --name NAME']
+    return ['There are no keys yet. Create one with: dossier keys create --name NAME']
   const rows = records.map((key) => [
     key.name,
     key.hint,

@@ -7,18 +7,18 @@ import type { Command } from './command.ts'
 
 export const migrate: Command = {
   name: 'migrate',
-  summary: "make the store's tables, or bring them up to date",
+  summary: "create or upgrade the store's tables",
   synopsis: ['migrate [--distributed] [OPTIONS]'],
   details: `
-Imports do this by themselves; a server never does, and says so where it is needed. It may run while
-servers read: a step is one transaction, and two that run at once take turns.
+Imports do this automatically. A server never does; if the store needs it, the server says so and
+does not start. It may run while servers read: each step is one transaction.
 
   dossier migrate --db postgres://owner@db.internal/registry
   dossier migrate --db postgres://owner@db.internal/registry --distributed`,
   options: [
     {
       name: 'distributed',
-      meaning: 'spread the tables over the nodes by company; the PostgreSQL must have Citus',
+      meaning: 'distribute the tables over the nodes by company; PostgreSQL must have Citus',
     },
   ],
   settings: ['db'],
@@ -27,7 +27,8 @@ servers read: a step is one transaction, and two that run at once take turns.
       throw new UsageError(`migrate takes options only, but got ${words.join(' ')}`)
     const done = await migrateStore(db, resources, {
       isDistributed: flags.has('distributed'),
-      onWait: () => stderr.writeLines('another command is writing to the store; waiting'),
+      onWait: () =>
+        stderr.writeLines('another command is writing to the store; waiting for it to finish'),
     })
     const lines = done.length === 0 ? [`${describeStore(db)} is up to date.`] : done
     stdout.writeLines(...lines)

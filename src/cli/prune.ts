@@ -11,28 +11,32 @@ import { lockWait } from './lock-wait.ts'
 
 export const prune: Command = {
   name: 'prune',
-  summary: 'forget former states that are older than a duration',
+  summary: 'delete past states older than a duration',
   synopsis: ['prune --keep DURATION [--json]'],
   details: `
-What an import replaces or removes is kept, with the versions between which it stood. This forgets
-what stood only in versions that were replaced longer ago than DURATION, in one transaction. What is
-served now, the log of imports and recorded changes stay. The file does not shrink; the room in it
-is used again.
+The store keeps what imports replace or remove. This deletes past states that were replaced longer
+than DURATION ago, in one transaction. Current data, the log of imports and recorded changes stay.
+The file does not shrink, but its free space is reused.
 
   dossier prune --keep 365d`,
   options: [
-    { name: 'keep', value: 'DURATION', meaning: 'how far back to keep: 365d, 12h, 2y, 0d' },
+    {
+      name: 'keep',
+      value: 'DURATION',
+      meaning: 'how far back to keep past states: 365d, 12h, 2y, 0d',
+    },
     { name: 'json', meaning: 'print the report as JSON' },
   ],
   settings: ['db'],
   async run({ words, options, flags, settings }, context) {
     const keep = options['keep']
-    if (keep === undefined) throw new UsageError('say how far back to keep: --keep DURATION')
-    if (words.length > 0) throw new UsageError(`prune takes no ${words.join(' ')}`)
+    if (keep === undefined) throw new UsageError('prune needs --keep DURATION')
+    if (words.length > 0)
+      throw new UsageError(`prune takes options only, but got ${words.join(' ')}`)
     const before = context.now() - parseDuration('keep', keep)
     const { db } = settings
     if (!mayExist(db)) {
-      throw new OperatorError(`${db} does not exist; make it with: dossier import`)
+      throw new OperatorError(`${db} does not exist; create it with: dossier import`)
     }
     const store = await openStoreWriter(db, resources)
     try {
@@ -42,9 +46,9 @@ is used again.
         formatCount(count).padStart(14),
       ])
       const { earliestVersion } = pruned
-      const known = `Everything is known from version ${earliestVersion} on.`
+      const known = `The history is complete from version ${earliestVersion} on.`
       if (flags.has('json')) context.stdout.writeJson(pruned)
-      else context.stdout.writeLines('Former states forgotten', ...tableLines(rows), known)
+      else context.stdout.writeLines('Past states deleted', ...tableLines(rows), known)
       return 0
     } finally {
       await store.close()

@@ -6,16 +6,16 @@ import type { Command } from './command.ts'
 
 export const serve: Command = {
   name: 'serve',
-  summary: 'answer requests from the store',
+  summary: 'serve the API from the store',
   synopsis: ['serve [OPTIONS]'],
   details: `
-Answers GET /api/v1/companies/{company_id}/LISTING to clients with a key, where LISTING is one of
-${resources.map(({ name }) => name).join(', ')}; /healthz and /readyz to load
-balancers; /docs to browsers. The store is opened read-only; imports may go on at the same time,
-and each is seen as soon as it is committed.
+Serves GET /api/v1/companies/{company_id}/LISTING to clients with a key, where LISTING is one of
+${resources.map(({ name }) => name).join(', ')}; /healthz and /readyz for load balancers; and
+/docs, the API reference. The store is opened read-only. Imports may run at the same time; clients
+see each as soon as it is committed.
 
-SIGTERM or SIGINT (Ctrl-C) stop it: it says that it is not ready, has its clients close their
-connections, takes no new ones, ends the running requests, and exits 0.
+SIGTERM or SIGINT (Ctrl-C) stops it: /readyz turns 503, connections are closed, running requests
+finish, and it exits with code 0.
 
   dossier serve --db registry.db --host 0.0.0.0 --port 80
   dossier serve --db postgres://dossier@db.internal/registry --pool 20`,

@@ -9,19 +9,19 @@ import { formatCount, tableLines } from './table.ts'
 
 export const verifyCommand: Command = {
   name: 'verify',
-  summary: 'check a store: the file, every listing, every record',
+  summary: 'check the integrity of a store',
   synopsis: ['verify [--json]'],
   details: `
-Checks the file itself, that positions have no gaps, that heads say what their listings hold, that
-records are in order, and that every stored record, former ones too, is what an import would store.
-It changes nothing, and may run while a server reads and an import writes. Exit code 1, and a list,
-where anything is wrong.
+Checks the file, the order and completeness of every listing, and every stored record, past ones
+included. It changes nothing, and may run while servers read and an import writes. If it finds a
+fault, it lists the faults and exits with code 1.
 
   dossier verify --db backup.db`,
-  options: [{ name: 'json', meaning: 'print the outcome as JSON' }],
+  options: [{ name: 'json', meaning: 'print the result as JSON' }],
   settings: ['db'],
   async run({ words, flags, settings }, { stdout, stderr, signal }) {
-    if (words.length > 0) throw new UsageError('verify takes the store by its option --db')
+    if (words.length > 0)
+      throw new UsageError('verify takes options only; name the store with --db')
     const store = await openStoreInspector(settings.db, resources)
     try {
       const { counts, faults, notes } = await store.verify(storedChecks(resources), (step) => {
@@ -39,8 +39,8 @@ where anything is wrong.
         stderr.writeLines(...faults)
         const outcome =
           faults.length === 0
-            ? 'Sound.'
-            : 'Not sound: restore it from a backup, or load it anew from the extracts.'
+            ? 'No faults found.'
+            : 'The store is damaged: restore a backup, or import the extracts into a new store.'
         stdout.writeLines(describeStore(settings.db), ...tableLines(rows), ...notes, outcome)
       }
       return faults.length === 0 ? 0 : 1

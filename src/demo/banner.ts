@@ -29,29 +29,29 @@ export function banner({ db, url, key, etag }: BannerFacts): string {
   const get = (id: number, rest: string) => `curl -s ${authorization} ${listing(id, rest)}; echo`
   const lastPage = longHistoryLength / 5
   const requests: readonly (readonly [string, string])[] = [
-    ['The first two of a company’s rights, of more than 200', get(showcaseId, 'rights?limit=2')],
+    ['The first 2 of a company’s more than 200 rights', get(showcaseId, 'rights?limit=2')],
     [
-      'Page 3 of its employees, 50 a page: the last 40',
+      'Page 3 of its employees, 50 per page: the last 40',
       get(showcaseId, 'employees?page=3&limit=50'),
     ],
     [
-      `The last page of ${number(longHistoryLength)} events, as quick as the first`,
+      `The last page of ${number(longHistoryLength)} events, as fast as the first`,
       get(longHistoryId, `${longHistoryListing}?page=${lastPage}&limit=5`),
     ],
     [
-      'A listing that the client has already: 304, and no body',
+      'A page that the client already has: 304 without a body',
       `curl -sI ${authorization} -H 'If-None-Match: ${etag}' "${url}${taggedPath}"`,
     ],
-    ['A company that has no jobs: an empty list', get(firstEmptyId, 'jobs')],
+    ['A company without jobs: an empty list', get(firstEmptyId, 'jobs')],
     ['A company that does not exist: 404', get(companyCount + 1, 'jobs')],
   ]
   return `
-Dossier is serving ${db}: ${number(companyCount)} companies that do not exist.
+Dossier is serving ${db}: ${number(companyCount)} fictitious companies.
 
-  Reference, where requests can be tried:  ${url}/docs
-  Key, good for seven days:                ${key}
+  API reference, to try requests:  ${url}/docs
+  Key, valid for seven days:       ${key}
 
-Requests to paste into another window:
+Requests to paste into another terminal:
 
 ${requests.map(([title, command]) => `# ${title}\n${command}\n`).join('\n')}
 Your own data:  bin/dossier import --help

@@ -44,37 +44,37 @@ export interface FailureDescription {
 export const failures = {
   400: {
     when:
-      'A parameter, `company_id` or the body is not valid; or the page would be larger than ' +
-      `${pageBytesMax >> 20} MiB, and the message names a \`limit\` that fits.`,
+      'A parameter, `company_id` or the body is invalid, or the page would be larger than ' +
+      `${pageBytesMax >> 20} MiB; then the message names a \`limit\` that fits.`,
     example: 'limit is "0"; it takes an integer from 1 to 1000',
   },
   403: {
-    when: 'The key is missing, malformed, unknown, expired, revoked or not for this listing.',
+    when: 'The key is missing, malformed, unknown, expired, revoked or not valid for this listing.',
     isBeforeTheKey: true,
   },
   404: {
-    when: 'The registry does not know the company.',
+    when: 'The company is not in the registry.',
     example: 'Company 123 is not in the registry',
   },
-  405: { when: 'Another method than GET and HEAD.', headers: ['Allow'] },
+  405: { when: 'The method is neither GET nor HEAD.', headers: ['Allow'] },
   408: { when: 'The request did not arrive in time.', isBeforeTheKey: true },
   413: { when: `The body is larger than ${bodyBytesMax / 1_024} KiB.` },
   415: { when: 'The body is not `application/json`.' },
-  417: { when: 'An `Expect` field other than `100-continue`.', isBeforeTheKey: true },
+  417: { when: 'The `Expect` header is not `100-continue`.', isBeforeTheKey: true },
   429: {
-    when: 'The client asks too often, or has tried too many invalid keys.',
+    when: 'The key is over its rate limit, or the client has tried too many invalid keys.',
     headers: ['Retry-After'],
   },
   431: {
-    when: `The header is larger than 16 KiB, or has more than ${headersMax} fields.`,
+    when: `The headers are larger than 16 KiB, or more than ${headersMax}.`,
     isBeforeTheKey: true,
   },
-  500: { when: 'A fault of the service. Its log has more under the same `X-Request-Id`.' },
+  500: { when: 'A bug in the service. Give its operator the `X-Request-Id`.' },
   503: {
-    when: 'The store cannot be reached, or the service is overloaded or stopping.',
+    when: 'The store is unavailable, or the service is overloaded or stopping.',
     headers: ['Retry-After'],
   },
-  505: { when: 'Another version of HTTP than 1.0 and 1.1.', isBeforeTheKey: true },
+  505: { when: 'The HTTP version is neither 1.0 nor 1.1.', isBeforeTheKey: true },
 } as const satisfies Readonly<Record<number, FailureDescription>>
 
 export type FailureStatus = keyof typeof failures

@@ -69,7 +69,7 @@ export function createMetrics(source: MetricsSource): Metrics {
   registerEvents(registry, events, requests)
   registerLines(registry, () => ({ backlog: source.droppedLines(), rate: events.passedOver }))
   registerTimes(registry, 'dossier_store_duration_seconds', 'operation', {
-    help: 'Time that the store took to answer, by what it was asked',
+    help: 'Time that the store took to answer, by operation',
     entries: () => Object.entries(store),
   })
   registerRegistry(registry, source)
@@ -113,7 +113,7 @@ function registerRequests(registry: Registry, requests: ReadonlyMap<string, Requ
   const registers = [registry]
   new prometheus.Counter({
     name: 'dossier_requests_total',
-    help: 'Answered requests, by listing and status; none is what is no listing',
+    help: 'Answered requests, by listing and status; none for other paths',
     labelNames: ['resource', 'status'],
     registers,
     collect() {
@@ -127,7 +127,7 @@ function registerRequests(registry: Registry, requests: ReadonlyMap<string, Requ
   })
   new prometheus.Counter({
     name: 'dossier_response_bytes_total',
-    help: 'Bytes of the bodies that were sent, by listing',
+    help: 'Bytes of response bodies sent, by listing',
     labelNames: ['resource'],
     registers,
     collect() {
@@ -156,10 +156,10 @@ function registerEvents(
         this.inc(value())
       },
     })
-  count('dossier_page_cache_hits_total', 'Pages that were ready', () => events.fromCache)
+  count('dossier_page_cache_hits_total', 'Pages answered from the cache', () => events.fromCache)
   count('dossier_page_cache_misses_total', 'Pages read from the store', () => events.fromStore)
-  count('dossier_broken_requests_total', 'What never became a request', () => events.broken)
-  count('dossier_keys_refused_total', 'Requests without a key that opens what they ask for', () =>
+  count('dossier_broken_requests_total', 'Requests that could not be parsed', () => events.broken)
+  count('dossier_keys_refused_total', 'Requests refused with 403 because of their key', () =>
     requests.values().reduce((sum, { byStatus }) => sum + (byStatus[403] ?? 0), 0),
   )
 }
@@ -175,7 +175,7 @@ export function registerLines(
 ): void {
   new prometheus.Counter({
     name: 'dossier_log_lines_dropped_total',
-    help: 'Lines that the log lacks: backlog could not be written, rate were too many a second',
+    help: 'Dropped log lines: backlog could not be written, rate exceeded the limit per second',
     labelNames: ['reason'],
     registers: [registry],
     collect() {
@@ -224,7 +224,7 @@ function registerRegistry(registry: Registry, source: MetricsSource): void {
   const registers = [registry]
   new prometheus.Gauge({
     name: 'dossier_last_import_timestamp_seconds',
-    help: 'When the last import of a source was committed',
+    help: 'When the last import of a source was committed, in seconds since 1970',
     labelNames: ['source'],
     aggregator: 'max',
     registers,
@@ -237,7 +237,7 @@ function registerRegistry(registry: Registry, source: MetricsSource): void {
   })
   new prometheus.Gauge({
     name: 'dossier_registry_version',
-    help: 'The number of the last import',
+    help: 'Version of the registry: the number of the last import',
     aggregator: 'max',
     registers,
     async collect() {
@@ -255,7 +255,7 @@ function registerRegistry(registry: Registry, source: MetricsSource): void {
   })
   new prometheus.Gauge({
     name: 'dossier_build_info',
-    help: 'The version that runs, as a label',
+    help: 'Version of Dossier, as a label',
     labelNames: ['version'],
     aggregator: 'first',
     registers,

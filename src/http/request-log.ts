@@ -49,7 +49,10 @@ export function createRequestLog(logger: Logger, onPassedOver?: () => void): Req
     timer = undefined
     const count = keyless.takePassedOver()
     if (count > 0) {
-      logger.info({ passed_over: count }, 'requests without a good key have no line of their own')
+      logger.info(
+        { passed_over: count },
+        'requests without a valid key that have no line of their own',
+      )
     }
   }
 

@@ -120,7 +120,7 @@ function refuseName(name: string): Refusal | undefined {
   return text instanceof Refusal ? new Refusal(text.reason, name) : undefined
 }
 
-const presenceReason = 'is what Dossier calls the presence of a company in a source'
+const presenceReason = 'is a reserved name'
 
 let lastNames = { columns: [] as readonly string[], names: [] as readonly AttributeName[] }
 

@@ -67,7 +67,7 @@ export function checkRecord(resource: Resource): CheckRow {
   }
 }
 
-const tooLarge = `is a record of more than ${recordBytesMax >> 20} MiB of JSON`
+const tooLarge = `is longer than ${recordBytesMax >> 20} MiB as JSON`
 
 /** Whether a record is larger than one may be; an id that is yet to be assigned has 16 digits. */
 function isTooLarge(content: string, id: number | null): boolean {
@@ -96,7 +96,7 @@ export function recordRow(staged: StagedRow): SourceRow {
 function unknownColumn(column: string, known: Iterable<string>): Refusal {
   const near = nearest(column, known)
   return new Refusal(
-    near ? `is no known column; did you mean ${near}?` : 'is no known column',
+    near ? `is not a known column; did you mean ${near}?` : 'is not a known column',
     column,
   )
 }
@@ -141,10 +141,12 @@ function checkCompanyReference(row: SourceRow): CompanyReference | Refusal {
   if (identifier instanceof Refusal) return identifier
   if ((jurisdiction === null) !== (identifier === null)) {
     const missing = jurisdiction === null ? jurisdictionColumn : identifierColumn
-    return new Refusal('is missing beside its other half', missing)
+    return new Refusal('is missing; a company needs both jurisdiction and identifier', missing)
   }
   if (companyId === null && identifier === null) {
-    return new Refusal(`names no company; give ${companyColumns[0]}, or the other two`)
+    return new Refusal(
+      `names no company; give ${companyColumns[0]}, or jurisdiction and identifier`,
+    )
   }
   return { companyId, companyJurisdiction: jurisdiction, companyIdentifier: identifier }
 }

@@ -17,9 +17,9 @@ export function storedChecks(resources: readonly Resource[]): StoredChecks {
       const row = parse(record)
       const checked = row && checks.get(resource.name)?.({ company_id: 1, ...row })
       if (checked instanceof Refusal) return describe(checked)
-      if (checked === undefined) return 'is no JSON object'
+      if (checked === undefined) return 'is not a JSON object'
       if (`{"id":${checked.id},${checked.content.slice(1)}` !== record) {
-        return 'is not in the form of the wire'
+        return 'is not in the form that is served'
       }
       return checkBeside(checked, sort, digest)
     },
@@ -27,8 +27,8 @@ export function storedChecks(resources: readonly Resource[]): StoredChecks {
       const row = parse(attributes)
       const checked = row && checkCompany({ jurisdiction: 'x', identifier: 'x', ...row })
       if (checked instanceof Refusal) return describe(checked)
-      if (checked === undefined) return 'is no JSON object'
-      if (checked.content !== attributes) return 'is not in the form in which it is stored'
+      if (checked === undefined) return 'is not a JSON object'
+      if (checked.content !== attributes) return 'is not in the stored form'
       return checkBeside(checked, '', digest)
     },
   }
@@ -50,6 +50,6 @@ function describe({ field, reason }: Refusal): string {
 }
 
 function checkBeside(checked: StagedRow, sort: string, digest: string): string | undefined {
-  if (checked.sort !== sort) return 'is ordered by another value than its own'
-  return checked.digest === digest ? undefined : 'has the digest of another content'
+  if (checked.sort !== sort) return 'is ordered by a value other than its own'
+  return checked.digest === digest ? undefined : 'does not match its digest'
 }

@@ -18,7 +18,7 @@ export function parseHeader(name: string, isTabbed: boolean, text: string): CsvH
   const record = firstRecord(text.replace(/^\uFEFF/, ''))
   if (record.trim() === '') throw new OperatorError(`${name} is empty; it needs a header line`)
   if (record.includes('\0')) {
-    throw new OperatorError(`${name}: the header holds a NUL character; is this a text file?`)
+    throw new OperatorError(`${name}: the header contains a NUL character; is this a text file?`)
   }
   if (record.length >= headerBytesMax) {
     throw new OperatorError(`${name}: the header is longer than ${headerBytesMax >> 20} MiB`)
@@ -36,7 +36,7 @@ export function parseHeader(name: string, isTabbed: boolean, text: string): CsvH
   for (const column of columns) {
     const word = column.toLowerCase()
     if (seen.has(word)) {
-      throw new OperatorError(`${name}: the column ${column} stands twice in the header`)
+      throw new OperatorError(`${name}: the header has the column ${column} twice`)
     }
     seen.add(word)
   }

@@ -100,7 +100,7 @@ export async function importFiles(
       request.onProgress({ step: 'reading', count: rows, bytes }),
     )
     if (request.isSnapshot && read === 0) {
-      throw new OperatorError('the snapshot holds no row; nothing was removed for it')
+      throw new OperatorError('the snapshot has no rows, so nothing was changed')
     }
     if (unnamed && request.onRejected) throw unnamedRow(unnamed)
     request.onProgress({ step: 'merging', count: read, bytes })
@@ -192,8 +192,8 @@ async function stageRows(
 
 function unnamedRow(problem: Problem): OperatorError {
   return new OperatorError(
-    `${describeProblem(problem)}. This row does not say which record it stands for, and the ` +
-      'snapshot would remove that; mend such rows, or import without --snapshot',
+    `${describeProblem(problem)}. This row does not identify its record, which the ` +
+      'snapshot would remove; fix such rows, or import without --snapshot',
   )
 }
 

@@ -33,8 +33,8 @@ export function normaliseText(value: unknown, bytesMax = textBytesMax): string |
   if (value.length * 3 > bytesMax && Buffer.byteLength(value) > bytesMax) {
     return new Refusal(`is longer than ${bytesMax.toLocaleString('en')} bytes`)
   }
-  if (!value.isWellFormed()) return new Refusal('holds half of a surrogate pair, which is no text')
-  if (value.includes('\0')) return new Refusal('holds a NUL character')
+  if (!value.isWellFormed()) return new Refusal('contains half of a surrogate pair')
+  if (value.includes('\0')) return new Refusal('contains a NUL character')
   return value
 }
 

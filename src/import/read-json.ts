@@ -199,7 +199,7 @@ export function separators(
   for (let at = 0; at < chunk.length; at++) {
     const byte = chunk[at] ?? 0
     if (state.isOver) {
-      if (byte > 32) throw new OperatorError(`${name} goes on after the end of its JSON array`)
+      if (byte > 32) throw new OperatorError(`${name} has content after the end of its JSON array`)
     } else if (state.isInString) {
       if (state.isEscaped) state.isEscaped = false
       else if (byte === 0x5c) state.isEscaped = true

@@ -150,7 +150,7 @@ async function* placeRows(
       }
       const index = file == null ? 0 : indexOfName.get(file as string)
       if (index === undefined) {
-        const refusal = new Refusal('is no file of this import', fileColumn, file)
+        const refusal = new Refusal('is not a file of this import', fileColumn, file)
         return { file: 0, number, row: refusal }
       }
       return { file: index, number, row: rest }
@@ -210,12 +210,14 @@ function checkColumns(columns: readonly string[], options: SourceOptions): void 
       const near = nearest(column, known)
       return near ? `${column} (did you mean ${near}?)` : column
     })
-    const verb = unknown.length === 1 ? 'is no known column' : 'are no known columns'
+    const verb = unknown.length === 1 ? 'is not a known column' : 'are not known columns'
     const advice = options.mapping === undefined ? '; a mapping (--map) can rename them' : ''
     throw new OperatorError(`${described.join(', ')} ${verb}. Known: ${known.join(', ')}${advice}`)
   }
   const missing = options.requiredColumns.filter((column) => !columns.includes(column))
   if (missing.length > 0) {
-    throw new OperatorError(`the column ${missing.join(', ')} is missing; a mapping can give it`)
+    throw new OperatorError(
+      `the column ${missing.join(', ')} is missing; a mapping (--map) can supply it`,
+    )
   }
 }

@@ -42,7 +42,7 @@ export function recordingOf(
           ? `${companyJurisdiction} ${companyIdentifier}`
           : companyId
         throw new OperatorError(
-          `a change of ${change.attr} of ${company} cannot be recorded: ${row.reason}`,
+          `the change of ${change.attr} of ${company} cannot be recorded: ${row.reason}`,
         )
       }),
   }

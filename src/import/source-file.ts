@@ -94,8 +94,8 @@ function describe(name: string, format: Format | undefined): SourceFile {
   const unpacker = format === undefined ? unpackedBy[ending] : undefined
   if (unpacker !== undefined) {
     throw new OperatorError(
-      `${name} is packed in a way that is not read; ` +
-        `unpack it first, or: ${unpacker} ${name} | dossier import … - --format FORMAT`,
+      `${name} has a compression that is not supported; ` +
+        `decompress it first, or: ${unpacker} ${name} | dossier import … - --format FORMAT`,
     )
   }
   if (known === undefined) {
@@ -146,7 +146,7 @@ export async function* readBytes(
     const isPacked = file.compression !== 'none' && 'bytesWritten' in unpacked
     if (isPacked && Number(unpacked.bytesWritten) < digest.bytes) {
       throw new OperatorError(
-        `${file.name} is not a whole ${file.compression} file: it goes on behind its last frame`,
+        `${file.name} is not a valid ${file.compression} file: it has content after its last frame`,
       )
     }
   } catch (error) {
@@ -184,12 +184,12 @@ function explain(file: SourceFile, error: unknown): unknown {
   const code = String(error.code)
   if (code === 'Z_BUF_ERROR' || /unexpected end|truncated|incomplete/i.test(error.message)) {
     return new OperatorError(
-      `${file.name} ends too early: the ${file.compression} file is truncated; fetch it again`,
+      `${file.name} ends too early: the ${file.compression} file is truncated; download it again`,
     )
   }
   if (code.startsWith('Z_') || code.startsWith('ZSTD_')) {
     return new OperatorError(
-      `${file.name} is not a whole ${file.compression} file: ${error.message}`,
+      `${file.name} is not a valid ${file.compression} file: ${error.message}`,
     )
   }
   return new OperatorError(`${file.name} cannot be read: ${error.message}`)

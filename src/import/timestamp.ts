@@ -27,7 +27,7 @@ export function normaliseTimestamp(
   if (parts === null) {
     return new Refusal('must be a date such as 2024-05-31 or 2024-05-31T23:59:59Z')
   }
-  if (!isMoment(parts)) return new Refusal('is not a moment that exists')
+  if (!isMoment(parts)) return new Refusal('does not exist as a date and time')
   return toUtc(parts, precision)
 }
 

@@ -99,7 +99,7 @@ async function orExplain<T>(folder: string, work: () => T): Promise<Awaited<T>> 
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     throw new OperatorError(
-      `${folder} cannot take the unpacked file: ${reason}; make room, or set TMPDIR to another one`,
+      `cannot decompress into ${folder}: ${reason}; free space, or set TMPDIR to another folder`,
     )
   }
 }
@@ -162,7 +162,7 @@ function createUtf8Check(name: string) {
       if (!isUtf8(bytes.subarray(start, end))) break
       line += 1
     }
-    throw new OperatorError(`${name}: line ${line} is not valid UTF-8; convert the file first`)
+    throw new OperatorError(`${name}: line ${line} is not valid UTF-8; convert the file to UTF-8`)
   }
   return {
     check(chunk: Buffer): void {

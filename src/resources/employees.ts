@@ -12,14 +12,17 @@ export const employees = defineResource({
     position: text('Job position', 'Director'),
     employer_identifier: text('Identifier of the employing company', '09876543'),
     employer_name: text('Name of the employing company', 'Northwind Trading Ltd'),
-    employer_jurisdiction: text('Short jurisdiction code', 'GB'),
+    employer_jurisdiction: text('Jurisdiction code of the employing company', 'GB'),
     start_date: timestamp('First day in the position', '2018-04-01T00:00:00Z'),
-    end_date: timestamp(
-      'Last day in the position; null when there is none',
-      '2024-12-31T00:00:00Z',
+    end_date: timestamp('Last day in the position; null if there is none', '2024-12-31T00:00:00Z'),
+    created_at: timestampMs(
+      'When the record was added to the register',
+      '2018-04-03T10:00:00.000Z',
     ),
-    created_at: timestampMs('When the register first held the record', '2018-04-03T10:00:00.000Z'),
-    updated_at: timestampMs('When the register last changed it', '2018-04-03T10:00:00.000Z'),
+    updated_at: timestampMs(
+      'When the record was last changed in the register',
+      '2018-04-03T10:00:00.000Z',
+    ),
   },
   order: { by: 'id', direction: 'ascending' },
   history: { attr: 'officers', fields: ['name', 'position'], sameBy: 'name' },

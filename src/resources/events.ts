@@ -4,15 +4,15 @@ import { defineResource } from './resource.ts'
 export const events = defineResource({
   name: 'events',
   title: 'Event',
-  description: 'A recorded change of one attribute of the company.',
+  description: 'A change of one attribute of the company.',
   fields: {
     id: id('Record identifier', 31337),
-    jurisdiction: text('Short jurisdiction code', 'GB'),
+    jurisdiction: text('Jurisdiction code', 'GB'),
     date: timestamp('When the change took place', '2023-01-17T00:00:00Z', { required: true }),
     attr: text('Name of the changed attribute', 'address', { required: true }),
     before: text('Value before the change', '1 Old Road, Ipswich'),
     after: text('Value after the change', '12 Quay Street, Felixstowe'),
-    identifier: text('Identifier of the company the change concerns', '09876543'),
+    identifier: text('Identifier of the company that changed', '09876543'),
   },
   order: { by: 'date', direction: 'descending' },
   metaOf: 'attr',

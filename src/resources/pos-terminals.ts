@@ -7,11 +7,11 @@ export const posTerminals = defineResource({
   description: 'A point-of-sale terminal registered to the company.',
   fields: {
     id: id('Record identifier', 8086),
-    terminal_id: text('Terminal identifier', 'T-0042-7'),
-    location: text('Address or place of the terminal', '12 Quay Street, Felixstowe'),
+    terminal_id: text('Identifier of the terminal', 'T-0042-7'),
+    location: text('Address or location of the terminal', '12 Quay Street, Felixstowe'),
     bank_name: text('Name of the bank', 'Harbour Bank'),
-    status: text('Terminal status', 'active'),
-    jurisdiction: text('Short jurisdiction code', 'GB'),
+    status: text('Status of the terminal', 'active'),
+    jurisdiction: text('Jurisdiction code', 'GB'),
   },
   order: { by: 'id', direction: 'ascending' },
 })

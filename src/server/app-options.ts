@@ -101,7 +101,8 @@ async function connectRedis(
   if (redisUrl === undefined) return undefined
   const { connectSharedWindows } = await import('../limits/redis-counter.ts')
   return connectSharedWindows(redisUrl, `dossier:${storeId}:rate:`, {
-    onAway: (reason) => logger.warn({ reason }, 'Redis is away: this server counts on its own'),
-    onBack: () => logger.info('Redis is there: rates are shared'),
+    onAway: (reason) =>
+      logger.warn({ reason }, 'Redis is unreachable; this server counts rates on its own'),
+    onBack: () => logger.info('Redis is reachable; rates are shared'),
   })
 }

@@ -62,10 +62,10 @@ export function explainListenError(error: unknown, wanted: Wanted): unknown {
         },
       )
     case 'EACCES':
-      return new OperatorError(`no right to listen on port ${port}; choose one above 1023`)
+      return new OperatorError(`permission denied to listen on port ${port}; choose one above 1023`)
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
-      return new OperatorError(`${host} is no address of this machine; mend ${hostOption}`)
+      return new OperatorError(`${host} is not an address of this machine; correct ${hostOption}`)
     default:
       return error
   }

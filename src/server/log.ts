@@ -103,7 +103,7 @@ function droppedLine(count: number): string {
     level: 40,
     time: Date.now(),
     dropped: count,
-    msg: 'lines of the log are missing',
+    msg: 'log lines were dropped',
   }
   return `${JSON.stringify(fields)}\n`
 }

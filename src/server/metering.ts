@@ -61,7 +61,7 @@ export function startMetering(
       for (; done < taken.length; done += rowsAtOnce) {
         writer ??= openUsageWriter(file, storeId, settings.db)
         await writer.add(taken.slice(done, done + rowsAtOnce), now(), patience)
-        if (isAway) logger.info('uses of keys are written again')
+        if (isAway) logger.info('key usage is written again')
         isAway = false
         // Requests have their turn.
         await turn()
@@ -71,7 +71,7 @@ export function startMetering(
       await writer?.close()
       writer = undefined
       const reason = error instanceof Error ? error.message : String(error)
-      if (!isAway) logger.warn({ reason }, 'uses of keys cannot be written; serving goes on')
+      if (!isAway) logger.warn({ reason }, 'key usage cannot be written; the server keeps serving')
       isAway = true
     }
   }

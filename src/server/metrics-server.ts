@@ -38,7 +38,7 @@ export function createMetricsServer(readMetrics: () => Promise<string>, logger: 
       readMetrics().then(
         (text) => response.writeHead(200, { 'content-type': contentType }).end(text),
         (error: unknown) => {
-          logger.error({ err: error }, 'the metrics could not be read')
+          logger.error({ err: error }, 'the metrics could not be collected')
           fail(500, 'Internal Server Error')
         },
       )

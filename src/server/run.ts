@@ -31,9 +31,9 @@ export async function runServer(settings: Settings, context: ServerContext): Pro
 function checkWorkers(count: number, settings: Settings, { environment }: ServerContext): void {
   // A primary closes its listener where no worker is left; this one it could not open again.
   if (hasHandedSocket(environment)) {
-    throw new UsageError(`--workers is ${count}; a socket that systemd holds takes one process`)
+    throw new UsageError(`--workers is ${count}; with a socket of systemd, it must be 1`)
   }
   if (settings.reusePort && settings.port === 0) {
-    throw new UsageError('--port is 0; with --reuse-port yes, several workers need to know theirs')
+    throw new UsageError('--port is 0; with --reuse-port yes and several workers, name a port')
   }
 }

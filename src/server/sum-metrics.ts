@@ -31,7 +31,7 @@ export function sumMetrics(
   const own = new prometheus.Registry()
   new prometheus.Gauge({
     name: 'dossier_workers',
-    help: 'How many workers run',
+    help: 'Workers that are running',
     registers: [own],
     collect() {
       this.set(pool.peers.size)
@@ -39,7 +39,7 @@ export function sumMetrics(
   })
   new prometheus.Counter({
     name: 'dossier_worker_deaths_total',
-    help: 'How many workers have died without having been told to stop',
+    help: 'Workers that died unexpectedly',
     registers: [own],
     collect() {
       this.reset()

@@ -61,7 +61,9 @@ export function createWorkerPool(log: Log, stderr: ErrorOutput, answers: Answers
     const started = Promise.withResolvers<string | number>()
     const listening = (url: unknown) => started.resolve(String(url))
     peers.set(worker, connectPeer(worker, { ...answers, listening }))
-    worker.on('error', (error) => logger.error({ err: error }, 'a worker cannot be told anything'))
+    worker.on('error', (error) =>
+      logger.error({ err: error }, 'a message could not be sent to a worker'),
+    )
     worker.once('exit', (code: number | null, signal: string | null) => {
       for (const listener of listeners) listener(worker)
       peers.delete(worker)
@@ -70,10 +72,10 @@ export function createWorkerPool(log: Log, stderr: ErrorOutput, answers: Answers
       deaths += 1
       pauseMs = restartPauseMs(performance.now() - startedAt, pauseMs)
       const { pid } = worker.process
-      logger.error({ worker: pid, code, signal, restart_in_ms: pauseMs }, 'a worker has died')
+      logger.error({ worker: pid, code, signal, restart_in_ms: pauseMs }, 'a worker died')
       setTimeout(() => isStopping || void add(), pauseMs)
     })
-    logger.info({ worker: worker.process.pid }, 'a worker has started')
+    logger.info({ worker: worker.process.pid }, 'a worker started')
     return started.promise
   }
 

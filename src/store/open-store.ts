@@ -128,7 +128,7 @@ export async function migrateStore(
   }
   const isNew = !existsSync(db)
   openForWriting(db, resources).close()
-  return isNew ? [`made ${db}`] : []
+  return isNew ? [`created ${db}`] : []
 }
 
 /** A driver's error as a OperatorError that says what to do, where one is known; else itself. */

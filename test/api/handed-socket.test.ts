@@ -80,6 +80,6 @@ test('a socket that is handed over takes one process; several are refused', asyn
   child.stdout.setEncoding('utf8').on('data', (text: string) => (printed += text))
   child.stderr.setEncoding('utf8').on('data', (text: string) => (printed += text))
   await once(child, 'exit')
-  assert.match(printed, /^dossier: --workers is 2; a socket that systemd holds takes one process$/m)
+  assert.match(printed, /^dossier: --workers is 2; with a socket of systemd, it must be 1$/m)
   assert.match(printed, /ended with 2/)
 })

@@ -12,8 +12,8 @@ import { answerIn, exchange, runServer, type Server } from '../support/run-serve
 import { makeTempStore } from '../support/temp-store.ts'
 
 const path = pathOf(rights, 1)
-const away = 'Redis is away: this server counts on its own'
-const back = 'Redis is there: rates are shared'
+const away = 'Redis is unreachable; this server counts rates on its own'
+const back = 'Redis is reachable; rates are shared'
 
 /** Servers on one store that share a Redis, and a way to ask each of them. */
 async function serve(t: TestContext, redisUrl: string, count: number) {

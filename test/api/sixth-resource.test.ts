@@ -129,7 +129,7 @@ for (const sixth of [plain, backwards, summed, oldestFirst]) {
 test('a store that lacks the sixth is told apart from one that has it', async (t) => {
   const { store } = await makeApp(t)
   const { openStoreReader } = await import('../../src/store/open-store.ts')
-  await assert.rejects(openStoreReader(store.db, [...resources, plain]), /no table of filings yet/)
+  await assert.rejects(openStoreReader(store.db, [...resources, plain]), /no table for filings/)
 })
 
 const fields = { id: id('Id', 1), name: text('Name', 'x'), day: timestamp('Day', '2020-01-01') }

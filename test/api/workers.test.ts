@@ -91,7 +91,7 @@ test('a worker that is killed is replaced, and the sum of the figures does not f
 
   const [victim = 0, survivor = 0] = started(server)
   process.kill(victim, 'SIGKILL')
-  await until(() => server.printed().includes('a worker has died'), 'its death is noticed')
+  await until(() => server.printed().includes('a worker died'), 'its death is noticed')
   // The other one answers meanwhile.
   const during = startLoad(task)
   await untilAnswered(during, 100)
@@ -111,7 +111,7 @@ test('a server that says it listens answers, though its first worker dies at onc
   const server = await runServer(t, store.db, two)
   const [victim = 0] = started(server)
   process.kill(victim, 'SIGKILL')
-  await until(() => server.printed().includes('a worker has died'), 'its death is noticed')
+  await until(() => server.printed().includes('a worker died'), 'its death is noticed')
   const load = startLoad({ port: server.port, path, key, body, clients: 8 })
   await untilAnswered(load, 100)
   assert.deepEqual(await load.stop(), [])

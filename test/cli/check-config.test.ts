@@ -41,7 +41,7 @@ test('check-config tells all faults at once, and exits 2 (I6)', async (t) => {
   const { code, out, err } = await runDossier(folder, args, { env })
   assert.equal(code, 2)
   assert.equal(err.trim().split('\n').length, 3, err)
-  assert.match(err, /^dossier: DOSSIER_PROT is no setting; did you mean DOSSIER_PORT\?$/m)
+  assert.match(err, /^dossier: DOSSIER_PROT is not a setting; did you mean DOSSIER_PORT\?$/m)
   assert.match(err, /^dossier: --port is "99999"; it must be an integer from 0 to 65535$/m)
   assert.match(err, /^dossier: DOSSIER_LOG_LEVEL is "loud"; it must be one of /m)
   assert.match(out, /^--port .* 99999 +option, BAD$/m)
@@ -132,7 +132,7 @@ test('variables that Kubernetes sets for Services are passed over, others refuse
   const wrong = await runDossier(folder, ['check-config'], { env: { ...env, ...typos } })
   assert.equal(wrong.code, 2)
   assert.equal(wrong.err.trim().split('\n').length, 4, wrong.err)
-  assert.match(wrong.err, /^dossier: DOSSIER_PORTS is no setting; did you mean DOSSIER_PORT\?$/m)
+  assert.match(wrong.err, /^dossier: DOSSIER_PORTS is not a setting; did you mean DOSSIER_PORT\?$/m)
 })
 
 /** What is shown of a value. */

@@ -48,16 +48,16 @@ test('help shows the defaults that a command has of its own', async (t) => {
 /** What is typed wrongly, and what is said of it; the exit code is 2. */
 const mistakes: readonly (readonly [args: readonly string[], says: RegExp])[] = [
   [['imprt'], /did you mean import\?/],
-  [['import'], /say what to import: companies, rights/],
+  [['import'], /name what to import: companies, rights/],
   [['import', 'right', 'x.csv'], /did you mean rights\?/],
   [['import', 'rights'], /name the files/],
   [
     ['import', 'rights', 'x.csv', '--snapshto'],
-    /--snapshto is no option.*did you mean --snapshot\?/,
+    /--snapshto is not an option.*did you mean --snapshot\?/,
   ],
   [['import', 'rights', 'x.csv', '--snap'], /did you mean --snapshot\?/],
-  [['import', 'rights', 'x.csv', '--wrong'], /--wrong is no option of this command$/m],
-  [['help', 'imprt'], /imprt is no command; did you mean import\?/],
+  [['import', 'rights', 'x.csv', '--wrong'], /--wrong is not an option of this command$/m],
+  [['help', 'imprt'], /imprt is not a command; did you mean import\?/],
   [['import', 'rights', 'x.csv', '--map'], /--map needs a value/],
   [['import', 'rights', 'x.csv', '--source', 'a b'], /--source is "a b"/],
   [['import', 'rights', 'x.csv', '--dry-run=yes'], /takes no value/],
@@ -87,7 +87,7 @@ test('a variable with our prefix that is no setting is refused', async (t) => {
   const env = { DOSSIER_PROT: '1', DOSSIER_PORT: 'x' }
   const { code, err } = await runDossier(makeFolder(t), ['serve'], { env })
   assert.equal(code, 2)
-  assert.match(err, /DOSSIER_PROT is no setting; did you mean DOSSIER_PORT\?/)
+  assert.match(err, /DOSSIER_PROT is not a setting; did you mean DOSSIER_PORT\?/)
   assert.match(err, /DOSSIER_PORT is "x"/)
 })
 
@@ -106,7 +106,7 @@ test('a refused row ends an import with exit code 1, the place and the reason (G
   writeFileSync(join(folder, 'x.ndjson'), `${row(1)}{"id":2,"company_id":7,"salary_from":15.45}\n`)
   const { code, out, err } = await runDossier(folder, ['import', 'jobs', 'x.ndjson'])
   assert.equal(code, 1)
-  assert.match(err, /^x\.ndjson: line 1: name: is no known column/m)
+  assert.match(err, /^x\.ndjson: line 1: name: is not a known column/m)
   assert.match(err, /^x\.ndjson: line 2: salary_from: 15\.45: must be an integer/m)
   assert.match(out, /Nothing was loaded: 2 rows were refused. Mend them, or/)
   const counted = [...out.matchAll(/^ {2}(\w.*?) {2,}\d+$/gm)].map(([, name]) => name)
@@ -222,7 +222,7 @@ test('keys: made once, listed without the secret, revoked', async (t) => {
   const folder = makeFolder(t)
   const keys = (...args: string[]) => runDossier(folder, ['keys', ...args])
   if (isFile) {
-    assert.match((await keys('list')).err, /does not exist; make it with: dossier import/)
+    assert.match((await keys('list')).err, /does not exist; create it with: dossier import/)
   }
   await importRows(join(folder, 'dossier.db'), 'rights', [{ id: 1, company_id: 7 }])
   const made = await keys('create', '--name', 'acme', '--expires', '30d', '--scopes', 'rights,jobs')
@@ -259,7 +259,7 @@ test('a store that is not there is told in one line, and not made (F1)', async (
   const folder = makeFolder(t)
   const { code, err } = await runDossier(folder, ['serve', '--db', 'x.db'])
   assert.equal(code, 1)
-  assert.match(err, /^dossier: x\.db does not exist; make it with: dossier import\n$/)
+  assert.match(err, /^dossier: x\.db does not exist; create it with: dossier import\n$/)
   assert.ok(!existsSync(join(folder, 'x.db')))
   const args = ['import', 'rights', '-', '--db', 'no/where.db']
   const nowhere = await runDossier(folder, args, { input: row(1) })

@@ -73,10 +73,10 @@ test('a first start makes the registry, and a second one serves it again', optio
 
   await t.test('what it printed', async () => {
     const { out, err } = first.said
-    assert.match(err, /^Made demo\/registry\.db in \d+\.\d s: 3,000 companies, .+ events\.$/m)
+    assert.match(err, /^Created demo\/registry\.db in \d+\.\d s: 3,000 companies, .+ events\.$/m)
     const [, docs = ''] = /(http:\S+\/docs)$/m.exec(out) ?? []
     assert.equal((await fetch(docs)).status, 200)
-    assert.match(out, /^ {2}Key, good for seven days: +dossier_\w+$/m)
+    assert.match(out, /^ {2}Key, valid for seven days: +dossier_\w+$/m)
   })
 
   await t.test('the requests that it printed', async () => {
@@ -115,7 +115,7 @@ test('a first start makes the registry, and a second one serves it again', optio
     const second = startDemo(t, folder, ['--port', String(port)])
     await second.until(/Ctrl-C\n/)
     assert.ok(Date.now() - startedAt < 20_000)
-    assert.equal(second.said.err, `Port ${port} is in use; taking a free one.\n`)
+    assert.equal(second.said.err, `Port ${port} is in use; using a free one.\n`)
     assert.equal(statSync(db).ino, ino)
     const [rights] = await paste(second.said.out)
     assert.match(rights ?? '', /^\{"ok":true,/)
@@ -127,7 +127,7 @@ test('a first start makes the registry, and a second one serves it again', optio
 test('interrupted while it makes the registry, it leaves nothing', options, async (t) => {
   const folder = makeFolder(t)
   const demo = startDemo(t, folder, ['--port', '0'])
-  await demo.until(/Making events/)
+  await demo.until(/Creating events/)
   assert.equal(await demo.stop('SIGINT'), 130)
   assert.match(demo.said.err, /interrupted; nothing was changed\n$/)
   assert.deepEqual(readdirSync(join(folder, 'demo')), [])
@@ -139,7 +139,7 @@ test('it issues no key for a registry that is not its own', options, async (t) =
   await importRows(db, 'companies', [{ id: 2, jurisdiction: 'GB', identifier: '1' }])
   const demo = startDemo(t, folder, ['--db', db])
   assert.equal(await exitOf(demo.child), 1)
-  assert.match(demo.said.err, /^dossier: .+real\.db is another registry; name a file/)
+  assert.match(demo.said.err, /^dossier: .+real\.db is not a demo registry; name another file/)
   assert.equal(queryValue(db, 'select count(*) from keys'), 0)
 })
 
@@ -149,6 +149,6 @@ test('it says what is wrong with a folder that cannot be made', options, async (
   await importRows(join(folder, 'file'), 'companies', [{ jurisdiction: 'GB', identifier: '1' }])
   const demo = startDemo(t, folder, ['--db', db])
   assert.equal(await exitOf(demo.child), 1)
-  assert.match(demo.said.err, /^dossier: .+registry\.db cannot be made: /)
+  assert.match(demo.said.err, /^dossier: cannot create .+registry\.db: /)
   assert.ok(!existsSync(db))
 })

@@ -57,10 +57,10 @@ test('imports lists what was imported, the newest first', async (t) => {
     .update(readFileSync(join(folder, 'b.csv')))
     .digest('hex')
   const [, , , block = ''] = [...out.split('\n\n')].reverse()
-  assert.match(block, /^version 4 .* UTC {2}rights of default, in \d+\.\d s\n/)
+  assert.match(block, /^version 4 .* UTC {2}rights from default, in \d+\.\d s\n/)
   assert.match(
     out,
-    /^version 2 {2}[\d-]{10} [\d:]{8} UTC {2}companies of register, as of 2025-02-28, snapshot, /m,
+    /^version 2 {2}[\d-]{10} [\d:]+ UTC {2}companies from register, as of 2025-02-28, snapshot, /m,
   )
   assert.match(
     out,
@@ -151,8 +151,8 @@ test('verify finds a store sound, and tells its counts', async (t) => {
   const db = await makeChangedRegistry(folder)
   const { code, out, err } = await runDossier(folder, ['verify', '--db', db])
   assert.deepEqual([code, err], [0, ''])
-  assert.match(out, /^ {2}rights {25,}1\n {2}rights, former states {10,}1$/m)
-  assert.match(out, /^Sound\.$/m)
+  assert.match(out, /^ {2}rights {25,}1\n {2}rights, past states {12,}1$/m)
+  assert.match(out, /^No faults found\.$/m)
 })
 
 const lackingIndex: StoreFault = [
@@ -172,7 +172,7 @@ for (const [title, sql, told] of faults) {
     const { code, out, err } = await runDossier(folder, ['verify', '--db', path])
     assert.match(err, told)
     assert.equal(code, 1)
-    assert.match(out, /^Not sound: restore it from a backup/m)
+    assert.match(out, /^The store is damaged: restore a backup/m)
     const json = await runDossier(folder, ['verify', '--json', '--db', path])
     const { isSound, faults: list } = JSON.parse(json.out) as { isSound: boolean; faults: string[] }
     assert.deepEqual([isSound, list.length > 0], [false, true])
@@ -188,7 +188,7 @@ if (isFile)
     const { code, out, err } = await runDossier(folder, ['backup', 'copy.db', '--db', db])
     assert.equal(code, 0, err)
     const { size } = statSync(join(folder, 'copy.db'))
-    assert.equal(out, `${db} is copied to copy.db (${size.toLocaleString('en')} bytes).\n`)
+    assert.equal(out, `${db} copied to copy.db (${size.toLocaleString('en')} bytes).\n`)
     writer.exec('rollback')
     writer.close()
     assert.equal((await runDossier(folder, ['verify', '--db', 'copy.db'])).code, 0)
@@ -213,7 +213,7 @@ if (isFile)
     const size = statSync(db).size
     for (const [file, says] of [
       [db, /registry\.db exists; name a new file for the copy/],
-      ['no/such/copy.db', /no\/such does not exist; make it first/],
+      ['no/such/copy.db', /no\/such does not exist; create it first/],
     ] as const) {
       const { code, err } = await runDossier(folder, ['backup', file, '--db', db])
       assert.equal(code, 1)
@@ -231,7 +231,7 @@ test('prune forgets former states, tells how many, and the store stays sound', a
   const db = await makeChangedRegistry(folder)
   const kept = await runDossier(folder, ['prune', '--keep', '1d', '--db', db])
   assert.match(kept.out, /^ {2}rights {25,}0$/m)
-  assert.match(kept.out, /^Everything is known from version 0 on\.$/m)
+  assert.match(kept.out, /^The history is complete from version 0 on\.$/m)
   const { code, out } = await runDossier(folder, ['prune', '--keep', '0d', '--json', '--db', db])
   assert.equal(code, 0)
   assert.deepEqual(JSON.parse(out), {
@@ -252,19 +252,22 @@ test('prune forgets former states, tells how many, and the store stays sound', a
 
 /** What is typed wrongly, and what is said of it; the exit code is 2. */
 const mistakes: readonly (readonly [args: readonly string[], says: RegExp])[] = [
-  [['imports', 'x'], /imports takes no x/],
+  [['imports', 'x'], /imports takes options only, but got x/],
   [['imports', '--limit', '0'], /--limit is "0"; it takes 1 to 1,000,000/],
   [['company'], /name one company/],
   [['company', 'GB'], /name one company/],
   [['company', 'GB', '1', '2'], /name one company/],
-  [['verify', 'x.db'], /takes the store by its option --db/],
-  [['backup'], /name the file of the copy/],
-  [['prune'], /say how far back to keep: --keep DURATION/],
+  [['verify', 'x.db'], /verify takes options only; name the store with --db/],
+  [['backup'], /backup takes one argument: the file to create/],
+  [['prune'], /prune needs --keep DURATION/],
   [['prune', '--keep', 'always'], /--keep is "always"; it takes a duration such as 365d/],
   [['import', 'companies', 'a.csv', '--as-of', '31.12.2024'], /--as-of is "31\.12\.2024"; it must/],
-  [['import', 'companies', 'a.csv', '--as-of', '2024-02-30'], /is not a moment that exists/],
-  [['import', 'rights', 'a.csv', '--history', '--as-of', '2024-01-01'], /rights have no history/],
-  [['import', 'employees', 'a.csv', '--history'], /--history needs the day .*--as-of DATE/],
+  [['import', 'companies', 'a.csv', '--as-of', '2024-02-30'], /does not exist as a date and time/],
+  [
+    ['import', 'rights', 'a.csv', '--history', '--as-of', '2024-01-01'],
+    /--history does not apply to rights, only to employees/,
+  ],
+  [['import', 'employees', 'a.csv', '--history'], /--history needs the date .*--as-of DATE/],
 ]
 
 for (const [args, says] of mistakes) {
@@ -306,7 +309,7 @@ if (isFile)
     assert.equal(refused.code, 1)
     assert.match(
       refused.err,
-      /older Dossier \(format 1, this one reads 3\); any command that writes/,
+      /older Dossier \(format 1, this one reads 3\); upgrade it with: dossier migrate/,
     )
     assert.equal((await runDossier(folder, ['keys', 'list', '--db', path])).code, 0)
     assert.equal((await runDossier(folder, ['verify', '--db', path])).code, 0)

@@ -38,7 +38,7 @@ describe('keys', { concurrency: 2 }, () => {
 
   test('the list as JSON says all but the key and its hash', async (t) => {
     const { keys } = await folderWithStore(t)
-    assert.match((await keys('list')).out, /There is no key yet/)
+    assert.match((await keys('list')).out, /There are no keys yet/)
     assert.deepEqual(JSON.parse((await keys('list', '--json')).out), [])
     const before = Date.now()
     const made = await keys('create', '--name', 'acmé-1', '--expires', '2099-01-31')
@@ -64,7 +64,7 @@ describe('keys', { concurrency: 2 }, () => {
     [
       ['create', '--name', 'a', '--expires', '2020-01-01'],
       2,
-      /--expires is 2020-01-01, which is past/,
+      /--expires is 2020-01-01, which is in the past/,
     ],
     [['create', '--name', 'a', '--expires', '2099-13-01'], 2, /it takes a date/],
     [['create', '--name', 'a', '--expires', '2099-02-30'], 2, /it takes a date/],
@@ -73,23 +73,31 @@ describe('keys', { concurrency: 2 }, () => {
     [
       ['create', '--name', 'a', '--scopes', 'right'],
       2,
-      /"right" is no scope; did you mean rights\?/,
+      /"right" is not a scope; did you mean rights\?/,
     ],
-    [['create', '--name', 'a', '--scopes', ''], 2, /"" is no scope/],
+    [['create', '--name', 'a', '--scopes', ''], 2, /"" is not a scope/],
     [['create', '--name', 'a b'], 2, /--name is "a b"; it takes up to 64/],
     [['create', '--name', 'x'.repeat(65)], 2, /it takes up to 64/],
-    [['create', '--nmae', 'a'], 2, /--nmae is no option of this command; did you mean --name\?/],
-    [['create', '--name', 'taken'], 1, /a key named taken is in use; revoke it first/],
-    [['rotate'], 2, /say which key to rotate/],
-    [['rotate', 'takn'], 1, /no key in use is named takn; did you mean taken\?/],
-    [['rotate', 'gone'], 1, /no key in use is named gone/],
+    [
+      ['create', '--nmae', 'a'],
+      2,
+      /--nmae is not an option of this command; did you mean --name\?/,
+    ],
+    [['create', '--name', 'taken'], 1, /a key named taken exists; rotate it, revoke it first/],
+    [['rotate'], 2, /name the key to rotate/],
+    [['rotate', 'takn'], 1, /no valid key is named takn; did you mean taken\?/],
+    [['rotate', 'gone'], 1, /no valid key is named gone/],
     [['rotate', 'taken', '--overlap', 'soon'], 2, /--overlap is "soon"; it takes a duration/],
-    [['rotate', 'taken', '--overlap', '999999y'], 2, /--overlap is 999999y; it takes 1y at most/],
-    [['rotate', 'taken', '--scopes', 'jobs'], 2, /--scopes is for keys create; a rotated key has/],
-    [['rotate', 'taken', '--rate', 'none'], 2, /--rate is for keys create; a rotated key has/],
-    [['revoke'], 2, /say which key to revoke/],
-    [['revoke', 'takn'], 1, /no key in use is named takn; did you mean taken\?/],
-    [['revoke', 'gone'], 1, /no key in use is named gone/],
+    [['rotate', 'taken', '--overlap', '999999y'], 2, /--overlap is 999999y; the maximum is 1y/],
+    [
+      ['rotate', 'taken', '--scopes', 'jobs'],
+      2,
+      /--scopes is for keys create; a rotated key keeps/,
+    ],
+    [['rotate', 'taken', '--rate', 'none'], 2, /--rate is for keys create; a rotated key keeps/],
+    [['revoke'], 2, /name the key to revoke/],
+    [['revoke', 'takn'], 1, /no valid key is named takn; did you mean taken\?/],
+    [['revoke', 'gone'], 1, /no valid key is named gone/],
   ]
 
   test('what is typed wrongly makes and revokes nothing, and is told in a line or two', async (t) => {

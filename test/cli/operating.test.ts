@@ -69,7 +69,7 @@ describe('imports as they are operated', { concurrency: 2 }, () => {
     assert.equal(code, 1)
     assert.deepEqual(err.trimEnd().split('\n'), [
       '-: line 1: id: 0: must be 1 or greater (and 1,223 more rows, also -1, -2, -3)',
-      '-: line 1225: nmae: is no known column; did you mean name? (and 1 more row)',
+      '-: line 1225: nmae: is not a known column; did you mean name? (and 1 more row)',
     ])
     assert.match(out, /Nothing was loaded: 1,226 rows were refused/)
   })
@@ -79,7 +79,7 @@ describe('imports as they are operated', { concurrency: 2 }, () => {
     const { err } = await runDossier(makeFolder(t), ['import', 'rights', '-'], { input })
     const lines = err.trimEnd().split('\n')
     assert.equal(lines.length, 21)
-    assert.match(lines[19] ?? '', /line 39: c19: is no known column.* \(and 1 more row\)$/)
+    assert.match(lines[19] ?? '', /line 39: c19: is not a known column.* \(and 1 more row\)$/)
     assert.equal(lines[20], '… and 10 more')
   })
 
@@ -114,7 +114,7 @@ describe('imports as they are operated', { concurrency: 2 }, () => {
     t.after(() => other.close())
     const { child, until, ended } = startDossier(t, folder, ['import', 'rights', '-'])
     child.stdin.end(row(2))
-    await until(/waiting for its end/)
+    await until(/waiting for it to finish/)
     child.kill('SIGINT')
     const first = await Promise.race([ended, sleep(3_000)])
     assert.ok(first, 'it ends within three seconds, though the other goes on')
@@ -138,7 +138,7 @@ describe('imports as they are operated', { concurrency: 2 }, () => {
       other.exec('begin immediate')
       t.after(() => other.close())
       const { child, until, ended } = startDossier(t, folder, words)
-      await until(/waiting for its end/)
+      await until(/waiting for it to finish/)
       child.kill('SIGINT')
       const first = await Promise.race([ended, sleep(3_000)])
       assert.ok(first, 'it ends within three seconds, though the other goes on')

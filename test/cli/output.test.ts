@@ -10,7 +10,7 @@ import { runDossier, startDossier } from '../support/run-dossier.ts'
 /** Runs a command with a redirection of the shell, such as `>/dev/full`. */
 const redirected = (redirection: string) => ['sh', '-c', `exec "$@" ${redirection}`, 'sh']
 
-const cannotBeWritten = /^dossier: standard output cannot be written \([^\n]+\)[^\n]*\n$/
+const cannotBeWritten = /^dossier: cannot write to standard output \([^\n]+\)[^\n]*\n$/
 
 describe('an output that cannot be written', { concurrency: 2 }, () => {
   for (const redirection of ['>/dev/full', '>&-']) {
@@ -28,11 +28,11 @@ describe('an output that cannot be written', { concurrency: 2 }, () => {
       const input = '{"id":2,"company_id":7}\n'
       const imported = await runDossier(folder, ['import', 'rights', '-'], { via, input })
       assert.equal(imported.code, 1)
-      assert.match(imported.err, /; the command itself has run to its end\n$/)
+      assert.match(imported.err, /; the command itself completed\n$/)
       assert.equal(queryValue(db, 'select count(*) from rights'), 2)
       const wrong = await runDossier(folder, ['imprt'], { via })
       assert.equal(wrong.code, 2)
-      assert.match(wrong.err, /^dossier: imprt is no command[^\n]+\n$/)
+      assert.match(wrong.err, /^dossier: imprt is not a command[^\n]+\n$/)
     })
   }
 

@@ -72,7 +72,7 @@ const strangers: Readonly<Record<string, readonly [make: (path: string) => void,
       const version = 'pragma application_id = 0x444f5353; pragma user_version = 99'
       new DatabaseSync(path).exec(`create table t (x); ${version}`)
     },
-    /was written by a newer Dossier \(format 99, this one knows 3\); run that one/,
+    /was written by a newer Dossier \(format 99, this one reads up to 3\); use the newer version/,
   ],
 }
 

@@ -122,7 +122,7 @@ describe('uses of keys', { concurrency: 2 }, () => {
     const other = readFileSync(isOther)
     for (const [file, reason] of [
       [join(store.folder, 'nowhere', 'uses.db'), 'cannot be opened'],
-      [isOther, 'is no file with uses of keys'],
+      [isOther, 'does not hold key usage'],
     ] as const) {
       const options = ['--usage-db', file, '--usage-seconds', '1', '--workers', '2']
       const server = await runServer(t, store.db, options)
@@ -170,13 +170,13 @@ describe('uses of keys', { concurrency: 2 }, () => {
     const file = join(folder, 'uses.db')
     const server = await runServer(t, store.db, ['--usage-db', file, '--usage-seconds', '1'])
     await ask(server, key, 3)
-    for (let waited = 0; !server.printed().includes('uses of keys cannot be'); waited += 20) {
+    for (let waited = 0; !server.printed().includes('key usage cannot be'); waited += 20) {
       assert.ok(waited < 20_000, server.printed())
       await sleep(20)
     }
     mkdirSync(folder)
     await ask(server, key, 4)
-    assert.match(await end(server), /uses of keys are written again/)
+    assert.match(await end(server), /key usage is written again/)
     const [listed] = await list(store.db, '--usage-db', file)
     assert.equal(listed?.requestsLastDay, 7)
   })

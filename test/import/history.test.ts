@@ -143,8 +143,8 @@ test('an older extract is refused with both dates, and nothing is changed', asyn
     {
       name: 'OperatorError',
       message:
-        'the extract is as of 2025-01-31, but companies of the source s have been imported as of ' +
-        '2025-02-01; import extracts in the order of their days',
+        'the extract is as of 2025-01-31, but the last import of companies from the source s is as of ' +
+        '2025-02-01; import extracts in the order of their dates',
     },
   )
   assert.equal(queryValue(db, 'select max(version) from imports'), 1)
@@ -173,7 +173,7 @@ test('a row that is older than what the registry holds of its company is refused
   assert.equal(version, undefined)
   assert.deepEqual(
     problems.map(({ field, reason }) => `${field} ${reason}`),
-    ['as_of is before 2025-01-10T00:00:00Z, of when the registry knows something else'],
+    ['as_of is before 2025-01-10T00:00:00Z, the date of the data in the registry'],
   )
 })
 

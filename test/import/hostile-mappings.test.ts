@@ -36,7 +36,7 @@ function digestOf(folder: string): Record<string, string> {
 }
 
 const oneSelect = /^a mapping must be exactly one SELECT/
-const noFile = /reads (files|\S+, which is not the view source).*--map-read DIR/
+const noFile = /reads (files|\S+ instead of the view source).*--map-read DIR/
 
 /** Mappings that try more than to reshape rows; `F` stands for the folder. */
 const hostile: Readonly<Record<string, RegExp>> = {
@@ -62,8 +62,8 @@ const hostile: Readonly<Record<string, RegExp>> = {
   "select * from read_csv('F/secret.csv')": noFile,
   "select name, (select content from read_text('/etc/passwd')) as x from source": noFile,
   "select * from glob('/etc/*')": noFile,
-  'select * from duckdb_settings()': /calls duckdb_settings\(\), which a mapping may not use/,
-  'select * from information_schema.tables': /which is not the view source/,
+  'select * from duckdb_settings()': /calls duckdb_settings\(\), which is not allowed/,
+  'select * from information_schema.tables': /instead of the view source/,
   "select * from query('select 1')": /calls query\(\)/,
   'select * from arrow_scan(1, 2, 3)': /calls arrow_scan\(\)/,
   "select * from enable_logging('QueryLog', storage = 'file')": /calls enable_logging\(\)/,
@@ -96,9 +96,9 @@ describe('a mapping that takes too much ends in bounds (K2)', () => {
   /** What each takes, and what is said of it. */
   const greedy: Readonly<Record<string, RegExp>> = {
     [`${select}, range(100000000) order by random(), repeat(name, 200)`]:
-      /: the mapping needs more temporary space than an import may take/,
+      /: the mapping needs more temporary space than an import may use/,
     "select 'GB' as jurisdiction, repeat('x', 12000) as name, i as identifier from source, range(9000000000) t(i)":
-      /: the mapping gives more than 256 MiB of rows/,
+      /: the mapping returns more than 256 MiB of rows/,
   }
   for (const [mapping, says] of Object.entries(greedy)) {
     test(mapping, async (t) => {
@@ -124,7 +124,7 @@ describe('a mapping that takes too much ends in bounds (K2)', () => {
     const args = ['import', 'companies', 'x.csv', '--map', 'm.sql', '--dry-run']
     const { code, err } = await runDossier(folder, args)
     assert.equal(code, 1, err)
-    assert.match(err, /^dossier: the mapping needs more than the \d+ MB of memory/m)
+    assert.match(err, /^dossier: the mapping needs more memory than its limit of \d+ MB/m)
   })
 
   for (const [what, sql] of Object.entries({
@@ -197,7 +197,7 @@ test('a name alone is a ready mapping, whatever lies in the folder', async (t) =
   assert.match(await run('ba-atms'), /"ID" not found/, 'the ready one is run')
   assert.match(
     await run('mine'),
-    /there is no mapping mine; for the file of that name, write .\/mine/,
+    /there is no mapping mine; to use the file of that name, write .\/mine/,
   )
   assert.match(await run('ba-atms.sql'), /did you mean ba-atms\?/)
   assert.doesNotMatch(await run('./ba-atms'), /dossier:/)

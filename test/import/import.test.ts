@@ -86,18 +86,18 @@ test('a mapping is a SELECT over the view source, and passes on the place of a r
 const broken: Readonly<Record<string, readonly [bytes: string | Buffer, says: RegExp]>> = {
   'cut.csv.gz': [gzipSync(csv.repeat(99)).subarray(0, 60), /ends too early.*truncated/],
   'cut.ndjson.zst': [zstdCompressSync(Buffer.from(ndjson.repeat(999))).subarray(0, 60), /zst/],
-  'no.csv.gz': [csv, /not a whole gzip file/],
+  'no.csv.gz': [csv, /not a valid gzip file/],
   'latin1.csv': [Buffer.from('id,name\n1,ok\n2,\xe9\n', 'latin1'), /line 3 is not valid UTF-8/],
-  'wide.csv': ['id,company_id\n1,7\n2,7,8\n', /line 3 has 3 columns where the header has 2/],
+  'wide.csv': ['id,company_id\n1,7\n2,7,8\n', /line 3 has 3 columns, but the header has 2/],
   'open.csv': ['id,company_id\n1,"7\n2,7\n', /line 2: a quote is not closed/],
   'typo.csv': ['id,compny_id\n1,7\n', /compny_id \(did you mean company_id\?\)/],
-  'twice.csv': ['id,name,NAME\n1,x,y\n', /NAME stands twice/],
+  'twice.csv': ['id,name,NAME\n1,x,y\n', /has the column NAME twice/],
   'empty.csv': ['', /is empty/],
   'cut.json': ['[{"id":1,"company_id":7},', /ends in the middle of its JSON array/],
   'bracket.json': ['[{"id":1,"company_id":7}}', /wrong bracket/],
-  'more.json': ['[{"id":1,"company_id":7}] x', /goes on after the end/],
+  'more.json': ['[{"id":1,"company_id":7}] x', /has content after the end/],
   'no.parquet': ['', /too small to be a Parquet file$/],
-  'all.csv.zip': ['', /unpack it first, or: unzip -p \S+all\.csv\.zip \| dossier import … -/],
+  'all.csv.zip': ['', /decompress it first, or: unzip -p \S+all\.csv\.zip \| dossier import … -/],
   'what.xyz': ['', /unknown format/],
 }
 
@@ -127,7 +127,10 @@ test('a table of companies without a column that names them is told before its r
   const { db, path } = folderWith(t, { 'x.csv': 'jurisdiction,number\nGB,1\nGB,2\n' })
   await assert.rejects(importInto(db, 'companies', [path('x.csv')]), (error) => {
     assert.ok(error instanceof OperatorError)
-    assert.match(error.message, /the column identifier is missing; a mapping can give it/)
+    assert.match(
+      error.message,
+      /the column identifier is missing; a mapping \(--map\) can supply it/,
+    )
     return true
   })
 })
@@ -141,16 +144,20 @@ const refused: readonly (readonly [line: string, field: string | undefined, says
   ['{"id":1,"company_id":7,"title":"\\ud800"}', 'title', /surrogate/],
   ['{"id":1,"company_id":7,"title":"a\\u0000"}', 'title', /NUL/],
   [`{"id":1,"company_id":7,"title":"${'é'.repeat(32_769)}"}`, 'title', /65,536 bytes/],
-  ['{"id":1,"company_id":7,"created_at":"2023-02-29"}', 'created_at', /exists/],
+  ['{"id":1,"company_id":7,"created_at":"2023-02-29"}', 'created_at', /does not exist as a date/],
   ['{"id":1,"company_id":7,"created_at":"soon"}', 'created_at', /date/],
   ['{"id":1,"company_id":7,"tilte":"x"}', 'tilte', /did you mean title/],
   ['{"id":0,"company_id":7}', 'id', /1 or greater/],
   ['{"id":1,"key":"x","company_id":7}', 'key', /both/],
   ['{"id":1}', undefined, /names no company/],
-  ['{"id":1,"company_jurisdiction":"GB"}', 'company_identifier', /other half/],
+  [
+    '{"id":1,"company_jurisdiction":"GB"}',
+    'company_identifier',
+    /needs both jurisdiction and identifier/,
+  ],
   ['{"id":1,"company_id":7', undefined, /not valid JSON/],
   ['[1]', undefined, /JSON object/],
-  ['{"__proto__":{"id":1}}', '__proto__', /no known column/],
+  ['{"__proto__":{"id":1}}', '__proto__', /not a known column/],
 ]
 
 for (const [line, field, says] of refused) {
@@ -284,7 +291,7 @@ test('a snapshot removes what it lacks; a refused row is not absent; an empty on
     query(db, 'select id from rights').map(({ id }) => id),
     [1, 2],
   )
-  await assert.rejects(importRows(db, 'rights', [], options), /holds no row/)
+  await assert.rejects(importRows(db, 'rights', [], options), /the snapshot has no rows/)
 })
 
 test('companies: a name has one id, an id one name, and attributes by source', async (t) => {

@@ -57,7 +57,7 @@ for (const [what, bytes] of Object.entries({
     const db = await registryOf(t, [right(1)])
     const path = `${db}.${what === 'no element' ? 'json' : 'ndjson'}`
     writeFileSync(path, bytes)
-    await assert.rejects(importInto(db, 'rights', [path], withRejects), /holds no row/)
+    await assert.rejects(importInto(db, 'rights', [path], withRejects), /the snapshot has no rows/)
     assert.deepEqual(standing(db), ['7/1 n1'])
   })
 }
@@ -96,7 +96,7 @@ describe('under --rejects, a refused row is not an absent one', () => {
       writeFileSync(`${db}.ndjson`, Buffer.from(`${JSON.stringify(right(1))}\n${line}\n`, 'latin1'))
       await assert.rejects(importInto(db, 'rights', [`${db}.ndjson`], withRejects), (error) => {
         assert.ok(error instanceof OperatorError, String(error))
-        assert.match(error.message, /: line 2: [^]* does not say which record it stands for/)
+        assert.match(error.message, /: line 2: [^]* does not identify its record/)
         return true
       })
       assert.deepEqual(standing(db), ['7/1 n1', '7/2 n2', '7/3 n3'])
@@ -158,7 +158,7 @@ describe('under --rejects, a refused row is not an absent one', () => {
     ]
     await importRows(db, 'companies', rows)
     const next = [...rows.slice(0, 1), { ...company, id: 2, identifier: 2 }]
-    await assert.rejects(importRows(db, 'companies', next, withRejects), /does not say which/)
+    await assert.rejects(importRows(db, 'companies', next, withRejects), /does not identify/)
     assert.equal(query(db, 'select 1 from company_attributes').length, 2)
   })
 })

@@ -75,7 +75,7 @@ describe('a file that was packed in parts is read to the end of the last', () =>
     test(`${name}: what follows it and is no part is an error`, async (t) => {
       const bytes = Buffer.concat([part(1), Buffer.from('{"id":2,"company_id":7}\n')])
       const { load } = folderWith(t, { [name]: bytes })
-      await assert.rejects(load('rights', [name]), /not a whole (gzip|zstd) file|ends too early/)
+      await assert.rejects(load('rights', [name]), /not a valid (gzip|zstd) file|ends too early/)
     })
   }
 })
@@ -250,8 +250,11 @@ describe('CSV', () => {
 
   /** Files that are broken in line 3, and a word of what is said. */
   const unsound: Readonly<Record<string, readonly [text: string, says: RegExp]>> = {
-    'too many columns': ['id,company_id\n1,7\n2,7,8\n', /line 3 has 3 columns where/],
-    'too few columns': ['id,company_id,name\n1,7,a\n2,7\n', /line 3 has 2 columns where/],
+    'too many columns': ['id,company_id\n1,7\n2,7,8\n', /line 3 has 3 columns, but the header has/],
+    'too few columns': [
+      'id,company_id,name\n1,7,a\n2,7\n',
+      /line 3 has 2 columns, but the header has/,
+    ],
     'text behind a closing quote': [
       'id,company_id,name\n1,7,a\n2,7,"b"c\n',
       /line 3: a quote is not closed, or text follows/,
@@ -274,7 +277,7 @@ describe('CSV', () => {
   test('a fault far behind the start of a long file is an error too', async (t) => {
     const good = Array.from({ length: 60_000 }, (_, n) => `${n + 1},7,name\n`).join('')
     const { load } = folderWith(t, { 'x.csv': `id,company_id,name\n${good}60001,7\n` })
-    await assert.rejects(load('rights', ['x.csv']), /line 60002 has 2 columns where/)
+    await assert.rejects(load('rights', ['x.csv']), /line 60002 has 2 columns, but the header has/)
   })
 
   test('a fault of a mapping far behind the start is an error too', async (t) => {
@@ -311,10 +314,10 @@ describe('a mapping', () => {
   const unsound: Readonly<Record<string, RegExp>> = {
     'select nope from source': /"nope" not found/,
     'select id, company_id, 1 as naem from source':
-      /naem \(did you mean name\?\) is no known column/,
+      /naem \(did you mean name\?\) is not a known column/,
     'selct 1': /syntax error/,
-    '': /^the mapping holds no SELECT$/,
-    '-- nothing yet': /^the mapping holds no SELECT$/,
+    '': /^the mapping has no SELECT$/,
+    '-- nothing yet': /^the mapping has no SELECT$/,
     'delete from source': /must be exactly one SELECT/,
     'drop view source': /./,
     'select id, company_id from source; select 1': /./,

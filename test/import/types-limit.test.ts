@@ -18,7 +18,7 @@ import { storeAt } from '../support/store-at.ts'
 import { changeStore } from '../support/store-state.ts'
 import { verifyStore } from '../support/verify-store.ts'
 
-const tooMany = 'is one kind more than the 1,000 that a company may have'
+const tooMany = 'exceeds the 1,000 kinds that a company may have'
 const day = (n: number) => ({ asOf: `2024-01-0${n}T00:00:00Z` })
 
 /** Events of a company, one of each kind from `from` to `to`; ids as the kinds. */
@@ -241,7 +241,7 @@ test('more kinds of an earlier version: they stay, no other comes, verify tells 
 
 // --- What is recorded --------------------------------------------------------------------------
 
-const recordedTooMany = 'would be recorded as one kind more than the 1,000 that a company may have'
+const recordedTooMany = 'would be recorded, and exceed the 1,000 kinds that a company may have'
 
 function company(identifier: number, attributes: object): object {
   return { id: identifier, jurisdiction: 'GB', identifier: String(identifier), ...attributes }
@@ -267,7 +267,7 @@ test('a company whose changes would be recorded as too many kinds is refused (3.
   const without = { ...recording, ...day(4), isSnapshot: true }
   await assert.rejects(
     load('companies', [company(8, { a: '3' })], without),
-    /changes of company 7 cannot be recorded: its events would be of more than 1,000 kinds; import/,
+    /of company 7 cannot be recorded: its events would be of more than 1,000 kinds; to record/,
   )
   await checkSound(db)
 })

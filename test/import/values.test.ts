@@ -99,7 +99,7 @@ const values: Readonly<Record<string, readonly (readonly [json: string, becomes:
   'rights.created_at': [
     ['"2024-05-31"', '2024-05-31T00:00:00.000Z'],
     ['""', null],
-    ['"2024-02-30"', /exists/],
+    ['"2024-02-30"', /does not exist as a date/],
     ['20240531', /as text/],
   ],
   'events.date': [
@@ -138,7 +138,11 @@ const unnamed: readonly (readonly [row: object, field: string | undefined, says:
   [{ key: ['k'], company_id: 7 }, 'key', /text/],
   [{ id: 1, company_id: 0 }, 'company_id', /1 or greater/],
   [{ id: 1, company_id: 'GB1' }, 'company_id', /integer/],
-  [{ id: 1, company_identifier: '1' }, 'company_jurisdiction', /other half/],
+  [
+    { id: 1, company_identifier: '1' },
+    'company_jurisdiction',
+    /needs both jurisdiction and identifier/,
+  ],
   [{ id: 1, company_jurisdiction: 1, company_identifier: '1' }, 'company_jurisdiction', /text/],
   [{ id: 1, company_jurisdiction: 'GB', company_identifier: 1 }, 'company_identifier', /text/],
   [{ id: 1 }, undefined, /names no company/],
@@ -237,7 +241,7 @@ test('any refusal is told in one line without control characters', () => {
     fc.property(anyText, anyText, (field, value) => {
       const problem = describeProblem({
         ...{ file: 'x.ndjson', unit: 'line', number: 1 },
-        ...{ field, value: JSON.stringify(value), reason: 'is no known column' },
+        ...{ field, value: JSON.stringify(value), reason: 'is not a known column' },
       })
       const shown = printable(problem)
       // eslint-disable-next-line no-control-regex -- these are what must not be there

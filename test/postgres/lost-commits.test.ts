@@ -43,7 +43,7 @@ async function makeStore(t: TestContext): Promise<Made> {
 
 /** A key is printed before its commit; what is said where that has failed. */
 const doesNotWork = new RegExp(
-  '^dossier: the key that was printed does not work; [^\\n]+\\n' +
+  '^dossier: the printed key does not work: [^\\n]+\\n' +
     'dossier: postgres:[^\\n]*nothing was changed[^\\n]*\\n$',
 )
 
@@ -87,7 +87,7 @@ test('where the server cannot be asked any more, it is told that nobody knows', 
   await client.query(`insert into sources (id, name) values (1000, 'lost')`)
   proxy.cutNext('answer lost', { andStayAway: true })
   await assert.rejects(commit(client, through, 500), (error: Error) => {
-    assert.match(error.message, /^postgres:.* does not say what became of it; .*dossier imports/)
+    assert.match(error.message, /^postgres:.* does not say whether it succeeded; .*dossier imports/)
     assert.ok(!error.message.includes('password'), 'no password is shown')
     return true
   })
@@ -119,7 +119,7 @@ test('a role that may have one session only commits, and is told where nobody kn
     await client.query('insert into sources (id, name) values ($1, $2)', [id, `source ${id}`])
     if (isLost) proxy.cutNext('answer lost')
     const done = commit(client, url.href, 500)
-    if (isLost) await assert.rejects(done, /does not say what became of it/)
+    if (isLost) await assert.rejects(done, /does not say whether it succeeded/)
     else await done
     await client.end()
   }

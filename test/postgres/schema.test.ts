@@ -165,12 +165,12 @@ test('migrate: makes everything once, two at a time take turns, and then has not
   const migrate = (...options: string[]) => runDossier(folder, ['migrate', '--db', url, ...options])
   const early = await runDossier(folder, ['serve', '--db', url])
   assert.equal(early.code, 1)
-  assert.match(early.err, /^dossier: postgres:[^\n]* holds no registry; make it with[^\n]*\n$/)
+  assert.match(early.err, /^dossier: postgres:[^\n]* holds no registry; create it with[^\n]*\n$/)
   assert.ok(!early.err.includes('test%20password'), 'no password is shown')
   const runs = await Promise.all([migrate(), migrate()])
   for (const { code, err } of runs) assert.equal(code, 0, err)
   const steps = runs.map(({ out }) => out).join('')
-  assert.equal(steps.match(/took step 2 of 2/g)?.length, 1, steps)
+  assert.equal(steps.match(/upgraded to step 2 of 2/g)?.length, 1, steps)
   assert.match((await migrate()).out, /^postgres:.* is up to date\.\n$/)
   const distributed = await migrate('--distributed')
   assert.equal(distributed.code, 1)
@@ -186,7 +186,7 @@ test('tables of another version: an older one is upgraded, a newer one is left a
   t.after(() => session.end())
   await session.query('drop view rights_view; drop table rights, rights_ids')
   const served = await runDossier(folder, ['serve', '--db', url])
-  assert.match(served.err, /no table of rights yet; add it with: dossier migrate\n$/)
+  assert.match(served.err, /no table for rights; add it with: dossier migrate\n$/)
   assert.equal(await isOutdated(url, resources), true)
   const input = '{"id":1,"company_id":7}\n'
   const imported = await runDossier(folder, ['import', 'jobs', '-', '--db', url], { input })
@@ -196,15 +196,19 @@ test('tables of another version: an older one is upgraded, a newer one is left a
   for (const args of [['serve'], ['migrate'], ['import', 'jobs', '-']]) {
     const { code, err } = await runDossier(folder, [...args, '--db', url], { input })
     assert.equal(code, 1)
-    assert.match(err, /newer Dossier \(step 99, this one knows 2\); run that one\n$/)
+    assert.match(err, /newer Dossier \(step 99, this one knows up to 2\); use the newer version\n$/)
   }
 })
 
 /** What can be wrong with a URL, and what is said of it, in one line without the password. */
 const strangers: readonly (readonly [what: string, url: (good: URL) => string, says: RegExp])[] = [
-  ['nothing listens', (url) => url.href.replace(/:\d+\//, ':1/'), /start PostgreSQL, or mend --db/],
-  ['no such host', (url) => url.href.replace('127.0.0.1', 'no.invalid'), /mend --db/],
-  ['a wrong password', (url) => url.href.replace('password', 'secret'), /mend the password/],
+  [
+    'nothing listens',
+    (url) => url.href.replace(/:\d+\//, ':1/'),
+    /start PostgreSQL, or correct --db/,
+  ],
+  ['no such host', (url) => url.href.replace('127.0.0.1', 'no.invalid'), /correct --db/],
+  ['a wrong password', (url) => url.href.replace('password', 'secret'), /correct the password/],
   ['no such database', (url) => url.href.replace('/postgres?', '/none?'), /createdb/],
   ['a schema that is no name', (url) => `${url.href}X;--`, /schema= takes up to 63/],
 ]
@@ -259,7 +263,7 @@ test('a hot standby serves what its primary has, and what comes later', async (t
   const args = ['import', 'rights', '-', '--db', `${standby.url}?schema=dossier`]
   const refused = await runDossier(folder, args, { input })
   assert.equal(refused.code, 1)
-  assert.match(refused.err, /^dossier: [^\n]*use the primary in --db\n$/)
+  assert.match(refused.err, /^dossier: [^\n]*name the primary in --db\n$/)
 })
 
 function primaryConnection(url: string): string {

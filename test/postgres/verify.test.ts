@@ -20,7 +20,7 @@ test('verify tells a company that is not found by its name', async (t) => {
   const db = await makeRegistry(t)
   queryServer(db, "update company_names set identifier = '3' where identifier = '2'")
   assert.deepEqual((await verifyStore(db)).faults, [
-    'company 1000000000002: it is not found by its name',
+    'company 1000000000002: its name is missing or wrong in company_names',
   ])
 })
 
@@ -28,7 +28,10 @@ test('verify says whose business the files are, and has amcheck check them where
   const db = await makeRegistry(t)
   const without = await verifyStore(db)
   if (without.notes.length > 0) {
-    assert.match(without.notes.join(' '), /PostgreSQL’s own, which checks them once it has amcheck/)
+    assert.match(
+      without.notes.join(' '),
+      /were not checked; install the extension amcheck to have them checked/,
+    )
     queryServer(db, 'create extension amcheck with schema public')
     t.after(() => void queryServer(db, 'drop extension amcheck'))
   }

@@ -25,7 +25,7 @@ const commands = [
 ]
 
 const notPrinted =
-  /^dossier: the key cannot be printed, so nothing was changed; standard output: [^\n]+\n$/
+  /^dossier: the key could not be printed, so nothing was changed; standard output: [^\n]+\n$/
 
 for (const redirection of ['>&-', '>/dev/full']) {
   test(`a key that cannot be printed is not stored: ${redirection}`, async (t) => {
@@ -65,10 +65,7 @@ if (storeKind === 'sqlite') {
       const { code, out, err } = await runDossier(folder, command, { via })
       assert.equal(code, 1, err)
       assert.match(out, /^dossier_\w{49}\n$/)
-      assert.match(
-        err,
-        /^dossier: the key that was printed does not work; [^\n]+\ndossier: [^\n]+\n$/,
-      )
+      assert.match(err, /^dossier: the printed key does not work: [^\n]+\ndossier: [^\n]+\n$/)
     }
     assert.equal(await list(folder), before)
   })

@@ -31,7 +31,7 @@ async function makeStore(t: TestContext) {
   }
 }
 
-const waits = /^another command is writing to the store; waiting for its end$/m
+const waits = /^another command is writing to the store; waiting for it to finish$/m
 
 const commands = [
   { args: ['keys', 'create', '--name', 'other'], hold: holdKeys },

@@ -28,9 +28,9 @@ for (const [text, end] of Object.entries(accepted)) {
 }
 
 const refused: readonly (readonly [text: string, says: RegExp])[] = [
-  ['2025-12-31', /which is past/],
-  ['2026-01-01T12:00:00Z', /which is past/],
-  ['0d', /which is past/],
+  ['2025-12-31', /which is in the past/],
+  ['2026-01-01T12:00:00Z', /which is in the past/],
+  ['0d', /which is in the past/],
   ['2027-02-29', /takes a date/],
   ['2027-02-30', /takes a date/],
   ['2027-13-01', /takes a date/],

@@ -45,7 +45,7 @@ test('a broken byte far inside is told with its line (G13)', async (t) => {
   for (const lines of [1, 2, 70_000, 150_000]) {
     const bytes = [header, ...Array<Buffer>(lines).fill(line), Buffer.from([0xe9, 0x2c, 10]), line]
     const says = new RegExp(
-      `x\\.csv: line ${lines + 2} is not valid UTF-8; convert the file first$`,
+      `x\\.csv: line ${lines + 2} is not valid UTF-8; convert the file to UTF-8$`,
     )
     await assert.rejects(prepare(folder, Buffer.concat(bytes)), says)
   }

@@ -61,19 +61,19 @@ export const parameterComponents: Components = {
     name: 'company_id',
     in: 'path',
     required: true,
-    description: 'Unique identifier of the company',
+    description: 'Id of the company',
     schema: companySchema,
     example: 1,
   },
   ...(Object.fromEntries(paging) as Components),
   'If-None-Match': requestHeader(
     'If-None-Match',
-    'The `ETag` of an earlier answer: 304 while nothing has changed',
+    'The `ETag` of an earlier response; gives a 304 if nothing has changed',
     'W/"3f9a1c0b7d2e-q83vEjRWeJA0"',
   ),
   'X-Request-Id': requestHeader(
     'X-Request-Id',
-    'An id of your own for this request, at most 64 characters of `[A-Za-z0-9._-]`',
+    'Your own id for this request: 1 to 64 characters of `[A-Za-z0-9._-]`',
     'order-4711',
   ),
 }
@@ -84,16 +84,19 @@ function requestHeader(name: string, description: string, example: string): Json
 }
 
 export const headerComponents: Components = {
-  'X-Request-Id': responseHeader('The id of this request, yours if you gave one', 'order-4711'),
+  'X-Request-Id': responseHeader('The id of this request; yours, if you sent one', 'order-4711'),
   Link: responseHeader(
-    'The `first`, `prev`, `next` and `last` page (RFC 8288)',
+    'Links to the `first`, `prev`, `next` and `last` page (RFC 8288)',
     '</api/v1/companies/1/rights?page=2&limit=100>; rel="next"',
   ),
   ETag: responseHeader('Changes when this listing changes', 'W/"3f9a1c0b7d2e-q83vEjRWeJA0"'),
-  'Cache-Control': responseHeader('Keep it, but ask before using it', 'private, no-cache'),
-  Vary: responseHeader('What else the answer depends on', 'Accept-Encoding'),
+  'Cache-Control': responseHeader(
+    'Cache the response, but revalidate it before each use',
+    'private, no-cache',
+  ),
+  Vary: responseHeader('Request headers that the response depends on', 'Accept-Encoding'),
   'Data-Version': {
-    description: "The registry's version that the answer was read from",
+    description: 'Version of the registry that the response was read from',
     schema: countSchema,
     example: 12,
   },
@@ -101,17 +104,17 @@ export const headerComponents: Components = {
     'When this listing last changed',
     'Tue, 17 Jan 2023 16:03:05 GMT',
   ),
-  Allow: responseHeader('The methods that the path takes', 'GET, HEAD'),
+  Allow: responseHeader('The methods that the path supports', 'GET, HEAD'),
   RateLimit: responseHeader(
-    'Where the key has a limit: `r` more requests within the next `t` seconds',
+    'For keys with a rate limit: `r` requests left in the next `t` seconds',
     '"default";r=50;t=30',
   ),
   'RateLimit-Policy': responseHeader(
-    'Where the key has a limit: `q` requests in a window of `w` seconds',
+    'For keys with a rate limit: `q` requests per window of `w` seconds',
     '"default";q=600;w=300',
   ),
   'Retry-After': {
-    description: 'After how many seconds to try again',
+    description: 'Seconds to wait before the next attempt',
     schema: { type: 'integer', format: 'int32', minimum: 0, maximum: rateSecondsMax },
     example: 5,
   },
@@ -125,7 +128,7 @@ function responseHeader(description: string, example: string): JsonSchema {
 export const sharedSchemas: Components = {
   Meta: {
     type: 'object',
-    description: 'How many records of the listing are of one kind of change',
+    description: 'Number of events of one kind',
     properties: {
       type: {
         type: 'string',
@@ -145,7 +148,7 @@ export const sharedSchemas: Components = {
   },
   Failure: {
     type: 'object',
-    description: 'Why the request was not answered',
+    description: 'An error response',
     properties: {
       ok: { const: false },
       error: {
@@ -163,7 +166,7 @@ export const sharedSchemas: Components = {
   },
   Ok: {
     type: 'object',
-    description: 'All is well',
+    description: 'The check passed',
     properties: { ok: { type: 'boolean', const: true } },
     required: ['ok'],
     additionalProperties: false,

@@ -29,7 +29,7 @@ export function describeListing(resource: Resource): Operation {
         example: { name: 'page', summary: 'One record', value: examplePage(resource) },
       },
       304: {
-        description: 'The page is still what the tag in If-None-Match says',
+        description: 'The page has not changed since the response with the tag in `If-None-Match`',
         headers: ['X-Request-Id', ...validatorHeaders, ...rateHeaders],
       },
     },
@@ -58,15 +58,15 @@ function pageSchema(resource: Resource): JsonSchema {
     ...(resource.metaOf === undefined
       ? {}
       : { meta: { type: 'array', maxItems: metaTypesMax, items: schemaRef('Meta') } }),
-    total: { ...countSchema, description: 'Records of this kind that the company has' },
-    pagination_total: { ...countSchema, description: 'Records that the request pages over' },
+    total: { ...countSchema, description: 'Number of records in the listing' },
+    pagination_total: { ...countSchema, description: 'Number of records that the pages cover' },
     pagination_offset: {
       type: 'integer',
       format: 'int64',
       minimum: 0,
       // Of the last page that can be asked for, at the largest limit.
       maximum: (parameters.page.maximum - 1) * parameters.limit.maximum,
-      description: 'Records that stand before the first one of this page',
+      description: 'Number of records before the first one of this page',
     },
   }
   return {

@@ -21,13 +21,13 @@ export interface OpenApi {
   readonly [member: string]: unknown
 }
 
-const description = `Five listings of a company, page by page.
+const description = `Five paginated listings for each company.
 
-Send your key with every request, as \`Authorization: Bearer <API_KEY>\`. Without a good key every
-answer under \`/api/\` is the same 403.
+Send your key with every request as \`Authorization: Bearer <API_KEY>\`. Without a valid key, every
+request under \`/api/\` gets the same 403.
 
-\`page\` and \`limit\` may also come as members of a JSON object in the body of the GET request;
-browsers cannot send one, so this page does not offer it.`
+You may also send \`page\` and \`limit\` as a JSON object in the body of the GET request. Browsers
+cannot do that, so this page does not offer it.`
 
 /** Makes the document; `version` is the program's. */
 export function createOpenApi(endpoints: readonly Endpoint[], version: string): OpenApi {
@@ -37,7 +37,7 @@ export function createOpenApi(endpoints: readonly Endpoint[], version: string): 
     openapi: '3.1.0',
     info: {
       title: 'Dossier',
-      summary: 'Company registry data: read-only listings of a company',
+      summary: 'Read-only company registry data',
       description,
       version,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
@@ -46,13 +46,17 @@ export function createOpenApi(endpoints: readonly Endpoint[], version: string): 
     servers: [{ url: '/', description: 'This service', 'x-internal': false }],
     security: [{ key: [] }],
     tags: [
-      { name: 'listings', description: 'What the registry knows of a company' },
+      { name: 'listings', description: 'Records of a company' },
       { name: 'health', description: 'For load balancers and supervisors' },
     ],
     paths: Object.fromEntries(paths) as OpenApi['paths'],
     components: {
       securitySchemes: {
-        key: { type: 'http', scheme: 'bearer', description: 'A key: `dossier_` and 49 characters' },
+        key: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'An API key: `dossier_` and 49 characters',
+        },
       },
       parameters: parameterComponents,
       headers: headerComponents,

@@ -13,7 +13,7 @@ const live: Endpoint = {
   methods: readMethods,
   scope: undefined,
   isAlwaysAnswered: true,
-  operation: describe('live', 'The process lives'),
+  operation: describe('live', 'The process is running'),
   createHandler: () => (_request, reply) => sendOk(reply),
 }
 
@@ -23,7 +23,7 @@ const ready: Endpoint = {
   methods: readMethods,
   scope: undefined,
   isAlwaysAnswered: true,
-  operation: describe('ready', 'The store answers'),
+  operation: describe('ready', 'The service can answer requests'),
   createHandler:
     ({ store, isDraining }) =>
     async (_request, reply) => {
@@ -44,7 +44,7 @@ function describe(name: string, summary: string): Operation {
     id: `health_${name}`,
     tag: 'health',
     summary,
-    description: `${summary}: 200. Needs no key.`,
+    description: `200 if ${summary.charAt(0).toLowerCase()}${summary.slice(1)}. Needs no key.`,
     parameters: [],
     answers: {
       200: {

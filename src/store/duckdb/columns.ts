@@ -189,8 +189,8 @@ async function* bounded(batches: AsyncIterable<Batch>, lengthMax: number): Async
     for (const cells of columns) for (const cell of cells) length += cell?.length ?? 0
     if (length > lengthMax) {
       throw new OperatorError(
-        `the mapping gives more than ${lengthMax >> 20} MiB of rows, too much for its files ` +
-          '(256 MiB, and a hundred times their size); does it join without a condition?',
+        `the mapping returns more than ${lengthMax >> 20} MiB of rows, the limit for its files ` +
+          '(256 MiB plus a hundred times their size); does it join without a condition?',
       )
     }
     yield batch
@@ -252,7 +252,7 @@ async function* read(
   } catch (error) {
     throw explain(error, files, isMapped)
   }
-  throw new OperatorError('the source could not be read to its end; try again')
+  throw new OperatorError('the source could not be read completely; try again')
 }
 
 /** Every column as text or JSON, behind one that says whether the row is the last one. */

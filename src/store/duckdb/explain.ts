@@ -68,10 +68,10 @@ function explainCsv(message: string, files: readonly ColumnarFile[]): string | u
   if (file === undefined || piece === undefined) return undefined
   const place = `${file.name}: line ${piece.recordsBefore + Number(record)}`
   const columns = /Expected Number of Columns: (\d+) Found: (\d+)/.exec(message)
-  const counted = 'a record of several lines counts as one'
+  const counted = 'a record that spans lines counts as one'
   if (columns !== null) {
     const [, expected, found] = columns
-    return `${place} has ${found} columns where the header has ${expected} (${counted})`
+    return `${place} has ${found} columns, but the header has ${expected} (${counted})`
   }
   if (/unterminated quote/i.test(message)) {
     return `${place}: a quote is not closed, or text follows a closing quote (${counted})`
@@ -91,16 +91,16 @@ function explainBounds(
   const what = isMapped ? 'the mapping' : (files[0]?.name ?? 'the file')
   if (/max_temp_directory_size|temp_directory_limit/i.test(error.message)) {
     return (
-      `${what} needs more temporary space than an import may take (256 MiB, and ten times the ` +
-      'size of its files); let it sort and join less'
+      `${what} needs more temporary space than an import may use (256 MiB plus ten times the ` +
+      'size of its files); sort and join less'
     )
   }
   if (!isOutOfMemory(error)) return undefined
   const parquet = files.find(({ format }) => format === 'parquet')
   const advice = parquet
-    ? `; ${parquet.name} can be read with smaller row groups and pages: write it again with ` +
-      'pages of at most 64 MiB'
+    ? `; to read ${parquet.name}, rewrite it with smaller row groups, and pages of at most ` +
+      '64 MiB'
     : ''
-  const sorts = isMapped ? '; let it sort, group and join shorter texts' : ''
-  return `${what} needs more than the ${memoryMb} MB of memory that it may take${sorts}${advice}`
+  const sorts = isMapped ? '; sort, group and join shorter texts' : ''
+  return `${what} needs more memory than its limit of ${memoryMb} MB${sorts}${advice}`
 }

@@ -65,7 +65,7 @@ function notOneSelect(): OperatorError {
 
 function lineAt(text: string, position: number): string {
   const before = text.slice(0, position).split('\n')
-  return `, in line ${before.length} of the mapping`
+  return ` in line ${before.length} of the mapping`
 }
 
 /**
@@ -75,7 +75,7 @@ function lineAt(text: string, position: number): string {
 function withoutSemicolon(mapping: string): string {
   const parts = mapping.match(sqlPart) ?? []
   const end = parts.findLastIndex((part) => !/^(?:;|\s|--|\/\*)/.test(part))
-  if (end < 0) throw new OperatorError('the mapping holds no SELECT')
+  if (end < 0) throw new OperatorError('the mapping has no SELECT')
   return `${parts.slice(0, end + 1).join('')}\n`
 }
 
@@ -94,9 +94,9 @@ function refuseReading(statements: readonly unknown[], mayReadFiles: boolean): v
     if (own.has(name.toLowerCase()) || (isFile && mayReadFiles)) continue
     const near = nearest(name, own)
     const advice = isFile
-      ? 'name the folder of other files with --map-read DIR'
+      ? 'to read other files, name their folder with --map-read DIR'
       : `did you mean ${near ?? 'source'}?`
-    throw new OperatorError(`the mapping reads ${name}, which is not the view source; ${advice}`)
+    throw new OperatorError(`the mapping reads ${name} instead of the view source; ${advice}`)
   }
 }
 
@@ -104,7 +104,7 @@ function refuseFunction(node: Node, mayReadFiles: boolean): void {
   const name = String(node['function_name']).toLowerCase()
   if (pureFunctions.has(name)) return
   if (!fileFunctions.has(name)) {
-    throw new OperatorError(`the mapping calls ${name}(), which a mapping may not use`)
+    throw new OperatorError(`the mapping calls ${name}(), which is not allowed`)
   }
   if (mayReadFiles) return
   throw new OperatorError(

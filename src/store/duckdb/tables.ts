@@ -80,7 +80,7 @@ async function keysOf(
     .getRows()
     .map(([key]) => String(key))
     .filter((key) => key !== '')
-  if (keys.length === 0) throw new OperatorError(`${name} holds no JSON object`)
+  if (keys.length === 0) throw new OperatorError(`${name} contains no JSON object`)
   refuseColumns(name, keys.length)
   return keys.sort()
 }
@@ -89,7 +89,7 @@ async function keysOf(
 export function refuseColumns(name: string, columns: number): void {
   if (columns <= columnsMax) return
   throw new OperatorError(
-    `${name} has more than ${columnsMax.toLocaleString('en')} columns, the most that are read`,
+    `${name} has more than the maximum of ${columnsMax.toLocaleString('en')} columns`,
   )
 }
 

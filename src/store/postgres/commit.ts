@@ -89,9 +89,8 @@ async function askFor(xid: string, db: string): Promise<string | null | undefine
 
 function unknownOutcome(db: string, cause: unknown): OperatorError {
   return new UnknownOutcomeError(
-    `${describeUrl(db)}: the connection was lost in the middle of a commit, and PostgreSQL does ` +
-      'not say what became of it; all of it was done, or nothing: see dossier imports and ' +
-      'dossier keys list before you try again',
+    `${describeUrl(db)}: the connection was lost during a commit, and PostgreSQL does not say ` +
+      'whether it succeeded; see dossier imports and dossier keys list before you try again',
     { cause },
   )
 }

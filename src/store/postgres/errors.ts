@@ -25,24 +25,24 @@ export function storeError(db: string, error: unknown): unknown {
 }
 
 const adviceOfSocket: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nothing answers there; start PostgreSQL, or mend --db',
-  ENOTFOUND: 'the host is not known; mend --db',
-  EAI_AGAIN: 'the host cannot be looked up; mend --db, or try again',
-  EHOSTUNREACH: 'the host cannot be reached; mend --db, or the network',
-  ETIMEDOUT: 'the host does not answer; mend --db, or the network',
+  ECONNREFUSED: 'nothing answers there; start PostgreSQL, or correct --db',
+  ENOTFOUND: 'unknown host; correct --db',
+  EAI_AGAIN: 'the host name could not be resolved; correct --db, or try again',
+  EHOSTUNREACH: 'the host cannot be reached; check --db and the network',
+  ETIMEDOUT: 'the host does not answer; check --db and the network',
   ECONNRESET: 'the connection was lost; nothing was changed, try again',
   EPIPE: 'the connection was lost; nothing was changed, try again',
 }
 
 // https://www.postgresql.org/docs/current/errcodes-appendix.html
 const adviceOfState: Readonly<Record<string, string>> = {
-  '28P01': 'mend the password in --db, or set it with ~/.pgpass',
-  '28000': 'mend the user in --db, or pg_hba.conf',
-  '3D000': 'make it with: createdb',
-  '42501': 'grant this user what the operator’s guide lists, or use another one in --db',
-  '25006': 'this is a standby, or a read-only user; use the primary in --db',
+  '28P01': 'correct the password in --db, or set it in ~/.pgpass',
+  '28000': 'correct the user in --db, or pg_hba.conf',
+  '3D000': 'create it with: createdb',
+  '42501': 'grant this user the rights in the operator’s guide, or use another one in --db',
+  '25006': 'the server is a standby, or the user read-only; name the primary in --db',
   '53300': 'raise max_connections, or lower --pool of the servers',
-  '53100': 'make room on the disk of PostgreSQL, and try again',
+  '53100': 'free disk space for PostgreSQL, and try again',
   '57P01': 'nothing was changed; try again',
   '57P03': 'try again in a moment',
   '57014': 'nothing was changed; try again',

@@ -23,7 +23,7 @@ interface GateBounds {
 
 /** @param what is the table that is read, for messages. */
 export function createGate(what: string, { most, waitMs, restMs }: GateBounds): Gate {
-  const queue = createQueue(waitMs, `${what}: too many statements read the table`)
+  const queue = createQueue(waitMs, `${what}: too many statements are reading the table`)
   let running = 0
   /** When a statement may try the lock again; undefined while nothing is known to be locked. */
   let tryAgainAt: number | undefined

@@ -35,7 +35,7 @@ export async function migrate(
     const done: string[] = []
     if (schema !== undefined && (await currentSchema(client)) === null) {
       await client.query(`create schema if not exists ${schema}`)
-      done.push(`made the schema ${schema}`)
+      done.push(`created the schema ${schema}`)
     }
     for (;;) {
       const line = await withWriteLock(client, db, { onWait }, () => takeStep(client, db))
@@ -78,7 +78,7 @@ export async function checkSchema(
   const { step, missing } = await schemaState(client, db, resources)
   const at = describeUrl(db)
   if (step === 0) {
-    throw new OperatorError(`${at} holds no registry; make it with: dossier import`)
+    throw new OperatorError(`${at} holds no registry; create it with: dossier import`)
   }
   if (step < steps.length) {
     throw new OperatorError(
@@ -88,7 +88,7 @@ export async function checkSchema(
   }
   const [first] = missing
   if (first !== undefined) {
-    throw new OperatorError(`${at} has no table of ${first.name} yet; add it with: dossier migrate`)
+    throw new OperatorError(`${at} has no table for ${first.name}; add it with: dossier migrate`)
   }
 }
 
@@ -115,8 +115,8 @@ async function schemaState(
 
 function isNewer(db: string, step: number): OperatorError {
   return new OperatorError(
-    `${describeUrl(db)} was written by a newer Dossier (step ${step}, this one knows ` +
-      `${steps.length}); run that one`,
+    `${describeUrl(db)} was written by a newer Dossier (step ${step}, this one knows up to ` +
+      `${steps.length}); use the newer version`,
   )
 }
 
@@ -153,7 +153,7 @@ async function takeStep(client: Client, db: string): Promise<string | undefined>
     await client.query('insert into store (id) values ($1)', [randomBytes(6).toString('hex')])
   }
   await client.query('insert into migrations values ($1, $2)', [step + 1, Date.now()])
-  return `took step ${step + 1} of ${steps.length}`
+  return `upgraded to step ${step + 1} of ${steps.length}`
 }
 
 async function declareResources(
@@ -166,7 +166,7 @@ async function declareResources(
     (resource) => missing.includes(resource) || outdated.includes(resource),
   )
   for (const resource of wanting) await client.query(createResource(resource))
-  return wanting.map(({ name }) => `made the table and view of ${name}`)
+  return wanting.map(({ name }) => `created the table and view for ${name}`)
 }
 
 // --- Citus -----------------------------------------------------------------------------------
@@ -196,8 +196,8 @@ async function distribute(
 ): Promise<string[]> {
   if (!(await hasCitus(client))) {
     throw new OperatorError(
-      `${describeUrl(db)} has no Citus, so its tables stay on one machine; install the extension ` +
-        'there and run: create extension citus',
+      `${describeUrl(db)} has no Citus, which --distributed needs; install the extension, then ` +
+        'run: create extension citus',
     )
   }
   const spread = await spreadTables(client)
@@ -215,7 +215,7 @@ async function distribute(
     } else {
       const sql = 'select create_distributed_table($1, $2, colocate_with => $3)'
       await client.query(sql, [table, column, first ?? 'none'])
-      done.push(`spread ${table} by ${column}`)
+      done.push(`distributed ${table} by ${column}`)
     }
   }
   return done

@@ -98,7 +98,7 @@ function noBackup(db: string, path: string): OperatorError {
   const schema = schemaIn(db)
   const only = schema === undefined ? '' : ` --schema=${schema}`
   return new OperatorError(
-    `${describeUrl(db)} is a PostgreSQL, which has tools of its own to be copied with: ` +
+    `${describeUrl(db)} is a PostgreSQL; back it up with its own tools: ` +
       `pg_dump --format=custom${only} --file=${path} '${url.href}'`,
   )
 }

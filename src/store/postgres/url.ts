@@ -11,7 +11,7 @@ export function schemaIn(db: string): string | undefined {
   if (schema === null) return undefined
   if (schemaName.test(schema)) return schema
   throw new OperatorError(
-    `${describeUrl(db)}: ?schema= takes up to 63 small letters, digits and underscores`,
+    `${describeUrl(db)}: ?schema= takes up to 63 lowercase letters, digits and underscores`,
   )
 }
 
@@ -21,7 +21,7 @@ export function parseUrl(db: string): URL {
     return new URL(db)
   } catch {
     throw new OperatorError(
-      'the URL of the store is malformed; it looks like postgres://user@host:5432/database, ' +
+      'the URL of the store is malformed; write it like postgres://user@host:5432/database, ' +
         'with special characters of a password percent-encoded',
     )
   }

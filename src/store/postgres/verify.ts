@@ -42,7 +42,8 @@ const companyNames: Rule = {
     from (select * from companies where identifier is not null) c
     full join company_names n on n.company_id = c.id
     where (c.jurisdiction, c.identifier) is distinct from (n.jurisdiction, n.identifier)`,
-  describe: (row) => `company ${String(row['company_id'])}: it is not found by its name`,
+  describe: (row) =>
+    `company ${String(row['company_id'])}: its name is missing or wrong in company_names`,
 }
 
 /** Data that cannot be read: data_corrupted, index_corrupted, io_error, or text that is no JSON. */
@@ -64,8 +65,8 @@ async function findCheck(client: Client): Promise<{ readonly schema: string } | 
   const [found] = rows
   if (found?.may === true) return found
   return found === undefined
-    ? 'The files under the tables are PostgreSQL’s own, which checks them once it has amcheck'
-    : 'The files under the tables were not checked: this user may not run the functions of amcheck'
+    ? 'Table and index files were not checked; install the extension amcheck to have them checked'
+    : 'Table and index files were not checked: this user may not run the functions of amcheck'
 }
 
 async function* noDamage(): AsyncIterable<string> {

@@ -52,7 +52,7 @@ const refuse = (d: Dialect): readonly string[] => [
   // Dates that go back could not be told as a history.
   `insert into refused
     select s.seq, 'as_of', ${d.anyValueOf('coalesce(s.as_of, $asOf)')},
-      'is before ' || d.as_of || ', of when the registry knows something else'
+      'is before ' || d.as_of || ', the date of the data in the registry'
     from differing d
     join stage s on s.seq = d.seq
     where $asOf is not null and coalesce(s.as_of, $asOf) < d.as_of and d.known <> d.digest

@@ -13,8 +13,8 @@ import type { ImportPlan } from '../importing.ts'
 export function refuseOlder(plan: ImportPlan, asOf: string, last: string | null): void {
   if (last === null || last <= asOf) return
   throw new OperatorError(
-    `the extract is as of ${shortMoment(asOf)}, but ${plan.target.name} of the source ` +
-      `${plan.source} have been imported as of ${shortMoment(last)}; ` +
-      'import extracts in the order of their days',
+    `the extract is as of ${shortMoment(asOf)}, but the last import of ${plan.target.name} ` +
+      `from the source ${plan.source} is as of ${shortMoment(last)}; ` +
+      'import extracts in the order of their dates',
   )
 }

@@ -31,7 +31,7 @@ export async function addKey(
   await db.inTransaction('keys', wait, async () => {
     if ((await findInUse(db, key.name, key.createdAt)) !== undefined) {
       throw new OperatorError(
-        `a key named ${key.name} is in use; revoke it first, rotate it, or choose another`,
+        `a key named ${key.name} exists; rotate it, revoke it first, or choose another name`,
       )
     }
     await insertKey(db, key)

@@ -121,8 +121,8 @@ function replace(
 }
 
 // A constant would load the runtime's number formats (30 ms) at the start of every command.
-const tooMany = () =>
-  `is one kind more than the ${metaTypesMax.toLocaleString('en')} that a company may have`
+const typesAllowed = () => `the ${metaTypesMax.toLocaleString('en')} kinds that a company may have`
+const tooMany = () => `exceeds ${typesAllowed()}`
 
 /** What comes and goes in some listings, in order: removals, then rows as they were read. */
 const comings = (db: Database, name: string, metaOf: string, companies: readonly number[]) => `
@@ -182,13 +182,12 @@ async function refuseRecorded(
   return isBeyond
 }
 
-const recordedTooMany = () => `would be recorded as ${tooMany().replace(/^is /, '')}`
+const recordedTooMany = () => `would be recorded, and exceed ${typesAllowed()}`
 
 function unrecordable(name: string, company: number): OperatorError {
   return new OperatorError(
-    `what changes of company ${company} cannot be recorded: its ${name} would be of more than ` +
-      `${metaTypesMax.toLocaleString('en')} kinds; import without a day (--as-of), and nothing ` +
-      'is recorded',
+    `changes of company ${company} cannot be recorded: its ${name} would be of more than ` +
+      `${metaTypesMax.toLocaleString('en')} kinds; to record nothing, import without --as-of`,
   )
 }
 

@@ -56,7 +56,7 @@ export async function verifyStore(
   } catch (error) {
     const damage = db.damageIn(error)
     if (damage === undefined) throw error
-    faults.add('file', `file: it cannot be read to its end: ${damage}`)
+    faults.add('file', `file: it cannot be read completely: ${damage}`)
   }
   return { counts, faults: faults.shown() }
 }
@@ -125,8 +125,8 @@ async function verifyAttributes(
   const attributes = `select company_id, attributes, digest from company_attributes`
   await eachRow(db, attributes, step, look(''))
   const past = `select company_id, attributes, digest from company_attributes_past`
-  const former = await eachRow(db, past, step, look(', in the past'))
-  return { companies, 'companies, former states': former }
+  const former = await eachRow(db, past, step, look(', past state'))
+  return { companies, 'companies, past states': former }
 }
 
 async function verifyRecords(
@@ -140,7 +140,7 @@ async function verifyRecords(
   const look = (state: string) => (row: Row) => {
     const reason =
       row['id'] !== row['id_in_record']
-        ? `says that its id is ${text(row['id_in_record'])}`
+        ? `contains the id ${text(row['id_in_record'])}`
         : checks.checkRecord(resource, text(row['record']), text(row['sort']), text(row['digest']))
     if (reason === undefined) return
     const place = `company ${text(row['company_id'])}, record ${text(row['id'])}${state}`
@@ -150,8 +150,8 @@ async function verifyRecords(
   const step = () => onStep(name)
   const records = await eachRow(db, `select ${columns} from ${name}`, step, look(''))
   const past = `select ${columns} from ${name}_past`
-  const former = await eachRow(db, past, step, look(', in the past'))
-  return { [name]: records, [`${name}, former states`]: former }
+  const former = await eachRow(db, past, step, look(', past state'))
+  return { [name]: records, [`${name}, past states`]: former }
 }
 
 const isUnknownVersion = (column: string) => `${column} not in (select version from imports)`
@@ -160,7 +160,7 @@ const importRules: Readonly<Record<string, Rule>> = {
   lineages: {
     sql: `select version from imports
       where lineage in (select lineage from imports group by lineage having count(*) > 1)`,
-    describe: (row) => `import ${text(row['version'])}: its lineage is that of another import`,
+    describe: (row) => `import ${text(row['version'])}: another import has the same lineage`,
   },
 }
 
@@ -170,7 +170,7 @@ const companyRules: Readonly<Record<string, Rule>> = {
       where not exists (select 1 from companies c where c.id = company_id)
         or source_id not in (select id from sources) or ${isUnknownVersion('version')}`,
     describe: (row) =>
-      `company ${text(row['company_id'])}: attributes of no company, source or version`,
+      `company ${text(row['company_id'])}: attributes without a company, source or version`,
   },
   'company past': {
     sql: `select company_id, version, until from company_attributes_past
@@ -179,7 +179,7 @@ const companyRules: Readonly<Record<string, Rule>> = {
       select company_id, version, until from companies_past
       where version >= until or ${isUnknownVersion('until')}`,
     describe: (row) =>
-      `company ${text(row['company_id'])}: a former state stood from version ` +
+      `company ${text(row['company_id'])}: a past state has the versions ` +
       `${text(row['version'])} to ${text(row['until'])}`,
   },
 }
@@ -192,8 +192,8 @@ function listingRules(db: VerifiedDatabase, resource: Resource): Readonly<Record
     [`${name} positions`]: {
       sql: positionFaults(name),
       describe: (row) =>
-        `${company(row)}: ${text(row['records'])} records at the positions ` +
-        `${text(row['first'])} to ${text(row['last'])}, and a head that says ${text(row['total'])}`,
+        `${company(row)}: ${text(row['records'])} records at positions ${text(row['first'])} to ` +
+        `${text(row['last'])}, but the head has a total of ${text(row['total'])}`,
     },
     [`${name} order`]: {
       sql: orderFaults(name),
@@ -203,31 +203,31 @@ function listingRules(db: VerifiedDatabase, resource: Resource): Readonly<Record
     [`${name} versions`]: {
       sql: headVersionFaults(name),
       describe: (row) =>
-        `${company(row)}: the head says that version ${text(row['version'])} changed it last, ` +
-        `its records that ${text(row['newest'])} did`,
+        `${company(row)}: last changed in version ${text(row['version'])} according to its head, ` +
+        `in version ${text(row['newest'])} according to its records`,
     },
     [`${name} sizes`]: {
       sql: sizeFaults(name),
       describe: (row) =>
-        `${company(row)}: the largest record has ${text(row['bytes'])} bytes, the head says ` +
-        text(row['largest']),
+        `${company(row)}: the largest record has ${text(row['bytes'])} bytes, but the head ` +
+        `has ${text(row['largest'])}`,
     },
     [`${name} rows`]: {
       sql: rowFaults(name),
       describe: (row) =>
-        `${company(row)}: a record of no company, source or version, or of a wrong time`,
+        `${company(row)}: a record without a company, source or version, or with wrong versions`,
     },
     [`${name} identities`]: {
       sql: `select id, min(company_id) as company_id from ${name} group by id
         having min(digest) <> max(digest) or min(source_id) <> max(source_id)`,
-      describe: (row) => `${name}: the record ${text(row['id'])} stands with more than one content`,
+      describe: (row) => `${name}: the record ${text(row['id'])} has more than one content`,
     },
     ...(metaOf === undefined
       ? {}
       : {
           [`${name} meta`]: {
             sql: metaFaults(name, countedMeta(db.dialect, name, metaOf)),
-            describe: (row) => `${company(row)}: meta does not count what is there`,
+            describe: (row) => `${company(row)}: meta does not match the records`,
           },
           [`${name} types`]: {
             sql: `select company_id, types from (
@@ -301,5 +301,5 @@ const metaFaults = (name: string, metaOfListings: string) => `
   where h.resource = '${name}' and h.meta is distinct from coalesce(l.meta, '[]')`
 
 function text(value: Value | undefined): string {
-  return value === null || value === undefined ? 'nothing' : String(value)
+  return value === null || value === undefined ? 'none' : String(value)
 }

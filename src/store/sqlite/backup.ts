@@ -23,7 +23,7 @@ const pagesPerStep = 256
 export async function backUp(db: DatabaseSync, path: string, watch: CopyWatch): Promise<number> {
   if (existsSync(path)) throw new OperatorError(`${path} exists; name a new file for the copy`)
   const folder = dirname(resolve(path))
-  if (!existsSync(folder)) throw new OperatorError(`${folder} does not exist; make it first`)
+  if (!existsSync(folder)) throw new OperatorError(`${folder} does not exist; create it first`)
   const part = `${path}.part`
   rmSync(part, { force: true })
   try {

@@ -29,16 +29,16 @@ export function isBusy(error: unknown): boolean {
 // https://www.sqlite.org/rescode.html
 const adviceOfCode: Readonly<Record<number, string>> = {
   3: 'permission denied; run as the user who owns the store',
-  5: 'another process is writing to it; try again when that has ended',
+  5: 'another process is writing to it; try again when it has finished',
   8: 'cannot be written; give this user the right to write the file and its folder',
   10:
-    'the disk failed to read or write; see if it is full, if file sizes are limited (ulimit -f), ' +
-    'and what the system log says',
+    'the disk failed to read or write; check free space, file size limits (ulimit -f) and ' +
+    'the system log',
   11: 'is damaged; restore it from a backup',
   13: 'the disk, or the folder for temporary files, is full; make room and try again',
   14: 'cannot be opened; check that this user may read and write the file and its folder',
-  26: 'is not a Dossier store; name another file with --db',
-  776: 'was left half made by a command that was killed; any import mends it: dossier import',
+  26: 'is not a Dossier store; check --db',
+  776: 'is incomplete, since the command that created it was killed; any import repairs it',
 }
 
 /** What SQLite would say where the system says this. */

@@ -31,7 +31,7 @@ export const busyMs = 5_000
  */
 export function openForReading(path: string, resources: readonly Resource[]): DatabaseSync {
   if (!existsSync(path)) {
-    throw new OperatorError(`${path} does not exist; make it with: dossier import`)
+    throw new OperatorError(`${path} does not exist; create it with: dossier import`)
   }
   const db = openFile(path, true)
   db.exec(readerPragmas)
@@ -44,9 +44,7 @@ export function openForReading(path: string, resources: readonly Resource[]): Da
   for (const { name } of resources) {
     if (names.has(name)) continue
     db.close()
-    throw new OperatorError(
-      `${path} has no table of ${name} yet; any import adds it: dossier import`,
-    )
+    throw new OperatorError(`${path} has no table for ${name}; any import adds it: dossier import`)
   }
   return db
 }
@@ -58,7 +56,7 @@ export function openForReading(path: string, resources: readonly Resource[]): Da
  */
 export function openForWriting(path: string, resources: readonly Resource[]): DatabaseSync {
   if (path !== memory && !existsSync(dirname(resolve(path)))) {
-    throw new OperatorError(`${path}: the folder does not exist; make it first`)
+    throw new OperatorError(`${path}: the folder does not exist; create it first`)
   }
   const db = openFile(path, false)
   try {
@@ -126,7 +124,7 @@ function checkFile(path: string, readOnly: boolean): void {
     throw new OperatorError(emptyStore(path))
   }
   if (stat.size > 0 && !startsLikeSqlite(path)) {
-    throw new OperatorError(`${path} is not a Dossier store; name another file with --db`)
+    throw new OperatorError(`${path} is not a Dossier store; check --db`)
   }
 }
 
@@ -154,19 +152,19 @@ export function isBlank(db: DatabaseSync): boolean {
 
 function checkVersion(db: DatabaseSync, path: string, readOnly: boolean): void {
   if (db.prepare('pragma application_id').get()?.['application_id'] !== applicationId) {
-    throw new OperatorError(`${path} is not a Dossier store; name another file with --db`)
+    throw new OperatorError(`${path} is not a Dossier store; check --db`)
   }
   const version = formatOf(db)
   if (version < schemaVersion && readOnly) {
     throw new OperatorError(
       `${path} was written by an older Dossier (format ${version}, this one reads ` +
-        `${schemaVersion}); any command that writes upgrades it, such as: dossier keys list`,
+        `${schemaVersion}); upgrade it with: dossier migrate`,
     )
   }
   if (version > schemaVersion) {
     throw new OperatorError(
-      `${path} was written by a newer Dossier (format ${version}, this one knows ` +
-        `${schemaVersion}); run that one`,
+      `${path} was written by a newer Dossier (format ${version}, this one reads up to ` +
+        `${schemaVersion}); use the newer version`,
     )
   }
 }

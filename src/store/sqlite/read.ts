@@ -156,7 +156,7 @@ function watchFile(db: DatabaseSync): () => void {
   return () => {
     const now = statSync(path, { throwIfNoEntry: false })
     if (now?.ino === ino && now.dev === dev) return
-    throw new OperatorError(`${path} is not the file any more that is served; restart the server`)
+    throw new OperatorError(`${path} was replaced while being served; restart the server`)
   }
 }
 

@@ -149,5 +149,5 @@ function isNoDatabase(error: unknown): boolean {
 }
 
 function otherFile(path: string): OperatorError {
-  return new OperatorError(`${path} is no file with uses of keys; name another with --usage-db`)
+  return new OperatorError(`${path} does not hold key usage; name another file with --usage-db`)
 }
