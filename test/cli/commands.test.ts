@@ -108,7 +108,7 @@ test('a refused row ends an import with exit code 1, the place and the reason (G
   assert.equal(code, 1)
   assert.match(err, /^x\.ndjson: line 1: name: is not a known column/m)
   assert.match(err, /^x\.ndjson: line 2: salary_from: 15\.45: must be an integer/m)
-  assert.match(out, /Nothing was loaded: 2 rows were refused. Mend them, or/)
+  assert.match(out, /Nothing was loaded: 2 rows were refused. Fix them, or/)
   const counted = [...out.matchAll(/^ {2}(\w.*?) {2,}\d+$/gm)].map(([, name]) => name)
   assert.deepEqual(counted, ['read', 'refused'], 'and no count reads as if something had been')
 })
@@ -229,7 +229,7 @@ test('keys: made once, listed without the secret, revoked', async (t) => {
   assert.equal(made.code, 0)
   assert.ok(isWellFormedKey(made.out.trim()))
   assert.equal(made.out.split('\n').length, 2, 'the key alone')
-  assert.match((await keys('create', '--name', 'acme')).err, /is in use/)
+  assert.match((await keys('create', '--name', 'acme')).err, /a key named acme exists/)
   const list = (await keys('list')).out
   assert.match(list, /acme .*in use .*rights,jobs/)
   assert.ok(!list.includes(made.out.trim().slice(14, -4)))
