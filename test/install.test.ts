@@ -4,12 +4,21 @@ import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { hash } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { test, type TestContext } from 'node:test'
 
 const root = join(import.meta.dirname, '..')
 
@@ -55,4 +64,25 @@ test('an install stops where a package is not the one that the lock names (I15)'
   const right = await install(`sha512-${hash('sha512', packed, 'base64')}`)
   assert.equal(right.code, 0, right.told)
   assert.equal(right.isThere, true)
+})
+
+/** Runs a copy of the launcher, without runtime packages; the program is the machine's `node`. */
+function launchWith(t: TestContext, node: string) {
+  const folder = mkdtempSync(join(tmpdir(), 'dossier-test-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  for (const name of ['bin', 'path']) mkdirSync(join(folder, name))
+  copyFileSync(join(root, 'bin/dossier'), join(folder, 'bin/dossier'))
+  for (const name of ['src', 'package.json']) symlinkSync(join(root, name), join(folder, name))
+  symlinkSync(node, join(folder, 'path/node'))
+  // By way of a link, as an operator puts one into a folder of the path.
+  symlinkSync('../bin/dossier', join(folder, 'path/dossier'))
+  const PATH = `${join(folder, 'path')}:/usr/bin:/bin`
+  return spawnSync('dossier', ['--version'], { env: { PATH }, encoding: 'utf8' })
+}
+
+test('without a runtime package, the launcher takes a recent Node.js of the machine', (t) => {
+  assert.match(launchWith(t, process.execPath).stdout, /^\d+\.\d+\.\d+\n$/)
+  const without = launchWith(t, '/bin/false')
+  assert.equal(without.status, 1)
+  assert.match(without.stderr, /^dossier: no runtime found\. Run 'npm ci' in .*Node\.js 24 or later/)
 })
