@@ -11,7 +11,8 @@ import type { Client } from 'pg'
 import { openSession } from '../../src/store/postgres/connect.ts'
 import { importRows, makeFolder } from '../support/import-rows.ts'
 import { useOwnDatabase } from '../support/own-database.ts'
-import { dossier, runDossier, storeOf } from '../support/run-dossier.ts'
+import { runCommand } from '../support/run-command.ts'
+import { dossier, storeOf } from '../support/run-dossier.ts'
 import { storeAt } from '../support/store-at.ts'
 import { storeDigest } from '../support/store-state.ts'
 import { withoutProgress } from '../../torture/processes.ts'
@@ -37,7 +38,7 @@ async function makeStore(t: TestContext): Promise<Made> {
   const db = join(folder, 'dossier.db')
   writeFileSync(join(folder, 'first.ndjson'), rows(5_000, 'first'))
   writeFileSync(join(folder, 'second.ndjson'), rows(40_000, 'second'))
-  const first = await runDossier(folder, ['import', 'rights', 'first.ndjson'])
+  const first = await runCommand(folder, ['import', 'rights', 'first.ndjson'])
   assert.equal(first.code, 0, first.err)
   const watcher = await openSession(storeAt(db, 'postgres'))
   t.after(() => watcher.end())
@@ -123,7 +124,7 @@ for (const [statement, lock] of moments) {
       }
       await checkNothingLeft(watcher)
       assert.equal(await storeDigest(db), before)
-      const again = await runDossier(folder, ['import', 'rights', 'second.ndjson', '--json'])
+      const again = await runCommand(folder, ['import', 'rights', 'second.ndjson', '--json'])
       assert.equal(again.code, 0, again.err)
       const { counts, version } = JSON.parse(again.out) as {
         counts: Record<string, number>
