@@ -32,12 +32,12 @@ interface Made {
   readonly watcher: Client
 }
 
-/** A store with 5,000 records, and a file that changes all of them and adds more. */
+/** A store with 1,000 records, and a file that changes all of them and adds more. */
 async function makeStore(t: TestContext): Promise<Made> {
   const folder = makeFolder(t)
   const db = join(folder, 'dossier.db')
-  writeFileSync(join(folder, 'first.ndjson'), rows(5_000, 'first'))
-  writeFileSync(join(folder, 'second.ndjson'), rows(40_000, 'second'))
+  writeFileSync(join(folder, 'first.ndjson'), rows(1_000, 'first'))
+  writeFileSync(join(folder, 'second.ndjson'), rows(8_000, 'second'))
   const first = await runCommand(folder, ['import', 'rights', 'first.ndjson'])
   assert.equal(first.code, 0, first.err)
   const watcher = await openSession(storeAt(db, 'postgres'))
@@ -130,7 +130,7 @@ for (const [statement, lock] of moments) {
         counts: Record<string, number>
         version: number
       }
-      assert.deepEqual([version, counts['updated'], counts['inserted']], [2, 5_000, 35_000])
+      assert.deepEqual([version, counts['updated'], counts['inserted']], [2, 1_000, 7_000])
     })
   }
 }
