@@ -9,7 +9,7 @@ import { after, test } from 'node:test'
 import { Client } from 'pg'
 import { makeFolder } from '../support/import-rows.ts'
 import { startPostgres } from '../support/postgres-server.ts'
-import { runCommand } from '../support/run-command.ts'
+import { runDossier } from '../support/run-dossier.ts'
 import { runServer } from '../support/run-server.ts'
 
 const contrib = (name: string) => readFileSync(join(import.meta.dirname, '../../contrib', name))
@@ -58,7 +58,7 @@ test(
         ]),
       )
 
-    const made = await runCommand(folder, migrate.command ?? [], { env: environmentOf(migrate) })
+    const made = await runDossier(folder, migrate.command ?? [], { env: environmentOf(migrate) })
     assert.equal(made.code, 0, made.err)
     const typed = [
       ...contrib('compose.postgres.yaml')
@@ -71,13 +71,13 @@ test(
     let key = ''
     for (const words of typed) {
       const args = words.replace('/in/', `${folder}/`).split(' ')
-      const run = await runCommand(folder, args, { env: environmentOf(owner) })
+      const run = await runDossier(folder, args, { env: environmentOf(owner) })
       assert.equal(run.code, 0, run.err)
       if (args[0] === 'keys') key = run.out.trim()
     }
 
     const reading = environmentOf(dossier)
-    const checked = await runCommand(folder, ['check-config'], { env: reading })
+    const checked = await runDossier(folder, ['check-config'], { env: reading })
     assert.equal(checked.code, 0, checked.out + checked.err)
     const env = { PGPASSWORD: String(reading['PGPASSWORD']) }
     const running = await runServer(t, String(reading['DOSSIER_DB']), [], { env })
@@ -86,7 +86,7 @@ test(
     })
     assert.equal(answer.status, 200)
     assert.match(await answer.text(), /"name":"A mark"/)
-    const refused = await runCommand(folder, ['keys', 'revoke', 'first-client'], { env: reading })
+    const refused = await runDossier(folder, ['keys', 'revoke', 'first-client'], { env: reading })
     assert.equal(refused.code, 1)
     assert.match(refused.err, /permission denied/)
   },
