@@ -22,7 +22,6 @@ const always = ['--disable-warning=ExperimentalWarning', '--disable-sigusr1']
 const ofServers = [
   'MALLOC_ARENA_MAX=2',
   '--max-semi-space-size=4',
-  '--initial-old-space-size=16',
   '--heap-growing-percent=50',
   '--external-memory-accounted-in-global-limit',
 ]

@@ -52,9 +52,10 @@ function hasLongRun(text: string): boolean {
 }
 
 const hidden = '***'
-/** A password in `password=…`; one whose quote is not closed goes on to the end. */
-const passwordPair =
-  /\b((?:ssl)?password|passwd|pwd)(\s*=\s*)('(?:[^'\\]|\\.)*'?|"(?:[^"\\]|\\.)*"?|[^&\s]*)/gi
+/** What stands before a password in `password=…`. */
+const passwordName = /\b(?:(?:ssl)?password|passwd|pwd)\s*=\s*/gi
+/** The password itself; one whose quote is not closed goes on to the end. */
+const passwordValue = /'(?:[^'\\]|\\.)*'?|"(?:[^"\\]|\\.)*"?|[^&\s]*/y
 
 /**
  * A value as it may be shown: the password in a URL, or in what may have been meant for one
@@ -102,9 +103,17 @@ function hideInUrl(value: string): string {
 }
 
 function hidePairs(text: string): string {
-  return text.replace(passwordPair, (pair, name: string, equals: string, password: string) =>
-    password.startsWith(hidden) ? pair : name + equals + hidden,
-  )
+  let shown = ''
+  let end = 0
+  for (const { 0: name, index } of text.matchAll(passwordName)) {
+    // What looks like another pair within a password is a part of it.
+    if (index < end) continue
+    passwordValue.lastIndex = index + name.length
+    const [password = ''] = passwordValue.exec(text) ?? []
+    shown += text.slice(end, index) + name + (password.startsWith(hidden) ? password : hidden)
+    end = index + name.length + password.length
+  }
+  return shown + text.slice(end)
 }
 
 /** Hides what stands between the colon after a user's name and the last @. */

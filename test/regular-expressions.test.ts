@@ -40,7 +40,11 @@ for (const path of globSync('src/**/*.ts', { cwd: root }).sort()) {
 
 test('no regular expression can be made to backtrack without end', () => {
   assert.ok(literals.length > 40, 'they are found')
-  const bad = literals.flatMap(({ where, source, flags }) => {
+  // The same pattern in two places is looked at once.
+  const different = Map.groupBy(literals, ({ source, flags }) => `/${source}/${flags}`)
+  const bad = [...different.values()].flatMap(([literal]) => {
+    assert.ok(literal)
+    const { where, source, flags } = literal
     const verdict = checkSync(source, flags, { timeout: 300_000 })
     if (verdict.status === 'safe') return []
     const why = verdict.status === 'vulnerable' ? verdict.complexity.summary : verdict.error.kind

@@ -5,9 +5,9 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { targetOf, writeGeneration } from './generations.ts'
+import { companiesOf, targetOf, writeGeneration } from './generations.ts'
 import { type Campaign, firstFault } from './outcome.ts'
-import { describeEnd, mustRun, runDossier } from './processes.ts'
+import { describeEnd, type Ended, mustRun, runDossier, runHere } from './processes.ts'
 import { removeStore } from './store-files.ts'
 import { readFileState } from './sqlite-state.ts'
 
@@ -16,12 +16,12 @@ export const backUpMeanwhile: Campaign = async function* (ground) {
   mkdirSync(ground.folder, { recursive: true })
   const db = join(ground.folder, 'served.db')
   const copy = join(ground.folder, 'copy.db')
-  const imports = ground.isShort ? 3 : 12
+  const imports = ground.isShort ? 2 : 12
   const states = new Map<number, string>()
-  const load = async (version: number) => {
+  const load = (version: number, run: (args: readonly string[]) => Promise<Ended> = mustRun) => {
     const file = join(ground.folder, 'generation.ndjson')
-    writeGeneration(file, version)
-    await mustRun(['import', targetOf(version), file, '--snapshot', '--db', db])
+    writeGeneration(file, version, companiesOf(ground))
+    return run(['import', targetOf(version), file, '--snapshot', '--db', db])
   }
   // What each version is, from a store that nobody copies.
   for (let version = 1; version <= imports + 1; version++) {
@@ -35,18 +35,19 @@ export const backUpMeanwhile: Campaign = async function* (ground) {
   server.prepare('select count(*) from heads').get()
   try {
     for (let version = 2; version <= imports + 1; version++) {
-      const loading = load(version)
-      await sleep(ground.random.integer(0, 600))
+      const loading = load(version, runDossier)
+      await sleep(ground.random.integer(0, ground.isShort ? 300 : 600))
       removeStore(copy)
       const ended = await runDossier(['backup', copy, '--db', db])
       const state = await readFileState(copy, true)
-      const verified = await runDossier(['verify', '--db', copy])
-      await loading
+      const verified = await runHere(['verify', '--db', copy])
+      const loaded = await loading
       yield {
         what: `a copy taken while version ${version} is loaded`,
         found: `version ${state.version}`,
         fault: firstFault(
           ended.code === 0 ? undefined : describeEnd(ended),
+          loaded.code === 0 ? undefined : describeEnd(loaded),
           verified.code === 0 ? undefined : describeEnd(verified),
           state.version >= version - 1 && state.version <= version ? undefined : 'another version',
           states.get(state.version) === state.tables + state.served ? undefined : 'another state',

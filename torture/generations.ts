@@ -1,13 +1,16 @@
 // Records that say which import brought them, so that an answer that mixes two of them shows.
 
 import { writeFileSync } from 'node:fs'
+import type { Ground } from './outcome.ts'
 
 /** The two listings that imports change in turn. */
 export const readTargets = ['rights', 'events'] as const
 export type ReadTarget = (typeof readTargets)[number]
 
-/** The companies, by their ids. */
-export const companies = [1, 2, 3, 4, 5, 6, 7, 8] as const
+/** The companies, by their ids; a short form has two of them. */
+export function companiesOf({ isShort }: Ground): readonly number[] {
+  return isShort ? [1, 2] : [1, 2, 3, 4, 5, 6, 7, 8]
+}
 
 /** The resource that an import of this version loads. */
 export function targetOf(version: number): ReadTarget {
@@ -44,7 +47,7 @@ export function metaOf(generation: number): { type: string; count: number }[] {
 }
 
 /** Writes what an import of this version loads: the whole listing of every company. */
-export function writeGeneration(path: string, version: number): void {
+export function writeGeneration(path: string, version: number, companies: readonly number[]): void {
   const target = targetOf(version)
   let text = ''
   for (const company of companies) {

@@ -3,7 +3,7 @@
 import { verifyStore } from '../test/support/verify-store.ts'
 import type { ImportCase } from './cases.ts'
 import { firstFault, type Outcome } from './outcome.ts'
-import { describeEnd, type Ended, faultOfRefusal, runDossier } from './processes.ts'
+import { describeEnd, type Ended, faultOfRefusal, runHere } from './processes.ts'
 import { isSameRegistry, type StoreState, whichState } from './store-state.ts'
 
 /**
@@ -90,7 +90,7 @@ export async function faultOfVerify(
 
 async function faultOfNext(tried: ImportCase, db: string): Promise<string | undefined> {
   const { stores } = tried
-  const ended = await runDossier(tried.args(db))
+  const ended = await runHere(tried.args(db))
   if (ended.code !== 0) return `the next import ${describeEnd(ended)}`
   const state = await stores.readState(db, tried.isFirstLoad)
   if (state.integrity !== 'ok') return `the check after the next import: ${state.integrity}`

@@ -4,7 +4,7 @@
 import { type CaseName, type ImportCase, makeCase } from './cases.ts'
 import { fileStores } from './file-stores.ts'
 import { examine } from './judge.ts'
-import { type Campaign, type Ground, type Outcome, spread } from './outcome.ts'
+import { type Campaign, firstFault, type Ground, type Outcome, spread } from './outcome.ts'
 import { describeEnd, runDossier } from './processes.ts'
 import { canTrace, countCalls, interfere, whyNoTrace, writingCalls } from './traced-calls.ts'
 
@@ -29,9 +29,10 @@ export const killAtCalls: Campaign = async function* (ground) {
   }
 }
 
-function chooseCalls({ isShort }: Ground, call: string, calls: number): number[] {
+function chooseCalls({ isShort, random }: Ground, call: string, calls: number): number[] {
   if (calls === 0) return []
-  if (isShort) return call === 'pwrite64' ? [1, 2, 3, calls] : spread(1, calls, 2)
+  if (isShort && call === 'pwrite64') return spread(1, calls, 4)
+  if (isShort) return call === 'fsync' ? spread(1, calls, 3) : [random.integer(1, calls)]
   if (call !== 'pwrite64') return spread(1, calls, calls)
   return [...new Set([...spread(1, 20, 20), ...spread(1, calls, 30)])].sort((a, b) => a - b)
 }
@@ -41,9 +42,11 @@ async function killAt(tried: ImportCase, call: string, n: number, calls: number)
   const wrapper = interfere(call, `signal=KILL:when=${n}`)
   const ended = await runDossier(tried.args(tried.db), { wrapper })
   const { found, fault } = await examine(tried)
+  // What strace is killed by, it ends by, too. The last calls are not always made.
+  const isMissed = ended.signal !== 'SIGKILL' && n <= calls / 2
   return {
     what: `${tried.name}: killed at ${call} ${n} of ${calls}`,
     found: `${describeEnd(ended)}; ${found}`,
-    fault,
+    fault: firstFault(fault, isMissed ? 'it was not killed' : undefined),
   }
 }

@@ -2,6 +2,7 @@
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { resolve } from 'node:path'
+import { runCommand } from '../test/support/run-command.ts'
 
 /** The executable under torture. */
 export const dossier = resolve(import.meta.dirname, '../bin/dossier')
@@ -56,9 +57,16 @@ export function runDossier(args: readonly string[], options?: StartOptions): Pro
   return startDossier(args, options).ended
 }
 
-/** Runs `dossier` where it has to succeed, or nothing that follows would mean anything. */
+/** Runs `dossier` in this process, where nothing is done to it: a start would cost more. */
+export async function runHere(args: readonly string[]): Promise<Ended> {
+  const startedAt = performance.now()
+  const run = await runCommand('.', args)
+  return { ...run, signal: null, ms: performance.now() - startedAt }
+}
+
+/** The same where it has to succeed, or nothing that follows would mean anything. */
 export async function mustRun(args: readonly string[]): Promise<Ended> {
-  const ended = await runDossier(args)
+  const ended = await runHere(args)
   if (ended.code !== 0) throw new Error(`dossier ${args.join(' ')}: ${describeEnd(ended)}`)
   return ended
 }

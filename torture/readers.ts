@@ -7,9 +7,9 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Random } from '../src/demo/random.ts'
 import { faultOfAnswer, type Seen } from './answers.ts'
-import { companies, readTargets, targetOf, writeGeneration } from './generations.ts'
+import { companiesOf, readTargets, targetOf, writeGeneration } from './generations.ts'
 import type { Campaign, Ground, Outcome } from './outcome.ts'
-import { mustRun, type Running, startDossier } from './processes.ts'
+import { describeEnd, mustRun, runDossier, type Running, startDossier } from './processes.ts'
 
 const connections = 4
 const slowestMs = 250
@@ -17,16 +17,20 @@ const slowestMs = 250
 /** Fetches pages from a real server, with its cache of pages and without, while imports commit. */
 export const readMeanwhile: Campaign = async function* (ground) {
   mkdirSync(ground.folder, { recursive: true })
-  const imports = ground.isShort ? 3 : 20
+  const imports = ground.isShort ? 2 : 20
+  const companies = companiesOf(ground)
   for (const cacheMib of [64, 0]) {
     const db = join(ground.folder, `registry-${cacheMib}.db`)
     const file = (version: number) => join(ground.folder, `generation-${version}.ndjson`)
     // Written before, since the readers share this process's time.
-    for (let version = 1; version <= imports + 2; version++) writeGeneration(file(version), version)
-    const load = (version: number) =>
-      mustRun(['import', targetOf(version), file(version), '--snapshot', '--db', db])
-    await load(1)
-    await load(2)
+    for (let version = 1; version <= imports + 2; version++) {
+      writeGeneration(file(version), version, companies)
+    }
+    const args = (version: number) => [
+      ...['import', targetOf(version), file(version), '--snapshot', '--db', db],
+    ]
+    await mustRun(args(1))
+    await mustRun(args(2))
     const key = (await mustRun(['keys', 'create', '--name', 'reader', '--db', db])).out.trim()
     const server = startDossier([
       ...['serve', '--db', db, '--port', '0', '--log-format', 'json'],
@@ -36,7 +40,9 @@ export const readMeanwhile: Campaign = async function* (ground) {
       const port = await portOf(server)
       yield* readDuring(ground, { port, key }, `a cache of ${cacheMib} MiB`, async () => {
         for (let version = 3; version < 3 + imports; version++) {
-          await load(version)
+          // A process of its own: the readers share this one's time.
+          const ended = await runDossier(args(version))
+          if (ended.code !== 0) throw new Error(`the import ${describeEnd(ended)}`)
           // Every import has some time as the last one.
           await sleep(50)
         }
@@ -50,15 +56,19 @@ export const readMeanwhile: Campaign = async function* (ground) {
 
 /** Reads over several connections until `work` is done. */
 async function* readDuring(
-  { random, isShort }: Ground,
+  ground: Ground,
   server: { readonly port: number; readonly key: string },
   what: string,
   work: () => Promise<void>,
 ): AsyncGenerator<Outcome> {
+  const { random, isShort } = ground
   const lateness = monitorEventLoopDelay({ resolution: 5 })
   lateness.enable()
   const readers = Array.from({ length: connections }, (_, index) =>
-    startReader({ ...server, random, isConditional: index % 2 === 1 }),
+    startReader({
+      ...{ ...server, random, companies: companiesOf(ground) },
+      isConditional: index % 2 === 1,
+    }),
   )
   await work()
   const tallies = await Promise.all(readers.map((reader) => reader.stop()))
@@ -110,6 +120,7 @@ interface ReaderOptions {
   readonly port: number
   readonly key: string
   readonly random: Random
+  readonly companies: readonly number[]
   /** Asks with the entity tag that it has, so that it is told that nothing changed. */
   readonly isConditional: boolean
 }
@@ -127,7 +138,7 @@ function startReader(options: ReaderOptions): { stop(): Promise<Tally> } {
   async function readOne(): Promise<void> {
     const target = options.random.pick(readTargets)
     const page = options.random.integer(1, 11)
-    const company = options.random.pick(companies)
+    const company = options.random.pick(options.companies)
     const path = `/api/v1/companies/${company}/${target}?page=${page}&limit=100`
     const tag = options.isConditional ? tags.get(path) : undefined
     const startedAt = performance.now()

@@ -20,7 +20,7 @@ export const limitFileSize: Campaign = async function* (ground) {
   for (const name of names) {
     const tried = await makeCase(ground, name, fileStores)
     const enough = Math.ceil((tried.course.bytes * 1.2) / blockBytes)
-    for (const blocks of spread(0, enough, ground.isShort ? 4 : 16)) {
+    for (const blocks of spread(0, enough, ground.isShort ? 3 : 16)) {
       await tried.reset()
       const ended = await runDossier(tried.args(tried.db), { wrapper: limitTo(blocks) })
       yield await judge(tried, `files of at most ${blocks} blocks`, ended)

@@ -15,8 +15,9 @@ export const canTrace = spawnSync('strace', ['-qq', '-o', '/dev/null', 'true']).
 /** Why a campaign that needs strace is skipped. */
 export const whyNoTrace = 'strace is not installed, or may not trace'
 
+const traced = ['-f', '-qq', '-e', 'signal=none']
 // Only the calls that are traced stop the program, so that it runs at nearly its own speed.
-const quick = ['-f', '--seccomp-bpf', '-qq', '-e', 'signal=none']
+const quick = [...traced, '--seccomp-bpf']
 
 /**
  * What stands before a program to have something happen at one of its calls.
@@ -25,7 +26,9 @@ const quick = ['-f', '--seccomp-bpf', '-qq', '-e', 'signal=none']
  */
 export function interfere(call: string, effect: string): string[] {
   const expressions = ['-e', `trace=${call}`, '-e', `inject=${call}:${effect}`]
-  return ['strace', ...quick, '-o', '/dev/null', ...expressions]
+  // Beside --seccomp-bpf, strace sends no signal.
+  const way = effect.startsWith('signal=') ? traced : quick
+  return ['strace', ...way, '-o', '/dev/null', ...expressions]
 }
 
 /** How often the thread of an import in which SQLite works makes each of some calls. */

@@ -12,7 +12,7 @@ import { rights } from '../../src/resources/rights.ts'
 import type { KeyRecord } from '../../src/store/keys.ts'
 import { type Answer, checkFailure, checkPage, makeApp, pathOf } from '../support/make-app.ts'
 import { makeRecords } from '../support/make-record.ts'
-import { runDossier } from '../support/run-dossier.ts'
+import { runCommand } from '../support/run-command.ts'
 import { answerIn, exchange, runServer } from '../support/run-server.ts'
 
 const all = makeRecords(rights, 3)
@@ -215,13 +215,13 @@ test('a rate is a count and a time', () => {
 test('keys create --rate, keys list, and a server that holds to it', async (t) => {
   const { store } = await makeApp(t, { records })
   const create = (...args: string[]) =>
-    runDossier(store.folder, ['keys', 'create', '--db', store.db, ...args])
+    runCommand(store.folder, ['keys', 'create', '--db', store.db, ...args])
   const { code, out } = await create('--name', 'small', '--rate', '2/1h')
   assert.equal(code, 0)
   const bad = await create('--name', 'bad', '--rate', '2 per hour')
   assert.equal(bad.code, 2)
   assert.match(bad.err, /^dossier: --rate is "2 per hour"; it takes none, or a count and a time/)
-  const list = await runDossier(store.folder, ['keys', 'list', '--db', store.db])
+  const list = await runCommand(store.folder, ['keys', 'list', '--db', store.db])
   assert.match(list.out, /^NAME +KEY +STATE +SCOPES +RATE +/)
   assert.match(list.out, /^small +\S+ +in use +all +2\/1h +/m)
   assert.match(list.out, /^test +\S+ +in use +all +default +/m)

@@ -15,7 +15,7 @@ import { runDossier } from '../support/run-dossier.ts'
 import { runServer } from '../support/run-server.ts'
 import { makeTempStore } from '../support/temp-store.ts'
 
-const restarts = Number(process.env['DOSSIER_TEST_RESTARTS'] ?? 3)
+const restarts = Number(process.env['DOSSIER_TEST_RESTARTS'] ?? 2)
 const all = makeRecords(rights, 12)
 const path = pathOf(rights, 1)
 const store = await makeTempStore({ after }, resources)
@@ -40,7 +40,8 @@ for (const workers of ['1', '2']) {
       await free.ended()
       const port = String(free.port)
       let server = await runServer(t, store.db, [...options, port])
-      const task = { port: server.port, path, key, body }
+      // The servers need the processor to start, more than the clients do.
+      const task = { port: server.port, path, key, body, pauseMs: 15 }
       const loads = [
         startLoad({ ...task, clients: 12 }),
         startLoad({ ...task, clients: isMigrating ? 4 : 0, isUnkept: true }),

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { resolveSettings, settings, variableOf } from '../../src/config.ts'
 import { withoutPasswords } from '../../src/redact.ts'
 import { makeFolder } from '../support/import-rows.ts'
-import { runDossier } from '../support/run-dossier.ts'
+import { runCommand } from '../support/run-command.ts'
 
 interface Shown {
   readonly settings: readonly Readonly<Record<string, string>>[]
@@ -16,7 +16,7 @@ interface Shown {
 test('check-config: every setting, its value and its origin; nothing is opened', async (t) => {
   const folder = makeFolder(t)
   const env = { DOSSIER_CACHE_MIB: '9', DOSSIER_PORT: '1' }
-  const { code, out, err } = await runDossier(folder, ['check-config', '--port', '81'], { env })
+  const { code, out, err } = await runCommand(folder, ['check-config', '--port', '81'], { env })
   assert.equal(code, 0, err)
   assert.equal(err, '')
   for (const setting of Object.values(settings)) {
@@ -38,7 +38,7 @@ test('check-config tells all faults at once, and exits 2 (I6)', async (t) => {
   const folder = makeFolder(t)
   const env = { DOSSIER_PROT: '1', DOSSIER_LOG_LEVEL: 'loud' }
   const args = ['check-config', '--port', '99999']
-  const { code, out, err } = await runDossier(folder, args, { env })
+  const { code, out, err } = await runCommand(folder, args, { env })
   assert.equal(code, 2)
   assert.equal(err.trim().split('\n').length, 3, err)
   assert.match(err, /^dossier: DOSSIER_PROT is not a setting; did you mean DOSSIER_PORT\?$/m)
@@ -47,7 +47,7 @@ test('check-config tells all faults at once, and exits 2 (I6)', async (t) => {
   assert.match(out, /^--port .* 99999 +option, BAD$/m)
   assert.match(out, /^--host .*default$/m)
 
-  const json = await runDossier(folder, [...args, '--json'], { env })
+  const json = await runCommand(folder, [...args, '--json'], { env })
   assert.equal(json.code, 2)
   const shown = JSON.parse(json.out) as Shown
   assert.deepEqual(
@@ -67,7 +67,7 @@ test('check-config and the faults of settings show no password (C13)', async (t)
   const db = 'postgres://reader:s3cret@db.example/registry?sslpassword=s3cret'
   const env = { DOSSIER_DB: db, DOSSIER_HOST: '::1', DOSSIER_PORT: 'x://a:s3cret@b' }
   for (const args of [['check-config'], ['check-config', '--json'], ['serve']]) {
-    const { code, out, err } = await runDossier(folder, args, { env })
+    const { code, out, err } = await runCommand(folder, args, { env })
     assert.equal(code, 2)
     assert.ok(!`${out}${err}`.includes('s3cret'), `${out}${err}`)
     if (args[0] === 'check-config') assert.ok(out.includes('postgres://reader:***@db.example/'))
@@ -93,7 +93,7 @@ test('no command shows a password, wherever a URL is typed (C13)', async (t) => 
   const folder = makeFolder(t)
   const db = 'Postgres://u:s3cret@127.0.0.1:1/db'
   for (const args of [['imports'], ['serve', db], ['import', 'rights', db], [db]]) {
-    const { code, out, err } = await runDossier(folder, args, { env: { DOSSIER_DB: db } })
+    const { code, out, err } = await runCommand(folder, args, { env: { DOSSIER_DB: db } })
     assert.ok(code !== 0 && !`${out}${err}`.includes('s3cret'), `${out}${err}`)
   }
   assert.deepEqual(readdirSync(folder), [], 'no file has such a name')
@@ -117,7 +117,7 @@ test('variables that Kubernetes sets for Services are passed over, others refuse
     ...{ DOSSIER_METRICS_PORT: 'tcp://[fd00::7]:9464', DOSSIER_REDIS_SERVICE_HOST: '10.96.7.8' },
     ...{ DOSSIER_REDIS_PORT: 'tcp://10.96.7.8:6379', DOSSIER_REDIS_PORT_6379_TCP_PORT: '6379' },
   }
-  const { code, out, err } = await runDossier(folder, ['check-config'], { env })
+  const { code, out, err } = await runCommand(folder, ['check-config'], { env })
   assert.deepEqual([code, err], [0, ''])
   assert.match(out, /^--port +DOSSIER_PORT +8080 +default$/m)
   assert.match(out, /^--metrics-port +DOSSIER_METRICS_PORT +off +default$/m)
@@ -129,7 +129,7 @@ test('variables that Kubernetes sets for Services are passed over, others refuse
       DOSSIER_POOL: 'tcp://h:1',
     },
   }
-  const wrong = await runDossier(folder, ['check-config'], { env: { ...env, ...typos } })
+  const wrong = await runCommand(folder, ['check-config'], { env: { ...env, ...typos } })
   assert.equal(wrong.code, 2)
   assert.equal(wrong.err.trim().split('\n').length, 4, wrong.err)
   assert.match(wrong.err, /^dossier: DOSSIER_PORTS is not a setting; did you mean DOSSIER_PORT\?$/m)

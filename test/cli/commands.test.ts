@@ -10,6 +10,7 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isWellFormedKey } from '../../src/keys/key.ts'
 import { importRows, makeFolder, query, queryValue } from '../support/import-rows.ts'
+import { runCommand } from '../support/run-command.ts'
 import { dossier, runDossier, storeOf } from '../support/run-dossier.ts'
 import { storeKind } from '../support/store-at.ts'
 import { holdStore } from '../support/store-state.ts'
@@ -20,11 +21,11 @@ const row = (id: number) => `{"id":${id},"company_id":7,"name":"n${id}"}\n`
 
 test('help names every command, and each has its own', async (t) => {
   const folder = makeFolder(t)
-  const { code, out } = await runDossier(folder, ['--help'])
+  const { code, out } = await runCommand(folder, ['--help'])
   assert.equal(code, 0)
   for (const command of ['import', 'keys', 'serve', 'migrate', 'demo', 'check-config']) {
     assert.match(out, new RegExp(`^  ${command} `, 'm'))
-    const help = await runDossier(folder, [command, '--help'])
+    const help = await runCommand(folder, [command, '--help'])
     assert.match(help.out, new RegExp(`^Usage: dossier ${command}`))
     assert.ok(
       help.out.split('\n').every((line) => line.length <= 100),
@@ -34,11 +35,11 @@ test('help names every command, and each has its own', async (t) => {
   const { version } = JSON.parse(
     readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'),
   ) as { version: string }
-  assert.equal((await runDossier(folder, ['--version'])).out, `${version}\n`)
+  assert.equal((await runCommand(folder, ['--version'])).out, `${version}\n`)
 })
 
 test('help shows the defaults that a command has of its own', async (t) => {
-  const { out } = await runDossier(makeFolder(t), ['demo', '--help'])
+  const { out } = await runCommand(makeFolder(t), ['demo', '--help'])
   const text = out.replace(/\s+/g, ' ')
   assert.match(text, /DOSSIER_DB; default demo\/registry\.db\)/)
   assert.match(text, /DOSSIER_LOG_LEVEL; default warn\)/)
@@ -76,7 +77,7 @@ for (const [args, says] of mistakes) {
     const folder = makeFolder(t)
     writeFileSync(join(folder, 'x.csv'), 'id,company_id\n1,7\n')
     await importRows(join(folder, 'dossier.db'), 'rights', [{ id: 1, company_id: 7 }])
-    const { code, err, out } = await runDossier(folder, args)
+    const { code, err, out } = await runCommand(folder, args)
     assert.equal(code, 2, err)
     assert.match(err, says)
     assert.equal(out, '')
@@ -85,7 +86,7 @@ for (const [args, says] of mistakes) {
 
 test('a variable with our prefix that is no setting is refused', async (t) => {
   const env = { DOSSIER_PROT: '1', DOSSIER_PORT: 'x' }
-  const { code, err } = await runDossier(makeFolder(t), ['serve'], { env })
+  const { code, err } = await runCommand(makeFolder(t), ['serve'], { env })
   assert.equal(code, 2)
   assert.match(err, /DOSSIER_PROT is not a setting; did you mean DOSSIER_PORT\?/)
   assert.match(err, /DOSSIER_PORT is "x"/)
@@ -104,7 +105,7 @@ test('import reads standard input, and reports as JSON', async (t) => {
 test('a refused row ends an import with exit code 1, the place and the reason (G9)', async (t) => {
   const folder = makeFolder(t)
   writeFileSync(join(folder, 'x.ndjson'), `${row(1)}{"id":2,"company_id":7,"salary_from":15.45}\n`)
-  const { code, out, err } = await runDossier(folder, ['import', 'jobs', 'x.ndjson'])
+  const { code, out, err } = await runCommand(folder, ['import', 'jobs', 'x.ndjson'])
   assert.equal(code, 1)
   assert.match(err, /^x\.ndjson: line 1: name: is not a known column/m)
   assert.match(err, /^x\.ndjson: line 2: salary_from: 15\.45: must be an integer/m)
@@ -117,10 +118,10 @@ test('--rejects loads the good rows and writes the others with their reasons', a
   const folder = makeFolder(t)
   writeFileSync(join(folder, 'x.csv'), 'id,company_id\n1,7\nzwei,7\n')
   const args = ['import', 'rights', 'x.csv', '--rejects']
-  assert.equal((await runDossier(folder, [...args, 'x.csv'])).code, 2)
-  assert.equal((await runDossier(folder, [...args, 'no/such/folder'])).code, 1)
+  assert.equal((await runCommand(folder, [...args, 'x.csv'])).code, 2)
+  assert.equal((await runCommand(folder, [...args, 'no/such/folder'])).code, 1)
   assert.ok(!existsSync(join(folder, 'dossier.db')))
-  assert.equal((await runDossier(folder, [...args, 'bad.ndjson'])).code, 0)
+  assert.equal((await runCommand(folder, [...args, 'bad.ndjson'])).code, 0)
   const bad = JSON.parse(readFileSync(join(folder, 'bad.ndjson'), 'utf8')) as object
   assert.deepEqual(bad, {
     ...{ file: 'x.csv', unit: 'row', number: 2, field: 'id', value: '"zwei"' },
@@ -135,16 +136,16 @@ test('a ready mapping is found by its name, a wrong one by the nearest', async (
   writeFileSync(join(folder, 'p.csv'), `${header}\nX Center,Issued,C-1,0,"1",A title,\n`)
   const args = ['import', 'rights', 'p.csv', '--map']
   assert.match(
-    (await runDossier(folder, [...args, 'nasa-patent'])).err,
+    (await runCommand(folder, [...args, 'nasa-patent'])).err,
     /did you mean nasa-patents\?/,
   )
-  assert.equal((await runDossier(folder, [...args, 'nasa-patents'])).code, 0)
+  assert.equal((await runCommand(folder, [...args, 'nasa-patents'])).code, 0)
   assert.equal(
     queryValue(join(folder, 'dossier.db'), 'select holders from rights_view'),
     '["X Center"]',
   )
   writeFileSync(join(folder, 'wrong.sql'), 'select nope from source')
-  const wrong = await runDossier(folder, [...args, 'wrong.sql'])
+  const wrong = await runCommand(folder, [...args, 'wrong.sql'])
   assert.equal(wrong.code, 1)
   assert.match(wrong.err, /^dossier: .*"nope" not found[^\n]*\n$/)
 })
@@ -152,7 +153,7 @@ test('a ready mapping is found by its name, a wrong one by the nearest', async (
 test('a dry run of a first import leaves no store behind', async (t) => {
   const folder = makeFolder(t)
   writeFileSync(join(folder, 'x.ndjson'), row(1))
-  const { code, out } = await runDossier(folder, ['import', 'rights', 'x.ndjson', '--dry-run'])
+  const { code, out } = await runCommand(folder, ['import', 'rights', 'x.ndjson', '--dry-run'])
   assert.equal(code, 0)
   assert.match(out, /Dry run: nothing was changed/)
   assert.deepEqual(readdirSync(folder), ['x.ndjson'])
@@ -220,7 +221,7 @@ test('an import that is interrupted changes nothing and says so', async (t) => {
 
 test('keys: made once, listed without the secret, revoked', async (t) => {
   const folder = makeFolder(t)
-  const keys = (...args: string[]) => runDossier(folder, ['keys', ...args])
+  const keys = (...args: string[]) => runCommand(folder, ['keys', ...args])
   if (isFile) {
     assert.match((await keys('list')).err, /does not exist; create it with: dossier import/)
   }

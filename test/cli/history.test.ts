@@ -13,7 +13,7 @@ import {
   writeExtracts,
 } from '../support/changed-registry.ts'
 import { importRows, makeFolder, query } from '../support/import-rows.ts'
-import { runDossier } from '../support/run-dossier.ts'
+import { runCommand } from '../support/run-command.ts'
 import { storeAt, storeKind } from '../support/store-at.ts'
 import { type StoreFault, storeFaults } from '../support/store-faults.ts'
 import { changeStore } from '../support/store-state.ts'
@@ -32,7 +32,7 @@ async function typeRegistry(folder: string): Promise<string> {
   ])
   const rights = changedRights.map(([name]) => ['rights', name])
   for (const args of [...asOf, ...rights]) {
-    const { code, err } = await runDossier(folder, ['import', ...args, '--db', db])
+    const { code, err } = await runCommand(folder, ['import', ...args, '--db', db])
     assert.equal(code, 0, err)
   }
   return db
@@ -43,7 +43,7 @@ test('import tells how many events it has recorded', async (t) => {
   const db = await makeChangedRegistry(folder)
   writeFileSync(join(folder, 'c.csv'), 'jurisdiction,identifier,name\nGB,1,Acme\n')
   const args = ['import', 'companies', 'c.csv', '--source', 'register', '--db', db]
-  const { out } = await runDossier(folder, [...args, '--as-of', '2025-03-31', '--dry-run'])
+  const { out } = await runCommand(folder, [...args, '--as-of', '2025-03-31', '--dry-run'])
   assert.match(out, /^ {2}events recorded {15,}2$/m)
   assert.equal(query(db, 'select * from events').length, 3)
 })
@@ -51,7 +51,7 @@ test('import tells how many events it has recorded', async (t) => {
 test('imports lists what was imported, the newest first', async (t) => {
   const folder = makeFolder(t)
   const db = await typeRegistry(folder)
-  const { code, out } = await runDossier(folder, ['imports', '--db', db])
+  const { code, out } = await runCommand(folder, ['imports', '--db', db])
   assert.equal(code, 0)
   const sha256 = createHash('sha256')
     .update(readFileSync(join(folder, 'b.csv')))
@@ -68,7 +68,7 @@ test('imports lists what was imported, the newest first', async (t) => {
   )
   assert.ok(out.includes(`  b.csv  59 bytes  ${sha256}\n`), out)
 
-  const json = await runDossier(folder, ['imports', '--limit', '2', '--json', '--db', db])
+  const json = await runCommand(folder, ['imports', '--limit', '2', '--json', '--db', db])
   const list = JSON.parse(json.out) as Json[]
   assert.deepEqual(
     list.map(({ version }) => version),
@@ -79,7 +79,7 @@ test('imports lists what was imported, the newest first', async (t) => {
 test('company shows attributes, totals and the latest events', async (t) => {
   const folder = makeFolder(t)
   const db = await makeChangedRegistry(folder)
-  const { code, out } = await runDossier(folder, ['company', 'GB', '1', '--db', db])
+  const { code, out } = await runCommand(folder, ['company', 'GB', '1', '--db', db])
   assert.equal(code, 0)
   assert.equal(
     out,
@@ -101,11 +101,11 @@ Latest events (2 of 2)
   2025-02-28  name  Acme → Acme Ltd
 `,
   )
-  const gone = await runDossier(folder, ['company', '1000000000002', '--db', db])
+  const gone = await runCommand(folder, ['company', '1000000000002', '--db', db])
   assert.match(gone.out, /^Attributes from register, as of 2025-02-28, absent since version 2$/m)
   assert.match(gone.out, /^ {2}2025-02-28 {2}register_entry {2}present → absent$/m)
 
-  const json = await runDossier(folder, ['company', 'GB', '1', '--json', '--db', db])
+  const json = await runCommand(folder, ['company', 'GB', '1', '--json', '--db', db])
   const told = JSON.parse(json.out) as Json
   assert.deepEqual(Object.keys(told), [
     'id',
@@ -140,7 +140,7 @@ test('company names the ones that a mistyped name may have stood for', async (t)
     { jurisdiction: 'DE', identifier: 'HRB 12' },
   ])
   for (const [jurisdiction, identifier, near] of slips) {
-    const { code, err } = await runDossier('.', ['company', jurisdiction, identifier, '--db', db])
+    const { code, err } = await runCommand('.', ['company', jurisdiction, identifier, '--db', db])
     assert.equal(code, 1)
     assert.match(err, near)
   }
@@ -149,7 +149,7 @@ test('company names the ones that a mistyped name may have stood for', async (t)
 test('verify finds a store sound, and tells its counts', async (t) => {
   const folder = makeFolder(t)
   const db = await makeChangedRegistry(folder)
-  const { code, out, err } = await runDossier(folder, ['verify', '--db', db])
+  const { code, out, err } = await runCommand(folder, ['verify', '--db', db])
   assert.deepEqual([code, err], [0, ''])
   assert.match(out, /^ {2}rights {25,}1\n {2}rights, past states {12,}1$/m)
   assert.match(out, /^No faults found\.$/m)
@@ -169,11 +169,11 @@ for (const [title, sql, told] of faults) {
     const folder = makeFolder(t)
     const path = await makeChangedRegistry(folder)
     changeStore(path, sql)
-    const { code, out, err } = await runDossier(folder, ['verify', '--db', path])
+    const { code, out, err } = await runCommand(folder, ['verify', '--db', path])
     assert.match(err, told)
     assert.equal(code, 1)
     assert.match(out, /^The store is damaged: restore a backup/m)
-    const json = await runDossier(folder, ['verify', '--json', '--db', path])
+    const json = await runCommand(folder, ['verify', '--json', '--db', path])
     const { isSound, faults: list } = JSON.parse(json.out) as { isSound: boolean; faults: string[] }
     assert.deepEqual([isSound, list.length > 0], [false, true])
   })
@@ -185,13 +185,13 @@ if (isFile)
     const db = await makeChangedRegistry(folder)
     const writer = new DatabaseSync(db)
     writer.exec('begin immediate; delete from rights')
-    const { code, out, err } = await runDossier(folder, ['backup', 'copy.db', '--db', db])
+    const { code, out, err } = await runCommand(folder, ['backup', 'copy.db', '--db', db])
     assert.equal(code, 0, err)
     const { size } = statSync(join(folder, 'copy.db'))
     assert.equal(out, `${db} copied to copy.db (${size.toLocaleString('en')} bytes).\n`)
     writer.exec('rollback')
     writer.close()
-    assert.equal((await runDossier(folder, ['verify', '--db', 'copy.db'])).code, 0)
+    assert.equal((await runCommand(folder, ['verify', '--db', 'copy.db'])).code, 0)
     for (const table of ['rights', 'events', 'heads', 'imports', 'keys', 'rights_past']) {
       const sql = `select * from ${table}`
       assert.deepEqual(query(join(folder, 'copy.db'), sql), query(db, sql))
@@ -199,7 +199,7 @@ if (isFile)
     // A copy is a store like any other: it takes imports, and is in WAL mode.
     assert.equal(query(join(folder, 'copy.db'), 'pragma journal_mode')[0]?.['journal_mode'], 'wal')
     const more = ['import', 'rights', 'rights.ndjson', '--db', 'copy.db']
-    assert.equal((await runDossier(folder, more)).code, 0)
+    assert.equal((await runCommand(folder, more)).code, 0)
     assert.deepEqual(
       readdirSync(folder).filter((name) => name.includes('.part')),
       [],
@@ -215,13 +215,13 @@ if (isFile)
       [db, /registry\.db exists; name a new file for the copy/],
       ['no/such/copy.db', /no\/such does not exist; create it first/],
     ] as const) {
-      const { code, err } = await runDossier(folder, ['backup', file, '--db', db])
+      const { code, err } = await runCommand(folder, ['backup', file, '--db', db])
       assert.equal(code, 1)
       assert.match(err, says)
       assert.equal(err.trim().split('\n').length, 1)
     }
     assert.equal(statSync(db).size, size)
-    const missing = await runDossier(folder, ['backup', 'copy.db', '--db', 'none.db'])
+    const missing = await runCommand(folder, ['backup', 'copy.db', '--db', 'none.db'])
     assert.match(missing.err, /none\.db does not exist/)
     assert.ok(!existsSync(join(folder, 'none.db')) && !existsSync(join(folder, 'copy.db')))
   })
@@ -229,10 +229,10 @@ if (isFile)
 test('prune forgets former states, tells how many, and the store stays sound', async (t) => {
   const folder = makeFolder(t)
   const db = await makeChangedRegistry(folder)
-  const kept = await runDossier(folder, ['prune', '--keep', '1d', '--db', db])
+  const kept = await runCommand(folder, ['prune', '--keep', '1d', '--db', db])
   assert.match(kept.out, /^ {2}rights {25,}0$/m)
   assert.match(kept.out, /^The history is complete from version 0 on\.$/m)
-  const { code, out } = await runDossier(folder, ['prune', '--keep', '0d', '--json', '--db', db])
+  const { code, out } = await runCommand(folder, ['prune', '--keep', '0d', '--json', '--db', db])
   assert.equal(code, 0)
   assert.deepEqual(JSON.parse(out), {
     earliestVersion: 4,
@@ -246,7 +246,7 @@ test('prune forgets former states, tells how many, and the store stays sound', a
       events: 0,
     },
   })
-  assert.equal((await runDossier(folder, ['verify', '--db', db])).code, 0)
+  assert.equal((await runCommand(folder, ['verify', '--db', db])).code, 0)
   assert.equal(query(db, 'select * from events').length, 3)
 })
 
@@ -274,7 +274,7 @@ for (const [args, says] of mistakes) {
   test(`typed wrongly: dossier ${args.join(' ')}`, async (t) => {
     const folder = makeFolder(t)
     writeFileSync(join(folder, 'a.csv'), 'jurisdiction,identifier\nGB,1\n')
-    const { code, err } = await runDossier(folder, args)
+    const { code, err } = await runCommand(folder, args)
     assert.match(err, says)
     assert.equal(code, 2)
     assert.deepEqual(readdirSync(folder), ['a.csv'])
@@ -305,15 +305,15 @@ if (isFile)
     pragma user_version = 1;
   `)
     db.close()
-    const refused = await runDossier(folder, ['imports', '--db', path])
+    const refused = await runCommand(folder, ['imports', '--db', path])
     assert.equal(refused.code, 1)
     assert.match(
       refused.err,
       /older Dossier \(format 1, this one reads 3\); upgrade it with: dossier migrate/,
     )
-    assert.equal((await runDossier(folder, ['keys', 'list', '--db', path])).code, 0)
-    assert.equal((await runDossier(folder, ['verify', '--db', path])).code, 0)
+    assert.equal((await runCommand(folder, ['keys', 'list', '--db', path])).code, 0)
+    assert.equal((await runCommand(folder, ['verify', '--db', path])).code, 0)
     const again = ['import', 'rights', 'rights.ndjson', '--db', path]
-    assert.equal((await runDossier(folder, again)).code, 0)
+    assert.equal((await runCommand(folder, again)).code, 0)
     assert.equal(query(path, 'select past_from from store')[0]?.['past_from'], 4)
   })

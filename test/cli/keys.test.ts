@@ -6,7 +6,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { importRows, makeFolder, queryValue } from '../support/import-rows.ts'
-import { runDossier, startDossier } from '../support/run-dossier.ts'
+import { runCommand } from '../support/run-command.ts'
+import { startDossier } from '../support/run-dossier.ts'
 import { runServer } from '../support/run-server.ts'
 
 /** A folder with a store, and `dossier keys` in it. */
@@ -14,7 +15,7 @@ async function folderWithStore(t: Parameters<typeof makeFolder>[0]) {
   const folder = makeFolder(t)
   const db = join(folder, 'dossier.db')
   await importRows(db, 'rights', [{ id: 1, company_id: 7 }])
-  return { folder, db, keys: (...args: string[]) => runDossier(folder, ['keys', ...args]) }
+  return { folder, db, keys: (...args: string[]) => runCommand(folder, ['keys', ...args]) }
 }
 
 describe('keys', { concurrency: 2 }, () => {

@@ -7,6 +7,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { importRows, makeFolder, queryValue } from '../support/import-rows.ts'
+import { runCommand } from '../support/run-command.ts'
 import { type Run, runDossier, startDossier } from '../support/run-dossier.ts'
 
 const row = (id: number) => `{"id":${id},"company_id":7}\n`
@@ -132,7 +133,7 @@ describe('imports as they are operated', { concurrency: 2 }, () => {
       const folder = makeFolder(t)
       const db = join(folder, 'dossier.db')
       await importRows(db, 'rights', [{ id: 1, company_id: 7 }])
-      assert.equal((await runDossier(folder, ['keys', 'create', '--name', 'first'])).code, 0)
+      assert.equal((await runCommand(folder, ['keys', 'create', '--name', 'first'])).code, 0)
       const keysSql = 'select group_concat(name || coalesce(revoked_at, expires_at, 0)) from keys'
       const other = new DatabaseSync(db)
       other.exec('begin immediate')
@@ -177,26 +178,26 @@ describe('imports as they are operated', { concurrency: 2 }, () => {
     symlinkSync(db, join(folder, 'link.db'))
     for (const name of ['dossier.db', 'link.db', 'x.ndjson', './x.ndjson', 'm.sql']) {
       const before = readFileSync(join(folder, name))
-      const run = await runDossier(folder, [...args, name])
+      const run = await runCommand(folder, [...args, name])
       assert.ok(readFileSync(join(folder, name)).equals(before), `${name} is as it was`)
       assert.equal(run.code, 2, name)
     }
-    assert.equal((await runDossier(folder, [...args, 'new.db', '--db', 'new.db'])).code, 2)
-    assert.equal((await runDossier(folder, [...args, 'dossier.db-wal'])).code, 2)
+    assert.equal((await runCommand(folder, [...args, 'new.db', '--db', 'new.db'])).code, 2)
+    assert.equal((await runCommand(folder, [...args, 'dossier.db-wal'])).code, 2)
   })
 
   test('a mapping that is a folder is told in one line', async (t) => {
     const folder = makeFolder(t)
     mkdirSync(join(folder, 'maps'))
     writeFileSync(join(folder, 'x.ndjson'), row(1))
-    assertTold(await runDossier(folder, ['import', 'rights', 'x.ndjson', '--map', 'maps']), /maps/)
+    assertTold(await runCommand(folder, ['import', 'rights', 'x.ndjson', '--map', 'maps']), /maps/)
   })
 
   test('a ready mapping is found also where a folder has its name', async (t) => {
     const folder = makeFolder(t)
     mkdirSync(join(folder, 'nasa-patents'))
     writeFileSync(join(folder, 'x.csv'), 'a\n1\n')
-    const run = await runDossier(folder, ['import', 'rights', 'x.csv', '--map', 'nasa-patents'])
+    const run = await runCommand(folder, ['import', 'rights', 'x.csv', '--map', 'nasa-patents'])
     assertTold(run, /Binder Error/)
   })
 
@@ -204,7 +205,7 @@ describe('imports as they are operated', { concurrency: 2 }, () => {
     const folder = makeFolder(t)
     writeFileSync(join(folder, 'x.txt'), 'id\tcompany_id\n1\t7\n')
     const load = (format: string) =>
-      runDossier(folder, ['import', 'rights', 'x.txt', '--format', format])
+      runCommand(folder, ['import', 'rights', 'x.txt', '--format', format])
     assert.equal((await load('tsv')).code, 0)
     assert.equal((await load('tvs')).code, 2)
     assert.equal(queryValue(join(folder, 'dossier.db'), 'select id from rights'), 1)

@@ -5,7 +5,7 @@ import { after, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { resources } from '../../src/resources/index.ts'
 import { queryValue } from '../support/import-rows.ts'
-import { runDossier } from '../support/run-dossier.ts'
+import { runCommand } from '../support/run-command.ts'
 import { runServer } from '../support/run-server.ts'
 import { makeTempStore } from '../support/temp-store.ts'
 
@@ -13,7 +13,7 @@ const store = await makeTempStore({ after }, resources)
 await store.loadCompanies([7])
 
 const keys = (...args: string[]) =>
-  runDossier(store.folder, ['keys', ...args, '--db', 'registry.db'])
+  runCommand(store.folder, ['keys', ...args, '--db', 'registry.db'])
 
 async function print(...args: string[]): Promise<string> {
   const { code, out, err } = await keys(...args)

@@ -17,6 +17,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
 import { importRows, makeFolder, queryValue } from '../support/import-rows.ts'
+import { runCommand } from '../support/run-command.ts'
 import { runDossier, type RunOptions } from '../support/run-dossier.ts'
 
 const row = '{"id":2,"company_id":7}\n'
@@ -24,7 +25,7 @@ const row = '{"id":2,"company_id":7}\n'
 /** Every command that opens a store, on `x.db`. */
 const commands: Readonly<Record<string, readonly string[]>> = {
   serve: ['serve', '--db', 'x.db', '--port', '0'],
-  import: ['import', 'rights', '-', '--db', 'x.db'],
+  import: ['import', 'rights', 'rows.ndjson', '--db', 'x.db'],
   'keys list': ['keys', 'list', '--db', 'x.db'],
   'keys create': ['keys', 'create', '--name', 'a', '--db', 'x.db'],
   demo: ['demo', '--db', 'x.db', '--port', '0'],
@@ -36,7 +37,12 @@ async function assertTold(
   says: RegExp,
   options: RunOptions = {},
 ): Promise<void> {
-  const run = await runDossier(folder, commands[command] ?? [], { input: row, ...options })
+  const args = commands[command] ?? []
+  writeFileSync(join(folder, 'rows.ndjson'), row)
+  const run =
+    options.via === undefined
+      ? await runCommand(folder, args)
+      : await runDossier(folder, args, options)
   assert.equal(run.code, 1, `${command}: ${run.err}`)
   assert.match(run.err, /^dossier: x\.db:? [^\n]+\n$/, command)
   assert.match(run.err, says, command)

@@ -7,7 +7,8 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
 import { importInto, importRows, makeFolder } from '../support/import-rows.ts'
-import { dossier, runDossier, startDossier } from '../support/run-dossier.ts'
+import { runCommand } from '../support/run-command.ts'
+import { dossier, startDossier } from '../support/run-dossier.ts'
 import { changeStore } from '../support/store-state.ts'
 import { controls } from '../support/terminal-controls.ts'
 
@@ -74,7 +75,7 @@ describe('a terminal', { concurrency: 2 }, () => {
     test(`is not reached by ${what} of an imported file`, async (t) => {
       const folder = makeFolder(t)
       writeFileSync(join(folder, name), text)
-      const { code, out, err } = await runDossier(folder, ['import', 'rights', name])
+      const { code, out, err } = await runCommand(folder, ['import', 'rights', name])
       assert.equal(code, 1, err)
       assert.match(err, /owned/)
       assertHarmless(out + err)
@@ -89,13 +90,13 @@ describe('a terminal', { concurrency: 2 }, () => {
     writeFileSync(join(folder, 'good.csv'), 'id,company_id\n1,7\n')
     writeFileSync(join(folder, 'evil.sql'), `select "${evil}" from source`)
     for (const words of typed) {
-      const { code, out, err } = await runDossier(folder, words)
+      const { code, out, err } = await runCommand(folder, words)
       assert.ok(code === 1 || code === 2, err)
       assert.match(err, /owned/, words.join(' '))
       assertHarmless(out + err)
     }
     const env = { [`DOSSIER_${evilName}`]: 'x', DOSSIER_HOST: evil }
-    const { out, err } = await runDossier(folder, ['check-config'], { env })
+    const { out, err } = await runCommand(folder, ['check-config'], { env })
     assert.match(out + err, /owned/)
     assertHarmless(out + err)
   })
@@ -109,15 +110,15 @@ describe('a terminal', { concurrency: 2 }, () => {
       ['company', 'XX', '1'],
       ['company', 'XX', evil],
     ]) {
-      const { code, out, err } = await runDossier(folder, words)
+      const { code, out, err } = await runCommand(folder, words)
       assert.equal(code, 0, err)
       assert.match(out, /owned\\x1b\]0;t/, words.join(' '))
       assertHarmless(out + err)
     }
-    const { out } = await runDossier(folder, ['company', 'XX', '1'])
+    const { out } = await runCommand(folder, ['company', 'XX', '1'])
     assert.match(out, /^ {2}address +a street a town$/m)
     changeStore(db, `update company_attributes set attributes = '{"a":"${evil}"}'`)
-    const verified = await runDossier(folder, ['verify'])
+    const verified = await runCommand(folder, ['verify'])
     assert.equal(verified.code, 1)
     assertHarmless(verified.out + verified.err)
   })
@@ -125,12 +126,12 @@ describe('a terminal', { concurrency: 2 }, () => {
   test('programs get JSON as it is, in files and pipes, and a terminal the same value', async (t) => {
     const folder = makeFolder(t)
     await makeEvilStore(folder)
-    const { out } = await runDossier(folder, ['company', 'XX', '1', '--json'])
+    const { out } = await runCommand(folder, ['company', 'XX', '1', '--json'])
     assert.equal(out, `${JSON.stringify(JSON.parse(out))}\n`)
     assert.ok(out.includes('\u202e'))
     writeFileSync(join(folder, 'x.ndjson'), `{"id":1,"company_id":7,${quoted}:1}\n`)
     const args = ['import', 'rights', 'x.ndjson', '--rejects', 'rejects.ndjson']
-    assert.equal((await runDossier(folder, args)).code, 0)
+    assert.equal((await runCommand(folder, args)).code, 0)
     const rejects = readFileSync(join(folder, 'rejects.ndjson'), 'utf8')
     assert.equal(rejects, `${JSON.stringify(JSON.parse(rejects))}\n`)
     assert.ok(rejects.includes('\u202e'))

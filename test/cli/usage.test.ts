@@ -9,7 +9,8 @@ import { createUses, usesMax } from '../../src/keys/uses.ts'
 import { openUsageWriter, readKeyUsage } from '../../src/store/open-store.ts'
 import { resources } from '../../src/resources/index.ts'
 import { makeFolder } from '../support/import-rows.ts'
-import { runDossier, startDossier } from '../support/run-dossier.ts'
+import { runCommand } from '../support/run-command.ts'
+import { startDossier } from '../support/run-dossier.ts'
 import { runServer, type Server } from '../support/run-server.ts'
 import { makeTempStore } from '../support/temp-store.ts'
 
@@ -30,7 +31,7 @@ interface Listed {
 
 async function list(db: string, ...options: string[]): Promise<Listed[]> {
   const args = ['keys', 'list', '--json', '--db', db, ...options]
-  const { code, out, err } = await runDossier('/', args)
+  const { code, out, err } = await runCommand('/', args)
   assert.equal(code, 0, err)
   return JSON.parse(out) as Listed[]
 }
@@ -88,7 +89,7 @@ describe('uses of keys', { concurrency: 2 }, () => {
       await ask(again, a, 2)
       await end(again)
       assert.equal((await uses(store.db))['a'], 42, 'added to what was there')
-      const { out } = await runDossier(store.folder, ['keys', 'list', '--db', store.db])
+      const { out } = await runCommand(store.folder, ['keys', 'list', '--db', store.db])
       assert.match(out, /^NAME .* LAST USE +1 DAY +30 DAYS$/m)
       assert.match(out, /^a .* \d{4}-\d\d-\d\d \d\d:\d\d:\d\d +42 +42$/m)
       assert.match(out, /^scoped .* never +0 +0$/m)
@@ -118,7 +119,7 @@ describe('uses of keys', { concurrency: 2 }, () => {
     const store = await makeStore(t)
     const key = await store.issueKey({ name: 'a' })
     const isOther = join(store.folder, 'other.txt')
-    await runDossier(store.folder, ['backup', '--db', store.db, isOther])
+    await runCommand(store.folder, ['backup', '--db', store.db, isOther])
     const other = readFileSync(isOther)
     for (const [file, reason] of [
       [join(store.folder, 'nowhere', 'uses.db'), 'cannot be opened'],
@@ -192,7 +193,7 @@ describe('uses of keys', { concurrency: 2 }, () => {
     assert.ok(listed && !('requestsLastDay' in listed))
     for (const words of [['serve'], ['keys', 'list']]) {
       const args = [...words, '--db', store.db, '--usage-db', store.db]
-      const { code, err } = await runDossier(store.folder, args)
+      const { code, err } = await runCommand(store.folder, args)
       assert.equal(code, 2)
       assert.match(err, /^dossier: --usage-db is \S+, which is the store; name another file/)
     }

@@ -29,7 +29,7 @@ const folder = mkdtempSync(join(tmpdir(), 'dossier-test-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
 
 // How many first loads and how many updates are killed. A server takes its time to start again.
-const extents = { sqlite: { kills: 5, rows: 3_000 }, postgres: { kills: 1, rows: 500 } }
+const extents = { sqlite: { kills: 2, rows: 500 }, postgres: { kills: 1, rows: 500 } }
 
 for (const [name, campaign] of Object.entries(campaignsOf[storeKind])) {
   test(`${rules[name]} (${name})`, async (t) => {

@@ -13,7 +13,7 @@ import { schemaIn } from '../../src/store/postgres/url.ts'
 import { type Cut, type CuttingProxy, startCuttingProxy } from '../support/cutting-proxy.ts'
 import { makeFolder } from '../support/import-rows.ts'
 import { startPostgres } from '../support/postgres-server.ts'
-import { runDossier } from '../support/run-dossier.ts'
+import { runCommand } from '../support/run-command.ts'
 import { storeAt } from '../support/store-at.ts'
 import { storeDigest } from '../support/store-state.ts'
 
@@ -33,7 +33,7 @@ async function makeStore(t: TestContext): Promise<Made> {
     const row = { id: 1, company_id: 7, name }
     writeFileSync(join(folder, `${name}.ndjson`), `${JSON.stringify(row)}\n`)
   }
-  const first = await runDossier(folder, ['import', 'rights', 'first.ndjson', '--db', db])
+  const first = await runCommand(folder, ['import', 'rights', 'first.ndjson', '--db', db])
   assert.equal(first.code, 0, first.err)
   const proxy = await startCuttingProxy(t, db)
   const through = new URL(db)
@@ -59,7 +59,7 @@ for (const [cut, isDone] of cuts) {
     const { folder, db, proxy, through } = await makeStore(t)
     const before = await storeDigest(db)
     proxy.cutNext(cut)
-    const run = await runDossier(folder, ['import', 'rights', 'second.ndjson', '--db', through])
+    const run = await runCommand(folder, ['import', 'rights', 'second.ndjson', '--db', through])
     assert.ok(proxy.hasCut(), 'the connection was lost')
     assert.equal((await storeDigest(db)) !== before, isDone, 'what was done')
     assert.equal(run.code, isDone ? 0 : 1, run.err)
@@ -70,9 +70,9 @@ for (const [cut, isDone] of cuts) {
   test(`a key whose connection is lost at COMMIT, ${cut}: ${told}`, async (t) => {
     const { folder, db, proxy, through } = await makeStore(t)
     proxy.cutNext(cut)
-    const run = await runDossier(folder, ['keys', 'create', '--name', 'acme', '--db', through])
+    const run = await runCommand(folder, ['keys', 'create', '--name', 'acme', '--db', through])
     assert.ok(proxy.hasCut(), 'the connection was lost')
-    const list = await runDossier(folder, ['keys', 'list', '--json', '--db', db])
+    const list = await runCommand(folder, ['keys', 'list', '--json', '--db', db])
     assert.equal((JSON.parse(list.out) as unknown[]).length, isDone ? 1 : 0, 'what was done')
     assert.equal(run.code, isDone ? 0 : 1, run.err)
     assert.match(run.out, /^dossier_\w{49}\n$/)
@@ -149,7 +149,7 @@ test('a key whose server crashes at COMMIT, its number taken by another: not don
   const server = await startPostgres({ settings: { wal_writer_delay: '10s' } })
   t.after(() => server.remove())
   const folder = makeFolder(t)
-  const migrated = await runDossier(folder, ['migrate', '--db', server.url])
+  const migrated = await runCommand(folder, ['migrate', '--db', server.url])
   assert.equal(migrated.code, 0, migrated.err)
   const proxy = await startCuttingProxy(t, server.url)
   const through = new URL(server.url)
@@ -164,9 +164,9 @@ test('a key whose server crashes at COMMIT, its number taken by another: not don
     },
   })
   const args = ['keys', 'create', '--name', 'acme', '--db', through.href]
-  const run = await runDossier(folder, args)
+  const run = await runCommand(folder, args)
   assert.ok(proxy.hasCut(), 'the connection was lost')
-  const list = await runDossier(folder, ['keys', 'list', '--json', '--db', server.url])
+  const list = await runCommand(folder, ['keys', 'list', '--json', '--db', server.url])
   assert.deepEqual(JSON.parse(list.out), [], 'nothing was done')
   assert.equal(run.code, 1)
   assert.match(run.err, doesNotWork)

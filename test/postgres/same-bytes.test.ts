@@ -24,6 +24,8 @@ import type { Scope } from '../support/temp-store.ts'
 const data = resolve(import.meta.dirname, '../../../shared/data')
 const skip = existsSync(data) ? false : 'the real data (../shared/data) is not beside this checkout'
 const mappings = resolve(import.meta.dirname, '../../mappings')
+// DOSSIER_TEST_DATA=all for the long form: the largest file, too, and eight times the pages.
+const isLong = process.env['DOSSIER_TEST_DATA'] === 'all'
 
 /** What chance and the clock give differently: lineages, and when imports were committed. */
 const settle = `
@@ -167,7 +169,7 @@ test('random imports: both stores report and answer the same', async (t) => {
         assert.ok((await compareAll(t, path, companiesOf(path))) > 0)
       },
     ),
-    { numRuns: 6 },
+    { numRuns: isLong ? 6 : 3 },
   )
 })
 
@@ -184,7 +186,11 @@ const realData: readonly (readonly [target: string, file: string, mapping: strin
   ['employees', 'us_plum_book/positions-2016.csv.gz', 'us-plum-book'],
   ['pos_terminals', 'ba_atms/cajeros-automaticos.csv', 'ba-atms'],
   ['events', 'datenanfragen_companies/obsolete-2026-07-21.ndjson', 'datenanfragen-obsolete'],
-  ['events', 'tw_factories/factories-2014-12-13.ndjson.gz', 'tw-factories-events'],
+]
+const largest: (typeof realData)[number] = [
+  'events',
+  'tw_factories/factories-2014-12-13.ndjson.gz',
+  'tw-factories-events',
 ]
 
 test(
@@ -192,7 +198,7 @@ test(
   { skip },
   async (t) => {
     const path = join(makeFolder(t), 'real.db')
-    for (const [target, file, mapping] of realData) {
+    for (const [target, file, mapping] of isLong ? [...realData, largest] : realData) {
       await importBoth((kind) =>
         importInto(path, target, [join(data, file)], {
           kind,
@@ -202,12 +208,13 @@ test(
         }),
       )
     }
-    // Of the tens of thousands with a handful of records each, one in 32.
+    // Of the tens of thousands with a handful of records each, some.
+    const step = isLong ? 32 : 64
     const companies = companiesOf(path)
-    const some = companies.filter((_, n) => companies.length < 5_000 || n % 32 === 0)
+    const some = companies.filter((_, n) => companies.length < 5_000 || n % step === 0)
     const pages = await compareAll(t, path, some)
     t.diagnostic(`${pages} answers of ${some.length} companies compared`)
-    assert.ok(pages > 10_000)
+    assert.ok(pages > (isLong ? 10_000 : 1_000))
   },
 )
 
@@ -278,6 +285,6 @@ test('the real extracts in turn: both stores tell the same history', { skip }, a
     assert.equal(server[at], file[at], `${sql}: row ${at}`)
     assert.equal(server.length, file.length, sql)
   }
-  const companies = companiesOf(path).filter((_, n) => n % 16 === 0)
+  const companies = companiesOf(path).filter((_, n) => n % (isLong ? 16 : 128) === 0)
   await compareAll(t, path, companies)
 })

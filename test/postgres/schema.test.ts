@@ -16,6 +16,7 @@ import { headSql, pageSql } from '../../src/store/sql/listing.ts'
 import { distributionColumns } from '../../src/store/postgres/schema.ts'
 import { importRows, makeFolder } from '../support/import-rows.ts'
 import { startPostgres } from '../support/postgres-server.ts'
+import { runCommand } from '../support/run-command.ts'
 import { runDossier } from '../support/run-dossier.ts'
 import { runServer } from '../support/run-server.ts'
 import { schemaUrl } from '../support/store-at.ts'
@@ -162,7 +163,7 @@ test('a key is found by an index', async () => {
 test('migrate: makes everything once, two at a time take turns, and then has nothing to do', async (t) => {
   const url = schemaUrl('migrate')
   const folder = makeFolder(t)
-  const migrate = (...options: string[]) => runDossier(folder, ['migrate', '--db', url, ...options])
+  const migrate = (...options: string[]) => runCommand(folder, ['migrate', '--db', url, ...options])
   const early = await runDossier(folder, ['serve', '--db', url])
   assert.equal(early.code, 1)
   assert.match(early.err, /^dossier: postgres:[^\n]* holds no registry; create it with[^\n]*\n$/)
@@ -217,7 +218,7 @@ for (const [what, urlOf, says] of strangers) {
   test(`serve and import: ${what} is told in one line`, async (t) => {
     const url = urlOf(new URL(schemaUrl('strangers')))
     for (const args of [['serve'], ['import', 'rights', '-'], ['keys', 'list']]) {
-      const { code, err } = await runDossier(makeFolder(t), [...args, '--db', url])
+      const { code, err } = await runCommand(makeFolder(t), [...args, '--db', url])
       assert.equal(code, 1, err)
       assert.match(err, says)
       assert.match(err, /^dossier: [^\n]*\n$/)
@@ -232,7 +233,7 @@ test('a hot standby serves what its primary has, and what comes later', async (t
   const url = `${primary.url}?schema=dossier`
   const folder = makeFolder(t)
   await importRows(join(folder, 'x'), 'rights', [{ id: 1, company_id: 7 }], { at: url })
-  const made = await runDossier(folder, ['keys', 'create', '--name', 'x', '--db', url])
+  const made = await runCommand(folder, ['keys', 'create', '--name', 'x', '--db', url])
   await primary.stop()
   const standby = await startPostgres({
     fill(data) {

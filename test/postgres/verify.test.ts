@@ -6,7 +6,7 @@ import { makeChangedRegistry } from '../support/changed-registry.ts'
 import { makeFolder } from '../support/import-rows.ts'
 import { useOwnDatabase } from '../support/own-database.ts'
 import { queryServer } from '../support/query-server.ts'
-import { runDossier } from '../support/run-dossier.ts'
+import { runCommand } from '../support/run-command.ts'
 import { verifyStore } from '../support/verify-store.ts'
 
 // An extension is made in it and dropped.
@@ -49,7 +49,7 @@ test('verify says whose business the files are, and has amcheck check them where
 test('backup says in one line what copies a PostgreSQL', async (t) => {
   const db = await makeRegistry(t)
   const folder = makeFolder(t)
-  const { code, err } = await runDossier(folder, ['backup', 'copy.dump', '--db', db])
+  const { code, err } = await runCommand(folder, ['backup', 'copy.dump', '--db', db])
   assert.equal(code, 1)
   const schema = new URL(db).searchParams.get('schema') ?? ''
   assert.match(err, new RegExp(`pg_dump --format=custom --schema=${schema} --file=copy\\.dump '`))

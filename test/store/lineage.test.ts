@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { isServerStore } from '../../src/store/open-store.ts'
 import { openSession } from '../../src/store/postgres/connect.ts'
 import { importRows, makeFolder, query, queryValue } from '../support/import-rows.ts'
-import { runDossier } from '../support/run-dossier.ts'
+import { runCommand } from '../support/run-command.ts'
 import { runServer } from '../support/run-server.ts'
 import { storeAt } from '../support/store-at.ts'
 
@@ -51,7 +51,7 @@ test('a backup restored under a running server: no old tag is 304 for new bytes 
   const folder = makeFolder(t)
   const db = join(folder, 'dossier.db')
   await importRows(db, 'rights', right('first'))
-  const made = await runDossier(folder, ['keys', 'create', '--name', 'x'])
+  const made = await runCommand(folder, ['keys', 'create', '--name', 'x'])
   const server = await runServer(t, db)
   async function ask(tag?: string) {
     const answer = await fetch(`http://127.0.0.1:${server.port}/api/v1/companies/7/rights`, {

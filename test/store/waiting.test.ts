@@ -6,7 +6,8 @@ import { test, type TestContext } from 'node:test'
 import { isServerStore } from '../../src/store/open-store.ts'
 import { openSession } from '../../src/store/postgres/connect.ts'
 import { importRows, makeFolder } from '../support/import-rows.ts'
-import { runDossier, startDossier } from '../support/run-dossier.ts'
+import { runCommand } from '../support/run-command.ts'
+import { startDossier } from '../support/run-dossier.ts'
 import { storeAt } from '../support/store-at.ts'
 import { holdStore } from '../support/store-state.ts'
 
@@ -23,11 +24,11 @@ async function makeStore(t: TestContext) {
   const folder = makeFolder(t)
   const db = join(folder, 'dossier.db')
   await importRows(db, 'rights', [{ id: 1, company_id: 7 }])
-  assert.equal((await runDossier(folder, ['keys', 'create', '--name', 'acme'])).code, 0)
+  assert.equal((await runCommand(folder, ['keys', 'create', '--name', 'acme'])).code, 0)
   return {
     folder,
     db,
-    list: async () => (await runDossier(folder, ['keys', 'list', '--json'])).out,
+    list: async () => (await runCommand(folder, ['keys', 'list', '--json'])).out,
   }
 }
 

@@ -16,6 +16,8 @@ export interface Task {
   readonly clients: number
   /** Each request on a new connection. */
   readonly isUnkept?: boolean
+  /** What each client waits after an answer, in milliseconds; nothing if not given. */
+  readonly pauseMs?: number
   /** A client ends when its connection has been closed, as a balancer that has been told does. */
   readonly endsWhenClosed?: boolean
 }
@@ -49,6 +51,7 @@ export function startLoad(task: Task): Load {
         else failures.push(`status ${status}: ${body.slice(0, 100)}`)
         if (isClosing) closings += 1
         if (isClosing && task.endsWhenClosed === true) break
+        if (task.pauseMs !== undefined) await sleep(task.pauseMs)
       } catch (error) {
         failures.push(String(error))
         // A server that has gone must neither fill the memory nor hold the test up.

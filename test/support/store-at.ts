@@ -42,7 +42,11 @@ export function storeAt(path: string, kind = storeKind): string {
 /** What a request may ask of a server where no test is about that: a slow machine is no fault. */
 export const patientBounds: ServingBounds = { pool: 10, statementMs: 20_000, waitMs: 20_000 }
 
-/** How often a random test runs: less often where every statement goes to a server. */
+/**
+ * How often a random test runs: in the suite half as often as with DOSSIER_TEST_RUNS=all, and less
+ * often where every statement goes to a server.
+ */
 export function runsOf(runs: number): number {
-  return storeKind === 'sqlite' ? runs : Math.ceil(runs / 5)
+  if (process.env['DOSSIER_TEST_RUNS'] === 'all') return runs
+  return Math.ceil(runs / (storeKind === 'sqlite' ? 2 : 8))
 }

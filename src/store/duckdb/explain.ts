@@ -67,7 +67,7 @@ function explainCsv(message: string, files: readonly ColumnarFile[]): string | u
   const piece = file?.pieces.find((one) => one.path === path)
   if (file === undefined || piece === undefined) return undefined
   const place = `${file.name}: line ${piece.recordsBefore + Number(record)}`
-  const columns = /Expected Number of Columns: (\d+) Found: (\d+)/.exec(message)
+  const columns = / Columns: (\d+) Found: (\d+)/.exec(message)
   const counted = 'a record that spans lines counts as one'
   if (columns !== null) {
     const [, expected, found] = columns

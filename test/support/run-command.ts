@@ -1,0 +1,64 @@
+// The command line in this process: what `dossier` does, without the third of a second that a
+// process of its own takes to start. For tests in which the process itself is no part of the rule.
+
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { runCommandLine } from '../../src/cli/command-line.ts'
+import { createOutput } from '../../src/cli/output.ts'
+import { type Run, type RunOptions, storeOf } from './run-dossier.ts'
+
+type Stream = Parameters<typeof createOutput>[0]
+
+// One at a time: the folder that a process works in is the same for all of it.
+let turn: Promise<unknown> = Promise.resolve()
+
+/**
+ * Runs `dossier` in a folder to its end; what it prints goes to files.
+ *
+ * @param args are those of a command that neither serves nor reads standard input.
+ */
+export function runCommand(
+  cwd: string,
+  args: readonly string[],
+  options: Pick<RunOptions, 'env'> = {},
+): Promise<Run> {
+  const run = turn.then(() => runNow(cwd, args, options))
+  turn = run.catch(() => undefined)
+  return run
+}
+
+async function runNow(
+  cwd: string,
+  args: readonly string[],
+  { env }: Pick<RunOptions, 'env'>,
+): Promise<Run> {
+  const folder = mkdtempSync(join(tmpdir(), 'dossier-run-'))
+  const [out, err] = [openFile(join(folder, 'out')), openFile(join(folder, 'err'))]
+  const before = process.cwd()
+  process.chdir(cwd)
+  try {
+    const code = await runCommandLine(args, {
+      environment: { ...process.env, ...storeOf(cwd), ...env },
+      stdout: createOutput(out.stream),
+      stderr: createOutput(err.stream),
+      signal: new AbortController().signal,
+      now: Date.now,
+    })
+    return { code, out: out.text(), err: err.text() }
+  } finally {
+    process.chdir(before)
+    for (const { close } of [out, err]) close()
+    rmSync(folder, { recursive: true })
+  }
+}
+
+/** A file in place of a stream of the process: an output writes to a file by its descriptor. */
+function openFile(path: string) {
+  const fd = openSync(path, 'w')
+  return {
+    stream: { fd, isTTY: false } as unknown as Stream,
+    text: () => readFileSync(path, 'utf8'),
+    close: () => closeSync(fd),
+  }
+}
