@@ -1,6 +1,6 @@
-// Reading NDJSON and JSON arrays: bytes in, rows out, with the line or the row of each.
+// Reads NDJSON and JSON arrays as rows, each with the number of its line or row.
 //
-// Memory is bounded by the longest row that is taken; a longer one is refused and passed over.
+// Memory is bounded by the longest row that is accepted; a longer one is refused and skipped.
 
 import { isUtf8 } from 'node:buffer'
 import type { SourceRow } from './check-record.ts'
@@ -8,19 +8,19 @@ import { Refusal } from './refusal.ts'
 import { isNestedTooDeep, nestingMax } from '../nested-json.ts'
 import { OperatorError } from '../operator-error.ts'
 
-/** One row of a source: what it holds, or why it cannot be read. */
+/** One row of a source: its content, or why it cannot be read. */
 export interface ReadRow {
   readonly number: number
   readonly row: SourceRow | Refusal
 }
 
-/** The longest row that is read, in bytes: a record of texts of full length is shorter. */
+/** The longest accepted row, in bytes: a record with texts of full length is shorter. */
 export const rowBytesMax = 8 << 20
 
 const newline = 10
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf])
 
-/** The rows of NDJSON, in batches: one JSON object a line, blank lines passed over. */
+/** The rows of NDJSON, in batches: one JSON object per line; blank lines are skipped. */
 export async function* readNdjson(chunks: AsyncIterable<Buffer>): AsyncGenerator<ReadRow[]> {
   let number = 0
   for await (const pieces of splitLines(withoutByteOrderMark(chunks))) {
@@ -34,7 +34,7 @@ export async function* readNdjson(chunks: AsyncIterable<Buffer>): AsyncGenerator
   }
 }
 
-/** The rows of a JSON array, or of NDJSON where the first character is no bracket. */
+/** The rows of a JSON array, or of NDJSON if the first character is not a bracket. */
 export async function* readJson(
   name: string,
   chunks: AsyncIterable<Buffer>,
@@ -58,7 +58,7 @@ function tooLong(): Refusal {
   return new Refusal(`is longer than ${rowBytesMax >> 20} MiB`)
 }
 
-/** Why a row is refused that goes deeper than can be written again. */
+/** The refusal of a row that is nested too deep to be serialised again. */
 export function tooDeep(text?: string): Refusal {
   return new Refusal(`is nested deeper than ${nestingMax} levels`, undefined, text)
 }
@@ -91,7 +91,7 @@ async function* withoutByteOrderMark(chunks: AsyncIterable<Buffer>): AsyncGenera
       yield chunk
       continue
     }
-    // A pipe may bring the mark in pieces.
+    // A pipe may split the mark between chunks.
     start = Buffer.concat([start, chunk])
     if (start.length < byteOrderMark.length) continue
     const isMarked = start.subarray(0, byteOrderMark.length).equals(byteOrderMark)
@@ -101,7 +101,7 @@ async function* withoutByteOrderMark(chunks: AsyncIterable<Buffer>): AsyncGenera
   if (start !== undefined) yield start
 }
 
-/** Whole lines, as many at a time as a chunk completes; undefined for one that is too long. */
+/** Whole lines, one batch per chunk; undefined for a line that is too long. */
 async function* splitLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<(Buffer | undefined)[]> {
   let carry: Buffer[] = []
   let carriedBytes = 0
@@ -129,7 +129,7 @@ function joined(carry: readonly Buffer[], carriedBytes: number, end: Buffer): Bu
   return carry.length === 0 ? end : Buffer.concat([...carry, end])
 }
 
-/** The first byte that is no white space, and the chunks again from there on. */
+/** The first byte that is not white space, and the chunks from there on. */
 async function peek(
   chunks: AsyncGenerator<Buffer>,
 ): Promise<{ first: number | undefined; rest: AsyncGenerator<Buffer> }> {
@@ -148,7 +148,7 @@ async function* startingWith(first: Buffer, rest: AsyncIterable<Buffer>): AsyncG
   yield* rest
 }
 
-/** Where the splitter of arrays stands between two bytes. */
+/** The state of the array splitter between two bytes. */
 export interface ArrayState {
   depth: number
   isInString: boolean
@@ -189,7 +189,7 @@ async function* splitElements(
   if (!state.isOver) throw new OperatorError(`${name} ends in the middle of its JSON array`)
 }
 
-/** The commas between the elements of the outermost array, and its last bracket. */
+/** The commas between the elements of the outermost array, and its closing bracket. */
 export function separators(
   name: string,
   chunk: Buffer,
