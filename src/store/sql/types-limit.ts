@@ -1,10 +1,9 @@
-// A company has a bounded number of types in `meta` (contract 3.7), whatever an import brings and
-// whatever is recorded of it. Both are held to that before anything is written.
+// Limits the number of types in a company's `meta` (contract 3.7), both for imported records and
+// for recorded changes, before anything is written.
 //
-// `type_change` has what an import changes of each listing's types, by company. Where those that
-// come and those that are there would be too many together, the rows are taken in the order in
-// which they were read, as if each were an import of its own: one that would be a type too many is
-// refused, and with it all rows of its record.
+// `type_change` has an import's changes of each listing's types. If the new and the present types
+// of a listing could exceed the limit, its rows are counted in the order read, as if each were an
+// import of its own: a row that would add a type too many is refused, with all rows of its record.
 
 import { OperatorError } from '../../operator-error.ts'
 import { metaTypesMax } from '../../resources/resource.ts'
@@ -12,7 +11,7 @@ import type { Recording } from '../importing.ts'
 import type { LoadTarget } from '../load-target.ts'
 import type { Database, Value } from './database.ts'
 
-/** A record that is refused with all its rows: its id, a company's where companies are imported. */
+/** A record that is refused with all its rows; its id, or that of a company being imported. */
 export interface Beyond {
   readonly id: number
   readonly field: string
@@ -23,27 +22,27 @@ export interface Beyond {
 /** The steps of a merge between placing its rows and writing them. */
 interface Steps {
   findChanges(): Promise<unknown>
-  /** Stages the records that tell of the changes, and gives how many they are. */
+  /** Stages the records of the changes, and returns their number. */
   record(): Promise<number>
-  /** Has the rows in `beyond` refused. */
+  /** Refuses the rows of the records in `beyond`. */
   refuseBeyond(): Promise<unknown>
 }
 
-/** What is merged, and what is recorded of it. */
+/** The target of a merge, and the recording of its changes. */
 interface Merged {
   readonly target: LoadTarget
-  /** Undefined where nothing is recorded. */
+  /** Undefined if nothing is recorded. */
   readonly recording: Recording | undefined
-  /** The last row of the stage that was imported; recorded ones come after it. */
+  /** The last imported row of the stage; recorded ones follow it. */
   readonly after: number
 }
 
 /**
- * Finds what an import changes and stages what is recorded of it, without the rows that would give
- * a company too many types.
+ * Finds what an import changes and stages the records of it, without rows that would give a company
+ * too many types.
  *
- * @returns how many records were staged behind row `after`.
- * @throws OperatorError where a change that no row brings, a removal, cannot be recorded.
+ * @returns the number of records staged after row `after`.
+ * @throws OperatorError if a change that no row makes, a removal, cannot be recorded.
  */
 export async function settleChanges(
   db: Database,
@@ -58,7 +57,7 @@ export async function settleChanges(
     if (recording && recorded > 0) isBeyond = await refuseRecorded(db, recording, after)
     if (!isBeyond) return recorded
     await steps.refuseBeyond()
-    // What was found goes: without those rows, something else changes.
+    // The results are discarded: without the refused rows, the changes are different.
     const tables = ['change', 'removal', 'type_change', 'sighted', 'beyond']
     for (const table of tables)
       await db.run(`drop table if exists ${db.dialect.temporary}.${table}`)
@@ -66,7 +65,7 @@ export async function settleChanges(
   }
 }
 
-/** Notes the records that would be a type too many; false where there are none. */
+/** Lists the records that would add a type too many in `beyond`; false if there are none. */
 async function refuseTypes(db: Database, { name, metaOf }: LoadTarget): Promise<boolean> {
   if (metaOf === undefined) return false
   const companies = await findCrowded(
@@ -106,7 +105,7 @@ async function noteBeyond(db: Database, rows: readonly Beyond[]): Promise<void> 
   for (const row of rows) await db.run(sql, { ...row })
 }
 
-/** Counts one record in place of another; does nothing, and gives false, for a type too many. */
+/** Replaces a record's type; if the new one is too many, changes nothing and returns false. */
 function replace(
   types: Map<string, number>,
   before: string | undefined,
@@ -120,11 +119,11 @@ function replace(
   return !(isNew && isFull)
 }
 
-// A constant would load the runtime's number formats (30 ms) at the start of every command.
+// Not a constant, which would load number formats (30 ms) at the start of every command.
 const typesAllowed = () => `the ${metaTypesMax.toLocaleString('en')} kinds that a company may have`
 const tooMany = () => `exceeds ${typesAllowed()}`
 
-/** What comes and goes in some listings, in order: removals, then rows as they were read. */
+/** A listing's changes of types, in order: removals, then rows in the order read. */
 const comings = (db: Database, name: string, metaOf: string, companies: readonly number[]) => `
   select company_id, seq, id, was, became from (
     select g.company_id, -1 as seq, null as id, ${db.dialect.jsonMember('r.record', metaOf)} as was,
@@ -141,7 +140,7 @@ const comings = (db: Database, name: string, metaOf: string, companies: readonly
   where company_id in (${companies.join(', ')})
   order by company_id, seq`
 
-/** Notes the records whose changes cannot be recorded; false where there are none. */
+/** Lists the records whose changes cannot be recorded in `beyond`; false if there are none. */
 async function refuseRecorded(
   db: Database,
   { resource }: Recording,
@@ -192,9 +191,9 @@ function unrecordable(name: string, company: number): OperatorError {
 }
 
 /**
- * The companies whose types could be too many.
+ * The companies that could exceed the limit.
  *
- * @param comings gives companies and how many types come to each at the most, `n`, as SQL.
+ * @param comings SQL for companies and the maximum number of types added to each, `n`.
  */
 async function findCrowded(db: Database, name: string, comings: string): Promise<number[]> {
   const known = `coalesce(${db.dialect.jsonLength('h.meta')}, 0)`
@@ -206,7 +205,7 @@ async function findCrowded(db: Database, name: string, comings: string): Promise
   return rows.map(({ company_id: company }) => Number(company))
 }
 
-/** The types of a listing, and how many records are of each. */
+/** The types of a listing, with the number of records of each. */
 async function readTypes(
   db: Database,
   name: string,
@@ -219,7 +218,7 @@ async function readTypes(
   return new Map(meta.map(({ type, count }) => [type, count]))
 }
 
-/** Counts records of a type; one that has none left is gone. */
+/** Adds to the count of a type, which is removed at 0. */
 function add(types: Map<string, number>, type: string | undefined, count: number): void {
   if (type === undefined) return
   const now = (types.get(type) ?? 0) + count
