@@ -35,8 +35,8 @@ export function* eventRows(
     for (let index = 0; index < length; index++) {
       id += 1
       const attr = random.pick(changing)
-      const before = current.get(attr) ?? madeUp(attr, random, company)
-      const after = otherThan(before, attr, random, company)
+      const before = current.get(attr) ?? sampleValue(attr, random, company)
+      const after = differentValue(before, attr, random, company)
       current.set(attr, after)
       yield {
         company_id: company.id,
@@ -58,14 +58,14 @@ function momentOf(index: number, length: number, random: Random): number {
   return Math.floor(beginning + index * share + random.integer(0, Math.floor(share) - 1))
 }
 
-function otherThan(before: string, attr: string, random: Random, company: Company): string {
+function differentValue(before: string, attr: string, random: Random, company: Company): string {
   for (;;) {
-    const after = madeUp(attr, random, company)
+    const after = sampleValue(attr, random, company)
     if (after !== before) return after
   }
 }
 
-function madeUp(attr: string, random: Random, company: Company): string {
+function sampleValue(attr: string, random: Random, company: Company): string {
   const make = attributes[attr]
   if (make === undefined) throw new RangeError(`${attr} is no attribute`)
   return make(random, company)
