@@ -154,7 +154,7 @@ export interface ArrayState {
   isInString: boolean
   isEscaped: boolean
   /** The array has ended; only white space may follow. */
-  isOver: boolean
+  hasEnded: boolean
 }
 
 /** The texts of an array's elements; undefined for one that is too long. */
@@ -162,7 +162,7 @@ async function* splitElements(
   name: string,
   chunks: AsyncIterable<Buffer>,
 ): AsyncGenerator<(Buffer | undefined)[]> {
-  const state: ArrayState = { depth: 0, isInString: false, isEscaped: false, isOver: false }
+  const state: ArrayState = { depth: 0, isInString: false, isEscaped: false, hasEnded: false }
   let carry: Buffer[] = []
   let carriedBytes = 0
   let elements = 0
@@ -178,7 +178,7 @@ async function* splitElements(
       carriedBytes = 0
       start = at + 1
     }
-    if (!state.isOver) {
+    if (!state.hasEnded) {
       carriedBytes += chunk.length - start
       if (carriedBytes > rowBytesMax) carry = []
       else carry.push(chunk.subarray(start))
@@ -186,7 +186,7 @@ async function* splitElements(
     start = 0
     if (found.length > 0) yield found
   }
-  if (!state.isOver) throw new OperatorError(`${name} ends in the middle of its JSON array`)
+  if (!state.hasEnded) throw new OperatorError(`${name} ends in the middle of its JSON array`)
 }
 
 /** The commas between the elements of the outermost array, and its closing bracket. */
@@ -198,7 +198,7 @@ export function separators(
   const found: { at: number; isEnd: boolean }[] = []
   for (let at = 0; at < chunk.length; at++) {
     const byte = chunk[at] ?? 0
-    if (state.isOver) {
+    if (state.hasEnded) {
       if (byte > 32) throw new OperatorError(`${name} has content after the end of its JSON array`)
     } else if (state.isInString) {
       if (state.isEscaped) state.isEscaped = false
@@ -208,11 +208,11 @@ export function separators(
     else if (byte === 0x5b || byte === 0x7b) state.depth += 1
     else if (byte === 0x5d || byte === 0x7d) {
       state.depth -= 1
-      state.isOver = state.depth === 0
-      if (state.isOver && byte !== 0x5d) {
+      state.hasEnded = state.depth === 0
+      if (state.hasEnded && byte !== 0x5d) {
         throw new OperatorError(`${name} closes its JSON array with the wrong bracket`)
       }
-      if (state.isOver) found.push({ at, isEnd: true })
+      if (state.hasEnded) found.push({ at, isEnd: true })
     } else if (byte === 0x2c && state.depth === 1) found.push({ at, isEnd: false })
   }
   return found

@@ -54,14 +54,14 @@ function changeRow(fields: ChangeFields, difference: Difference, change: Change)
     [fields.jurisdiction]: difference.companyJurisdiction,
     [fields.identifier]: difference.companyIdentifier,
     [fields.date]: difference.asOf,
-    [fields.attr]: cutShort(change.attr),
+    [fields.attr]: truncateName(change.attr),
     [fields.before]: change.before,
     [fields.after]: change.after,
   }
 }
 
 /** Cuts a name to the length of a meta type: an earlier version of Dossier stored longer ones. */
-function cutShort(attr: string): string {
+function truncateName(attr: string): string {
   if (Buffer.byteLength(attr) <= metaTypeBytesMax) return attr
   // Streaming mode drops an incomplete character at the end.
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(
@@ -116,28 +116,28 @@ function compareListings(
 ): Change[] {
   const old = entriesOf(history, before)
   const now = entriesOf(history, after)
-  const gone = withoutTexts(old, new Set(now.map(({ text }) => text)))
-  const come = withoutTexts(now, new Set(old.map(({ text }) => text)))
-  const changes = [...pair(gone, come, 'id'), ...pair(gone, come, 'sameBy')].map(
-    ([left, came]) => ({ attr: history.attr, before: left.text, after: came.text }),
+  const removed = withoutTexts(old, new Set(now.map(({ text }) => text)))
+  const added = withoutTexts(now, new Set(old.map(({ text }) => text)))
+  const changes = [...pair(removed, added, 'id'), ...pair(removed, added, 'sameBy')].map(
+    ([from, to]) => ({ attr: history.attr, before: from.text, after: to.text }),
   )
   return [
     ...changes,
-    ...[...gone].map(({ text }) => ({ attr: history.attr, before: text, after: null })),
-    ...[...come].map(({ text }) => ({ attr: history.attr, before: null, after: text })),
+    ...[...removed].map(({ text }) => ({ attr: history.attr, before: text, after: null })),
+    ...[...added].map(({ text }) => ({ attr: history.attr, before: null, after: text })),
   ]
 }
 
 /** Removes and returns pairs, one from each set, that have the same value of a member. */
-function pair(gone: Set<Entry>, come: Set<Entry>, member: 'id' | 'sameBy'): [Entry, Entry][] {
-  const candidates = Map.groupBy(come, (entry) => entry[member])
+function pair(removed: Set<Entry>, added: Set<Entry>, member: 'id' | 'sameBy'): [Entry, Entry][] {
+  const candidates = Map.groupBy(added, (entry) => entry[member])
   const pairs: [Entry, Entry][] = []
-  for (const entry of [...gone]) {
+  for (const entry of [...removed]) {
     const other = entry[member] === null ? undefined : candidates.get(entry[member])?.shift()
     if (other === undefined) continue
     pairs.push([entry, other])
-    gone.delete(entry)
-    come.delete(other)
+    removed.delete(entry)
+    added.delete(other)
   }
   return pairs
 }
@@ -158,7 +158,7 @@ function entriesOf({ fields, sameBy }: HistoryTrait, { texts }: ListingState): E
 }
 
 function withoutTexts(entries: readonly Entry[], texts: ReadonlySet<string>): Set<Entry> {
-  const left = new Map<string, Entry>()
-  for (const entry of entries) if (!texts.has(entry.text)) left.set(entry.text, entry)
-  return new Set(left.values())
+  const remaining = new Map<string, Entry>()
+  for (const entry of entries) if (!texts.has(entry.text)) remaining.set(entry.text, entry)
+  return new Set(remaining.values())
 }

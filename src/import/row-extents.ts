@@ -44,7 +44,7 @@ interface RowKind {
 }
 
 /** Tracks the longest row, the longest 2,048 consecutive rows, and where the file can be cut. */
-function createNotes(name: string, { unit, bytesMax, headers, firstRow }: RowKind) {
+function trackRows(name: string, { unit, bytesMax, headers, firstRow }: RowKind) {
   const starts = new Float64Array(vectorRows)
   const extents: Extent[] = []
   let rows = 0
@@ -98,38 +98,38 @@ const records: RowKind = { unit: 'line', bytesMax: recordBytesMax, headers: 1, f
 
 /** The rows of NDJSON: lines. */
 export function findLines(name: string): RowFinder {
-  const notes = createNotes(name, jsonLines)
+  const tracker = trackRows(name, jsonLines)
   let offset = 0
   return {
     add(chunk) {
       for (let at = chunk.indexOf(newline); at >= 0; at = chunk.indexOf(newline, at + 1)) {
-        notes.add(offset + at + 1, offset + at + 1)
+        tracker.add(offset + at + 1, offset + at + 1)
       }
       offset += chunk.length
-      notes.check(offset)
+      tracker.check(offset)
     },
-    end: () => notes.end(offset),
+    end: () => tracker.end(offset),
   }
 }
 
 /** The rows of a JSON array: its elements. The first chunk begins with the array's bracket. */
 export function findElements(name: string, bracket: number): RowFinder {
-  const notes = createNotes(name, { ...jsonLines, unit: 'row', firstRow: bracket + 1 })
-  const state: ArrayState = { depth: 0, isInString: false, isEscaped: false, isOver: false }
+  const tracker = trackRows(name, { ...jsonLines, unit: 'row', firstRow: bracket + 1 })
+  const state: ArrayState = { depth: 0, isInString: false, isEscaped: false, hasEnded: false }
   let offset = bracket
   let end = 0
   return {
     add(chunk) {
       for (const { at, isEnd } of separators(name, chunk, state)) {
         if (isEnd) end = offset + at
-        else notes.add(offset + at, offset + at + 1)
+        else tracker.add(offset + at, offset + at + 1)
       }
       offset += chunk.length
-      if (!state.isOver) notes.check(offset)
+      if (!state.hasEnded) tracker.check(offset)
     },
     end() {
-      if (!state.isOver) throw new OperatorError(`${name} ends in the middle of its JSON array`)
-      return notes.end(end)
+      if (!state.hasEnded) throw new OperatorError(`${name} ends in the middle of its JSON array`)
+      return tracker.end(end)
     },
   }
 }
@@ -142,7 +142,7 @@ export function findElements(name: string, bracket: number): RowFinder {
  *   files without line feeds.
  */
 export function findRecords(name: string, delimiter: string, lineEnd: number): RowFinder {
-  const notes = createNotes(name, records)
+  const tracker = trackRows(name, records)
   const between = delimiter.charCodeAt(0)
   let offset = 0
   let isStart = true
@@ -166,7 +166,7 @@ export function findRecords(name: string, delimiter: string, lineEnd: number): R
       }
       if (byte === lineEnd) {
         isStart = true
-        notes.add(offset + at + 1, offset + at + 1)
+        tracker.add(offset + at + 1, offset + at + 1)
       } else if (byte === between) isStart = true
       else if (byte === quote && isStart) isQuoted = true
       else if (byte !== blank) isStart = false
@@ -178,7 +178,7 @@ export function findRecords(name: string, delimiter: string, lineEnd: number): R
       if (!isQuoted && !chunk.includes(quote)) {
         let end = -1
         for (let at = chunk.indexOf(lineEnd); at >= 0; at = chunk.indexOf(lineEnd, at + 1)) {
-          notes.add(offset + at + 1, offset + at + 1)
+          tracker.add(offset + at + 1, offset + at + 1)
           end = at
         }
         const rest = chunk.subarray(end + 1)
@@ -187,9 +187,9 @@ export function findRecords(name: string, delimiter: string, lineEnd: number): R
         isStart = isBlank && (last >= 0 || end >= 0 || isStart)
       } else walk(chunk)
       offset += chunk.length
-      notes.check(offset)
+      tracker.check(offset)
     },
-    end: () => notes.end(offset),
+    end: () => tracker.end(offset),
   }
 }
 

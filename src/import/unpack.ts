@@ -72,17 +72,17 @@ async function cut(
   signal: AbortSignal,
 ): Promise<Piece[]> {
   const pieces: Piece[] = []
-  const room = Buffer.alloc(Math.max(...extents.map(({ start, end }) => end - start)) + 2)
+  const buffer = Buffer.alloc(Math.max(...extents.map(({ start, end }) => end - start)) + 2)
   const whole = await open(path, 'r')
   try {
-    const before = isArray ? room.write('[') : 0
+    const before = isArray ? buffer.write('[') : 0
     for (const [index, { start, end, rowsBefore }] of extents.entries()) {
       signal.throwIfAborted()
       const piece = `${path}-${index}.${file.format}`
-      const { bytesRead } = await whole.read(room, before, end - start, start)
+      const { bytesRead } = await whole.read(buffer, before, end - start, start)
       const length = before + bytesRead
-      const after = isArray ? room.write(']', length) : 0
-      await orExplain(folder, () => writeFile(piece, room.subarray(0, length + after)))
+      const after = isArray ? buffer.write(']', length) : 0
+      await orExplain(folder, () => writeFile(piece, buffer.subarray(0, length + after)))
       pieces.push({ path: piece, recordsBefore: rowsBefore })
     }
   } finally {
