@@ -106,8 +106,8 @@ export async function openStoreForTrial(
   db: string,
   resources: readonly Resource[],
 ): Promise<StoreWriter> {
-  const isThere = isServerStore(db) ? await (await postgres()).isThere(db) : existsSync(db)
-  return openStoreWriter(isThere ? db : temporary, resources)
+  const exists = isServerStore(db) ? await (await postgres()).hasRegistry(db) : existsSync(db)
+  return openStoreWriter(exists ? db : temporary, resources)
 }
 
 /**

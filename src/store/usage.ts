@@ -29,9 +29,9 @@ export interface UsageWriter {
   /**
    * Adds uses, all or none, and deletes those older than 31 days.
    *
-   * @param patienceMs how long to wait for another process that writes.
+   * @param waitMs how long to wait for another process that writes.
    * @throws if they cannot be written: an OperatorError if there is advice, else the error.
    */
-  add(uses: readonly KeyUse[], now: number, patienceMs: number): Awaitable<void>
+  add(uses: readonly KeyUse[], now: number, waitMs: number): Awaitable<void>
   close(): Awaitable<void>
 }

@@ -232,18 +232,18 @@ async function* read(
     let isWhole = false
     let next = fetch()
     for (;;) {
-      const taken: Taken = query.isWide
-        ? takeCells(await run(next), query.columns)
-        : takeTexts(await run(next))
-      if (taken.batch === undefined) break
-      isWhole ||= taken.isLast
+      const fetched: Fetched = query.isWide
+        ? fetchedCells(await run(next), query.columns)
+        : fetchedTexts(await run(next))
+      if (fetched.batch === undefined) break
+      isWhole ||= fetched.isLast
       // DuckDB reads ahead while rows are checked, unless a few of them would fill its memory.
       if (!query.isWide) next = fetch()
-      if (taken.length > 1 << 20) await collectGarbage()
-      yield taken.batch
+      if (fetched.length > 1 << 20) await collectGarbage()
+      yield fetched.batch
       if (!query.isWide) continue
-      taken.batch = undefined
-      if (taken.length > 1 << 20) await collectGarbage()
+      fetched.batch = undefined
+      if (fetched.length > 1 << 20) await collectGarbage()
       next = fetch()
     }
     if (isWhole) return
@@ -263,7 +263,7 @@ function cellsOf({ select, columns }: Query): string {
   return `select ${['false', ...cells].join(', ')} from (${select}) t`
 }
 
-interface Taken {
+interface Fetched {
   /** Undefined at the end. */
   batch: Batch | undefined
   readonly isLast: boolean
@@ -271,25 +271,25 @@ interface Taken {
   readonly length: number
 }
 
-const nothing: Taken = { batch: undefined, isLast: false, length: 0 }
+const nothing: Fetched = { batch: undefined, isLast: false, length: 0 }
 
-function takeTexts(chunk: DuckDBDataChunk | null): Taken {
+function fetchedTexts(chunk: DuckDBDataChunk | null): Fetched {
   if (chunk === null || chunk.rowCount === 0) return nothing
   const texts = chunk.getColumnValues(0) as (string | null)[]
   const isLast = texts.includes(null)
   return { batch: { texts: texts.filter((text) => text !== null) }, isLast, length: 0 }
 }
 
-function takeCells(chunk: DuckDBDataChunk | null, columns: readonly Column[]): Taken {
+function fetchedCells(chunk: DuckDBDataChunk | null, columns: readonly Column[]): Fetched {
   if (chunk === null || chunk.rowCount === 0) return nothing
   const isLast = (chunk.getColumnValues(0) as boolean[]).includes(true)
   const rows = chunk.rowCount - (isLast ? 1 : 0)
   let length = 0
-  const taken = columns.map(({ name, isText }, index) => {
+  const cellColumns = columns.map(({ name, isText }, index) => {
     const cells = (chunk.getColumnValues(index + 1) as (string | null)[]).slice(0, rows)
     for (const cell of cells) length += cell?.length ?? 0
     return { name, isJson: !isText, cells }
   })
   chunk.reset()
-  return { batch: { columns: taken, rows }, isLast, length }
+  return { batch: { columns: cellColumns, rows }, isLast, length }
 }

@@ -38,7 +38,7 @@ export interface Database {
 }
 
 /** How long an interrupted query may take to end, in ms, before it is abandoned. */
-const patienceMs = 1_000
+const graceMs = 1_000
 
 /** Opens a DuckDB instance that never accesses the network. */
 export async function openDatabase(signal: AbortSignal): Promise<Database> {
@@ -87,10 +87,10 @@ export async function openDatabase(signal: AbortSignal): Promise<Database> {
     async close() {
       interrupt()
       signal.removeEventListener('abort', interrupt)
-      const isOver = await settles(pending)
+      const hasEnded = await settles(pending)
       rmSync(folder, { recursive: true, force: true })
       // Closing would wait for the query, which does not end.
-      if (!isOver) return
+      if (!hasEnded) return
       connection.closeSync()
       instance.closeSync()
     },
@@ -118,14 +118,14 @@ async function interruptible<T>(work: Promise<T>, signal: AbortSignal): Promise<
 
 /** Whether work settles within `graceMs`. */
 async function settles(work: Promise<unknown>): Promise<boolean> {
-  const { promise: isOut, resolve } = Promise.withResolvers<boolean>()
-  const timer = setTimeout(() => resolve(false), patienceMs)
-  const isOver = work.then(
+  const { promise: timedOut, resolve } = Promise.withResolvers<boolean>()
+  const timer = setTimeout(() => resolve(false), graceMs)
+  const ended = work.then(
     () => true,
     () => true,
   )
   try {
-    return await Promise.race([isOver, isOut])
+    return await Promise.race([ended, timedOut])
   } finally {
     clearTimeout(timer)
   }

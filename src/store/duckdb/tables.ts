@@ -103,16 +103,16 @@ function distinctColumns(keys: readonly string[], objects: string): string {
 }
 
 /** Makes names distinct, ignoring case, from each other and from reserved ones, with `_1` etc. */
-export function freeNames(names: readonly string[], taken: readonly string[] = []): string[] {
-  const used = new Set([...taken, ...names].map((name) => name.toLowerCase()))
-  const given = new Set(taken.map((name) => name.toLowerCase()))
+export function freeNames(names: readonly string[], reserved: readonly string[] = []): string[] {
+  const used = new Set([...reserved, ...names].map((name) => name.toLowerCase()))
+  const assigned = new Set(reserved.map((name) => name.toLowerCase()))
   return names.map((name) => {
     let free = name
-    for (let n = 1; given.has(free.toLowerCase()); n++) {
+    for (let n = 1; assigned.has(free.toLowerCase()); n++) {
       const next = `${name}_${n}`
       if (!used.has(next.toLowerCase())) free = next
     }
-    given.add(free.toLowerCase())
+    assigned.add(free.toLowerCase())
     used.add(free.toLowerCase())
     return free
   })

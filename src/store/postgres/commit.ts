@@ -8,7 +8,7 @@ import { withSession } from './connect.ts'
 import { describeUrl } from './url.ts'
 
 /** How long to ask PostgreSQL for the outcome of a commit, since it may have to restart. */
-const patienceMs = 30_000
+const outcomeMs = 30_000
 const pauseMs = 200
 
 /**
@@ -16,12 +16,12 @@ const pauseMs = 200
  *
  * @throws the driver's error if nothing was changed; UnknownOutcomeError if that is unknown.
  */
-export async function commit(client: Client, db: string, patience = patienceMs): Promise<void> {
+export async function commit(client: Client, db: string, timeoutMs = outcomeMs): Promise<void> {
   const { rows } = await client.query<{ xid: string | null }>(
     'select pg_current_xact_id_if_assigned()::text as xid',
   )
   const xid = rows[0]?.xid ?? null
-  const isKept = xid !== null && (await keepNumbers(db))
+  const isFlushed = xid !== null && (await flushWal(db))
   try {
     await client.query('commit')
   } catch (error) {
@@ -29,7 +29,7 @@ export async function commit(client: Client, db: string, patience = patienceMs):
     // answer, too.
     const isAnswered = error instanceof DatabaseError && error.severity === 'ERROR'
     if (isAnswered || xid === null) throw error
-    const outcome = isKept ? await outcomeOf(xid, db, patience) : undefined
+    const outcome = isFlushed ? await outcomeOf(xid, db, timeoutMs) : undefined
     if (outcome === undefined) throw unknownOutcome(db, error)
     if (outcome === 'aborted') throw error
   }
@@ -42,7 +42,7 @@ export async function commit(client: Client, db: string, patience = patienceMs):
  * @returns false if the server does not allow this. The commit goes ahead, but if its answer is
  *   lost, the outcome cannot be determined.
  */
-async function keepNumbers(db: string): Promise<boolean> {
+async function flushWal(db: string): Promise<boolean> {
   try {
     const emit = `select pg_logical_emit_message(true, 'dossier', '')`
     await withSession(db, (own) => own.query(emit), { synchronous_commit: 'local' })
@@ -60,10 +60,10 @@ const notAllowed: ReadonlySet<string> = new Set(['53300', '42501', '42883'])
 async function outcomeOf(
   xid: string,
   db: string,
-  patience: number,
+  timeoutMs: number,
 ): Promise<'committed' | 'aborted' | undefined> {
-  for (const end = performance.now() + patience; ; await sleep(pauseMs)) {
-    const status = await askFor(xid, db).catch(() => undefined)
+  for (const end = performance.now() + timeoutMs; ; await sleep(pauseMs)) {
+    const status = await queryStatus(xid, db).catch(() => undefined)
     if (status === 'committed' || status === 'aborted') return status
     if (performance.now() > end) return undefined
   }
@@ -75,8 +75,8 @@ const endIdleSession = `
   select pg_terminate_backend(pid) from pg_stat_activity
   where backend_xid = $1::text::xid8::xid and state = 'idle in transaction'`
 
-async function askFor(xid: string, db: string): Promise<string | null | undefined> {
-  const ask = async (client: Client) => {
+async function queryStatus(xid: string, db: string): Promise<string | null | undefined> {
+  const readStatus = async (client: Client) => {
     const { rows } = await client.query<{ status: string | null }>(
       'select pg_xact_status($1::text::xid8) as status',
       [xid],
@@ -84,7 +84,7 @@ async function askFor(xid: string, db: string): Promise<string | null | undefine
     if (rows[0]?.status === 'in progress') await client.query(endIdleSession, [xid])
     return rows[0]?.status
   }
-  return withSession(db, ask, { statement_timeout: 5_000 })
+  return withSession(db, readStatus, { statement_timeout: 5_000 })
 }
 
 function unknownOutcome(db: string, cause: unknown): OperatorError {

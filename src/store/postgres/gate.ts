@@ -54,7 +54,7 @@ export function createGate(what: string, { most, waitMs, restMs }: GateBounds): 
         }
         throw error
       } finally {
-        if (!queue.callNext()) running -= 1
+        if (!queue.admitNext()) running -= 1
       }
     },
   }
@@ -86,7 +86,7 @@ function createQueue(waitMs: number, tooLong: string) {
       })
     },
     /** Admits the first one; false if none waits. */
-    callNext(): boolean {
+    admitNext(): boolean {
       const [first] = waiting
       first?.enter()
       return first !== undefined

@@ -38,7 +38,7 @@ export async function migrate(
       done.push(`created the schema ${schema}`)
     }
     for (;;) {
-      const line = await withWriteLock(client, db, { onWait }, () => takeStep(client, db))
+      const line = await withWriteLock(client, db, { onWait }, () => applyStep(client, db))
       if (line === undefined) break
       done.push(line)
     }
@@ -47,7 +47,7 @@ export async function migrate(
         declareResources(client, db, resources),
       )),
     )
-    if (isDistributed || (await isSpread(client))) {
+    if (isDistributed || (await isAlreadyDistributed(client))) {
       done.push(
         ...(await withWriteLock(client, db, { onWait }, () => distribute(client, db, resources))),
       )
@@ -65,7 +65,7 @@ export async function isOutdated(db: string, resources: readonly Resource[]): Pr
 }
 
 /** Whether the database contains a registry, in any format. */
-export async function isThere(db: string): Promise<boolean> {
+export async function hasRegistry(db: string): Promise<boolean> {
   return withSession(db, async (client) => (await lastStep(client)) > 0)
 }
 
@@ -140,7 +140,7 @@ async function lastStep(client: Client): Promise<number> {
 }
 
 /** Applies the next step; undefined if there is none. */
-async function takeStep(client: Client, db: string): Promise<string | undefined> {
+async function applyStep(client: Client, db: string): Promise<string | undefined> {
   const step = await lastStep(client)
   if (step > steps.length) throw isNewer(db, step)
   const sql = steps[step]
@@ -162,11 +162,11 @@ async function declareResources(
   resources: readonly Resource[],
 ): Promise<string[]> {
   const { missing, outdated } = await schemaState(client, db, resources)
-  const wanting = resources.filter(
+  const needed = resources.filter(
     (resource) => missing.includes(resource) || outdated.includes(resource),
   )
-  for (const resource of wanting) await client.query(createResource(resource))
-  return wanting.map(({ name }) => `created the table and view for ${name}`)
+  for (const resource of needed) await client.query(createResource(resource))
+  return needed.map(({ name }) => `created the table and view for ${name}`)
 }
 
 // --- Citus -----------------------------------------------------------------------------------
@@ -177,7 +177,7 @@ async function hasCitus(client: Client): Promise<boolean> {
 }
 
 /** The names of tables that Citus already distributes. */
-async function spreadTables(client: Client): Promise<Set<string>> {
+async function distributedTables(client: Client): Promise<Set<string>> {
   const { rows } = await client.query<{ name: string }>(
     `select relname as name from pg_dist_partition p join pg_class c on c.oid = p.logicalrelid
      where c.relnamespace = current_schema()::regnamespace`,
@@ -185,8 +185,8 @@ async function spreadTables(client: Client): Promise<Set<string>> {
   return new Set(rows.map(({ name }) => name))
 }
 
-async function isSpread(client: Client): Promise<boolean> {
-  return (await hasCitus(client)) && (await spreadTables(client)).has('companies')
+async function isAlreadyDistributed(client: Client): Promise<boolean> {
+  return (await hasCitus(client)) && (await distributedTables(client)).has('companies')
 }
 
 async function distribute(
@@ -200,15 +200,15 @@ async function distribute(
         'run: create extension citus',
     )
   }
-  const spread = await spreadTables(client)
+  const distributed = await distributedTables(client)
   const done: string[] = []
   const tables = distributionColumns(resources)
-  const together = new Map<string, string>()
+  const firstOfGroup = new Map<string, string>()
   for (const { table, column } of [...tables, { table: 'migrations', column: undefined }]) {
     const group = column === 'identifier' || column === 'key' ? table : 'company'
-    const first = together.get(group)
-    together.set(group, first ?? table)
-    if (spread.has(table)) continue
+    const first = firstOfGroup.get(group)
+    firstOfGroup.set(group, first ?? table)
+    if (distributed.has(table)) continue
     if (column === undefined) {
       await client.query('select create_reference_table($1)', [table])
       done.push(`copied ${table} to every node`)

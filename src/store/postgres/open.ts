@@ -16,7 +16,7 @@ import { createReader } from './read.ts'
 import { describeUrl, schemaIn } from './url.ts'
 import { verify } from './verify.ts'
 
-export { isThere, migrate } from './migrate.ts'
+export { hasRegistry, migrate } from './migrate.ts'
 
 /**
  * Opens a store for serving. Nothing is created, and the sessions are read-only.

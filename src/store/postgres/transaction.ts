@@ -57,12 +57,16 @@ export async function inTransaction<T>(
 ): Promise<T> {
   return orRollBack(client, db, wait, async () => {
     await client.query('begin')
-    await takeLock(client, lock, wait)
+    await acquireLock(client, lock, wait)
     return work()
   })
 }
 
-async function takeLock(client: Client, lock: string, { onWait, signal }: LockWait): Promise<void> {
+async function acquireLock(
+  client: Client,
+  lock: string,
+  { onWait, signal }: LockWait,
+): Promise<void> {
   try {
     await client.query(`${lock} nowait`)
     return
@@ -73,8 +77,8 @@ async function takeLock(client: Client, lock: string, { onWait, signal }: LockWa
   await client.query('rollback')
   onWait()
   await client.query('begin')
-  const taken = client.query(lock)
-  await (signal === undefined ? taken : orAborted(taken, signal))
+  const locked = client.query(lock)
+  await (signal === undefined ? locked : orAborted(locked, signal))
 }
 
 const lockNotAvailable = '55P03'

@@ -158,9 +158,9 @@ async function mergeStaged(
     companies.refuseUnplaced(dialect),
   ])
   await run([...steps.refuse, ...merge.refuseContradictions(dialect)])
-  const refusedFirst = await count(db, 'refused')
-  if (refusedFirst > 0) await run(merge.dropRefused(dialect))
-  const taken = (await count(db, 'placed where digest is not null')) + refusedFirst
+  const alreadyRefused = await count(db, 'refused')
+  if (alreadyRefused > 0) await run(merge.dropRefused(dialect))
+  const total = (await count(db, 'placed where digest is not null')) + alreadyRefused
   await run(merge.dropRepetitions(dialect))
 
   const recorded = await findAndRecord(db, plan, values, steps)
@@ -173,7 +173,7 @@ async function mergeStaged(
   await appendRecorded(db, recorded, values)
   return {
     ...changes,
-    unchanged: taken - refused - changes.inserted - changes.updated,
+    unchanged: total - refused - changes.inserted - changes.updated,
     refused,
     companiesCreated,
     recorded: recorded.rows,
@@ -332,7 +332,7 @@ async function logImport(
   files: readonly ImportedFile[],
 ): Promise<void> {
   const { target, recording, startedAt } = plan
-  const { recorded, ...ends } = counts
+  const { recorded, ...outcomes } = counts
   await db.run(
     `insert into imports values (
        $version, $target, $source, $isSnapshot, $startedAt, $committedAt, $files, $read, $inserted,
@@ -340,7 +340,7 @@ async function logImport(
      )`,
     {
       ...own,
-      ...ends,
+      ...outcomes,
       target: target.name,
       startedAt,
       committedAt: Date.now(),

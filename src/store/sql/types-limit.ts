@@ -52,10 +52,10 @@ export async function settleChanges(
   for (;;) {
     await steps.findChanges()
     await db.run('create temp table beyond (id bigint, field text, value text, reason text)')
-    let isBeyond = await refuseTypes(db, target)
-    const recorded = isBeyond || recording === undefined ? 0 : await steps.record()
-    if (recording && recorded > 0) isBeyond = await refuseRecorded(db, recording, after)
-    if (!isBeyond) return recorded
+    let isExceeded = await refuseTypes(db, target)
+    const recorded = isExceeded || recording === undefined ? 0 : await steps.record()
+    if (recording && recorded > 0) isExceeded = await refuseRecorded(db, recording, after)
+    if (!isExceeded) return recorded
     await steps.refuseBeyond()
     // The results are discarded: without the refused rows, the changes are different.
     const tables = ['change', 'removal', 'type_change', 'sighted', 'beyond']
@@ -68,7 +68,7 @@ export async function settleChanges(
 /** Lists the records that would add a type too many in `beyond`; false if there are none. */
 async function refuseTypes(db: Database, { name, metaOf }: LoadTarget): Promise<boolean> {
   if (metaOf === undefined) return false
-  const companies = await findCrowded(
+  const companies = await findCandidates(
     db,
     name,
     'select company_id, count(*) as n from type_change where n > 0 group by company_id',
@@ -86,7 +86,7 @@ async function refuseTypes(db: Database, { name, metaOf }: LoadTarget): Promise<
   if (overfull.length === 0) return false
 
   let last: { readonly company: number; readonly types: Map<string, number> } | undefined
-  for await (const rows of db.batches(comings(db, name, metaOf, overfull))) {
+  for await (const rows of db.batches(typeChanges(db, name, metaOf, overfull))) {
     const beyond: Beyond[] = []
     for (const row of rows) {
       const company = Number(row['company_id'])
@@ -95,12 +95,12 @@ async function refuseTypes(db: Database, { name, metaOf }: LoadTarget): Promise<
       if (replace(last.types, before, after)) continue
       beyond.push({ id: Number(row['id']), field: metaOf, value: after ?? null, reason: tooMany() })
     }
-    await noteBeyond(db, beyond)
+    await insertBeyond(db, beyond)
   }
   return true
 }
 
-async function noteBeyond(db: Database, rows: readonly Beyond[]): Promise<void> {
+async function insertBeyond(db: Database, rows: readonly Beyond[]): Promise<void> {
   const sql = 'insert into beyond values (cast($id as bigint), $field, $value, $reason)'
   for (const row of rows) await db.run(sql, { ...row })
 }
@@ -124,7 +124,7 @@ const typesAllowed = () => `the ${metaTypesMax.toLocaleString('en')} kinds that 
 const tooMany = () => `exceeds ${typesAllowed()}`
 
 /** A listing's changes of types, in order: removals, then rows in the order read. */
-const comings = (db: Database, name: string, metaOf: string, companies: readonly number[]) => `
+const typeChanges = (db: Database, name: string, metaOf: string, companies: readonly number[]) => `
   select company_id, seq, id, was, became from (
     select g.company_id, -1 as seq, null as id, ${db.dialect.jsonMember('r.record', metaOf)} as was,
         null as became
@@ -148,12 +148,12 @@ async function refuseRecorded(
 ): Promise<boolean> {
   const { name, metaOf, changeFields } = resource
   if (metaOf === undefined) return false
-  const companies = await findCrowded(
+  const companies = await findCandidates(
     db,
     name,
     `select company_id, count(*) as n from stage where seq > ${after} group by company_id`,
   )
-  let isBeyond = false
+  let isExceeded = false
   for (const company of companies) {
     const types = await readTypes(db, name, company)
     const limit = Math.max(metaTypesMax, types.size)
@@ -165,7 +165,7 @@ async function refuseRecorded(
       if (types.size > limit) first ??= record
     }
     if (first === undefined) continue
-    isBeyond = true
+    isExceeded = true
     const value = (first[changeFields?.after ?? ''] ?? null) as string | null
     const rows = await db.rows(
       `select distinct p.id from change c join placed p on p.seq = c.seq
@@ -173,12 +173,12 @@ async function refuseRecorded(
     )
     if (rows.length === 0) throw unrecordable(name, company)
     const refusal = { field: String(first[metaOf]), value, reason: recordedTooMany() }
-    await noteBeyond(
+    await insertBeyond(
       db,
       rows.map(({ id }) => ({ id: Number(id), ...refusal })),
     )
   }
-  return isBeyond
+  return isExceeded
 }
 
 const recordedTooMany = () => `would be recorded, and exceed ${typesAllowed()}`
@@ -193,12 +193,12 @@ function unrecordable(name: string, company: number): OperatorError {
 /**
  * The companies that could exceed the limit.
  *
- * @param comings SQL for companies and the maximum number of types added to each, `n`.
+ * @param additions SQL for companies and the maximum number of types added to each, `n`.
  */
-async function findCrowded(db: Database, name: string, comings: string): Promise<number[]> {
+async function findCandidates(db: Database, name: string, additions: string): Promise<number[]> {
   const known = `coalesce(${db.dialect.jsonLength('h.meta')}, 0)`
   const rows = await db.rows(
-    `select t.company_id from (${comings}) t
+    `select t.company_id from (${additions}) t
      left join heads h on h.company_id = t.company_id and h.resource = '${name}'
      where t.n + ${known} > ${metaTypesMax} order by t.company_id`,
   )

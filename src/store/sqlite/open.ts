@@ -92,11 +92,11 @@ const writerPragmas = `
 const readerPragmas = 'pragma cache_size = -16384; pragma mmap_size = 2147418112'
 
 function openFile(path: string, readOnly: boolean): DatabaseSync {
-  const isThere = path !== memory && existsSync(path)
-  if (isThere) checkFile(path, readOnly)
+  const exists = path !== memory && existsSync(path)
+  if (exists) checkFile(path, readOnly)
   let db: DatabaseSync | undefined
   try {
-    if (!readOnly && !isThere && path !== memory) makeDatabaseFile(path)
+    if (!readOnly && !exists && path !== memory) makeDatabaseFile(path)
     // An absolute path, because SQLite would parse `file:…` as a URL.
     const at = path === memory ? path : resolve(path)
     db = new DatabaseSync(at, { readOnly, timeout: busyMs })

@@ -50,7 +50,7 @@ const words: ServingWords = {
 const findKeySql = `select ${keyColumns} from (select 1) left join keys on hash = ?`
 
 /** How many heads are cached per resource. */
-const rememberedHeadsMax = 20_000
+const cachedHeadsMax = 20_000
 
 /** Makes the reader of a store that `openForReading` has opened. */
 export function createReader(db: DatabaseSync, resources: readonly Resource[]): StoreReader {
@@ -75,8 +75,8 @@ export function createReader(db: DatabaseSync, resources: readonly Resource[]): 
     readHead: faults.watch((resource, company) => {
       const { head, heads } = statementsOf(resource)
       if (!isUnchanged()) for (const { heads: stale } of statements.values()) stale.clear()
-      const remembered = heads.get(company)
-      if (remembered !== undefined) return remembered
+      const cached = heads.get(company)
+      if (cached !== undefined) return cached
       const row = head.get(company) as HeadRow | undefined
       if (row === undefined) return undefined
       const read = headOf(row)
@@ -115,7 +115,7 @@ function prepareFor(resource: Resource, db: DatabaseSync) {
     head: prepareRow(db, headSql(resource, words)),
     page: prepareRow(db, pageSql(resource, words)),
     sizes: prepareRow(db, sizesSql(resource, words)),
-    heads: new LRUCache<number, Head>({ max: rememberedHeadsMax }),
+    heads: new LRUCache<number, Head>({ max: cachedHeadsMax }),
   }
 }
 
@@ -169,11 +169,11 @@ function watchFile(db: DatabaseSync): () => void {
 function watchChanges(db: DatabaseSync): () => boolean {
   const statement = prepareRow(db, 'pragma data_version')
   let version: unknown
-  let isAsked = false
+  let isChecked = false
   return () => {
-    if (isAsked) return true
-    isAsked = true
-    setImmediate(() => (isAsked = false))
+    if (isChecked) return true
+    isChecked = true
+    setImmediate(() => (isChecked = false))
     const [now] = statement.get() as unknown as [unknown]
     const isSame = now === version
     version = now
@@ -203,12 +203,12 @@ function joinedSql(records: string): string {
  */
 function surround(joined: Uint8Array | null, head: string, tail: string): Buffer {
   if (joined === null) return Buffer.from(head + tail)
-  const roomy = Buffer.from(joined.buffer, joined.byteOffset, joined.length)
+  const buffer = Buffer.from(joined.buffer, joined.byteOffset, joined.length)
   const start = room.before - Buffer.byteLength(head)
-  const end = roomy.length - room.after
+  const end = buffer.length - room.after
   if (start < 0 || Buffer.byteLength(tail) > room.after) {
-    return Buffer.concat([Buffer.from(head), roomy.subarray(room.before, end), Buffer.from(tail)])
+    return Buffer.concat([Buffer.from(head), buffer.subarray(room.before, end), Buffer.from(tail)])
   }
-  roomy.write(head, start)
-  return roomy.subarray(start, end + roomy.write(tail, end))
+  buffer.write(head, start)
+  return buffer.subarray(start, end + buffer.write(tail, end))
 }

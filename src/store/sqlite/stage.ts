@@ -27,34 +27,34 @@ export function openStage(db: DatabaseSync): Stage {
     db.prepare(`insert into stage values ${Array(rows).fill(rowOfValues).join(', ')}`)
   const insertOne = prepare(1)
   const insertMany = prepare(rowsPerStatement)
-  let held: SQLInputValue[] = []
+  let buffered: SQLInputValue[] = []
 
   function writeIfFull(): void {
-    if (held.length < rowsPerStatement * columns) return
-    insertMany.run(...held)
-    held = []
+    if (buffered.length < rowsPerStatement * columns) return
+    insertMany.run(...buffered)
+    buffered = []
   }
 
   function write({ file, number }: Place, row: StagedRow): undefined {
     const { companyId, companyJurisdiction, companyIdentifier, id, key } = row
     const { sort, digest, content, asOf } = row
-    held.push(file, number, companyId, companyJurisdiction, companyIdentifier, id, key)
-    held.push(sort, digest, content, asOf)
+    buffered.push(file, number, companyId, companyJurisdiction, companyIdentifier, id, key)
+    buffered.push(sort, digest, content, asOf)
     writeIfFull()
   }
 
   function flush(): void {
-    for (let at = 0; at < held.length; at += columns) {
-      insertOne.run(...held.slice(at, at + columns))
+    for (let at = 0; at < buffered.length; at += columns) {
+      insertOne.run(...buffered.slice(at, at + columns))
     }
-    held = []
+    buffered = []
   }
 
   return {
     write,
     writeRefused({ file, number }, { companyJurisdiction, companyIdentifier, id, key }) {
-      held.push(file, number, null, companyJurisdiction, companyIdentifier, id, key)
-      held.push(null, null, null, null)
+      buffered.push(file, number, null, companyJurisdiction, companyIdentifier, id, key)
+      buffered.push(null, null, null, null)
       writeIfFull()
       return undefined
     },

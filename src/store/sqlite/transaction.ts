@@ -33,7 +33,7 @@ export function commit(db: DatabaseSync): void {
     db.exec('commit')
   } catch (error) {
     if (db.isTransaction) db.exec('rollback')
-    takeBack(db)
+    invalidateInLog(db)
     throw error
   }
 }
@@ -43,7 +43,7 @@ export function commit(db: DatabaseSync): void {
  * would find it complete. Any small commit overwrites its beginning, which invalidates the
  * checksums of the rest. It is made without a sync, because syncs are what fails.
  */
-function takeBack(db: DatabaseSync): void {
+function invalidateInLog(db: DatabaseSync): void {
   try {
     db.exec('pragma synchronous = off; begin immediate')
     const version = db.prepare('pragma user_version').get()?.['user_version']

@@ -75,8 +75,8 @@ export function openUsage(path: string, storeId: string, mode = privateMode): Us
   const addLastUse = db.prepare(addLastUseSql)
   const forget = db.prepare('delete from uses where hour <= ?')
   return {
-    add(uses, now, patienceMs) {
-      inOneCommit(path, db, patienceMs, () => {
+    add(uses, now, waitMs) {
+      inOneCommit(path, db, waitMs, () => {
         for (const { keyId: key, hour, requests, lastUsedAt: at } of uses) {
           addUse.run({ store: storeId, key, hour, requests })
           addLastUse.run({ store: storeId, key, at })
@@ -133,9 +133,9 @@ function createTables(path: string, db: DatabaseSync): void {
   })
 }
 
-function inOneCommit(path: string, db: DatabaseSync, patienceMs: number, work: () => void): void {
+function inOneCommit(path: string, db: DatabaseSync, waitMs: number, work: () => void): void {
   try {
-    db.exec(`pragma busy_timeout = ${patienceMs}; begin immediate`)
+    db.exec(`pragma busy_timeout = ${waitMs}; begin immediate`)
     work()
     db.exec('commit')
   } catch (error) {

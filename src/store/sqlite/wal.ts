@@ -13,16 +13,16 @@ const readersMs = 1_000
  * If two processes do this at once, each may hold the lock that the other one needs; SQLite then
  * fails immediately, whatever `busy_timeout` says, so this tries again.
  *
- * @throws SQLite's error if another process holds the lock for longer than `patienceMs`.
+ * @throws SQLite's error if another process holds the lock for longer than `waitMs`.
  */
-export function enterWal(db: DatabaseSync, patienceMs: number): void {
+export function enterWal(db: DatabaseSync, waitMs: number): void {
   const startedAt = performance.now()
   for (;;) {
     try {
       db.exec('pragma journal_mode = wal')
       return
     } catch (error) {
-      if (!isBusy(error) || performance.now() - startedAt > patienceMs) throw error
+      if (!isBusy(error) || performance.now() - startedAt > waitMs) throw error
     }
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, retryMs)
   }
