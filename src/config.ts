@@ -6,7 +6,7 @@ import { nearest } from './nearest.ts'
 import { parseRate, type Rate, rateForm } from './rate.ts'
 import { hasStrayPassword, withoutPasswords } from './redact.ts'
 
-/** One or more faults in what the operator typed; ends the command with exit code 2. */
+/** One or more errors in the command's arguments or settings; the command exits with code 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
   readonly faults: readonly string[]
@@ -17,18 +17,18 @@ export class UsageError extends Error {
   }
 }
 
-/** What a setting takes: why a text cannot be taken, or what it means. */
+/** How the text of a setting is checked and parsed. */
 interface Kind<T> {
-  /** Undefined for a text that can be taken. */
+  /** Why a text is not valid; undefined for a valid one. */
   readonly fault: (text: string) => string | undefined
-  /** The value of a text that has no fault. */
+  /** The value of a valid text. */
   readonly parse: (text: string) => T
 }
 
 /** A setting: `--name` on the command line, `DOSSIER_NAME` in the environment. */
 interface Setting extends Kind<unknown> {
   readonly name: string
-  /** The word for its value in the help. */
+  /** The placeholder for its value in the help. */
   readonly value: string
   readonly default: string
   readonly meaning: string
@@ -67,7 +67,7 @@ function oneOf<Word extends string>(...words: readonly Word[]): Kind<Word> {
 
 const yesOrNo: Kind<boolean> = { ...oneOf('yes', 'no'), parse: (text) => text === 'yes' }
 
-/** A list with commas between; empty for `none`. */
+/** A comma-separated list; empty for `none`. */
 function list(isPart: (part: string) => boolean, takes: string): Kind<readonly string[]> {
   const parse = (text: string) =>
     text === 'none' ? [] : text.split(',').map((part) => part.trim())
@@ -99,7 +99,7 @@ const notEmpty: Kind<string> = {
   parse: (text) => text,
 }
 
-/** Why a value is no file's path: what looks like a URL would be taken for one, and be shown. */
+/** Why a value is not a file: a mistyped URL would be used as a name, and its password shown. */
 function fileFault(value: string): string | undefined {
   if (value.trim() === '') return 'must not be empty'
   if (value !== value.trim()) return 'must not begin or end with a space'
@@ -109,7 +109,7 @@ function fileFault(value: string): string | undefined {
     : undefined
 }
 
-/** Why a value names no store: neither a file nor the URL of a PostgreSQL. */
+/** Why a value is not a store: neither a file nor the URL of a PostgreSQL database. */
 function storeFault(value: string): string | undefined {
   if (!/^postgres(ql)?:\/\//i.test(value)) {
     return fileFault(value)?.replace(/^must be a file/, 'must be a file, or begin with postgres://')
@@ -128,7 +128,7 @@ function redisFault(value: string): string | undefined {
     : 'must be none, or a URL such as redis://host:6379'
 }
 
-/** The settings; a command takes those that it names. */
+/** All settings; each command accepts those that it lists. */
 export const settings = {
   db: {
     name: 'db',
@@ -307,11 +307,11 @@ export const settings = {
 } as const satisfies Readonly<Record<string, Setting>>
 
 export type SettingName = keyof typeof settings
-/** The values of all settings, parsed; `none` and `off` are undefined. */
+/** The parsed values of all settings; `off` is undefined, `none` undefined or an empty list. */
 export type Settings = {
   readonly [Name in SettingName]: ReturnType<(typeof settings)[Name]['parse']>
 }
-/** Settings as text, as an operator gives them. */
+/** Settings as text, before they are parsed. */
 export type SettingTexts = Readonly<Record<SettingName, string>>
 
 const prefix = 'DOSSIER_'
@@ -324,7 +324,7 @@ export function variableOf({ name }: Setting): string {
 /** Where a value comes from. */
 export type Origin = 'option' | 'environment' | 'default'
 
-/** A setting as it was found, good or not. */
+/** A setting with its value, valid or not. */
 interface ResolvedSetting {
   readonly key: SettingName
   readonly setting: Setting
@@ -334,18 +334,18 @@ interface ResolvedSetting {
   readonly fault: string | undefined
 }
 
-/** All settings as they were found, in the order of the table, and all that is wrong. */
+/** All settings in the order of the table, and all their faults. */
 export interface ResolvedSettings {
   readonly resolved: readonly ResolvedSetting[]
   readonly faults: readonly string[]
 }
 
 /**
- * Finds the value of every setting: the option, else the environment variable, else the default.
+ * Resolves every setting: the option, else the environment variable, else the default.
  *
- * @param options the options that were given, by their names.
- * @param defaults those that are others than the table's.
- * @returns faults of values, and variables with our prefix that are no settings.
+ * @param options the command's options, by name.
+ * @param defaults the defaults that differ from the table's.
+ * @returns `faults` lists invalid values, and variables with our prefix that are not settings.
  */
 export function resolveSettings(
   options: Readonly<Record<string, string | undefined>>,
@@ -370,7 +370,7 @@ function unknownVariables(environment: Readonly<Record<string, string | undefine
   return (
     Object.keys(environment)
       .filter((name) => name.startsWith(prefix) && !known.includes(name))
-      // The suite's own switches are none of the program's.
+      // Variables of the test suite are not settings.
       .filter((name) => !name.startsWith(`${prefix}TEST_`))
       .filter((name) => !isOfKubernetes(name, environment[name]))
       .map((name) => {
@@ -384,9 +384,9 @@ function unknownVariables(environment: Readonly<Record<string, string | undefine
 }
 
 /**
- * Whether Kubernetes has set a variable: it gives each container the address of each Service of its
- * namespace, as `DOSSIER_SERVICE_HOST` and `DOSSIER_PORT=tcp://10.0.0.1:80` for one named `dossier`,
- * and `DOSSIER_REDIS_…` for `dossier-redis`.
+ * Whether Kubernetes set a variable: it gives each container the address of every Service in its
+ * namespace, such as `DOSSIER_SERVICE_HOST` and `DOSSIER_PORT=tcp://10.0.0.1:80` for one named
+ * `dossier`, and `DOSSIER_REDIS_…` for `dossier-redis`.
  */
 function isOfKubernetes(name: string, value = ''): boolean {
   return (

@@ -7,13 +7,13 @@ const stop = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => {
     stop.abort(signal)
-    // A second one ends the process at once.
+    // A second signal ends the process at once.
     process.once(signal, () => process.exit(signal === 'SIGINT' ? 130 : 143))
   })
 }
-// With Node's debugger switched off (bin/dossier), its signal would end the process.
+// bin/dossier disables Node's debugger; without a handler, its signal would end the process.
 process.on('SIGUSR1', () => undefined)
-// Each write says itself what became of it.
+// Each write handles its own error; without a listener, the event would end the process.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
 
 process.exitCode = await runCommandLine(process.argv.slice(2), {
@@ -24,8 +24,8 @@ process.exitCode = await runCommandLine(process.argv.slice(2), {
   now: Date.now,
 })
 
-// An interrupted command has ended; but the process would still wait for a thread of a library
-// that does not heed its interruption.
+// An interrupted command has ended, but the process would still wait for a library's thread that
+// ignores the interruption.
 const signal = stop.signal.reason as NodeJS.Signals | undefined
 if (signal !== undefined && process.exitCode > 128) {
   setTimeout(() => {

@@ -1,8 +1,8 @@
-// Did you mean …? One rule for columns, parameters, options and settings.
+// "Did you mean …?" for columns, parameters, options and settings.
 
 /**
- * The known word that a mistyped one most likely stands for: the only one that it begins, else one
- * within half of its letters; undefined where none is near.
+ * The known word that a mistyped one most likely means: the only word that begins with it, else the
+ * nearest one, at most half its letters away; undefined if none is near.
  */
 export function nearest(word: string, known: Iterable<string>): string | undefined {
   const given = word.slice(0, 64).toLowerCase()
@@ -10,7 +10,7 @@ export function nearest(word: string, known: Iterable<string>): string | undefin
   const begun = words.filter((candidate) => candidate.toLowerCase().startsWith(given))
   if (begun.length === 1 && given.length >= 3) return begun[0]
   let best: string | undefined
-  // Two letters make any word of three another one.
+  // Two edits could turn a word of three letters into almost any other.
   let bestDistance = (given.length <= 3 ? 1 : Math.max(2, Math.floor(given.length / 2))) + 1
   for (const candidate of words) {
     const distance = editDistance(given, candidate.toLowerCase())

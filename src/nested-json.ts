@@ -1,13 +1,13 @@
-// How deep JSON may go: what parses it minds no depth, but what writes it does.
+// Limits the nesting of JSON: parsing copes with any depth, but serialising does not.
 
-/** Levels of lists and objects in a row that is read. */
+/** The maximum nesting of arrays and objects in a row. */
 export const nestingMax = 1_000
 
 const [quote, backslash] = [0x22, 0x5c]
 
-/** Whether a JSON text goes deeper than `nestingMax`. */
+/** Whether a JSON text is nested deeper than `nestingMax`. */
 export function isNestedTooDeep(text: string): boolean {
-  // Each level takes two characters; most rows are shorter.
+  // Each level takes two characters, and most rows are shorter.
   if (text.length < 2 * nestingMax) return false
   let depth = 0
   let isInString = false

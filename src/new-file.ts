@@ -1,15 +1,15 @@
-// New files for what not everybody on the machine may read.
+// Creates files that not every user of the machine may read.
 
 import { closeSync, existsSync, fchmodSync, openSync, statSync } from 'node:fs'
 
-/** Its owner may read and write it, and nobody else may do anything. */
+/** Read and write access for the owner only. */
 export const privateMode = 0o600
 
 /**
- * Makes an empty file that has exactly these rights, whatever the umask is. A file that is there
- * already stays as it is.
+ * Creates an empty file with exactly these permissions, whatever the umask. An existing file is
+ * left unchanged.
  *
- * @throws what the system says, where the file cannot be made.
+ * @throws the system's error if the file cannot be created.
  */
 export function makeFile(path: string, mode = privateMode): void {
   let file: number
@@ -17,7 +17,7 @@ export function makeFile(path: string, mode = privateMode): void {
     file = openSync(path, 'wx', mode)
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
-    // A link to a file that is not there yet.
+    // A link to a missing file exists, but its target does not.
     if (!existsSync(path)) closeSync(openSync(path, 'a', mode))
     return
   }
@@ -28,7 +28,7 @@ export function makeFile(path: string, mode = privateMode): void {
   }
 }
 
-/** Who may read and write a file, and its owner both; `privateMode` where there is none. */
+/** A file's read and write permissions, always including the owner's; 0600 for a missing file. */
 export function rightsOf(path: string): number {
   const stat = statSync(path, { throwIfNoEntry: false })
   return privateMode | ((stat?.mode ?? 0) & 0o666)

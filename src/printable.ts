@@ -1,20 +1,19 @@
-// What a terminal would act upon, or show in another order than it stands, in a readable form.
+// Escapes characters that a terminal would interpret, or that reorder the text it shows.
 
 /**
- * Text with control characters (C0, DEL, C1), bidirectional controls, line and paragraph
- * separators and lone surrogates as `\x1b` or `\u202e`; anything else as it is. What is escaped
- * once stays as it is.
+ * Escapes control characters (C0, DEL, C1), bidirectional controls, line and paragraph separators
+ * and lone surrogates as `\x1b` or `\u202e`. Text that is already escaped is unchanged.
  */
 export function printable(text: string): string {
   return text.replace(unsafe, escaped)
 }
 
-/** The same for a text of several lines, whose line breaks stay. */
+/** The same for text of several lines: line feeds are kept. */
 export function printableLines(text: string): string {
   return text.replace(unsafeInLine, escaped)
 }
 
-/** JSON text that means the same and has no such character: each is written as `\u009b`. */
+/** JSON text with the same meaning, with each such character written as `\u009b`. */
 export function printableJson(json: string): string {
   return json.replace(unsafe, (character) => `\\u${hex(character, 4)}`)
 }

@@ -1,4 +1,4 @@
-// A rate as an operator writes it: how often, in how long.
+// A rate limit as an operator writes it: a count per length of time.
 
 /** At most `quota` times in a window of `seconds`. */
 export interface Rate {
@@ -8,13 +8,13 @@ export interface Rate {
 
 const secondsOf: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 }
 const quotaMax = 1_000_000_000
-/** The longest window, and so the longest that anybody is told to wait. */
+/** The longest window in seconds, and so the longest wait that a client is asked for. */
 export const rateSecondsMax = 31 * 86_400
 
-/** What a rate looks like, for messages. */
+/** The form of a rate, for messages. */
 export const rateForm = 'a count and a time such as 600/300s, 60/1m or 1000/1d'
 
-/** Reads a rate such as 600/300s; undefined for any other text, and for a window over 31 days. */
+/** Parses a rate such as 600/300s; undefined for other text, and for a window over 31 days. */
 export function parseRate(text: string): Rate | undefined {
   const [, count = '', length = '', unit = ''] = /^(\d{1,10})\/(\d{1,7})([smhd])$/.exec(text) ?? []
   const quota = Number(count)

@@ -1,25 +1,25 @@
 // Removes secrets before anything is shown: API keys from logs and answers, passwords from settings
 // and command lines.
 
-/** Letters and digits that stand together; a key's own part is 49 of them. */
+/** The shortest run of letters and digits that may be a key, which has 49 after its prefix. */
 const keyRunMin = 32
 const prefixedKey = /dossier_[0-9A-Za-z]{16,}/g
-// Escapes of JSON are matched so that none is torn: what follows a backslash is no part of a key.
+// Matches whole JSON escapes, so that none is split: the letter after a backslash is not redacted.
 const escapeOrRun = /\\(?:u[0-9A-Fa-f]{4}|[^])|[0-9A-Za-z]+/g
-/** A percent-encoded letter, digit or underscore, encoded once or many times over. */
+/** A percent-encoded letter, digit or underscore, encoded once or repeatedly. */
 const encodedCharacter = /%(?:25)*(3[0-9]|[46][1-9A-Fa-f]|5[0-9AaFf]|7[0-9Aa])/g
 
-/** Characters of a key, percent-encoded or not, by their codes. */
+/** Marks the character codes that a key may contain, percent-encoded or not. */
 const isOfRun = new Uint8Array(128)
 for (const character of '%0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz') {
   isOfRun[character.charCodeAt(0)] = 1
 }
 
 /**
- * A text, which may be a line of JSON, without anything that looks like an API key, whole or most
- * of one: `dossier_` with 16 or more letters and digits, and any run of 32 or more that has small
- * and capital letters; percent-encoded, too. Identifiers such as UUIDs, hexadecimal digests and
- * LEIs stay. A text without keys costs a fraction of a microsecond.
+ * Replaces anything in a text, such as a line of JSON, that looks like an API key or most of one:
+ * `dossier_` with 16 or more letters and digits, and any run of 32 or more with both lower and
+ * upper case; percent-encoded, too. Identifiers such as UUIDs, hexadecimal digests and LEIs are
+ * kept. A text without keys takes a fraction of a microsecond.
  */
 export function withoutKeys(text: string): string {
   const isLikely = hasLongRun(text) || text.includes('dossier_')
@@ -37,7 +37,7 @@ function isKeyLike(part: string): boolean {
   return part.length >= keyRunMin && /[a-z]/.test(part) && /[A-Z]/.test(part) && part[0] !== '\\'
 }
 
-/** Looks at one character in 32 first, since a run that is long enough covers one of those. */
+/** Tests only one character in 32 at first, since any run that is long enough covers one. */
 function hasLongRun(text: string): boolean {
   const isRun = (at: number) => isOfRun[text.charCodeAt(at)] === 1
   for (let at = keyRunMin - 1; at < text.length; at += keyRunMin) {
@@ -52,28 +52,28 @@ function hasLongRun(text: string): boolean {
 }
 
 const hidden = '***'
-/** What stands before a password in `password=…`. */
+/** The name and the sign before the password in `password=…`. */
 const passwordName = /\b(?:(?:ssl)?password|passwd|pwd)\s*=\s*/gi
-/** The password itself; one whose quote is not closed goes on to the end. */
+/** The password itself; one without a closing quote goes on to the end. */
 const passwordValue = /'(?:[^'\\]|\\.)*'?|"(?:[^"\\]|\\.)*"?|[^&\s]*/y
 
 /**
- * A value as it may be shown: the password in a URL, or in what may have been meant for one
- * (`redis:/:password@host`, `user:password@host`), and in `password=…` becomes three stars.
+ * Replaces passwords in a value by three stars: in a URL, in what may be a mistyped URL
+ * (`redis:/:password@host`, `user:password@host`), and in `password=…`.
  */
 export function withoutPasswords(value: string): string {
   if (isPath(value)) return value
   return hidePairs(/^https?:/i.test(value) ? hideInList(value) : hideInUrl(value))
 }
 
-/** Whether a value may hold a password, but no URL's parser takes it for one. */
+/** Whether a value seems to contain a password, but is not a valid URL with one. */
 export function hasStrayPassword(value: string): boolean {
   const url = URL.parse(value)
   const isSound = url !== null && url.host !== '' && (url.password !== '' || url.username !== '')
   return !isSound && !isPath(value) && hideInUrl(value) !== value
 }
 
-/** `withoutPasswords` for a message that repeats values among other words. */
+/** `withoutPasswords` for a message that contains values among other words. */
 export function withoutPasswordsInText(text: string): string {
   return hidePairs(
     text
@@ -98,7 +98,7 @@ function hideInUrl(value: string): string {
     if (url.username !== '' || !value.includes('@')) return value
   }
   if (value.includes('@')) return hideBeforeAt(value)
-  // A URL that cannot be read may be one whose password has cut it short.
+  // A URL that does not parse may have a password that cuts it short.
   return value.replace(/^(\s*[a-z][a-z0-9+.-]*:\/\/)[^]*$/i, `$1${hidden}`)
 }
 
@@ -106,7 +106,7 @@ function hidePairs(text: string): string {
   let shown = ''
   let end = 0
   for (const { 0: name, index } of text.matchAll(passwordName)) {
-    // What looks like another pair within a password is a part of it.
+    // Inside a password, what looks like another pair is part of it.
     if (index < end) continue
     passwordValue.lastIndex = index + name.length
     const [password = ''] = passwordValue.exec(text) ?? []
@@ -116,7 +116,7 @@ function hidePairs(text: string): string {
   return shown + text.slice(end)
 }
 
-/** Hides what stands between the colon after a user's name and the last @. */
+/** Hides the text between the colon after the user's name and the last @. */
 function hideBeforeAt(text: string): string {
   const at = text.lastIndexOf('@')
   const schemeEnd = text.indexOf(':')
@@ -125,12 +125,12 @@ function hideBeforeAt(text: string): string {
   while (text[authority] === '/') authority += 1
   const colon = text.indexOf(':', authority)
   if (colon >= 0 && colon < at) return `${text.slice(0, colon)}:${hidden}${text.slice(at)}`
-  // Without slashes it is no scheme that stands before the colon, but a user.
+  // Without slashes, the word before the colon is a user, not a scheme.
   const isUser = authority === schemeEnd + 1
   return isUser ? `${text.slice(0, schemeEnd)}:${hidden}${text.slice(at)}` : text
 }
 
-/** Whether a value can only be the path of a file, whatever else is in it. */
+/** Whether a value is certainly a file's path, whatever else it contains. */
 function isPath(value: string): boolean {
   return /^\.{0,2}\/(?!\/)/.test(value)
 }

@@ -1,6 +1,6 @@
-// Moments as a day where they are one: extracts are dated by their day, and told by it.
+// Extracts are usually dated by day, so that their timestamps are shown as days.
 
-/** A moment in the form of the wire, short where it is the first of its day. */
+/** A timestamp in wire form, without its time if that is midnight. */
 export function shortMoment(moment: string): string {
   return moment.replace('T00:00:00Z', '')
 }

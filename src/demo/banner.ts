@@ -1,4 +1,4 @@
-// What a newcomer reads when the demonstration is ready: where to look, and what to paste.
+// The text that the demo prints when it is ready: where to look, and requests to paste.
 
 import {
   companyCount,
@@ -9,20 +9,20 @@ import {
   showcaseId,
 } from './registry.ts'
 
-/** The listing whose entity tag the banner needs. */
+/** The page whose entity tag the banner needs. */
 export const taggedPath = pathOf(showcaseId, 'pos_terminals')
 
-/** What the banner is made of. */
+/** The values that the banner shows. */
 interface BannerFacts {
   readonly db: string
-  /** Where the server is reached, without a slash at the end. */
+  /** The server's URL, without a trailing slash. */
   readonly url: string
   readonly key: string
   /** The entity tag of `taggedPath`, with its quotation marks. */
   readonly etag: string
 }
 
-/** Each request bears the key itself: it works in any shell, and pasted alone. */
+/** Each request contains the key itself, so that it works in any shell when pasted alone. */
 export function banner({ db, url, key, etag }: BannerFacts): string {
   const authorization = `-H "Authorization: Bearer ${key}"`
   const listing = (id: number, rest: string) => `"${url}${pathOf(id, rest)}"`

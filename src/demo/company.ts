@@ -1,4 +1,4 @@
-// A made-up company: what names it, and the words of the country that it is in.
+// A sample company: its identity, and the vocabulary of its country.
 
 import type { Random } from './random.ts'
 import type { Vocabulary } from './vocabulary.ts'
@@ -6,7 +6,7 @@ import type { Vocabulary } from './vocabulary.ts'
 /** A row of an import: a company or a record, by its columns. */
 export type Row = Readonly<Record<string, unknown>>
 
-/** A company of the demonstration. */
+/** A company of the demo. */
 export interface Company {
   readonly id: number
   readonly identifier: string
@@ -16,7 +16,7 @@ export interface Company {
   readonly words: Vocabulary
 }
 
-/** Makes a company of one of the countries. */
+/** Makes a company in one of the countries. */
 export function makeCompany(random: Random, id: number, countries: readonly Vocabulary[]): Company {
   const words = random.pick(countries)
   const ownName = random.pick(words.nameStems) + random.pick(words.nameEndings)
@@ -24,7 +24,7 @@ export function makeCompany(random: Random, id: number, countries: readonly Voca
   return { id, identifier: String(10_000_000 + id * 7_919), ownName, name, words }
 }
 
-/** The company as an import of companies takes it. */
+/** The company as a row of an import of companies. */
 export function companyRow({ id, identifier, name, words }: Company): Row {
   return { id, jurisdiction: words.jurisdiction, identifier, name }
 }

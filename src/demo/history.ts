@@ -1,10 +1,10 @@
-// The made-up changes of companies: each begins where the one before it left off.
+// The sample changes of companies: each continues from the one before.
 
 import type { Company, Row } from './company.ts'
 import type { Random } from './random.ts'
 import { beginning, end, isoSecond } from './time.ts'
 
-/** What may change of a company, and how a value of it is made up. */
+/** The attributes that change, and how to make a value of each. */
 const attributes: Readonly<Record<string, (random: Random, company: Company) => string>> = {
   address: (random, { words }) =>
     words.address(random.pick(words.streets), random.integer(1, 240), random.pick(words.cities)),
@@ -21,7 +21,7 @@ const changing = ['address', 'address', 'officers', 'officers', ...Object.keys(a
 /**
  * The events of all companies, oldest first within each.
  *
- * @param lengthOf says how many events a company has.
+ * @param lengthOf returns the number of events of a company.
  */
 export function* eventRows(
   random: Random,
@@ -35,8 +35,8 @@ export function* eventRows(
     for (let index = 0; index < length; index++) {
       id += 1
       const attr = random.pick(changing)
-      const before = current.get(attr) ?? madeUp(attr, random, company)
-      const after = otherThan(before, attr, random, company)
+      const before = current.get(attr) ?? sampleValue(attr, random, company)
+      const after = differentValue(before, attr, random, company)
       current.set(attr, after)
       yield {
         company_id: company.id,
@@ -52,20 +52,20 @@ export function* eventRows(
   }
 }
 
-/** Somewhere in its own share of the years, so that the moments are in order. */
+/** Picks a moment in the event's own share of the period, so that moments are in order. */
 function momentOf(index: number, length: number, random: Random): number {
   const share = (end - beginning) / length
   return Math.floor(beginning + index * share + random.integer(0, Math.floor(share) - 1))
 }
 
-function otherThan(before: string, attr: string, random: Random, company: Company): string {
+function differentValue(before: string, attr: string, random: Random, company: Company): string {
   for (;;) {
-    const after = madeUp(attr, random, company)
+    const after = sampleValue(attr, random, company)
     if (after !== before) return after
   }
 }
 
-function madeUp(attr: string, random: Random, company: Company): string {
+function sampleValue(attr: string, random: Random, company: Company): string {
   const make = attributes[attr]
   if (make === undefined) throw new RangeError(`${attr} is no attribute`)
   return make(random, company)

@@ -1,4 +1,4 @@
-// Chance that can be repeated: one seed, one registry, on every machine.
+// Repeatable random numbers: the same seed makes the same registry on every machine.
 
 /** A source of random numbers. */
 export interface Random {
@@ -9,7 +9,7 @@ export interface Random {
   oneIn(times: number): boolean
 }
 
-/** Mulberry32: 32 bits of state are plenty for a demonstration. */
+/** Mulberry32: 32 bits of state are plenty for a demo. */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0
   function next(): number {

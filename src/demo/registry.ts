@@ -1,6 +1,5 @@
-// A made-up registry, the same on every machine. It is data, not code that serves: the one place
-// outside resources/ that knows resources and fields by their names, as any operator's extract
-// does.
+// A sample registry, the same on every machine. It is data: the only place outside resources/ that
+// knows resources and fields by name, as any operator's extract does.
 
 import { type Company, companyRow, makeCompany, type Row } from './company.ts'
 import { eventRows } from './history.ts'
@@ -10,32 +9,32 @@ import { vocabularies } from './vocabulary.ts'
 
 const seed = 20_241_120
 export const companyCount = 3_000
-/** The company that has several pages of everything. */
+/** The company with several pages of every resource. */
 export const showcaseId = 1
-/** The company with the long history, the listing that it is in, and how long that is. */
+/** The company with the long history, its listing, and the number of its records. */
 export const longHistoryId = 2
 export const longHistoryListing = 'events'
 export const longHistoryLength = 250_000
-/** The companies from here on have nothing but a name. */
+/** Companies from this id on have no records. */
 export const firstEmptyId = 2_901
 
-/** The rows of one import of the demonstration. */
+/** The rows of one import of the demo. */
 export interface DemoExtract {
   /** What is imported: companies, or a resource. */
   readonly name: string
   readonly rows: () => Iterable<Row>
 }
 
-/** The whole demonstration, in the order in which it is imported. */
+/** All imports of the demo, in order. */
 export function demoExtracts(): readonly DemoExtract[] {
   const random = createRandom(seed)
   const companies = Array.from({ length: companyCount }, (_, index) => {
     const id = index + 1
-    // The companies that the banner speaks of are of the first country, so that they can be read.
+    // Companies in the banner are of the first country, in English, so that readers can follow.
     return makeCompany(random, id, id <= longHistoryId ? vocabularies.slice(0, 1) : vocabularies)
   })
   const busy = companies.filter(({ id }) => id < firstEmptyId)
-  // Each listing has chance of its own, so that a change to one leaves the others as they are.
+  // Each listing has its own seed, so that a change to one leaves the others unchanged.
   return [
     { name: 'companies', rows: () => companies.map(companyRow) },
     { name: 'rights', rows: () => rightRows(createRandom(seed + 1), busy) },
@@ -54,12 +53,12 @@ export function demoExtracts(): readonly DemoExtract[] {
   ]
 }
 
-/** How many records of a kind a company has: the showcase enough for several pages. */
+/** How many records a company gets: the showcase enough for several pages. */
 function amount(random: Random, { id }: Company, most: number, ofShowcase: number): number {
   return id === showcaseId ? ofShowcase : random.integer(0, most)
 }
 
-/** When the register first held a record, and when it last changed it. */
+/** When the register created a record, and when it last changed it. */
 function stamps(random: Random, since: number): Row {
   const created = laterMoment(random, since, 20)
   return {
@@ -71,7 +70,7 @@ function stamps(random: Random, since: number): Row {
 const rightKinds = ['trademark', 'patent', 'design', 'utility_model']
 const rightStates = ['registered', 'registered', 'registered', 'pending', 'expired', 'opposed']
 
-/** Some rights have two holders: the same record then stands in the listings of both. */
+/** Some rights have two holders: the same record is then in the listings of both. */
 function* rightRows(random: Random, companies: readonly Company[]): Generator<Row> {
   let id = 0
   for (const company of companies) {

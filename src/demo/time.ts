@@ -1,4 +1,4 @@
-// The demonstration's calendar: fixed years, whatever the clock says.
+// The demo's calendar: fixed years, independent of the clock.
 
 import type { Random } from './random.ts'
 
@@ -6,15 +6,15 @@ const dayMs = 86_400_000
 
 /** The registry's first moment, in milliseconds since 1970. */
 export const beginning = Date.UTC(2005, 0, 3)
-/** The day on which the registry was closed: nothing in it is later. */
+/** The registry's last moment; nothing in it is later. */
 export const end = Date.UTC(2024, 10, 20)
 
-/** A moment of the registry's years. */
+/** A random moment between the two. */
 export function moment(random: Random): number {
   return random.integer(beginning, end - dayMs)
 }
 
-/** A moment at most so many days after another, and never after the registry's end. */
+/** A random moment within `days` after another, and never after the registry's end. */
 export function laterMoment(random: Random, since: number, days: number): number {
   return random.integer(since, Math.min(since + days * dayMs, end))
 }

@@ -1,29 +1,29 @@
-// The words of the demonstration: companies, people and places that do not exist.
+// The words of the demo: companies, people and places that do not exist.
 
-/** What a made-up country is made of. */
+/** The words and name patterns of a fictitious country. */
 export interface Vocabulary {
   readonly jurisdiction: string
   readonly currency: string
-  /** A company's own name is a stem and an ending, set together as they are. */
+  /** A company's own name is a stem followed directly by an ending. */
   readonly nameStems: readonly string[]
   readonly nameEndings: readonly string[]
   readonly trades: readonly string[]
   readonly legalForms: readonly string[]
-  /** Puts a company's full name together from its parts. */
+  /** Builds a company's full name. */
   readonly companyName: (name: string, trade: string, legalForm: string) => string
   readonly givenNames: readonly string[]
   readonly familyNames: readonly string[]
-  /** Puts a person's name together from its parts. */
+  /** Builds a person's name. */
   readonly personName: (given: string, family: string) => string
   readonly positions: readonly string[]
   readonly streets: readonly string[]
   readonly cities: readonly string[]
-  /** Puts an address together from its parts. */
+  /** Builds an address. */
   readonly address: (street: string, number: number, city: string) => string
   readonly jobs: readonly string[]
   readonly jobDescriptions: readonly string[]
   readonly banks: readonly string[]
-  /** Puts the name of a right together from the company's own name and a line of goods. */
+  /** Builds the name of a right from the company's own name and a product line. */
   readonly rightName: (name: string, line: string) => string
   readonly lines: readonly string[]
 }
@@ -183,7 +183,7 @@ const arabic: Vocabulary = {
   lines: list('٣٦٠, الأصلية, بلس, الذهبية'),
 }
 
-/** The made-up countries; the first is that of the companies which the banner shows. */
+/** The fictitious countries; the companies in the banner are of the first one. */
 export const vocabularies: readonly Vocabulary[] = [
   english,
   german,

@@ -1,16 +1,16 @@
-// The text of a company's attribute: what is compared between two extracts, and recorded.
+// The text of a company's attribute, as compared between two extracts and as recorded.
 
 import { isBlank } from './normalise.ts'
 
-/** The attribute that tells whether a company stands in its source's snapshots. */
+/** The attribute that says whether a company is in the snapshots of its source. */
 export const presenceAttr = 'register_entry'
 
 /**
- * An attribute's value as text: text as it was given, a list as the set of its elements, sorted
- * and joined by `; `, all else as JSON writes it; null where it says nothing.
+ * An attribute's value as text: text unchanged, a list as the set of its elements, sorted and
+ * joined by `; `, anything else as JSON; null for a blank value.
  *
- * A blank element is one: a list of `` and `NYSE` is another than one of `NYSE`. Lists are sorted
- * by code point, so that the text is the same on every machine.
+ * A blank element counts: a list of `` and `NYSE` differs from one of `NYSE`. Lists are sorted by
+ * code point, so that the text is the same on every machine.
  */
 export function attributeText(value: unknown): string | null {
   if (isBlank(value)) return null
@@ -22,7 +22,7 @@ export function attributeText(value: unknown): string | null {
   return isNothing ? null : [...texts].sort(byCodePoint).join('; ')
 }
 
-/** JSON with the members of objects in order, so that their order is no change. */
+/** JSON with sorted object members, so that their order does not count as a change. */
 function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_name, inner: unknown) =>
     typeof inner === 'object' && inner !== null && !Array.isArray(inner)
@@ -31,7 +31,7 @@ function canonicalJson(value: unknown): string {
   )
 }
 
-/** Compares two texts by code points, as their UTF-8 compares. */
+/** Compares two texts by code points, the order of their UTF-8 bytes. */
 export function byCodePoint(a: string, b: string): number {
   const length = Math.min(a.length, b.length)
   for (let at = 0; at < length; at++) {
@@ -41,7 +41,7 @@ export function byCodePoint(a: string, b: string): number {
   return a.length - b.length
 }
 
-/** A code unit's place among code points: surrogates stand for those beyond all others. */
+/** A code unit's rank among code points: surrogates last, as their pairs are the highest. */
 function rankOf(unit: number): number {
   if (unit < 0xd800) return unit
   return unit < 0xe000 ? unit + 0x2000 : unit - 0x800

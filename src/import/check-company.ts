@@ -1,4 +1,4 @@
-// One row of a source of companies: what names the company, and its attributes.
+// Checks a row of a source of companies: the company's identity, and its attributes.
 
 import { metaTypeBytesMax } from '../resources/resource.ts'
 import type { RefusedRow, StagedRow } from '../store/importing.ts'
@@ -8,16 +8,16 @@ import { attributeText, presenceAttr } from './attribute-text.ts'
 import { Refusal } from './refusal.ts'
 import { normaliseTimestamp } from './timestamp.ts'
 
-/** The column that says of which day a row is; no attribute. */
+/** The column with the day of the row; not an attribute. */
 const asOfColumn = 'as_of'
 const ownColumns = new Set(['id', 'jurisdiction', 'identifier', asOfColumn])
 const attributesMax = 1_000
 const depthMax = 32
 
-/** The columns that a source of companies must have; every other one is an attribute. */
+/** The columns that a source of companies must have; others but `id` and `as_of` are attributes. */
 export const companyNameColumns = ['jurisdiction', 'identifier'] as const
 
-/** Checks a row of companies; what it returns has the attributes as JSON in `content`. */
+/** Checks a row of companies; the result has the attributes as JSON in `content`. */
 export const checkCompany: CheckRow = (row) => {
   const companyId = normaliseId(row['id'])
   if (companyId instanceof Refusal) return new Refusal(companyId.reason, 'id', row['id'])
@@ -43,14 +43,14 @@ export const checkCompany: CheckRow = (row) => {
   } satisfies StagedRow
 }
 
-/** A row as it was checked, in the columns of a source. */
+/** A checked row, in the columns of a source. */
 export function companyRow(staged: StagedRow): SourceRow {
   const { companyId, companyJurisdiction: jurisdiction, companyIdentifier: identifier } = staged
   const naming = { ...(companyId === null ? {} : { id: companyId }), jurisdiction, identifier }
   return { ...naming, ...(JSON.parse(staged.content) as SourceRow) }
 }
 
-/** The company of a row that is refused for something else; undefined where it names none. */
+/** The company of a refused row; undefined if the row does not identify one. */
 export function companyIdentity(row: SourceRow): RefusedRow | undefined {
   const [companyJurisdiction, companyIdentifier] = companyNameColumns.map((name) => row[name])
   return typeof companyJurisdiction === 'string' && typeof companyIdentifier === 'string'
@@ -59,16 +59,16 @@ export function companyIdentity(row: SourceRow): RefusedRow | undefined {
 }
 
 interface Attributes {
-  /** The attributes as a JSON object, in the order of their names. */
+  /** The attributes as a JSON object, sorted by name. */
   readonly content: string
   /**
-   * Names and values as text, each with a NUL behind it, since none holds one. A digest of this
-   * changes where a text does, whatever the order of columns and of lists.
+   * Names and values as text, each followed by a NUL, which none contains. A digest of this changes
+   * with the texts, but not with the order of columns or lists.
    */
   readonly texts: string
 }
 
-/** The attributes that say something, by name. */
+/** The row's attributes that are not blank. */
 function checkAttributes(row: SourceRow): Attributes | Refusal {
   let content = ''
   let texts = ''
@@ -81,7 +81,7 @@ function checkAttributes(row: SourceRow): Attributes | Refusal {
     if (refusal !== undefined) return refusal
     count += 1
     if (count > attributesMax) return new Refusal(`has more than ${attributesMax} attributes`)
-    // Put together by hand: an object whose names come one by one is slow to make and to write.
+    // Concatenated by hand: building an object with dynamic names and serialising it is slow.
     content += (count === 1 ? '{' : ',') + member + JSON.stringify(value)
     texts += `${name}\0${text}\0`
   }
@@ -91,13 +91,13 @@ function checkAttributes(row: SourceRow): Attributes | Refusal {
 /** A column that may be an attribute. */
 interface AttributeName {
   readonly name: string
-  /** The name as JSON writes a member's, colon and all. */
+  /** The name as a JSON member, with the colon. */
   readonly member: string
-  /** Why it may not be one; undefined where it may. */
+  /** Why the name is not allowed; undefined if it is. */
   readonly refusal: Refusal | undefined
 }
 
-/** The columns of a row that may be attributes, in order; most rows have those of the last one. */
+/** The row's candidate attributes, sorted by name; cached, as most rows have the same columns. */
 function attributeNames(row: SourceRow): readonly AttributeName[] {
   const columns = Object.keys(row)
   const { columns: known } = lastNames
@@ -115,7 +115,7 @@ function attributeNames(row: SourceRow): readonly AttributeName[] {
 
 function refuseName(name: string): Refusal | undefined {
   if (name === presenceAttr) return new Refusal(presenceReason, name)
-  // Where what changes is recorded, a name is a type of the records.
+  // Recorded changes have the name as their meta type, whose length is limited.
   const text = normaliseText(name, metaTypeBytesMax)
   return text instanceof Refusal ? new Refusal(text.reason, name) : undefined
 }
@@ -124,18 +124,15 @@ const presenceReason = 'is a reserved name'
 
 let lastNames = { columns: [] as readonly string[], names: [] as readonly AttributeName[] }
 
-/**
- * A value as the text that is compared and recorded: the whole of it is held to the bounds of
- * texts. Null where it says nothing.
- */
+/** A value's text as compared and recorded, held to the limits of texts; null for a blank value. */
 function checkValue(value: unknown): string | null | Refusal {
   if (typeof value === 'string') return normaliseText(value)
-  // First of all how deep it goes: what follows reads it to its ground.
+  // Depth is checked first, because the code that follows recurses into the value.
   const reason = refuseValue(value, depthMax)
   return reason === undefined ? normaliseText(attributeText(value)) : new Refusal(reason)
 }
 
-/** Why a value may not be kept as an attribute: its texts are held to the rules of texts. */
+/** Why a value may not be an attribute: too deep, or a text in it breaks the rules of texts. */
 function refuseValue(value: unknown, depthLeft: number): string | undefined {
   if (typeof value === 'string') {
     const text = normaliseText(value)

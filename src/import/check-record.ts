@@ -1,4 +1,4 @@
-// One row of a source becomes a record in the form of the wire, or a refusal.
+// Turns a row of a source into a record in its wire form, or a refusal.
 
 import { hash } from 'node:crypto'
 import type { Resource } from '../resources/resource.ts'
@@ -15,13 +15,13 @@ import {
 } from './normalise.ts'
 import { Refusal } from './refusal.ts'
 
-/** A row as a source gives it: one JSON object. */
+/** A row as read from a source: one JSON object. */
 export type SourceRow = Readonly<Record<string, unknown>>
 
-/** Checks a row; what it returns beside a refusal is what the store stages. */
+/** Checks a row; returns a row for the store to stage, or a refusal. */
 export type CheckRow = (row: SourceRow) => StagedRow | Refusal
 
-/** The column of the source's own natural key. */
+/** The column with the source's own key of a record. */
 const keyColumn = 'key'
 
 /** The columns that a source of this resource may have. */
@@ -32,8 +32,8 @@ export function recordColumns(resource: Resource): readonly string[] {
 /**
  * Makes the check of a resource's rows.
  *
- * What it returns has the record's text without its id (`content`), since the store may have to
- * assign that, and a digest of it by which the store tells a changed record.
+ * The checked row has the record's text without its id (`content`), since the store may have to
+ * assign the id, and a digest of that text by which the store recognises a changed record.
  */
 export function checkRecord(resource: Resource): CheckRow {
   const known = new Set(recordColumns(resource))
@@ -69,17 +69,17 @@ export function checkRecord(resource: Resource): CheckRow {
 
 const tooLarge = `is longer than ${recordBytesMax >> 20} MiB as JSON`
 
-/** Whether a record is larger than one may be; an id that is yet to be assigned has 16 digits. */
+/** Whether a record exceeds the size limit; an unassigned id counts as 16 digits. */
 function isTooLarge(content: string, id: number | null): boolean {
   const idBytes = '"id":,'.length + (id === null ? 16 : String(id).length)
   const bytesMax = recordBytesMax - idBytes
   return content.length * 3 > bytesMax && Buffer.byteLength(content) > bytesMax
 }
 
-/** A row as it was checked, in the columns of a source, so that it can be mended and imported. */
+/** A checked row, in the columns of a source, so that it can be corrected and imported. */
 export function recordRow(staged: StagedRow): SourceRow {
   const [idColumn, jurisdictionColumn, identifierColumn] = companyColumns
-  // A key that was made of the content is none of the source's.
+  // A key derived from the content is not in the source.
   const key = staged.key?.startsWith('=') ? staged.key.slice(1) : null
   const naming = {
     id: staged.id,
@@ -92,7 +92,7 @@ export function recordRow(staged: StagedRow): SourceRow {
   return { ...Object.fromEntries(given), ...(JSON.parse(staged.content) as SourceRow) }
 }
 
-/** A refusal that names the column and the nearest one that is known. */
+/** A refusal that names the column and suggests the nearest known one. */
 function unknownColumn(column: string, known: Iterable<string>): Refusal {
   const near = nearest(column, known)
   return new Refusal(
@@ -101,7 +101,7 @@ function unknownColumn(column: string, known: Iterable<string>): Refusal {
   )
 }
 
-/** The first 96 bits of the SHA-256, in base64: enough to tell any two records apart. */
+/** The first 96 bits of the SHA-256, in base64: enough to distinguish any two records. */
 export function digestOf(text: string): string {
   return hash('sha256', text, 'base64').slice(0, 16)
 }
@@ -118,11 +118,11 @@ function checkIdentity(row: SourceRow, digest: string): Identity | Refusal {
   const given = row[keyColumn]
   const key = normaliseText(typeof given === 'number' ? String(given) : given, nameBytesMax)
   if (key instanceof Refusal) return new Refusal(key.reason, keyColumn, given)
-  // The mark keeps a source's own keys apart from those that are made of the content.
+  // The prefix separates the source's own keys from those derived from the content.
   return { id: null, key: key === null ? `#${digest}` : `=${key}` }
 }
 
-/** The identity of a row that is refused for something else; undefined where it has none. */
+/** The identity of a refused row; undefined if it has none. */
 export function recordIdentity(row: SourceRow): RefusedRow | undefined {
   const identity = checkIdentity(row, '')
   if (identity instanceof Refusal || identity.key === '#') return undefined
@@ -151,7 +151,7 @@ function checkCompanyReference(row: SourceRow): CompanyReference | Refusal {
   return { companyId, companyJurisdiction: jurisdiction, companyIdentifier: identifier }
 }
 
-/** A short text that names something: a jurisdiction or an identifier. */
+/** Checks a jurisdiction or an identifier. */
 export function checkName(row: SourceRow, column: string): string | null | Refusal {
   const given = row[column]
   const name = normaliseText(given, nameBytesMax)

@@ -1,4 +1,4 @@
-// What is stored, held against what an import would store today: the checks of a verification.
+// Compares stored data with what an import would store today: the checks of `dossier verify`.
 
 import type { Resource } from '../resources/resource.ts'
 import type { StagedRow } from '../store/importing.ts'
@@ -7,7 +7,7 @@ import { checkCompany } from './check-company.ts'
 import { type CheckRow, checkRecord, type SourceRow } from './check-record.ts'
 import { Refusal } from './refusal.ts'
 
-/** Makes the checks: each imports the stored text once more, and expects the same. */
+/** Makes the checks: each imports the stored text again and expects the same result. */
 export function storedChecks(resources: readonly Resource[]): StoredChecks {
   const checks = new Map<string, CheckRow>(
     resources.map((resource) => [resource.name, checkRecord(resource)]),

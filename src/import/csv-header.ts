@@ -1,4 +1,4 @@
-// The first record of a CSV or TSV file: how its columns are called and kept apart.
+// Parses the header of a CSV or TSV file: its column names and delimiter.
 
 import { OperatorError } from '../operator-error.ts'
 import type { CsvHeader } from '../store/duckdb/tables.ts'
@@ -10,9 +10,9 @@ export const headerBytesMax = 1 << 20
 /**
  * Parses the header of a file.
  *
- * @param isTabbed says that nothing but tabs can stand between columns.
- * @param text is the start of the file, the whole header included.
- * @throws OperatorError where there is none, or its columns cannot be told apart.
+ * @param isTabbed whether tabs are the only possible delimiter.
+ * @param text the start of the file, including the whole header.
+ * @throws OperatorError if the header is missing, too long or not text, or repeats a column.
  */
 export function parseHeader(name: string, isTabbed: boolean, text: string): CsvHeader {
   const record = firstRecord(text.replace(/^\uFEFF/, ''))
@@ -24,7 +24,7 @@ export function parseHeader(name: string, isTabbed: boolean, text: string): CsvH
     throw new OperatorError(`${name}: the header is longer than ${headerBytesMax >> 20} MiB`)
   }
   const candidates = isTabbed ? ['\t'] : [',', ';', '\t', '|']
-  // The delimiter is the one that the record has most of, outside quotes.
+  // The delimiter is the candidate that occurs most often outside quotes.
   const split = candidates.map((delimiter) => ({
     delimiter,
     columns: splitRecord(record, delimiter),

@@ -1,4 +1,4 @@
-// An import from its first byte to its report: read, check, stage, merge, commit.
+// The course of an import: read, check, stage, merge, commit, report.
 
 import type { Resource } from '../resources/resource.ts'
 import type {
@@ -16,51 +16,51 @@ import { describeProblem, type Problem, Refusal, showValue } from './refusal.ts'
 import { collectKinds, type RefusedKind } from './refused-kinds.ts'
 import type { SourceFile } from './source-file.ts'
 
-/** What the operator asks for. */
+/** What to import, and how. */
 export interface ImportRequest {
   readonly target: ImportTarget
   readonly files: readonly SourceFile[]
   readonly mapping: string | undefined
-  /** Folders whose files a mapping may read beside the files; none if not given. */
+  /** Folders whose files a mapping may read besides the source files; none by default. */
   readonly mappingFolders?: readonly string[] | undefined
   readonly source: string
   readonly isSnapshot: boolean
   readonly isDryRun: boolean
   readonly knownCompaniesOnly: boolean
-  /** The day of the extract, in the form of the wire; undefined where only its rows may say. */
+  /** The day of the extract in its wire form; undefined if only rows may state it. */
   readonly asOf: string | undefined
-  /** The resource that changes are recorded in; undefined where they are not. */
+  /** The resource that records the changes; undefined to record none. */
   readonly recordIn: Resource | undefined
-  /** Takes each refused row; undefined refuses the whole import for one of them. */
+  /** Receives each refused row; if undefined, one refused row refuses the whole import. */
   readonly onRejected: ((rejected: RejectedRow) => void) | undefined
   readonly onProgress: (progress: Progress) => void
   readonly onWait: () => void
-  /** Ends the import, and nothing is changed. */
+  /** Aborts the import, which then changes nothing. */
   readonly signal: AbortSignal
 }
 
-/** How far an import has come. */
+/** The progress of an import. */
 export interface Progress {
   readonly step: 'reading' | 'merging'
-  /** Rows. */
+  /** Rows so far. */
   readonly count: number
-  /** Bytes read of the files as stored. */
+  /** Bytes read from the files as stored, before decompression. */
   readonly bytes: number
 }
 
-/** A refused row with what it held: as read or, found fault with later, as checked. */
+/** A refused row with its content: as read, or as checked if the store refused it. */
 export interface RejectedRow extends Problem {
   readonly row: unknown
 }
 
-/** What became of an import. */
+/** The outcome of an import. */
 export interface ImportReport {
-  /** The registry's new version; undefined where nothing was changed. */
+  /** The registry's new version; undefined if nothing was changed. */
   readonly version: number | undefined
   readonly counts: ImportCounts
-  /** The first 20 of the refused rows. */
+  /** The first 20 refused rows. */
   readonly problems: readonly Problem[]
-  /** The same by kind, of all refused rows. */
+  /** All refused rows, grouped by kind. */
   readonly kinds: readonly RefusedKind[]
   readonly files: readonly ImportedFile[]
   readonly elapsedMs: number
@@ -71,10 +71,11 @@ const problemsShownMax = 20
 /**
  * Imports files into the store, all or nothing.
  *
- * A refused row means that nothing is changed, unless the request takes rejected rows: `version`
- * of the report says which it was.
+ * If any row is refused, nothing is changed, unless the request has `onRejected`. The report's
+ * `version` says whether anything was changed.
  *
- * @throws OperatorError where the source cannot be read to its end; nothing is changed then.
+ * @throws OperatorError if the source cannot be read to its end, or a snapshot has no rows or, with
+ *   `onRejected`, a refused row without an identity; nothing is changed.
  */
 export async function importFiles(
   store: ImportStore,
@@ -179,7 +180,7 @@ async function stageRows(
         const isNamed = !request.isSnapshot || (await stageRefused(session, request, placed))
         if (!isNamed) unnamed ??= problem
       } else {
-        // Only a store that has to be waited for is waited for: this runs for every row.
+        // Awaits only a promise, because this runs for every row.
         const staged = session.stage(placed, checked)
         if (staged !== undefined) await staged
       }
@@ -197,7 +198,7 @@ function unnamedRow(problem: Problem): OperatorError {
   )
 }
 
-/** Notes a refused row as one that stands for its record; false where it does not name that. */
+/** Stages the identity of a refused row, so that its record is kept; false if it has none. */
 async function stageRefused(
   session: ImportSession,
   request: ImportRequest,

@@ -1,32 +1,32 @@
-// What an import loads, as a value: a resource's records and companies are two of them. How a store
-// merges it is the part that src/store/load-target.ts describes.
+// What an import loads, as a value: companies, or a resource's records. src/store/load-target.ts
+// describes the part that a store needs to merge it.
 
 import type { RefusedRow, StagedRow, ListingState } from '../store/importing.ts'
 import type { LoadTarget } from '../store/load-target.ts'
 import type { CheckRow, SourceRow } from './check-record.ts'
 
 export interface ImportTarget extends LoadTarget {
-  /** The columns that a row may have; undefined where every other one is an attribute. */
+  /** The columns that a row may have; undefined if all other columns are attributes. */
   readonly sourceColumns: readonly string[] | undefined
-  /** The columns that a source must have, told before the first row. */
+  /** The columns that a source must have, checked before the first row. */
   readonly requiredColumns: readonly string[]
   readonly check: CheckRow
-  /** What a row that was refused stands for; undefined where it does not say. */
+  /** The identity of a refused row; undefined if it has none. */
   identify(row: SourceRow): RefusedRow | undefined
-  /** A row as it was checked, in the columns of a source. */
+  /** A checked row, in the columns of a source. */
   rowOf(staged: StagedRow): SourceRow
-  /** How its changes are told; undefined where it has no history. */
+  /** How its changes are recorded; undefined if it has no history. */
   readonly history: ImportHistory | undefined
 }
 
-/** How what an import changes of a company is told. */
+/** How an import's changes to a company become events. */
 export interface ImportHistory {
-  /** Changes are recorded where that is asked for; else always, where there is a day. */
+  /** Whether changes are recorded only on request; otherwise they are whenever a day is known. */
   readonly isOptional: boolean
   changesOf(before: ListingState, after: ListingState): Change[]
 }
 
-/** A change of one attribute; null where there was, or is, no value. */
+/** A change of one attribute; null for no value. */
 export interface Change {
   readonly attr: string
   readonly before: string | null

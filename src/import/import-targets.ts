@@ -1,4 +1,4 @@
-// All that can be imported. A new kind is a value like these, and a line in `importTargets`.
+// All that can be imported. To add a kind, define a value like these and list it at the end.
 
 import type { Resource } from '../resources/resource.ts'
 import { companiesTarget } from '../store/sql/merge-companies.ts'
@@ -8,7 +8,7 @@ import { checkRecord, recordColumns, recordIdentity, recordRow } from './check-r
 import type { ImportTarget } from './import-target.ts'
 import { companyChanges, listingChanges } from './record-changes.ts'
 
-/** Companies, with what a source says of them. */
+/** Companies and their attributes. */
 export const companies: ImportTarget = {
   ...companiesTarget,
   sourceColumns: undefined,

@@ -1,10 +1,10 @@
-// What an import accepts for each kind of field, and the one form in which it is stored.
+// The values that an import accepts for each kind of field, and the form in which it stores them.
 
 import { type Field, type FieldKind, listLengthMax, textBytesMax } from '../resources/field.ts'
 import { Refusal } from './refusal.ts'
 import { normaliseTimestamp } from './timestamp.ts'
 
-/** A value in the form of the wire. */
+/** A value in its wire form. */
 export type WireValue = string | number | null | string[]
 
 type Normalise = (value: unknown) => WireValue | Refusal
@@ -12,21 +12,21 @@ type Normalise = (value: unknown) => WireValue | Refusal
 const notBlank = /\S/
 const decimalDigits = /^-?\d{1,16}$/
 
-/** The bytes that hold a key, an identifier or a jurisdiction at the most. */
+/** The maximum length of a key, an identifier or a jurisdiction, in bytes. */
 export const nameBytesMax = 1_024
 
-/** True where a source's value says nothing: absent, null, or blank text. */
+/** Whether a source's value is blank: absent, null, or blank text. */
 export function isBlank(value: unknown): boolean {
   return value === undefined || value === null || (typeof value === 'string' && isBlankText(value))
 }
 
-/** Most texts begin with a character that is none of the many blank ones. */
+/** Tests the first character before the slower pattern: in most texts it is printable ASCII. */
 function isBlankText(text: string): boolean {
   const first = text.charCodeAt(0)
   return !(first > 0x20 && first < 0x7f) && !notBlank.test(text)
 }
 
-/** Text as given; null when blank. NUL and lone surrogates have no place in UTF-8 text stores. */
+/** Text unchanged; null if blank. NUL and lone surrogates cannot be stored as UTF-8 text. */
 export function normaliseText(value: unknown, bytesMax = textBytesMax): string | null | Refusal {
   if (isBlank(value)) return null
   if (typeof value !== 'string') return new Refusal('must be text; quote it, or cast it to varchar')
@@ -38,7 +38,7 @@ export function normaliseText(value: unknown, bytesMax = textBytesMax): string |
   return value
 }
 
-/** An integer, or its plain decimal digits as text; null when blank. */
+/** An integer, given as a number or as plain decimal digits; null if blank. */
 function normaliseInteger(value: unknown): number | null | Refusal {
   if (isBlank(value)) return null
   if (typeof value === 'number' || (typeof value === 'string' && decimalDigits.test(value))) {
@@ -49,13 +49,13 @@ function normaliseInteger(value: unknown): number | null | Refusal {
   return new Refusal('must be an integer in plain digits')
 }
 
-/** An integer from 1 to 2^53-1, or its digits; null when blank. */
+/** An integer from 1 to 2^53-1, or its digits; null if blank. */
 export function normaliseId(value: unknown): number | null | Refusal {
   const number = normaliseInteger(value)
   return typeof number === 'number' && number < 1 ? new Refusal('must be 1 or greater') : number
 }
 
-/** A list of texts without its blank elements; text that begins with `[` is read as JSON. */
+/** A list of texts without blank elements; text that begins with `[` is parsed as JSON. */
 function normaliseTextList(value: unknown): string[] | Refusal {
   if (isBlank(value)) return []
   if (typeof value === 'string') {
@@ -91,9 +91,9 @@ const normaliseOfKind: Readonly<Record<FieldKind, Normalise>> = {
 }
 
 /**
- * The function that checks and normalises values of this field.
+ * Returns the function that checks and normalises values of a field.
  *
- * @param bytesMax bounds a text in bytes; as any text unless given.
+ * @param bytesMax the maximum length of a text in bytes, if other than that of any text.
  */
 export function normaliserOf(field: Field, bytesMax?: number): Normalise {
   const normalise: Normalise =

@@ -1,6 +1,6 @@
-// Reading NDJSON and JSON arrays: bytes in, rows out, with the line or the row of each.
+// Reads NDJSON and JSON arrays as rows, each with the number of its line or row.
 //
-// Memory is bounded by the longest row that is taken; a longer one is refused and passed over.
+// Memory is bounded by the longest row that is accepted; a longer one is refused and skipped.
 
 import { isUtf8 } from 'node:buffer'
 import type { SourceRow } from './check-record.ts'
@@ -8,19 +8,19 @@ import { Refusal } from './refusal.ts'
 import { isNestedTooDeep, nestingMax } from '../nested-json.ts'
 import { OperatorError } from '../operator-error.ts'
 
-/** One row of a source: what it holds, or why it cannot be read. */
+/** One row of a source: its content, or why it cannot be read. */
 export interface ReadRow {
   readonly number: number
   readonly row: SourceRow | Refusal
 }
 
-/** The longest row that is read, in bytes: a record of texts of full length is shorter. */
+/** The longest accepted row, in bytes: a record with texts of full length is shorter. */
 export const rowBytesMax = 8 << 20
 
 const newline = 10
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf])
 
-/** The rows of NDJSON, in batches: one JSON object a line, blank lines passed over. */
+/** The rows of NDJSON, in batches: one JSON object per line; blank lines are skipped. */
 export async function* readNdjson(chunks: AsyncIterable<Buffer>): AsyncGenerator<ReadRow[]> {
   let number = 0
   for await (const pieces of splitLines(withoutByteOrderMark(chunks))) {
@@ -34,7 +34,7 @@ export async function* readNdjson(chunks: AsyncIterable<Buffer>): AsyncGenerator
   }
 }
 
-/** The rows of a JSON array, or of NDJSON where the first character is no bracket. */
+/** The rows of a JSON array, or of NDJSON if the first character is not a bracket. */
 export async function* readJson(
   name: string,
   chunks: AsyncIterable<Buffer>,
@@ -58,7 +58,7 @@ function tooLong(): Refusal {
   return new Refusal(`is longer than ${rowBytesMax >> 20} MiB`)
 }
 
-/** Why a row is refused that goes deeper than can be written again. */
+/** The refusal of a row that is nested too deep to be serialised again. */
 export function tooDeep(text?: string): Refusal {
   return new Refusal(`is nested deeper than ${nestingMax} levels`, undefined, text)
 }
@@ -91,7 +91,7 @@ async function* withoutByteOrderMark(chunks: AsyncIterable<Buffer>): AsyncGenera
       yield chunk
       continue
     }
-    // A pipe may bring the mark in pieces.
+    // A pipe may split the mark between chunks.
     start = Buffer.concat([start, chunk])
     if (start.length < byteOrderMark.length) continue
     const isMarked = start.subarray(0, byteOrderMark.length).equals(byteOrderMark)
@@ -101,7 +101,7 @@ async function* withoutByteOrderMark(chunks: AsyncIterable<Buffer>): AsyncGenera
   if (start !== undefined) yield start
 }
 
-/** Whole lines, as many at a time as a chunk completes; undefined for one that is too long. */
+/** Whole lines, one batch per chunk; undefined for a line that is too long. */
 async function* splitLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<(Buffer | undefined)[]> {
   let carry: Buffer[] = []
   let carriedBytes = 0
@@ -129,7 +129,7 @@ function joined(carry: readonly Buffer[], carriedBytes: number, end: Buffer): Bu
   return carry.length === 0 ? end : Buffer.concat([...carry, end])
 }
 
-/** The first byte that is no white space, and the chunks again from there on. */
+/** The first byte that is not white space, and the chunks from there on. */
 async function peek(
   chunks: AsyncGenerator<Buffer>,
 ): Promise<{ first: number | undefined; rest: AsyncGenerator<Buffer> }> {
@@ -148,13 +148,13 @@ async function* startingWith(first: Buffer, rest: AsyncIterable<Buffer>): AsyncG
   yield* rest
 }
 
-/** Where the splitter of arrays stands between two bytes. */
+/** The state of the array splitter between two bytes. */
 export interface ArrayState {
   depth: number
   isInString: boolean
   isEscaped: boolean
   /** The array has ended; only white space may follow. */
-  isOver: boolean
+  hasEnded: boolean
 }
 
 /** The texts of an array's elements; undefined for one that is too long. */
@@ -162,7 +162,7 @@ async function* splitElements(
   name: string,
   chunks: AsyncIterable<Buffer>,
 ): AsyncGenerator<(Buffer | undefined)[]> {
-  const state: ArrayState = { depth: 0, isInString: false, isEscaped: false, isOver: false }
+  const state: ArrayState = { depth: 0, isInString: false, isEscaped: false, hasEnded: false }
   let carry: Buffer[] = []
   let carriedBytes = 0
   let elements = 0
@@ -178,7 +178,7 @@ async function* splitElements(
       carriedBytes = 0
       start = at + 1
     }
-    if (!state.isOver) {
+    if (!state.hasEnded) {
       carriedBytes += chunk.length - start
       if (carriedBytes > rowBytesMax) carry = []
       else carry.push(chunk.subarray(start))
@@ -186,10 +186,10 @@ async function* splitElements(
     start = 0
     if (found.length > 0) yield found
   }
-  if (!state.isOver) throw new OperatorError(`${name} ends in the middle of its JSON array`)
+  if (!state.hasEnded) throw new OperatorError(`${name} ends in the middle of its JSON array`)
 }
 
-/** The commas between the elements of the outermost array, and its last bracket. */
+/** The commas between the elements of the outermost array, and its closing bracket. */
 export function separators(
   name: string,
   chunk: Buffer,
@@ -198,7 +198,7 @@ export function separators(
   const found: { at: number; isEnd: boolean }[] = []
   for (let at = 0; at < chunk.length; at++) {
     const byte = chunk[at] ?? 0
-    if (state.isOver) {
+    if (state.hasEnded) {
       if (byte > 32) throw new OperatorError(`${name} has content after the end of its JSON array`)
     } else if (state.isInString) {
       if (state.isEscaped) state.isEscaped = false
@@ -208,11 +208,11 @@ export function separators(
     else if (byte === 0x5b || byte === 0x7b) state.depth += 1
     else if (byte === 0x5d || byte === 0x7d) {
       state.depth -= 1
-      state.isOver = state.depth === 0
-      if (state.isOver && byte !== 0x5d) {
+      state.hasEnded = state.depth === 0
+      if (state.hasEnded && byte !== 0x5d) {
         throw new OperatorError(`${name} closes its JSON array with the wrong bracket`)
       }
-      if (state.isOver) found.push({ at, isEnd: true })
+      if (state.hasEnded) found.push({ at, isEnd: true })
     } else if (byte === 0x2c && state.depth === 1) found.push({ at, isEnd: false })
   }
   return found

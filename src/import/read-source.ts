@@ -1,5 +1,5 @@
-// A source as batches of rows, whatever its format: NDJSON and JSON read by us, line by line, the
-// rest, and all that a mapping reshapes, by DuckDB.
+// Reads a source as batches of rows, whatever its format. NDJSON and JSON are read here, row by
+// row; other formats, and everything with a mapping, by DuckDB.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -28,30 +28,30 @@ export interface PlacedRow {
   readonly row: SourceRow | Refusal
 }
 
-/** An opened source. `files` is filled in as each file ends. */
+/** An opened source. Each file is added to `files` when it has been read. */
 export interface Source {
   readonly unit: 'line' | 'row'
   readonly files: ImportedFile[]
   readonly batches: AsyncIterable<PlacedRow[]>
 }
 
-/** What a source is opened with. */
+/** The options of `openSource`. */
 interface SourceOptions {
   readonly files: readonly SourceFile[]
-  /** The text of a mapping; undefined where the columns already bear the specification's names. */
+  /** The text of a mapping; undefined if the columns already have the specification's names. */
   readonly mapping: string | undefined
-  /** Folders whose files a mapping may read beside the source. */
+  /** Folders whose files a mapping may read besides the source. */
   readonly mappingFolders: readonly string[]
-  /** The columns that a row may have; undefined where every other one is an attribute. */
+  /** The columns that a row may have; undefined if all other columns are attributes. */
   readonly columns: readonly string[] | undefined
-  /** The columns that a source must have, told before the first row. */
+  /** The columns that a source must have, checked before the first row. */
   readonly requiredColumns: readonly string[]
   readonly onBytes: (bytes: number) => void
-  /** Ends the reading. */
+  /** Aborts the reading. */
   readonly signal: AbortSignal
 }
 
-/** Opens a source; its faults come while its batches are read, as OperatorError. */
+/** Opens a source; reading its batches throws an OperatorError if the source is faulty. */
 export function openSource(options: SourceOptions): Source {
   const { files, mapping } = options
   const isByLine = mapping === undefined && files.every(({ format }) => format === 'ndjson')
@@ -60,7 +60,7 @@ export function openSource(options: SourceOptions): Source {
   return { unit: isByLine ? 'line' : 'row', files: digests, batches: read(options, digests) }
 }
 
-/** Opens a DuckDB with a folder for its files, and closes both at the end. */
+/** Runs `work` with a DuckDB reader and a temporary folder, both made on demand and removed. */
 async function* withReader<T>(
   { mappingFolders, signal }: SourceOptions,
   work: (reader: () => Promise<ColumnarReader>, folder: () => string) => AsyncIterable<T>,
@@ -130,7 +130,7 @@ function readMapped(options: SourceOptions, digests: ImportedFile[]): AsyncGener
   })
 }
 
-/** Rows with the places that a mapping passes on; where it does not, its rows are counted. */
+/** Rows with the file and row number that a mapping passes on; without them, rows are counted. */
 async function* placeRows(
   { batches }: ColumnarSource,
   files: readonly SourceFile[],
@@ -174,7 +174,7 @@ function rowsOf(batch: Batch): (SourceRow | Refusal)[] {
       const cell = cells[index] ?? null
       const value = isJson && cell !== null ? parseJson(cell) : cell
       if (value instanceof Refusal) return new Refusal(value.reason, name)
-      // What a plain assignment does to this name is no column.
+      // Plain assignment to this name would set the prototype instead of adding a column.
       if (name === '__proto__') Object.defineProperty(row, name, { value, enumerable: true })
       else row[name] = value
     }
@@ -186,8 +186,8 @@ function parseRow(text: string): SourceRow | Refusal {
   return parseJson(text) as SourceRow | Refusal
 }
 
-// A string of JSON, or a number that JSON does not have but DuckDB's doubles do. A string that does
-// not end goes to the end of the text, so that it is not looked for again from each quote in it.
+// A string of JSON, or a number that DuckDB's doubles have but JSON lacks. An unclosed string runs
+// to the end of the text, so that the search does not start again at each quote in it.
 const stringOrNoNumber = /"(?:[^"\\]|\\.)*(?:"|\\?$)|-?(?:NaN|Infinity)/gs
 
 function parseJson(text: string): unknown {
@@ -200,7 +200,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** What is wrong with a source's columns is one error, not one for each of its rows. */
+/** Refuses a source with wrong columns once, rather than each of its rows. */
 function checkColumns(columns: readonly string[], options: SourceOptions): void {
   const known = options.columns
   const places: readonly string[] = options.mapping === undefined ? [] : placeColumns

@@ -1,4 +1,4 @@
-// What changed between two extracts, as records of the resource that tells of changes.
+// Records the differences between two extracts as records of the resource for changes.
 
 import {
   type ChangeFields,
@@ -16,11 +16,11 @@ import { Refusal } from './refusal.ts'
 type Row = Readonly<Record<string, unknown>>
 
 /**
- * How an import's changes are recorded; undefined where they are not.
+ * How an import's changes are recorded; undefined if they are not.
  *
- * @param resource the resource whose records tell of changes
- * @param source whose it is: the records stand under a name of their own, beside those that the
- *   source itself may bring, so that neither touches the other
+ * @param resource the resource that holds changes.
+ * @param source the extracts' source. Recorded changes have a source name of their own, so that
+ *   they and records that the source itself imports do not affect each other.
  */
 export function recordingOf(
   { name, history }: Pick<ImportTarget, 'name' | 'history'>,
@@ -54,23 +54,23 @@ function changeRow(fields: ChangeFields, difference: Difference, change: Change)
     [fields.jurisdiction]: difference.companyJurisdiction,
     [fields.identifier]: difference.companyIdentifier,
     [fields.date]: difference.asOf,
-    [fields.attr]: cutShort(change.attr),
+    [fields.attr]: truncateName(change.attr),
     [fields.before]: change.before,
     [fields.after]: change.after,
   }
 }
 
-/** A name as a type of a record may be: an earlier version has stored longer ones. */
-function cutShort(attr: string): string {
+/** Cuts a name to the length of a meta type: an earlier version of Dossier stored longer ones. */
+function truncateName(attr: string): string {
   if (Buffer.byteLength(attr) <= metaTypeBytesMax) return attr
-  // Without the part of a character that is left at the end.
+  // Streaming mode drops an incomplete character at the end.
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(
     Buffer.from(attr).subarray(0, metaTypeBytesMax),
     { stream: true },
   )
 }
 
-/** Whether the company came back or went, then each attribute that differs, by name. */
+/** Whether the company appeared or disappeared, then each attribute that differs, by name. */
 export function companyChanges(before: ListingState, after: ListingState): Change[] {
   const changes: Change[] = []
   if (before.isPresent !== after.isPresent) {
@@ -90,12 +90,12 @@ function attributesOf({ texts: [text] }: ListingState): Row {
   return text === undefined ? {} : (JSON.parse(text) as Row)
 }
 
-/** Gives what tells the changes of listings of a resource that has a history. */
+/** Returns a function that finds the changes of a listing, for a resource with a history. */
 export function listingChanges(history: HistoryTrait) {
   return (before: ListingState, after: ListingState) => compareListings(history, before, after)
 }
 
-/** One who stands in a listing: a record, by what its history tells of it. */
+/** A record of a listing, reduced to what its history records. */
 interface Entry {
   readonly id: unknown
   readonly text: string
@@ -103,11 +103,11 @@ interface Entry {
 }
 
 /**
- * Who came, who left, who became something else.
+ * Finds what was added, removed and changed.
  *
- * A listing is compared as a set of texts: a record that says the same under another id is no
- * change. One who left and one who came are one change where they are the same record or, since
- * many sources number their records anew, the same by the field that the declaration names.
+ * Listings are compared as sets of texts: the same text under another id is not a change. A removed
+ * and an added entry are one change if they have the same id or, since many sources renumber their
+ * records, the same value of the declaration's `sameBy` field.
  */
 function compareListings(
   history: HistoryTrait,
@@ -116,33 +116,33 @@ function compareListings(
 ): Change[] {
   const old = entriesOf(history, before)
   const now = entriesOf(history, after)
-  const gone = withoutTexts(old, new Set(now.map(({ text }) => text)))
-  const come = withoutTexts(now, new Set(old.map(({ text }) => text)))
-  const changes = [...pair(gone, come, 'id'), ...pair(gone, come, 'sameBy')].map(
-    ([left, came]) => ({ attr: history.attr, before: left.text, after: came.text }),
+  const removed = withoutTexts(old, new Set(now.map(({ text }) => text)))
+  const added = withoutTexts(now, new Set(old.map(({ text }) => text)))
+  const changes = [...pair(removed, added, 'id'), ...pair(removed, added, 'sameBy')].map(
+    ([from, to]) => ({ attr: history.attr, before: from.text, after: to.text }),
   )
   return [
     ...changes,
-    ...[...gone].map(({ text }) => ({ attr: history.attr, before: text, after: null })),
-    ...[...come].map(({ text }) => ({ attr: history.attr, before: null, after: text })),
+    ...[...removed].map(({ text }) => ({ attr: history.attr, before: text, after: null })),
+    ...[...added].map(({ text }) => ({ attr: history.attr, before: null, after: text })),
   ]
 }
 
-/** Takes the pairs out of both sets that have the same value of a member. */
-function pair(gone: Set<Entry>, come: Set<Entry>, member: 'id' | 'sameBy'): [Entry, Entry][] {
-  const candidates = Map.groupBy(come, (entry) => entry[member])
+/** Removes and returns pairs, one from each set, that have the same value of a member. */
+function pair(removed: Set<Entry>, added: Set<Entry>, member: 'id' | 'sameBy'): [Entry, Entry][] {
+  const candidates = Map.groupBy(added, (entry) => entry[member])
   const pairs: [Entry, Entry][] = []
-  for (const entry of [...gone]) {
+  for (const entry of [...removed]) {
     const other = entry[member] === null ? undefined : candidates.get(entry[member])?.shift()
     if (other === undefined) continue
     pairs.push([entry, other])
-    gone.delete(entry)
-    come.delete(other)
+    removed.delete(entry)
+    added.delete(other)
   }
   return pairs
 }
 
-/** The entries that are told by a text, in the order of the listing. */
+/** The entries with a text, in the order of the listing. */
 function entriesOf({ fields, sameBy }: HistoryTrait, { texts }: ListingState): Entry[] {
   return texts
     .map((text) => JSON.parse(text) as Row)
@@ -158,7 +158,7 @@ function entriesOf({ fields, sameBy }: HistoryTrait, { texts }: ListingState): E
 }
 
 function withoutTexts(entries: readonly Entry[], texts: ReadonlySet<string>): Set<Entry> {
-  const left = new Map<string, Entry>()
-  for (const entry of entries) if (!texts.has(entry.text)) left.set(entry.text, entry)
-  return new Set(left.values())
+  const remaining = new Map<string, Entry>()
+  for (const entry of entries) if (!texts.has(entry.text)) remaining.set(entry.text, entry)
+  return new Set(remaining.values())
 }

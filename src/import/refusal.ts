@@ -1,9 +1,9 @@
-// Expected bad input is data, not an exception: a refusal says why a value cannot be taken.
+// Expected bad input is data, not an exception: a refusal says why a value is not accepted.
 
 /** Why one value, or one record, is refused. */
 export class Refusal {
   readonly reason: string
-  /** The column that holds the value; undefined when the whole record is meant. */
+  /** The column of the value; undefined if the whole record is refused. */
   readonly field: string | undefined
   readonly value: unknown
 
@@ -14,28 +14,28 @@ export class Refusal {
   }
 }
 
-/** A refused record as it is told: where it stands, which value, and why. */
+/** A refused record as reported: its place, the value, and the reason. */
 export interface Problem {
   readonly file: string
-  /** What `number` counts: lines of a text file, or records where a record may span lines. */
+  /** What `number` counts: lines of a text file, or records if a record may span lines. */
   readonly unit: 'line' | 'row'
   readonly number: number
   readonly field?: string
-  /** The value as JSON, cut short. */
+  /** The value as JSON, truncated. */
   readonly value?: string
   readonly reason: string
 }
 
 const valueLengthMax = 80
 
-/** A value as it is shown in a message: JSON, at most 80 characters. */
+/** A value for a message: JSON, truncated to 80 characters. */
 export function showValue(value: unknown): string {
   const start = typeof value === 'string' ? value.slice(0, valueLengthMax + 1) : value
   const shown = JSON.stringify(start)
   return shown.length > valueLengthMax ? `${shown.slice(0, valueLengthMax)}…` : shown
 }
 
-/** A problem in words: `file: line 3: salary_from: 15.45: must be an integer`. */
+/** A problem as text: `file: line 3: salary_from: 15.45: must be an integer`. */
 export function describeProblem(problem: Problem, addition = ''): string {
   const { file, unit, number, field, value, reason } = problem
   const text = [file, `${unit} ${number}`, field, value, reason].filter((part) => part).join(': ')

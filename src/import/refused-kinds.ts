@@ -1,20 +1,20 @@
-// Refusals that are equal but for their place and value are told together.
+// Groups refusals that differ only in place and value.
 
 import { describeProblem, type Problem } from './refusal.ts'
 
-/** Rows that were refused for the same reason in the same field. */
+/** Rows refused for the same reason in the same field. */
 export interface RefusedKind {
   readonly first: Problem
-  /** How many rows, the first included. */
+  /** How many rows, including the first. */
   readonly rows: number
-  /** Some of their other values as JSON, cut short. */
+  /** Some of their other values as JSON, truncated. */
   readonly otherValues: readonly string[]
 }
 
 const kindsMax = 20
 const otherValuesMax = 3
 
-/** Collects refusals by kind: the first 20 kinds, however many rows there are. */
+/** Collects refusals by kind; only the first 20 kinds, so that memory is bounded. */
 export function collectKinds() {
   const kinds = new Map<string, { first: Problem; rows: number; otherValues: string[] }>()
   return {
@@ -35,7 +35,7 @@ export function collectKinds() {
   }
 }
 
-/** One line: that of the first row, and how many more there are, with some of their values. */
+/** One line: the first row, the number of further rows, and some of their values. */
 export function describeKind({ first, rows, otherValues }: RefusedKind): string {
   const more = rows === 2 ? '1 more row' : `${(rows - 1).toLocaleString('en')} more rows`
   const values = otherValues.length > 0 ? `, also ${otherValues.join(', ')}` : ''

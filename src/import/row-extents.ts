@@ -1,5 +1,5 @@
-// Where the rows of a text file end, and so how long they are: found while the file is read
-// through, so that one of wide rows can be cut into pieces.
+// Finds where the rows of a text file end, and how long they are, while the file is read, so that a
+// file with wide rows can be cut into pieces.
 
 import { OperatorError } from '../operator-error.ts'
 import { vectorRows, windowBytesMax } from '../store/duckdb/tables.ts'
@@ -8,43 +8,43 @@ import { type ArrayState, rowBytesMax, separators } from './read-json.ts'
 /** The longest record of a CSV or TSV file, in bytes. */
 export const recordBytesMax = 16 << 20
 
-/** A piece is at least so long, but for the last. */
+/** The minimum length of a piece in bytes, except the last. */
 const pieceBytes = 4 << 20
 
-/** A range of a file's bytes that holds whole rows. */
+/** A range of a file's bytes that contains whole rows. */
 export interface Extent {
   readonly start: number
   readonly end: number
-  /** Rows before it in the file, the header included. */
+  /** Rows before it in the file, including the header. */
   readonly rowsBefore: number
 }
 
-/** What is known of a file's rows at its end. */
+/** What is known of a file's rows once it has been read. */
 export interface RowExtents {
   readonly isWide: boolean
   readonly longestRow: number
-  /** The ranges that the file can be cut into. */
+  /** The ranges into which the file can be cut. */
   readonly extents: readonly Extent[]
 }
 
-/** Finds the ends of rows in chunks that come one after another. */
+/** Finds the ends of rows in consecutive chunks. */
 export interface RowFinder {
   readonly add: (chunk: Buffer) => void
   readonly end: () => RowExtents
 }
 
-/** What the rows of a file are. */
+/** The kind of rows that a file has. */
 interface RowKind {
   readonly unit: 'line' | 'row'
   readonly bytesMax: number
-  /** Rows that are a header. */
+  /** The number of header rows. */
   readonly headers: number
-  /** Where the first row begins. */
+  /** The offset of the first row. */
   readonly firstRow: number
 }
 
-/** Notes rows: the longest, the longest 2,048 in a row, and where the file can be cut. */
-function createNotes(name: string, { unit, bytesMax, headers, firstRow }: RowKind) {
+/** Tracks the longest row, the longest 2,048 consecutive rows, and where the file can be cut. */
+function trackRows(name: string, { unit, bytesMax, headers, firstRow }: RowKind) {
   const starts = new Float64Array(vectorRows)
   const extents: Extent[] = []
   let rows = 0
@@ -64,18 +64,18 @@ function createNotes(name: string, { unit, bytesMax, headers, firstRow }: RowKin
       rows += 1
       this.check(end)
       longestRow = Math.max(longestRow, end - rowStart)
-      // Of fewer rows than these, all count.
+      // With fewer rows than that so far, all of them count.
       const first = starts[rows < vectorRows ? 0 : rows % vectorRows] ?? 0
       isWide ||= end - first > windowBytesMax
       rowStart = next
-      // The pieces of a CSV file have no header.
+      // Pieces of a CSV file have no header.
       if (rows === headers) [start, rowsBefore] = [next, rows]
       else if (end - start >= pieceBytes) {
         cut(end)
         start = next
       }
     },
-    /** The row that has begun goes on at least up to here. */
+    /** The current row extends at least to `end`. @throws OperatorError if it is too long. */
     check(end: number): void {
       if (end - rowStart <= bytesMax) return
       const hint = headers > 0 ? '; is a quote before it not closed?' : ''
@@ -98,56 +98,56 @@ const records: RowKind = { unit: 'line', bytesMax: recordBytesMax, headers: 1, f
 
 /** The rows of NDJSON: lines. */
 export function findLines(name: string): RowFinder {
-  const notes = createNotes(name, jsonLines)
+  const tracker = trackRows(name, jsonLines)
   let offset = 0
   return {
     add(chunk) {
       for (let at = chunk.indexOf(newline); at >= 0; at = chunk.indexOf(newline, at + 1)) {
-        notes.add(offset + at + 1, offset + at + 1)
+        tracker.add(offset + at + 1, offset + at + 1)
       }
       offset += chunk.length
-      notes.check(offset)
+      tracker.check(offset)
     },
-    end: () => notes.end(offset),
+    end: () => tracker.end(offset),
   }
 }
 
-/** The rows of a JSON array: its elements. Its bracket is the first byte of the first chunk. */
+/** The rows of a JSON array: its elements. The first chunk begins with the array's bracket. */
 export function findElements(name: string, bracket: number): RowFinder {
-  const notes = createNotes(name, { ...jsonLines, unit: 'row', firstRow: bracket + 1 })
-  const state: ArrayState = { depth: 0, isInString: false, isEscaped: false, isOver: false }
+  const tracker = trackRows(name, { ...jsonLines, unit: 'row', firstRow: bracket + 1 })
+  const state: ArrayState = { depth: 0, isInString: false, isEscaped: false, hasEnded: false }
   let offset = bracket
   let end = 0
   return {
     add(chunk) {
       for (const { at, isEnd } of separators(name, chunk, state)) {
         if (isEnd) end = offset + at
-        else notes.add(offset + at, offset + at + 1)
+        else tracker.add(offset + at, offset + at + 1)
       }
       offset += chunk.length
-      if (!state.isOver) notes.check(offset)
+      if (!state.hasEnded) tracker.check(offset)
     },
     end() {
-      if (!state.isOver) throw new OperatorError(`${name} ends in the middle of its JSON array`)
-      return notes.end(end)
+      if (!state.hasEnded) throw new OperatorError(`${name} ends in the middle of its JSON array`)
+      return tracker.end(end)
     },
   }
 }
 
 /**
- * The rows of a CSV file: records, which may span lines. A quote opens a field only at its start,
- * as it does for DuckDB.
+ * The rows of a CSV file: records, which may span lines. As in DuckDB, a quote opens a field only
+ * at the field's start.
  *
- * @param lineEnd ends a record outside of quotes: a line feed, or the carriage return of files that
- *   have no other.
+ * @param lineEnd the byte that ends a record outside quotes: a line feed, or a carriage return in
+ *   files without line feeds.
  */
 export function findRecords(name: string, delimiter: string, lineEnd: number): RowFinder {
-  const notes = createNotes(name, records)
+  const tracker = trackRows(name, records)
   const between = delimiter.charCodeAt(0)
   let offset = 0
   let isStart = true
   let isQuoted = false
-  /** In a quoted field, the last byte was a quote: its end, or the first of two. */
+  /** The last byte in a quoted field was a quote: the closing one, or the first of two. */
   let isClosing = false
   function walk(chunk: Buffer): void {
     for (let at = 0; at < chunk.length; at++) {
@@ -166,7 +166,7 @@ export function findRecords(name: string, delimiter: string, lineEnd: number): R
       }
       if (byte === lineEnd) {
         isStart = true
-        notes.add(offset + at + 1, offset + at + 1)
+        tracker.add(offset + at + 1, offset + at + 1)
       } else if (byte === between) isStart = true
       else if (byte === quote && isStart) isQuoted = true
       else if (byte !== blank) isStart = false
@@ -174,11 +174,11 @@ export function findRecords(name: string, delimiter: string, lineEnd: number): R
   }
   return {
     add(chunk) {
-      // Most files have no quotes, and most chunks of others end between two records.
+      // Chunks without quotes take a faster path; most files have none.
       if (!isQuoted && !chunk.includes(quote)) {
         let end = -1
         for (let at = chunk.indexOf(lineEnd); at >= 0; at = chunk.indexOf(lineEnd, at + 1)) {
-          notes.add(offset + at + 1, offset + at + 1)
+          tracker.add(offset + at + 1, offset + at + 1)
           end = at
         }
         const rest = chunk.subarray(end + 1)
@@ -187,13 +187,13 @@ export function findRecords(name: string, delimiter: string, lineEnd: number): R
         isStart = isBlank && (last >= 0 || end >= 0 || isStart)
       } else walk(chunk)
       offset += chunk.length
-      notes.check(offset)
+      tracker.check(offset)
     },
-    end: () => notes.end(offset),
+    end: () => tracker.end(offset),
   }
 }
 
-/** The byte that ends the records of a file, by its first one. */
+/** The byte that ends the records of a file, judged by the file's start. */
 export function lineEndOf(start: Buffer): number {
   const end = start.indexOf(carriageReturn)
   const isOld = end >= 0 && !start.includes(newline)

@@ -1,4 +1,4 @@
-// The files of an import: which they are, in what format, and their bytes, checked on the way.
+// The files of an import: their formats, and their bytes, which are checked while they are read.
 
 import { createHash } from 'node:crypto'
 import { accessSync, constants, createReadStream, globSync, openSync, statSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { OperatorError } from '../operator-error.ts'
 export const formats = ['ndjson', 'json', 'csv', 'tsv', 'parquet'] as const
 export type Format = (typeof formats)[number]
 
-/** One file, or standard input, to be read. */
+/** A file to read, or standard input. */
 export interface SourceFile {
   /** The path as the operator gave it; `-` for standard input. */
   readonly name: string
@@ -19,11 +19,11 @@ export interface SourceFile {
   readonly compression: 'none' | 'gzip' | 'zstd'
   /** Bytes as stored; undefined for standard input. */
   readonly size: number | undefined
-  /** A named pipe, whose other end may never be opened. */
+  /** Whether it is a named pipe, whose other end may never be opened. */
   readonly isPipe?: boolean
 }
 
-/** What was read of a file, known at its end. */
+/** Size and digest of a file, complete once it has been read. */
 export interface FileDigest {
   bytes: number
   sha256: string
@@ -39,7 +39,7 @@ const formatOfEnding: Readonly<Record<string, Format>> = {
   parquet: 'parquet',
 }
 
-/** What is no format of ours, by its ending, and how it becomes one. */
+/** Commands that decompress unsupported compressions, by file name extension. */
 const unpackedBy: Readonly<Record<string, string>> = {
   zip: 'unzip -p',
   bz2: 'bzip2 -dc',
@@ -47,10 +47,10 @@ const unpackedBy: Readonly<Record<string, string>> = {
 }
 
 /**
- * The files that an operator's words name, each once, in the order given; a glob's in order of
+ * The files that the arguments name, each once, in their order; the matches of a glob are sorted by
  * name.
  *
- * @throws OperatorError where a word names nothing that can be read.
+ * @throws OperatorError if an argument names nothing that can be read.
  */
 export function findSourceFiles(words: readonly string[], format?: Format): SourceFile[] {
   const names = new Set(words.flatMap((word) => expand(word)))
@@ -68,7 +68,7 @@ function exists(path: string): boolean {
   return statOf(path) !== undefined
 }
 
-/** Undefined where there is nothing; what the system says of a path that it will not look up. */
+/** Undefined if nothing exists there. @throws OperatorError if the path cannot be looked up. */
 function statOf(path: string) {
   try {
     return statSync(path, { throwIfNoEntry: false })
@@ -119,12 +119,12 @@ function endingOf(name: string): { compression: SourceFile['compression']; endin
 }
 
 /**
- * The unpacked bytes of a file, chunk by chunk.
+ * The decompressed bytes of a file, chunk by chunk.
  *
- * @param digest is filled in at the end with the size and SHA-256 of the file as stored.
- * @param onBytes is told how many stored bytes each step has read.
- * @param signal ends it, also while it waits for bytes that may never come.
- * @throws OperatorError where the file ends too early or is not compressed as its name says.
+ * @param digest receives the size and SHA-256 of the file as stored; complete at the end.
+ * @param onBytes is called with the number of stored bytes of each chunk.
+ * @param signal aborts reading, even while it waits for bytes that may never come.
+ * @throws OperatorError if the file is truncated or not compressed as its name says.
  */
 export async function* readBytes(
   file: SourceFile,
@@ -142,7 +142,7 @@ export async function* readBytes(
   const unpacked = unpack(file, stored)
   try {
     for await (const chunk of unpacked) yield chunk as Buffer
-    // The decompressor of zstd stops in silence at bytes that begin no frame.
+    // The zstd decompressor stops silently at bytes that do not begin a frame.
     const isPacked = file.compression !== 'none' && 'bytesWritten' in unpacked
     if (isPacked && Number(unpacked.bytesWritten) < digest.bytes) {
       throw new OperatorError(
@@ -162,7 +162,7 @@ export async function* readBytes(
 const chunkBytes = 256 << 10
 
 function openStored(file: SourceFile): Readable {
-  // Read as a file, a terminal or a pipe at rest would hold a thread, and with it the process.
+  // Read as a file, an idle terminal or pipe would block a thread, and with it the process's exit.
   if (file.name === '-') return process.stdin
   if (!file.isPipe) return createReadStream(file.name, { highWaterMark: chunkBytes })
   const descriptor = openSync(file.name, constants.O_RDONLY | constants.O_NONBLOCK)

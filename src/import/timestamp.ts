@@ -1,4 +1,4 @@
-// Moments: what a source may write, and the one form that the wire knows (contract 3.8).
+// Timestamps: the forms that a source may use, and the one form on the wire (contract 3.8).
 
 import { Refusal } from './refusal.ts'
 
@@ -12,16 +12,16 @@ const accepted =
 const daysOfMonth = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
 /**
- * A date, or a date-time with or without zone (UTC where it has none), as UTC in the contract's
- * form. Digits beyond the form's precision are dropped. A day or an hour that does not exist is
- * refused, leap seconds included.
+ * Converts a date, or a date-time with or without a zone (UTC by default), to UTC in the contract's
+ * form. Digits beyond its precision are dropped. A day or time that does not exist is refused,
+ * including leap seconds.
  */
 export function normaliseTimestamp(
   value: unknown,
   precision: 'seconds' | 'milliseconds',
 ): string | Refusal {
   if (typeof value !== 'string') return new Refusal('must be a date as text, such as 2024-05-31')
-  // Most are in the wire's form already; this check runs for every timestamp of every import.
+  // Fast path: most timestamps are already in wire form, and every one of an import passes here.
   if (canonical[precision].test(value) && isEveryYearsMoment(value)) return value
   const parts = accepted.exec(value.trim())
   if (parts === null) {
@@ -36,7 +36,7 @@ function twoDigits(text: string, at: number): number {
   return text.charCodeAt(at) * 10 + text.charCodeAt(at + 1) - 528
 }
 
-/** A moment on one of the days 1 to 28, which every month of every year has. */
+/** Whether the day is one of 1 to 28, which every month has, and the time of day exists. */
 function isEveryYearsMoment(text: string): boolean {
   const month = twoDigits(text, 5)
   const day = twoDigits(text, 8)
@@ -82,7 +82,7 @@ function toUtc(parts: RegExpExecArray, precision: 'seconds' | 'milliseconds'): s
   return precision === 'milliseconds' ? utc : `${utc.slice(0, 19)}Z`
 }
 
-/** Minutes east of Greenwich; undefined where no zone is that far. */
+/** Minutes east of Greenwich; undefined for a zone that does not exist. */
 function offsetMinutes(zone: string | undefined): number | undefined {
   if (zone === undefined || zone.toUpperCase() === 'Z') return 0
   const hours = Number(zone.slice(1, 3))

@@ -1,5 +1,5 @@
-// Files for DuckDB: checked to be whole and valid UTF-8, unpacked where they are compressed, and
-// cut into pieces where their rows are wide.
+// Prepares files for DuckDB: checks that they are complete and valid UTF-8, decompresses them, and
+// cuts those with wide rows into pieces.
 
 import { isUtf8 } from 'node:buffer'
 import { rmSync, symlinkSync } from 'node:fs'
@@ -18,20 +18,20 @@ import {
 } from './row-extents.ts'
 import { type FileDigest, readBytes, type SourceFile } from './source-file.ts'
 
-/** What a reading tells, and what ends it. */
+/** Progress and cancellation of reading. */
 interface Reading {
   readonly onBytes: (bytes: number) => void
   readonly signal: AbortSignal
 }
 
 /**
- * Reads a file through once, so that DuckDB meets nothing that it would pass over in silence.
+ * Reads a file through once, to refuse faults that DuckDB would silently skip.
  *
- * DuckDB gets a path of ours in any case: to it, a name may be a pattern, an address, or columns.
+ * DuckDB always gets a path of our own: it may read a file's name as a pattern, a URL or columns.
  *
- * @param folder takes a link to the file, the unpacked copy of a compressed one, or its pieces.
- * @throws OperatorError for a truncated file, broken UTF-8 (with its line), a row that is too long
- *   or a header that cannot be told.
+ * @param folder receives a link to the file, the decompressed copy of a compressed one, or pieces.
+ * @throws OperatorError for a truncated file, invalid UTF-8 (with its line), a row that is too
+ *   long, or an invalid header.
  */
 export async function prepareColumnarFile(
   file: SourceFile,
@@ -63,7 +63,7 @@ export async function prepareColumnarFile(
   return { name: file.name, format: file.format, pieces, isWide, longestRow, bytes, header }
 }
 
-/** Copies the ranges of a file into files of their own; the copy that it was goes. */
+/** Copies the ranges of a file into files of their own, and removes the copy or link at `path`. */
 async function cut(
   file: SourceFile,
   path: string,
@@ -72,17 +72,17 @@ async function cut(
   signal: AbortSignal,
 ): Promise<Piece[]> {
   const pieces: Piece[] = []
-  const room = Buffer.alloc(Math.max(...extents.map(({ start, end }) => end - start)) + 2)
+  const buffer = Buffer.alloc(Math.max(...extents.map(({ start, end }) => end - start)) + 2)
   const whole = await open(path, 'r')
   try {
-    const before = isArray ? room.write('[') : 0
+    const before = isArray ? buffer.write('[') : 0
     for (const [index, { start, end, rowsBefore }] of extents.entries()) {
       signal.throwIfAborted()
       const piece = `${path}-${index}.${file.format}`
-      const { bytesRead } = await whole.read(room, before, end - start, start)
+      const { bytesRead } = await whole.read(buffer, before, end - start, start)
       const length = before + bytesRead
-      const after = isArray ? room.write(']', length) : 0
-      await orExplain(folder, () => writeFile(piece, room.subarray(0, length + after)))
+      const after = isArray ? buffer.write(']', length) : 0
+      await orExplain(folder, () => writeFile(piece, buffer.subarray(0, length + after)))
       pieces.push({ path: piece, recordsBefore: rowsBefore })
     }
   } finally {
@@ -92,7 +92,7 @@ async function cut(
   return pieces
 }
 
-/** What a full disk or a limit makes of unpacking, as an error that says what to do about it. */
+/** Turns a full disk or a quota into an error that says what to do. */
 async function orExplain<T>(folder: string, work: () => T): Promise<Awaited<T>> {
   try {
     return await work()
@@ -104,7 +104,7 @@ async function orExplain<T>(folder: string, work: () => T): Promise<Awaited<T>> 
   }
 }
 
-/** What is known of a text file once its bytes have been checked. */
+/** The result of checking a text file. */
 interface CheckedText {
   readonly header: CsvHeader | undefined
   readonly rows: RowExtents | undefined
@@ -122,7 +122,7 @@ function createTextCheck(file: SourceFile) {
   let finder: RowFinder | undefined
   let isArray = false
   let start: Buffer = Buffer.alloc(0)
-  /** Begins to look for rows once enough of the start is known to tell what they are. */
+  /** Starts to look for rows once the file's start shows what they are. */
   function begin(): void {
     const text = start.toString('utf8')
     if (isCsv) {
@@ -152,7 +152,7 @@ function createTextCheck(file: SourceFile) {
   }
 }
 
-/** Checks chunks that may end within a character; a fault is told with its line. */
+/** Checks chunks that may end within a character; reports the line of an error. */
 function createUtf8Check(name: string) {
   let line = 1
   let rest: Buffer = Buffer.alloc(0)
@@ -179,7 +179,7 @@ function createUtf8Check(name: string) {
   }
 }
 
-/** The length without the bytes of a last character that may go on in the next chunk. */
+/** The length without an incomplete character at the end, which the next chunk may complete. */
 function wholeCharacters(bytes: Buffer): number {
   const lead = bytes.subarray(-4).findLastIndex((byte) => (byte & 0xc0) !== 0x80)
   const at = Math.max(bytes.length - 4, 0) + lead

@@ -1,24 +1,24 @@
-// What a resource is, and what its declaration must fulfil.
+// The form of a resource, and the rules for its declaration.
 
 import assert from 'node:assert/strict'
 import { type Field, type JsonSchema, fieldSchema } from './field.ts'
 
-/** A kind of record. Plain data: all that Dossier does for a resource derives from it. */
+/** A kind of record. Plain data, from which everything that Dossier does with it derives. */
 export interface Resource {
-  /** The name on the wire: the path's last segment, the array's name, the table's name. */
+  /** The name on the wire: last segment of the path, name of the array; also that of the table. */
   readonly name: string
-  /** What one record is called, for documents. */
+  /** The name of one record, for documents. */
   readonly title: string
   readonly description: string
-  /** In the order of the wire; the first is `id`. */
+  /** In wire order; the first is `id`. */
   readonly fields: Readonly<Record<string, Field>>
   /** Records are ordered by this field, then by `id`, both in this direction (contract 3.6). */
   readonly order: { readonly by: string; readonly direction: 'ascending' | 'descending' }
   /** The field whose values `meta` counts (contract 3.7); without it there is no `meta`. */
   readonly metaOf: string | undefined
-  /** For records that tell of changes: the field that holds each part of one. */
+  /** For a resource whose records describe changes: the field for each part of a change. */
   readonly changeFields: ChangeFields | undefined
-  /** How changes of a listing are told as records of the resource that has `changeFields`. */
+  /** How a listing's changes become records of the resource that has `changeFields`. */
   readonly history: HistoryTrait | undefined
 }
 
@@ -32,32 +32,32 @@ export interface ChangeFields<Name extends string = string> {
   readonly after: Name
 }
 
-/** What of a record is its company's history: who came, who left, who became something else. */
+/** The part of a record that counts as its company's history. */
 export interface HistoryTrait<Name extends string = string> {
   /** The name of the attribute that changes. */
   readonly attr: string
-  /** The fields that make up its value, as text with commas between. */
+  /** The fields that make up its value, as text joined by commas. */
   readonly fields: readonly Name[]
-  /** The field by which one who left and one who came are the same, changed. */
+  /** The field by which a removed and an added record count as one that changed. */
   readonly sameBy: Name
 }
 
-/** The most types that `meta` counts in one company (contract 3.7). */
+/** The maximum number of types that `meta` counts in one company (contract 3.7). */
 export const metaTypesMax = 1_000
-/** The most that one of them may hold, in bytes of UTF-8. */
+/** The maximum length of a type, in bytes of UTF-8. */
 export const metaTypeBytesMax = 256
-/** The most that a record may hold as JSON, in bytes of UTF-8 (contract 3.10). */
+/** The maximum length of a record as JSON, in bytes of UTF-8 (contract 3.10). */
 export const recordBytesMax = 1_048_576
 
-/** The columns by which a source's row names the company that a record belongs to. */
+/** The columns in which a source's row names its company. */
 export const companyColumns = ['company_id', 'company_jurisdiction', 'company_identifier'] as const
 
-/** The columns in which a mapping may pass on where a row came from. */
+/** The columns in which a mapping may pass on a row's file and number. */
 export const placeColumns = ['source_file', 'source_row'] as const
 
 const reservedColumns = new Set<string>(['key', ...companyColumns, ...placeColumns])
 
-/** What a declaration is written with: the names in `order` and `metaOf` are checked by type. */
+/** A declaration; the compiler checks the field names in it. */
 interface Declaration<Name extends string> {
   readonly name: string
   readonly title: string
@@ -73,11 +73,11 @@ interface Declaration<Name extends string> {
 }
 
 /**
- * Makes a resource of its declaration.
+ * Makes a resource from its declaration.
  *
- * @throws AssertionError when the declaration breaks a rule that the rest of the code relies on:
- *   a snake_case name, `id` first, `order` and `metaOf` naming fields that are never null, and
- *   parts of changes in fields of their kind.
+ * @throws AssertionError if the declaration breaks a rule that the rest of the code relies on:
+ *   snake_case names, `id` first, `order` and `metaOf` naming fields that are never null, and parts
+ *   of changes in fields of the right kind.
  */
 export function defineResource<Name extends string>(declaration: Declaration<Name>): Resource {
   const { name, order, metaOf, changeFields, history } = declaration
@@ -126,7 +126,7 @@ export function recordSchema(resource: Resource): JsonSchema {
   }
 }
 
-/** A record made of the examples of the resource's fields. */
+/** A record made from the examples of the resource's fields. */
 export function exampleRecord(resource: Resource): Readonly<Record<string, unknown>> {
   const entries = Object.entries(resource.fields)
   return Object.fromEntries(entries.map(([name, field]) => [name, field.example]))

@@ -1,2 +1,2 @@
-/** A value that a store may have at once or have to wait for. */
+/** A value that a store returns at once, or as a promise. */
 export type Awaitable<T> = T | Promise<T>

@@ -1,4 +1,4 @@
-// What an import asks of a store, whichever database is behind it.
+// The interface between an import and a store, independent of the database.
 
 import type { Resource } from '../resources/resource.ts'
 import type { Awaitable } from './awaitable.ts'
@@ -11,27 +11,27 @@ export interface StagedRow {
   readonly companyJurisdiction: string | null
   readonly companyIdentifier: string | null
   readonly id: number | null
-  /** The natural key by which the store finds or assigns the id, where that is null. */
+  /** The natural key by which the store finds or assigns the id; null if there is an id. */
   readonly key: string | null
-  /** The value that the listing is ordered by before `id`; empty where that is `id` alone. */
+  /** The value by which the listing is ordered before `id`; empty if it is ordered by `id` only. */
   readonly sort: string
   readonly digest: string
   /** The JSON text of a record's fields after its id, or of a company's attributes. */
   readonly content: string
-  /** The day of which the source says this, in the form of the wire; null where it says none. */
+  /** The day on which the source's statement holds, in wire form; null if the row has none. */
   readonly asOf: string | null
 }
 
-/** The identity of a refused row: a snapshot must not take its record for absent. */
+/** The identity of a refused row: a snapshot must not treat its record as absent. */
 export type RefusedRow = Pick<StagedRow, 'id' | 'key' | 'companyJurisdiction' | 'companyIdentifier'>
 
-/** Where a row stands: the index of its file among the import's, and its line or row. */
+/** The place of a row: the index of its file among the import's, and its line or row number. */
 export interface Place {
   readonly file: number
   readonly number: number
 }
 
-/** A row that only the store could find fault with. */
+/** A row that the store refuses, although it passed the checks of single rows. */
 export interface StagedProblem extends Place {
   readonly field: string
   readonly value: unknown
@@ -39,51 +39,51 @@ export interface StagedProblem extends Place {
   readonly row: StagedRow
 }
 
-/** What a source said of a company before an import, or says after it. */
+/** A source's statement about a company, before or after an import. */
 export interface ListingState {
-  /** False where a snapshot of the source lacked the company. */
+  /** False if the source's snapshot lacked the company. */
   readonly isPresent: boolean
-  /** JSON texts: the its attributes, or its records of a listing, by what is imported. */
+  /** JSON texts: the company's attributes, or its records, depending on what is imported. */
   readonly texts: readonly string[]
 }
 
-/** What an import changes of one company that its source has spoken of before. */
+/** What an import changes in one company that the source had mentioned before. */
 export interface Difference {
   readonly companyId: number
   readonly companyJurisdiction: string | null
   readonly companyIdentifier: string | null
-  /** The day of the change, in the form of the wire. */
+  /** The day of the change, in wire form. */
   readonly asOf: string
   readonly before: ListingState
   readonly after: ListingState
 }
 
-/** How what an import changes is recorded: as records of another resource, in one transaction. */
+/** How an import's changes are recorded: as records of another resource, in one transaction. */
 export interface Recording {
   readonly resource: Resource
-  /** The source of those records, apart from all that an operator can name. */
+  /** The source of those records; differs from every name that an operator can choose. */
   readonly source: string
-  /** The records of one difference, in the order in which they are to get their ids. */
+  /** The records of one difference, in the order in which they get their ids. */
   record(difference: Difference): readonly StagedRow[]
 }
 
-/** What is imported, whose it is, and how. */
+/** What is imported, from which source, and how. */
 export interface ImportPlan extends LockWait {
   readonly target: LoadTarget
   readonly source: string
-  /** The rows are all that the source has: what they lack is removed. */
+  /** Whether the rows are all that the source has; records missing from them are removed. */
   readonly isSnapshot: boolean
   readonly knownCompaniesOnly: boolean
-  /** The day of the extract, in the form of the wire; without it, the latest day of its rows. */
+  /** The day of the extract, in wire form; if undefined, the latest day in its rows. */
   readonly asOf: string | undefined
-  /** Undefined where changes are not recorded; nor are they without a day. */
+  /** Undefined to record no changes; without a day, none are recorded either. */
   readonly recording: Recording | undefined
   readonly startedAt: number
-  /** What a place's number counts, for messages. */
+  /** The unit of a place's number, for messages. */
   readonly unit: 'line' | 'row'
 }
 
-/** How many rows met which end; `refused` counts only those that the store refused. */
+/** Numbers of rows by outcome; `refused` counts only those that the store refused. */
 export interface MergeCounts {
   readonly inserted: number
   readonly updated: number
@@ -91,16 +91,16 @@ export interface MergeCounts {
   readonly refused: number
   readonly removed: number
   readonly companiesCreated: number
-  /** The records that tell what this import changed. */
+  /** The number of records that describe this import's changes. */
   readonly recorded: number
 }
 
-/** What became of all rows: read = inserted + updated + unchanged + refused. */
+/** Outcomes of all rows: read = inserted + updated + unchanged + refused. */
 export interface ImportCounts extends MergeCounts {
   readonly read: number
 }
 
-/** A file that was imported, for the log of imports. */
+/** An imported file, for the log of imports. */
 export interface ImportedFile {
   readonly name: string
   readonly bytes: number
@@ -109,24 +109,24 @@ export interface ImportedFile {
 
 /**
  * One import, in this order: `stage` any number of times, `prepare`, then `commit` or `discard`.
- * Before `commit` has ended, no reader sees anything of it.
+ * Readers see nothing of it before `commit` has finished.
  */
 export interface ImportSession {
   stage(place: Place, row: StagedRow): Awaitable<void>
-  /** Notes a row that was refused, so that a snapshot does not remove what it stands for. */
+  /** Stages the identity of a refused row, so that a snapshot does not remove its record. */
   stageRefused(place: Place, row: RefusedRow): Awaitable<void>
   /**
-   * Waits for its turn, merges the staged rows, and gives those that the store refuses.
+   * Waits for the write lock, merges the staged rows, and reports those that the store refuses.
    *
-   * @throws OperatorError where the source has been imported as of a later day.
+   * @throws OperatorError if the source has been imported as of a later day.
    */
   prepare(onProblem: (problem: StagedProblem) => void): Promise<MergeCounts>
-  /** Makes it the registry's next version, whose number it returns. */
+  /** Commits the import as the registry's next version, and returns that. */
   commit(counts: ImportCounts, files: readonly ImportedFile[]): Awaitable<number>
   discard(): Awaitable<void>
 }
 
-/** Where an import begins. */
+/** A store into which files can be imported. */
 export interface ImportStore {
   beginImport(plan: ImportPlan): Awaitable<ImportSession>
 }

@@ -1,39 +1,39 @@
-// What an operator may see of a store, whichever database is behind it; nothing here changes it.
+// The interface for inspecting a store, independent of the database; nothing here changes it.
 
 import type { Resource } from '../resources/resource.ts'
 import type { Awaitable } from './awaitable.ts'
 import type { ImportCounts, ImportedFile } from './importing.ts'
 
-/** One committed import, as the log has it. */
+/** A committed import, as logged. */
 export interface LoggedImport {
-  /** The version of the registry that it made. */
+  /** The registry's version that it created. */
   readonly version: number
   /** What was loaded: the name of a resource, or `companies`. */
   readonly target: string
   readonly source: string
   readonly isSnapshot: boolean
-  /** In the form of the wire. */
+  /** In wire form. */
   readonly asOf: string | undefined
   readonly startedAt: number
   readonly committedAt: number
   readonly files: readonly ImportedFile[]
   readonly counts: Omit<ImportCounts, 'recorded'>
-  /** How many records of which resource tell what it changed. */
+  /** The number of records that describe its changes, by resource. */
   readonly recorded: Readonly<Record<string, number>>
 }
 
-/** What a source says of a company. */
+/** What a source says about a company. */
 export interface CompanyAttributes {
   readonly source: string
-  /** False where the source's last snapshot lacked the company: this is what it said before. */
+  /** False if the source's last snapshot lacked the company: the attributes are its last ones. */
   readonly isPresent: boolean
   readonly asOf: string | undefined
-  /** The version since which it says so. */
+  /** The version in which this was last changed. */
   readonly version: number
   readonly attributes: Readonly<Record<string, unknown>>
 }
 
-/** A company as an operator sees it. */
+/** A company as shown to an operator. */
 export interface CompanyRecord {
   readonly id: number
   readonly jurisdiction: string | undefined
@@ -41,45 +41,45 @@ export interface CompanyRecord {
   readonly attributes: readonly CompanyAttributes[]
 }
 
-/** What names a company: its id, or its jurisdiction and identifier. */
+/** The name of a company: its id, or its jurisdiction and identifier. */
 export type CompanyName = number | IdentifyingName
 
-/** What names a company in its register. */
+/** The name of a company in its register. */
 export type IdentifyingName = readonly [jurisdiction: string, identifier: string]
 
-/** What a verification holds stored texts against; each gives what is wrong with one, if it is. */
+/** The checks of stored texts in a verification; each returns the fault, or undefined. */
 export interface StoredChecks {
-  /** @param sort and digest are what the store keeps beside the record. */
+  /** @param sort stored beside the record, as is `digest`. */
   checkRecord(resource: Resource, record: string, sort: string, digest: string): string | undefined
   checkAttributes(attributes: string, digest: string): string | undefined
 }
 
-/** What a verification has looked at, and what it found wrong. */
+/** The result of a verification. */
 export interface Verification {
-  /** Counts of what was looked at, by name. */
+  /** The number of items checked, by name. */
   readonly counts: Readonly<Record<string, number>>
-  /** One sentence for each fault, the first `faultsShownMax` of each kind. */
+  /** One sentence per fault; of each kind, the first `faultsShownMax`. */
   readonly faults: readonly string[]
-  /** What was not looked at, and why; a sentence each. */
+  /** What was not checked, and why; a sentence each. */
   readonly notes: readonly string[]
 }
 
-/** Who waits for a copy: is told of it, and may give it up. */
+/** Progress and cancellation of a copy. */
 export interface CopyWatch {
   onProgress(bytes: number, totalBytes: number): void
   readonly signal: AbortSignal
 }
 
-/** What an operator may see of a store; nothing here changes it. */
+/** Reads a store for an operator; nothing here changes it. */
 export interface StoreInspector {
-  /** The last `limit` imports, the newest first. */
+  /** The last `limit` imports, newest first. */
   listImports(limit: number): Awaitable<readonly LoggedImport[]>
   findCompany(name: CompanyName): Awaitable<CompanyRecord | undefined>
-  /** The first `limit` of these names that companies have, in the order given. */
+  /** Those of the names that belong to a company, in the order given; at most `limit`. */
   findNames(names: readonly IdentifyingName[], limit: number): Awaitable<IdentifyingName[]>
-  /** Looks at everything that is stored, in one snapshot. */
+  /** Checks everything that is stored, in one snapshot. */
   verify(checks: StoredChecks, onStep: (step: string) => void): Promise<Verification>
-  /** Copies the store as one snapshot into a new file; gives the copy's bytes. */
+  /** Copies the store as one snapshot into a new file, and returns the copy's size in bytes. */
   backup(path: string, watch: CopyWatch): Promise<number>
   close(): Awaitable<void>
 }

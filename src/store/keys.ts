@@ -1,21 +1,21 @@
-// What is asked of a store about keys, whichever database is behind it.
+// The interface for keys, independent of the database.
 
 import type { Awaitable } from './awaitable.ts'
 import type { LockWait } from './lock-wait.ts'
 
-/** A key as the store knows it: everything but the key itself. */
+/** A stored key: everything but the key itself. */
 export interface KeyRecord {
   readonly id: number
   readonly name: string
-  /** The first and last characters of the key, by which its owner recognises it. */
+  /** The first and last characters of the key, for recognising it. */
   readonly hint: string
-  /** Names of resources; undefined means all of them. */
+  /** Names of resources; undefined for all of them. */
   readonly scopes: readonly string[] | undefined
   readonly createdAt: number
-  /** Milliseconds since 1970; undefined means never. */
+  /** Milliseconds since 1970; undefined for never. */
   readonly expiresAt: number | undefined
   readonly revokedAt: number | undefined
-  /** How often it may ask, such as 600/300s, or `none`; undefined means as often as any key. */
+  /** The key's rate limit, such as 600/300s, or `none`; undefined for the server's default. */
   readonly rate: string | undefined
 }
 
@@ -24,31 +24,31 @@ export interface NewKey extends Omit<KeyRecord, 'id' | 'revokedAt'> {
   readonly hash: Uint8Array
 }
 
-/** A key that takes the place of another one of its name. */
+/** A key that replaces others of the same name. */
 export interface Rotation {
-  /** Scopes and rate are those of the key that is replaced. */
+  /** Scopes and rate are copied from the replaced key. */
   readonly key: Omit<NewKey, 'scopes' | 'rate'>
-  /** When every other key of the name ends at the latest, in milliseconds since 1970. */
+  /** When all other keys of the name expire at the latest, in milliseconds since 1970. */
   readonly othersEndAt: number
 }
 
-/** What has to succeed before a change is committed. */
+/** Runs before a change is committed; if it throws, nothing is changed. */
 export type BeforeCommit = () => Awaitable<void>
 
-/** What the commands about keys may do with a store. */
+/** Changes and lists the keys of a store. */
 export interface KeyStore {
   /**
-   * @param beforeCommit runs when all is ready to be committed; a throw in it changes nothing.
-   * @throws OperatorError where a key of that name is in use.
+   * @param beforeCommit runs when all is ready to be committed; if it throws, nothing is changed.
+   * @throws OperatorError if a key of that name is in use.
    */
   addKey(key: NewKey, wait: LockWait, beforeCommit?: BeforeCommit): Promise<void>
   listKeys(): Awaitable<readonly KeyRecord[]>
   /**
-   * Adds a key beside the one of its name that is in use, and gives that one an end.
+   * Adds a key beside those in use that have its name, and lets those expire.
    *
-   * @param rotate is given the youngest key of the name that is in use.
+   * @param rotate receives the newest key in use of that name.
    * @param beforeCommit as for `addKey`.
-   * @returns false where there is none.
+   * @returns false if no key of that name is in use.
    */
   rotateKey(
     name: string,
@@ -57,6 +57,6 @@ export interface KeyStore {
     wait: LockWait,
     beforeCommit?: BeforeCommit,
   ): Promise<boolean>
-  /** Revokes every key of that name; false where there is none in use. */
+  /** Revokes every key of that name; returns false if all are revoked, or there is none. */
   revokeKey(name: string, now: number, wait: LockWait): Promise<boolean>
 }

@@ -1,10 +1,10 @@
-// Which history a version belongs to.
+// Identifies the history to which a version belongs.
 //
-// Version numbers repeat: a backup that is restored and imported into goes on with the numbers that
-// the store had before. So each import draws a few random characters, its lineage. No two imports
-// have the same, whatever their store and number; copies of a store share the lineages of the
-// imports that they share. What a client keeps and sends back later, such as an entity tag, is made
-// of a lineage, never of a version number.
+// Version numbers repeat: when a restored backup is imported into, it reuses numbers that the store
+// had already used. So each import draws a few random characters, its lineage, which no other
+// import has. Copies of a store share the lineages of the imports that they share. Whatever clients
+// keep and send back later, such as an entity tag, is made from a lineage, never from a version
+// number.
 
 import { randomBytes } from 'node:crypto'
 

@@ -1,9 +1,9 @@
-// How those who change a store wait for one another.
+// Waiting for the write lock.
 
-/** How a writer waits for its turn: there is one writer at a time. */
+/** How a writer waits for the write lock: there is one writer at a time. */
 export interface LockWait {
-  /** Called once if there is another writer to wait for. */
+  /** Called once if the writer has to wait for another one. */
   readonly onWait: () => void
-  /** Ends the waiting, with its reason; absent where nothing does. */
+  /** Aborts the waiting, with its reason. */
   readonly signal?: AbortSignal
 }

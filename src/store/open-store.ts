@@ -1,4 +1,4 @@
-// The opener: the one place that knows which store is behind the seam (invariant 2).
+// The opener: the only code that knows which database a store uses (invariant 2).
 
 import { existsSync } from 'node:fs'
 import { rightsOf } from '../new-file.ts'
@@ -25,29 +25,29 @@ export { readUsage as readKeyUsage } from './sqlite/usage.ts'
 
 const temporary = ':memory:'
 
-// Loaded where it is needed: who serves a file does not carry the driver.
+// Loaded on demand, so that a server of a file does not load the driver.
 const postgres = () => import('./postgres/open.ts')
 
-/** False for the path of a file that is not there yet; what a server has, only the server knows. */
+/** False for the path of a missing file; whether a PostgreSQL store exists is not checked. */
 export function mayExist(db: string): boolean {
   return isServerStore(db) || existsSync(db)
 }
 
-/** True for the URL of a PostgreSQL; anything else is the path of a file. */
+/** Whether it is the URL of a PostgreSQL store; anything else is the path of a file. */
 export function isServerStore(db: string): boolean {
   return /^postgres(ql)?:\/\//i.test(db)
 }
 
-/** What a store is called in messages and logs: never with a password. */
+/** The store's name in messages and logs, without a password. */
 export function describeStore(db: string): string {
   return isServerStore(db) ? describeUrl(db) : db
 }
 
 /**
- * Opens the store at `db` for serving: a file's path, or the URL of a PostgreSQL.
+ * Opens the store at `db` for serving: a file's path, or the URL of a PostgreSQL store.
  *
- * @param bounds hold for a PostgreSQL; a file has no connections.
- * @throws OperatorError with one line that says what to do, where it cannot be served from.
+ * @param bounds apply to PostgreSQL only.
+ * @throws OperatorError with one line that says what to do if the store cannot be served.
  */
 export async function openStoreReader(
   db: string,
@@ -60,7 +60,7 @@ export async function openStoreReader(
 }
 
 /**
- * Opens the store at `db` for an operator who looks at it; nothing can be changed.
+ * Opens the store at `db` for inspection; nothing can be changed.
  *
  * @throws OperatorError as `openStoreReader`.
  */
@@ -78,9 +78,9 @@ export async function openStoreInspector(
 }
 
 /**
- * Opens the store at `db` for a command that changes it, and makes it on first use.
+ * Opens the store at `db` for a command that changes it, and creates it if it does not exist.
  *
- * @throws OperatorError with one line that says what to do, where it cannot be written.
+ * @throws OperatorError with one line that says what to do if the store cannot be written.
  */
 export async function openStoreWriter(
   db: string,
@@ -99,23 +99,23 @@ export async function openStoreWriter(
 }
 
 /**
- * Opens a store to try an import on: the one at `db`, or where there is none, one that is gone
- * when it is closed. A check of the first import must not leave a store behind.
+ * Opens a store for a dry run: the one at `db` or, if there is none, a temporary one, because a dry
+ * run of the first import must not create a store.
  */
 export async function openStoreForTrial(
   db: string,
   resources: readonly Resource[],
 ): Promise<StoreWriter> {
-  const isThere = isServerStore(db) ? await (await postgres()).isThere(db) : existsSync(db)
-  return openStoreWriter(isThere ? db : temporary, resources)
+  const exists = isServerStore(db) ? await (await postgres()).hasRegistry(db) : existsSync(db)
+  return openStoreWriter(exists ? db : temporary, resources)
 }
 
 /**
- * Makes the store at `db`, or brings its tables up to date.
+ * Creates the store at `db`, or upgrades its tables.
  *
- * @param isDistributed spreads the tables of a PostgreSQL by company (Citus).
- * @returns what was done, a line each; empty where there was nothing to do.
- * @throws OperatorError with one line that says what to do, where that cannot be done.
+ * @param isDistributed whether to distribute the tables of a PostgreSQL store by company (Citus).
+ * @returns what was done, a line each; empty if there was nothing to do.
+ * @throws OperatorError with one line that says what to do if that fails.
  */
 export async function migrateStore(
   db: string,
@@ -131,32 +131,33 @@ export async function migrateStore(
   return isNew ? [`created ${db}`] : []
 }
 
-/** A driver's error as a OperatorError that says what to do, where one is known; else itself. */
+/** A known error of a driver as an OperatorError that says what to do; else the error. */
 export function explainStoreError(db: string, error: unknown): unknown {
   return isServerStore(db) ? postgresError(db, error) : sqliteError(db, error)
 }
 
-/** The paths that belong to a store, some of them only while it is written to. */
+/** The paths that belong to a store; some exist only while it is written to. */
 export function storeFiles(db: string): readonly string[] {
   if (isServerStore(db)) return []
   const endings = ['', '-wal', '-shm', '-journal']
   return [db, usageBeside(db)].flatMap((file) => endings.map((ending) => file + ending))
 }
 
-/** The file beside a store that has the uses of its keys: `registry-usage.db` of `registry.db`. */
+/** The usage file beside a store: `registry-usage.db` for `registry.db`. */
 function usageBeside(db: string): string {
   return `${db.replace(/\.db$/, '')}-usage.db`
 }
 
-/** The same for any store; undefined for a server's, beside which there is no folder. */
+/** The usage file of any store; undefined for PostgreSQL, which has no folder. */
 export function usageFile(db: string): string | undefined {
   return isServerStore(db) ? undefined : usageBeside(db)
 }
 
 /**
- * Opens the file with the uses of a store's keys, and makes it on first use.
+ * Opens the file that counts the use of a store's keys, and creates it if it does not exist.
  *
- * @param db is the store, whose rights a new file gets; beside a server's it is its owner's alone.
+ * @param db the store, whose permissions a new file gets; for PostgreSQL, only the owner gets
+ *   access.
  * @throws as `UsageWriter.add`.
  */
 export function openUsageWriter(path: string, storeId: string, db: string): UsageWriter {

@@ -1,26 +1,26 @@
-// How large a page may be (contract 3.10), and how a store knows before it puts one together.
+// Limits the size of a page (contract 3.10), which a store has to know before it builds one.
 //
-// A head says how many bytes the largest record of its listing has, where that is more than
-// `largeRecordBytes`. So a page of usual records is known to fit without a look at them; only where
-// the limit times the largest record would not fit are the lengths of the page's own records added
-// up, one by one until they are too many: SQLite reads a record to find the next one.
+// A head has the size in bytes of its listing's largest record, if that exceeds `largeRecordBytes`.
+// So pages of ordinary records are known to fit without reading them. Only if the limit times the
+// largest record would not fit are the page's records added up, one by one until they are too
+// large: SQLite has to read a record to find the next one.
 
-/** The most bytes that a page has on the wire, before it is compressed. */
+/** The maximum size of a page on the wire, in bytes before compression. */
 export const pageBytesMax = 16 * 1_048_576
-/** Records up to this size, in bytes, are not told apart: 1,000 of them fit into a page. */
+/** Records up to this size, in bytes, need no check: 1,000 of them fit into a page. */
 export const largeRecordBytes = 8_192
 
-/** What stands in a page beside its records and `meta`, in bytes, counted generously. */
+/** The bytes of a page other than its records and `meta`, with a margin. */
 const frameBytes = 288
 
-/** `meta` of `heads h`, unless it alone is larger than a page; SQL. */
+/** SQL: `meta` of `heads h`, unless it alone is larger than a page. */
 export const boundedMeta = `case when octet_length(h.meta) <= ${pageBytesMax} then h.meta end`
 
 /**
- * Whether a page fits, as an SQL condition over `heads h`.
+ * Whether a page fits, as an SQL condition on `heads h`.
  *
  * @param limit the page's limit, as SQL.
- * @param range what follows `from` to select the page's records, as SQL.
+ * @param range the SQL after `from` that selects the page's records.
  */
 export function pageFits(limit: string, range: string): string {
   const rest = `coalesce(octet_length(h.meta), 0) + ${frameBytes}`
@@ -36,19 +36,19 @@ export function pageFits(limit: string, range: string): string {
   )`
 }
 
-/** The listings of a resource that have large records: `company_id` and `bytes`, as SQL. */
+/** SQL for the listings of a resource with large records: `company_id` and `bytes`. */
 export const largestRecords = (name: string) => `
   select company_id, max(octet_length(record)) as bytes
   from ${name} where octet_length(record) > ${largeRecordBytes} group by company_id`
 
-/** What is asked of `heads h` where a page was left out, as SQL columns; a row of two numbers. */
+/** SQL columns of `heads h` that are read if a page was left out; a row of two numbers. */
 export const sizesColumns = 'h.largest, octet_length(h.meta)'
 
 /**
- * The greatest limit below `limit` with which any page of a listing fits; 0 where none does, since
- * one record or `meta` is too large by itself.
+ * The greatest limit below `limit` with which any page of a listing fits; 0 if none does, because
+ * one record or `meta` alone is too large.
  *
- * @param row is that of `sizesColumns`.
+ * @param row a row of `sizesColumns`.
  */
 export function greatestLimit(row: unknown, limit: number): number {
   const [largest, metaBytes] = (row ?? []) as [largest?: number | null, metaBytes?: number | null]

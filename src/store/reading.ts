@@ -1,31 +1,31 @@
-// What serving asks of a store, whichever database is behind it: nothing here writes.
+// The interface for serving a store, independent of the database: nothing here writes.
 
 import type { Resource } from '../resources/resource.ts'
 import type { Awaitable } from './awaitable.ts'
 import type { KeyRecord } from './keys.ts'
 
-/** What a listing is like, without its records; all of one snapshot. */
+/** The state of a listing, without its records; all read from one snapshot. */
 export interface Head {
   readonly total: number
   /** The version in which the listing last changed: the number of that import. */
   readonly version: number
-  /** What that import drew: names this state of the listing in any history (`lineage.ts`). */
+  /** The lineage of that import: identifies this state of the listing in any history. */
   readonly lineage: string
   /** When that import was committed, in milliseconds since 1970. */
   readonly changedAt: number
-  /** The registry's version that this was read from: the number of its last import. */
+  /** The registry's version when this was read: the number of its last import. */
   readonly dataVersion: number
 }
 
-/** A range of a listing, with the head of the same snapshot. */
+/** A range of a listing, with the head from the same snapshot. */
 export interface Page extends Head {
-  /** The records' JSON texts, joined by commas, between two texts, as UTF-8. To be asked once. */
+  /** The records' JSON texts, joined by commas, between two texts, as UTF-8. Call it only once. */
   readonly recordsBetween: (head: string, tail: string) => Buffer
-  /** The JSON text of `meta`, for a resource that has one. */
+  /** The JSON text of `meta`, if the resource has one. */
   readonly meta: string | undefined
   /**
-   * Where the page would be larger than `pageBytesMax` and was not put together: the greatest
-   * limit with which any page of the listing fits, 0 where none does. Else undefined.
+   * If the page would exceed `pageBytesMax` and was not built: the greatest limit with which any
+   * page of the listing fits, or 0 if none does. Otherwise undefined.
    */
   readonly greatestLimit: number | undefined
 }
@@ -33,7 +33,7 @@ export interface Page extends Head {
 /** The last import of a source. */
 export interface LastImport {
   readonly source: string
-  /** The registry's version that it made. */
+  /** The registry's version that it created. */
   readonly version: number
   /** Milliseconds since 1970. */
   readonly committedAt: number
@@ -41,13 +41,13 @@ export interface LastImport {
 
 /** What the serving process may do with a store: nothing here writes (invariant 3). */
 export interface StoreReader {
-  /** Made at random with the store, and kept by its copies. */
+  /** The random id of the store, shared by its copies. */
   readonly storeId: string
-  /** The head of a listing; undefined where the registry does not know the company. */
+  /** The head of a listing; undefined if the company is not in the registry. */
   readHead(resource: Resource, companyId: number): Awaitable<Head | undefined>
   /**
-   * `limit` records after the first `offset` ones, in the listing's order, with the head; undefined
-   * where the registry does not know the company.
+   * Up to `limit` records after the first `offset`, in the listing's order, with the head;
+   * undefined if the company is not in the registry.
    */
   readPage(
     resource: Resource,
@@ -56,9 +56,9 @@ export interface StoreReader {
     limit: number,
   ): Awaitable<Page | undefined>
   findKey(hash: Uint8Array): Awaitable<KeyRecord | undefined>
-  /** The last import of each source, the latest first; of the latest hundred. */
+  /** The last import of each source, newest first; at most 100. */
   lastImports(): Awaitable<readonly LastImport[]>
-  /** Resolves where the store answers, rejects where it does not. */
+  /** Resolves if the store responds, else rejects. */
   ping(): Awaitable<void>
   close(): Awaitable<void>
 }

@@ -1,9 +1,9 @@
-// The second seam: where the uses of keys are kept. It is another file than the registry's, and
-// nothing of the registry can be reached by it, so that serving has no write path to that.
+// The interface for counting the use of keys. The counts are in a file of their own, which gives no
+// access to the registry, so that serving has no write path to that.
 
 import type { Awaitable } from './awaitable.ts'
 
-/** What a key was used within one hour, or a part of it. */
+/** The use of a key within one hour, or a part of it. */
 export interface KeyUse {
   readonly keyId: number
   /** Hours since 1970. */
@@ -13,7 +13,7 @@ export interface KeyUse {
   readonly lastUsedAt: number
 }
 
-/** What is known of the use of a key. */
+/** The recorded use of a key. */
 export interface KeyUsage {
   readonly keyId: number
   /** Milliseconds since 1970. */
@@ -24,14 +24,14 @@ export interface KeyUsage {
   readonly requestsLast30Days: number
 }
 
-/** What the serving process may do with the uses of keys: add to them. */
+/** What the serving process may do with these counts: add to them. */
 export interface UsageWriter {
   /**
-   * Adds uses, all or none, and forgets what is older than 31 days.
+   * Adds uses, all or none, and deletes those older than 31 days.
    *
-   * @param patienceMs is how long another process that writes is waited for.
-   * @throws an error with a reason for the operator where they cannot be written.
+   * @param waitMs how long to wait for another process that writes.
+   * @throws if they cannot be written: an OperatorError if there is advice, else the error.
    */
-  add(uses: readonly KeyUse[], now: number, patienceMs: number): Awaitable<void>
+  add(uses: readonly KeyUse[], now: number, waitMs: number): Awaitable<void>
   close(): Awaitable<void>
 }

@@ -1,23 +1,23 @@
-// What the commands that change a store ask of it, whichever database is behind it.
+// The interface for commands that change a store, independent of the database.
 
 import type { Awaitable } from './awaitable.ts'
 import type { ImportStore } from './importing.ts'
 import type { KeyStore } from './keys.ts'
 import type { LockWait } from './lock-wait.ts'
 
-/** What a pruning forgot. */
+/** The result of pruning. */
 export interface Pruned {
-  /** The earliest version of which everything is still known. */
+  /** The earliest version whose state is still completely known. */
   readonly earliestVersion: number
-  /** How many former states were forgotten, by what they were states of. */
+  /** The number of deleted past states, by kind. */
   readonly forgotten: Readonly<Record<string, number>>
 }
 
 /** What the commands that change a store may do with it. */
 export interface StoreWriter extends ImportStore, KeyStore {
-  /** What `StoreReader` has as `storeId`. */
+  /** The store's random id (`StoreReader.storeId`). */
   readStoreId(): Awaitable<string>
-  /** Forgets what stood only in versions that were replaced before `before`, in milliseconds. */
+  /** Deletes past states that were replaced before `before`, in milliseconds since 1970. */
   prune(before: number, wait: LockWait): Promise<Pruned>
   close(): Awaitable<void>
 }

@@ -1,4 +1,4 @@
-// Collecting garbage when it is known to be much.
+// Forces garbage collection when large buffers are known to be unused.
 
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -6,8 +6,8 @@ import { runInNewContext } from 'node:vm'
 let collect: (() => void) | undefined
 
 /**
- * Collects all garbage now, and lets go of what its objects held outside of V8's heap: chunks of
- * DuckDB are megabytes there, and nothing to V8, which would keep a dozen of them.
+ * Collects all garbage now, including memory outside V8's heap: DuckDB's chunks take megabytes
+ * there that V8 does not count, so it would keep a dozen of them.
  */
 export async function collectGarbage(): Promise<void> {
   if (collect === undefined) {

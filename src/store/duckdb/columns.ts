@@ -1,8 +1,8 @@
-// Columnar and mapped sources, read by DuckDB: a table, or a SELECT over the view `source` of all
-// files, and its rows in batches.
+// Reads columnar and mapped sources with DuckDB, in batches of rows: a table, or a SELECT over the
+// view `source` of all files.
 //
-// Memory is bounded by rows: where 2,048 of them are too much at once, the file comes in pieces,
-// and every text as it is rather than as part of a JSON object, which would hold it twice.
+// Memory is bounded even with wide rows: if 2,048 rows are too much at once, the file is read in
+// pieces, and texts as they are, since a JSON object would hold each a second time.
 
 import { rmSync } from 'node:fs'
 import type { DuckDBDataChunk } from '@duckdb/node-api'
@@ -23,7 +23,7 @@ import {
   vectorRows,
 } from './tables.ts'
 
-/** Rows as JSON texts, or as columns of cells: those of `json` are JSON texts, all others text. */
+/** Rows as JSON texts, or as columns of cells: JSON text in columns with `isJson`, else text. */
 export type Batch =
   | { readonly texts: readonly string[] }
   | { readonly columns: readonly Cells[]; readonly rows: number }
@@ -41,13 +41,13 @@ export interface ColumnarSource {
   readonly batches: AsyncIterable<Batch>
 }
 
-/** Reads files with one DuckDB. */
+/** Reads files with one DuckDB instance. */
 export interface ColumnarReader {
-  /** The rows of a file as they are. */
+  /** The rows of a file, unmapped. */
   readonly readFile: (file: ColumnarFile) => Promise<ColumnarSource>
-  /** Checks a mapping before anything is read. @throws OperatorError with what it may not do. */
+  /** Checks a mapping before anything is read. @throws OperatorError if it is not allowed. */
   readonly checkMapping: (mapping: string) => Promise<void>
-  /** The rows that a mapping makes of the files; the last thing that a reader can do. */
+  /** The rows that a mapping makes from the files. The reader can do nothing else afterwards. */
   readonly mapFiles: (files: readonly ColumnarFile[], mapping: string) => Promise<ColumnarSource>
   readonly close: () => Promise<void>
 }
@@ -55,8 +55,8 @@ export interface ColumnarReader {
 /**
  * Opens a reader.
  *
- * @param folders hold files that a mapping may read beside its source.
- * @param signal ends all reading.
+ * @param folders folders whose files a mapping may read besides its source.
+ * @param signal aborts all reading.
  */
 export async function openColumnarReader(
   folders: readonly string[],
@@ -90,7 +90,7 @@ async function explained<T>(
   }
 }
 
-/** A column of a result: what is text is passed on as it is where rows are wide. */
+/** A column of a result. In files with wide rows, text is passed on unchanged. */
 interface Column {
   readonly name: string
   readonly isText: boolean
@@ -111,8 +111,8 @@ async function tableOf({ connection, run }: Database, file: ColumnarFile): Promi
 }
 
 /**
- * A Parquet file with wide rows as many files with few rows each: DuckDB takes 2,048 rows of a file
- * at once. What the file does not foretell is tried again with fewer rows.
+ * Splits a Parquet file with wide rows into files with fewer rows, because DuckDB reads 2,048 rows
+ * of a file at once. If the estimate from its metadata was too high, fewer rows are tried.
  */
 async function cutParquet(database: Database, file: ColumnarFile): Promise<ColumnarFile> {
   const { connection, run } = database
@@ -168,7 +168,7 @@ async function openMapping(
   }
 }
 
-/** A file's own columns come first; those that are called as ours are get another name. */
+/** Adds the place columns; a file's own columns with these names are renamed. */
 function placedSelect(file: ColumnarFile, table: string, columns: readonly Column[]): string {
   const names = columns.map(({ name }) => name)
   const renamed = freeNames(names, placeColumns)
@@ -181,7 +181,7 @@ function placedSelect(file: ColumnarFile, table: string, columns: readonly Colum
     row_number() over () as ${rowColumn} from ${table}`
 }
 
-/** Ends a mapping that makes rows without end. */
+/** Stops a mapping that returns far too many rows. */
 async function* bounded(batches: AsyncIterable<Batch>, lengthMax: number): AsyncGenerator<Batch> {
   let length = 0
   for await (const batch of batches) {
@@ -205,7 +205,7 @@ async function describe({ connection, run }: Database, select: string): Promise<
   }))
 }
 
-/** A SELECT whose columns are known. */
+/** A SELECT and its columns. */
 interface Query {
   readonly select: string
   readonly columns: readonly Column[]
@@ -213,8 +213,8 @@ interface Query {
 }
 
 /**
- * A stream that DuckDB breaks off, at a fault far inside a file, ends as one that is done does. So
- * one row is asked for behind all others: without it, rows are missing.
+ * Reads all rows. When DuckDB fails far inside a file, its stream ends as if it were complete, so a
+ * marker row is requested after all others: without it, rows are missing.
  */
 async function* read(
   database: Database,
@@ -232,22 +232,22 @@ async function* read(
     let isWhole = false
     let next = fetch()
     for (;;) {
-      const taken: Taken = query.isWide
-        ? takeCells(await run(next), query.columns)
-        : takeTexts(await run(next))
-      if (taken.batch === undefined) break
-      isWhole ||= taken.isLast
-      // DuckDB goes on while the rows are checked; but not where a few of them fill its memory.
+      const fetched: Fetched = query.isWide
+        ? fetchedCells(await run(next), query.columns)
+        : fetchedTexts(await run(next))
+      if (fetched.batch === undefined) break
+      isWhole ||= fetched.isLast
+      // DuckDB reads ahead while rows are checked, unless a few of them would fill its memory.
       if (!query.isWide) next = fetch()
-      if (taken.length > 1 << 20) await collectGarbage()
-      yield taken.batch
+      if (fetched.length > 1 << 20) await collectGarbage()
+      yield fetched.batch
       if (!query.isWide) continue
-      taken.batch = undefined
-      if (taken.length > 1 << 20) await collectGarbage()
+      fetched.batch = undefined
+      if (fetched.length > 1 << 20) await collectGarbage()
       next = fetch()
     }
     if (isWhole) return
-    // To read it again without a stream tells why.
+    // Reading again without a stream throws the error.
     await run(connection.run(`select count(*) from (${rows}) t where hash(t) = 0`))
   } catch (error) {
     throw explain(error, files, isMapped)
@@ -255,7 +255,7 @@ async function* read(
   throw new OperatorError('the source could not be read completely; try again')
 }
 
-/** Every column as text or JSON, behind one that says whether the row is the last one. */
+/** Every column as text or JSON, after one that is true in the marker row. */
 function cellsOf({ select, columns }: Query): string {
   const cells = columns.map(({ name, isText }) =>
     isText ? `t.${quoted(name)}` : `to_json(t.${quoted(name)})::varchar`,
@@ -263,33 +263,33 @@ function cellsOf({ select, columns }: Query): string {
   return `select ${['false', ...cells].join(', ')} from (${select}) t`
 }
 
-interface Taken {
+interface Fetched {
   /** Undefined at the end. */
   batch: Batch | undefined
   readonly isLast: boolean
-  /** Of all texts together. */
+  /** The length of all texts together; 0 for ordinary rows. */
   readonly length: number
 }
 
-const nothing: Taken = { batch: undefined, isLast: false, length: 0 }
+const nothing: Fetched = { batch: undefined, isLast: false, length: 0 }
 
-function takeTexts(chunk: DuckDBDataChunk | null): Taken {
+function fetchedTexts(chunk: DuckDBDataChunk | null): Fetched {
   if (chunk === null || chunk.rowCount === 0) return nothing
   const texts = chunk.getColumnValues(0) as (string | null)[]
   const isLast = texts.includes(null)
   return { batch: { texts: texts.filter((text) => text !== null) }, isLast, length: 0 }
 }
 
-function takeCells(chunk: DuckDBDataChunk | null, columns: readonly Column[]): Taken {
+function fetchedCells(chunk: DuckDBDataChunk | null, columns: readonly Column[]): Fetched {
   if (chunk === null || chunk.rowCount === 0) return nothing
   const isLast = (chunk.getColumnValues(0) as boolean[]).includes(true)
   const rows = chunk.rowCount - (isLast ? 1 : 0)
   let length = 0
-  const taken = columns.map(({ name, isText }, index) => {
+  const cellColumns = columns.map(({ name, isText }, index) => {
     const cells = (chunk.getColumnValues(index + 1) as (string | null)[]).slice(0, rows)
     for (const cell of cells) length += cell?.length ?? 0
     return { name, isJson: !isText, cells }
   })
   chunk.reset()
-  return { batch: { columns: taken, rows }, isLast, length }
+  return { batch: { columns: cellColumns, rows }, isLast, length }
 }

@@ -1,20 +1,20 @@
-// One DuckDB in memory for one import: its bounds, its lock, and how a query of it is interrupted.
+// One DuckDB instance in memory per import: its limits, its lockdown, interrupting its queries.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { DuckDBConnection } from '@duckdb/node-api'
 
-/** What DuckDB may take of memory, in MB; each row that is read must fit in it several times. */
+/** DuckDB's memory limit, in MB; each row that is read must fit into it several times. */
 export const memoryMb = 288
 
-/** What a mapping may reach and use. */
+/** What a mapping may access and use. */
 export interface MappingBounds {
   /** The files that the view `source` reads. */
   readonly paths: readonly string[]
   /** Folders whose files the mapping itself may read. */
   readonly folders: readonly string[]
-  /** Bytes of temporary files. */
+  /** The maximum size of temporary files, in bytes. */
   readonly tempBytes: number
 }
 
@@ -24,29 +24,29 @@ export interface Database {
   /**
    * Waits for work of the connection. The signal interrupts it.
    *
-   * @throws the signal's reason once it is aborted, also where the work does not heed that.
+   * @throws the signal's reason once it is aborted, even if the work ignores the interruption.
    */
   readonly run: <T>(work: Promise<T>) => Promise<T>
-  /** Notes work that is waited for later, or never. */
+  /** Registers work that is awaited later, or never; `close` waits for it. */
   readonly begin: <T>(work: Promise<T>) => Promise<T>
-  /** Sets memory use: `wide` is slower, and made for rows of kilobytes and megabytes. */
+  /** Sets memory use: `wide` is slower, but suits rows of kilobytes or megabytes. */
   readonly tune: (rows: 'ordinary' | 'wide') => Promise<void>
-  /** Shuts everything off but what the bounds name, for good. */
+  /** Permanently denies access to everything that the bounds do not name. */
   readonly lock: (bounds: MappingBounds) => Promise<void>
-  /** Ends what is still under way, and removes all temporary files. */
+  /** Interrupts the current query, and removes all temporary files. */
   readonly close: () => Promise<void>
 }
 
-/** How long an interrupted query may take to end, in ms, before it is left behind. */
-const patienceMs = 1_000
+/** How long an interrupted query may take to end, in ms, before it is abandoned. */
+const graceMs = 1_000
 
-/** Opens a DuckDB that never fetches anything from the network. */
+/** Opens a DuckDB instance that never accesses the network. */
 export async function openDatabase(signal: AbortSignal): Promise<Database> {
   const folder = mkdtempSync(join(tmpdir(), 'dossier-duckdb-'))
-  // Loaded here, where it is needed: the server does not carry it.
+  // Loaded only here, so that the server does not load it.
   const { DuckDBInstance } = await import('@duckdb/node-api')
   const instance = await DuckDBInstance.create(':memory:', {
-    // A second thread would need its own buffers, and makes an import no quicker.
+    // A second thread would need its own buffers, and would not make imports faster.
     threads: '1',
     memory_limit: `${memoryMb}MB`,
     temp_directory: folder,
@@ -60,7 +60,7 @@ export async function openDatabase(signal: AbortSignal): Promise<Database> {
   signal.addEventListener('abort', interrupt)
   let pending: Promise<unknown> = Promise.resolve()
   const begin = <T>(work: Promise<T>) => {
-    // It may fail while nobody waits for it.
+    // The work may fail while nothing awaits it.
     pending = work.catch(() => undefined)
     return work
   }
@@ -70,9 +70,9 @@ export async function openDatabase(signal: AbortSignal): Promise<Database> {
     run: (work) => interruptible(begin(work), signal),
     async tune(rows) {
       const isWide = rows === 'wide'
-      // DuckDB counts a text as 16 bytes here, so a chunk of wide rows is never small enough.
+      // DuckDB counts a text as 16 bytes here, so chunks of wide rows need the smallest limit.
       await set(`streaming_buffer_size = '${isWide ? '1B' : '64KB'}'`)
-      // Filters would gather small chunks into one of 2,048 rows, however long those are.
+      // With caching, filters would merge small chunks into one of 2,048 rows, however wide.
       await set(`enable_caching_operators = ${isWide ? 'false' : 'true'}`)
       await set(`allocator_flush_threshold = '${isWide ? '1MB' : '128MB'}'`)
       await set(`allocator_bulk_deallocation_flush_threshold = '${isWide ? '1MB' : '512MB'}'`)
@@ -87,17 +87,17 @@ export async function openDatabase(signal: AbortSignal): Promise<Database> {
     async close() {
       interrupt()
       signal.removeEventListener('abort', interrupt)
-      const isOver = await settles(pending)
+      const hasEnded = await settles(pending)
       rmSync(folder, { recursive: true, force: true })
-      // To close it would wait for the query that does not end.
-      if (!isOver) return
+      // Closing would wait for the query, which does not end.
+      if (!hasEnded) return
       connection.closeSync()
       instance.closeSync()
     },
   }
 }
 
-/** Waits for work; once the signal is aborted, no longer than the work may take to heed it. */
+/** Waits for work; after the signal is aborted, for at most `graceMs`. */
 async function interruptible<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted()
   const { promise: aborted, reject } = Promise.withResolvers<never>()
@@ -116,27 +116,27 @@ async function interruptible<T>(work: Promise<T>, signal: AbortSignal): Promise<
   }
 }
 
-/** Whether work ends, in whatever way, before patience does. */
+/** Whether work settles within `graceMs`. */
 async function settles(work: Promise<unknown>): Promise<boolean> {
-  const { promise: isOut, resolve } = Promise.withResolvers<boolean>()
-  const timer = setTimeout(() => resolve(false), patienceMs)
-  const isOver = work.then(
+  const { promise: timedOut, resolve } = Promise.withResolvers<boolean>()
+  const timer = setTimeout(() => resolve(false), graceMs)
+  const ended = work.then(
     () => true,
     () => true,
   )
   try {
-    return await Promise.race([isOver, isOut])
+    return await Promise.race([ended, timedOut])
   } finally {
     clearTimeout(timer)
   }
 }
 
-/** A text in DuckDB's SQL. */
+/** A string literal in DuckDB's SQL. */
 export function literal(text: string): string {
   return `'${text.replaceAll("'", "''")}'`
 }
 
-/** A name in DuckDB's SQL. */
+/** A quoted identifier in DuckDB's SQL. */
 export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }

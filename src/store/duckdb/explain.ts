@@ -1,10 +1,10 @@
-// What DuckDB says of a fault, in the words of an operator: which file or mapping, and what to do.
+// Explains DuckDB's errors to an operator: which file or mapping is at fault, and what to do.
 
 import { OperatorError } from '../../operator-error.ts'
 import { memoryMb } from './database.ts'
 import type { ColumnarFile } from './tables.ts'
 
-/** True where memory was too little; fewer rows at once may do. */
+/** Whether DuckDB ran out of memory; reading fewer rows at once may succeed. */
 export function isOutOfMemory(error: unknown): boolean {
   return error instanceof Error && /^(Out of Memory Error|std::bad_alloc)/.test(error.message)
 }
@@ -12,9 +12,9 @@ export function isOutOfMemory(error: unknown): boolean {
 /**
  * Explains an error of DuckDB.
  *
- * @param files are those that it was reading.
- * @param isMapped says that a mapping may be at fault.
- * @returns an OperatorError, or the error itself where it is none of DuckDB's.
+ * @param files the files that it was reading.
+ * @param isMapped whether a mapping may be at fault.
+ * @returns an OperatorError, or the error itself if it is not an error of DuckDB that we know.
  */
 export function explain(
   error: unknown,
@@ -36,7 +36,7 @@ export function explain(
     return new OperatorError(`${subject.name} cannot be read: ${message}`, { cause: error })
   }
   if (!isMapped) return error
-  // Our own words around a mapping tell an operator nothing.
+  // A quoted line is left out if it is SQL of ours, which would not help the operator.
   const near = lines
     .find((line) => /^LINE \d/.test(line) && !/\bread_\w+\(/.test(line))
     ?.replace(/^LINE 1: describe \(/, 'LINE 1: ')
@@ -44,7 +44,7 @@ export function explain(
   return new OperatorError(`the mapping fails: ${message}${place}`, { cause: error })
 }
 
-/** The paths in a message as the names of their files, and the file that it is about. */
+/** Replaces paths in a message by the names of their files; also returns the file concerned. */
 function withNames(message: string, files: readonly ColumnarFile[]) {
   let text = message
   let found: ColumnarFile | undefined
@@ -58,7 +58,7 @@ function withNames(message: string, files: readonly ColumnarFile[]) {
   return { text, file: found }
 }
 
-/** A record of a CSV file that cannot be read, with its number: the header is the first. */
+/** Explains a faulty record of a CSV file, with its number; the header is number 1. */
 function explainCsv(message: string, files: readonly ColumnarFile[]): string | undefined {
   const record = /CSV Error on Line: (\d+)/.exec(message)?.[1]
   const path = /\n {0,9}file = ([^\n]*)/.exec(message)?.[1]
@@ -82,7 +82,7 @@ function explainCsv(message: string, files: readonly ColumnarFile[]): string | u
   return `${place} cannot be read: ${(why ?? '').trim().slice(0, 200)}`
 }
 
-/** What the bounds of memory and of temporary files have ended. */
+/** Explains exceeded limits of memory and of temporary files. */
 function explainBounds(
   error: Error,
   files: readonly ColumnarFile[],

@@ -1,13 +1,13 @@
-// A mapping's SQL, parsed before anything of it runs: it is one SELECT, over the view `source`.
+// Checks a mapping's SQL before any of it runs: it must be one SELECT over the view `source`.
 
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { nearest } from '../../nearest.ts'
 import { OperatorError } from '../../operator-error.ts'
 
-/** The longest text of a mapping, in characters. */
+/** The maximum length of a mapping, in characters. */
 const mappingLengthMax = 1 << 20
 
-// A string, a quoted name, a comment or one character of an SQL text.
+// A string, a quoted name, a comment, or one character of SQL text.
 const sqlPart = /'(?:[^']|'')*'|"(?:[^"]|"")*"|\$(\w*)\$[^]*?\$\1\$|--[^\n]*|\/\*[^]*?\*\/|[^]/g
 
 /** Table functions that only compute. */
@@ -23,11 +23,11 @@ const fileFunctions = new Set(
 )
 
 /**
- * Checks that a text is one SELECT that reads nothing but the view `source` and, where folders are
- * given, files. DuckDB's own parser reads it; nothing of it is run.
+ * Checks that a text is one SELECT that reads only the view `source` and, if allowed, files.
+ * DuckDB's own parser parses it; none of it is run.
  *
- * @returns the SELECT without what ends a statement, to be put into another one.
- * @throws OperatorError with what a mapping may not do.
+ * @returns the SELECT without trailing semicolons and comments, to be embedded in another query.
+ * @throws OperatorError if the mapping is invalid or not allowed.
  */
 export async function parseMapping(
   connection: DuckDBConnection,
@@ -51,7 +51,7 @@ export async function parseMapping(
   return select
 }
 
-/** What `json_serialize_sql` gives: a tree, or why there is none. */
+/** The result of `json_serialize_sql`: a syntax tree, or an error. */
 interface ParsedSql {
   readonly error: boolean
   readonly error_message?: string
@@ -69,8 +69,8 @@ function lineAt(text: string, position: number): string {
 }
 
 /**
- * A mapping may end as any statement does, but within another one it must not. The line's end
- * closes a comment that ends it.
+ * A mapping may end with a semicolon, which it must not have within another query. The added line
+ * feed ends a comment in the last line.
  */
 function withoutSemicolon(mapping: string): string {
   const parts = mapping.match(sqlPart) ?? []
@@ -81,7 +81,7 @@ function withoutSemicolon(mapping: string): string {
 
 type Node = Readonly<Record<string, unknown>>
 
-/** Walks the tree: whatever a query reads is a table, a table function or a listing of tables. */
+/** Walks the syntax tree: a query can read tables, table functions and lists of tables. */
 function refuseReading(statements: readonly unknown[], mayReadFiles: boolean): void {
   const nodes = nodesOf(statements)
   const own = new Set(['source', ...nodes.flatMap(commonTables)])
@@ -119,7 +119,7 @@ function commonTables(node: Node): string[] {
   return (map as readonly Node[]).map(({ key }) => String(key).toLowerCase())
 }
 
-/** Every object of a tree, however deep. */
+/** All objects of a tree, without recursion, as it may be deep. */
 function nodesOf(tree: unknown): Node[] {
   const nodes: Node[] = []
   const pending: unknown[] = [tree]

@@ -1,25 +1,25 @@
-// A file as a table of DuckDB's SQL. In the table every column of a CSV, TSV or JSON file is text,
-// as the file has it; nothing is guessed (a nested JSON value is its JSON text). Parquet keeps its
-// types.
+// Presents a file as a table in DuckDB's SQL. Every column of a CSV, TSV or JSON file is text,
+// exactly as in the file; types are not guessed (a nested JSON value is its JSON text). Parquet
+// keeps its types.
 //
-// No name of a file or of a folder means anything: no hive partitioning, no pattern.
+// Names of files and folders have no meaning: no hive partitioning, no patterns.
 
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { OperatorError } from '../../operator-error.ts'
 import { literal, quoted } from './database.ts'
 
-/** A file for DuckDB: uncompressed and, where it is text, valid UTF-8. */
+/** A file for DuckDB: uncompressed and, if it is text, valid UTF-8. */
 export interface ColumnarFile {
-  /** What the operator calls it. */
+  /** Its name, as the operator gave it. */
   readonly name: string
   readonly format: 'ndjson' | 'json' | 'csv' | 'tsv' | 'parquet'
-  /** Where its unpacked bytes lie: in one piece, or in many where its rows are wide. */
+  /** Its uncompressed bytes: one piece, or several if its rows are wide. */
   readonly pieces: readonly Piece[]
-  /** Rows are so long that 2,048 of them, DuckDB's measure, are too much at once. */
+  /** Whether 2,048 rows, which DuckDB reads at once, may take too much memory. */
   readonly isWide: boolean
   /** The longest row of a text file, in bytes; 0 for Parquet. */
   readonly longestRow: number
-  /** Unpacked. */
+  /** Uncompressed size. */
   readonly bytes: number
   /** The first record of a CSV or TSV file. */
   readonly header: CsvHeader | undefined
@@ -28,20 +28,20 @@ export interface ColumnarFile {
 /** A part of a file, in a file of its own. */
 export interface Piece {
   readonly path: string
-  /** Records of the file before it, header and blank lines included. */
+  /** Records of the whole file that precede it, including the header and blank lines. */
   readonly recordsBefore: number
 }
 
-/** How a CSV file's columns are called and kept apart. */
+/** Names and delimiter of a CSV file's columns. */
 export interface CsvHeader {
   readonly columns: readonly string[]
   readonly delimiter: string
 }
 
-/** Most columns of a file. */
+/** The maximum number of columns of a file. */
 export const columnsMax = 1_000
 
-/** The bytes of rows that may be held at once: more in 2,048 rows, and they are wide. */
+/** The maximum size of 2,048 rows, in bytes; rows are wide if any 2,048 of them take more. */
 export const windowBytesMax = 16 << 20
 
 /** A text file as a table, for a FROM clause. */
@@ -75,7 +75,7 @@ async function keysOf(
   const rows = await connection.runAndReadAll(
     `select distinct unnest(json_keys(json)) from ${objects} limit ${columnsMax + 2}`,
   )
-  // A key without a name cannot be a column; nothing could ask for it.
+  // An empty key cannot be the name of a column.
   const keys = rows
     .getRows()
     .map(([key]) => String(key))
@@ -85,7 +85,7 @@ async function keysOf(
   return keys.sort()
 }
 
-/** @throws OperatorError where a file has more columns than are read. */
+/** @throws OperatorError if a file has too many columns. */
 export function refuseColumns(name: string, columns: number): void {
   if (columns <= columnsMax) return
   throw new OperatorError(
@@ -93,7 +93,7 @@ export function refuseColumns(name: string, columns: number): void {
   )
 }
 
-/** Columns have no case: of keys that differ in nothing else, the later ones get a number. */
+/** Column names ignore case: of keys that differ only in case, later ones get a number. */
 function distinctColumns(keys: readonly string[], objects: string): string {
   const names = freeNames(keys)
   const pointers = keys.map((key) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`)
@@ -102,17 +102,17 @@ function distinctColumns(keys: readonly string[], objects: string): string {
   return `select ${columns.join(', ')} from (select ${texts} from ${objects})`
 }
 
-/** Names that differ in more than case, from each other and from those taken: `_1` behind some. */
-export function freeNames(names: readonly string[], taken: readonly string[] = []): string[] {
-  const used = new Set([...taken, ...names].map((name) => name.toLowerCase()))
-  const given = new Set(taken.map((name) => name.toLowerCase()))
+/** Makes names distinct, ignoring case, from each other and from reserved ones, with `_1` etc. */
+export function freeNames(names: readonly string[], reserved: readonly string[] = []): string[] {
+  const used = new Set([...reserved, ...names].map((name) => name.toLowerCase()))
+  const assigned = new Set(reserved.map((name) => name.toLowerCase()))
   return names.map((name) => {
     let free = name
-    for (let n = 1; given.has(free.toLowerCase()); n++) {
+    for (let n = 1; assigned.has(free.toLowerCase()); n++) {
       const next = `${name}_${n}`
       if (!used.has(next.toLowerCase())) free = next
     }
-    given.add(free.toLowerCase())
+    assigned.add(free.toLowerCase())
     used.add(free.toLowerCase())
     return free
   })
@@ -122,15 +122,15 @@ function textColumns(names: readonly string[]): string {
   return `{${names.map((name) => `${literal(name)}: 'VARCHAR'`).join(', ')}}`
 }
 
-/** How many rows a Parquet file has, and how many of them may be held at once. */
+/** The number of rows in a Parquet file, and how many of them may be held at once. */
 export interface ParquetExtent {
   readonly rows: number
   readonly rowsAtOnce: number
 }
 
 /**
- * Reads the extent from the file's metadata and from its first rows: texts that repeat are in the
- * file once, however often they stand in its rows.
+ * Estimates the extent from the file's metadata and its first rows: the metadata alone is not
+ * enough, because a repeated text may be stored only once.
  */
 export async function parquetExtent(
   connection: DuckDBConnection,
@@ -147,7 +147,7 @@ export async function parquetExtent(
   return { rows, rowsAtOnce: Math.max(1, Math.floor(windowBytesMax / Math.max(rowBytes, 1))) }
 }
 
-/** The bytes of the texts in a row, on average of the first ones. */
+/** The length of the texts in a row, in bytes, averaged over the first rows. */
 async function firstRowsBytes(connection: DuckDBConnection, file: ColumnarFile): Promise<number> {
   const table = parquetTable(file)
   const described = await connection.runAndReadAll(`describe select * from ${table}`)
@@ -169,10 +169,10 @@ async function numbersOf(connection: DuckDBConnection, select: string): Promise<
   return (result.getRows()[0] ?? []).map((value) => Number(value ?? 0))
 }
 
-/** DuckDB reads this many rows at once. */
+/** The number of rows that DuckDB reads at once. */
 export const vectorRows = 2_048
 
-/** A Parquet file as a table: all of it, or rows from `first` (counted from 0) on. */
+/** A Parquet file as a table: all of it, or `rows` rows from `first` (counted from 0). */
 export function parquetTable({ pieces }: ColumnarFile, first?: number, rows?: number): string {
   const paths = `[${pieces.map(({ path }) => literal(path)).join(', ')}]`
   const file = `read_parquet(${paths}, hive_partitioning=false)`

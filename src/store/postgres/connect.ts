@@ -1,11 +1,11 @@
-// Connections to a PostgreSQL: a command's session, and a server's pool.
+// Connects to PostgreSQL: a session for a command, a pool for a server.
 
 import { Client, type ClientConfig, Pool, types } from 'pg'
 import { parseUrl, schemaIn } from './url.ts'
 
-/** Bounds on what a request may ask of the server. */
+/** Limits on a server's use of PostgreSQL. */
 export interface ServingBounds {
-  /** Connections at the most. */
+  /** The maximum number of connections. */
   readonly pool: number
   /** How long one statement may run, in milliseconds. */
   readonly statementMs: number
@@ -14,8 +14,8 @@ export interface ServingBounds {
 }
 
 /**
- * How long a request's statement waits for a lock, in milliseconds: so short that a request that
- * waits for its connection meanwhile still gets it in time.
+ * How long a request's statement waits for a lock, in milliseconds: short enough that requests
+ * waiting for its connection still get it in time.
  */
 export function lockMsOf({ statementMs, waitMs }: ServingBounds): number {
   return Math.ceil(Math.min(statementMs, waitMs) / 2)
@@ -23,14 +23,14 @@ export function lockMsOf({ statementMs, waitMs }: ServingBounds): number {
 
 export const defaultBounds: ServingBounds = { pool: 10, statementMs: 1_000, waitMs: 500 }
 
-/** Settings of a session, as `set` would make them. */
+/** Settings of a session, as for `set`. */
 type SessionSettings = Readonly<Record<string, string | number>>
 
-// A server that hangs sends no error of its own. We give it this much longer than a statement may
-// take, so that its own account of a timeout comes first.
+// Our timeout exceeds the server's by this much, so that the server's own error comes first. A hung
+// server sends none.
 const graceMs = 200
 
-/** Opens a session for a command; it has all the time that it needs. */
+/** Opens a session for a command, without the time limits of requests. */
 export async function openSession(db: string, settings: SessionSettings = {}): Promise<Client> {
   const client = new Client({
     ...clientConfig(db, { ...commandSettings, ...settings }),
@@ -38,12 +38,12 @@ export async function openSession(db: string, settings: SessionSettings = {}): P
     connectionTimeoutMillis: 10_000,
   })
   await client.connect()
-  // A session that ends while it is idle says so here; the next statement fails of itself.
+  // A session that ends while idle emits an error; the next statement fails anyway.
   client.on('error', () => undefined)
   return client
 }
 
-/** Gives `work` a session of its own, which ends with it. */
+/** Runs `work` in a session of its own, which is closed afterwards. */
 export async function withSession<T>(
   db: string,
   work: (client: Client) => Promise<T>,
@@ -57,8 +57,8 @@ export async function withSession<T>(
   }
 }
 
-// The database's own bounds are meant for requests. Where the client is killed, its statement ends
-// as soon as the server notices.
+// Time limits set in the database are meant for requests. If the client is killed, the server
+// notices within a second and ends its statement.
 const commandSettings: SessionSettings = {
   statement_timeout: 0,
   lock_timeout: 0,
@@ -66,7 +66,7 @@ const commandSettings: SessionSettings = {
   client_connection_check_interval: 1_000,
 }
 
-/** Makes the pool that a server reads through; it connects when it is first asked. */
+/** Makes the pool of a server; it connects on first use. */
 export function openPool(db: string, bounds: ServingBounds): Pool {
   const { pool, statementMs, waitMs } = bounds
   const opened = new Pool({
@@ -74,7 +74,7 @@ export function openPool(db: string, bounds: ServingBounds): Pool {
       statement_timeout: statementMs,
       lock_timeout: lockMsOf(bounds),
       default_transaction_read_only: 'on',
-      // Every statement has one good plan, an index seek; none is planned twice.
+      // Every statement has one good plan, an index seek, so there is no need to plan it again.
       plan_cache_mode: 'force_generic_plan',
       jit: 'off',
     }),
@@ -85,12 +85,12 @@ export function openPool(db: string, bounds: ServingBounds): Pool {
     idleTimeoutMillis: 60_000,
     keepAlive: true,
   })
-  // The pool drops a connection that is lost while nobody uses it; nobody has to be told.
+  // The pool drops idle connections that are lost; there is nothing to report.
   opened.on('error', () => undefined)
   return opened
 }
 
-/** Takes a URL apart: `schema` is ours, the rest is the driver's. */
+/** Splits a URL: `schema` is our own parameter, the others are the driver's. */
 function clientConfig(db: string, settings: SessionSettings): ClientConfig {
   const url = parseUrl(db)
   const schema = schemaIn(db)
@@ -110,7 +110,7 @@ function clientConfig(db: string, settings: SessionSettings): ClientConfig {
 
 const int8 = types.builtins.INT8
 
-/** Numbers of 64 bits as numbers: all that we store are below 2^53. */
+/** Parses 64-bit integers as numbers: all that we store are below 2^53. */
 function getTypeParser(
   type: Parameters<typeof types.getTypeParser>[0],
   format?: 'text' | 'binary',

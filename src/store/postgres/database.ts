@@ -1,4 +1,4 @@
-// A session of PostgreSQL, as the logic that both stores share uses it.
+// A session of PostgreSQL, as used by the logic that both stores share.
 
 import type { Client } from 'pg'
 import type { Database, Row } from '../sql/database.ts'
@@ -8,7 +8,7 @@ import { inTransaction, withWriteLock } from './transaction.ts'
 
 const batchSize = 1_000
 
-// Who makes or revokes a key waits for another who does, and for no import.
+// Changes of keys wait for each other, but not for imports.
 const lockKeys = 'lock table keys in share row exclusive mode'
 
 export function databaseOf(client: Client, db: string): Database {

@@ -1,4 +1,4 @@
-// PostgreSQL's words.
+// The dialect of PostgreSQL.
 
 import type { Dialect } from '../sql/dialect.ts'
 import { companies } from './named-companies.ts'
@@ -14,7 +14,7 @@ export const dialect: Dialect = {
   orderedJoin: 'join',
   companyNames: { table: 'company_names', id: 'company_id' },
   byId: (name, alias = '') => `${name} ${alias}`,
-  // `substr` would count the characters of the whole.
+  // `substr` would have to count the characters of the whole text.
   withoutFirst: (text) => `right(${text}, -1)`,
   anyValueOf: (value) => `to_jsonb(${value})`,
   jsonMember: (json, name) => `(${json}::json -> '${name}')::text collate "C"`,
@@ -22,13 +22,13 @@ export const dialect: Dialect = {
   jsonString: (json) => `(${json}::json #>> '{}') collate "C"`,
   jsonElements: (json, alias) =>
     `json_array_elements(${json}::json) with ordinality ${alias} (value, key)`,
-  // Nothing else analyses temporary tables: a plan that is good for a few rows would be taken for
+  // Temporary tables are not analysed automatically; plans made for a few rows would be used for
   // millions.
   filled: (table) => [`analyze ${table}`],
   deleteCutOff: (name) => `
     delete from ${name} r using edit e
     where r.company_id = e.company_id and r.position >= e.position`,
-  // No index is dropped: that would lock readers out.
+  // Indexes are kept, because dropping one would lock readers out.
   firstLoad: () => ({ before: [], after: [] }),
   companies,
 }

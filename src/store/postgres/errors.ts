@@ -1,9 +1,9 @@
-// What the driver or the server says, in words that tell an operator what to do.
+// Adds advice for the operator to errors of the driver and the server.
 
 import { OperatorError } from '../../operator-error.ts'
 import { describeUrl } from './url.ts'
 
-/** What the driver or the server says, as an error that says what to do about it. */
+/** A known error of the driver or the server as an OperatorError with advice; else the error. */
 export function storeError(db: string, error: unknown): unknown {
   if (error instanceof OperatorError || !(error instanceof Error)) return error
   const at = describeUrl(db)
@@ -16,7 +16,7 @@ export function storeError(db: string, error: unknown): unknown {
       : new OperatorError(`${at}: ${error.message}; ${advice}`, { cause: error })
   }
   const isLost = /^(Connection terminated|timeout expired|The server does not support SSL)/
-  // What the driver says of a session that has ended between two statements.
+  // The driver's error for a session that ended between two statements.
   const isGone = /^Client has encountered a connection error/
   const advice =
     adviceOfSocket[isGone.test(error.message) ? 'ECONNRESET' : code] ??

@@ -1,31 +1,31 @@
-// Keeps one kind of statement from taking the whole pool: where a table is locked, the statements
-// that read it would otherwise hold every connection, and those of other tables would wait for one.
+// Keeps one kind of statement from using the whole pool: while a table is locked, statements that
+// read it would hold every connection, and those on other tables would wait for one.
 
-/** Lets statements of one kind through. */
+/** Limits how many statements of one kind run at a time. */
 export interface Gate {
   /**
-   * Runs a statement when there is room.
+   * Runs a statement when a place is free.
    *
-   * @throws Error where there is none in time, or none because of a lock; else as `work`.
+   * @throws Error if no place is free in time, or the table is locked; else as `work`.
    */
   run<T>(work: () => Promise<T>): Promise<T>
 }
 
-/** What a gate holds to; times in milliseconds. */
+/** The limits of a gate; times in milliseconds. */
 interface GateBounds {
-  /** Statements that run at a time. */
+  /** The maximum number of statements that run at a time. */
   readonly most: number
-  /** How long a statement waits for room. */
+  /** How long a statement waits for a place. */
   readonly waitMs: number
-  /** After a lock was not granted: how long nothing is tried; then one statement is. */
+  /** The pause after a lock timeout, after which one statement tries the lock again. */
   readonly restMs: number
 }
 
-/** @param what is the table that is read, for messages. */
+/** @param what the table that is read, for messages. */
 export function createGate(what: string, { most, waitMs, restMs }: GateBounds): Gate {
   const queue = createQueue(waitMs, `${what}: too many statements are reading the table`)
   let running = 0
-  /** When a statement may try the lock again; undefined while nothing is known to be locked. */
+  /** When a statement may try the lock again; undefined while no lock is known of. */
   let tryAgainAt: number | undefined
   const locked = () => new Error(`${what}: the table is locked by another session`)
 
@@ -33,7 +33,7 @@ export function createGate(what: string, { most, waitMs, restMs }: GateBounds): 
     if (tryAgainAt !== undefined) {
       if (running > 0 || performance.now() < tryAgainAt) throw locked()
     } else if (running >= most) {
-      // Whoever leaves hands its room over, so that `running` stays as it is.
+      // A statement that ends hands its place over, so that `running` is unchanged.
       return queue.wait()
     }
     running += 1
@@ -54,17 +54,17 @@ export function createGate(what: string, { most, waitMs, restMs }: GateBounds): 
         }
         throw error
       } finally {
-        if (!queue.callNext()) running -= 1
+        if (!queue.admitNext()) running -= 1
       }
     },
   }
 }
 
-/** Those who wait for room, the first one first; nobody for longer than `waitMs`. */
+/** Statements that wait for a place, first come, first served; each waits at most `waitMs`. */
 function createQueue(waitMs: number, tooLong: string) {
   const waiting = new Set<{ enter: () => void; refuse: (error: Error) => void }>()
   return {
-    /** Resolves when the caller is called; rejects where it is refused, or it takes too long. */
+    /** Resolves when a place is free; rejects if refused, or after waiting too long. */
     wait(): Promise<void> {
       return new Promise((resolve, reject) => {
         const leave = () => {
@@ -85,8 +85,8 @@ function createQueue(waitMs: number, tooLong: string) {
         waiting.add(entry)
       })
     },
-    /** Calls the first one; false where nobody waits. */
-    callNext(): boolean {
+    /** Admits the first one; false if none waits. */
+    admitNext(): boolean {
       const [first] = waiting
       first?.enter()
       return first !== undefined
@@ -97,7 +97,7 @@ function createQueue(waitMs: number, tooLong: string) {
   }
 }
 
-/** lock_not_available: lock_timeout has run out. */
+/** lock_not_available: lock_timeout has expired. */
 function isLockTimeout(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === '55P03'
 }

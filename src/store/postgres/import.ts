@@ -1,4 +1,4 @@
-// The session of one import into PostgreSQL, which ends with it.
+// The session of one import into PostgreSQL.
 
 import type { Client } from 'pg'
 import type { ImportConnection, Written } from '../sql/import.ts'
@@ -12,7 +12,7 @@ import { writeIn } from './parameters.ts'
 import { createStage, openStage } from './stage.ts'
 import { beginWriting } from './transaction.ts'
 
-// Sorts and hashes of millions of rows; a merge has few of them at once.
+// For sorts and hashes of millions of rows; a merge runs few of them at once.
 const importSettings = { work_mem: '64MB', maintenance_work_mem: '128MB', temp_buffers: '32MB' }
 
 export async function openImport(db: string): Promise<ImportConnection> {
@@ -31,13 +31,13 @@ export async function openImport(db: string): Promise<ImportConnection> {
     begin: (wait) => beginWriting(client, wait),
     commit: () => commit(client, db),
     async settle(written) {
-      // The session may be gone by now; what follows is no part of the import.
+      // The session may be lost by now; what follows is not part of the import.
       await analyse(client, written)
       await client.end().catch(() => undefined)
     },
     async discard() {
       await opened.abandon()
-      // The server rolls back, drops the temporary tables and frees the lock as the session ends.
+      // When the session ends, the server rolls back, drops temporary tables and frees the lock.
       await client.end().catch(() => undefined)
     },
   }
@@ -45,7 +45,7 @@ export async function openImport(db: string): Promise<ImportConnection> {
 
 const manyRows = 10_000
 
-/** Plans of the next import go by what is there; the server's own round may come too late. */
+/** Updates statistics for the plans of the next import; autovacuum may come too late. */
 async function analyse(client: Client, { tables, rows }: Written): Promise<void> {
   if (rows < manyRows) return
   const all = [...tables, 'companies', 'company_names']

@@ -1,4 +1,4 @@
-// Making and upgrading the tables: numbered steps, one transaction each, one process at a time.
+// Creates and upgrades the tables: numbered steps, one transaction each, one process at a time.
 
 import { randomBytes } from 'node:crypto'
 import type { Client } from 'pg'
@@ -9,9 +9,9 @@ import { createResource, distributionColumns, steps, viewMark } from './schema.t
 import { withWriteLock } from './transaction.ts'
 import { describeUrl, schemaIn } from './url.ts'
 
-/** How far a store's tables are from what this version reads and writes. */
+/** The state of a store's tables, compared with what this version needs. */
 interface SchemaState {
-  /** The last step that was taken; 0 where there is no store yet. */
+  /** The last step that was applied; 0 if there is no store yet. */
   readonly step: number
   readonly missing: readonly Resource[]
   readonly outdated: readonly Resource[]
@@ -20,9 +20,9 @@ interface SchemaState {
 /**
  * Brings the tables up to date.
  *
- * @param isDistributed spreads them by company, for which the database must have Citus.
- * @returns what was done, a line each; empty where there was nothing to do.
- * @throws OperatorError where a newer Dossier has been here, or Citus is asked for and missing.
+ * @param isDistributed whether to distribute them by company, for which the database needs Citus.
+ * @returns what was done, a line each; empty if there was nothing to do.
+ * @throws OperatorError if a newer Dossier has upgraded them, or Citus is needed and missing.
  */
 export async function migrate(
   db: string,
@@ -38,7 +38,7 @@ export async function migrate(
       done.push(`created the schema ${schema}`)
     }
     for (;;) {
-      const line = await withWriteLock(client, db, { onWait }, () => takeStep(client, db))
+      const line = await withWriteLock(client, db, { onWait }, () => applyStep(client, db))
       if (line === undefined) break
       done.push(line)
     }
@@ -47,7 +47,7 @@ export async function migrate(
         declareResources(client, db, resources),
       )),
     )
-    if (isDistributed || (await isSpread(client))) {
+    if (isDistributed || (await isAlreadyDistributed(client))) {
       done.push(
         ...(await withWriteLock(client, db, { onWait }, () => distribute(client, db, resources))),
       )
@@ -56,7 +56,7 @@ export async function migrate(
   })
 }
 
-/** True where `migrate` would have something to do. */
+/** Whether `migrate` would have something to do. */
 export async function isOutdated(db: string, resources: readonly Resource[]): Promise<boolean> {
   return withSession(db, async (client) => {
     const { step, missing, outdated } = await schemaState(client, db, resources)
@@ -64,12 +64,12 @@ export async function isOutdated(db: string, resources: readonly Resource[]): Pr
   })
 }
 
-/** True where the database holds a registry, of whatever format. */
-export async function isThere(db: string): Promise<boolean> {
+/** Whether the database contains a registry, in any format. */
+export async function hasRegistry(db: string): Promise<boolean> {
   return withSession(db, async (client) => (await lastStep(client)) > 0)
 }
 
-/** @throws OperatorError where a server cannot read the tables as they are, saying what to do. */
+/** @throws OperatorError that says what to do, if a server cannot read the tables. */
 export async function checkSchema(
   client: Client,
   db: string,
@@ -139,8 +139,8 @@ async function lastStep(client: Client): Promise<number> {
   return last.rows[0]?.step ?? 0
 }
 
-/** Takes the next step; undefined where there is none. */
-async function takeStep(client: Client, db: string): Promise<string | undefined> {
+/** Applies the next step; undefined if there is none. */
+async function applyStep(client: Client, db: string): Promise<string | undefined> {
   const step = await lastStep(client)
   if (step > steps.length) throw isNewer(db, step)
   const sql = steps[step]
@@ -162,11 +162,11 @@ async function declareResources(
   resources: readonly Resource[],
 ): Promise<string[]> {
   const { missing, outdated } = await schemaState(client, db, resources)
-  const wanting = resources.filter(
+  const needed = resources.filter(
     (resource) => missing.includes(resource) || outdated.includes(resource),
   )
-  for (const resource of wanting) await client.query(createResource(resource))
-  return wanting.map(({ name }) => `created the table and view for ${name}`)
+  for (const resource of needed) await client.query(createResource(resource))
+  return needed.map(({ name }) => `created the table and view for ${name}`)
 }
 
 // --- Citus -----------------------------------------------------------------------------------
@@ -176,8 +176,8 @@ async function hasCitus(client: Client): Promise<boolean> {
   return rowCount === 1
 }
 
-/** The tables that Citus knows already, by name. */
-async function spreadTables(client: Client): Promise<Set<string>> {
+/** The names of tables that Citus already distributes. */
+async function distributedTables(client: Client): Promise<Set<string>> {
   const { rows } = await client.query<{ name: string }>(
     `select relname as name from pg_dist_partition p join pg_class c on c.oid = p.logicalrelid
      where c.relnamespace = current_schema()::regnamespace`,
@@ -185,8 +185,8 @@ async function spreadTables(client: Client): Promise<Set<string>> {
   return new Set(rows.map(({ name }) => name))
 }
 
-async function isSpread(client: Client): Promise<boolean> {
-  return (await hasCitus(client)) && (await spreadTables(client)).has('companies')
+async function isAlreadyDistributed(client: Client): Promise<boolean> {
+  return (await hasCitus(client)) && (await distributedTables(client)).has('companies')
 }
 
 async function distribute(
@@ -200,15 +200,15 @@ async function distribute(
         'run: create extension citus',
     )
   }
-  const spread = await spreadTables(client)
+  const distributed = await distributedTables(client)
   const done: string[] = []
   const tables = distributionColumns(resources)
-  const together = new Map<string, string>()
+  const firstOfGroup = new Map<string, string>()
   for (const { table, column } of [...tables, { table: 'migrations', column: undefined }]) {
     const group = column === 'identifier' || column === 'key' ? table : 'company'
-    const first = together.get(group)
-    together.set(group, first ?? table)
-    if (spread.has(table)) continue
+    const first = firstOfGroup.get(group)
+    firstOfGroup.set(group, first ?? table)
+    if (distributed.has(table)) continue
     if (column === undefined) {
       await client.query('select create_reference_table($1)', [table])
       done.push(`copied ${table} to every node`)

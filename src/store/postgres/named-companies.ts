@@ -1,18 +1,18 @@
-// How companies get their names and are made in PostgreSQL; which ones, ../sql/named-companies.ts
-// says. They are noted in `new_companies` first: no constraint of `companies` keeps them apart.
+// Names and creates companies in PostgreSQL; ../sql/named-companies.ts has the rules. New ones are
+// collected in `new_companies` first, because `companies` has no unique constraint on names.
 
 import type { CompanyStatements } from '../sql/named-companies.ts'
 
 const text = 'text collate "C"'
 
-/** The table of the companies that an import makes. */
+/** The companies that an import creates. */
 export const createNewCompanies = `
   create temp table new_companies (
     id bigint primary key, jurisdiction ${text}, identifier ${text},
     unique (jurisdiction, identifier)
   )`
 
-/** A company that was known by its id alone gets its name, where no other one has it. */
+/** Names a company that was known only by its id, unless another company has the name. */
 const nameCompanies = `
   with named as (
     insert into company_names (jurisdiction, identifier, company_id)
@@ -30,7 +30,7 @@ const nameCompanies = `
   update companies set jurisdiction = n.jurisdiction, identifier = n.identifier
   from named n where n.company_id = companies.id`
 
-/** In the order read: who comes first has the id and the name. */
+/** In the order read: the first row with an id or a name gets it. */
 const createCompaniesWithId = `
   insert into new_companies
     select r.id, r.jurisdiction, r.identifier

@@ -1,4 +1,4 @@
-// Opening a store in PostgreSQL, for serving and for the commands that write.
+// Opens a store in PostgreSQL for serving, inspecting and writing.
 
 import type { Client } from 'pg'
 import { OperatorError } from '../../operator-error.ts'
@@ -16,12 +16,12 @@ import { createReader } from './read.ts'
 import { describeUrl, schemaIn } from './url.ts'
 import { verify } from './verify.ts'
 
-export { isThere, migrate } from './migrate.ts'
+export { hasRegistry, migrate } from './migrate.ts'
 
 /**
- * Opens a store for serving. Nothing is made, and the sessions may not write.
+ * Opens a store for serving. Nothing is created, and the sessions are read-only.
  *
- * @throws OperatorError where there is no store that this version can read, saying what to do.
+ * @throws OperatorError that says what to do, if there is no store that this version can read.
  */
 export async function openForReading(
   db: string,
@@ -38,8 +38,7 @@ export async function openForReading(
 }
 
 /**
- * Opens a store for an operator who looks at it. Each look has a session of its own, which may not
- * write.
+ * Opens a store for inspection. Each operation has a read-only session of its own.
  *
  * @throws OperatorError as `openForReading`.
  */
@@ -61,8 +60,8 @@ export async function openForInspecting(
 const readOnly = { default_transaction_read_only: 'on' }
 
 /**
- * Opens a store for a command that writes, and makes or upgrades its tables where they need it.
- * Each of its operations has a session of its own: between them nothing is open.
+ * Opens a store for a command that writes, and creates or upgrades its tables if necessary. Each
+ * operation has a session of its own; none is open in between.
  *
  * @throws OperatorError as `openForReading`.
  */
@@ -91,7 +90,7 @@ async function explained<T>(db: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** A server is copied by tools of its own: ours could copy it no better. */
+/** PostgreSQL has its own tools for copies; ours would be no better. */
 function noBackup(db: string, path: string): OperatorError {
   const url = new URL(describeUrl(db))
   url.searchParams.delete('schema')

@@ -1,11 +1,11 @@
-// The values of a statement, which names them `$name`: PostgreSQL has numbers for them.
+// Translates a statement's named parameters (`$name`) into PostgreSQL's numbered ones.
 
 import { escapeLiteral } from 'pg'
 import type { Value, Values } from '../sql/database.ts'
 
 const name = /\$([a-z]\w*)/gi
 
-/** The statement and its values as the driver takes them. */
+/** The statement and its values, in the driver's form. */
 export function bind(sql: string, values: Values): { text: string; values: Value[] } {
   const places = new Map<string, number>()
   const text = sql.replace(name, (_, word: string) => {
@@ -16,7 +16,7 @@ export function bind(sql: string, values: Values): { text: string; values: Value
   return { text, values: [...places.keys()].map((word) => values[word] ?? null) }
 }
 
-/** Writes the values in: a table cannot be made of a statement with parameters. */
+/** Inlines the values, because `create table as` cannot have parameters. */
 export function writeIn(sql: string, values: Values): string {
   return sql.replace(name, (word, key: string) => {
     const value = values[key]
@@ -24,7 +24,7 @@ export function writeIn(sql: string, values: Values): string {
   })
 }
 
-/** Without its type, a text or null would be of none; all our text is compared by its bytes. */
+/** The cast gives text and null a type; all our text is compared by its bytes (collation "C"). */
 function literal(value: Value): string {
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
   return `(${value === null ? 'null' : escapeLiteral(String(value))}::text collate "C")`

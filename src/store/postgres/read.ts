@@ -1,4 +1,4 @@
-// Serving from PostgreSQL: every request is one prepared statement that touches one company.
+// Serves from PostgreSQL: every request is one prepared statement that reads one company.
 
 import type { Pool } from 'pg'
 import type { Resource } from '../../resources/resource.ts'
@@ -21,7 +21,7 @@ import { keyColumns, keyRecord } from '../sql/stored-keys.ts'
 import { lockMsOf, type ServingBounds } from './connect.ts'
 import { createGate } from './gate.ts'
 
-/** The index gives the records in the order in which they are joined, so nothing is sorted. */
+/** The index returns records in the order in which they are joined, so nothing is sorted. */
 export const words: ServingWords = {
   company: '$1',
   offset: '$2::bigint',
@@ -34,7 +34,7 @@ export const words: ServingWords = {
 /** `$1` is a key's hash. */
 export const findKeySql = `select ${keyColumns} from keys where hash = $1`
 
-/** Makes the serving side of a store whose tables have been checked. */
+/** Makes the reader of a store whose tables have been checked. */
 export function createReader(
   pool: Pool,
   resources: readonly Resource[],
@@ -53,7 +53,7 @@ export function createReader(
   )
   const findKey = { name: 'key', text: findKeySql }
 
-  /** The one row of a prepared statement, its columns as an array. */
+  /** The single row of a prepared statement, with its columns as an array. */
   async function row<Row extends unknown[]>(
     statement: { name: string; text: string } | undefined,
     values: unknown[],
@@ -96,7 +96,7 @@ export function createReader(
   }
 }
 
-/** A listing leaves a quarter of the pool to the others, and waits for a lock no longer than it. */
+/** Leaves a quarter of the pool to other resources; pauses as long as it waits for a lock. */
 function gateBoundsOf(bounds: ServingBounds) {
   const { pool, waitMs } = bounds
   const most = Math.max(1, pool - Math.max(1, Math.floor(pool / 4)))

@@ -1,8 +1,8 @@
-// The tables of a store in PostgreSQL: those of the embedded store, keyed by company.
+// The tables of a store in PostgreSQL: those of the SQLite store, keyed by company.
 //
-// A distributed PostgreSQL (Citus) spreads them by company: so there is no foreign key, and no
-// unique constraint without the column that a table is spread by. All text is compared by its
-// bytes (collation "C"), as it is in the embedded store, whatever the database's locale.
+// A distributed PostgreSQL (Citus) partitions them by company, so there is no foreign key, and no
+// unique constraint without the distribution column. All text is compared by its bytes (collation
+// "C"), as in the SQLite store, whatever the database's locale.
 
 import { createHash } from 'node:crypto'
 import type { Field } from '../../resources/field.ts'
@@ -12,8 +12,8 @@ import type { Resource } from '../../resources/resource.ts'
 const text = 'text collate "C"'
 
 /**
- * The steps that make and upgrade what does not depend on a resource, the first being number 1.
- * A step that has been published never changes: the next one does what it lacks.
+ * The steps that create and upgrade the tables that do not depend on a resource; the first is
+ * number 1. A published step never changes: corrections are made in a further step.
  */
 export const steps: readonly string[] = [
   `-- past_from: the earliest version of which everything is still known.
@@ -150,12 +150,12 @@ export const steps: readonly string[] = [
 ]
 
 /**
- * Makes the tables of one resource where they are missing.
+ * Creates the missing tables of one resource, and re-creates its view.
  *
- * Positions run from 0 without gaps, oldest first: a listing that is served newest first is read
- * backwards, so that news are appended to either kind (ARCHITECTURE.md, idea 3). `sort` is the
- * value that comes before `id` in the order, empty where there is none; `version` is the import
- * since which the record stands as it is.
+ * Positions run from 0 without gaps, oldest first. A listing that is served newest first is read
+ * backwards, so that new records are appended in either order (ARCHITECTURE.md, idea 3). `sort` is
+ * the value that precedes `id` in the order, or empty; `version` is the import that last changed
+ * the record.
  */
 export function createResource(resource: Resource): string {
   const { name } = resource
@@ -172,10 +172,10 @@ export function createResource(resource: Resource): string {
       primary key (company_id, position)
     );
 
-    -- Finds the listings in which a record stands.
+    -- Finds the listings that contain a record.
     create index if not exists ${name}_by_id on ${name} (id);
 
-    -- The ids that the store has assigned: kept for good, also when the record is gone.
+    -- The ids that the store has assigned: kept forever, even if the record is removed.
     create table if not exists ${name}_ids (
       id bigint not null,
       source_id integer not null,
@@ -184,7 +184,7 @@ export function createResource(resource: Resource): string {
     );
     create index if not exists ${name}_ids_by_id on ${name}_ids (id);
 
-    -- What was replaced or removed, and the versions between which it stood.
+    -- Replaced and removed records, with the versions between which they were current.
     create table if not exists ${name}_past (
       company_id bigint not null,
       until integer not null,
@@ -217,12 +217,12 @@ function viewExpression(name: string, { kind }: Field): string {
   return kind === 'integer' ? `(${value})::bigint` : value
 }
 
-/** Tells a view from the one that an earlier declaration of its resource has made. */
+/** Identifies a view's definition, to detect a view made from an earlier declaration. */
 export function viewMark(resource: Resource): string {
   return createHash('sha256').update(createView(resource)).digest('hex').slice(0, 16)
 }
 
-/** What Citus spreads each table by; those without are small, and copied to every node. */
+/** Each table's distribution column in Citus; tables without one are small, and copied to all. */
 export function distributionColumns(resources: readonly Resource[]): readonly TableOfCitus[] {
   const byCompany = resources.flatMap(({ name }) =>
     [name, `${name}_past`].map((table) => ({ table, column: 'company_id' })),

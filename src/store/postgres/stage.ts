@@ -1,4 +1,4 @@
-// The way of checked rows into the server: text for COPY, in pieces, with the server's pace.
+// Sends checked rows to the server: text for COPY, in pieces, at the server's pace.
 
 import type { Client } from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
@@ -9,25 +9,25 @@ const pieceLength = 1 << 16
 
 const text = 'text collate "C"'
 
-/** Temporary tables are the session's own, and gone with it. */
+/** Temporary tables belong to the session, and are dropped with it. */
 export const createStage = `
   create temp table stage (
     seq bigint not null,
     file integer not null, number bigint not null,
     company_id bigint, company_jurisdiction ${text}, company_identifier ${text},
     id bigint, key ${text}, sort ${text}, digest ${text},
-    content ${text}, -- null for a row that was refused: it stands for its record, no more
+    content ${text}, -- null for a refused row, which only identifies its record
     as_of ${text}
   )`
 
-/** The stage, and what becomes of rows that are on their way when nobody wants them any more. */
+/** A stage, and how to abandon it. */
 interface OpenedStage {
   readonly stage: Stage
-  /** No more rows come, and those that came do not count. */
+  /** Stops the COPY; rows already sent do not count. */
   abandon(): Promise<void>
 }
 
-/** @param client has no other query to run until the stage has ended. */
+/** @param client must not run other queries until the stage has ended. */
 export function openStage(client: Client): OpenedStage {
   const fault = watchFaults(client)
   const copy = copyToStage(client, fault)
@@ -35,7 +35,7 @@ export function openStage(client: Client): OpenedStage {
   const stage: Stage = {
     write: (place, row) => copy.add(copyLine((seq += 1), place, row)),
     writeRefused: (place, row) => {
-      // Text that no PostgreSQL can hold is no name of anything that is stored there.
+      // PostgreSQL cannot store such text, so no stored record can have it in its identity.
       const texts = [row.key, row.companyJurisdiction, row.companyIdentifier]
       if (texts.some((text) => text !== null && !isStorable(text))) return undefined
       const rest = { companyId: null, sort: null, digest: null, content: null, asOf: null }
@@ -55,10 +55,10 @@ export function openStage(client: Client): OpenedStage {
   return { stage, abandon: () => copy.abandon() }
 }
 
-// A record that the store makes itself has no place in a file.
+// Records made by the store have no place in a file.
 const recordedPlace: Place = { file: 0, number: 0 }
 
-/** The first fault of a session: its streams would wait for ever for a server that is gone. */
+/** The first fault of a session; its streams would wait forever for a server that is gone. */
 interface Fault {
   error: Error | undefined
   readonly failed: Promise<never>
@@ -78,7 +78,7 @@ function watchFaults(client: Client): Fault {
   return fault
 }
 
-/** Begins a COPY of lines, in pieces, with the server's pace. */
+/** Starts a COPY of lines, sent in pieces at the server's pace. */
 function copyToStage(client: Client, fault: Fault) {
   const { failed } = fault
   const stream = client.query(copyFrom('copy stage from stdin'))
@@ -95,7 +95,7 @@ function copyToStage(client: Client, fault: Fault) {
   }
 
   return {
-    /** Gives a promise where the server has to be waited for. */
+    /** Returns a promise only if the caller has to wait for the server. */
     add(line: string): Promise<void> | undefined {
       piece += line
       return piece.length < pieceLength ? undefined : send()
@@ -119,7 +119,7 @@ function copyToStage(client: Client, fault: Fault) {
 type CopiedRow = Omit<StagedRow, 'sort' | 'digest' | 'content'> &
   Readonly<Record<'sort' | 'digest' | 'content', string | null>>
 
-/** A row as COPY's text format has it: the columns of `stage`, tabs between, `\N` for null. */
+/** A row in COPY's text format: the columns of `stage`, separated by tabs, `\N` for null. */
 function copyLine(seq: number, { file, number }: Place, row: CopiedRow): string {
   const company = row.companyId ?? '\\N'
   return (

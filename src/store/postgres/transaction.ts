@@ -1,13 +1,13 @@
-// One writer at a time: who comes second waits, and is told so.
+// One writer at a time: a second one waits, and is notified of that.
 
 import { type Client, DatabaseError } from 'pg'
 import type { LockWait } from '../lock-wait.ts'
 import { commit } from './commit.ts'
 
-// Locks of this kind are a database's, so that stores in schemas of their own each have one.
+// Advisory locks are per database; the second key gives each schema, and so each store, its own.
 const writeLock = `(x'444f5353'::integer, hashtext(current_schema()))`
 
-/** Begins a transaction that may write, as soon as no other process holds one on this store. */
+/** Begins a transaction that may write, as soon as no other process holds this store's lock. */
 export async function beginWriting(client: Client, { onWait, signal }: LockWait): Promise<void> {
   await client.query('begin')
   const { rows } = await client.query<{ taken: boolean }>(
@@ -19,7 +19,7 @@ export async function beginWriting(client: Client, { onWait, signal }: LockWait)
   await (signal === undefined ? locked : orAborted(locked, signal))
 }
 
-/** Leaves the wait where the signal comes; who ends the session ends it on the server, too. */
+/** Stops waiting if the signal is aborted; the session still waits, and has to be closed. */
 async function orAborted(work: Promise<unknown>, signal: AbortSignal): Promise<void> {
   const aborted = Promise.withResolvers<never>()
   const abort = () => aborted.reject(signal.reason)
@@ -34,7 +34,7 @@ async function orAborted(work: Promise<unknown>, signal: AbortSignal): Promise<v
   }
 }
 
-/** Runs `work` in a transaction of its own, when it is its turn. */
+/** Runs `work` in a transaction that holds the write lock. */
 export async function withWriteLock<T>(
   client: Client,
   db: string,
@@ -57,29 +57,33 @@ export async function inTransaction<T>(
 ): Promise<T> {
   return orRollBack(client, db, wait, async () => {
     await client.query('begin')
-    await takeLock(client, lock, wait)
+    await acquireLock(client, lock, wait)
     return work()
   })
 }
 
-async function takeLock(client: Client, lock: string, { onWait, signal }: LockWait): Promise<void> {
+async function acquireLock(
+  client: Client,
+  lock: string,
+  { onWait, signal }: LockWait,
+): Promise<void> {
   try {
     await client.query(`${lock} nowait`)
     return
   } catch (error) {
     if (!(error instanceof DatabaseError && error.code === lockNotAvailable)) throw error
   }
-  // The failed statement has ended the transaction.
+  // The error has aborted the transaction.
   await client.query('rollback')
   onWait()
   await client.query('begin')
-  const taken = client.query(lock)
-  await (signal === undefined ? taken : orAborted(taken, signal))
+  const locked = client.query(lock)
+  await (signal === undefined ? locked : orAborted(locked, signal))
 }
 
 const lockNotAvailable = '55P03'
 
-/** Commits what `work` has begun; a throw in it leaves the state before. */
+/** Commits the transaction of `work`, or rolls it back if `work` throws. */
 async function orRollBack<T>(
   client: Client,
   db: string,
@@ -91,9 +95,9 @@ async function orRollBack<T>(
     await commit(client, db)
     return result
   } catch (error) {
-    // A session that still waits would do nothing else before; who ends it ends the transaction.
+    // The session still waits for the lock, and a rollback would wait, too; closing it rolls back.
     if (signal?.aborted && error === signal.reason) throw error
-    // Where the session itself is lost, the server has rolled back already.
+    // If the session itself is lost, the server has already rolled back.
     await client.query('rollback').catch(() => undefined)
     throw error
   }

@@ -1,11 +1,11 @@
-// The URL that names a store in PostgreSQL. (This file and errors.ts do without the driver, which
-// only those load whose store is there.)
+// The URL of a store in PostgreSQL. (This file and errors.ts do not import the driver, which is
+// loaded only for such a store.)
 
 import { OperatorError } from '../../operator-error.ts'
 
 const schemaName = /^[a-z_][a-z0-9_]{0,62}$/
 
-/** The schema that a URL names; undefined leaves the choice to the server's `search_path`. */
+/** The schema that a URL names; if undefined, the server's `search_path` applies. */
 export function schemaIn(db: string): string | undefined {
   const schema = parseUrl(db).searchParams.get('schema')
   if (schema === null) return undefined
@@ -15,7 +15,7 @@ export function schemaIn(db: string): string | undefined {
   )
 }
 
-/** @throws OperatorError that says what a URL looks like. */
+/** @throws OperatorError that shows the form of a URL. */
 export function parseUrl(db: string): URL {
   try {
     return new URL(db)

@@ -1,4 +1,4 @@
-// What verifying a store (../sql/verify.ts) needs to be told of PostgreSQL.
+// The parts of verifying a store (../sql/verify.ts) that are specific to PostgreSQL.
 
 import { type Client, DatabaseError } from 'pg'
 import type { Resource } from '../../resources/resource.ts'
@@ -7,9 +7,9 @@ import { type Rule, verifyStore } from '../sql/verify.ts'
 import { databaseOf } from './database.ts'
 
 /**
- * Looks at everything that is stored, and changes nothing.
+ * Checks everything that is stored, and changes nothing.
  *
- * @param onStep is called with what is being looked at, often; what it throws ends the work.
+ * @param onStep is called often with what is being checked; throwing in it stops the verification.
  */
 export async function verify(
   client: Client,
@@ -46,13 +46,13 @@ const companyNames: Rule = {
     `company ${String(row['company_id'])}: its name is missing or wrong in company_names`,
 }
 
-/** Data that cannot be read: data_corrupted, index_corrupted, io_error, or text that is no JSON. */
+/** Unreadable data: data_corrupted, index_corrupted, io_error, or text that is not JSON. */
 function isDamage(error: unknown): error is DatabaseError {
   const codes = ['XX001', 'XX002', '58030', '22P02']
   return error instanceof DatabaseError && codes.includes(error.code ?? '')
 }
 
-/** The extension's functions, by the schema in which they are; or why the files are not checked. */
+/** The schema of the extension's functions, or a sentence why the files are not checked. */
 async function findCheck(client: Client): Promise<{ readonly schema: string } | string> {
   const { rows } = await client.query<{ schema: string; may: boolean }>(
     `select quote_ident(n.nspname) as schema, bool_and(has_function_privilege(p.oid, 'execute'))
@@ -70,7 +70,7 @@ async function findCheck(client: Client): Promise<{ readonly schema: string } | 
 }
 
 async function* noDamage(): AsyncIterable<string> {
-  // Nothing was looked at.
+  // Files cannot be checked without the extension.
 }
 
 /** Has PostgreSQL check each table and index of the store. */
@@ -89,7 +89,7 @@ async function* findDamage(
       kind === 'r'
         ? `select msg from ${schema}.verify_heapam(${oid}::regclass)`
         : `select null as msg from ${schema}.bt_index_check(${oid}::regclass, true)`
-    // An index that is damaged is an error, which would end the transaction.
+    // A damaged index raises an error, which would abort the transaction.
     await client.query('savepoint one')
     try {
       const found = await client.query<{ msg: string | null }>(sql)

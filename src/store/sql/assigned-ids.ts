@@ -1,19 +1,19 @@
-// Which ids a store assigns, whichever database is behind it.
+// The ids that a store assigns, in either database.
 
 import type { StagedRow } from '../importing.ts'
 
-/** Ids that the store assigns begin here, out of the way of those that sources bring. */
+/** Assigned ids begin here, clear of the ids that sources use. */
 export const assignedIdMin = 1_000_000_000_001
-/** Ids of sources from here on (2^52) are not followed: behind them there is too little room. */
+/** Source ids from here on (2^52) are ignored when assigning, as too few ids would follow them. */
 export const assignedIdEnd = 4_503_599_627_370_496
 
-/** The greatest ids that come with an import; those that it assigns follow them. */
+/** The greatest ids in an import's rows; the ids that it assigns are greater. */
 export interface StagedIds {
   id: number
   companyId: number
 }
 
-/** Notes the ids of a row that is being staged. */
+/** Updates the greatest ids with those of a row that is being staged. */
 export function noteIds(staged: StagedIds, { id, companyId }: StagedRow): void {
   staged.id = greaterId(staged.id, id)
   staged.companyId = greaterId(staged.companyId, companyId)

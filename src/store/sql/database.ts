@@ -1,4 +1,4 @@
-// A connection to a database, as the logic that both stores share uses it.
+// A database connection, as used by the logic that both stores share.
 
 import type { Awaitable } from '../awaitable.ts'
 import type { LockWait } from '../lock-wait.ts'
@@ -6,32 +6,32 @@ import type { Dialect } from './dialect.ts'
 
 export type Value = string | number | bigint | boolean | Uint8Array | null
 
-/** A row, by the names of its columns. Truth is a boolean or a number, as the database has it. */
+/** A row, by column names. A truth value is a boolean or a number, depending on the database. */
 export type Row = Readonly<Record<string, Value>>
 
-/** The values of a statement, by the names that it has for them: `$name`. */
+/** The values of a statement's parameters (`$name`), by name. */
 export type Values = Readonly<Record<string, Value>>
 
-/** What a transaction keeps others from: writing at all, or writing keys where that can be told. */
+/** What a transaction locks: all writing, or only the keys if the database can lock those alone. */
 export type Lock = 'registry' | 'keys'
 
 export interface Database {
   readonly dialect: Dialect
-  /** Runs a statement; gives how many rows it has changed. */
+  /** Runs a statement, and returns the number of changed rows. */
   run(sql: string, values?: Values): Awaitable<number>
   /** All rows of a query. */
   rows(sql: string, values?: Values): Awaitable<readonly Row[]>
   /**
-   * The rows of a query some at a time, within a transaction.
+   * The rows of a query in batches, within a transaction.
    *
-   * @param values are never from outside: not every database can bind them here.
+   * @param values never from outside: not every database can bind them here.
    */
   batches(sql: string, values?: Values): Iterable<readonly Row[]> | AsyncIterable<readonly Row[]>
-  /** Runs `work` in a transaction of its own when it is its turn; a throw in it changes nothing. */
+  /** Runs `work` in a transaction that holds the lock; rolls back if it throws. */
   inTransaction<T>(lock: Lock, wait: LockWait, work: () => Promise<T>): Promise<T>
 }
 
-/** The first value of the first row; undefined where there is no row. */
+/** The first value of the first row; undefined if there is no row. */
 export async function readValue(
   db: Database,
   sql: string,
@@ -41,7 +41,7 @@ export async function readValue(
   return row && Object.values(row)[0]
 }
 
-/** What a column says that may be null. */
+/** The value of a column that may be null. */
 export function optionalText(value: Value | undefined): string | undefined {
   return value === null || value === undefined ? undefined : String(value)
 }

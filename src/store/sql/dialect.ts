@@ -1,51 +1,52 @@
-// The words in which the SQL of the two databases differs. All else is written once, over these.
+// The differences between the SQL of the two databases. All other SQL is written once, over these.
 
 import type { Resource } from '../../resources/resource.ts'
 import type { CompanyStatements } from './named-companies.ts'
 
-/** A database's words. What takes an expression or a name puts it into the SQL as it is. */
+/** A database's dialect. Expressions and names in arguments are inserted into the SQL unchanged. */
 export interface Dialect {
-  /** The greatest and the least of several values, none of which is null. */
+  /** The functions for the greatest and the least of several values, none of which is null. */
   readonly greatest: string
   readonly least: string
   /** The type of text that is compared by its bytes. */
   readonly text: string
-  /** The type of an integer of 64 bits, where it is a table's primary key. */
+  /** The type of a 64-bit integer that is a table's primary key. */
   readonly integer: string
-  /** The type of a value of any kind; `jsonValue` makes one. */
+  /** The type of a value of any kind; `anyValueOf` makes one. */
   readonly anyValue: string
-  /** The type of a temporary table's column by which its rows are sought, one at a time. */
+  /** The type of a temporary table's column by which single rows are looked up. */
   readonly rowKey: string
-  /** The schema in which temporary tables are. */
+  /** The schema of temporary tables. */
   readonly temporary: string
-  /** A join that reads its left side first, whatever the planner expects of it. */
+  /** A join that reads its left side first, whatever the planner's estimates. */
   readonly orderedJoin: string
-  /** Where a company is found by its name: a table, and its column that holds the company's id. */
+  /** The table that finds a company by name, and its column with the company's id. */
   readonly companyNames: { readonly table: string; readonly id: string }
-  /** A resource's table, of which records are sought by their ids. */
+  /** A resource's table, for looking up records by id. */
   byId(name: string, alias?: string): string
   /** A text without its first character. */
   withoutFirst(text: string): string
-  /** A value as a column of the type `anyValue` holds it. */
+  /** Converts a value to the type `anyValue`. */
   anyValueOf(value: string): string
   /** A member of a JSON object, as JSON text. */
   jsonMember(json: string, name: string): string
-  /** How many elements a JSON array has; null for null. */
+  /** The number of elements in a JSON array; null for null. */
   jsonLength(json: string): string
-  /** What a JSON string says. */
+  /** The content of a JSON string. */
   jsonString(json: string): string
-  /** The elements of a JSON array as rows `alias`: `key`, which ascends, and `value`. */
+  /** The elements of a JSON array as rows `alias`, with an ascending `key`, and `value`. */
   jsonElements(json: string, alias: string): string
   /**
-   * What follows the filling of a temporary table, so that it is read by good plans.
+   * The statements to run after a temporary table has been filled, so that queries on it get good
+   * plans.
    *
-   * @param searchedBy the columns by which rows of it will be sought; none where it is read whole.
+   * @param searchedBy the columns by which its rows will be looked up; none if it is read whole.
    */
   filled(table: string, searchedBy?: string): readonly string[]
-  /** Deletes the records that `edit` cuts off. */
+  /** Deletes the records from `edit`'s positions on. */
   deleteCutOff(name: string): string
-  /** What surrounds the first load of a resource's table, while nobody misses its index. */
+  /** Statements around the first load of a resource's table, when no reader needs its index. */
   firstLoad(resource: Resource): { readonly before: string[]; readonly after: string[] }
-  /** How companies that rows name get their names and are made. */
+  /** Statements that name and create the companies that rows refer to. */
   readonly companies: CompanyStatements
 }

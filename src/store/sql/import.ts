@@ -1,4 +1,4 @@
-// The course of an import: staged apart, merged in one transaction.
+// The course of an import in a store: rows are staged apart, then merged in one transaction.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Resource } from '../../resources/resource.ts'
@@ -26,47 +26,47 @@ import { refuseOlder } from './order-of-extracts.ts'
 import { stageDifferences } from './recording.ts'
 import { settleChanges } from './types-limit.ts'
 
-/** The way of an import's rows into the table `stage`, in their order. */
+/** Writes an import's rows into the table `stage`, in order. */
 export interface Stage {
-  /** Gives a promise where the database has to be waited for: this runs for every row. */
+  /** Returns a promise only if the caller has to wait: this runs for every row. */
   write(place: Place, row: StagedRow): Promise<void> | undefined
-  /** A row that was refused: it stands for its record, no more. */
+  /** Stages a refused row, which only identifies its record. */
   writeRefused(place: Place, row: RefusedRow): Promise<void> | undefined
-  /** All rows are in the table, which may be read from now on. */
+  /** Completes the table, which may be read from now on. */
   end(): Awaitable<void>
-  /** Adds rows that the store has made itself, behind all others. */
+  /** Appends rows made by the store after all others. */
   append(rows: readonly StagedRow[]): Awaitable<void>
 }
 
 /**
- * A connection that one import has to itself, with the tables of `createTables`; what each database
- * does its own way is here.
+ * A connection for one import, with the tables of `createTables`, and the parts of an import that
+ * are specific to a database.
  */
 export interface ImportConnection extends Database {
   readonly stage: Stage
   /**
-   * Runs a statement that may make a table, with the import's own values (never one from outside:
-   * not every database can bind them there); gives how many rows it has changed.
+   * Runs a statement that may create a table, with the import's own values (never from outside: not
+   * every database can bind them there). Returns the number of changed rows.
    */
   step(sql: string, values: Values): Awaitable<number>
-  /** Begins the transaction, as soon as nobody else holds one. */
+  /** Begins the transaction, as soon as no other process holds the write lock. */
   begin(wait: LockWait): Promise<void>
-  /** Commits it: when this returns, it is done; where it throws, nothing is. */
+  /** Commits it. If this throws, nothing was changed, except for UnknownOutcomeError. */
   commit(): Awaitable<void>
-  /** Ends the connection's part in a committed import; what fails here is no part of it. */
+  /** Cleans up after the commit; a failure here does not affect the import. */
   settle(written: Written): Awaitable<void>
-  /** Ends it with nothing changed. */
+  /** Ends the import; nothing is changed. */
   discard(): Awaitable<void>
 }
 
 /** What a committed import has written. */
 export interface Written {
   readonly tables: readonly string[]
-  /** Rows of the target. */
+  /** The number of changed rows of the target. */
   readonly rows: number
 }
 
-/** Begins an import on a connection that serves nothing else until it is committed or discarded. */
+/** Begins an import on a connection that is used for nothing else until it ends. */
 export function beginImport(db: ImportConnection, plan: ImportPlan): ImportSession {
   const staged: StagedIds = { id: 0, companyId: 0 }
   let own: Values | undefined
@@ -96,9 +96,9 @@ export function beginImport(db: ImportConnection, plan: ImportPlan): ImportSessi
 }
 
 /**
- * The values of an import's statements, which it is given when no other one can come between.
+ * The values of an import's statements, read while it holds the write lock.
  *
- * @throws OperatorError where the source has been imported as of a later day.
+ * @throws OperatorError if the source has been imported as of a later day.
  */
 async function prepareMerge(
   db: ImportConnection,
@@ -158,9 +158,9 @@ async function mergeStaged(
     companies.refuseUnplaced(dialect),
   ])
   await run([...steps.refuse, ...merge.refuseContradictions(dialect)])
-  const refusedFirst = await count(db, 'refused')
-  if (refusedFirst > 0) await run(merge.dropRefused(dialect))
-  const taken = (await count(db, 'placed where digest is not null')) + refusedFirst
+  const alreadyRefused = await count(db, 'refused')
+  if (alreadyRefused > 0) await run(merge.dropRefused(dialect))
+  const total = (await count(db, 'placed where digest is not null')) + alreadyRefused
   await run(merge.dropRepetitions(dialect))
 
   const recorded = await findAndRecord(db, plan, values, steps)
@@ -173,14 +173,14 @@ async function mergeStaged(
   await appendRecorded(db, recorded, values)
   return {
     ...changes,
-    unchanged: taken - refused - changes.inserted - changes.updated,
+    unchanged: total - refused - changes.inserted - changes.updated,
     refused,
     companiesCreated,
     recorded: recorded.rows,
   }
 }
 
-/** The records that tell of the changes, in the stage after row `after`. */
+/** The records of the changes: the stage's rows after row `after`. */
 interface Recorded {
   readonly recording: Recording | undefined
   readonly recordingSource: number | null
@@ -188,7 +188,7 @@ interface Recorded {
   readonly rows: number
 }
 
-/** Finds the changes, and stages what is recorded of them. */
+/** Finds the changes, and stages the records of them. */
 async function findAndRecord(
   db: ImportConnection,
   plan: ImportPlan,
@@ -229,13 +229,13 @@ async function isFirst(db: Database, [table]: readonly string[]): Promise<boolea
   return (await readValue(db, `select 1 from ${table} limit 1`)) === undefined
 }
 
-/** The tables that an import may have written to. */
+/** The tables that an import may write to. */
 function tablesOf({ target, recording }: ImportPlan): readonly string[] {
   const history: readonly Resource[] = recording ? [recording.resource] : []
   return [...new Set([...target.tables, ...history.map(({ name }) => name)])]
 }
 
-/** Gives how many rows the steps changed; between two of them the process sees to its signals. */
+/** Returns the number of changed rows. Yields between steps, so that signals are handled. */
 async function runSteps(
   db: ImportConnection,
   steps: readonly string[],
@@ -249,7 +249,7 @@ async function runSteps(
   return changed
 }
 
-/** Runs steps, and gives how many companies were made or unmade. */
+/** Runs steps, and returns how many companies were created or deleted. */
 async function countCompanies(
   db: ImportConnection,
   steps: companies.CountedSteps,
@@ -259,7 +259,7 @@ async function countCompanies(
   return runSteps(db, steps.companies, values)
 }
 
-/** The number of a source, which is noted where it comes first. */
+/** The number of a source, which is added if it is new. */
 async function sourceId(db: Database, name: string): Promise<number> {
   const find = () => readValue(db, 'select id from sources where name = $name', { name })
   const known = await find()
@@ -287,7 +287,7 @@ async function countChanges(
   }
 }
 
-/** Some at a time, since there may be as many as there are rows. */
+/** Reads in batches, since there may be as many refused rows as rows. */
 async function reportRefused(
   db: Database,
   onProblem: (problem: StagedProblem) => void,
@@ -332,7 +332,7 @@ async function logImport(
   files: readonly ImportedFile[],
 ): Promise<void> {
   const { target, recording, startedAt } = plan
-  const { recorded, ...ends } = counts
+  const { recorded, ...outcomes } = counts
   await db.run(
     `insert into imports values (
        $version, $target, $source, $isSnapshot, $startedAt, $committedAt, $files, $read, $inserted,
@@ -340,7 +340,7 @@ async function logImport(
      )`,
     {
       ...own,
-      ...ends,
+      ...outcomes,
       target: target.name,
       startedAt,
       committedAt: Date.now(),

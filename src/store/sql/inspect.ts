@@ -1,4 +1,4 @@
-// What an operator may see of a store: the log of imports, and a company.
+// Queries for operators: the log of imports, and companies.
 
 import type { ImportedFile } from '../importing.ts'
 import type {
@@ -10,7 +10,7 @@ import type {
 } from '../inspecting.ts'
 import { type Database, optionalText, type Row } from './database.ts'
 
-/** The last `limit` imports, the newest first. */
+/** The last `limit` imports, newest first. */
 export async function listImports(db: Database, limit: number): Promise<LoggedImport[]> {
   const rows = await db.rows(
     `select i.*, s.name as source from imports i join sources s on s.id = i.source_id
@@ -44,7 +44,7 @@ function loggedImport(row: Row): LoggedImport {
   }
 }
 
-/** A company with what each of its sources says of it. */
+/** A company with what each of its sources says about it. */
 export async function findCompany(
   db: Database,
   name: CompanyName,
@@ -85,13 +85,13 @@ function companyAttributes(row: Row): CompanyAttributes {
   }
 }
 
-/** The first `limit` of these names that companies have, in the order given: one question. */
+/** Those of the names that belong to a company, in the order given; at most `limit`; one query. */
 export async function findNames(
   db: Database,
   names: readonly IdentifyingName[],
   limit: number,
 ): Promise<IdentifyingName[]> {
-  // A name that was cut within a character is no company's, and must not be broken JSON.
+  // A name may be cut within a character; it matches no company, but must still be valid JSON.
   const asked = JSON.stringify(names.map((name) => name.map((part) => part.toWellFormed())))
   const rows = await db.rows(
     `select c.jurisdiction, c.identifier

@@ -1,19 +1,19 @@
-// The statements that serve a listing, over the words in which the stores differ, and their rows.
+// The statements that serve a listing, over the SQL in which the stores differ, and their rows.
 
 import type { Resource } from '../../resources/resource.ts'
 import { boundedMeta, pageFits, sizesColumns } from '../page-size.ts'
 import type { Head, Page } from '../reading.ts'
 
-/** The words in which the serving statements of the stores differ, as SQL. */
+/** The SQL in which the stores' serving statements differ. */
 export interface ServingWords {
-  /** The parameters: a company's id, how many records precede the page, how many it has at most. */
+  /** The parameters: company id, number of records before the page, maximum number in the page. */
   readonly company: string
   readonly offset: string
   readonly limit: string
   /**
-   * One value: the records of a range, joined by commas; null for an empty range.
+   * SQL for one value: the records of a range, joined by commas; null for an empty range.
    *
-   * @param range what follows `from`, with columns `position` and `record`.
+   * @param range the SQL after `from`, with columns `position` and `record`.
    */
   readonly joined: (range: string, direction: 'asc' | 'desc') => string
   /** An empty value of the type of `joined`. */
@@ -31,25 +31,25 @@ const headTables = ({ name }: Resource, { company }: ServingWords) => `
   join imports i on i.version = coalesce(h.version, c.version)
   where c.id = ${company}`
 
-/** Gives the head of a listing, as a `HeadRow`. Parameter: the company. */
+/** SQL that returns the head of a listing, as a `HeadRow`. Parameter: company. */
 export function headSql(resource: Resource, words: ServingWords): string {
   return `select ${headColumns} ${headTables(resource, words)}`
 }
 
-/** Gives the row that `greatestLimit` takes. Parameter: the company. */
+/** SQL that returns the row for `greatestLimit`. Parameter: company. */
 export function sizesSql(resource: Resource, words: ServingWords): string {
   return `select ${sizesColumns} ${headTables(resource, words)}`
 }
 
 /**
- * Gives records and head in one statement, so from one snapshot (ARCHITECTURE.md, idea 4), as a
- * `PageRow`. Parameters: company, offset, limit. Records that do not fit into a page are not read
- * (`page-size.ts`).
+ * SQL that returns records and head in one statement, and so from one snapshot (ARCHITECTURE.md,
+ * idea 4), as a `PageRow`. Parameters: company, offset, limit. Records that do not fit into a page
+ * are not read (`page-size.ts`).
  */
 export function pageSql(resource: Resource, words: ServingWords): string {
   const { name, order, metaOf } = resource
   const { company, offset, limit, joined, empty } = words
-  // A listing that is served backwards: its first record has the highest position.
+  // A descending listing is read backwards: its first record has the highest position.
   const isBackwards = order.direction === 'descending'
   const first = isBackwards ? `coalesce(h.total, 0) - ${offset} - ${limit}` : offset
   const range = `${name}
@@ -62,7 +62,7 @@ export function pageSql(resource: Resource, words: ServingWords): string {
       ${headTables(resource, words)}`
 }
 
-/** The columns of a head, in their order. */
+/** The columns of a head, in order. */
 export type HeadRow = [
   total: number,
   version: number,
@@ -72,8 +72,8 @@ export type HeadRow = [
 ]
 
 /**
- * The columns of a page, in their order; its records as the store joins them: null for an empty
- * range, an empty value for a page that does not fit.
+ * The columns of a page, in order. The records are joined by the store: null for an empty range, an
+ * empty value for a page that does not fit.
  */
 export type PageRow<Records> = [...HeadRow, meta: string | null, records: Records | null]
 
@@ -81,7 +81,7 @@ export function headOf([total, version, changedAt, dataVersion, lineage]: HeadRo
   return { total, version, lineage, changedAt, dataVersion }
 }
 
-/** @param parts are those of a page that a head and `meta` do not give. */
+/** @param parts the parts of a page other than its head and `meta`. */
 export function pageOf(
   [total, version, changedAt, dataVersion, lineage, meta]: PageRow<unknown>,
   parts: Pick<Page, 'recordsBetween' | 'greatestLimit'>,

@@ -1,11 +1,11 @@
-// The merge of companies: what each source says of them, beside what names them.
+// The merge of companies: what each source says about them, apart from their identity.
 
 import type { LoadTarget } from '../load-target.ts'
 import type { Dialect } from './dialect.ts'
 import type { MergeSteps } from './merge.ts'
 import { placedCompany, placing } from './named-companies.ts'
 
-/** Companies, with the attributes that their sources give them. */
+/** Companies, with the attributes from their sources. */
 export const companiesTarget: LoadTarget = {
   name: 'companies',
   columns: { companyId: 'id', companyIdentifier: 'identifier' },
@@ -49,7 +49,7 @@ const refuse = (d: Dialect): readonly string[] => [
     on conflict do nothing`,
   findDiffering,
   ...d.filled('differing'),
-  // Dates that go back could not be told as a history.
+  // A history cannot record changes whose dates go backwards.
   `insert into refused
     select s.seq, 'as_of', ${d.anyValueOf('coalesce(s.as_of, $asOf)')},
       'is before ' || d.as_of || ', the date of the data in the registry'
@@ -59,7 +59,7 @@ const refuse = (d: Dialect): readonly string[] => [
     on conflict do nothing`,
 ]
 
-/** The rows that say something else of a company than its source did, or that it is there again. */
+/** Rows whose attributes differ from the source's last ones, or whose company was absent. */
 const findDiffering = `
   create temp table differing as
     select p.seq, p.company_id, p.digest, a.digest as known, a.is_present, a.as_of
@@ -68,7 +68,7 @@ const findDiffering = `
     where p.digest is not null
       and (a.digest is null or a.digest <> p.digest or not a.is_present)`
 
-/** Those that were not refused; a company that comes back is as new as one that comes first. */
+/** Those that were not refused; a company that returns counts as new. */
 const changeDiffering = `
   create temp table change as
     select d.seq, d.company_id, d.digest, case when d.is_present then d.known end as position,
@@ -76,7 +76,7 @@ const changeDiffering = `
     from differing d
     where exists (select 1 from placed p where p.seq = d.seq and p.digest is not null)`
 
-/** What no longer holds moves to the past, in the transaction that replaces it. */
+/** Moves replaced and removed attributes to the past, in the same transaction. */
 const keepAttributes = `
   insert into company_attributes_past
     (company_id, until, source_id, version, digest, attributes, as_of)
@@ -87,14 +87,14 @@ const keepAttributes = `
     )
     order by company_id`
 
-/** What a lacking company's source said last is kept, to be compared when it comes back. */
+/** Keeps an absent company's last attributes, to be compared when it returns. */
 const markAbsent = ({ greatest }: Dialect) => `
   update company_attributes
     set is_present = false, version = $version,
       as_of = ${greatest}(coalesce($asOf, as_of), coalesce(as_of, $asOf))
     where source_id = $source and company_id in (select company_id from removal)`
 
-// `where true`: without it, SQLite would take `on conflict` for a join's condition.
+// `where true`: without it, SQLite would parse `on conflict` as a join condition.
 const writeAttributes = `
   insert into company_attributes as a
     (company_id, source_id, version, digest, attributes, as_of)
@@ -106,13 +106,13 @@ const writeAttributes = `
         attributes = excluded.attributes, as_of = coalesce(excluded.as_of, a.as_of),
         is_present = true`
 
-/** The companies that change and of which the source has spoken before. */
+/** Changed companies that the source had mentioned before. */
 const changedAttributes = `
   from change c
   join stage s on s.seq = c.seq
   join company_attributes a on a.company_id = c.company_id and a.source_id = $source`
 
-/** What the source said before, and says now, of each company that it has spoken of before. */
+/** The source's statements before and after, for each company that it had mentioned before. */
 const companyDifferences = ({ greatest }: Dialect) => `
   select k.id, k.jurisdiction, k.identifier, d.*
   from (

@@ -1,9 +1,10 @@
-// The merge of a resource's records. Beside the tables of merge.ts:
+// The merge of a resource's records. Uses these tables besides those of merge.ts:
 //
 // edit      where each listing changes: the first position that cannot stay
-// pending   what stands from there on, cut off, to be appended again in order with what is new
+// pending   the records from there on, cut off, to be appended again in order with new ones
 //
-// So there is one way to write records, appending; news at a listing's end cut nothing off.
+// So records are written in one way only, by appending; if all new ones come last, none are cut
+// off.
 
 import { companyColumns, type Resource } from '../../resources/resource.ts'
 import type { Differences, LoadTarget } from '../load-target.ts'
@@ -51,10 +52,10 @@ function typeCounts(d: Dialect, { name, metaOf }: Resource): readonly string[] {
   return metaOf === undefined ? [] : countTypes(d, name, metaOf)
 }
 
-/** A record's text: its id, which may be the store's own, before the rest. */
+/** A record's text: its id, which the store may have assigned, and its content. */
 const recordText = (d: Dialect) => `'{"id":' || c.id || ',' || ${d.withoutFirst('s.content')}`
 
-/** The greatest id that is taken, or given away as if it were; a bound number may be no integer. */
+/** The greatest id staged, used or assigned; cast, because numbers may be bound as floats. */
 const lastId = ({ greatest }: Dialect, name: string) => `cast(${greatest}(
         $assignedIdMin - 1,
         $stagedId,
@@ -62,7 +63,7 @@ const lastId = ({ greatest }: Dialect, name: string) => `cast(${greatest}(
         coalesce((select max(id) from ${name} where id < $assignedIdEnd), 0)
       ) as bigint)`
 
-/** Assigns an id to each natural key that this source has not brought before, for good. */
+/** Permanently assigns an id to each natural key that is new from this source. */
 const assignIds = (d: Dialect, name: string) => `
   insert into ${name}_ids (id, source_id, key)
     select ${lastId(d, name)} + row_number() over (order by min(s.seq)),
@@ -78,7 +79,7 @@ const placeRecords = (d: Dialect, name: string) => `
     from stage s ${placing(d)}
     left join ${name}_ids i on i.source_id = $source and i.key = s.key`
 
-/** An id belongs to the source that brought it first; where there is one source, nobody's else. */
+/** Refuses ids that another source was the first to use; with a single source there are none. */
 const refuseForeignIds = (d: Dialect, name: string) => `
   insert into refused
     select p.seq, 'id', ${d.anyValueOf('p.id')}, 'belongs to a record of the source ' || o.name
@@ -101,9 +102,10 @@ const findOwnChanges = (d: Dialect, name: string) => `
     where p.digest is not null and (r.digest is null or r.digest <> p.digest)`
 
 /**
- * A changed record changes in all its listings, also in those that this import does not name. A
- * snapshot removes it from those, unless a refused row stands for it. (Rows of one id are alike by
- * now, and a record stands once in a listing: the least value of a group is its only one.)
+ * A changed record changes in all its listings, including those that this import does not mention.
+ * A snapshot removes it from those, unless the record has a refused row. (By now, rows of one id
+ * have the same content, and a listing contains a record once: `min` picks the only value of a
+ * group.)
  */
 const findCarriedChanges = (d: Dialect, name: string) => `
   insert into change
@@ -118,7 +120,7 @@ const findCarriedChanges = (d: Dialect, name: string) => `
     ))
     group by r.company_id, c.id`
 
-/** A refused row is not an absent one: the record that it stands for stays as it was. */
+/** A refused row does not make its record absent: the record is kept unchanged. */
 const findRemovals = (d: Dialect, name: string) => `
   create temp table removal as
     select r.company_id, r.position
@@ -156,7 +158,7 @@ function applySteps(d: Dialect, resource: Resource, isFirst: boolean): readonly 
   ]
 }
 
-/** What no longer stands moves to the past, in the transaction that replaces it. */
+/** Moves replaced and removed records to the past, in the same transaction. */
 const keepPast = (name: string) => `
   insert into ${name}_past
     (company_id, until, id, version, source_id, sort, digest, record)
@@ -165,7 +167,7 @@ const keepPast = (name: string) => `
     join ${name} r on r.company_id = gone.company_id and r.position = gone.position
     order by r.company_id, r.id`
 
-/** A record whose place in the order stays is replaced where it stands. */
+/** Replaces a record in place if its place in the order is unchanged. */
 const updateInPlace = (d: Dialect, name: string) => `
   update ${name} set version = $version, digest = new.digest, record = new.record
   from (
@@ -176,7 +178,7 @@ const updateInPlace = (d: Dialect, name: string) => `
   where ${name}.company_id = new.company_id and ${name}.position = new.position
     and ${name}.sort = new.sort`
 
-/** A record whose place in the order moves leaves the old one, and comes anew. */
+/** Removes a record whose place in the order changes; it is inserted again. */
 const settleMoves = (name: string) => `
   insert into removal
     select c.company_id, c.position
@@ -191,11 +193,11 @@ const dropUpdated = (name: string) => `
       and r.sort = change.sort
   )`
 
-/** The first of each listing's insertions, where its order is that of ids. */
+/** The first insertion of each listing, for listings ordered by id. */
 const firstById = `
   select company_id, '' as sort, min(id) as id from change group by company_id`
 
-// The same in any other order.
+// The same for listings in another order.
 const firstInOrder = `
   select company_id, sort, id from (
     select company_id, sort, id,
@@ -204,8 +206,9 @@ const firstInOrder = `
   ) numbered where n = 1`
 
 /**
- * Looking for the place of a listing's first insertion goes backwards from its end: it costs what
- * has to be written again anyway, and one look where everything is appended.
+ * Finds where each listing changes first. The search for the place of its first insertion goes
+ * backwards from its end: it reads only what has to be rewritten anyway, or one record if all
+ * insertions come last.
  */
 const findEdits = (name: string, firstOfCompany: string) => `
   insert into edit
@@ -242,10 +245,10 @@ const append = (d: Dialect, name: string) => `
     ) n
     join edit e on e.company_id = n.company_id`
 
-/** What a record's id adds to its content: `"id":`, a number and a comma. */
+/** The length that an id adds to a record's content: `"id":`, a number and a comma. */
 const idBytesMax = 22
 
-/** The largest of each listing's records that come, where it is large (`page-size.ts`). */
+/** The largest incoming record of each listing, if it is large (`page-size.ts`). */
 const findLarge = (d: Dialect): readonly string[] => [
   `create temp table large as
     select c.company_id, max(octet_length(${recordText(d)})) as bytes
@@ -274,8 +277,8 @@ const writeHeads = ({ greatest }: Dialect, name: string, metaOf: string | undefi
         )`
 
 /**
- * The statements that append records which the store has made itself, in `stage` after `$after`:
- * they are new, so that nothing has to be looked for.
+ * Appends records that the store itself has made, in `stage` after row `$after`: all are new, so
+ * that nothing has to be compared.
  */
 export function appendRecords(d: Dialect, resource: Resource, isFirst: boolean): readonly string[] {
   const used = [
@@ -294,7 +297,7 @@ export function appendRecords(d: Dialect, resource: Resource, isFirst: boolean):
   ]
 }
 
-/** What the source said before, and says now, of the listings of companies that it knew already. */
+/** A listing's records before and after, for companies in which the source had records before. */
 const listingDifferences = (d: Dialect, name: string, history: string): Differences => ({
   prepare: [findSighted(name, history), ...d.filled('sighted')],
   query: `
@@ -317,9 +320,9 @@ const listingDifferences = (d: Dialect, name: string, history: string): Differen
 })
 
 /**
- * The touched companies in which the source has had records before. The first state of a company
- * is no change. Where its last record has gone, the past tells that it had some, and so does what
- * was recorded of it, which outlasts the past when that is pruned.
+ * The changed companies in which the source has had records before; a company's first state is not
+ * a change. If its last record is gone, the past shows that it had some; so do the recorded
+ * changes, which remain when the past is pruned.
  */
 const findSighted = (name: string, history: string) => `
   create temp table sighted as

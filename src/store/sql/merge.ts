@@ -1,14 +1,14 @@
-// The merge of an import's staged rows into the registry, as statements over sets.
+// The merge of an import's staged rows into the registry, as statements on sets.
 //
-// stage     the rows as they were checked, in the order read
-// placed    the same, small: company and id found or assigned, repetitions gone
-// refused   those that only the registry could find fault with
-// change    those that are new, or differ from what stands
+// stage     the checked rows, in the order read
+// placed    the same, reduced: company and id found or assigned, repetitions removed
+// refused   the rows that only a comparison with others or the registry could refuse
+// change    the rows that are new, or differ from what is stored
 // removal   what a snapshot lacks
 //
-// `$source`, `$version` and the like are the import's own numbers and words (never a source's, let
-// alone a request's): see `importValues` in import.ts. Here stands what every import does with its
-// rows; what is done to its target stands in merge-records.ts and merge-companies.ts.
+// `$source`, `$version` etc. are the import's own values (never from a source's rows, let alone a
+// request): see `prepareMerge` in import.ts. This file has the steps that all imports share; those
+// specific to a target are in merge-records.ts and merge-companies.ts.
 
 import type { Dialect } from './dialect.ts'
 
@@ -17,36 +17,36 @@ export interface MergeSteps {
   readonly place: readonly string[]
   readonly refuse: readonly string[]
   readonly findChanges: readonly string[]
-  /** @param isFirst there is nothing yet in the target's first table. */
+  /** @param isFirst whether the target's first table is still empty. */
   apply(isFirst: boolean): readonly string[]
 }
 
-/** The places of what no longer stands as it was: removed, or to be replaced. */
+/** The positions of records that are removed or replaced. */
 export const gone = `(
       select company_id, position from removal
       union all
       select company_id, position from change where position is not null
     )`
 
-/** Makes the tables that every target's rows go through; `stage` is the connection's. */
+/** Creates the tables of every merge, except `stage`, which the connection creates. */
 export const createTables = (d: Dialect): readonly string[] => [
   `create temp table placed (
     seq ${d.rowKey}, company_id bigint, id bigint, sort ${d.text},
-    digest ${d.text} -- null for a row that was refused: it stands for its record, no more
+    digest ${d.text} -- null for a refused row, which only identifies its record
   )`,
   `create temp table refused (
     seq ${d.integer} primary key, field text, value ${d.anyValue}, reason text
   )`,
 ]
 
-/** One identity has one content: the first row that brings it stands. */
+/** An id must have one content: the first row with an id is kept. */
 export const refuseContradictions = (d: Dialect): readonly string[] => [
-  // The ids that come more than once. Hardly any do: what contradicts or repeats another row is
-  // looked for among these alone.
+  // The ids that occur more than once. They are few, so contradictions and repetitions are searched
+  // for among these only.
   `create temp table repeated as
     select id from placed where digest is not null group by id having count(*) > 1`,
   ...d.filled('repeated'),
-  // A table of its own tells the planner how few they are, which it could not know of a subquery.
+  // A separate table shows the planner how few rows these are, unlike a subquery.
   `create temp table contradiction as
     select p.id, min(p.seq) as seq from repeated r join placed p on p.id = r.id
     where p.digest is not null
@@ -74,7 +74,7 @@ export const dropRefused = (d: Dialect): readonly string[] => [
   ...d.filled('placed'),
 ]
 
-/** Rows that say the same of the same listing stand for one. */
+/** Drops rows that repeat another row of the same listing. */
 export const dropRepetitions = (d: Dialect): readonly string[] => [
   `create temp table repetition as
     select p.seq, p.id
@@ -89,7 +89,7 @@ export const dropRepetitions = (d: Dialect): readonly string[] => [
   'delete from placed where seq in (select seq from repetition)',
 ]
 
-/** Refuses the records in `beyond` (types-limit.ts), with all rows that bring them. */
+/** Refuses the records in `beyond` (types-limit.ts), with all their rows. */
 export const refuseBeyond = (d: Dialect): readonly string[] => [
   ...d.filled('beyond'),
   `insert into refused

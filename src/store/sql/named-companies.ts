@@ -1,29 +1,29 @@
-// The companies that rows name: found, given the names that they lack, and made. How companies are
-// named and made is each database's own; which ones, and what a row's company is, stands here.
+// Finds, names and creates the companies that rows refer to. How a database names and creates them
+// is its own; the rules which ones, and which company a row belongs to, are here.
 
 import type { Dialect } from './dialect.ts'
 
-/** Statements of which the last ones make or unmake companies, one for each row they change. */
+/** Statements of which `companies` create or delete companies, one per changed row. */
 export interface CountedSteps {
   readonly before: readonly string[]
   readonly companies: readonly string[]
 }
 
-/** What a database does to companies, given `reference`: see `createReference`. */
+/** A database's statements on companies, given `reference` (see `createReference`). */
 export interface CompanyStatements {
-  /** Gives companies that were known by their ids alone their names. */
+  /** Names companies that were known only by their id. */
   readonly name: readonly string[]
   /**
-   * Makes the companies that rows name and nobody knows.
+   * Creates the unknown companies that rows refer to.
    *
-   * @param isByIdToo makes those, too, that rows name by an id alone.
+   * @param isByIdToo whether to create those, too, that rows refer to only by id.
    */
   create(isByIdToo: boolean): CountedSteps
-  /** Unmakes the companies that this import has made and only refused rows have named. */
+  /** Deletes the companies that this import has created for refused rows only. */
   readonly dropOrphans: CountedSteps
 }
 
-/** The companies that rows name by a jurisdiction and identifier nobody bears yet, each once. */
+/** The companies with a jurisdiction and identifier that no company has yet, each once. */
 const createReference = ({ companyNames: { table } }: Dialect) => `
   create temp table reference as
     select company_id as id, company_jurisdiction as jurisdiction,
@@ -35,7 +35,7 @@ const createReference = ({ companyNames: { table } }: Dialect) => `
       )
     group by 1, 2, 3`
 
-/** Gives companies that were known by their id alone their names. */
+/** Names companies that were known only by their id. */
 export const completeCompanies = (d: Dialect): readonly string[] => [
   createReference(d),
   ...d.filled('reference'),
@@ -46,18 +46,18 @@ const namedCompany = ({ companyNames: { table } }: Dialect) => `
   left join ${table} c
     on c.jurisdiction = s.company_jurisdiction and c.identifier = s.company_identifier`
 
-/** Joins what `placedCompany` looks at to the stage `s`. */
+/** Joins the tables that `placedCompany` needs to the stage `s`. */
 export const placing = (d: Dialect) => `
   ${namedCompany(d)}
   left join companies k on k.id = s.company_id and s.company_identifier is null`
 
-/** A row's company; null where it has none or where its id and its name are of different ones. */
+/** A row's company; null if there is none, or if id and name belong to different ones. */
 export const placedCompany = ({ companyNames: { id } }: Dialect) => `
   case when s.company_identifier is null then k.id
     else case when coalesce(s.company_id, c.${id}) = c.${id} then c.${id} end
   end`
 
-/** Says why a row has no company; few rows do, so this may take its time. */
+/** Refuses rows without a company, with the reason; these are few, so it need not be fast. */
 export const refuseUnplaced = (d: Dialect) => `
   insert into refused
     select s.seq,

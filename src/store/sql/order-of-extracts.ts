@@ -1,14 +1,14 @@
-// The order of a source's extracts, which is the same whichever database is behind the store.
+// The order of a source's extracts, the same for both databases.
 
 import { OperatorError } from '../../operator-error.ts'
 import { shortMoment } from '../../short-moment.ts'
 import type { ImportPlan } from '../importing.ts'
 
 /**
- * Holds the day of an extract against the last one of its source.
+ * Compares the day of an extract with that of the source's last one.
  *
- * @param last the latest day that the source has been imported as of, in the form of the wire
- * @throws OperatorError where that is later.
+ * @param last the latest day as of which the source has been imported, in wire form.
+ * @throws OperatorError if that is later.
  */
 export function refuseOlder(plan: ImportPlan, asOf: string, last: string | null): void {
   if (last === null || last <= asOf) return

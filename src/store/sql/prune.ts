@@ -1,4 +1,4 @@
-// Forgetting the past: what stood only in versions that an operator no longer wants to know.
+// Deletes past states that were current only in versions older than an operator wants to keep.
 
 import type { Resource } from '../../resources/resource.ts'
 import type { LockWait } from '../lock-wait.ts'
@@ -6,12 +6,12 @@ import type { Pruned } from '../writing.ts'
 import { type Database, readValue } from './database.ts'
 
 /**
- * Forgets every former state that was replaced or removed before a moment, in one transaction.
+ * Deletes every past state that was replaced or removed before a moment, in one transaction.
  *
- * The version that stood at that moment stays whole, and so do all later ones. The log of imports
- * and what was recorded of changes stay, too.
+ * The version that was current at that moment stays complete, and so do all later ones. The log of
+ * imports and recorded changes are kept.
  *
- * @param before in milliseconds since 1970
+ * @param before in milliseconds since 1970.
  */
 export async function prune(
   db: Database,
@@ -34,8 +34,8 @@ export async function prune(
   })
 }
 
-// The version before the first import since then: a clock that was set back makes it an earlier
-// one, never a later one.
+// The version before the first import since then. A clock that was set back can make it an earlier
+// version, never a later one.
 const lastVersionBefore = `
   select coalesce(
     (select min(version) - 1 from imports where committed_at >= $before),

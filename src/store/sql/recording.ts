@@ -1,5 +1,5 @@
-// What an import changes, recorded as records of another resource: found before the merge writes
-// over it, appended after it, in the same transaction.
+// Records an import's changes as records of another resource: found before the merge overwrites the
+// old state, appended after it, in the same transaction.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Difference, Recording, ListingState } from '../importing.ts'
@@ -8,10 +8,10 @@ import type { Database, Row, Values } from './database.ts'
 import type { ImportConnection } from './import.ts'
 
 /**
- * Stages the records that tell what the merge is about to change, behind all other rows, and gives
- * how many they are.
+ * Stages the records of the changes that the merge will make, after all other rows, and returns
+ * their number.
  *
- * To be called after the merge has found its changes and before it applies them.
+ * Call it after the merge has found its changes and before it applies them.
  */
 export async function stageDifferences(
   db: ImportConnection,
@@ -28,13 +28,13 @@ export async function stageDifferences(
     )
     await db.stage.append(rows)
     recorded += rows.length
-    // So that a signal is seen.
+    // Lets signals be handled.
     await nextTurn()
   }
   return recorded
 }
 
-/** A difference whose texts are still being read. */
+/** A difference whose texts are still being collected. */
 interface OpenDifference extends Difference {
   readonly before: OpenState
   readonly after: OpenState
@@ -44,7 +44,7 @@ interface OpenState extends ListingState {
   readonly texts: string[]
 }
 
-/** Puts the rows of `LoadTarget.differences` together, to one difference for each company. */
+/** Combines the rows of `LoadTarget.differences` into one difference per company. */
 async function* findDifferences(
   db: Database,
   query: string,

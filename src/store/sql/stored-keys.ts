@@ -1,4 +1,4 @@
-// Keys, as both stores keep them.
+// Keys in the database, for both stores.
 
 import { OperatorError } from '../../operator-error.ts'
 import type { BeforeCommit, KeyRecord, NewKey, Rotation } from '../keys.ts'
@@ -7,7 +7,7 @@ import { type Database, optionalNumber, optionalText, type Row } from './databas
 
 export const keyColumns = 'id, name, hint, scopes, created_at, expires_at, revoked_at, rate'
 
-/** A row of `keys` as the seam has it. */
+/** Converts a row of `keys`. */
 export function keyRecord(row: Row): KeyRecord {
   const scopes = optionalText(row['scopes'])
   return {
@@ -51,7 +51,7 @@ export async function rotateKey(
     const replaced = await findInUse(db, name, now)
     if (replaced === undefined) return false
     const { key, othersEndAt } = rotate(replaced)
-    // One that a rotation before this one has left, too; none is given a later end than it had.
+    // Includes keys left by an earlier rotation; no key gets a later expiry than it had.
     await db.run(
       `update keys set expires_at = ${db.dialect.least}(coalesce(expires_at, $end), $end)
        where name = $name and revoked_at is null`,
@@ -63,7 +63,7 @@ export async function rotateKey(
   })
 }
 
-/** The youngest key of a name that is in use; a rotation leaves several. */
+/** The newest key in use of a name; a rotation leaves several. */
 async function findInUse(db: Database, name: string, now: number): Promise<KeyRecord | undefined> {
   const [row] = await db.rows(
     `select ${keyColumns} from keys

@@ -1,10 +1,10 @@
-// `meta` of a listing: how many of its records have which value of a field. It is kept by what
-// comes and goes, never counted over a whole listing, but to verify it.
+// `meta` of a listing: how many of its records have each value of a field. It is updated with the
+// records that are added and removed, and counted over whole listings only for verification.
 
 import type { Dialect } from './dialect.ts'
 import { gone } from './merge.ts'
 
-/** Notes in `type_change` how many records of each type go and come. */
+/** Fills `type_change` with the numbers of records of each type that are removed and added. */
 export const countTypes = (d: Dialect, name: string, metaOf: string): readonly string[] => [
   `create temp table type_change as
     select r.company_id, ${d.jsonMember('r.record', metaOf)} as type, -count(*) as n
@@ -17,7 +17,7 @@ export const countTypes = (d: Dialect, name: string, metaOf: string): readonly s
     group by 1, 2`,
 ]
 
-/** Adds them to what the heads say: `new_meta` of each listing in `touched`. */
+/** Adds them to the heads' counts: `new_meta` of each listing in `touched`. */
 export const sumTypes = (d: Dialect, name: string): readonly string[] => [
   `create temp table new_meta as
     ${metaOfCounts(
@@ -35,7 +35,7 @@ export const sumTypes = (d: Dialect, name: string): readonly string[] => [
   ...d.filled('new_meta'),
 ]
 
-/** The same counted over all records. */
+/** The same, counted over all records. */
 export const countedMeta = (d: Dialect, name: string, metaOf: string) =>
   metaOfCounts(
     d,

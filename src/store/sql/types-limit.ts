@@ -1,10 +1,9 @@
-// A company has a bounded number of types in `meta` (contract 3.7), whatever an import brings and
-// whatever is recorded of it. Both are held to that before anything is written.
+// Limits the number of types in a company's `meta` (contract 3.7), both for imported records and
+// for recorded changes, before anything is written.
 //
-// `type_change` has what an import changes of each listing's types, by company. Where those that
-// come and those that are there would be too many together, the rows are taken in the order in
-// which they were read, as if each were an import of its own: one that would be a type too many is
-// refused, and with it all rows of its record.
+// `type_change` has an import's changes of each listing's types. If the new and the present types
+// of a listing could exceed the limit, its rows are counted in the order read, as if each were an
+// import of its own: a row that would add a type too many is refused, with all rows of its record.
 
 import { OperatorError } from '../../operator-error.ts'
 import { metaTypesMax } from '../../resources/resource.ts'
@@ -12,7 +11,7 @@ import type { Recording } from '../importing.ts'
 import type { LoadTarget } from '../load-target.ts'
 import type { Database, Value } from './database.ts'
 
-/** A record that is refused with all its rows: its id, a company's where companies are imported. */
+/** A record that is refused with all its rows; its id, or that of a company being imported. */
 export interface Beyond {
   readonly id: number
   readonly field: string
@@ -23,27 +22,27 @@ export interface Beyond {
 /** The steps of a merge between placing its rows and writing them. */
 interface Steps {
   findChanges(): Promise<unknown>
-  /** Stages the records that tell of the changes, and gives how many they are. */
+  /** Stages the records of the changes, and returns their number. */
   record(): Promise<number>
-  /** Has the rows in `beyond` refused. */
+  /** Refuses the rows of the records in `beyond`. */
   refuseBeyond(): Promise<unknown>
 }
 
-/** What is merged, and what is recorded of it. */
+/** The target of a merge, and the recording of its changes. */
 interface Merged {
   readonly target: LoadTarget
-  /** Undefined where nothing is recorded. */
+  /** Undefined if nothing is recorded. */
   readonly recording: Recording | undefined
-  /** The last row of the stage that was imported; recorded ones come after it. */
+  /** The last imported row of the stage; recorded ones follow it. */
   readonly after: number
 }
 
 /**
- * Finds what an import changes and stages what is recorded of it, without the rows that would give
- * a company too many types.
+ * Finds what an import changes and stages the records of it, without rows that would give a company
+ * too many types.
  *
- * @returns how many records were staged behind row `after`.
- * @throws OperatorError where a change that no row brings, a removal, cannot be recorded.
+ * @returns the number of records staged after row `after`.
+ * @throws OperatorError if a change that no row makes, a removal, cannot be recorded.
  */
 export async function settleChanges(
   db: Database,
@@ -53,12 +52,12 @@ export async function settleChanges(
   for (;;) {
     await steps.findChanges()
     await db.run('create temp table beyond (id bigint, field text, value text, reason text)')
-    let isBeyond = await refuseTypes(db, target)
-    const recorded = isBeyond || recording === undefined ? 0 : await steps.record()
-    if (recording && recorded > 0) isBeyond = await refuseRecorded(db, recording, after)
-    if (!isBeyond) return recorded
+    let isExceeded = await refuseTypes(db, target)
+    const recorded = isExceeded || recording === undefined ? 0 : await steps.record()
+    if (recording && recorded > 0) isExceeded = await refuseRecorded(db, recording, after)
+    if (!isExceeded) return recorded
     await steps.refuseBeyond()
-    // What was found goes: without those rows, something else changes.
+    // The results are discarded: without the refused rows, the changes are different.
     const tables = ['change', 'removal', 'type_change', 'sighted', 'beyond']
     for (const table of tables)
       await db.run(`drop table if exists ${db.dialect.temporary}.${table}`)
@@ -66,10 +65,10 @@ export async function settleChanges(
   }
 }
 
-/** Notes the records that would be a type too many; false where there are none. */
+/** Lists the records that would add a type too many in `beyond`; false if there are none. */
 async function refuseTypes(db: Database, { name, metaOf }: LoadTarget): Promise<boolean> {
   if (metaOf === undefined) return false
-  const companies = await findCrowded(
+  const companies = await findCandidates(
     db,
     name,
     'select company_id, count(*) as n from type_change where n > 0 group by company_id',
@@ -87,7 +86,7 @@ async function refuseTypes(db: Database, { name, metaOf }: LoadTarget): Promise<
   if (overfull.length === 0) return false
 
   let last: { readonly company: number; readonly types: Map<string, number> } | undefined
-  for await (const rows of db.batches(comings(db, name, metaOf, overfull))) {
+  for await (const rows of db.batches(typeChanges(db, name, metaOf, overfull))) {
     const beyond: Beyond[] = []
     for (const row of rows) {
       const company = Number(row['company_id'])
@@ -96,17 +95,17 @@ async function refuseTypes(db: Database, { name, metaOf }: LoadTarget): Promise<
       if (replace(last.types, before, after)) continue
       beyond.push({ id: Number(row['id']), field: metaOf, value: after ?? null, reason: tooMany() })
     }
-    await noteBeyond(db, beyond)
+    await insertBeyond(db, beyond)
   }
   return true
 }
 
-async function noteBeyond(db: Database, rows: readonly Beyond[]): Promise<void> {
+async function insertBeyond(db: Database, rows: readonly Beyond[]): Promise<void> {
   const sql = 'insert into beyond values (cast($id as bigint), $field, $value, $reason)'
   for (const row of rows) await db.run(sql, { ...row })
 }
 
-/** Counts one record in place of another; does nothing, and gives false, for a type too many. */
+/** Replaces a record's type; if the new one is too many, changes nothing and returns false. */
 function replace(
   types: Map<string, number>,
   before: string | undefined,
@@ -120,12 +119,12 @@ function replace(
   return !(isNew && isFull)
 }
 
-// A constant would load the runtime's number formats (30 ms) at the start of every command.
+// Not a constant, which would load number formats (30 ms) at the start of every command.
 const typesAllowed = () => `the ${metaTypesMax.toLocaleString('en')} kinds that a company may have`
 const tooMany = () => `exceeds ${typesAllowed()}`
 
-/** What comes and goes in some listings, in order: removals, then rows as they were read. */
-const comings = (db: Database, name: string, metaOf: string, companies: readonly number[]) => `
+/** A listing's changes of types, in order: removals, then rows in the order read. */
+const typeChanges = (db: Database, name: string, metaOf: string, companies: readonly number[]) => `
   select company_id, seq, id, was, became from (
     select g.company_id, -1 as seq, null as id, ${db.dialect.jsonMember('r.record', metaOf)} as was,
         null as became
@@ -141,7 +140,7 @@ const comings = (db: Database, name: string, metaOf: string, companies: readonly
   where company_id in (${companies.join(', ')})
   order by company_id, seq`
 
-/** Notes the records whose changes cannot be recorded; false where there are none. */
+/** Lists the records whose changes cannot be recorded in `beyond`; false if there are none. */
 async function refuseRecorded(
   db: Database,
   { resource }: Recording,
@@ -149,12 +148,12 @@ async function refuseRecorded(
 ): Promise<boolean> {
   const { name, metaOf, changeFields } = resource
   if (metaOf === undefined) return false
-  const companies = await findCrowded(
+  const companies = await findCandidates(
     db,
     name,
     `select company_id, count(*) as n from stage where seq > ${after} group by company_id`,
   )
-  let isBeyond = false
+  let isExceeded = false
   for (const company of companies) {
     const types = await readTypes(db, name, company)
     const limit = Math.max(metaTypesMax, types.size)
@@ -166,7 +165,7 @@ async function refuseRecorded(
       if (types.size > limit) first ??= record
     }
     if (first === undefined) continue
-    isBeyond = true
+    isExceeded = true
     const value = (first[changeFields?.after ?? ''] ?? null) as string | null
     const rows = await db.rows(
       `select distinct p.id from change c join placed p on p.seq = c.seq
@@ -174,12 +173,12 @@ async function refuseRecorded(
     )
     if (rows.length === 0) throw unrecordable(name, company)
     const refusal = { field: String(first[metaOf]), value, reason: recordedTooMany() }
-    await noteBeyond(
+    await insertBeyond(
       db,
       rows.map(({ id }) => ({ id: Number(id), ...refusal })),
     )
   }
-  return isBeyond
+  return isExceeded
 }
 
 const recordedTooMany = () => `would be recorded, and exceed ${typesAllowed()}`
@@ -192,21 +191,21 @@ function unrecordable(name: string, company: number): OperatorError {
 }
 
 /**
- * The companies whose types could be too many.
+ * The companies that could exceed the limit.
  *
- * @param comings gives companies and how many types come to each at the most, `n`, as SQL.
+ * @param additions SQL for companies and the maximum number of types added to each, `n`.
  */
-async function findCrowded(db: Database, name: string, comings: string): Promise<number[]> {
+async function findCandidates(db: Database, name: string, additions: string): Promise<number[]> {
   const known = `coalesce(${db.dialect.jsonLength('h.meta')}, 0)`
   const rows = await db.rows(
-    `select t.company_id from (${comings}) t
+    `select t.company_id from (${additions}) t
      left join heads h on h.company_id = t.company_id and h.resource = '${name}'
      where t.n + ${known} > ${metaTypesMax} order by t.company_id`,
   )
   return rows.map(({ company_id: company }) => Number(company))
 }
 
-/** The types of a listing, and how many records are of each. */
+/** The types of a listing, with the number of records of each. */
 async function readTypes(
   db: Database,
   name: string,
@@ -219,7 +218,7 @@ async function readTypes(
   return new Map(meta.map(({ type, count }) => [type, count]))
 }
 
-/** Counts records of a type; one that has none left is gone. */
+/** Adds to the count of a type, which is removed at 0. */
 function add(types: Map<string, number>, type: string | undefined, count: number): void {
   if (type === undefined) return
   const now = (types.get(type) ?? 0) + count

@@ -1,5 +1,5 @@
-// A look at everything that a store holds, in one snapshot: is it what it should be? The rules are
-// those of every store; a database brings what is said differently there.
+// Verifies everything in a store, in one snapshot. The rules are the same for every store; a
+// database contributes what differs.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { metaTypesMax, type Resource } from '../../resources/resource.ts'
@@ -8,31 +8,31 @@ import { largestRecords } from '../page-size.ts'
 import { type Database, readValue, type Row, type Value } from './database.ts'
 import { countedMeta } from './type-counts.ts'
 
-/** How many faults of one kind are told each by itself. */
+/** How many faults of each kind are reported individually. */
 export const faultsShownMax = 20
 
-/** A kind of fault: rows that there should not be, and what each says. */
+/** A kind of fault: a query for the faulty rows, and the description of one. */
 export interface Rule {
   readonly sql: string
   readonly describe: (row: Row) => string
 }
 
-/** A database within one snapshot. */
+/** A database connection within one snapshot. */
 export interface VerifiedDatabase extends Database {
-  /** What is wrong with the files under the tables, a sentence each. */
+  /** Damage of the files that hold the tables, a sentence each. */
   damage(): Iterable<string> | AsyncIterable<string>
-  /** What the error says, where it tells of files that cannot be read; else undefined. */
+  /** The message of an error caused by unreadable files; undefined for other errors. */
   damageIn(error: unknown): string | undefined
-  /** The id that a record's text says, as an SQL expression over `record`; null for none. */
+  /** The id in a record's text, as an SQL expression on `record`; null if there is none. */
   readonly idInRecord: string
-  /** What is to hold of tables that only this database has. */
+  /** Rules for tables that only this database has. */
   readonly rules: Readonly<Record<string, Rule>>
 }
 
 /**
- * Looks at everything that is stored, and changes nothing.
+ * Checks everything that is stored, and changes nothing.
  *
- * @param onStep is called with what is being looked at, often; what it throws ends the work.
+ * @param onStep is called often with what is being checked; throwing in it stops the verification.
  */
 export async function verifyStore(
   db: VerifiedDatabase,
@@ -92,7 +92,7 @@ async function applyRules(
   }
 }
 
-/** Gives each row to `look`, with a turn of the event loop now and then; gives their number. */
+/** Calls `look` for each row, yielding between batches, and returns the number of rows. */
 async function eachRow(
   db: VerifiedDatabase,
   sql: string,
@@ -184,7 +184,7 @@ const companyRules: Readonly<Record<string, Rule>> = {
   },
 }
 
-/** What must hold of the listings of a resource and their heads (the third and the fourth idea). */
+/** The rules for a resource's listings and their heads (ideas 3 and 4 of ARCHITECTURE.md). */
 function listingRules(db: VerifiedDatabase, resource: Resource): Readonly<Record<string, Rule>> {
   const { name, metaOf } = resource
   const company = (row: Row) => `${name} of company ${text(row['company_id'])}`
@@ -260,7 +260,7 @@ const orderFaults = (name: string) => `
   ) placed
   where (sort_before, id_before) >= (sort, id)`
 
-// A head of which the last change was pruned says a version that no record tells any more.
+// If a head's last change was pruned, no record shows the head's version any more.
 const headVersionFaults = (name: string) => `
   select h.company_id, h.version, l.newest
   from heads h

@@ -1,4 +1,5 @@
-// The seams of the commands, put together of what both stores share and of a store's own access.
+// The interfaces for commands, built from the logic that both stores share and a store's own
+// access.
 
 import type { Resource } from '../../resources/resource.ts'
 import type { Awaitable } from '../awaitable.ts'
@@ -10,13 +11,13 @@ import { findCompany, findNames, listImports } from './inspect.ts'
 import { prune } from './prune.ts'
 import { addKey, listKeys, revokeKey, rotateKey } from './stored-keys.ts'
 
-/** Gives `work` a connection that is its own until it ends. */
+/** Runs `work` with a connection of its own. */
 export type Use = <T>(work: (db: Database) => Promise<T>) => Promise<T>
 
-/** How a store is reached by what changes it. */
+/** How a store is opened for changes. */
 export interface WritingAccess {
   readonly use: Use
-  /** Opens a connection that serves nothing else until its import ends. */
+  /** Opens a connection for one import. */
   openImport(): Awaitable<ImportConnection>
   close(): Awaitable<void>
 }
@@ -35,7 +36,7 @@ export function createWriter(access: WritingAccess, resources: readonly Resource
   }
 }
 
-/** @param own what each store does its own way. */
+/** @param own the parts specific to a database. */
 export function createInspector(
   use: Use,
   own: Pick<StoreInspector, 'verify' | 'backup' | 'close'>,
@@ -48,7 +49,7 @@ export function createInspector(
   }
 }
 
-/** @returns what `StoreReader` has as `storeId`. */
+/** @returns the store's random id (`StoreReader.storeId`). */
 export async function readStoreId(db: Database): Promise<string> {
   return String(await readValue(db, 'select id from store'))
 }

@@ -1,4 +1,4 @@
-// A copy of a store, taken while others read it and write it.
+// Copies a store while others read and write it.
 
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
@@ -8,17 +8,16 @@ import { OperatorError } from '../../operator-error.ts'
 import type { CopyWatch } from '../inspecting.ts'
 import { storeError } from './errors.ts'
 
-/** A few MiB: between two steps the copy is told of, and may be given up. */
+/** A few MiB: after each step, progress is reported, and the copy may be aborted. */
 const pagesPerStep = 256
 
 /**
- * Copies the store as it stands at one moment; gives the copy's bytes.
+ * Copies the store as it is at one moment, and returns the copy's size in bytes.
  *
- * The copy bears its name only once it is whole and on the disk. Its file is written from the
- * start, so what stood there before is never half-replaced: an existing file is refused. Who may
- * read and write the store may do so with the copy.
+ * The copy gets its name only when it is complete and on disk. An existing file is refused, so that
+ * none is ever half replaced. The copy gets the store's read and write permissions.
  *
- * @throws OperatorError where the file exists or cannot be written; the reason of the signal.
+ * @throws OperatorError if the file exists or cannot be written; the signal's reason.
  */
 export async function backUp(db: DatabaseSync, path: string, watch: CopyWatch): Promise<number> {
   if (existsSync(path)) throw new OperatorError(`${path} exists; name a new file for the copy`)
@@ -46,7 +45,7 @@ async function copyPages(db: DatabaseSync, part: string, watch: CopyWatch): Prom
     .prepare('select page_size, page_count from pragma_page_size, pragma_page_count')
     .get() as { page_size: number; page_count: number }
   watch.onProgress(0, pages * pageSize)
-  // Without a snapshot, SQLite would begin anew where another process commits between two steps.
+  // Without a snapshot, SQLite would start again whenever another process commits between steps.
   db.exec('begin')
   try {
     db.prepare('select count(*) from sqlite_schema').get()

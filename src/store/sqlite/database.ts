@@ -1,4 +1,4 @@
-// A connection to SQLite, as the logic that both stores share uses it.
+// A connection to SQLite, as used by the logic that both stores share.
 
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import type { Database, Row, Values } from '../sql/database.ts'
@@ -23,17 +23,17 @@ export function databaseOf(db: DatabaseSync): Database {
       }
       yield rows
     },
-    // There is one lock, whatever is written.
+    // SQLite has one lock for everything.
     async inTransaction(lock, wait, work) {
       const result = await inTransaction(db, wait, work)
-      // What changes much of the registry leaves a long log.
+      // Large changes to the registry leave a long log.
       if (lock === 'registry') emptyWal(db)
       return result
     },
   }
 }
 
-/** A statement that takes of the values given to it those that it names. */
+/** Prepares a statement that ignores values which it does not name. */
 function prepare(db: DatabaseSync, sql: string): StatementSync {
   const statement = db.prepare(sql)
   statement.setAllowUnknownNamedParameters(true)

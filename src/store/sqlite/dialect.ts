@@ -1,4 +1,4 @@
-// SQLite's words.
+// The dialect of SQLite.
 
 import type { Dialect } from '../sql/dialect.ts'
 import { companies } from './named-companies.ts'
@@ -25,13 +25,13 @@ export const dialect: Dialect = {
     searchedBy === undefined
       ? []
       : [`create index temp.${table}_index on ${table} (${searchedBy})`],
-  // `edit` first, and of each listing only what is behind its first position.
+  // Reads `edit` first, and of each listing only the positions to be cut off.
   deleteCutOff: (name) => `
     delete from ${name} where (company_id, position) in (
       select r.company_id, r.position
       from edit e cross join ${name} r on r.company_id = e.company_id and r.position >= e.position
     )`,
-  // It is built once, sorted, rather than row by row.
+  // Building the index once, sorted, is faster than row by row.
   firstLoad: (resource) => ({
     before: [dropIdIndex(resource)],
     after: [createIdIndex(resource)],

@@ -1,16 +1,16 @@
-// What SQLite says that went wrong, and what an operator does about it.
+// Adds advice for the operator to SQLite's errors.
 
 import { makeFile } from '../../new-file.ts'
 import { OperatorError } from '../../operator-error.ts'
 
-/** What SQLite says of a file, as an error that says what to do about it. */
+/** A known error of SQLite as an OperatorError with advice; else the error. */
 export function storeError(path: string, error: unknown): unknown {
   if (error instanceof OperatorError || !isSqliteError(error)) return error
   const advice = adviceOfCode[error.errcode] ?? adviceOfCode[error.errcode & 0xff]
   return advice ? new OperatorError(`${path}: ${advice}`, { cause: error }) : error
 }
 
-/** Makes the file that SQLite is to open, with these rights. @throws OperatorError as it would. */
+/** Creates a file for SQLite, with these permissions. @throws OperatorError like SQLite's own. */
 export function makeDatabaseFile(path: string, mode?: number): void {
   try {
     makeFile(path, mode)
@@ -21,7 +21,7 @@ export function makeDatabaseFile(path: string, mode?: number): void {
   }
 }
 
-/** Another process holds the lock that was asked for (SQLITE_BUSY, SQLITE_LOCKED). */
+/** Whether another process holds the lock (SQLITE_BUSY, SQLITE_LOCKED). */
 export function isBusy(error: unknown): boolean {
   return isSqliteError(error) && [5, 6].includes(error.errcode & 0xff)
 }
@@ -41,7 +41,7 @@ const adviceOfCode: Readonly<Record<number, string>> = {
   776: 'is incomplete, since the command that created it was killed; any import repairs it',
 }
 
-/** What SQLite would say where the system says this. */
+/** SQLite's error codes for errors of the system. */
 const codeOfSystem: Readonly<Record<string, number>> = {
   ...{ EACCES: 14, EPERM: 14, EROFS: 14, ENOENT: 14, EMFILE: 14, ENFILE: 14 },
   ...{ ENOSPC: 13, EDQUOT: 13, EIO: 10 },

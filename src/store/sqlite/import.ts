@@ -9,12 +9,12 @@ import { createStage, openStage } from './stage.ts'
 import { beginWriting, commit } from './transaction.ts'
 import { emptyWal } from './wal.ts'
 
-/** Makes a connection one import's own, until that is committed or discarded. */
+/** Prepares a connection for one import, until that is committed or discarded. */
 export function openImport(db: DatabaseSync): ImportConnection {
-  // What an earlier import of this connection has left.
+  // From an earlier import on this connection.
   dropTemporaryTables(db)
   for (const sql of [createStage, ...createTables(dialect)]) db.exec(sql)
-  // Rows that are staged in one transaction are not written to disk one by one.
+  // Staging in one transaction avoids a disk write per row.
   db.exec('begin')
   const database = databaseOf(db)
   let hasWritten = false
@@ -31,7 +31,7 @@ export function openImport(db: DatabaseSync): ImportConnection {
     settle: () => emptyWal(db),
     discard() {
       if (db.isTransaction) db.exec('rollback')
-      // A large merge has overflown into the log.
+      // A large merge spills into the log before it is committed.
       if (hasWritten) emptyWal(db)
     },
   }

@@ -1,4 +1,4 @@
-// How companies get their names and are made in SQLite; which ones, ../sql/named-companies.ts says.
+// Names and creates companies in SQLite; ../sql/named-companies.ts has the rules.
 
 import type { CompanyStatements } from '../sql/named-companies.ts'
 
@@ -7,7 +7,7 @@ const findNameless = `
     select id from companies
     where jurisdiction is null and id in (select id from reference where id is not null)`
 
-/** A company that was known by its id alone gets its name. */
+/** Names a company that was known only by its id, unless another company has the name. */
 const nameCompanies = `
   update or ignore companies set jurisdiction = r.jurisdiction, identifier = r.identifier
   from reference r where r.id = companies.id and companies.jurisdiction is null`

@@ -1,4 +1,4 @@
-// Opening a store file: each thing that can be wrong with it is told in one line.
+// Opens a store file; each possible fault of it gets an error of one line.
 
 import { randomBytes } from 'node:crypto'
 import { accessSync, closeSync, constants, existsSync, openSync, readSync, statSync } from 'node:fs'
@@ -18,16 +18,16 @@ import {
 } from './schema.ts'
 import { enterWal } from './wal.ts'
 
-/** A store that is gone when it is closed. */
+/** A temporary store, deleted when it is closed. */
 const memory = ':memory:'
 
-/** How long another process may be in the way of a statement, in milliseconds. */
+/** How long a statement waits for another process, in milliseconds. */
 export const busyMs = 5_000
 
 /**
- * Opens a store for serving. Nothing is made and nothing can be written.
+ * Opens a store for serving. Nothing is created, and nothing can be written.
  *
- * @throws OperatorError where there is no store that this version can read, saying what to do.
+ * @throws OperatorError that says what to do, if there is no store that this version can read.
  */
 export function openForReading(path: string, resources: readonly Resource[]): DatabaseSync {
   if (!existsSync(path)) {
@@ -50,7 +50,7 @@ export function openForReading(path: string, resources: readonly Resource[]): Da
 }
 
 /**
- * Opens a store for a command that writes, and makes the file on first use.
+ * Opens a store for a command that writes, and creates the file if it does not exist.
  *
  * @throws OperatorError as `openForReading`.
  */
@@ -60,7 +60,7 @@ export function openForWriting(path: string, resources: readonly Resource[]): Da
   }
   const db = openFile(path, false)
   try {
-    // An import that was killed while it made the file may have left it without a table.
+    // A command that was killed while creating the file may have left it without tables.
     const isNew = isBlank(db)
     db.exec(writerPragmas)
     if (isNew) enterFormat(db)
@@ -72,14 +72,14 @@ export function openForWriting(path: string, resources: readonly Resource[]): Da
   }
 }
 
-/** Another process may be making it as well; that is as good. */
+/** Another process may do the same at the same time, which is harmless. */
 function enterFormat(db: DatabaseSync): void {
   db.exec(filePragma)
   enterWal(db, busyMs)
 }
 
-// A durable commit, whatever the file was opened with before; sorts on a second core; memory that
-// does not grow with what is imported.
+// Durable commits, whatever the default; sorting on a second core; memory that does not grow with
+// the import.
 const writerPragmas = `
   pragma synchronous = full;
   pragma threads = 2;
@@ -87,17 +87,17 @@ const writerPragmas = `
   pragma temp.cache_size = -16384;
 `
 
-// Mapped pages are read without a copy and a system call each: a server of pages at random from 500
-// MB answers 6,000 requests/s instead of 3,700. SQLite maps no more than this, and copies the rest.
+// Mapped pages are read without a copy and a system call each: a server of random pages from 500 MB
+// answers 6,000 requests/s instead of 3,700. SQLite maps at most this much, and copies the rest.
 const readerPragmas = 'pragma cache_size = -16384; pragma mmap_size = 2147418112'
 
 function openFile(path: string, readOnly: boolean): DatabaseSync {
-  const isThere = path !== memory && existsSync(path)
-  if (isThere) checkFile(path, readOnly)
+  const exists = path !== memory && existsSync(path)
+  if (exists) checkFile(path, readOnly)
   let db: DatabaseSync | undefined
   try {
-    if (!readOnly && !isThere && path !== memory) makeDatabaseFile(path)
-    // As an absolute path: SQLite would take `file:…` for a URL.
+    if (!readOnly && !exists && path !== memory) makeDatabaseFile(path)
+    // An absolute path, because SQLite would parse `file:…` as a URL.
     const at = path === memory ? path : resolve(path)
     db = new DatabaseSync(at, { readOnly, timeout: busyMs })
     if (!isBlank(db)) checkVersion(db, path, readOnly)
@@ -109,7 +109,7 @@ function openFile(path: string, readOnly: boolean): DatabaseSync {
   }
 }
 
-/** Says what SQLite would only call "unable to open" or "not a database". */
+/** Explains what SQLite would only call "unable to open" or "not a database". */
 function checkFile(path: string, readOnly: boolean): void {
   const stat = statSync(path)
   if (stat.isDirectory())
@@ -143,9 +143,9 @@ function emptyStore(path: string): string {
   return `${path} is empty; load it with: dossier import`
 }
 
-/** Whether nobody has made anything of the file yet: another process may be about to. */
+/** Whether the file has no content yet; another process may be about to create the store. */
 export function isBlank(db: DatabaseSync): boolean {
-  // Tables and mark come in one transaction: one that comes between the two is seen by its mark.
+  // Tables and application id are committed together, perhaps between these two reads.
   const hasTables = db.prepare('select 1 from sqlite_schema').get() !== undefined
   return !hasTables && db.prepare('pragma application_id').get()?.['application_id'] === 0
 }
@@ -173,7 +173,7 @@ function formatOf(db: DatabaseSync): number {
   return Number(db.prepare('pragma user_version').get()?.['user_version'])
 }
 
-/** Whether the format, a resource or a field is newer than what last wrote the store. */
+/** Whether the store has an older format, or lacks a resource or a field. */
 function isOutdated(db: DatabaseSync, resources: readonly Resource[]): boolean {
   if (formatOf(db) < schemaVersion) return true
   const objects = db.prepare('select sql from sqlite_schema').all()
@@ -194,7 +194,7 @@ function comparable(sql: string): string {
 function createSchema(db: DatabaseSync, resources: readonly Resource[]): void {
   db.exec('begin immediate')
   try {
-    // Another process may have made the file while this one waited for the lock.
+    // Another process may have created the store while this one waited for the lock.
     const isNew = isBlank(db)
     const format = formatOf(db)
     if (isNew) db.exec(createRegistry(randomBytes(6).toString('hex')))

@@ -1,4 +1,4 @@
-// Serving from the embedded store: every statement is one seek and, for a page, one scan.
+// Serves from SQLite: every statement is one seek and, for a page, one scan.
 
 import { statSync } from 'node:fs'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
@@ -22,17 +22,17 @@ import {
 import { keyColumns, keyRecord } from '../sql/stored-keys.ts'
 
 /**
- * How many blanks SQLite puts before and after the records of a page. The rest of its body is
- * written there: copied into a body of their own, a page of 37 kB takes 170 us and not 155, mostly
- * for the memory that the records leave to be collected.
+ * The number of blanks that SQLite puts before and after a page's records, where the rest of the
+ * body is written. Copying the records into a new body takes 170 us instead of 155 for a page of
+ * 37 kB, mostly for collecting the memory of the copied records.
  */
 export const room = { before: 32, after: 256 } as const
 
 /**
- * The inner select is ordered, and SQLite feeds it to the aggregate in that order; an `order by`
- * within the aggregate would sort once more, which takes as long again. Handed out as a blob, the
- * text is not decoded and encoded on its way to the socket. Binding parameters by number, not by
- * name, saves 1.4 of 18 us.
+ * The inner select is ordered, and SQLite feeds the aggregate in that order; an `order by` within
+ * the aggregate would sort again, which takes as long as the rest. As a blob, the text is not
+ * decoded and encoded on its way to the socket. Binding parameters by number rather than by name
+ * saves 1.4 of 18 us.
  */
 const words: ServingWords = {
   company: '?1',
@@ -44,15 +44,15 @@ const words: ServingWords = {
 }
 
 /**
- * Gives a row in any case, of nulls where there is no such key: it takes about as long to read as
- * one of a key that is over, so that the time of a refusal hardly tells which of them it was.
+ * Always returns a row, of nulls if there is no such key: reading it takes about as long as reading
+ * an expired key, so that the time of a refusal hardly reveals which of them it was.
  */
 const findKeySql = `select ${keyColumns} from (select 1) left join keys on hash = ?`
 
-/** How many heads are remembered for each resource. */
-const rememberedHeadsMax = 20_000
+/** How many heads are cached per resource. */
+const cachedHeadsMax = 20_000
 
-/** Makes the serving side of a store that `openForReading` has opened. */
+/** Makes the reader of a store that `openForReading` has opened. */
 export function createReader(db: DatabaseSync, resources: readonly Resource[]): StoreReader {
   const statements = new Map(resources.map((resource) => [resource, prepareFor(resource, db)]))
   const findKey = db.prepare(findKeySql)
@@ -75,8 +75,8 @@ export function createReader(db: DatabaseSync, resources: readonly Resource[]): 
     readHead: faults.watch((resource, company) => {
       const { head, heads } = statementsOf(resource)
       if (!isUnchanged()) for (const { heads: stale } of statements.values()) stale.clear()
-      const remembered = heads.get(company)
-      if (remembered !== undefined) return remembered
+      const cached = heads.get(company)
+      if (cached !== undefined) return cached
       const row = head.get(company) as HeadRow | undefined
       if (row === undefined) return undefined
       const read = headOf(row)
@@ -109,24 +109,24 @@ export function createReader(db: DatabaseSync, resources: readonly Resource[]): 
   }
 }
 
-/** What serves the listings of a resource. */
+/** The statements and cached heads of a resource. */
 function prepareFor(resource: Resource, db: DatabaseSync) {
   return {
     head: prepareRow(db, headSql(resource, words)),
     page: prepareRow(db, pageSql(resource, words)),
     sizes: prepareRow(db, sizesSql(resource, words)),
-    heads: new LRUCache<number, Head>({ max: rememberedHeadsMax }),
+    heads: new LRUCache<number, Head>({ max: cachedHeadsMax }),
   }
 }
 
 /**
- * Remembers the last read that has failed. SQLite answers much from its memory while the file is
- * damaged or the disk fails; so whoever asks whether the store answers has that read tried again.
+ * Remembers the last read that failed. SQLite can answer much from memory while the file is damaged
+ * or the disk fails, so a check of the store's health tries that read again.
  */
 function rememberFault() {
   let failed: (() => unknown) | undefined
   return {
-    /** The same function, whose throws are remembered. */
+    /** Wraps a function to remember its failures. */
     watch:
       <A extends unknown[], T>(read: (...args: A) => T) =>
       (...args: A): T => {
@@ -137,7 +137,7 @@ function rememberFault() {
           throw error
         }
       },
-    /** Does the read that has failed again; throws as long as it fails. */
+    /** Repeats the failed read; throws if it still fails. */
     retry() {
       failed?.()
       failed = undefined
@@ -146,8 +146,8 @@ function rememberFault() {
 }
 
 /**
- * Gives a check that throws where the store's path names another file by now, or none. The open one
- * can still be read, but what is imported and revoked from now on is not in it.
+ * Returns a check that throws if the store's path no longer leads to the open file. That file can
+ * still be read, but does not get new imports and revocations.
  */
 function watchFile(db: DatabaseSync): () => void {
   const path = db.location()
@@ -161,20 +161,19 @@ function watchFile(db: DatabaseSync): () => void {
 }
 
 /**
- * Tells whether no other process has committed anything since the last call.
+ * Returns a function that says whether no other process has committed since its last call.
  *
- * SQLite is asked once in a turn of the event loop, not once a request: the requests of one turn
- * had all arrived before any of them was looked at, so each sees all that was committed before it
- * was sent.
+ * It asks SQLite once per turn of the event loop, not per request: all requests of a turn arrived
+ * before any of them was handled, so each sees everything that was committed before it was sent.
  */
 function watchChanges(db: DatabaseSync): () => boolean {
   const statement = prepareRow(db, 'pragma data_version')
   let version: unknown
-  let isAsked = false
+  let isChecked = false
   return () => {
-    if (isAsked) return true
-    isAsked = true
-    setImmediate(() => (isAsked = false))
+    if (isChecked) return true
+    isChecked = true
+    setImmediate(() => (isChecked = false))
     const [now] = statement.get() as unknown as [unknown]
     const isSame = now === version
     version = now
@@ -182,14 +181,14 @@ function watchChanges(db: DatabaseSync): () => boolean {
   }
 }
 
-/** A statement whose rows are arrays: cheaper than objects, and nothing reads them by name. */
+/** A statement whose rows are arrays, which cost less than objects. */
 function prepareRow(db: DatabaseSync, sql: string): StatementSync {
   const statement = db.prepare(sql)
   statement.setReturnArrays(true)
   return statement
 }
 
-/** The records of a query, joined by commas, as a blob with that room; null where there is none. */
+/** SQL that joins records by commas, as a blob with blanks around; null if there are none. */
 function joinedSql(records: string): string {
   const blanks = (count: number) => `'${' '.repeat(count)}'`
   return `select cast(
@@ -198,18 +197,18 @@ function joinedSql(records: string): string {
 }
 
 /**
- * Writes texts into the room around records; where one is longer than that, takes a copy.
+ * Writes texts into the blanks around records, or copies everything if a text is too long for that.
  *
- * @param joined what `joinedSql` gave; it is written over.
+ * @param joined the result of `joinedSql`, which is overwritten.
  */
 function surround(joined: Uint8Array | null, head: string, tail: string): Buffer {
   if (joined === null) return Buffer.from(head + tail)
-  const roomy = Buffer.from(joined.buffer, joined.byteOffset, joined.length)
+  const buffer = Buffer.from(joined.buffer, joined.byteOffset, joined.length)
   const start = room.before - Buffer.byteLength(head)
-  const end = roomy.length - room.after
+  const end = buffer.length - room.after
   if (start < 0 || Buffer.byteLength(tail) > room.after) {
-    return Buffer.concat([Buffer.from(head), roomy.subarray(room.before, end), Buffer.from(tail)])
+    return Buffer.concat([Buffer.from(head), buffer.subarray(room.before, end), Buffer.from(tail)])
   }
-  roomy.write(head, start)
-  return roomy.subarray(start, end + roomy.write(tail, end))
+  buffer.write(head, start)
+  return buffer.subarray(start, end + buffer.write(tail, end))
 }

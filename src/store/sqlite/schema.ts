@@ -1,19 +1,19 @@
-// The tables of the embedded store. All but the first group derive from the declared resources.
+// The tables of the SQLite store. All but the first group derive from the declared resources.
 
 import type { Field } from '../../resources/field.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { largestRecords } from '../page-size.ts'
 
-/** `DOSS`: what `PRAGMA application_id` says of a Dossier store. */
+/** `DOSS`: the `PRAGMA application_id` of a Dossier store. */
 export const applicationId = 0x444f5353
-/** What `PRAGMA user_version` says: raised whenever the tables change their meaning. */
+/** The `PRAGMA user_version`, raised whenever the tables change their meaning. */
 export const schemaVersion = 3
 
 /** A setting that only takes effect before anything is written. */
 export const filePragma = 'pragma page_size = 16384'
 
-// What an import has replaced or removed, with the versions between which it stood: `version` is
-// the first of them, `until` the first one in which it no longer stood.
+// Replaced and removed states, with the versions between which they were current: `version` is the
+// first of them, `until` the first one in which the state was no longer current.
 const pastTables = `
   create table companies_past (
     company_id integer not null,
@@ -45,12 +45,12 @@ const companiesView = `
 `
 
 const registryTables = `
-  -- past_from: the earliest version of which everything is still known.
+  -- past_from: the earliest version whose state is still completely known.
   create table store (id text not null, past_from integer not null default 0);
 
   create table sources (id integer primary key, name text not null unique);
 
-  -- The log of imports: each committed one is a version of the registry.
+  -- The log of imports; each committed one is a version of the registry.
   create table imports (
     version integer primary key,
     resource text not null,
@@ -63,13 +63,13 @@ const registryTables = `
     unchanged integer not null, refused integer not null, removed integer not null,
     companies_created integer not null,
     as_of text,
-    -- How many records of which resource tell what it changed: a JSON object.
+    -- The number of records that describe its changes, by resource: a JSON object.
     recorded text not null default '{}',
-    -- Drawn at random: names this import among all histories (../lineage.ts).
+    -- Random: identifies this import among all histories (../lineage.ts).
     lineage text not null
   );
 
-  -- A company that only a record's company_id has named has no jurisdiction and identifier yet.
+  -- A company known only from a record's company_id has no jurisdiction and identifier yet.
   create table companies (
     id integer primary key,
     jurisdiction text,
@@ -78,7 +78,7 @@ const registryTables = `
     unique (jurisdiction, identifier)
   );
 
-  -- What each source says of a company, beside what names it: a JSON object.
+  -- What each source says about a company, apart from its identity: a JSON object.
   create table company_attributes (
     company_id integer not null,
     source_id integer not null,
@@ -86,22 +86,22 @@ const registryTables = `
     digest text not null,
     attributes text not null,
     as_of text,
-    -- 0 where a snapshot of the source has lacked the company: it may come back.
+    -- 0 if the source's last snapshot lacked the company, which may return.
     is_present integer not null default 1,
     primary key (company_id, source_id)
   ) without rowid;
 
   ${pastTables}
 
-  -- One row a listing: what a page says beside its records.
+  -- One row per listing: the values in a page besides its records.
   create table heads (
     company_id integer not null,
     resource text not null,
     total integer not null,
     version integer not null,
     meta text,
-    -- The bytes of the largest record that the listing has, or has had, where those are more than
-    -- ../page-size.ts says.
+    -- The bytes of the largest record that the listing has or has had, if that exceeds the limit
+    -- in ../page-size.ts.
     largest integer,
     primary key (company_id, resource)
   ) without rowid;
@@ -121,7 +121,7 @@ const registryTables = `
   ${companiesView}
 `
 
-// What makes a store of each earlier format one of the next; `createResource` does the rest.
+// Upgrades a store of each earlier format to the next one; `createResource` does the rest.
 const upgrades: Readonly<Record<number, string>> = {
   1: `
     alter table keys add column rate text;
@@ -142,7 +142,7 @@ const upgrades: Readonly<Record<number, string>> = {
   `,
 }
 
-/** Makes everything that does not depend on a resource. */
+/** Creates everything that does not depend on a resource. */
 export function createRegistry(storeId: string): string {
   return `
     ${registryTables}
@@ -152,13 +152,13 @@ export function createRegistry(storeId: string): string {
   `
 }
 
-/** Brings everything that does not depend on a resource to this format. */
+/** Upgrades everything that does not depend on a resource. */
 export function upgradeRegistry(from: number): string {
   const steps = Object.entries(upgrades).filter(([format]) => Number(format) >= from)
   return `${steps.map(([, step]) => step).join('\n')} pragma user_version = ${schemaVersion};`
 }
 
-/** Brings what a store of an earlier format says of a resource's listings to this format. */
+/** Upgrades the heads of a resource's listings in a store of an earlier format. */
 export function upgradeResource({ name }: Resource, from: number): string {
   return from >= 3
     ? ''
@@ -170,12 +170,12 @@ export function upgradeResource({ name }: Resource, from: number): string {
 }
 
 /**
- * Makes the tables of one resource where they are missing, and its view anew.
+ * Creates the missing tables of one resource, and re-creates its view.
  *
- * Positions run from 0 without gaps, oldest first: a listing that is served newest first is read
- * backwards, so that news are appended to either kind (see ARCHITECTURE.md). `sort` is the value
- * that comes before `id` in the order, empty where there is none; `version` is the import since
- * which the record stands as it is.
+ * Positions run from 0 without gaps, oldest first. A listing that is served newest first is read
+ * backwards, so that new records are appended in either order (see ARCHITECTURE.md). `sort` is the
+ * value that precedes `id` in the order, or empty; `version` is the import that last changed the
+ * record.
  */
 export function createResource(resource: Resource): string {
   const { name } = resource
@@ -194,7 +194,7 @@ export function createResource(resource: Resource): string {
 
     ${createIdIndex(resource)}
 
-    -- The ids that the store has assigned: kept for good, also when the record is gone.
+    -- The ids that the store has assigned: kept forever, even if the record is removed.
     create table if not exists ${name}_ids (
       id integer primary key,
       source_id integer not null,
@@ -202,7 +202,7 @@ export function createResource(resource: Resource): string {
       unique (source_id, key)
     );
 
-    -- What was replaced or removed, and the versions between which it stood.
+    -- Replaced and removed records, with the versions between which they were current.
     create table if not exists ${name}_past (
       company_id integer not null,
       until integer not null,
@@ -221,7 +221,7 @@ export function createResource(resource: Resource): string {
   `
 }
 
-/** Finds the listings in which a record stands; holds all that a merge compares. */
+/** Finds the listings that contain a record; covers all that a merge compares. */
 export function createIdIndex({ name }: Resource): string {
   return `create index if not exists ${name}_by_id on ${name} (id, digest, source_id);`
 }

@@ -1,60 +1,60 @@
-// Staging: checked rows go into a temporary table, several with one statement.
+// Stages checked rows in a temporary table, several with one statement.
 
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import type { Place, StagedRow } from '../importing.ts'
 import type { Stage } from '../sql/import.ts'
 
-/** Temporary tables live in a database of SQLite's own that is gone with the process. */
+/** Temporary tables are in a separate database that SQLite deletes when the connection closes. */
 export const createStage = `
   create temp table stage (
     seq integer primary key,
     file integer not null, number integer not null,
     company_id integer, company_jurisdiction text, company_identifier text,
     id integer, key text, sort text, digest text,
-    content text, -- null for a row that was refused: it stands for its record, no more
+    content text, -- null for a refused row, which only identifies its record
     as_of text
   )`
 
 const columns = 11
 const rowOfValues = `(null${', ?'.repeat(columns)})`
 
-// One statement for each row takes 1.3 us of processor time a row, one for sixteen takes 0.9.
+// One statement per row takes 1.3 us of processor time per row, one per sixteen takes 0.9.
 const rowsPerStatement = 16
 
-/** Opens the table `stage` that a connection has made. */
+/** Opens the connection's table `stage`. */
 export function openStage(db: DatabaseSync): Stage {
   const prepare = (rows: number) =>
     db.prepare(`insert into stage values ${Array(rows).fill(rowOfValues).join(', ')}`)
   const insertOne = prepare(1)
   const insertMany = prepare(rowsPerStatement)
-  let held: SQLInputValue[] = []
+  let buffered: SQLInputValue[] = []
 
   function writeIfFull(): void {
-    if (held.length < rowsPerStatement * columns) return
-    insertMany.run(...held)
-    held = []
+    if (buffered.length < rowsPerStatement * columns) return
+    insertMany.run(...buffered)
+    buffered = []
   }
 
   function write({ file, number }: Place, row: StagedRow): undefined {
     const { companyId, companyJurisdiction, companyIdentifier, id, key } = row
     const { sort, digest, content, asOf } = row
-    held.push(file, number, companyId, companyJurisdiction, companyIdentifier, id, key)
-    held.push(sort, digest, content, asOf)
+    buffered.push(file, number, companyId, companyJurisdiction, companyIdentifier, id, key)
+    buffered.push(sort, digest, content, asOf)
     writeIfFull()
   }
 
   function flush(): void {
-    for (let at = 0; at < held.length; at += columns) {
-      insertOne.run(...held.slice(at, at + columns))
+    for (let at = 0; at < buffered.length; at += columns) {
+      insertOne.run(...buffered.slice(at, at + columns))
     }
-    held = []
+    buffered = []
   }
 
   return {
     write,
     writeRefused({ file, number }, { companyJurisdiction, companyIdentifier, id, key }) {
-      held.push(file, number, null, companyJurisdiction, companyIdentifier, id, key)
-      held.push(null, null, null, null)
+      buffered.push(file, number, null, companyJurisdiction, companyIdentifier, id, key)
+      buffered.push(null, null, null, null)
       writeIfFull()
       return undefined
     },
@@ -66,5 +66,5 @@ export function openStage(db: DatabaseSync): Stage {
   }
 }
 
-// A record that the store makes itself has no place in a file.
+// Records made by the store have no place in a file.
 const recordedPlace: Place = { file: 0, number: 0 }

@@ -1,4 +1,4 @@
-// One writer at a time: who comes second waits, and is told so.
+// One writer at a time: a second one waits, and is notified of that.
 
 import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -8,7 +8,7 @@ import { busyMs } from './open.ts'
 
 const retryMs = 200
 
-/** Begins a transaction that may write, as soon as no other process holds one. */
+/** Begins a transaction that may write, as soon as no other process holds the lock. */
 export async function beginWriting(db: DatabaseSync, { onWait, signal }: LockWait): Promise<void> {
   db.exec('pragma busy_timeout = 0')
   let hasWaited = false
@@ -27,36 +27,36 @@ export async function beginWriting(db: DatabaseSync, { onWait, signal }: LockWai
   db.exec(`pragma busy_timeout = ${busyMs}`)
 }
 
-/** Commits, or throws and leaves the state before, also for whoever recovers the store later. */
+/** Commits. If it throws, nothing is changed, not even by a recovery after a crash. */
 export function commit(db: DatabaseSync): void {
   try {
     db.exec('commit')
   } catch (error) {
     if (db.isTransaction) db.exec('rollback')
-    takeBack(db)
+    invalidateInLog(db)
     throw error
   }
 }
 
 /**
- * A commit whose sync failed has been taken back, but stands in the log: whoever recovers the store
- * after a crash would find it whole. Any small commit writes over its beginning, and then the
- * checksums of the rest are wrong. It goes without a sync, since that is what fails.
+ * A commit whose sync failed was rolled back, but is still in the log, where recovery after a crash
+ * would find it complete. Any small commit overwrites its beginning, which invalidates the
+ * checksums of the rest. It is made without a sync, because syncs are what fails.
  */
-function takeBack(db: DatabaseSync): void {
+function invalidateInLog(db: DatabaseSync): void {
   try {
     db.exec('pragma synchronous = off; begin immediate')
     const version = db.prepare('pragma user_version').get()?.['user_version']
     db.exec(`pragma user_version = ${Number(version)}; commit`)
   } catch {
-    // The fault that the commit met says more than that this has met it, too.
+    // The error of the failed commit says more than this one.
     if (db.isTransaction) db.exec('rollback')
   } finally {
     db.exec('pragma synchronous = full')
   }
 }
 
-/** Runs `work` in a transaction of its own; a throw in it leaves the state before. */
+/** Runs `work` in a transaction of its own; rolls back if it throws. */
 export async function inTransaction<T>(
   db: DatabaseSync,
   wait: LockWait,

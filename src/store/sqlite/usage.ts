@@ -1,4 +1,4 @@
-// The uses of keys, in a file of their own beside the embedded store: a row a key and hour.
+// Counts the use of keys in a file beside the store: one row per key and hour.
 
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -10,19 +10,19 @@ import { makeDatabaseFile, storeError } from './errors.ts'
 import { isBlank } from './open.ts'
 import { enterWal } from './wal.ts'
 
-/** `DOSU`: what `PRAGMA application_id` says of a file with uses. */
+/** `DOSU`: the `PRAGMA application_id` of a usage file. */
 const applicationId = 0x444f5355
 
-/** How long another process may be in the way of the file's making, in milliseconds. */
+/** How long to wait for another process while the file is opened, in milliseconds. */
 const busyMs = 1_000
 
 const hourMs = 3_600_000
 const dayHours = 24
 const monthHours = 30 * dayHours
-/** A day more than is asked for. */
+/** One day more than is queried. */
 const keptHours = 31 * dayHours
 
-// The store's own random id keeps the uses of two registries apart that have had one name.
+// The store's random id separates the counts of two registries that have used the same file name.
 const tables = `
   create table uses (
     hour integer not null,
@@ -32,7 +32,7 @@ const tables = `
     primary key (hour, store_id, key_id)
   ) without rowid;
 
-  -- Kept for good, so that a key is found that nobody has used for a year.
+  -- Kept forever, to find keys that have not been used for a year.
   create table last_uses (
     store_id text not null,
     key_id integer not null,
@@ -64,9 +64,9 @@ const readSql = `
   where l.store_id = $store`
 
 /**
- * Opens the file, and makes it on first use.
+ * Opens the file, and creates it if it does not exist.
  *
- * @param mode is the rights of a new file.
+ * @param mode the permissions of a new file.
  * @throws as `UsageWriter.add`.
  */
 export function openUsage(path: string, storeId: string, mode = privateMode): UsageWriter {
@@ -75,8 +75,8 @@ export function openUsage(path: string, storeId: string, mode = privateMode): Us
   const addLastUse = db.prepare(addLastUseSql)
   const forget = db.prepare('delete from uses where hour <= ?')
   return {
-    add(uses, now, patienceMs) {
-      inOneCommit(path, db, patienceMs, () => {
+    add(uses, now, waitMs) {
+      inOneCommit(path, db, waitMs, () => {
         for (const { keyId: key, hour, requests, lastUsedAt: at } of uses) {
           addUse.run({ store: storeId, key, hour, requests })
           addLastUse.run({ store: storeId, key, at })
@@ -89,10 +89,10 @@ export function openUsage(path: string, storeId: string, mode = privateMode): Us
 }
 
 /**
- * What is known of the use of each key of a store; nothing where no server has written any yet.
+ * The recorded use of each key of a store; empty if no server has written any yet.
  *
  * @param now in milliseconds since 1970.
- * @throws OperatorError where the file cannot be read.
+ * @throws OperatorError if the file cannot be read.
  */
 export function readUsage(path: string, storeId: string, now: number): readonly KeyUsage[] {
   if (!existsSync(path)) return []
@@ -128,14 +128,14 @@ function openFile(path: string, readOnly: boolean, mode = privateMode): Database
 function createTables(path: string, db: DatabaseSync): void {
   enterWal(db, busyMs)
   inOneCommit(path, db, busyMs, () => {
-    // Another server may have made them while this one waited for its turn.
+    // Another server may have created them while this one waited for the lock.
     if (isBlank(db)) db.exec(tables)
   })
 }
 
-function inOneCommit(path: string, db: DatabaseSync, patienceMs: number, work: () => void): void {
+function inOneCommit(path: string, db: DatabaseSync, waitMs: number, work: () => void): void {
   try {
-    db.exec(`pragma busy_timeout = ${patienceMs}; begin immediate`)
+    db.exec(`pragma busy_timeout = ${waitMs}; begin immediate`)
     work()
     db.exec('commit')
   } catch (error) {

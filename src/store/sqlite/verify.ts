@@ -1,4 +1,4 @@
-// What verifying a store (../sql/verify.ts) needs to be told of SQLite.
+// The parts of verifying a store (../sql/verify.ts) that are specific to SQLite.
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Resource } from '../../resources/resource.ts'
@@ -7,9 +7,9 @@ import { type VerifiedDatabase, verifyStore } from '../sql/verify.ts'
 import { databaseOf } from './database.ts'
 
 /**
- * Looks at everything that is stored, and changes nothing.
+ * Checks everything that is stored, and changes nothing.
  *
- * @param onStep is called with what is being looked at, often; what it throws ends the work.
+ * @param onStep is called often with what is being checked; throwing in it stops the verification.
  */
 export async function verify(
   db: DatabaseSync,

@@ -1,40 +1,39 @@
-// The write-ahead log (WAL) of a file: how it begins, and how it is emptied.
+// The write-ahead log (WAL) of a file: switching it on, and emptying it.
 
 import type { DatabaseSync } from 'node:sqlite'
 import { isBusy } from './errors.ts'
 
 const retryMs = 10
-/** How long the readers of a state before may be waited for, in milliseconds. */
+/** How long to wait for readers of an earlier state, in milliseconds. */
 const readersMs = 1_000
 
 /**
- * Has a file keep a write-ahead log (WAL) from now on.
+ * Switches a file to a write-ahead log.
  *
- * Of two processes that ask for it at once, each may hold the lock that the other one waits for;
- * SQLite then gives up at once, whatever `busy_timeout` says. So one that comes second tries again.
+ * If two processes do this at once, each may hold the lock that the other one needs; SQLite then
+ * fails immediately, whatever `busy_timeout` says, so this tries again.
  *
- * @throws SQLite's error where another process is in the way for longer than `patienceMs`.
+ * @throws SQLite's error if another process holds the lock for longer than `waitMs`.
  */
-export function enterWal(db: DatabaseSync, patienceMs: number): void {
+export function enterWal(db: DatabaseSync, waitMs: number): void {
   const startedAt = performance.now()
   for (;;) {
     try {
       db.exec('pragma journal_mode = wal')
       return
     } catch (error) {
-      if (!isBusy(error) || performance.now() - startedAt > patienceMs) throw error
+      if (!isBusy(error) || performance.now() - startedAt > waitMs) throw error
     }
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, retryMs)
   }
 }
 
 /**
- * Moves what has been committed from the log into the file, and empties the log.
+ * Moves committed changes from the log into the file, and empties the log.
  *
- * A commit does so by itself, but gives up where somebody reads at that moment: under a loaded
- * server the log would grow with every import, and each page that is still in it costs its readers
- * a copy. Whoever reads a state before for long, such as a backup, is not waited for; then the next
- * import does it.
+ * A commit does so by itself, but not while others read: under load, the log would grow with every
+ * import, and readers have to copy each page that is still in it. This does not wait for a long
+ * read of an earlier state, such as a backup; the next import tries again.
  */
 export function emptyWal(db: DatabaseSync): void {
   const before = Number(db.prepare('pragma busy_timeout').get()?.['timeout'])
@@ -42,7 +41,7 @@ export function emptyWal(db: DatabaseSync): void {
   try {
     db.exec('pragma wal_checkpoint(truncate)')
   } catch {
-    // What is committed stays so, and a disk that fails is told by whoever next needs it.
+    // Commits are not affected, and a failing disk is reported by its next use.
   } finally {
     db.exec(`pragma busy_timeout = ${before}`)
   }
