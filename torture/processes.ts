@@ -1,12 +1,12 @@
-// Real processes of the real executable: started, signalled, hindered.
+// Starts processes of the real executable, to be signalled or hindered.
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { resolve } from 'node:path'
 
-/** The executable under torture. */
+/** The executable under test. */
 export const dossier = resolve(import.meta.dirname, '../bin/dossier')
 
-/** How a process ended, and what it said. */
+/** How a process ended, and its output. */
 export interface Ended {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
@@ -22,9 +22,9 @@ export interface Running {
 }
 
 export interface StartOptions {
-  /** Stands before the executable, such as `strace …`. */
+  /** A command in front of the executable, such as `strace …`. */
   readonly wrapper?: readonly string[]
-  /** Where the process keeps its temporary files. */
+  /** The folder for the process's temporary files. */
   readonly temporary?: string | undefined
 }
 
@@ -56,7 +56,7 @@ export function runDossier(args: readonly string[], options?: StartOptions): Pro
   return startDossier(args, options).ended
 }
 
-/** Runs `dossier` where it has to succeed, or nothing that follows would mean anything. */
+/** Runs `dossier`; throws if it fails, since the trials that follow would be meaningless. */
 export async function mustRun(args: readonly string[]): Promise<Ended> {
   const ended = await runDossier(args)
   if (ended.code !== 0) throw new Error(`dossier ${args.join(' ')}: ${describeEnd(ended)}`)
@@ -67,12 +67,12 @@ export function describeEnd({ code, signal, err }: Ended): string {
   return `ended with ${signal ?? String(code)}${err === '' ? '' : `: ${err.trimEnd()}`}`
 }
 
-/** What a command said beside how far it was, which a slow machine gives it time to tell. */
+/** Removes lines of progress, which a command prints on a slow machine. */
 export function withoutProgress(err: string): string {
   return err.replace(/^(?:reading|merging): [\d,]+ rows, [\d,]+ rows\/s\n/gm, '')
 }
 
-/** What is wrong with how a command that could not do its work said so. */
+/** Returns what is wrong with the exit code or the message of a failed command. */
 export function faultOfRefusal({ code, ...ended }: Ended): string | undefined {
   const err = withoutProgress(ended.err)
   if (code !== 1) return `exit code ${String(code)} instead of 1: ${err.slice(0, 500)}`
