@@ -1,5 +1,5 @@
-// What a server over PostgreSQL is compared with: `node:http` and the bare driver, which asks the
-// same server for the same bytes by primary key.
+// The baseline for PostgreSQL: `node:http` and the bare driver, which reads the same bytes from the
+// same server by primary key.
 //
 //   node bench/bare-postgres.ts PORT URL FILE    (FILE: JSON of { headers })
 

@@ -1,5 +1,5 @@
-// What everything is compared with: a bare `node:http` server that sends one answer, the same
-// header fields and body bytes that Dossier sends.
+// The baseline: a bare `node:http` server that sends one response, with the same header fields and
+// body bytes as Dossier.
 //
 //   node bench/bare-server.ts PORT FILE    (FILE: JSON of { headers, body in base64 })
 

@@ -1,23 +1,23 @@
-// The data that is measured on: seeded files of canonical records, and stores made of them by the
-// real import. Both are kept between runs, under names that say what they are.
+// The data of the measurements: files of canonical records, and stores made from them by the real
+// import. Both are kept between runs, under names that describe them.
 
 import { execFileSync } from 'node:child_process'
 import { closeSync, existsSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir, userInfo } from 'node:os'
 import { join, resolve } from 'node:path'
 
-/** Where files and stores lie. */
+/** The folder of files and stores. */
 export const folder = join(tmpdir(), `dossier-bench-${userInfo().uid}`)
 
 export const dossier = resolve(import.meta.dirname, '../bin/dossier')
 
-/** How the records of a file belong to companies. */
+/** How the records of a file are distributed over companies. */
 export interface Shape {
   readonly resource: 'rights' | 'events'
   readonly records: number
   /** Records in each listing. */
   readonly listing: number
-  /** Clustered: a company's records stand together; scattered: they are all over the file. */
+  /** Clustered: a company's records are adjacent; scattered: they are spread over the file. */
   readonly order: 'clustered' | 'scattered'
 }
 
@@ -48,7 +48,7 @@ function event(id: number, company: number): string {
   )
 }
 
-/** Writes records `from` to `to` (excluded) of a shape, once; gives the path. */
+/** Writes records `from` to `to` (exclusive) of a shape, unless they exist; returns the path. */
 export function makeFile(shape: Shape, from = 0, to = shape.records): string {
   const record = shape.resource === 'rights' ? right : event
   return writeOnce(`${nameOf(shape)}-${from}-${to}.ndjson`, to - from, (line) =>
@@ -62,8 +62,8 @@ function companyOf({ records, listing, order }: Shape, n: number): number {
 }
 
 /**
- * Writes an extract of companies, once; gives the path. In the second one, one company in a hundred
- * has moved, and half of those are dissolved.
+ * Writes an extract of companies, unless the file exists; returns its path. In the second extract,
+ * one company in a hundred has moved, and half of those are dissolved.
  */
 export function makeExtract(companies: number, which: 'first' | 'second'): string {
   return writeOnce(`companies-${companies}-${which}.ndjson`, companies, (n) => {
@@ -79,7 +79,7 @@ export function makeExtract(companies: number, which: 'first' | 'second'): strin
   })
 }
 
-/** Companies as the records of a shape name them, with names and attributes; gives the path. */
+/** Writes companies with ids that match the records of a shape; returns the path. */
 export function makeCompanies(companies: number): string {
   return writeOnce(`companies-${companies}-with-ids.ndjson`, companies, (n) => {
     return (
@@ -91,7 +91,7 @@ export function makeCompanies(companies: number): string {
   })
 }
 
-/** The records of a shape with one in a hundred changed. */
+/** Writes the records of a shape with one in a hundred changed; returns the path. */
 export function makeChanged(shape: Shape): string {
   return writeOnce(`${nameOf(shape)}-changed.ndjson`, shape.records, (n) => {
     const text = right(n + 1, companyOf(shape, n))
@@ -99,7 +99,7 @@ export function makeChanged(shape: Shape): string {
   })
 }
 
-/** Writes a file of lines under a name that says what it is, unless it is there. */
+/** Writes a file of lines, unless it exists; returns its path. */
 function writeOnce(name: string, lines: number, lineOf: (n: number) => string): string {
   mkdirSync(folder, { recursive: true })
   const path = join(folder, name)
@@ -118,12 +118,12 @@ function writeOnce(name: string, lines: number, lineOf: (n: number) => string): 
   return path
 }
 
-/** Removes a store with all that SQLite keeps beside it. */
+/** Removes a store with its log and index files. */
 export function removeStore(db: string): void {
   for (const ending of ['', '-wal', '-shm']) rmSync(db + ending, { force: true })
 }
 
-/** A store of a shape, made once by the real import, and a key to it. */
+/** Makes a store of a shape by the real import, unless it exists, and a key for it. */
 export function makeStore(shape: Shape): { db: string; key: string } {
   mkdirSync(folder, { recursive: true })
   const db = join(folder, `${nameOf(shape)}.db`)

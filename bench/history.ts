@@ -1,4 +1,4 @@
-// What the history of changes costs: comparing extracts, keeping the past, serving meanwhile.
+// The cost of the history of changes: comparing extracts, keeping the past, serving meanwhile.
 
 import { cpSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,13 +18,13 @@ const rounds = 3
 const port = 18_090
 const withoutPast = join(import.meta.dirname, 'without-past.ts')
 
-/** A copy of a store that nothing writes to at the moment. */
+/** Copies a store that is not being written. */
 function copyStore(from: string, to: string): void {
   removeStore(to)
   cpSync(from, to)
 }
 
-/** An extract of companies compared with the stored one of the day before. */
+/** Compares an extract of companies with the stored one of the day before. */
 export const compareExtracts: Measure = async (scale) => {
   const companies = 1e6 * scale
   const files = [makeExtract(companies, 'first'), makeExtract(companies, 'second')] as const
@@ -37,9 +37,9 @@ export const compareExtracts: Measure = async (scale) => {
   for (let round = 0; round < rounds; round++) {
     copyStore(first, second)
     const options = ['--snapshot', '--as-of', '2025-01-02']
-    const told = await importFile('companies', files[1], second, options)
-    rates.push(companies / told.seconds)
-    peakMb.push(told.peakMb)
+    const imported = await importFile('companies', files[1], second, options)
+    rates.push(companies / imported.seconds)
+    peakMb.push(imported.peakMb)
   }
   removeStore(first)
   removeStore(second)
@@ -50,7 +50,7 @@ export const compareExtracts: Measure = async (scale) => {
   ]
 }
 
-/** An import of records with one in a hundred changed, and a first load, with and without past. */
+/** Imports records, and again with one in a hundred changed, with and without keeping the past. */
 export const keepPast: Measure = async (scale) => {
   const shape: Shape = {
     resource: 'rights',
@@ -85,7 +85,7 @@ export const keepPast: Measure = async (scale) => {
   ]
 }
 
-/** The latency of pages while an import reads, merges and commits, beside that without one. */
+/** The latency of pages while an import reads, merges and commits, compared to that without one. */
 export const serveBesideImport: Measure = async (scale) => {
   const shape: Shape = {
     resource: 'rights',

@@ -1,10 +1,10 @@
-// The load generator, a process of its own: keep-alive connections that each send a request when
-// the answer to the last one has arrived whole. Raw sockets, because an HTTP client would be the
-// bottleneck. Prints a line of JSON.
+// The load generator, a separate process: keep-alive connections that send each request when the
+// response to the last one is complete. It uses raw sockets, because an HTTP client would be the
+// bottleneck. It prints a line of JSON.
 //
 //   node bench/load.ts PORT SECONDS CONNECTIONS KEY PATH COMPANIES CODING
 //
-// Each request is for one of so many companies at random: {} in the path.
+// {} in PATH becomes a random company from 1 to COMPANIES.
 
 import { connect, type Socket } from 'node:net'
 
@@ -12,7 +12,7 @@ const [port = '', seconds = '', connections = '', key = '', path = '', companies
   process.argv.slice(2)
 
 let state = 42
-/** A linear congruential generator: the same companies in every run. */
+/** A linear congruential generator, so that every run requests the same companies. */
 function random(below: number): number {
   state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
   return Math.floor((state / 4_294_967_296) * below)
@@ -27,7 +27,7 @@ function request(): string {
 }
 
 const latenciesUs: number[] = []
-let isOver = false
+let isDone = false
 
 function run(socket: Socket): void {
   let left = 0
@@ -49,7 +49,7 @@ function run(socket: Socket): void {
     left -= chunk.length
     if (left > 0) return
     latenciesUs.push(Number(process.hrtime.bigint() - sentAt) / 1_000)
-    if (!isOver) send()
+    if (!isDone) send()
   })
   send()
 }
@@ -61,7 +61,7 @@ const startedAt = process.hrtime.bigint()
 for (const socket of sockets) socket.on('connect', () => run(socket))
 setTimeout(
   () => {
-    isOver = true
+    isDone = true
     const elapsed = Number(process.hrtime.bigint() - startedAt) / 1e9
     latenciesUs.sort((a, b) => a - b)
     const at = (share: number) =>

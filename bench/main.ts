@@ -1,4 +1,4 @@
-// Measures what is promised: `npm run bench`, or some of it: `npm run bench -- hot-page import`.
+// Measures performance: `npm run bench`, or only some measures: `npm run bench -- hot-page import`.
 
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -10,12 +10,12 @@ import { type Figure, measures } from './measures.ts'
 
 const options = readOptions({
   name: 'bench',
-  summary: 'Measures what is promised, and prints it beside what is to be reached.',
+  summary: 'Measures performance, and prints each result with its target.',
   flags: {
-    quick: 'takes a tenth of the data',
-    clean: 'removes what earlier runs have made first',
+    quick: 'use a tenth of the data',
+    clean: 'first remove the data of earlier runs',
   },
-  words: { meaning: 'Measures, all unless some are named', known: Object.keys(measures) },
+  words: { meaning: 'Measures (default: all)', known: Object.keys(measures) },
 })
 if (options.has('clean')) rmSync(folder, { recursive: true, force: true })
 
@@ -61,13 +61,13 @@ const machine = { cpu: cpus()[0]?.model, cores: cpus().length, node: process.ver
 const commit = execFileSync('git', ['rev-parse', 'HEAD'], { cwd: import.meta.dirname })
   .toString()
   .trim()
-const told = figures.map((figure) => ({
+const summaries = figures.map((figure) => ({
   ...figure,
   median: median(figure.values),
   isMet: isMet(figure),
 }))
 writeFileSync(
   path,
-  `${JSON.stringify({ commit, machine, args: process.argv.slice(2), figures: told }, null, 2)}\n`,
+  `${JSON.stringify({ commit, machine, args: process.argv.slice(2), figures: summaries }, null, 2)}\n`,
 )
 console.log(`\nwritten to ${path}`)

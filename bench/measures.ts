@@ -1,4 +1,4 @@
-// What is measured, and what is to be reached. Every ratio is taken pair by pair in one run.
+// The measures and their targets. Every ratio is computed from pairs of rounds in one run.
 
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
@@ -17,7 +17,7 @@ import {
 import { compareRefusals } from './refusals.ts'
 import { twoWorkers } from './workers.ts'
 
-/** One figure: its median and range over the rounds, and what it is to reach. */
+/** A result: its values over the rounds, and its target. */
 export interface Figure {
   readonly what: string
   readonly unit: string
@@ -25,14 +25,18 @@ export interface Figure {
   readonly reach: { readonly least: number } | { readonly most: number } | undefined
 }
 
-/** A measure gives its figures; `scale` shrinks its data for a quick look. */
+/** Measures something; `scale` shrinks its data for a quick run. */
 export type Measure = (scale: number) => Promise<Figure[]>
 
 const rounds = 5
 const roundSeconds = 2
 const port = 18_080
 
-/** Loads two servers in turn, after a warm-up of both; gives the ratios of a to b. */
+/**
+ * Loads two servers alternately, after warming up both.
+ *
+ * @returns the ratios of a to b for rate and latency, and of b to a for processor time.
+ */
 export async function compare(
   a: readonly [Server, Question],
   b: readonly [Server, Question],
@@ -49,7 +53,7 @@ export async function compare(
   return ratios
 }
 
-/** Dossier beside a bare server that sends the same bytes. */
+/** Compares Dossier with a bare server that sends the same bytes. */
 async function againstBare(
   what: string,
   shape: Shape,
@@ -107,7 +111,7 @@ const events = (scale: number): Shape => ({
   order: 'clustered',
 })
 
-/** One connection, so that the time of a request is its own and not the queue's. */
+/** Uses one connection, so that latency does not include queueing. */
 const lastPage: Measure = async (scale) => {
   const { db, key } = makeStore(events(scale))
   const server = await startDossier(db, port, 0)
@@ -231,6 +235,6 @@ export const measures: Readonly<Record<string, Measure>> = {
   beside: serveBesideImport,
   workers: twoWorkers,
   refusals: compareRefusals,
-  // Loaded when it is asked for: it needs the PostgreSQL of the tests.
+  // Loaded on demand: it needs the PostgreSQL of the tests.
   postgres: async (scale) => (await import('./postgres.ts')).onPostgres(scale),
 }

@@ -1,9 +1,9 @@
-// How large the tables and indexes of a store in PostgreSQL are, on a server made for the run:
+// Prints the sizes of the tables and indexes of a store, on a PostgreSQL started for the run:
 //
 //   node bench/postgres-sizes.ts [RECORDS…]    (default: 1000000 10000000)
 //
-// The operator's guide reckons from the bytes of a row. Records of a company are all over the file,
-// as an extract that is in the order of its ids has them.
+// The operator's guide uses the bytes per row. A company's records are spread over the file, as in
+// an extract that is ordered by id.
 
 import { rmSync } from 'node:fs'
 import { Client } from 'pg'
@@ -42,7 +42,7 @@ try {
   await server.remove()
 }
 
-/** Of each table that has rows: its own bytes, with TOAST and maps, and those of its indexes. */
+/** The size of each table with rows, including TOAST and maps, and of its indexes. */
 async function sizesOf(schema: string): Promise<Size[]> {
   const client = new Client({ connectionString: server.url })
   await client.connect()

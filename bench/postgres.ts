@@ -1,4 +1,4 @@
-// What is measured on PostgreSQL: a server of its own, on the same machine, made for the run.
+// The measures on PostgreSQL, with a server on the same machine that is started for the run.
 
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
@@ -11,10 +11,10 @@ import { importFile, type Server, start, startDossier } from './processes.ts'
 
 const port = 18_090
 
-// On a machine with other work a request may wait long; the figures tell, no refusal.
-const patience = ['--wait-ms', '20000', '--statement-ms', '20000']
+// On a busy machine a request may wait long; it should be slow in the results, not refused.
+const timeouts = ['--wait-ms', '20000', '--statement-ms', '20000']
 
-// As an operator would have it: safe on disk, memory for what is read at random.
+// As in production: safe on disk, and memory for random reads.
 const settings = {
   fsync: 'on',
   full_page_writes: 'on',
@@ -22,7 +22,7 @@ const settings = {
   max_wal_size: '8GB',
 }
 
-/** What a store in PostgreSQL is to reach. */
+/** Measures a store in PostgreSQL. */
 export const onPostgres: Measure = async (scale) => {
   const server = await startPostgres({ settings })
   try {
@@ -69,7 +69,7 @@ async function randomPages(url: string, { records, listing }: Shape): Promise<Fi
   const db = `${url}?schema=round_0`
   const client = new Client({ connectionString: url })
   await client.connect()
-  // The bytes as they are: no compression that the other side does not have.
+  // Not compressed, since the records of the store are not either.
   await client.query(`
     create table bare (company_id bigint primary key, body text storage external);
     insert into bare
@@ -79,7 +79,7 @@ async function randomPages(url: string, { records, listing }: Shape): Promise<Fi
   await client.query('vacuum analyze')
   await client.end()
   const key = makeKey(db)
-  const served = await startDossier(db, port, 0, patience)
+  const served = await startDossier(db, port, 0, timeouts)
   const bare = await startBare(served, url, key)
   try {
     const path = '/api/v1/companies/{}/rights'
@@ -118,7 +118,7 @@ async function lastPage(url: string, scale: number): Promise<Figure[]> {
   const db = `${url}?schema=last_page`
   await importFile('events', makeFile(shape), db)
   const key = makeKey(db)
-  const served = await startDossier(db, port, 0, patience)
+  const served = await startDossier(db, port, 0, timeouts)
   try {
     const page = (n: number) =>
       [served, { key, path: `/api/v1/companies/1/events?page=${n}`, connections: 1 }] as const

@@ -1,4 +1,4 @@
-// Processes under measurement: the server on core 0, the load on core 1.
+// The measured processes: the server on core 0, the load generator on core 1.
 
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -10,20 +10,20 @@ import { dossier, folder } from './files.ts'
 const hasTaskset = spawnSync('taskset', ['-V']).error === undefined
 if (!hasTaskset) console.error('taskset is missing: server and load share their cores')
 
-/** A command line that runs on some cores: `0`, or `0,1`. */
+/** Pins a command to cores such as `0` or `0,1`. */
 function pinned(cores: string, command: readonly string[]): [string, string[]] {
   const [program = '', ...args] = hasTaskset ? ['taskset', '-c', cores, ...command] : command
   return [program, args]
 }
 
-/** A server that is measured. */
+/** A measured server. */
 export interface Server {
   readonly port: number
   readonly pid: number
   stop(): Promise<void>
 }
 
-/** Starts a server on cores of its own, and waits until it answers. */
+/** Starts a server on the given cores, and waits until it answers. */
 export async function start(
   port: number,
   command: readonly string[],
@@ -40,7 +40,7 @@ async function stop(child: ChildProcess): Promise<void> {
   await ended
 }
 
-/** Waits until a port answers HTTP, asking every 3 ms. */
+/** Waits until a port answers HTTP requests, one every 3 ms. */
 export async function untilAnswering(port: number, path = '/healthz', key = ''): Promise<void> {
   const headers = { authorization: `Bearer ${key}` }
   for (let tries = 0; tries < 10_000; tries++) {
@@ -54,7 +54,7 @@ export async function untilAnswering(port: number, path = '/healthz', key = ''):
   throw new Error(`nothing answers on port ${port}`)
 }
 
-/** Starts `dossier serve` with some more options, its log thrown away but written. */
+/** Starts `dossier serve`; it writes its log, to /dev/null. */
 export function startDossier(
   db: string,
   port: number,
@@ -66,7 +66,7 @@ export function startDossier(
   return start(port, [dossier, 'serve', ...options], cores)
 }
 
-/** Starts a bare server that sends what Dossier answers at `path`. */
+/** Starts a bare server that always sends Dossier's response for `path`. */
 export async function startBare(from: Server, key: string, path: string): Promise<Server> {
   const answer = await fetch(`http://127.0.0.1:${from.port}${path}`, {
     headers: { authorization: `Bearer ${key}`, 'accept-encoding': 'identity' },
@@ -82,7 +82,7 @@ export async function startBare(from: Server, key: string, path: string): Promis
   return start(from.port + 1, [process.execPath, script, String(from.port + 1), file])
 }
 
-/** What the generator saw, and what it cost the server. */
+/** The measurements of the load generator, and the cost for the server. */
 export interface Load {
   readonly perSecond: number
   readonly p50Us: number
@@ -91,20 +91,20 @@ export interface Load {
   readonly cpuUs: number
 }
 
-/** What is asked of a server. */
+/** The requests of a load. */
 export interface Question {
   readonly key: string
-  /** `{}` stands for a company by chance, of the first `companies`. */
+  /** `{}` stands for a random company, one of the first `companies`. */
   readonly path: string
   readonly companies?: number
   readonly connections?: number
-  /** The coding that the client asks for; identity where none is given. */
+  /** The content coding of the requests; identity by default. */
   readonly coding?: string
-  /** The core of the generator; 1 where none is given. */
+  /** The core of the generator; 1 by default. */
   readonly core?: number
 }
 
-/** Loads a server for some seconds. */
+/** Sends requests to a server for some seconds. */
 export async function load(server: Server, question: Question, seconds: number): Promise<Load> {
   const { key, path, companies = 1, connections = 32, coding = 'identity', core = 1 } = question
   const script = join(import.meta.dirname, 'load.ts')
@@ -118,8 +118,8 @@ export async function load(server: Server, question: Question, seconds: number):
 }
 
 /**
- * User and system time so far of a process and those that it has started and that still run; clock
- * ticks are hundredths of a second on Linux.
+ * The user and system time of a process and its running children so far; clock ticks are hundredths
+ * of a second on Linux.
  */
 function cpuSeconds(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]?.split(' ') ?? []
@@ -137,9 +137,9 @@ export function residentMb(pid: number, what: 'VmRSS' | 'VmHWM'): number {
 }
 
 /**
- * Runs `dossier import`; gives seconds of the whole process and its largest resident memory.
+ * Runs `dossier import`; returns the time of the whole process and its peak resident memory.
  *
- * @param preload a module that the process loads first
+ * @param preload is a module that the process loads first.
  */
 export async function importFile(
   target: string,
@@ -157,7 +157,7 @@ export async function importFile(
     try {
       peakMb = Math.max(peakMb, residentMb(child.pid ?? 0, 'VmHWM'))
     } catch {
-      // It has just ended.
+      // The process has just ended.
     }
   }, 20)
   const code = await new Promise((resolve) => child.once('exit', resolve))

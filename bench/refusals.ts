@@ -1,4 +1,4 @@
-// What the time of a refusal tells (row C4): nothing may, of whether a key has ever been one.
+// The time of a refusal (row C4): it must not reveal whether a key was ever valid.
 
 import { randomBytes } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
@@ -16,8 +16,8 @@ const rounds = 5
 const callsOfARound = 10_000
 
 /**
- * The medians of 10,000 refusals each of a key that never was one, one that has expired and one
- * that was revoked, asked in turn on one connection: the greatest by the least.
+ * Times 10,000 refusals each of an unknown, an expired and a revoked key, alternately on one
+ * connection. The result is the greatest median divided by the least.
  */
 export const compareRefusals: Measure = async (scale) => {
   const { db } = makeStore({ resource: 'rights', records: 1_000, listing: 100, order: 'clustered' })
@@ -47,7 +47,7 @@ export const compareRefusals: Measure = async (scale) => {
   ]
 }
 
-/** A key that never was one, one that has expired, one that was revoked. */
+/** Makes an unknown key, an expired one and a revoked one. */
 async function makeWrongKeys(db: string): Promise<string[]> {
   const store = await openStoreWriter(db, resources)
   const wait = { onWait: () => undefined }
@@ -64,7 +64,7 @@ async function makeWrongKeys(db: string): Promise<string[]> {
   }
 }
 
-/** Asks each of the requests so often, in turn; gives the median of each in microseconds. */
+/** Sends each of the requests `calls` times, alternately; returns their medians in microseconds. */
 async function timeInTurn(
   socket: Socket,
   requests: readonly Buffer[],
@@ -73,7 +73,7 @@ async function timeInTurn(
   const times = requests.map(() => [] as number[])
   for (let call = 0; call < calls; call += 1) {
     for (let place = 0; place < requests.length; place += 1) {
-      // Whoever comes first in a turn has no advantage: it is another one each time.
+      // Rotates the order, so that no kind has an advantage by always being first.
       const kind = (place + call) % requests.length
       times[kind]?.push(await timeRefusal(socket, requests[kind] ?? Buffer.of()))
     }

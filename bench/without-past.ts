@@ -1,4 +1,4 @@
-// Loaded before an import, leaves out the statements that keep the past, to see what they cost.
+// Loaded before an import, skips the statements that keep the past, to measure their cost.
 
 import { DatabaseSync } from 'node:sqlite'
 

@@ -1,4 +1,4 @@
-// What a second worker brings.
+// The gain of a second worker.
 
 import { availableParallelism } from 'node:os'
 import { makeStore } from './files.ts'
@@ -10,11 +10,11 @@ const roundSeconds = 2
 const port = 18_140
 
 /**
- * Pages by chance, cache off, from two workers beside one.
+ * Compares two workers with one: random pages, cache off.
  *
- * With four cores, two are the server's and two those of two generators, and the figure is what was
- * served. With fewer, both servers have one core, and the figure is what their cost of a request
- * leaves of twice the throughput: two workers could share locks, and wait for each other.
+ * With four cores, the server has two and two generators have one each; the result is the ratio of
+ * throughputs. With fewer, each server has one core, and the result is what the processor time of a
+ * request leaves of twice the throughput: two workers could share locks, and wait for each other.
  */
 export const twoWorkers: Measure = async (scale) => {
   const { db, key } = makeStore({
@@ -50,12 +50,12 @@ function figure(hasCores: boolean, values: readonly number[]): Figure {
   return { what: `two workers${how}`, unit: '÷ one', values, reach: { least: 1.7 } }
 }
 
-/** What several generators saw together. */
+/** The sum of several generators. */
 async function loadAll(
   server: Server,
   questions: readonly Question[],
 ): Promise<{ perSecond: number; cpuUs: number }> {
   const loads = await Promise.all(questions.map((asked) => load(server, asked, roundSeconds)))
-  const perSecond = loads.reduce((sum, told) => sum + told.perSecond, 0)
+  const perSecond = loads.reduce((sum, one) => sum + one.perSecond, 0)
   return { perSecond, cpuUs: loads[0]?.cpuUs ?? 0 }
 }

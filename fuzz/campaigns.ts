@@ -1,4 +1,4 @@
-// The two campaigns: what is sent, how the answers are judged, and what is left of the server.
+// The two campaigns: they send requests, judge the responses, and measure the server afterwards.
 
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
@@ -7,7 +7,7 @@ import { resources } from '../src/resources/index.ts'
 import type { Document } from '../test/support/announcement.ts'
 import { pathOf } from '../test/support/make-app.ts'
 import { createJudge, type Judge } from './judge.ts'
-import { mutate, soundRequests } from './mutations.ts'
+import { mutate, validRequests } from './mutations.ts'
 import { anyRequest, type FuzzedRequest } from './requests.ts'
 import {
   companies,
@@ -18,22 +18,22 @@ import {
 } from './server.ts'
 import { type Client, createClient, exchangeOnce, readAnswer, show } from './wire.ts'
 
-/** What a campaign is asked to do. */
+/** The parameters of a campaign. */
 export interface Task {
   readonly server: FuzzedServer
   readonly seed: number
-  /** How many requests. */
+  /** The number of requests. */
   readonly count: number
-  /** Told now and then how many have been sent. */
+  /** Called from time to time with the number of requests sent. */
   readonly onProgress?: (sent: number) => void
 }
 
-/** What a campaign has found. */
+/** The findings of a campaign. */
 export interface Found {
   readonly sent: number
-  /** How many answers had which status; 0 stands for none at all. */
+  /** The number of responses by status; 0 for no response at all. */
   readonly statuses: ReadonlyMap<number, number>
-  /** What was wrong: each with the request that showed it. */
+  /** Faults, each with the request that caused it. */
   readonly faults: readonly string[]
   /** Resident memory in MB after the first twentieth of the requests, and at the end. */
   readonly memoryMb: readonly [warm: number | undefined, end: number | undefined]
@@ -42,14 +42,14 @@ export interface Found {
 }
 
 const clientCount = 8
-/** After so many requests a good one has to be answered as ever. */
+/** How often a valid request is sent, which must get its usual response. */
 const goodEvery = 20
-/** So many requests are made at once. */
+/** How many requests are generated at once. */
 const batchSize = 500
-/** One fault is often met again and again. */
+/** A campaign ends after this many faults, since one fault tends to recur. */
 const faultsMax = 20
 
-/** Structured requests, each client's on one connection as long as the server keeps it. */
+/** Sends structured requests, over one connection per client as long as the server keeps it. */
 export async function fuzzStructured(task: Task): Promise<Found> {
   const { server, seed, count } = task
   const requests = anyRequest(server.keys)
@@ -63,20 +63,20 @@ export async function fuzzStructured(task: Task): Promise<Found> {
   })
 }
 
-/** The client's id comes back, so the answer is that to this very request. */
+/** Checks by the returned request id that the response belongs to this request. */
 function checkId({ id }: FuzzedRequest, headers: Readonly<Record<string, string>>): void {
   if (id === undefined || headers['connection'] === 'close') return
   assert.equal(headers['x-request-id'], id, 'the answer to another request')
 }
 
-/** Mutated raw requests, each on a connection of its own. */
+/** Sends mutated raw requests, each on its own connection. */
 export async function fuzzRaw(task: Task): Promise<Found> {
   const { server, seed, count } = task
-  const sound = soundRequests(server.keys.good)
+  const valid = validRequests(server.keys.good)
   const makeBatch = (batch: number) => {
     const random = createRandom(seed + batch)
     return Array.from({ length: Math.min(batchSize, count) }, () => ({
-      bytes: mutate(random, sound),
+      bytes: mutate(random, valid),
     }))
   }
   return runClients(task, makeBatch, async ({ bytes }, { judge, note }) => {
@@ -92,7 +92,7 @@ export async function fuzzRaw(task: Task): Promise<Found> {
   })
 }
 
-/** Nobody knows any more whether this answers HEAD; a body of ours never begins so. */
+/** Guesses whether a response has no body, since it may answer HEAD; no body starts like this. */
 function isEndOrAnswer(rest: Buffer): boolean {
   return rest.length === 0 || rest.toString('latin1', 0, 9) === 'HTTP/1.1 '
 }
@@ -116,13 +116,13 @@ async function runClients<Request extends { readonly bytes: Buffer }>(
   const note = (status: number) => statuses.set(status, (statuses.get(status) ?? 0) + 1)
   const faults: string[] = []
   const queue = createQueue(count, makeBatch)
-  const isOver = () => faults.length >= faultsMax || !server.isAlive()
+  const isDone = () => faults.length >= faultsMax || !server.isAlive()
   let sent = 0
   let warmMb: number | undefined
 
   async function run(): Promise<void> {
     let client = createClient(server.port)
-    for (let request = queue(); request !== undefined && !isOver(); request = queue()) {
+    for (let request = queue(); request !== undefined && !isDone(); request = queue()) {
       sent += 1
       try {
         await send(request, { judge, client, note })
@@ -162,7 +162,7 @@ function createQueue<Request>(count: number, makeBatch: (batch: number) => reado
   }
 }
 
-/** On a connection that is gone afterwards, since descriptors are counted next. */
+/** Uses a connection that closes afterwards, since descriptors are counted next. */
 async function readDocument({ port, pid }: FuzzedServer): Promise<Document> {
   const before = descriptors(pid)
   const start = 'GET /openapi.json HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n'
@@ -172,7 +172,7 @@ async function readDocument({ port, pid }: FuzzedServer): Promise<Document> {
   return JSON.parse(found.answer.text) as Document
 }
 
-/** A request whose answer is known to the byte. */
+/** A valid request with its exact response. */
 interface Good {
   readonly bytes: Buffer
   text: string | undefined
@@ -186,7 +186,7 @@ function goodRequest({ keys }: FuzzedServer): Good {
   return { bytes: Buffer.from(`${head}\r\n\r\n`), text: undefined }
 }
 
-/** On the connection that the fuzzed requests have used, so that nothing of them is left on it. */
+/** Uses the connection of the fuzzed requests, to check that they have left nothing on it. */
 async function checkGood(client: Client, good: Good): Promise<void> {
   const answer = await client.ask(good.bytes, 'GET')
   good.text ??= answer.text

@@ -1,5 +1,4 @@
-// What an answer to any request may be: what the service's own OpenAPI document announces, in the
-// contract's form.
+// Checks responses against the service's own OpenAPI document and the contract.
 
 import assert from 'node:assert/strict'
 import { pathOf } from '../src/http/app.ts'
@@ -7,24 +6,24 @@ import { type Document, type Operation, readAnnouncement } from '../test/support
 import { failureText } from '../test/support/make-app.ts'
 import type { Received } from './wire.ts'
 
-/** What is known of a request to judge its answer by. */
+/** The properties of a request that determine its allowed responses. */
 export interface Asked {
   readonly method: string
   readonly target: string
-  /** Whether its key opens the listing that it asks for, if it is one. */
+  /** Whether its key gives access to the requested listing, if it requests one. */
   readonly isEntitled: boolean
 }
 
 export interface Judge {
-  /** @throws AssertionError where the answer to a request is none that is announced. */
+  /** @throws AssertionError if the response to a request is not one of those in the document. */
   judge: (asked: Asked, answer: Received) => void
-  /** The same, where nobody knows any more what has been asked. */
+  /** Judges a response to an unknown request. */
   judgeAny: (answer: Received) => void
 }
 
-/** What stands outside of the document: statuses that the HTTP layer or an unknown path brings. */
+/** Statuses of the HTTP layer and of unknown paths, which are not in the document. */
 const statusesOfNone = [400, 403, 404, 405, 408, 413, 415, 417, 429, 431, 505]
-/** Refusals that come before the look at the key. */
+/** Refusals that precede authentication. */
 const beforeTheKey = [400, 408, 413, 417, 431, 505]
 
 export function createJudge(document: Document): Judge {
@@ -33,7 +32,7 @@ export function createJudge(document: Document): Judge {
     pattern: new RegExp(`^${path.replace('{company_id}', '[^/]+')}$`),
     operation: get,
   }))
-  /** The operation whose answer a body looks like: its second member names the listing. */
+  /** Finds the operation that a body belongs to: its second member names the listing. */
   const operationOf = (body: object) => {
     const suffix = `_${Object.keys(body)[1] ?? 'live'}`
     return operations.find(({ operation }) => operation.operationId.endsWith(suffix))?.operation
@@ -54,7 +53,7 @@ export function createJudge(document: Document): Judge {
     assert.ok(operation.responses[answer.status], `${answer.status} is not announced`)
   }
 
-  /** What is not in the document: its own pages, and paths that there are none of. */
+  /** Judges responses for paths that are not in the document: its own pages, and unknown paths. */
   function judgeUnknown({ method }: Asked, answer: Received): void {
     assert.ok([200, ...statusesOfNone].includes(answer.status), `status ${answer.status}`)
     if (answer.status === 200 && method !== 'HEAD') {
@@ -76,7 +75,7 @@ export function createJudge(document: Document): Judge {
         const isBefore = beforeTheKey.includes(answer.status)
         assert.ok(isBefore || answer.status === 403, `${answer.status} without a key`)
       }
-      // Whatever the spelling of a path that leads to a listing.
+      // This holds for any spelling of a listing's path.
       const isPage = answer.text.startsWith('{"ok":true,"')
       assert.ok(asked.isEntitled || !isPage, 'data without a key')
     },
@@ -88,13 +87,13 @@ export function createJudge(document: Document): Judge {
         return checkAnnounced(operation, answer)
       }
       assert.ok([200, 304, ...statusesOfNone].includes(answer.status), `status ${answer.status}`)
-      // To HEAD nothing is said, and which request this answers is no longer known.
+      // The response may be one to HEAD, which has no body.
       if (answer.text !== '') judgeFailure(answer)
     },
   }
 }
 
-/** What every answer has, from whatever layer. */
+/** Checks what every response has, whichever layer sent it. */
 function judgeCommon({ status, headers }: Received): void {
   assert.ok(status < 500 || status === 505, `status ${status}`)
   assert.match(headers['x-request-id'] ?? '', /^[A-Za-z0-9._-]{1,64}$/)

@@ -1,4 +1,4 @@
-// Keys in great numbers (row C18): all different, of the published pattern, with their checksum.
+// Large numbers of keys (row C18): all different, of the published pattern, with a valid checksum.
 
 import { randomBytes } from 'node:crypto'
 import { isWellFormedKey, makeKey } from '../src/keys/key.ts'
@@ -6,7 +6,7 @@ import { isWellFormedKey, makeKey } from '../src/keys/key.ts'
 /** The pattern that the guides publish for secret scanners. */
 const published = /^dossier_[0-9A-Za-z]{49}$/
 
-/** Makes so many keys as `dossier keys create` does; gives what is wrong with them. */
+/** Makes keys like `dossier keys create`; returns what is wrong with them. */
 export function findKeyFaults(count: number): string[] {
   const faults: string[] = []
   const seen = new Set<string>()

@@ -1,4 +1,4 @@
-// Sends requests that no sound client would: `npm run fuzz`, or `npm run fuzz -- --seed 7`.
+// Sends unusual and invalid requests: `npm run fuzz`, or `npm run fuzz -- --seed 7`.
 
 import { readOptions } from '../test/support/script-options.ts'
 import { createScope } from './scope.ts'
@@ -9,12 +9,12 @@ import { memoryFault } from './verdict.ts'
 
 const options = readOptions({
   name: 'fuzz',
-  summary: 'Sends a server what no sound client would, and holds each answer against the contract.',
+  summary: 'Sends unusual and invalid requests, and checks each response against the contract.',
   numbers: {
-    seed: { usual: Date.now() % 1_000_000, meaning: 'sends the same requests again' },
-    requests: { usual: 1_000_000, meaning: 'how many structured requests' },
-    raw: { usual: 200_000, meaning: 'how many mutated raw requests' },
-    keys: { usual: 1_000_000, meaning: 'how many keys are made and looked at' },
+    seed: { usual: Date.now() % 1_000_000, meaning: 'repeat the requests of this seed' },
+    requests: { usual: 1_000_000, meaning: 'number of structured requests' },
+    raw: { usual: 200_000, meaning: 'number of mutated raw requests' },
+    keys: { usual: 1_000_000, meaning: 'number of keys to make and check' },
   },
 })
 
@@ -32,7 +32,7 @@ for (const [name, campaign, count] of [
     const onProgress = (sent: number) => {
       if (sent % 50_000 === 0) console.log(`  ${name}: ${sent} sent`)
     }
-    isGood.push(tell(name, await campaign({ server, seed, count, onProgress })))
+    isGood.push(report(name, await campaign({ server, seed, count, onProgress })))
   } finally {
     await scope.close()
   }
@@ -43,7 +43,7 @@ console.log(`keys: ${options.number('keys')} made, ${keyFaults.length} faults`)
 isGood.push(keyFaults.length === 0)
 process.exitCode = isGood.every(Boolean) ? 0 : 1
 
-function tell(name: string, found: Found): boolean {
+function report(name: string, found: Found): boolean {
   const { sent, seconds, statuses, memoryMb, descriptors } = found
   const faults = [...found.faults, ...memoryFault(found)]
   for (const fault of faults) console.log(`BAD ${fault}`)

@@ -1,13 +1,13 @@
-// Raw requests: sound ones, changed byte by byte and piece by piece, sound HTTP or not.
+// Raw requests: valid ones with bytes and pieces changed, whether or not the result is valid HTTP.
 
 import { resources } from '../src/resources/index.ts'
 import type { Random } from '../src/demo/random.ts'
 import { companies } from './server.ts'
 
-/** The most changes of one request. */
+/** The maximum number of changes to a request. */
 const changesMax = 6
 
-/** Pieces that parsers have been wrong about. */
+/** Pieces that parsers are known to get wrong. */
 const pieces = [
   ...['\r\n', '\n', '\r', '\r\n\r\n', '\n\n', '\r\r\n', '\0', ' ', '\t', '\u000b', '\u00ff', ':'],
   ...['Transfer-Encoding: chunked\r\n', 'Transfer-Encoding: xchunked\r\n', 'chunked, identity'],
@@ -45,8 +45,8 @@ const pieces = [
   ...['a'.repeat(300), 'a'.repeat(9_000), 'a: b\r\n'.repeat(120)],
 ].map((text) => Buffer.from(text))
 
-/** Sound requests to begin with, and two that expect or bring too much. */
-export function soundRequests(key: string): Buffer[] {
+/** The requests to mutate: valid ones, a failed expectation and an oversized header. */
+export function validRequests(key: string): Buffer[] {
   const [first, ...others] = resources.map(
     ({ name }) => `/api/v1/companies/${companies.full}/${name}`,
   )
@@ -71,7 +71,7 @@ export function soundRequests(key: string): Buffer[] {
   ].map((text) => Buffer.from(text))
 }
 
-/** A request made of sound ones by a few changes; by none now and then. */
+/** Makes a request from valid ones with up to six changes. */
 export function mutate(random: Random, seeds: readonly Buffer[]): Buffer {
   let bytes = random.pick(seeds)
   for (let left = random.integer(0, changesMax); left > 0; left--) {
@@ -111,7 +111,7 @@ const insertPiece: Change = (bytes, random) => {
   return Buffer.concat([bytes.subarray(0, at), random.pick(pieces), bytes.subarray(at)])
 }
 
-/** At the start of a line, where a field is one. */
+/** Inserts a piece at the start of a line, where a header field begins. */
 const insertLine: Change = (bytes, random) => {
   const ends = [...bytes.toString('latin1').matchAll(/\r\n/g)].map(({ index }) => index + 2)
   const at = ends.length === 0 ? 0 : random.pick(ends)
@@ -128,7 +128,7 @@ const splice: Change = (bytes, random, seeds) => {
 
 const changes = [flip, overwrite, remove, repeat, insertPiece, insertLine, cutOff, splice]
 
-/** Some of the bytes, mostly few. */
+/** Chooses a range of the bytes, mostly a short one. */
 function range(bytes: Buffer, random: Random): [from: number, to: number] {
   const from = random.integer(0, bytes.length)
   const length = random.oneIn(4) ? random.integer(0, bytes.length) : random.integer(0, 12)

@@ -1,21 +1,21 @@
-// Structured requests: sound HTTP, for the most part, with anything in it.
+// Structured requests: mostly valid HTTP with arbitrary content.
 
 import fc from 'fast-check'
 import { resources } from '../src/resources/index.ts'
 import { companies, type Keys } from './server.ts'
 import type { Asked } from './judge.ts'
 
-/** A request, and what is known of it. */
+/** A request, and the properties to judge its response by. */
 export interface FuzzedRequest extends Asked {
   readonly bytes: Buffer
-  /** The id that its answer has to have. */
+  /** The id that its response must have. */
   readonly id: string | undefined
 }
 
 type Header = readonly [name: string, value: string]
 type Weighted<T> = [weight: number, values: fc.Arbitrary<T>]
 
-/** One of several, some more often than others. */
+/** One of several values, chosen by weight. */
 function weighted<T>(...choices: Weighted<T>[]): fc.Arbitrary<T> {
   return fc.oneof(...choices.map(([weight, arbitrary]) => ({ weight, arbitrary })))
 }
@@ -111,7 +111,7 @@ const body = weighted(
   [1, fc.integer({ min: 16_000, max: 18_000 }).map((length) => Buffer.alloc(length, '['))],
 )
 
-/** How a body is sent: not at all, by its length, or in pieces. */
+/** The framing of a body: none, by its length, or chunked. */
 const framing = weighted<'none' | 'length' | 'chunked'>(
   [8, fc.constant('none')],
   [2, fc.constant('length')],
@@ -126,7 +126,7 @@ const method = weighted(
 
 const fieldValue = weighted(
   [3, fc.string({ unit: fc.constantFrom(...asciiFrom(0x20)), maxLength: 60 })],
-  // An end of line would begin another field, or another request: that is for the raw ones.
+  // Without line breaks, which would start another field or request; raw requests cover those.
   [1, fc.string({ unit: 'binary', maxLength: 30 }).map((text) => text.replace(/[\r\n]/g, ' '))],
   [1, fc.integer({ min: 100, max: 18_000 }).map((length) => 'v'.repeat(length))],
 )
@@ -221,7 +221,7 @@ function authorization(
   return `${given.scheme} ${keys[given.keyKind]}`
 }
 
-/** Whether a kind of key may get more than a refusal; a narrow one may for what is no listing. */
+/** Whether a kind of key may get more than a refusal; a narrow one not for other listings. */
 function opens(kind: KeyKind, target: string): boolean {
   if (kind === 'good' || kind === 'limited') return true
   return kind === 'narrow' && !otherListing.test(target)

@@ -1,4 +1,4 @@
-// What has to be undone at the end, last things first.
+// Cleanup at the end of a run, in reverse order.
 
 import type { Scope } from '../test/support/temp-store.ts'
 

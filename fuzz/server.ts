@@ -1,4 +1,4 @@
-// The server that is fuzzed: the real executable over a store of its own.
+// The fuzzed server: the real executable with its own store.
 
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -11,10 +11,10 @@ import { makeRecords } from '../test/support/make-record.ts'
 import { dossier } from '../test/support/run-dossier.ts'
 import { makeTempStore, type Scope, type TempStore } from '../test/support/temp-store.ts'
 
-/** Keys of every kind; those that open nothing as well. */
+/** Keys of every kind, including invalid ones. */
 export interface Keys {
   readonly good: string
-  /** For rights alone. */
+  /** For rights only. */
   readonly narrow: string
   /** Three requests a second. */
   readonly limited: string
@@ -22,22 +22,22 @@ export interface Keys {
   readonly revoked: string
 }
 
-/** A server under fuzz. */
+/** A server to fuzz. */
 export interface FuzzedServer {
   readonly store: TempStore
   readonly port: number
   readonly pid: number
   readonly keys: Keys
-  /** What the server has said beside that it has answered a request; nothing, if all is well. */
+  /** Log lines of any level but info, and all of standard error; none if all is well. */
   readonly complaints: readonly string[]
-  /** Whether it still runs. */
+  /** Whether the server is running. */
   isAlive(): boolean
 }
 
-/** The company that has records of each kind, the one that has none, and how many those are. */
+/** The company with records of each kind, the company without, and the number of records. */
 export const companies = { full: 1, empty: 2, records: 250 } as const
 
-/** Makes a store and starts a server on it; both are gone when the scope ends. */
+/** Makes a store and starts a server on it; both are removed when the scope closes. */
 export async function startFuzzed(scope: Scope): Promise<FuzzedServer> {
   const store = await makeTempStore(scope, resources)
   await store.loadCompanies([companies.full, companies.empty])
@@ -66,8 +66,8 @@ export async function startFuzzed(scope: Scope): Promise<FuzzedServer> {
   }
 }
 
-// Nothing is shed and nobody is throttled: a machine at full load would do so at any moment. The
-// cache is small, so that it is full long before the memory is looked at for the first time.
+// No load shedding and no throttling, which a busy machine could trigger at any time. The cache is
+// small, so that it is full long before memory is measured for the first time.
 const options = [
   ...['--port', '0', '--log-format', 'json', '--cache-mib', '4'],
   ...['--delay-ms-max', '60000', '--bad-key-rate', 'none'],
@@ -91,7 +91,7 @@ async function kill(child: ChildProcess): Promise<void> {
   await once(child, 'exit')
 }
 
-/** Reads what a server says: where it listens, and from then on what it complains of. */
+/** Reads the output of a server: resolves to its port, and collects complaints. */
 async function listen(child: ChildProcess, complaints: string[]): Promise<number> {
   const { stdout, stderr } = child
   assert.ok(stdout && stderr)
@@ -99,7 +99,7 @@ async function listen(child: ChildProcess, complaints: string[]): Promise<number
   createInterface({ input: stdout }).on('line', (line) => {
     const given = /"url":"http:\/\/[\d.]+:(\d+)"/.exec(line)?.[1]
     if (given !== undefined) port.resolve(Number(given))
-    // Pino's level of an ordinary line.
+    // Level 30 is pino's `info`.
     else if (!line.startsWith('{"level":30,')) complaints.push(line)
   })
   createInterface({ input: stderr }).on('line', (line) => complaints.push(line))
@@ -110,7 +110,7 @@ async function listen(child: ChildProcess, complaints: string[]): Promise<number
   return port.promise
 }
 
-/** The resident memory of a process, in MB; undefined where the system does not tell. */
+/** The resident memory of a process in MB; undefined if the system has no /proc. */
 export function residentMb(pid: number): number | undefined {
   const kb = readProc(() => readFileSync(`/proc/${pid}/status`, 'latin1'))
   const found = kb && /VmRSS:\s+(\d+)/.exec(kb)?.[1]
@@ -118,8 +118,8 @@ export function residentMb(pid: number): number | undefined {
 }
 
 /**
- * How many descriptors a process holds; undefined where the system does not tell. One of each file
- * with the uses of keys does not count: it is opened when there are some to write, and stays open.
+ * The number of open descriptors of a process; undefined if the system has no /proc. One descriptor
+ * of each file with the uses of keys does not count: it opens at the first write, and stays open.
  */
 export function descriptors(pid: number): number | undefined {
   return readProc(() => {
@@ -129,7 +129,7 @@ export function descriptors(pid: number): number | undefined {
   })
 }
 
-/** What a descriptor leads to; it may have been closed since it was listed. */
+/** The target of a descriptor; empty if it has been closed since it was listed. */
 function targetOf(descriptor: string): string {
   try {
     return readlinkSync(descriptor)
@@ -138,7 +138,7 @@ function targetOf(descriptor: string): string {
   }
 }
 
-/** Waits until a process holds no more descriptors than it did; gives how many it holds. */
+/** Waits until a process has no more descriptors than before, for ten seconds; returns how many. */
 export async function settledDescriptors(pid: number, before: number | undefined) {
   for (let waited = 0; waited < 10_000; waited += 50) {
     const now = descriptors(pid)

@@ -1,5 +1,6 @@
-// A long life: `npm run soak`. Good requests without pause, with imports between them, and what the
-// server holds of memory and descriptors at the end against what it held after the first tenth.
+// A long run: `npm run soak`. It sends valid requests without pause while imports run, and compares
+// the server's memory at the end with that after a tenth of the requests, and its descriptors with
+// those at the start.
 
 import assert from 'node:assert/strict'
 import { resources } from '../src/resources/index.ts'
@@ -19,17 +20,17 @@ import { createClient } from './wire.ts'
 
 const options = readOptions({
   name: 'soak',
-  summary: 'Asks a server without pause while it is imported into, and looks at what it holds.',
-  numbers: { requests: { usual: 1_000_000, meaning: 'how many requests' } },
+  summary: 'Sends requests without pause during imports, and checks memory and descriptors.',
+  numbers: { requests: { usual: 1_000_000, meaning: 'number of requests' } },
 })
 const count = options.number('requests')
 const clientCount = 8
 const importCount = 40
-/** The share of the requests after which memory is first looked at, and what it may grow by. */
+/** The share of the requests after which memory is first measured, and its allowed growth. */
 const warmShare = 0.1
 const growthMax = 1.1
 
-/** What is asked in turn: every listing, its pages by several sizes and codings. */
+/** The requests to repeat: every listing, with pages of several sizes and codings. */
 function makeRequests({ keys }: FuzzedServer): Buffer[] {
   const codings = ['identity', 'gzip', 'br', 'zstd']
   const queries = ['', '?limit=10', '?limit=50&page=3', '?page=2&limit=200', '?page=999']
@@ -82,12 +83,12 @@ async function soak(server: FuzzedServer): Promise<number> {
       const { status, text } = await client.ask(request, 'GET')
       assert.equal(status, 200, text)
       assert.ok(text.startsWith('{"ok":true,') && text.endsWith('}'), text)
-      if (sent >= count * warmShare) warmMb ??= tellMemory(server, sent)
+      if (sent >= count * warmShare) warmMb ??= reportMemory(server, sent)
       if (sent >= ((imports + 1) * count) / importCount) {
         imports += 1
         const turn = imports
         importing = importing.then(() => importAgain(server, turn))
-        if (turn % 4 === 0) tellMemory(server, sent)
+        if (turn % 4 === 0) reportMemory(server, sent)
       }
     }
     client.close()
@@ -95,7 +96,7 @@ async function soak(server: FuzzedServer): Promise<number> {
 
   await Promise.all(Array.from({ length: clientCount }, run))
   await importing
-  const endMb = tellMemory(server, sent)
+  const endMb = reportMemory(server, sent)
   const after = await settledDescriptors(server.pid, before)
   const seconds = ((performance.now() - startedAt) / 1_000).toFixed(0)
   const growth = warmMb && endMb ? endMb / warmMb : undefined
@@ -108,7 +109,7 @@ async function soak(server: FuzzedServer): Promise<number> {
   return isFlat && before === after && server.complaints.length === 0 ? 0 : 1
 }
 
-function tellMemory({ pid }: FuzzedServer, sent: number): number | undefined {
+function reportMemory({ pid }: FuzzedServer, sent: number): number | undefined {
   const mb = residentMb(pid)
   console.log(`${sent} requests: ${mb?.toFixed(0) ?? '?'} MB resident`)
   return mb

@@ -1,13 +1,13 @@
-// Whether a server is as it was: its memory and its descriptors.
+// Checks that a server's memory and descriptors have not grown.
 
 import type { Found } from './campaigns.ts'
 
-/** How much larger the memory may be at the end than it was when all had been used once. */
+/** How much memory may grow from the warm server to the end. */
 const growthMax = 1.1
-/** What a heap swings by from one look to the next, in MB. */
+/** How much a heap varies between measurements, in MB. */
 const swingMb = 32
 
-/** What is wrong with the memory and the descriptors; nothing where the system does not tell. */
+/** Returns faults of memory and descriptors; none if the system does not report them. */
 export function memoryFault({ memoryMb, descriptors }: Pick<Found, 'memoryMb' | 'descriptors'>) {
   const faults: string[] = []
   const [warm, end] = memoryMb

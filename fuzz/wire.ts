@@ -1,21 +1,21 @@
-// Connections of a fuzzer, without an HTTP client in between: bytes in, answers out.
+// Connections of the fuzzer, without an HTTP client: it sends bytes and parses responses.
 
 import { connect, type Socket } from 'node:net'
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 
-/** How long an answer may take before the server is taken to hang; generous on a busy machine. */
-const patienceMs = 30_000
+/** How long a response may take before the server counts as hung; generous for a busy machine. */
+const timeoutMs = 30_000
 
 const openingBrace = 0x7b
 
-/** An answer as it came; `text` is its body, unpacked. */
+/** A response; `text` is its decompressed body. */
 export interface Received {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly text: string
 }
 
-/** A breach of HTTP by the server, or its silence. */
+/** A violation of HTTP by the server, or a missing response. */
 export class WireFault extends Error {
   override readonly name = 'WireFault'
 }
@@ -27,10 +27,11 @@ const decoders: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
 }
 
 /**
- * The first answer in `bytes`, and what it takes of them; undefined where it is not whole yet.
+ * Parses the first response in `bytes`; returns it with its length, or undefined if it is not
+ * complete yet.
  *
- * @param isBare whether there is no body, as there is none to HEAD.
- * @throws WireFault where it is no answer of HTTP/1.1 with a length.
+ * @param isBare says whether the response has no body, as one to HEAD.
+ * @throws WireFault if it is not an HTTP/1.1 response with a length.
  */
 export function readAnswer(
   bytes: Buffer,
@@ -59,14 +60,14 @@ export function readAnswer(
   return { answer: { status, headers, text }, length }
 }
 
-/** A client that sends a request when it has the answer to the last one. */
+/** A client that sends one request at a time. */
 export interface Client {
-  /** @throws WireFault where no answer comes, or none that can be read. */
+  /** @throws WireFault if there is no response, or an invalid one. */
   ask(request: Buffer, method: string): Promise<Received>
   close(): void
 }
 
-/** Keeps its connection as long as the server does; then it takes another one. */
+/** Creates a client that keeps its connection as long as the server does, then opens another. */
 export function createClient(port: number): Client {
   let socket: Socket | undefined
 
@@ -79,7 +80,7 @@ export function createClient(port: number): Client {
       bytes = bytes.length === 0 ? chunk : Buffer.concat([bytes, chunk])
       try {
         for (;;) {
-          // What the parser refuses has a body whatever its method, which nobody has read.
+          // The response to a request that the parser refused has a body even for HEAD.
           const found = readAnswer(
             bytes,
             (_, rest) => method === 'HEAD' && rest[0] !== openingBrace,
@@ -99,7 +100,7 @@ export function createClient(port: number): Client {
       forget(used)
       fail('closed without an answer')
     }
-    const timer = setTimeout(() => fail('no answer in time'), patienceMs)
+    const timer = setTimeout(() => fail('no answer in time'), timeoutMs)
     used.on('data', onData).once('close', onClose)
     used.write(request)
     return answered.promise.finally(() => {
@@ -110,7 +111,7 @@ export function createClient(port: number): Client {
 
   function open(): Socket {
     const opened = connect({ port, host: '127.0.0.1', noDelay: true })
-    // The server may close while we still write; what it said before that counts.
+    // The server may close while we still write; its response before that counts.
     opened.on('error', () => undefined)
     opened.on('close', () => forget(opened))
     socket = opened
@@ -128,13 +129,13 @@ export function createClient(port: number): Client {
 let connections = 0
 
 /**
- * Sends bytes on a connection of their own, ends it, and gives all that came back.
+ * Sends bytes on a new connection, ends it, and returns everything received.
  *
- * @throws WireFault where the server does not close in time.
+ * @throws WireFault if the server does not close in time.
  */
 export function exchangeOnce(port: number, bytes: Buffer): Promise<Buffer> {
   connections += 1
-  // A closed connection keeps its port for a minute; every address of Linux's loopback has its own.
+  // A closed connection keeps its port for a minute; each loopback address has its own ports.
   const localAddress = `127.0.0.${1 + (connections % 250)}`
   const socket = connect({
     port,
@@ -146,10 +147,10 @@ export function exchangeOnce(port: number, bytes: Buffer): Promise<Buffer> {
   const timer = setTimeout(() => {
     socket.destroy()
     done.reject(new WireFault(`not closed in time; came: ${show(Buffer.concat(chunks))}`))
-  }, patienceMs)
+  }, timeoutMs)
   socket.on('data', (chunk: Buffer) => chunks.push(chunk))
   socket.on('error', (error: NodeJS.ErrnoException) => {
-    // A server that closes while bytes of ours are under way resets the connection.
+    // A server that closes while we are still sending resets the connection.
     if (error.code !== 'ECONNRESET' && error.code !== 'EPIPE') done.reject(error)
   })
   socket.on('close', () => done.resolve(Buffer.concat(chunks)))
@@ -157,7 +158,7 @@ export function exchangeOnce(port: number, bytes: Buffer): Promise<Buffer> {
   return done.promise.finally(() => clearTimeout(timer))
 }
 
-/** Bytes for a message, cut short. */
+/** Formats bytes for a message, cut short. */
 export function show(bytes: Buffer): string {
   return JSON.stringify(bytes.toString('latin1').slice(0, 1_500))
 }

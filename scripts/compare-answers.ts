@@ -1,8 +1,9 @@
-// Asks two versions of Dossier the same, each over its own store with the same data, and compares
-// the answers to the byte: `npm run compare -- --help`. For changes that must not change an answer.
+// Sends the same requests to two versions of Dossier, each with its own store of the same data, and
+// compares the responses byte by byte: `npm run compare -- --help`. Use it for changes that must
+// leave every response the same.
 //
-// Status, headers and body have to be equal; of the headers, those that differ by nature (ids, the
-// date, entity tags) are compared by whether they are there.
+// Status, headers and body must be equal; headers that differ by nature (ids, date, entity tags)
+// must both be present or absent.
 
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
@@ -13,18 +14,18 @@ import { DatabaseSync } from 'node:sqlite'
 import { parseArgs } from 'node:util'
 import { resources } from '../src/resources/index.ts'
 
-const usage = `Compares the answers of two versions of Dossier, to the byte.
+const usage = `Compares the responses of two versions of Dossier byte by byte.
 
 Usage: npm run compare -- --old FOLDER --old-db STORE --db STORE [--every N]
 
   --old FOLDER    a checkout of the other version, with its node_modules
-  --old-db STORE  the SQLite file that the other version serves
-  --db STORE      the SQLite file with the same data that this version serves
-  --every N       asks for every Nth company only (1)
+  --old-db STORE  the SQLite file for the other version
+  --db STORE      the SQLite file with the same data for this version
+  --every N       request only every Nth company (1)
 
-Each version issues itself a key in its store.`
+Each version issues a key in its store.`
 
-/** Headers that two equal answers may have different values of. */
+/** Headers whose values may differ between equal responses. */
 const varying: ReadonlySet<string> = new Set(['x-request-id', 'date', 'etag'])
 const differencesShown = 20
 const clientsAtOnce = 8
@@ -95,7 +96,7 @@ async function start(folder: string, store: string): Promise<Version> {
   }
 }
 
-/** Every listing of every company that is asked for, and every way to ask for a few of them. */
+/** Every listing of the chosen companies, many variants of some requests, and invalid requests. */
 function* questions(store: string, step: number): Generator<Question> {
   const file = new DatabaseSync(store, { readOnly: true })
   const ids = file.prepare('select id from companies order by id').all()
@@ -212,7 +213,7 @@ function differences(one: Answer, other: Answer): string[] {
   return faults
 }
 
-/** A tag that each version has given is answered with 304 by that version. */
+/** Checks that this version answers its own tag with a 304, and that both versions agree. */
 async function tagFaults(
   question: Question,
   answers: readonly [Answer, Answer],

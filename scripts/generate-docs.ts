@@ -1,8 +1,8 @@
-// Writes the parts of the guides that derive from the code: commands, settings, what an import
-// accepts, ready mappings; parameters, fields, errors.
+// Generates the parts of the guides that derive from the code: commands, settings, the values that
+// imports accept, ready-made mappings; parameters, fields, errors.
 //
 //   node scripts/generate-docs.ts           writes them
-//   node scripts/generate-docs.ts --check   exits 1 where a guide does not say what the code does
+//   node scripts/generate-docs.ts --check   exits with code 1 if a guide is out of date
 
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -59,7 +59,7 @@ function commandPart({ name, synopsis, options, settings: taken }: Command): str
   ].join('\n\n')
 }
 
-/** Values that say where the line runs between what is accepted and what is not. */
+/** Values that show which ones are accepted and which are refused. */
 const samples: Readonly<Partial<Record<FieldKind, readonly unknown[]>>> = {
   text: ['Ödön ', ' ', '', 12],
   integer: [32000, '32000', '-5', 15.45, '32,000', '1e3'],
@@ -87,7 +87,7 @@ const kindInWords: Readonly<Record<FieldKind, string>> = {
   text_list: 'list of texts',
 }
 
-/** Each sample, put through the check of an import. */
+/** A table of the samples, as the check of an import judges them. */
 function acceptedTable(): string {
   const rows = Object.entries(samples).flatMap(([key, values]) => {
     const kind = key as FieldKind
@@ -102,7 +102,7 @@ function acceptedTable(): string {
   return table(['field', 'given', 'stored'], rows)
 }
 
-/** A mapping's own first sentence, and the command that it shows. */
+/** The first sentence of a mapping's comment, and the target of the command in it. */
 function mappingRow(file: string): readonly string[] {
   const text = readFileSync(join(root, 'mappings', file), 'utf8')
   const comment = [...text.matchAll(/^-- ?(.*)$/gm)].map(([, line]) => String(line)).join(' ')
@@ -170,9 +170,9 @@ const parts: Readonly<Record<string, () => string>> = {
 }
 
 /**
- * A guide's text with its generated parts made anew.
+ * Replaces the generated parts of a guide's text.
  *
- * @throws Error for a mark that names no part.
+ * @throws Error for a marker that names an unknown part.
  */
 export function regenerate(text: string): string {
   return text.replace(/<!-- generated: (\w+) -->[^]*?<!-- end -->/g, (_whole, name: string) => {

@@ -1,7 +1,7 @@
-// Has others judge the OpenAPI document: Spectral, with its own rules and OWASP's, and Redocly.
+// Lints the OpenAPI document with Spectral, using its own rules and OWASP's, and with Redocly.
 //
-// The two bring hundreds of packages, so they are no dependencies of this project: they are
-// installed into a folder that is removed at the end. Needs the npm registry.
+// The two consist of hundreds of packages, so they are not dependencies of this project. They are
+// installed into a temporary folder, which needs the npm registry.
 
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -14,7 +14,7 @@ import { resources } from '../src/resources/index.ts'
 const linters = [
   '@stoplight/spectral-cli@6.16.3',
   '@stoplight/spectral-owasp-ruleset@2.0.1',
-  // The rule set needs it and does not say so.
+  // The rule set needs it but does not declare it.
   'tslib@2.8.1',
   '@redocly/cli@2.77.0',
 ]

@@ -1,25 +1,25 @@
-// Whether an answer is of one import, in all that it says.
+// Checks that a response is consistent: all of it comes from one import.
 
 import type { IncomingHttpHeaders } from 'node:http'
 import { isDeepStrictEqual } from 'node:util'
 import { generationAt, metaOf, type ReadTarget, totalOf } from './generations.ts'
 
-/** An answer as it came. */
+/** A response. */
 export interface Seen {
   readonly status: number
   readonly headers: IncomingHttpHeaders
   readonly body: string
 }
 
-/** What was asked, and what is known from before. */
+/** A request, and what earlier responses have shown. */
 export interface Asked {
   readonly target: ReadTarget
   readonly page: number
   /** The entity tag that was sent with it. */
   readonly tag: string | undefined
-  /** The lineage in the tags of each generation, as far as they have been seen; is added to. */
+  /** The lineage in the tags of each generation seen so far; new ones are added. */
   readonly lineages: Map<number, string>
-  /** The registry's version that the last answer on this connection was of. */
+  /** The registry version of the last response on this connection. */
   readonly last: number
 }
 
@@ -33,7 +33,7 @@ interface Listing {
 
 const limit = 100
 
-/** What is wrong with an answer; undefined where it is wholly of one import. */
+/** Returns what is wrong with a response; undefined if all of it comes from one import. */
 export function faultOfAnswer(seen: Seen, asked: Asked): string | undefined {
   const { status, headers, body } = seen
   const version = Number(headers['data-version'])
@@ -50,7 +50,7 @@ export function faultOfAnswer(seen: Seen, asked: Asked): string | undefined {
   return wrong === undefined ? undefined : at + wrong
 }
 
-/** One generation has one lineage, and no two generations have the same. */
+/** Each generation has one lineage, different from that of any other. */
 function faultOfTag(tag: string, generation: number, asked: Asked): string | undefined {
   const lineage = /^W\/"([0-9a-f]{12})-[\w-]{12}"$/.exec(tag)?.[1]
   if (lineage === undefined) return `the tag ${tag} is none`

@@ -1,5 +1,5 @@
-// Backups that are taken while a server reads and imports commit: each is the state after one of
-// them, and verifies.
+// Backups taken while a server reads and imports commit: each has the state after one of the
+// imports, and passes `dossier verify`.
 
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import { describeEnd, type Ended, mustRun, runDossier, runHere } from './process
 import { removeStore } from './store-files.ts'
 import { readFileState } from './sqlite-state.ts'
 
-/** Takes copies at moments by chance while imports go on. */
+/** Takes backups at random moments while imports run. */
 export const backUpMeanwhile: Campaign = async function* (ground) {
   mkdirSync(ground.folder, { recursive: true })
   const db = join(ground.folder, 'served.db')
@@ -23,7 +23,7 @@ export const backUpMeanwhile: Campaign = async function* (ground) {
     writeGeneration(file, version, companiesOf(ground))
     return run(['import', targetOf(version), file, '--snapshot', '--db', db])
   }
-  // What each version is, from a store that nobody copies.
+  // The state of each version, from a store that is not copied.
   for (let version = 1; version <= imports + 1; version++) {
     await load(version)
     const { tables, served } = await readFileState(db, true)

@@ -1,4 +1,4 @@
-// Every campaign by its name, in the order in which they run.
+// Every campaign by name, in the order in which they run.
 
 import { backUpMeanwhile } from './backups.ts'
 import { failCalls } from './failing-calls.ts'
@@ -13,7 +13,7 @@ import { readMeanwhile } from './readers.ts'
 import { limitFileSize } from './size-limit.ts'
 import { takeTurns } from './turns.ts'
 
-/** By the kind of store that they are about. */
+/** The campaigns for each kind of store. */
 export const campaignsOf = {
   sqlite: {
     kills: killImports,

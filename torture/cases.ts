@@ -1,5 +1,5 @@
-// The imports that are tortured: a first load and an update with removals, of companies and of
-// records; each with the state before it and the state after it.
+// The imports under test: a first load and an update with removals, of companies and of records;
+// each with the state before and after it.
 
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,60 +8,63 @@ import type { Ground } from './outcome.ts'
 import { mustRun } from './processes.ts'
 import type { StoreState } from './store-state.ts'
 
-/** How long an import takes undisturbed, and when it does what. */
+/** The timing of an undisturbed import. */
 export interface Course {
   readonly durationMs: number
 }
 
-/** Stores of one kind: how they are put in place, and how they are looked at. */
+/** Prepares and reads stores of one kind. */
 export interface Stores {
   /** The path or URL of a store of the case in this folder. */
   at(folder: string, name: string): string
-  /** Has nothing there, as before a first load. */
+  /** Removes the store's contents, as before a first load. */
   clear(db: string): void | Promise<void>
-  /** Makes `to` what a reboot would leave of `from`. */
+  /** Makes `to` what would be left of `from` after a reboot. */
   copy(from: string, to: string): void | Promise<void>
   /**
-   * Reads all of a store, and nothing but its committed state.
+   * Reads the whole committed state of a store.
    *
    * @param isMadeAnew leaves out what differs between two first loads, such as a random id.
    */
   readState(db: string, isMadeAnew: boolean): Promise<StoreState>
-  /** What imports that have ended have not let go of; undefined where there is nothing. */
+  /** Describes resources that ended imports still hold; undefined if there are none. */
   faultOfRest(db: string): Promise<string | undefined>
 }
 
-/** Stores on which the course of an import can be followed. */
+/** Stores on which the progress of an import can be observed. */
 export interface WatchedStores<C extends Course> extends Stores {
-  /** Runs an import undisturbed, and watches it. */
+  /** Runs an import undisturbed, and measures it. */
   measure(db: string, args: readonly string[]): Promise<C>
-  /** The cases that have been made of them. */
+  /** The cases that have been made for these stores. */
   readonly cases: Map<string, Promise<ImportCase<C>>>
 }
 
-/** An import that can be begun any number of times from the same state. */
+/** An import that can be repeated from the same state any number of times. */
 export interface ImportCase<C extends Course = Course> {
   readonly name: string
-  /** A first load begins without a store. */
+  /** A first load starts without a store. */
   readonly isFirstLoad: boolean
   readonly before: StoreState
   readonly after: StoreState
   readonly course: C
-  /** Its files, and nothing else. */
+  /** The folder of its files. */
   readonly folder: string
   readonly stores: Stores
-  /** The store that it is tried on. */
+  /** The store for the trials. */
   readonly db: string
   /** The arguments of `dossier` for this import into a store. */
   args(db: string): string[]
-  /** Puts the state before it in place. */
+  /** Restores the state before the import. */
   reset(): Promise<void>
 }
 
 type Target = 'companies' | 'events'
 export type CaseName = `${Target}, ${'first load' | 'update'}`
 
-/** A case: its files, the state before, and by doing it once the state after; once for a folder. */
+/**
+ * Makes a case, once for each folder: writes its files, prepares the state before, and runs the
+ * import once for the state after.
+ */
 export function makeCase<C extends Course>(
   ground: Ground,
   name: CaseName,

@@ -1,9 +1,10 @@
 // The files that campaigns import: two extracts of one register, of companies and of records. The
-// later one lacks a tenth, changes a tenth, moves a twentieth to another day, and has news.
+// second one lacks a tenth of the rows, changes a tenth, moves a twentieth to another day, and adds
+// new ones.
 
 import { closeSync, openSync, writeSync } from 'node:fs'
 
-/** Which of the two extracts of a register. */
+/** One of the two extracts of a register. */
 export type Extract = 'first' | 'second'
 
 const attributes = ['address', 'name', 'status', 'officers', 'capital']
@@ -14,7 +15,7 @@ interface Fate {
   readonly isMoved: boolean
 }
 
-/** What becomes of row `n` of `rows` in an extract. */
+/** How row `n` of `rows` appears in an extract. */
 function fateOf(extract: Extract, n: number, rows: number): Fate {
   if (extract === 'first') return { isThere: n < rows, isChanged: false, isMoved: false }
   return {
@@ -28,7 +29,7 @@ function company(n: number): string {
   return `C${String(n).padStart(6, '0')}`
 }
 
-/** A company as a register publishes it. */
+/** A company in the form of a register. */
 function companyRow(n: number, { isChanged, isMoved }: Fate): Record<string, unknown> {
   return {
     jurisdiction: 'GB',
@@ -40,7 +41,7 @@ function companyRow(n: number, { isChanged, isMoved }: Fate): Record<string, unk
   }
 }
 
-/** An event as a register publishes it: found again by its key, 50 in a listing. */
+/** An event in the form of a register, identified by its key; 50 per listing. */
 function eventRow(n: number, rows: number, { isChanged, isMoved }: Fate): Record<string, unknown> {
   // 7,919 is prime: neighbours in the file are far apart in the store.
   const of = company((n * 7_919) % Math.ceil(rows / 50))
@@ -77,7 +78,7 @@ export function writeExtract(
   closeSync(file)
 }
 
-/** The same companies as CSV: DuckDB reads those. */
+/** The same companies as CSV, which DuckDB reads. */
 export function companiesCsv(extract: Extract, rows: number): string {
   const lines = ['jurisdiction,identifier,name,address']
   for (let n = 0; n < rows; n++) {

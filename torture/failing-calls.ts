@@ -1,4 +1,4 @@
-// A disk that fails: writes, syncs and cuts of files that end in an error, once or from one on.
+// A failing disk: writes, syncs and truncations that return an error, once or from some call on.
 
 import { DatabaseSync } from 'node:sqlite'
 import { type CaseName, type ImportCase, makeCase } from './cases.ts'
@@ -9,7 +9,7 @@ import { runDossier } from './processes.ts'
 import { copyStore, removeStore } from './store-files.ts'
 import { canTrace, countCalls, interfere, whyNoTrace } from './traced-calls.ts'
 
-/** What fails, and how. */
+/** The system calls that fail, and their errors. */
 const failures = [
   { call: 'pwrite64', error: 'EIO' },
   { call: 'pwrite64', error: 'ENOSPC' },
@@ -17,7 +17,7 @@ const failures = [
   { call: 'ftruncate', error: 'EIO' },
 ] as const
 
-/** Lets calls of a first load and of an update fail. */
+/** Makes system calls of a first load and of updates fail. */
 export const failCalls: Campaign = async function* (ground) {
   if (!canTrace) {
     yield { what: 'a write that fails', found: whyNoTrace, isSkipped: true }
@@ -43,7 +43,7 @@ export const failCalls: Campaign = async function* (ground) {
   }
 }
 
-/** strace's `7` is the seventh call alone, `7+` each from the seventh on. */
+/** In strace, `7` means only the seventh call, `7+` every call from the seventh on. */
 function chooseEffects({ random, isShort }: Ground, calls: number): string[] {
   if (calls === 0) return []
   if (isShort) return [`${random.integer(1, calls)}${random.pick(['', '+'])}`]
@@ -51,7 +51,7 @@ function chooseEffects({ random, isShort }: Ground, calls: number): string[] {
   return chosen.flatMap((n) => [`${n}`, `${n}+`])
 }
 
-/** The ends, and between them one by chance of each of eight parts. */
+/** Chooses the first and last two calls, and a random one from each of eight parts. */
 function chooseOf(calls: number, random: Ground['random']): number[] {
   const part = Math.floor(calls / 8)
   const between = Array.from({ length: 8 }, (_, n) => n * part + random.integer(1, part))
@@ -70,8 +70,8 @@ async function failAt(
 }
 
 /**
- * Has a call fail while a server has the store open, and the machine end after that: what the
- * import has taken back must not be found in the log again.
+ * Makes a call fail while a server has the store open, followed by a reboot: what the import has
+ * rolled back must not reappear from the log.
  */
 async function failServed(tried: ImportCase, call: string, effect: string): Promise<Outcome> {
   await tried.reset()

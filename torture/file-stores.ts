@@ -1,4 +1,4 @@
-// Stores that are files, for cases: the embedded store.
+// SQLite stores, for cases.
 
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -7,13 +7,13 @@ import { startDossier } from './processes.ts'
 import { readFileState } from './sqlite-state.ts'
 import { copyStore, removeStore, sizeOf } from './store-files.ts'
 
-/** When an import into a file does what. */
+/** The timing of an import into a file. */
 export interface FileCourse extends Course {
-  /** When it begins to write what it has merged, in milliseconds after its start. */
+  /** When it starts to write what it has merged, in milliseconds after its start. */
   readonly writingMs: number
-  /** How far the store's log has grown by then, in bytes: larger means that it is writing. */
+  /** The size of the store's log beyond which the import is writing, in bytes. */
   readonly writingBytes: number
-  /** The size of the store after it. */
+  /** The size of the store after the import, in bytes. */
   readonly bytes: number
 }
 
@@ -24,13 +24,13 @@ export const fileStores: WatchedStores<FileCourse> = {
   clear: removeStore,
   copy: copyStore,
   readState: readFileState,
-  // What a process holds of files goes with it.
+  // The system releases a process's files when it ends.
   faultOfRest: () => Promise.resolve(undefined),
   measure,
   cases: new Map(),
 }
 
-/** Runs an import undisturbed, and watches when its log grows. */
+/** Runs an import undisturbed, and observes when its log grows. */
 async function measure(db: string, args: readonly string[]): Promise<FileCourse> {
   const startedAt = performance.now()
   const sizes: { readonly atMs: number; readonly bytes: number }[] = []
@@ -41,7 +41,7 @@ async function measure(db: string, args: readonly string[]): Promise<FileCourse>
   }
   const { code, ms, err } = await ended
   if (code !== 0) throw new Error(`the undisturbed import ended with ${String(code)}: ${err}`)
-  // A first load makes the tables at its start: that is not yet what is looked for.
+  // A third of the peak: a first load writes a little at its start, when it creates the tables.
   const writingBytes = Math.max(...sizes.map(({ bytes }) => bytes)) / 3
   const writingMs = sizes.find(({ bytes }) => bytes > writingBytes)?.atMs ?? ms / 2
   return { durationMs: ms, writingMs, writingBytes, bytes: sizeOf(db) }

@@ -1,5 +1,5 @@
-// The disk fills up: that of the store, and that of the temporary files. A file system in memory
-// takes its place; mounting one needs root.
+// A full disk: that of the store, and that of the temporary files. A file system in memory stands
+// in for it; mounting one requires root.
 
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
@@ -15,14 +15,14 @@ import { copyStore, removeStore, sizeOf } from './store-files.ts'
 
 const mib = 1 << 20
 
-/** A disk of a size that can be chosen. */
+/** A disk that can be resized. */
 interface Disk {
   readonly folder: string
   resize(bytes: number): void
   remove(): void
 }
 
-/** Imports on disks from nearly full to roomy. */
+/** Imports on disks with no room left up to enough. */
 export const fillDisk: Campaign = async function* (ground) {
   const disk = mountDisk(join(ground.folder, 'disk'))
   if (disk === undefined) {
@@ -52,14 +52,14 @@ function mountDisk(folder: string): Disk | undefined {
   }
 }
 
-/** The store stands on a disk that has some room left, less each time than it needs. */
+/** Puts the store on a disk with some room left, from none to enough. */
 async function* fillStore(ground: Ground, disk: Disk): AsyncGenerator<Outcome> {
   const names: readonly CaseName[] = ground.isShort
     ? ['events, update']
     : ['events, first load', 'events, update', 'companies, first load', 'companies, update']
   for (const name of names) {
     const made = await makeCase(ground, name, fileStores)
-    // The log and the store, each of them once more, are enough.
+    // Enough for the log and the store, each a second time.
     const enough = made.course.bytes * 2
     const tried = moveTo(disk, made)
     for (const room of spread(0, enough, ground.isShort ? 3 : 14)) {
@@ -67,7 +67,7 @@ async function* fillStore(ground: Ground, disk: Disk): AsyncGenerator<Outcome> {
       await tried.reset()
       disk.resize(Math.max(sizeOf(tried.db) + room, 16_384))
       const ended = await runDossier(tried.args(tried.db), { temporary: ground.folder })
-      // The room is made that the message asks for.
+      // Frees space, as the message tells the operator to do.
       disk.resize(64 * mib)
       yield await judge(tried, `a disk with ${Math.round(room / 1_024)} KiB left`, ended)
     }
@@ -84,7 +84,7 @@ function moveTo(disk: Disk, tried: FileCase): FileCase {
   return { ...tried, db, reset }
 }
 
-/** Temporary files stand on the disk instead. */
+/** Puts only the temporary files on the disk. */
 async function* fillTemporary(ground: Ground, disk: Disk): AsyncGenerator<Outcome> {
   const tried = await makeCase(ground, 'events, update', fileStores)
   for (const room of spread(16_384, tried.course.bytes, ground.isShort ? 2 : 8)) {
@@ -100,7 +100,7 @@ async function* fillTemporary(ground: Ground, disk: Disk): AsyncGenerator<Outcom
   }
 }
 
-/** What is compressed and columnar is unpacked into the folder for temporary files. */
+/** Imports a compressed CSV, which is decompressed into the folder for temporary files. */
 async function unpackOntoFull(ground: Ground, disk: Disk): Promise<Outcome> {
   const file = join(ground.folder, 'companies.csv.gz')
   const text = companiesCsv('first', ground.rows)

@@ -1,9 +1,9 @@
-// Records that say which import brought them, so that an answer that mixes two of them shows.
+// Records that name the import that they come from, which exposes responses that mix two imports.
 
 import { writeFileSync } from 'node:fs'
 import type { Ground } from './outcome.ts'
 
-/** The two listings that imports change in turn. */
+/** The two listings that imports change alternately. */
 export const readTargets = ['rights', 'events'] as const
 export type ReadTarget = (typeof readTargets)[number]
 
@@ -29,12 +29,12 @@ export function totalOf(generation: number): number {
 
 const kinds = ['address', 'name', 'status'] as const
 
-/** How many events of each kind a generation has; they differ from one to the next. */
+/** The kind of event `n`; the number of each kind differs between generations. */
 function kindOf(n: number, generation: number): string {
   return n < 100 + (generation % 5) ? kinds[0] : n < 300 ? kinds[1] : kinds[2]
 }
 
-/** `meta` as contract 3.7 has it: the most frequent first. */
+/** The `meta` of contract 3.7: the most frequent first. */
 export function metaOf(generation: number): { type: string; count: number }[] {
   const counts = new Map<string, number>()
   for (let n = 0; n < totalOf(generation); n++) {
@@ -46,7 +46,7 @@ export function metaOf(generation: number): { type: string; count: number }[] {
     .sort((a, b) => b.count - a.count || (a.type < b.type ? -1 : 1))
 }
 
-/** Writes what an import of this version loads: the whole listing of every company. */
+/** Writes the file for the import of a version: the complete listing of every company. */
 export function writeGeneration(path: string, version: number, companies: readonly number[]): void {
   const target = targetOf(version)
   let text = ''

@@ -1,4 +1,4 @@
-// What an import that was harmed has left, and whether that is what it said.
+// Judges what a disturbed import has left, and whether that matches what it reported.
 
 import { verifyStore } from '../test/support/verify-store.ts'
 import type { ImportCase } from './cases.ts'
@@ -7,8 +7,8 @@ import { describeEnd, type Ended, faultOfRefusal, runHere } from './processes.ts
 import { isSameRegistry, type StoreState, whichState } from './store-state.ts'
 
 /**
- * Judges an import that met a fault: it says so and leaves the state before, or the fault did not
- * matter to it (such as one that comes after the commit) and it leaves the state after.
+ * Judges an import that met a fault: it either reports the fault and leaves the state before, or
+ * succeeds (as after a fault behind the commit) and leaves the state after.
  */
 export async function judge(tried: ImportCase, what: string, ended: Ended): Promise<Outcome> {
   const { found, fault, which } = await examine(tried)
@@ -24,7 +24,7 @@ export async function judge(tried: ImportCase, what: string, ended: Ended): Prom
   }
 }
 
-/** Judges an import that was killed: either state, but after it has said so, the state after. */
+/** Judges a killed import: either state is right, but only the one after if it said `Committed`. */
 export async function judgeKilled(tried: ImportCase, what: string, end: Ended): Promise<Outcome> {
   const { found, fault, which } = await examine(tried)
   const isCommitted = end.out.includes('Committed')
@@ -40,7 +40,7 @@ function describeKill({ signal, code, ms }: Ended, isCommitted: boolean): string
   return `${end} at ${ms.toFixed(0)} ms${isCommitted ? ', committed' : ''}`
 }
 
-/** What a trial found of a store. */
+/** The state that a trial has left. */
 export interface Finding {
   readonly found: string
   readonly fault: string | undefined
@@ -48,9 +48,9 @@ export interface Finding {
 }
 
 /**
- * Looks at what a trial has left: the state before or the state after, whole; and the next import
- * succeeds and gives the state after. It is tried on a copy of what was left, so that nobody has
- * recovered anything before it.
+ * Checks that a trial has left exactly the state before or after, and that the next import succeeds
+ * and leads to the state after. The next import gets a copy that was made first, so that it has to
+ * recover the store itself.
  */
 export async function examine(tried: ImportCase): Promise<Finding> {
   const { stores, db } = tried
@@ -77,13 +77,13 @@ function difference(state: StoreState, { before, after }: ImportCase): string {
   return `not before (${unlike(before).join(', ')}), not after (${unlike(after).join(', ')})`
 }
 
-/** What `dossier verify` finds wrong with a store; nothing can be, before all tables are made. */
+/** The faults that `dossier verify` finds; it is not run before all tables exist. */
 export async function faultOfVerify(
   { db, after }: ImportCase,
   { schema }: StoreState,
 ): Promise<string | undefined> {
   if (schema !== after.schema) return undefined
-  // In this process: starting another one would take longer than what it has to look at.
+  // In this process, since starting another one would take longer than the check.
   const { faults } = await verifyStore(db)
   return faults.length === 0 ? undefined : `verify: ${faults.join('; ')}`
 }

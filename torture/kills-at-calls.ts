@@ -1,5 +1,5 @@
-// `kill -9` of an import at a system call that changes a file: those that are few, all of them; of
-// the writes, those that make the store, and others from the first to the last.
+// `kill -9` of an import at a system call that changes a file: at every call of the rare ones; of
+// the writes, at those that create the store, and at a selection of all.
 
 import { type CaseName, type ImportCase, makeCase } from './cases.ts'
 import { fileStores } from './file-stores.ts'

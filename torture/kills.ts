@@ -1,5 +1,5 @@
-// `kill -9` of an import at moments by chance: spread over its whole course, and denser where it
-// makes the store, where it commits, and where it moves the log into the store.
+// `kill -9` of an import at random moments: at any time, and more often while it creates the store,
+// commits, and moves the log into the store.
 
 import { existsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -11,14 +11,14 @@ import type { Campaign, Ground, Outcome } from './outcome.ts'
 import { startDossier } from './processes.ts'
 import { sizeOf } from './store-files.ts'
 
-/** Kills first loads and updates, each as often as asked; companies and records in turn. */
+/** Kills first loads and updates, `ground.kills` times each; half companies, half records. */
 export const killImports: Campaign = async function* (ground) {
   for (const { name, times } of shareOut(ground.kills)) {
     yield* killOften(await makeCase(ground, name, fileStores), times, ground)
   }
 }
 
-/** Kills one import over and over; a kill that comes when it has ended counts for nothing. */
+/** Kills one import repeatedly; a kill after its end does not count. */
 async function* killOften(
   tried: FileCase,
   kills: number,
@@ -34,7 +34,7 @@ async function* killOften(
 
 type Begin = 'its start' | 'the store appeared' | 'it began to write'
 
-/** Two of five kills fall anywhere; the others where an import could do harm. */
+/** Two of five kills happen at any moment; the others when an import could do harm. */
 function phasesOf({ isFirstLoad, course }: FileCase): readonly Phase<Begin>[] {
   const { durationMs, writingMs } = course
   return [

@@ -1,4 +1,4 @@
-// Tries to harm stores by imports: `npm run torture`, or `npm run torture -- kills`.
+// Tries to damage stores by disturbing imports: `npm run torture`, or `npm run torture -- kills`.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,13 +10,13 @@ import type { Outcome } from './outcome.ts'
 
 const options = readOptions({
   name: 'torture',
-  summary: 'Tries to harm stores by imports, in one campaign after the other.',
+  summary: 'Tries to damage stores by disturbing imports, one campaign after the other.',
   numbers: {
-    seed: { usual: Date.now() % 1_000_000, meaning: 'chooses the same moments again' },
-    kills: { usual: 200, meaning: 'how many first loads and how many updates are killed' },
-    rows: { usual: 20_000, meaning: 'how many rows the extracts have' },
+    seed: { usual: Date.now() % 1_000_000, meaning: 'repeat the moments of this seed' },
+    kills: { usual: 200, meaning: 'number of first loads to kill, and of updates' },
+    rows: { usual: 20_000, meaning: 'number of rows of the extracts' },
   },
-  words: { meaning: 'Campaigns, all unless some are named', known: Object.keys(campaigns) },
+  words: { meaning: 'Campaigns (default: all)', known: Object.keys(campaigns) },
 })
 
 interface Sum {
@@ -27,7 +27,7 @@ interface Sum {
   readonly startedAt: number
 }
 
-function tell(name: string, sum: Sum, { what, found, fault, isSkipped }: Outcome): void {
+function report(name: string, sum: Sum, { what, found, fault, isSkipped }: Outcome): void {
   const mark = fault !== undefined ? 'BAD' : isSkipped ? 'skipped' : 'ok'
   if (fault !== undefined) sum.bad += 1
   else if (isSkipped) sum.skipped += 1
@@ -52,7 +52,7 @@ for (const name of options.words) {
     folder,
     isShort: false,
   }
-  for await (const outcome of campaign(ground)) tell(name, sum, outcome)
+  for await (const outcome of campaign(ground)) report(name, sum, outcome)
   console.log(`        ${name} took ${((performance.now() - sum.startedAt) / 1_000).toFixed(0)} s`)
 }
 

@@ -1,37 +1,37 @@
-// Moments by chance at which an import is harmed: denser where harm could be done.
+// Random moments to disturb an import, more of them when it could do harm.
 
 import type { Random } from '../src/demo/random.ts'
 import type { CaseName } from './cases.ts'
 import type { Outcome } from './outcome.ts'
 
-/** A part of an import's course. */
+/** A phase of an import. */
 export interface Phase<Name extends string> {
-  /** What it begins with, such as `its start`. */
+  /** The event that starts it, such as `its start`. */
   readonly name: Name
-  /** How many of a hundred moments fall into it. */
+  /** The percentage of moments in this phase. */
   readonly chance: number
   readonly spanMs: number
 }
 
-/** A moment: so long after a phase has begun. */
+/** A moment: a delay after the start of a phase. */
 export interface Moment<Name extends string> {
   readonly phase: Name
   readonly delayMs: number
 }
 
-/** What was done at a moment; late is what came when the import had ended. */
+/** The result of a disturbance; it is late if the import had ended already. */
 export interface Trial {
   readonly outcome: Outcome
   readonly isLate: boolean
 }
 
-/** How often an import is harmed. */
+/** How often an import is disturbed. */
 export interface Share {
   readonly name: CaseName
   readonly times: number
 }
 
-/** First loads as often as asked, and updates, too; companies and records in turn. */
+/** Distributes kills: `kills` for first loads and for updates each, half of them for companies. */
 export function shareOut(kills: number): Share[] {
   return (['first load', 'update'] as const).flatMap((kind) =>
     (['companies', 'events'] as const).map((target, index) => ({
@@ -41,7 +41,7 @@ export function shareOut(kills: number): Share[] {
   )
 }
 
-/** Harms an import over and over; what comes late counts for nothing. */
+/** Disturbs an import repeatedly; a late disturbance does not count. */
 export async function* harmOften<Name extends string>(
   random: Random,
   times: number,
@@ -55,7 +55,7 @@ export async function* harmOften<Name extends string>(
     const { outcome, isLate } = await harm({ phase, delayMs })
     yield outcome
     if (!isLate) done += 1
-    // It is quicker than when it was measured: the machine has less to do.
+    // The import is faster than when it was measured, since the machine is less busy.
     else spansMs.set(phase, Math.max(delayMs * 0.9, 5))
   }
 }

@@ -1,29 +1,29 @@
-// A PostgreSQL of a campaign's own, and what its administrator does to it.
+// A PostgreSQL server for one campaign.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client, DatabaseError, Pool, type QueryResultRow } from 'pg'
 import { type PostgresServer, startPostgres } from '../test/support/postgres-server.ts'
 import type { Outcome } from './outcome.ts'
 
-/** A server, and a session of its superuser's that outlives the server's crashes. */
+/** A server, and superuser queries that survive its crashes. */
 export interface Cluster {
   readonly server: PostgresServer
   /** The URL of the store in one of its databases. */
   urlOf(database: string): string
-  /** Asks the server; where it is down, as soon as it is up again. */
+  /** Runs a query; if the server is down, once it is up again. */
   query<Row extends QueryResultRow>(sql: string, values?: readonly unknown[]): Promise<Row[]>
 }
 
 const settings = {
-  // A write that `kill -9` cuts in two would be torn, as it is when a machine goes down.
+  // `kill -9` may tear a write, as a crash of the machine does.
   full_page_writes: 'on',
-  // Temporary tables that a crash has left in the catalogue are dropped by autovacuum.
+  // Autovacuum drops temporary tables that a crash has left in the catalogue.
   autovacuum_naptime: '1s',
 }
 
-const patienceMs = 20_000
+const timeoutMs = 20_000
 
-/** Runs trials on a server of their own; where there can be none, says why. */
+/** Runs trials on a new server; if it cannot start, yields one skipped outcome with the reason. */
 export async function* onCluster(
   what: string,
   trials: (cluster: Cluster) => AsyncGenerator<Outcome>,
@@ -34,7 +34,7 @@ export async function* onCluster(
     return
   }
   const pool = new Pool({ connectionString: started.url, max: 1 })
-  // A session that the server's end has ended is replaced with the next query.
+  // The next query replaces a session that a crash has ended.
   pool.on('error', () => undefined)
   const cluster = makeCluster(started, pool)
   try {
@@ -61,7 +61,7 @@ function makeCluster(server: PostgresServer, pool: Pool): Cluster {
       return url.href
     },
     async query<Row extends QueryResultRow>(sql: string, values: readonly unknown[] = []) {
-      for (const end = performance.now() + patienceMs; ; await sleep(20)) {
+      for (const end = performance.now() + timeoutMs; ; await sleep(20)) {
         try {
           return (await pool.query<Row>(sql, [...values])).rows
         } catch (error) {
@@ -73,7 +73,7 @@ function makeCluster(server: PostgresServer, pool: Pool): Cluster {
   }
 }
 
-/** Every database that is made after it can check its own files. */
+/** Adds amcheck to the template, so that every database created later can check its files. */
 async function addChecks({ server }: Cluster): Promise<void> {
   const url = new URL(server.url)
   url.pathname = '/template1'

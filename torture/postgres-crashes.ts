@@ -1,5 +1,5 @@
-// PostgreSQL goes down under imports and comes back: shut down at once, killed, or crashed since
-// one of its processes was.
+// Crashes of PostgreSQL during imports: an immediate shutdown, a kill of all its processes, or a
+// restart because one of them was killed.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Random } from '../src/demo/random.ts'
@@ -9,7 +9,7 @@ import { type Harm, harmImports, isRunning } from './postgres-harm.ts'
 import { sessionsOf } from './postgres-steps.ts'
 import type { Campaign } from './outcome.ts'
 
-/** Has the server crash under first loads and updates, each as often as asked. */
+/** Crashes the server during first loads and updates, `ground.kills` times each. */
 export const crashPostgres: Campaign = (ground) =>
   onCluster('a PostgreSQL that crashes', (cluster) => {
     const shares = shareOut(ground.kills)
@@ -39,7 +39,7 @@ function stopServer(
   }
 }
 
-/** The server ends all sessions when one of its processes dies, and recovers by itself. */
+/** When one of its processes dies, the server ends all sessions and recovers by itself. */
 function killBackend(cluster: Cluster): Harm {
   return {
     what: 'kill -9 of its session’s process',
@@ -54,7 +54,7 @@ function killBackend(cluster: Cluster): Harm {
   }
 }
 
-/** False where the process has gone before. */
+/** Kills a process; false if it has ended already. */
 function kill(pid: number): boolean {
   try {
     return process.kill(pid, 'SIGKILL')

@@ -1,4 +1,4 @@
-// What is done to an import into PostgreSQL at a moment by chance, and how it is judged.
+// Disturbs imports into PostgreSQL at random moments, and judges them.
 
 import type { ChildProcess } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -11,17 +11,17 @@ import { followImport, sessionsOf, type Step, steps } from './postgres-steps.ts'
 import { createPostgresStores, makePostgresCase, type PostgresCourse } from './postgres-stores.ts'
 import { type Ended, type Running, startDossier } from './processes.ts'
 
-/** What is done to an import. */
+/** A disturbance of an import. */
 export interface Harm {
-  /** Such as `its session is terminated`. */
+  /** Such as `its session terminated`. */
   readonly what: string
-  /** Does it; false where it has met nothing. */
+  /** Disturbs the import; false if there was nothing to disturb. */
   strike(running: Running, tried: ImportCase): Promise<boolean>
 }
 
 type PostgresCase = ImportCase<PostgresCourse>
 
-/** Harms imports, each as often as its share says. */
+/** Disturbs imports, each as often as its share says. */
 export async function* harmImports(
   ground: Ground,
   cluster: Cluster,
@@ -55,7 +55,7 @@ const begins = {
 
 type Begin = keyof typeof begins
 
-/** A quarter falls anywhere; the others where an import could do harm. */
+/** A quarter of the moments is anywhere; the others are when an import could do harm. */
 function phasesOf({ durationMs, beginMs }: PostgresCourse): readonly Phase<Begin>[] {
   const { connected, merging, committing } = beginMs
   return [
@@ -107,7 +107,8 @@ async function untilStep(
   while (isRunning(child) && steps.indexOf(await step()) < least) await sleep(1)
 }
 
-// A commit that waits for a standby is done already, and not told: the answer is what is lost.
+// Holds the commit by making it wait for a standby that does not exist. It is already done then,
+// but not reported: only the server's answer gets lost.
 async function holdCommit(cluster: Cluster, { db }: ImportCase, child: ChildProcess) {
   await cluster.query(`alter system set synchronous_standby_names = 'nobody'`)
   await cluster.query('select pg_reload_conf()')
@@ -120,9 +121,9 @@ async function letCommit(cluster: Cluster): Promise<void> {
   await cluster.query('select pg_reload_conf()')
 }
 
-/** Messages and reports go into logs: the password of the URL must not be in them. */
+/** Messages and reports end up in logs, so they must not contain the password of the URL. */
 function faultOfSecrecy({ db }: ImportCase, { out, err }: Ended): string | undefined {
   const { password } = new URL(db)
-  const isTold = [password, decodeURIComponent(password)].some((text) => (out + err).includes(text))
-  return isTold ? 'the password is shown' : undefined
+  const forms = [password, decodeURIComponent(password)]
+  return forms.some((form) => (out + err).includes(form)) ? 'the password is shown' : undefined
 }

@@ -1,4 +1,4 @@
-// Imports into PostgreSQL that end on one side: the importer is killed, or its session terminated.
+// Imports into PostgreSQL that end on one side: a killed importer, or a terminated session.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { onCluster, type Cluster } from './postgres-cluster.ts'
@@ -7,7 +7,7 @@ import { type Harm, harmImports, isRunning } from './postgres-harm.ts'
 import { databaseOf } from './postgres-steps.ts'
 import type { Campaign } from './outcome.ts'
 
-/** Ends first loads and updates on either side, each as often as asked. */
+/** Ends first loads and updates on either side, `ground.kills` times each. */
 export const killPostgresImports: Campaign = (ground) =>
   onCluster('an import into PostgreSQL that is killed', (cluster) => {
     const shares = shareOut(ground.kills)
@@ -20,7 +20,7 @@ const killImporter: Harm = {
   strike: ({ child }) => Promise.resolve(child.kill('SIGKILL')),
 }
 
-/** Terminates what an import has in the server; the next session, where it has none just now. */
+/** Terminates the sessions of an import, or its next session if it has none at the moment. */
 export function terminateSession(cluster: Cluster): Harm {
   return {
     what: 'its session terminated',

@@ -1,13 +1,13 @@
-// The state of a store that is a schema of a PostgreSQL.
+// The state of a store in PostgreSQL.
 
 import { type Client, DatabaseError } from 'pg'
 import { openSession } from '../src/store/postgres/connect.ts'
 import { digestServed, isTimeless, listDigests, nothing, type StoreState } from './store-state.ts'
 
 /**
- * Reads all of a store.
+ * Reads the whole committed state of a store.
  *
- * @param isMadeAnew leaves out the store's random id and the times of its making: they differ
+ * @param isMadeAnew leaves out the store's random id and the times of its creation, which differ
  *   between two first loads.
  */
 export async function readPostgresState(db: string, isMadeAnew: boolean): Promise<StoreState> {
@@ -34,7 +34,7 @@ export async function readPostgresState(db: string, isMadeAnew: boolean): Promis
   }
 }
 
-/** Each table, view and index to a line. */
+/** Describes tables, views and indexes, one per line. */
 async function describeSchema(client: Client): Promise<string> {
   const relations = await query<{ line: string }>(
     client,
@@ -50,7 +50,7 @@ async function describeSchema(client: Client): Promise<string> {
   return relations.map(({ line }) => line).join('\n')
 }
 
-// Every index is in order and holds all of its table's rows.
+// Checks that every index is ordered and has all rows of its table.
 const indicesSql = `
   select public.bt_index_check(c.oid, true)
   from pg_class c join pg_am a on a.oid = c.relam
@@ -61,7 +61,7 @@ const tablesSql = `
   from pg_class c, public.verify_heapam(c.oid)
   where relnamespace = current_schema()::regnamespace and relkind = 'r'`
 
-/** What amcheck says of a store's tables and indices, `ok` where nothing is wrong. */
+/** The result of amcheck for a store's tables and indexes; `ok` if it finds no fault. */
 async function checkFiles(client: Client): Promise<string> {
   try {
     await client.query(indicesSql)
@@ -86,7 +86,7 @@ async function digestTables(client: Client, isWanted: (name: string) => boolean)
   return listDigests(digests)
 }
 
-/** A digest of the rows of a query, whatever order they lie in; empty where there is none. */
+/** A digest of the rows of a query, independent of their order; empty if there are none. */
 async function digestRows(client: Client, sql: string): Promise<string> {
   const [row] = await query<{ digest: string | null }>(
     client,

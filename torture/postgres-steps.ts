@@ -1,8 +1,8 @@
-// How far an import into a PostgreSQL has come, as its sessions tell.
+// The progress of an import into PostgreSQL, derived from its sessions.
 
 import type { Cluster } from './postgres-cluster.ts'
 
-/** The steps of an import, in their order. */
+/** The steps of an import, in order. */
 export const steps = ['starting', 'connected', 'copying', 'merging', 'committing'] as const
 export type Step = (typeof steps)[number]
 
@@ -11,7 +11,7 @@ export function databaseOf(db: string): string {
   return new URL(db).pathname.slice(1)
 }
 
-/** Gives a function that says how far the one import into a store has come. */
+/** Returns a function that resolves to the current step of the only import into a store. */
 export function followImport(cluster: Cluster, db: string): () => Promise<Step> {
   let step: Step = 'starting'
   return async () => {
@@ -23,9 +23,9 @@ export function followImport(cluster: Cluster, db: string): () => Promise<Step> 
 /** A session of an import. */
 export interface ImportSession {
   readonly pid: number
-  /** What it does, or has done last. */
+  /** Its current or last query. */
   readonly query: string
-  /** What it waits for. */
+  /** The event that it waits for. */
   readonly wait: string | null
 }
 
@@ -42,7 +42,7 @@ export function sessionsOf(cluster: Cluster, db: string): Promise<ImportSession[
 const staging = /^\s*(copy stage|create index on stage|analyze stage)\b/i
 const ending = /^\s*(insert into imports|select pg_current_xact_id_if_assigned|commit)\b/i
 
-/** The making of tables has transactions of its own: an import's one comes after its rows. */
+/** The creation of tables has its own transactions, before that of the import. */
 function nextStep(step: Step, query: string): Step {
   if (staging.test(query)) return 'copying'
   if (step === 'starting' || step === 'connected') return 'connected'

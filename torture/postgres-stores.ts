@@ -1,4 +1,4 @@
-// Stores in a PostgreSQL, for cases: each has a database of its own, which is copied from another.
+// PostgreSQL stores, for cases: each has its own database, which is copied from another.
 
 import { basename } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -16,17 +16,18 @@ import { readPostgresState } from './postgres-state.ts'
 import { databaseOf, followImport, type Step, steps } from './postgres-steps.ts'
 import { startDossier } from './processes.ts'
 
-/** When an import into a PostgreSQL comes to which step, in milliseconds after its start. */
+/** The timing of an import into PostgreSQL. */
 export interface PostgresCourse extends Course {
+  /** When each step starts, in milliseconds after the start of the import. */
   readonly beginMs: Readonly<Record<Step, number>>
 }
 
-/** How long what is left of an import may still be there: PostgreSQL looks about once a second. */
-const patienceMs = 15_000
+/** How long remains of an import may stay: PostgreSQL looks for them about once a second. */
+const timeoutMs = 15_000
 
 /**
- * A case, with a quarter of the rows if they are companies: each of them has heads to be asked for,
- * which would take most of a trial.
+ * Makes a case, with a quarter of the rows for companies: reading the heads of each company would
+ * take most of a trial.
  */
 export function makePostgresCase(
   ground: Ground,
@@ -37,7 +38,7 @@ export function makePostgresCase(
   return makeCase({ ...ground, rows }, name, stores)
 }
 
-/** Stores that stand on a server. */
+/** Creates the stores of a server. */
 export function createPostgresStores(cluster: Cluster): WatchedStores<PostgresCourse> {
   const drop = (db: string) =>
     cluster.query(`drop database if exists ${databaseOf(db)} with (force)`)
@@ -69,7 +70,7 @@ async function measure(
   const { child, ended } = startDossier(args)
   while (child.exitCode === null) {
     const last = steps.indexOf(await step())
-    // A step that was over before anybody looked began when the next one did.
+    // A step that was never observed starts together with the next one.
     for (const passed of steps.slice(0, last + 1)) {
       if (!begins.has(passed)) begins.set(passed, performance.now() - startedAt)
     }
@@ -88,9 +89,9 @@ async function measure(
   return { durationMs: ms, beginMs }
 }
 
-/** Sessions, transactions, locks and temporary tables that nobody uses any more. */
+/** Describes leftover sessions, transactions, locks and temporary tables. */
 async function faultOfRest(cluster: Cluster, db: string): Promise<string | undefined> {
-  for (const end = performance.now() + patienceMs; ; await sleep(20)) {
+  for (const end = performance.now() + timeoutMs; ; await sleep(20)) {
     const left = [...(await listSessions(cluster, db)), ...(await listTemporary(db))]
     if (left.length === 0) return undefined
     if (performance.now() > end) return `left in PostgreSQL: ${left.join(', ')}`
@@ -112,7 +113,7 @@ async function listSessions(cluster: Cluster, db: string): Promise<string[]> {
   return left.map(({ what }) => what)
 }
 
-/** Where all is well, the looker's own session is the only one that there is. */
+/** Lists temporary tables of all sessions; only our own session should exist. */
 async function listTemporary(db: string): Promise<string[]> {
   const client = await openSession(db)
   try {

@@ -1,5 +1,5 @@
-// Imports into PostgreSQL at once, in several processes: all of them, some that are interrupted,
-// and some of which one is ended while the others wait for their turn or have it.
+// Concurrent imports into PostgreSQL, in several processes: all complete, some are interrupted, or
+// one ends while the others wait for the write lock or hold it.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ImportCase } from './cases.ts'
@@ -19,7 +19,7 @@ import {
 } from './processes.ts'
 import { argsOf, faultOfInterrupted, importAtOnce, interrupt, sources } from './turns.ts'
 
-/** Sets imports beside each other; of these, half as many as asked lose one. */
+/** Runs imports concurrently; in `ground.kills / 3` trials per case, one of them is ended. */
 export const takePostgresTurns: Campaign = (ground) =>
   onCluster('imports into PostgreSQL at once', (cluster) => takeTurnsOn(cluster, ground))
 
@@ -41,11 +41,11 @@ async function* takeTurnsOn(cluster: Cluster, ground: Ground): AsyncGenerator<Ou
 const ends = ['SIGKILL', 'SIGINT', 'its session terminated'] as const
 type End = (typeof ends)[number]
 
-/** One of several imports is ended: the others go on, and it can be done again. */
+/** Ends one of several imports: the others must succeed, and it must be repeatable. */
 async function loseOne(cluster: Cluster, tried: ImportCase, { random }: Ground): Promise<Outcome> {
   await tried.reset()
   const running = sources.map((source) => startDossier(argsOf(tried, source)))
-  // They share the machine, and wait for each other.
+  // Twice the time of one import, since they share the machine and wait for each other.
   const delayMs = random.integer(0, Math.ceil(tried.course.durationMs * 2))
   const end = random.pick(ends)
   const chosen = random.integer(0, sources.length - 1)
@@ -92,12 +92,12 @@ async function endOne(
   }
 }
 
-/** A signal that comes when all is done ends the process all the same. */
+/** A signal after the commit still ends the process, so the exit code alone does not tell. */
 function isDone({ code, out }: Ended): boolean {
   return code === 0 || out.includes('Committed')
 }
 
-/** What is wrong with how a lost one has ended, beside that it may have said that it waits. */
+/** Returns what is wrong with the end of a lost import, which may also have reported its wait. */
 function faultOfLost(ended: Ended): string | undefined {
   if (ended.signal === 'SIGKILL') return undefined
   const end = { ...ended, err: ended.err.replace(/^[^\n]*; waiting for it to finish\n/, '') }
@@ -106,7 +106,7 @@ function faultOfLost(ended: Ended): string | undefined {
     : faultOfRefusal(end)
 }
 
-/** What was lost is done again, one after the other: then the store has all of them. */
+/** Repeats lost imports one after the other, and checks the store with all of them. */
 async function faultOfAgain(
   tried: ImportCase,
   ended: readonly Ended[],

@@ -1,13 +1,13 @@
-// Real processes of the real executable: started, signalled, hindered.
+// Starts processes of the real executable, to be signalled or hindered.
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { resolve } from 'node:path'
 import { runCommand } from '../test/support/run-command.ts'
 
-/** The executable under torture. */
+/** The executable under test. */
 export const dossier = resolve(import.meta.dirname, '../bin/dossier')
 
-/** How a process ended, and what it said. */
+/** How a process ended, and its output. */
 export interface Ended {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
@@ -23,9 +23,9 @@ export interface Running {
 }
 
 export interface StartOptions {
-  /** Stands before the executable, such as `strace …`. */
+  /** A command in front of the executable, such as `strace …`. */
   readonly wrapper?: readonly string[]
-  /** Where the process keeps its temporary files. */
+  /** The folder for the process's temporary files. */
   readonly temporary?: string | undefined
 }
 
@@ -57,14 +57,14 @@ export function runDossier(args: readonly string[], options?: StartOptions): Pro
   return startDossier(args, options).ended
 }
 
-/** Runs `dossier` in this process, where nothing is done to it: a start would cost more. */
+/** Runs `dossier` in this process, which is cheaper where nothing interferes with it. */
 export async function runHere(args: readonly string[]): Promise<Ended> {
   const startedAt = performance.now()
   const run = await runCommand('.', args)
   return { ...run, signal: null, ms: performance.now() - startedAt }
 }
 
-/** The same where it has to succeed, or nothing that follows would mean anything. */
+/** Runs `dossier`; throws if it fails, since the trials that follow would be meaningless. */
 export async function mustRun(args: readonly string[]): Promise<Ended> {
   const ended = await runHere(args)
   if (ended.code !== 0) throw new Error(`dossier ${args.join(' ')}: ${describeEnd(ended)}`)
@@ -75,12 +75,12 @@ export function describeEnd({ code, signal, err }: Ended): string {
   return `ended with ${signal ?? String(code)}${err === '' ? '' : `: ${err.trimEnd()}`}`
 }
 
-/** What a command said beside how far it was, which a slow machine gives it time to tell. */
+/** Removes lines of progress, which a command prints on a slow machine. */
 export function withoutProgress(err: string): string {
   return err.replace(/^(?:reading|merging): [\d,]+ rows, [\d,]+ rows\/s\n/gm, '')
 }
 
-/** What is wrong with how a command that could not do its work said so. */
+/** Returns what is wrong with the exit code or the message of a failed command. */
 export function faultOfRefusal({ code, ...ended }: Ended): string | undefined {
   const err = withoutProgress(ended.err)
   if (code !== 1) return `exit code ${String(code)} instead of 1: ${err.slice(0, 500)}`

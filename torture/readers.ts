@@ -1,4 +1,5 @@
-// Readers that fetch pages without pause while imports commit: each answer is of one import.
+// Readers that fetch pages without pause while imports commit: each response must come from one
+// import.
 
 import { mkdirSync } from 'node:fs'
 import { Agent, get, type IncomingMessage } from 'node:http'
@@ -14,7 +15,7 @@ import { describeEnd, mustRun, runDossier, type Running, startDossier } from './
 const connections = 4
 const slowestMs = 250
 
-/** Fetches pages from a real server, with its cache of pages and without, while imports commit. */
+/** Fetches pages from a real server while imports commit, with and without its page cache. */
 export const readMeanwhile: Campaign = async function* (ground) {
   mkdirSync(ground.folder, { recursive: true })
   const imports = ground.isShort ? 2 : 20
@@ -22,7 +23,7 @@ export const readMeanwhile: Campaign = async function* (ground) {
   for (const cacheMib of [64, 0]) {
     const db = join(ground.folder, `registry-${cacheMib}.db`)
     const file = (version: number) => join(ground.folder, `generation-${version}.ndjson`)
-    // Written before, since the readers share this process's time.
+    // Written in advance, since the readers run in this process, too.
     for (let version = 1; version <= imports + 2; version++) {
       writeGeneration(file(version), version, companies)
     }
@@ -40,10 +41,10 @@ export const readMeanwhile: Campaign = async function* (ground) {
       const port = await portOf(server)
       yield* readDuring(ground, { port, key }, `a cache of ${cacheMib} MiB`, async () => {
         for (let version = 3; version < 3 + imports; version++) {
-          // A process of its own: the readers share this one's time.
+          // In a process of its own, since the readers share the time of this one.
           const ended = await runDossier(args(version))
           if (ended.code !== 0) throw new Error(`the import ${describeEnd(ended)}`)
-          // Every import has some time as the last one.
+          // Leaves each version time to be read.
           await sleep(50)
         }
       })
@@ -76,9 +77,9 @@ async function* readDuring(
   const lateMs = lateness.max / 1e6
   yield { what: `${what}: the readers’ own clock`, found: `at most ${lateMs.toFixed(0)} ms late` }
   for (const [index, tally] of tallies.entries()) {
-    // How late this process is told of anything on a busy machine is no fault of the server.
+    // Delays of this process on a busy machine do not count against the server.
     const mostMs = isShort ? Infinity : slowestMs + lateMs
-    yield tell(tally, `${what}: connection ${index + 1}`, mostMs)
+    yield outcomeOf(tally, `${what}: connection ${index + 1}`, mostMs)
   }
 }
 
@@ -97,13 +98,13 @@ async function portOf({ child, ended }: Running): Promise<number> {
 interface Tally {
   readonly answers: number
   readonly notModified: number
-  /** How many versions of the registry its answers were of. */
+  /** The number of registry versions among its responses. */
   readonly versions: number
   readonly slowest: number
   readonly fault: string | undefined
 }
 
-function tell(tally: Tally, what: string, mostMs: number): Outcome {
+function outcomeOf(tally: Tally, what: string, mostMs: number): Outcome {
   const { answers, notModified, versions, slowest } = tally
   return {
     what,
@@ -121,11 +122,11 @@ interface ReaderOptions {
   readonly key: string
   readonly random: Random
   readonly companies: readonly number[]
-  /** Asks with the entity tag that it has, so that it is told that nothing changed. */
+  /** Sends the last entity tag of each page, to get a 304 if nothing has changed. */
   readonly isConditional: boolean
 }
 
-/** Starts to fetch pages, one after another, over one connection; `stop` gives what was seen. */
+/** Starts to fetch pages, one after another, over one connection; `stop` returns the tally. */
 function startReader(options: ReaderOptions): { stop(): Promise<Tally> } {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const tags = new Map<string, string>()

@@ -1,4 +1,4 @@
-// The limit of file sizes (`ulimit -f`) hits in the middle of an import.
+// A limit of file sizes (`ulimit -f`) that an import hits midway.
 
 import { gzipSync } from 'node:zlib'
 import { writeFileSync } from 'node:fs'
@@ -12,7 +12,7 @@ import { companiesCsv } from './extracts.ts'
 
 const blockBytes = 512
 
-/** Imports under limits from nothing to more than enough. */
+/** Imports under limits from zero to more than enough. */
 export const limitFileSize: Campaign = async function* (ground) {
   const names: readonly CaseName[] = ground.isShort
     ? ['events, update']
@@ -26,7 +26,7 @@ export const limitFileSize: Campaign = async function* (ground) {
       yield await judge(tried, `files of at most ${blocks} blocks`, ended)
     }
   }
-  // What is compressed and columnar is unpacked into the folder for temporary files.
+  // A compressed CSV is decompressed into the folder for temporary files.
   const file = join(ground.folder, 'companies.csv.gz')
   const text = companiesCsv('first', ground.rows)
   writeFileSync(file, gzipSync(text))

@@ -1,4 +1,4 @@
-// The state of a store that is a file.
+// The state of an SQLite store.
 
 import { createHash } from 'node:crypto'
 import { DatabaseSync } from 'node:sqlite'
@@ -6,13 +6,13 @@ import { sizeOf } from './store-files.ts'
 import { digestServed, isTimeless, listDigests, nothing, type StoreState } from './store-state.ts'
 
 /**
- * Reads all of a store, and nothing but its committed state.
+ * Reads the whole committed state of a store.
  *
- * @param isMadeAnew leaves the store's random id out: it differs between two first loads.
+ * @param isMadeAnew leaves out the store's random id, which differs between two first loads.
  */
 export async function readFileState(db: string, isMadeAnew: boolean): Promise<StoreState> {
   if (sizeOf(db) === 0) return nothing
-  // Only who may write rolls back what the making of a file has left.
+  // Only a writing connection can roll back the interrupted creation of a file.
   if (sizeOf(`${db}-journal`) > 0) rollBack(db)
   const connection = new DatabaseSync(db, { readOnly: true })
   try {
@@ -38,7 +38,7 @@ export async function readFileState(db: string, isMadeAnew: boolean): Promise<St
   }
 }
 
-/** All columns of the log but those that tell the time or the duration of an import. */
+/** All columns of the log that do not depend on when an import ran. */
 function logColumns(connection: DatabaseSync): string {
   return connection
     .prepare(`select name from pragma_table_info('imports')`)
@@ -57,7 +57,7 @@ function digestTables(connection: DatabaseSync, isWanted: (name: string) => bool
   return listDigests(names.map((name) => [name, digestRows(connection, `select * from "${name}"`)]))
 }
 
-/** A digest of the rows of a query in their order; empty where there is none. */
+/** A digest of the rows of a query, in order; empty if there are none. */
 function digestRows(connection: DatabaseSync, sql: string): string {
   const statement = connection.prepare(sql)
   statement.setReturnArrays(true)

@@ -1,15 +1,15 @@
-// A store as files: SQLite keeps its log and the log's index beside it.
+// The files of a store: SQLite keeps its log and the log's index beside it.
 
 import { copyFileSync, existsSync, rmSync, statSync } from 'node:fs'
 
 const endings = ['', '-wal', '-journal', '-shm'] as const
 
-/** Removes a store with all that SQLite keeps beside it. */
+/** Removes a store with the files that SQLite keeps beside it. */
 export function removeStore(db: string): void {
   for (const ending of endings) rmSync(db + ending, { force: true })
 }
 
-/** Makes `to` what a reboot would leave of `from`: the log's index is memory, and gone. */
+/** Makes `to` what would be left of `from` after a reboot: the log's index, in memory, is lost. */
 export function copyStore(from: string, to: string): void {
   removeStore(to)
   for (const ending of ['', '-wal', '-journal']) {
@@ -17,7 +17,7 @@ export function copyStore(from: string, to: string): void {
   }
 }
 
-/** The size of a file, 0 where there is none. */
+/** The size of a file; 0 if it does not exist. */
 export function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0
 }

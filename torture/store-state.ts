@@ -1,27 +1,27 @@
-// What a store holds, as digests: of every table, and of everything that is served from it.
+// The state of a store as digests: of every table, and of everything that is served.
 
 import { createHash } from 'node:crypto'
 import { resources } from '../src/resources/index.ts'
 import { openStoreReader } from '../src/store/open-store.ts'
 import type { StoreReader } from '../src/store/reading.ts'
 
-/** The state of a store: equal digests, equal contents; an empty one stands for nothing. */
+/** The state of a store. Equal digests mean equal contents; an empty one means no content. */
 export interface StoreState {
-  /** All tables but the log of imports. */
+  /** All tables except the log of imports. */
   readonly tables: string
   /** The log of imports without its times and lineages. */
   readonly log: string
   /** All heads and pages, as the server reads them. */
   readonly served: string
-  /** Tables, views and indices, some to a line; empty where no import has begun to make any. */
+  /** Tables, views and indexes, in lines; empty if no import has created any yet. */
   readonly schema: string
   /** The number of the last import. */
   readonly version: number
-  /** What the store's own check of its files says, `ok` where nothing is wrong. */
+  /** The result of the database's own check of its files; `ok` if it finds no fault. */
   readonly integrity: string
 }
 
-/** A store that no import has begun to make. */
+/** A store before its first import. */
 export const nothing: StoreState = {
   tables: '',
   log: '',
@@ -33,7 +33,7 @@ export const nothing: StoreState = {
 
 const pageLimit = 100
 
-/** Which of two states a store is in; undefined for neither. */
+/** Which of two states a store is in; undefined if neither. */
 export function whichState(
   state: StoreState,
   { before, after }: { readonly before: StoreState; readonly after: StoreState },
@@ -44,7 +44,7 @@ export function whichState(
   return isSame(isMadeOnly ? { ...state, schema: '' } : state, before) ? 'before' : undefined
 }
 
-/** Whether the registry is the same, whatever the log of imports says of the way there. */
+/** Whether two states have the same registry, regardless of the log of imports. */
 export function isSameRegistry(a: StoreState, b: StoreState): boolean {
   return a.tables === b.tables && a.schema === b.schema && a.served === b.served
 }
@@ -58,12 +58,12 @@ function isPartOf(some: string, all: string): boolean {
   return some.split('\n').every((line) => known.has(line))
 }
 
-/** Whether a column of the log of imports is the same when the same is imported at another time. */
+/** Whether a column of the log of imports is the same if the import runs at another time. */
 export function isTimeless(column: string): boolean {
   return !/_at$|_ms$|duration|elapsed|^lineage$/.test(column)
 }
 
-/** Tables by their names and digests; those without rows are as if they were not there. */
+/** Lists tables by name and digest, without empty ones. */
 export function listDigests(digests: Iterable<readonly [name: string, digest: string]>): string {
   return [...digests]
     .filter(([, digest]) => digest !== '')
@@ -71,10 +71,10 @@ export function listDigests(digests: Iterable<readonly [name: string, digest: st
     .join('')
 }
 
-// A server is asked for some at once: it answers one request after the other more slowly.
+// Several companies are read concurrently, which is faster on PostgreSQL.
 const companiesAtOnce = 16
 
-/** Every head and every page of some companies' listings, through the server's own reader. */
+/** A digest of every head and page of some companies' listings, as the server reads them. */
 export async function digestServed(db: string, companies: readonly number[]): Promise<string> {
   if (companies.length === 0) return ''
   const reader = await openStoreReader(db, resources)

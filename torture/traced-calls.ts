@@ -1,4 +1,4 @@
-// System calls of an import, counted and interfered with by strace.
+// Counts the system calls of an import, and tampers with them, using strace.
 
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -6,32 +6,32 @@ import { join } from 'node:path'
 import type { ImportCase } from './cases.ts'
 import { describeEnd, runDossier } from './processes.ts'
 
-/** The calls by which SQLite changes files. */
+/** The system calls with which SQLite changes files. */
 export const writingCalls = ['pwrite64', 'fsync', 'ftruncate', 'unlink'] as const
 
-/** Whether calls can be traced here: strace is installed, and may trace. */
+/** Whether system calls can be traced: strace is installed and permitted. */
 export const canTrace = spawnSync('strace', ['-qq', '-o', '/dev/null', 'true']).status === 0
 
 /** Why a campaign that needs strace is skipped. */
 export const whyNoTrace = 'strace is not installed, or may not trace'
 
 const traced = ['-f', '-qq', '-e', 'signal=none']
-// Only the calls that are traced stop the program, so that it runs at nearly its own speed.
+// Only traced calls stop the program, so it runs at almost normal speed.
 const quick = [...traced, '--seccomp-bpf']
 
 /**
- * What stands before a program to have something happen at one of its calls.
+ * Returns a wrapper that makes something happen at a system call of a program.
  *
- * @param effect is strace's, such as `error=EIO:when=7`; each thread counts its own calls.
+ * @param effect is one of strace's, such as `error=EIO:when=7`; each thread counts its own calls.
  */
 export function interfere(call: string, effect: string): string[] {
   const expressions = ['-e', `trace=${call}`, '-e', `inject=${call}:${effect}`]
-  // Beside --seccomp-bpf, strace sends no signal.
+  // With --seccomp-bpf, strace 6.1 injects errors but sends no signals.
   const way = effect.startsWith('signal=') ? traced : quick
   return ['strace', ...way, '-o', '/dev/null', ...expressions]
 }
 
-/** How often the thread of an import in which SQLite works makes each of some calls. */
+/** Counts some calls of an import, each in the thread that makes most of them, SQLite's. */
 export async function countCalls(
   tried: ImportCase,
   calls: readonly string[],

@@ -1,4 +1,4 @@
-// Imports at once, imports that are interrupted, and archives that are cut short.
+// Concurrent imports, interrupted imports, and truncated archives.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ import { type Campaign, firstFault, type Ground, type Outcome } from './outcome.
 import { describeEnd, type Ended, faultOfRefusal, runDossier, startDossier } from './processes.ts'
 import { removeStore } from './store-files.ts'
 
-/** Sets imports beside each other, and ends them before their time. */
+/** Runs imports concurrently, interrupts imports, and imports truncated archives. */
 export const takeTurns: Campaign = async function* (ground) {
   for (const isFirst of ground.isShort ? [true] : [true, false]) {
     yield* importAtOnce(ground, isFirst, fileStores, ground.isShort ? 1 : 5)
@@ -25,7 +25,7 @@ export const takeTurns: Campaign = async function* (ground) {
   yield* cutArchives(ground)
 }
 
-/** The sources whose imports are set beside each other. */
+/** The sources of concurrent imports. */
 export const sources = ['one', 'two', 'three'] as const
 
 /** The arguments of a case's import for another source. */
@@ -33,7 +33,7 @@ export function argsOf(tried: ImportCase, source: string): string[] {
   return tried.args(tried.db).map((word) => (word === 'register' ? source : word))
 }
 
-/** Imports of several sources into one store: all succeed, as if one had come after another. */
+/** Imports several sources into one store concurrently: all must succeed, as if run in sequence. */
 export async function* importAtOnce(
   ground: Ground,
   isFirst: boolean,
@@ -66,7 +66,7 @@ export async function* importAtOnce(
   }
 }
 
-/** SIGTERM or SIGINT at a moment by chance: the state before, and the exit code says why. */
+/** Sends SIGTERM or SIGINT at a random moment: the store must have the state before. */
 export async function interrupt(tried: ImportCase, { random }: Ground): Promise<Outcome> {
   await tried.reset()
   const signal = random.pick(['SIGTERM', 'SIGINT'] as const)
@@ -76,7 +76,7 @@ export async function interrupt(tried: ImportCase, { random }: Ground): Promise<
   child.kill(signal)
   const end = await ended
   const what = `${tried.name}: ${signal} after ${delayMs} ms`
-  // A signal that comes when all is done ends the process all the same.
+  // A signal after the commit still ends the process.
   const isDone = end.out.includes('Committed')
   if (isDone || end.code === 0) return judge(tried, what, isDone ? { ...end, code: 0 } : end)
   const { found, fault, which } = await examine(tried)
@@ -91,16 +91,16 @@ export async function interrupt(tried: ImportCase, { random }: Ground): Promise<
   }
 }
 
-/** What is wrong with how an interrupted import has ended. */
+/** Returns what is wrong with the exit code or the message of an interrupted import. */
 export function faultOfInterrupted(end: Ended, signal: 'SIGTERM' | 'SIGINT'): string | undefined {
-  // Before it has begun, a signal ends a process as it ends any.
+  // Before the process handles signals, a signal simply ends it.
   if (end.signal === signal) return undefined
   const code = signal === 'SIGINT' ? 130 : 143
-  const isTold = end.err === 'dossier: interrupted; nothing was changed\n'
-  return end.code === code && isTold ? undefined : `not exit code ${code}: ${describeEnd(end)}`
+  const isReported = end.err === 'dossier: interrupted; nothing was changed\n'
+  return end.code === code && isReported ? undefined : `not exit code ${code}: ${describeEnd(end)}`
 }
 
-/** A compressed file that ends too early is refused, wherever it is cut. */
+/** Truncates compressed files at random: the import must refuse them. */
 async function* cutArchives(ground: Ground): AsyncGenerator<Outcome> {
   mkdirSync(ground.folder, { recursive: true })
   const tried = await makeCase(ground, 'companies, update', fileStores)

@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util'
 import { UsageError } from '../config.ts'
 import { nearest } from '../nearest.ts'
 
-/** An option that a command knows. */
+/** An option that a command accepts. */
 interface KnownOption {
   /** Without the dashes. */
   readonly name: string

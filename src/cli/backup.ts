@@ -1,4 +1,4 @@
-// `dossier backup`: a copy of a store that is in use.
+// `dossier backup`: copies a store while it is in use.
 
 import { UsageError } from '../config.ts'
 import { resources } from '../resources/index.ts'

@@ -1,4 +1,4 @@
-// `dossier check-config`: what every setting is, and why, before anything starts with it.
+// `dossier check-config`: shows every setting and its origin, before anything starts with it.
 
 import { type SettingName, settings, UsageError, variableOf } from '../config.ts'
 import { withoutPasswords } from '../redact.ts'

@@ -1,4 +1,4 @@
-// From what was typed to the command that does it, and from what went wrong to an exit code.
+// Turns arguments into a call of a command, and errors into messages and an exit code.
 
 import { inspect } from 'node:util'
 import { UsageError } from '../config.ts'
@@ -36,21 +36,21 @@ export const commands: readonly Command[] = [
 ]
 
 /**
- * Runs what was typed.
+ * Runs the command that the arguments name.
  *
- * @returns the exit code: 0 done, 1 could not be done, 2 typed wrongly, 130 and 143 interrupted.
+ * @returns the exit code: 0 success, 1 failure, 2 wrong usage, 130 and 143 interrupted.
  */
 export async function runCommandLine(
   args: readonly string[],
   context: CommandContext,
 ): Promise<number> {
   const code = await dispatch(args, context).catch((bug: unknown) => {
-    // The runtime would print it as it is.
+    // The runtime would print it without escaping it for the terminal.
     context.stderr.write(`${inspect(bug)}\n`)
     return 1
   })
   const fault = await context.stdout.fault()
-  // A reader that has gone away (`dossier keys list | head`) has read all that it wanted.
+  // A reader that has closed the pipe (`dossier keys list | head`) has read all that it wanted.
   if (fault === undefined || fault.code === 'EPIPE') return code
   const outcome = code === 0 ? '; the command itself completed' : ''
   context.stderr.writeLines(`dossier: cannot write to standard output (${fault.message})${outcome}`)
@@ -108,7 +108,7 @@ async function runCommand(
   }
 }
 
-/** A message that may repeat what was typed, without passwords: a URL may stand in any place. */
+/** Removes passwords from a message that may repeat arguments: any of them may be a URL. */
 function withoutArgumentPasswords(message: string, args: readonly string[]): string {
   const values = args.flatMap((arg) => [arg, arg.replace(/^--?[\w-]+=/, '')])
   const hide = (text: string, value: string) =>
@@ -116,7 +116,7 @@ function withoutArgumentPasswords(message: string, args: readonly string[]): str
   return withoutPasswordsInText(values.reduce(hide, message))
 }
 
-/** What the system has refused, such as to read a disk that fails: no fault of the program. */
+/** Describes an error of a system call, such as a read from a failing disk; not a bug of ours. */
 function systemFault(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('syscall' in error) || !('code' in error)) return undefined
   const path = 'path' in error ? `${String(error.path)}: ` : ''

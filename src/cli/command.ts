@@ -1,4 +1,4 @@
-// What a command of the command line is; `main.ts` lists them, help and parsing derive from them.
+// The declaration of a command, from which its help and the parsing of its arguments derive.
 
 import {
   type ResolvedSettings,
@@ -13,7 +13,7 @@ import {
 import { parseArguments, type ParsedArguments } from './arguments.ts'
 import type { Output } from './output.ts'
 
-/** What a command may use of the process; all that it reads and writes comes through here. */
+/** The parts of the process that a command may use; all its input and output goes through here. */
 export interface CommandContext {
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly stdout: Output
@@ -23,37 +23,37 @@ export interface CommandContext {
   readonly now: () => number
 }
 
-/** An option of one command, beside the settings that it takes. */
+/** An option of one command, in addition to its settings. */
 interface Option {
   readonly name: string
-  /** The word for its value in the help; undefined for a flag. */
+  /** The placeholder for its value in the help; undefined for a flag. */
   readonly value?: string
   readonly meaning: string
 }
 
-/** The arguments of a command, checked, with its settings. */
+/** The parsed arguments of a command, with its settings. */
 export interface Input extends ParsedArguments {
-  /** The value of each. @throws UsageError where one is bad; no command starts with one. */
+  /** The value of each setting. @throws UsageError if one is invalid. */
   readonly settings: Settings
-  /** The same with where each comes from, for a command that shows bad ones, too. */
+  /** The settings with their origins, including invalid ones. */
   readonly found: ResolvedSettings
 }
 
-/** A command: what the help says of it, and what it does. */
+/** A command: its help and its implementation. */
 export interface Command {
   readonly name: string
   readonly summary: string
   /** The lines of usage, without `dossier`. */
   readonly synopsis: readonly string[]
-  /** What a newcomer has to know, with examples; wrapped by hand. */
+  /** An explanation for newcomers, with examples; wrapped by hand. */
   readonly details: string
   readonly options: readonly Option[]
   readonly settings: readonly SettingName[]
-  /** Its own defaults, where they are others than those of the settings' table. */
+  /** Defaults that differ from those of the settings. */
   readonly defaults?: Partial<SettingTexts>
-  /** It runs though a setting is bad. */
+  /** Runs even if a setting is invalid. */
   readonly takesBadSettings?: true
-  /** Gives the exit code: 0, or 1 where the command could not do what was asked. */
+  /** Resolves to the exit code. */
   run(input: Input, context: CommandContext): Promise<number>
 }
 
@@ -82,7 +82,7 @@ export function parseInput(
   }
 }
 
-/** The help of one command. */
+/** Formats the help of one command. */
 export function commandHelp(command: Command): string {
   const optionLines = command.options.map(({ name, value, meaning }) => [
     value === undefined ? `--${name}` : `--${name} ${value}`,
@@ -114,7 +114,7 @@ function defaultOf({ defaults }: Command, key: SettingName): string {
   return defaults?.[key] ?? settings[key].default
 }
 
-/** Two columns, the second one wrapped at 100 characters. */
+/** Formats two columns, the second one wrapped so that lines have at most 100 characters. */
 export function columns(lines: readonly (readonly string[])[]): string {
   const width = Math.max(...lines.map(([left = '']) => left.length)) + 4
   return lines

@@ -1,4 +1,4 @@
-// `dossier company`: what the registry knows of one company, for the operator.
+// `dossier company`: shows operators one company as the registry has it.
 
 import { UsageError } from '../config.ts'
 import { attributeText } from '../import/attribute-text.ts'

@@ -1,4 +1,4 @@
-// `dossier demo`: a made-up registry, a key and a running server in one command.
+// `dossier demo`: a sample registry, a key and a running server in one command.
 
 import { randomBytes } from 'node:crypto'
 import {
@@ -54,7 +54,7 @@ If the port is in use, it picks a free one. SIGTERM or SIGINT (Ctrl-C) stops it.
   dossier demo --port 9000`,
   options: [],
   settings: ['db', 'host', 'port', 'cacheMib', 'stopSeconds', 'logLevel', 'logFormat'],
-  // The requests are tried in another window; this one stays readable.
+  // Users try the requests in another window; this one should stay readable.
   defaults: { db: defaultDb, logLevel: 'warn', usageDb: 'none' },
   async run(input, context) {
     if (input.words.length > 0)
@@ -68,7 +68,7 @@ If the port is in use, it picks a free one. SIGTERM or SIGINT (Ctrl-C) stops it.
     if (existsSync(settings.db)) await checkRegistry(settings.db)
     else await makeRegistry(settings.db, context)
     const key = await makeKey(settings.db, context)
-    // As in `serve`: no other command loads a server.
+    // Loaded only here, as in `serve`, so that other commands start faster.
     const { startServer, untilStopped } = await import('../server/server.ts')
     const server = await startOnFreePort(startServer, settings, context)
     const etag = await tagOf(server, key)
@@ -78,7 +78,7 @@ If the port is in use, it picks a free one. SIGTERM or SIGINT (Ctrl-C) stops it.
   },
 }
 
-/** Keeps a registry in earnest from being given a key, and from being taken for this one. */
+/** Refuses any other registry, so that a real one neither gets a demo key nor is served. */
 async function checkRegistry(db: string): Promise<void> {
   const reader = await openStoreReader(db, resources)
   try {
@@ -91,7 +91,7 @@ async function checkRegistry(db: string): Promise<void> {
   throw new OperatorError(`${db} is not a demo registry; name another file with --db`)
 }
 
-/** Builds the registry beside its place, and puts it there when it is whole. */
+/** Builds the registry in a temporary folder, and moves it into place when it is complete. */
 async function makeRegistry(db: string, context: CommandContext): Promise<void> {
   const startedAt = context.now()
   const counts: string[] = []
@@ -172,14 +172,14 @@ function writeNdjson(path: string, rows: Iterable<Row>): void {
 }
 
 function moveInto(made: string, db: string): void {
-  // Another demo has been quicker, and may be serving it already.
+  // Another demo has finished first, and may be serving its registry already.
   if (existsSync(db)) return
-  // SQLite would take what a removed registry has left behind for changes to this one.
+  // SQLite would apply the leftover log of a deleted registry to this one.
   for (const remains of [`${db}-wal`, `${db}-shm`]) rmSync(remains, { force: true })
   renameSync(made, db)
 }
 
-/** Work on files, whose faults are the operator's to mend. */
+/** Runs work on files, and turns its system errors into OperatorErrors. */
 function orExplain<T>(db: string, work: () => T): T {
   try {
     return work()
@@ -189,7 +189,7 @@ function orExplain<T>(db: string, work: () => T): T {
   }
 }
 
-/** A key is shown only once, so every start makes its own. */
+/** A key is shown only once, so every start creates its own. */
 async function makeKey(db: string, context: CommandContext): Promise<string> {
   const store = await openStoreWriter(db, resources)
   try {
@@ -218,7 +218,7 @@ async function startOnFreePort(
   }
 }
 
-/** Asks the server itself, so that the request that is printed answers what it is said to. */
+/** Reads the tag from the server, so that the printed request gets the 304 that it promises. */
 async function tagOf({ app }: RunningServer, key: string): Promise<string> {
   const headers = { authorization: `Bearer ${key}` }
   const answer = await app.inject({ method: 'HEAD', url: taggedPath, headers })

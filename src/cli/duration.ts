@@ -1,4 +1,4 @@
-// Ends of time spans as an operator types them: a date, or how long from now.
+// Parses end times and durations in options.
 
 import { UsageError } from '../config.ts'
 
@@ -15,9 +15,10 @@ const unitMs: Readonly<Record<string, number>> = {
 }
 
 /**
- * A date such as 2027-01-31 (its first moment, UTC), a moment such as 2027-01-31T12:00:00Z, or a
- * duration from now such as 90d, 12h or 1y, in milliseconds since 1970.
+ * Parses a date such as 2027-01-31 (its first moment, UTC), a moment such as 2027-01-31T12:00:00Z,
+ * or a duration from now such as 90d, 12h or 1y.
  *
+ * @returns milliseconds since 1970.
  * @throws UsageError for anything else, and for a moment that is not after `now`.
  */
 export function parseEnd(option: string, text: string, now: number): number {
@@ -34,8 +35,9 @@ export function parseEnd(option: string, text: string, now: number): number {
 }
 
 /**
- * A duration such as 365d, 12h or 1y, in milliseconds.
+ * Parses a duration such as 365d, 12h or 1y.
  *
+ * @returns milliseconds.
  * @throws UsageError for anything else.
  */
 export function parseDuration(option: string, text: string): number {
@@ -54,7 +56,7 @@ function durationMs(text: string): number | undefined {
 function parseMoment(text: string): number {
   const isForm = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d)?(Z|[+-]\d\d:\d\d))?$/.test(text)
   const day = isForm ? Date.parse(text.slice(0, 10)) : NaN
-  // Date.parse takes 2027-02-30 for a day in March.
+  // Date.parse accepts 2027-02-30 as a day in March.
   const isDay = !Number.isNaN(day) && new Date(day).toISOString().startsWith(text.slice(0, 10))
   return isDay ? Date.parse(text) : NaN
 }

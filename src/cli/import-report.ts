@@ -1,4 +1,4 @@
-// What an import has done, as it is told: the rows that it refused, and how many of each fate.
+// The report of an import: its refused rows, and counts of rows by outcome.
 
 import type { ImportReport } from '../import/import-files.ts'
 import { describeKind } from '../import/refused-kinds.ts'
@@ -13,11 +13,11 @@ interface ReportOptions {
   readonly isDryRun: boolean
 }
 
-/** The report on standard output, and the refused rows before it on standard error. */
+/** Prints the refused rows to standard error, then the report to standard output. */
 export function printReport(report: ImportReport, options: ReportOptions): void {
   const { stdout, stderr } = options.context
   if (options.input.flags.has('json')) {
-    // Row by row, for programs.
+    // Programs get the refused rows one by one instead of grouped by kind.
     const json = { resource: options.target, ...report, kinds: undefined }
     stdout.writeJson(json)
     return
@@ -44,7 +44,7 @@ function reportLines(
       ? ([[`${changeResource.name} recorded`, counts.recorded]] as const)
       : []),
   ]
-  // What would have been inserted reads as if it were, above a line that says it was not.
+  // If nothing was loaded, counts of inserted rows would be misleading.
   const isNothing = version === undefined && !options.isDryRun
   const rows = all.filter(([name]) => !isNothing || name === 'read' || name === 'refused')
   const rate = Math.round(counts.read / Math.max(elapsedMs / 1_000, 0.001))

@@ -115,7 +115,7 @@ as ${changeResource.name}; with --history, so does one of ${historical.join(', '
 }
 
 async function runImport(input: Input, context: CommandContext): Promise<number> {
-  // A server on the same machine goes first: its clients wait, an import does not mind.
+  // A server on the same machine takes precedence, since its clients are waiting.
   setPriority(constants.priority.PRIORITY_LOW)
   const { flags, options, settings } = input
   const [word, ...words] = input.words
@@ -179,7 +179,7 @@ function parseFormat(word: string | undefined): Format | undefined {
   return format
 }
 
-/** Of which day the extract is, and where its changes are recorded. */
+/** Returns the date of the extract, and the resource in which its changes are recorded. */
 function parseHistory({ name, history, hasRowDays }: ImportTarget, { options, flags }: Input) {
   const word = options['as-of']
   const asOf = word === undefined ? undefined : normaliseTimestamp(word, 'seconds')
@@ -207,8 +207,8 @@ function parseSource(word = 'default'): string {
 }
 
 /**
- * A mapping: a name alone is that of a ready one, whatever lies in the folder; a path, or what ends
- * in .sql, is a file.
+ * Finds a mapping. A plain name is that of a ready-made one, even if the current folder has a file
+ * of that name; a path, or a name that ends in .sql, is a file.
  */
 function findMapping(word: string): { path: string; sql: string } {
   const isFile = /[/\\]|\.sql$/i.test(word)
@@ -224,7 +224,7 @@ function findMapping(word: string): { path: string; sql: string } {
   return { path, sql: orExplain(`${path} cannot be read`, () => readFileSync(path, 'utf8')) }
 }
 
-/** The folders that a mapping may read, as the system calls them. */
+/** The real paths of the folders that a mapping may read. */
 function findFolders(words: string | undefined, isMapped: boolean): string[] {
   if (words === undefined) return []
   if (!isMapped) throw new UsageError('--map-read needs a mapping: --map')
@@ -245,7 +245,7 @@ function totalBytes(files: readonly SourceFile[]): number | undefined {
   return total
 }
 
-/** The file of refused rows; made before the import begins, so that nothing is lost at its end. */
+/** Creates the file of refused rows before the import starts, so that it cannot fail at the end. */
 function openRejects(path: string, inUse: readonly (string | undefined)[]) {
   if (inUse.some((used) => used !== undefined && isSameFile(used, path))) {
     throw new UsageError(`--rejects ${path} is a file that this import uses; name another`)
@@ -258,7 +258,7 @@ function openRejects(path: string, inUse: readonly (string | undefined)[]) {
   return {
     write(rejected: RejectedRow): void {
       const line = JSON.stringify(rejected)
-      // A line of megabytes is not copied for its end.
+      // Two writes avoid copying a line of megabytes.
       orExplain(what, () => {
         writeSync(file, line)
         writeSync(file, '\n')
@@ -268,7 +268,7 @@ function openRejects(path: string, inUse: readonly (string | undefined)[]) {
   }
 }
 
-/** Whether two paths lead to one file, also by a link, and also where it is not there yet. */
+/** Whether two paths name the same file, even through a link or if it does not exist yet. */
 function isSameFile(a: string, b: string): boolean {
   const [statA, statB] = [statOf(a), statOf(b)]
   if (statA === undefined || statB === undefined) return resolve(a) === resolve(b)

@@ -1,4 +1,4 @@
-// `dossier imports`: what was imported, when, of which source, and what it changed.
+// `dossier imports`: lists the imports with their times, sources and changes.
 
 import { UsageError } from '../config.ts'
 import { resources } from '../resources/index.ts'

@@ -1,4 +1,4 @@
-// `dossier keys`: makes, rotates, lists and revokes the keys of clients.
+// `dossier keys`: creates, rotates, lists and revokes the keys of clients.
 
 import { type Settings, UsageError } from '../config.ts'
 import { type IssuedKey, makeIssuedKey, storeIssuedKey } from '../keys/issue.ts'
@@ -16,9 +16,9 @@ import { formatCount, formatDay, formatMoment, tableLines } from './table.ts'
 import { usagePath } from '../server/metering.ts'
 import { lockWait } from './lock-wait.ts'
 
-/** Those that the endpoints need. */
+/** The scopes that endpoints require. */
 export const scopeNames = resources.map(({ name }) => name)
-/** How long a rotated key works on, unless the operator says otherwise. */
+/** How long a rotated key keeps working by default. */
 const usualOverlap = '7d'
 const overlapMax = '1y'
 const actions = ['create', 'rotate', 'list', 'revoke'] as const
@@ -161,8 +161,8 @@ const run: Readonly<Record<(typeof actions)[number], Run>> = {
 }
 
 /**
- * Makes a change that stores a key, and prints the key before it is committed: no key is stored
- * that could not be printed, and one that is printed and cannot be stored is said not to work.
+ * Makes a change that stores a key, and prints the key before the commit. So no key is stored that
+ * could not be printed; if a printed key cannot be stored, a message says that it does not work.
  */
 async function handOver<T>(
   { plain }: IssuedKey,
@@ -227,15 +227,15 @@ function parseScopes(text: string | undefined): readonly string[] | undefined {
   return [...new Set(scopes)]
 }
 
-/** A key with what is known of its use, if anything is. */
+/** A key with its use, if that is known. */
 type ListedKey = KeyRecord & Partial<Usage>
 
-/** What the list says of a key's use; without `lastUsedAt` where it has not been used. */
+/** The use of a key in the list; without `lastUsedAt` if it has not been used. */
 type Usage = Omit<KeyUsage, 'keyId' | 'lastUsedAt'> & Partial<Pick<KeyUsage, 'lastUsedAt'>>
 
 const unused: Usage = { requestsLastDay: 0, requestsLast30Days: 0 }
 
-/** Gives the use of each key; undefined, and the reason told, where nothing is known of any. */
+/** Returns the use of each key; undefined if it is not metered or, after `onFault`, unreadable. */
 async function usageOf(
   store: StoreWriter,
   settings: Settings,
@@ -285,6 +285,6 @@ function stateOf(key: KeyRecord, now: number, all: readonly KeyRecord[]): string
   const { id, name, revokedAt, expiresAt } = key
   if (revokedAt !== undefined) return 'revoked'
   if (expiresAt !== undefined && expiresAt <= now) return 'expired'
-  // A rotation has left it: it works until its end.
+  // A key that a rotation has replaced works until it expires.
   return all.some((other) => other.name === name && other.id > id) ? 'replaced' : 'in use'
 }

@@ -1,4 +1,4 @@
-// `dossier migrate`: makes the store's tables, and brings them up to date.
+// `dossier migrate`: creates the store's tables, or upgrades them.
 
 import { UsageError } from '../config.ts'
 import { resources } from '../resources/index.ts'

@@ -1,5 +1,5 @@
-// Companies that a mistyped name may have stood for, found by trying each slip of the hand: what
-// that takes does not grow with the registry, as holding the name against all others would.
+// Finds companies whose names differ from a mistyped one by a typo. It looks up every likely typo,
+// which takes the same time for any size of registry; comparing with all names would not.
 
 import type { StoreInspector } from '../store/inspecting.ts'
 
@@ -8,7 +8,7 @@ const shownMax = 3
 const digits = '0123456789'
 const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'
 
-/** The names of the first few companies that are one slip away from a name. */
+/** The names of the first few companies that are one typo away from a name. */
 export async function nearCompanies(
   inspector: Pick<StoreInspector, 'findNames'>,
   jurisdiction: string,
@@ -22,12 +22,12 @@ export async function nearCompanies(
   return near.map((name) => name.join(' '))
 }
 
-/** Leading zeros lost or added, two characters swapped, one too many, one wrong, one missing. */
+/** Leading zeros lost or added; two characters swapped; one too many, wrong or missing. */
 function* likelyTypos(text: string): Generator<string> {
   yield text
   const bare = text.replace(/^0+/, '')
   for (let length = bare.length; length <= 12; length++) yield bare.padStart(length, '0')
-  // Of so few characters, any other ones are near.
+  // With so few characters, almost any other name would be near.
   if (text.length < 3) return
   const alphabet = /[A-Z]/.test(text) ? digits + letters : digits
   for (let at = 0; at <= text.length; at++) {

@@ -1,5 +1,5 @@
-// The way to standard output and standard error. All that a command prints goes through here, and
-// nothing that comes from outside reaches a terminal as a control sequence.
+// Standard output and standard error. Everything that a command prints goes through here, so no
+// control sequence from outside reaches a terminal.
 
 import { fsyncSync, writeSync } from 'node:fs'
 import { Socket } from 'node:net'
@@ -10,28 +10,28 @@ export interface Output {
   readonly isTTY: boolean
   /** The stream itself, for control sequences of our own: those of the progress bar. */
   readonly terminal: NodeJS.WriteStream
-  /** Prints text of several lines; only the line breaks in it stay what they are. */
+  /** Prints text of several lines; all control characters except line breaks are escaped. */
   write(text: string): void
-  /** Prints each text as one line, whatever is in it. */
+  /** Prints each text as one line; all control characters are escaped. */
   writeLines(...lines: readonly string[]): void
   /** Prints a value as one line of JSON. */
   writeJson(value: unknown): void
-  /** Replaces the line that the cursor is on; prints nothing elsewhere than on a terminal. */
+  /** Replaces the line of the cursor; does nothing if the output is not a terminal. */
   showStatus(text: string): void
   /**
-   * Prints a line, and resolves once the system has it, a file's disk included.
+   * Prints a line, and resolves once the system has accepted it; a file is flushed to the disk.
    *
-   * @throws what the system says, where it cannot be written.
+   * @throws the system's error if it cannot be written.
    */
   deliverLine(line: string): Promise<void>
-  /** Waits until all is written; gives what the system said first where something is not. */
+  /** Waits until everything is written; resolves to the first error of the system, if any. */
   fault(): Promise<NodeJS.ErrnoException | undefined>
 }
 
 /** A stream of the process with its descriptor. */
 type Stream = NodeJS.WriteStream & { readonly fd: number }
 
-/** Makes an output of one of the process's streams. */
+/** Creates an output for one of the process's streams. */
 export function createOutput(stream: Stream): Output {
   let pending: Promise<void> = Promise.resolve()
   let fault: NodeJS.ErrnoException | undefined
@@ -67,7 +67,7 @@ export function createOutput(stream: Stream): Output {
   }
 }
 
-/** The runtime's own stream of a file takes no notice where only a part has been written. */
+/** Writes all of a text; the runtime's own stream of a file ignores partial writes. */
 async function writeAll(stream: Stream, text: string): Promise<void> {
   if (!isFile(stream)) {
     await new Promise<void>((resolve, reject) => {
@@ -80,7 +80,7 @@ async function writeAll(stream: Stream, text: string): Promise<void> {
   }
 }
 
-/** Has a file's bytes on the disk: on some file systems it is full only then. */
+/** Flushes a file to the disk: some file systems report only then that they are full. */
 function flush(stream: Stream): void {
   if (!isFile(stream)) return
   try {
@@ -88,7 +88,7 @@ function flush(stream: Stream): void {
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : ''
     if (['ENOSPC', 'EDQUOT', 'EIO'].includes(code)) throw error
-    // What is no file of a disk, such as /dev/null, has nothing to flush.
+    // A device such as /dev/null has nothing to flush.
   }
 }
 

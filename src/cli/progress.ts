@@ -1,4 +1,4 @@
-// Long work shows itself: a bar on a terminal, a plain line now and then elsewhere.
+// Shows the progress of long work: a bar on a terminal, elsewhere a plain line from time to time.
 
 import cliProgress from 'cli-progress'
 import type { CommandContext } from './command.ts'
@@ -6,18 +6,18 @@ import type { Output } from './output.ts'
 import { printable } from '../printable.ts'
 import { formatCount } from './table.ts'
 
-/** How far a command has come. */
+/** The progress of a command. */
 interface Progress {
   readonly step: string
-  /** What is counted so far, such as rows. */
+  /** The count so far, such as of rows. */
   readonly count: number
   readonly bytes: number
 }
 
-/** What a command shows of its work while it goes on; all of it on standard error. */
+/** Shows progress on standard error. */
 export interface ProgressDisplay {
   show(progress: Progress): void
-  /** A line of its own, beside the bar. */
+  /** Writes a separate line, below the bar. */
   writeLine(line: string): void
   end(): void
 }
@@ -27,8 +27,8 @@ const barFormat = '{step} [{bar}] {percentage}% | {counted}'
 const unboundedFormat = '{step} | {counted}'
 
 /**
- * @param totalBytes is undefined where it cannot be known, as on standard input.
- * @param unit what is counted.
+ * @param totalBytes is undefined if it is unknown, as for standard input.
+ * @param unit is the unit of the count.
  */
 export function createProgress(
   { stderr, now }: CommandContext,
@@ -69,7 +69,7 @@ function createBar(
       if (!isShown) bar.start(totalBytes ?? 0, bytes, payload)
       isShown = true
       bar.update(bytes, payload)
-      // Merging is one long step without a pause for the bar's own timer.
+      // Merging blocks the event loop, so the bar's own timer does not fire.
       if (step === 'merging') bar.render()
     },
     writeLine: (line) => stderr.writeLines('', line),

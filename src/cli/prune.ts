@@ -1,4 +1,4 @@
-// `dossier prune`: forgets the former states of records and companies that are old enough.
+// `dossier prune`: deletes past states of records and companies that are older than a duration.
 
 import { UsageError } from '../config.ts'
 import { OperatorError } from '../operator-error.ts'

@@ -1,4 +1,4 @@
-// `dossier serve`: answers requests from the store until it is told to stop.
+// `dossier serve`: answers requests from the store until a signal stops it.
 
 import { UsageError } from '../config.ts'
 import { resources } from '../resources/index.ts'
@@ -31,7 +31,7 @@ finish, and it exits with code 0.
   async run({ words, settings }, context) {
     if (words.length > 0)
       throw new UsageError(`serve takes options only, but got ${words.join(' ')}`)
-    // Loaded here: no other command needs a server, and without it they start in half the time.
+    // Loaded only here: without a server, other commands start in half the time.
     const { runServer } = await import('../server/run.ts')
     return runServer(settings, context)
   },

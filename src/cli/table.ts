@@ -1,9 +1,9 @@
-// Tables and lines for people: columns that are aligned on a terminal.
+// Formats tables, counts and times for people.
 
 import { displayWidth, padToWidth } from './display-width.ts'
 import { printable } from '../printable.ts'
 
-/** Rows of cells as lines, each column as wide as its widest cell is on a terminal. */
+/** Formats rows of cells as lines, with columns aligned on a terminal. */
 export function tableLines(rows: readonly (readonly string[])[]): string[] {
   const shown = rows.map((row) => row.map(printable))
   const widths = shown.reduce<number[]>(
@@ -18,7 +18,7 @@ export function tableLines(rows: readonly (readonly string[])[]): string[] {
   )
 }
 
-/** Text from a register on one line: its line breaks and tabs become blanks. */
+/** Puts text from a register on one line: line breaks and tabs become spaces. */
 export function oneLine(text: string): string {
   return text.replace(/[\t-\r\x85\u2028\u2029]+/g, ' ')
 }

@@ -1,4 +1,4 @@
-// `dossier verify`: is a store what it should be?
+// `dossier verify`: checks the integrity of a store.
 
 import { UsageError } from '../config.ts'
 import { storedChecks } from '../import/check-stored.ts'

@@ -1,5 +1,5 @@
-// The application, built apart from listening: the stages that every request passes, in their
-// order, and the endpoints behind them.
+// The application, without its listener: the stages that every request passes, in order, and the
+// endpoints behind them.
 
 import { randomUUID } from 'node:crypto'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
@@ -39,25 +39,25 @@ import {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The entry of the table that the route answers for. */
+    /** The endpoint that the route serves. */
     endpoint?: Endpoint
   }
   interface FastifyRequest {
-    /** The key that the request came with, once it has been found valid. */
+    /** The key of the request, once it has been found valid. */
     key: KeyRecord | undefined
   }
   interface FastifyInstance {
-    /** From now on the service is not ready, and every connection closes with its next answer. */
+    /** Makes the service not ready; every connection closes with its next response. */
     startDraining: () => void
-    /** From now on every request is refused with 503, and its connection closes. */
+    /** Refuses every further request with 503, and closes its connection. */
     stopAnswering: () => void
   }
 }
 
-/** What is known of a client: its key, or how long it has to wait; undefined for no valid key. */
+/** A client's key, or how long the client has to wait; undefined if it has no valid key. */
 type Authenticated = KeyRecord | { readonly waitSeconds: number } | undefined
 
-/** What the rate limit of a key says of a request. */
+/** Whether a request is within the rate limit of its key, and what is left of the limit. */
 interface RateVerdict {
   readonly isWithin: boolean
   readonly policy: string
@@ -65,35 +65,35 @@ interface RateVerdict {
   readonly resetSeconds: number
 }
 
-/** What the application is made of. */
+/** The parts of an application, and its settings. */
 export interface AppOptions {
   readonly store: StoreReader
   readonly resources: readonly Resource[]
-  /** Finds the key of a request; the address is asked for only where it matters. */
+  /** Finds the key of a request; reads the client's address only if it needs it. */
   readonly authenticate: (
     authorization: string | undefined,
     client: { readonly ip: string | undefined },
   ) => Awaitable<Authenticated>
-  /** Counts a request of a key; gives what its limit says, if it has one. */
+  /** Counts a request of a key; returns the verdict of its rate limit, if it has one. */
   readonly limitRate?: (key: KeyRecord) => Awaitable<RateVerdict | undefined>
-  /** Counts a request of a key that is let in. */
+  /** Meters a request that its key and its rate limit have let in. */
   readonly countUse?: ((keyId: number) => void) | undefined
-  /** How much is under way, and when that is too much. */
+  /** Counts the requests under way, and decides when there are too many. */
   readonly load: Load
-  /** Addresses and networks of proxies whose X-Forwarded-For is trusted; none unless given. */
+  /** Addresses and networks of proxies whose X-Forwarded-For is trusted; none by default. */
   readonly trustedProxies?: readonly string[]
   readonly cacheBytesMax: number
   readonly logger: Logger
-  /** Counts what happens; undefined where metrics are off. */
+  /** Undefined if metrics are off. */
   readonly metrics?: Metrics | undefined
   readonly version: string
-  /** Origins whose pages may read answers, or `*`; none unless given. */
+  /** Origins whose pages may read responses, or `*`; none by default. */
   readonly corsOrigins?: readonly string[]
-  /** Other limits of a connection than the usual ones. */
+  /** Limits that differ from the defaults. */
   readonly limits?: Partial<WireLimits & AssetLimits>
 }
 
-/** How far a stop has come. */
+/** The progress of a stop. */
 interface Stop {
   isDraining: boolean
   isStopping: boolean
@@ -102,16 +102,16 @@ interface Stop {
 const requestIdPattern = /^[A-Za-z0-9._-]{1,64}$/
 const apiPrefix = '/api/'
 
-/** Builds the application; `listen` or `inject` is the caller's. */
+/** Builds the application; the caller listens or injects requests. */
 export function buildApp(options: AppOptions): FastifyInstance {
   const { logger, load, metrics } = options
-  const notePassedOver = metrics && (() => metrics.countPassedOver())
-  const logBroken = createBrokenLog(logger, notePassedOver)
-  const log = createRequestLog(logger, notePassedOver)
+  const noteOmitted = metrics && (() => metrics.countOmitted())
+  const logBroken = createBrokenLog(logger, noteOmitted)
+  const log = createRequestLog(logger, noteOmitted)
   const app = Fastify({
     logger: false,
     genReqId: ({ headers }) => requestId(headers['x-request-id']),
-    // Longer company ids than any are answered by our own check, with its message.
+    // Lets an id that is far too long reach our own check, and get its message.
     routerOptions: { maxParamLength: 16_384 },
     ...(options.trustedProxies && { trustProxy: [...options.trustedProxies] }),
     return503OnClosing: false,
@@ -123,7 +123,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
       return server
     },
     frameworkErrors: (error, request, reply) => {
-      // A URL that the router cannot read: none of the hooks runs for it.
+      // The router cannot parse the URL; no hook runs for such a request.
       reply.raw.once('finish', () => noteAnswer(log, metrics, request, reply))
       stages(request, reply, error).catch((refusal: unknown) =>
         sendFailure(request, reply, refusal, log),
@@ -137,7 +137,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
   const stop = addStop(app)
   const stages = createStages(options, stop)
   app.decorateRequest('key', undefined)
-  // Bodies are read where they mean something (wire/body.ts), and nowhere else.
+  // Only endpoints that take a body read it (wire/body.ts).
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
   app.addHook('onRequest', (request, reply) => stages(request, reply))
@@ -154,7 +154,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
   return app
 }
 
-/** The client's own id where it is harmless (contract section 5). */
+/** The client's own id if it is harmless, else a random one (contract section 5). */
 function requestId(given: string | string[] | undefined): string {
   return typeof given === 'string' && requestIdPattern.test(given) ? given : randomUUID()
 }
@@ -172,8 +172,8 @@ function addStop(app: FastifyInstance): Stop {
 }
 
 /**
- * What every request meets before its endpoint, in this order, whether its path is known or not.
- * Each stage lets it pass or throws the ApiError that it is answered with.
+ * Creates the stages that every request passes before its endpoint, in this order, whether or not
+ * its path is known. Each stage lets the request pass or throws the ApiError to answer it with.
  */
 function createStages(options: AppOptions, stop: Stop) {
   const cors: Cors | undefined = options.corsOrigins && createCors(options.corsOrigins)
@@ -194,8 +194,8 @@ function createStages(options: AppOptions, stop: Stop) {
       if (cors.answerPreflight(request, reply)) return reply
     }
     refuseExcess(load, request, endpoint)
-    // The key comes before everything else under /api/, and is needed by whatever spelling of its
-    // path an endpoint was found (contract 2.3).
+    // Under /api/ the key is checked before anything else. An endpoint with a scope needs a key
+    // however its path was spelled (contract 2.3).
     if (endpoint?.scope !== undefined || isUnderApi(request.url)) {
       const key = await findKey(options, request, endpoint)
       request.key = key
@@ -227,7 +227,7 @@ function refuseExcess(load: Load, { raw }: FastifyRequest, endpoint: Endpoint | 
   throw unavailable()
 }
 
-/** Finds the key that lets the request in; all that is refused is refused alike (contract 2.2). */
+/** Finds the key that lets the request in; every refusal looks the same (contract 2.2). */
 async function findKey(
   { authenticate }: AppOptions,
   request: FastifyRequest,
@@ -246,7 +246,7 @@ async function findKey(
   return key
 }
 
-/** Counts the request where its key has a limit, says what is left, and refuses what is beyond. */
+/** Counts a request of a key with a rate limit, reports what is left, and refuses any excess. */
 async function holdToRate(
   { limitRate }: AppOptions,
   key: KeyRecord,
@@ -262,16 +262,16 @@ async function holdToRate(
 }
 
 /**
- * Whether a target is under the prefix of the interface. So is one with an encoded slash in it: the
- * router takes that for no slash, but a refusal is the safe answer.
+ * Whether a target is under the prefix of the API. An encoded slash counts as a slash here: the
+ * router does not treat it as one, but a refusal is the safe answer.
  */
 function isUnderApi(url: string): boolean {
   return pathOf(url).replaceAll(/%2f/gi, '/').startsWith(apiPrefix)
 }
 
 /**
- * The path of a target as the router sees it: without host and query, and percent-decoded, but for
- * an encoded slash, which separates nothing.
+ * The path of a target as the router sees it: without host and query, and percent-decoded except
+ * for encoded slashes, which do not separate segments.
  */
 export function pathOf(url: string): string {
   const decode = (code: string) =>
@@ -280,7 +280,7 @@ export function pathOf(url: string): string {
   return path.replace(/%[0-9a-f]{2}/gi, decode)
 }
 
-/** Adds every endpoint of the table, by all methods: the router then knows its path by any. */
+/** Adds every endpoint for all methods, so that another method gets a 405 and not a 404. */
 function addEndpoints(app: FastifyInstance, options: AppOptions, stop: Stop): void {
   const { store, metrics, version } = options
   const endpoints = endpointsOf(options.resources)
@@ -305,7 +305,7 @@ function addEndpoints(app: FastifyInstance, options: AppOptions, stop: Stop): vo
   }
 }
 
-/** Logs and counts an answer that has been sent. */
+/** Logs and counts a response that has been sent. */
 function noteAnswer(
   log: RequestLog,
   metrics: Metrics | undefined,
@@ -321,7 +321,7 @@ function noteAnswer(
   metrics?.countRequest(request.routeOptions.config.endpoint?.scope, answer)
 }
 
-/** Sends any error in the one form that the contract has (section 4). */
+/** Sends any error in the form of the contract (section 4). */
 function sendFailure(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -329,7 +329,7 @@ function sendFailure(
   log: RequestLog,
 ): FastifyReply {
   const failure = asApiError(error)
-  // What we refuse on purpose has no cause, and its line in the log says enough.
+  // A deliberate refusal has no cause; its line in the request log says enough.
   const cause = failure === error ? failure.cause : error
   if (failure.code >= 500 && cause !== undefined) log.fault(request, cause)
   return reply

@@ -1,4 +1,4 @@
-// Every answer that is not a success (contract section 4): one body, one catalogue of causes.
+// Error responses (contract section 4): one form of body, one catalogue of causes.
 
 import { STATUS_CODES } from 'node:http'
 import { rateSecondsMax } from '../rate.ts'
@@ -7,12 +7,12 @@ import { pageBytesMax } from '../store/page-size.ts'
 
 /** The largest body of a request, in bytes (contract 1.6). */
 export const bodyBytesMax = 16_384
-/** The most header fields of a request. */
+/** The maximum number of header fields of a request. */
 export const headersMax = 100
-/** The most of a client's value that an error message repeats, in characters. */
+/** How much of a client's value an error message repeats, in characters. */
 const shownLengthMax = 60
 
-/** An answer that is not a success; `code` is the HTTP status. */
+/** An error response; `code` is the HTTP status. */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
   readonly code: number
@@ -29,18 +29,18 @@ export class ApiError extends Error {
   }
 }
 
-/** What is said of a failure in the OpenAPI document and in the guides. */
+/** The description of a failure in the OpenAPI document and in the guides. */
 export interface FailureDescription {
   readonly when: string
-  /** A message, where it is not the status's own phrase. */
+  /** An example message, if messages are not the status's own phrase. */
   readonly example?: string
-  /** Headers beside those of every failure. */
+  /** Headers in addition to those of every failure. */
   readonly headers?: readonly string[]
-  /** It is answered before the key is known, and so without what is left of the key's rate. */
+  /** It is sent before the key is known, so without the headers of the key's rate limit. */
   readonly isBeforeTheKey?: true
 }
 
-/** What may go wrong with a request, and when (contract section 4). */
+/** Every failure of a request, by status (contract section 4). */
 export const failures = {
   400: {
     when:
@@ -83,8 +83,8 @@ export type FailureStatus = keyof typeof failures
 export const failureStatuses = Object.keys(failures).map(Number) as readonly FailureStatus[]
 
 /**
- * The body of a failure: contract section 4. Where a message repeats what the client gave, and
- * that was a key in the wrong place, the key is left out: answers are logged and shown by clients.
+ * The body of a failure (contract section 4). A message may repeat a client's value, and that may
+ * be a key in the wrong place; the key is removed, since clients log and show responses.
  */
 export function failureBody(code: number, message: string): string {
   return JSON.stringify({ ok: false, error: { code, message: withoutKeys(message) } })
@@ -98,16 +98,16 @@ export function statusError(
   return new ApiError(code, STATUS_CODES[code] ?? 'Error', { headers })
 }
 
-/** A parameter, the path or the body is not valid: which, what it got, what is allowed. */
+/** A 400 that names what is invalid (`what`), the value it has, and what is allowed. */
 export function invalid(what: string, got: unknown, allowed: string): ApiError {
   return new ApiError(400, `${what} is ${show(got)}; ${allowed}`)
 }
 
 /**
- * The page would be larger than a page may be (contract 3.10).
+ * A 400: the page would exceed the maximum size (contract 3.10).
  *
- * @param greatestLimit the greatest limit with which any page of the listing fits; 0 where none
- *   does, which only data can bring about that an earlier version has imported.
+ * @param greatestLimit is the greatest limit with which every page of the listing fits; 0 if none
+ *   does, which is possible only with data imported by an earlier release.
  */
 export function pageTooLarge(limit: number, greatestLimit: number): ApiError {
   const what = `The page would be larger than ${pageBytesMax >> 20} MiB`
@@ -117,7 +117,7 @@ export function pageTooLarge(limit: number, greatestLimit: number): ApiError {
   return badRequest(`${what} with any limit; the data have to be imported anew`)
 }
 
-/** A request that is not valid for another reason. */
+/** A 400 for any other reason. */
 export function badRequest(
   message: string,
   headers: Readonly<Record<string, string>> = {},
@@ -138,35 +138,37 @@ export function unknownCompany(companyId: number): ApiError {
   return new ApiError(404, `Company ${companyId} is not in the registry`)
 }
 
-/** @param methods are those that the path takes. */
+/** @param methods are those that the path supports. */
 export function methodNotAllowed(methods: readonly string[]): ApiError {
   return statusError(405, { allow: methods.join(', ') })
 }
 
-/** The client has to wait for so many seconds; never longer than the longest window. */
+/** The client has to wait this many seconds, but never longer than the longest window. */
 export function tooMany(seconds: number): ApiError {
   return statusError(429, { 'retry-after': String(Math.min(seconds, rateSecondsMax)) })
 }
 
-/** The store cannot be reached, or the service is stopping; `cause` is for the log alone. */
+/**
+ * The store is unavailable, or the service is overloaded or stopping; `cause` goes only to the log.
+ */
 export function unavailable(cause?: unknown): ApiError {
   return new ApiError(503, STATUS_CODES[503] ?? '', { headers: { 'retry-after': '5' }, cause })
 }
 
 /** A client's value, cut short. */
 function show(value: unknown): string {
-  // Before it is cut: a piece of a key may be too short to be seen for one.
+  // Keys are removed before the cut: a part of one would not be recognised.
   const text = withoutKeys(JSON.stringify(value))
   return text.length > shownLengthMax ? `${text.slice(0, shownLengthMax)}…` : text
 }
 
-/** Any error as an answer: what nobody has foreseen is a 500, with itself as the cause. */
+/** Turns any error into a response: an unexpected one becomes a 500 with the error as its cause. */
 export function asApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error
   const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500
   if (status < 400 || status >= 500)
     return new ApiError(500, 'Internal Server Error', { cause: error })
-  // The framework's own refusals: a URL that cannot be decoded is the only one with words to add.
+  // The framework's own refusals; only a URL that cannot be decoded needs a message of its own.
   return status === 400
     ? badRequest('The URL is not valid; percent-encode it as UTF-8')
     : statusError(status)

@@ -1,26 +1,26 @@
-// Limits how many log lines a second clients without a key can cause, and counts the rest.
+// Limits how many log lines per second clients without a key can cause, and counts the rest.
 
-/** Lines that are allowed, and those that were passed over. */
+/** Decides which lines are logged, and counts those that are not. */
 export interface LineLimit {
-  /** Whether a line may be logged now; one that may not is counted. */
+  /** Whether a line may be logged now; if not, it is counted as omitted. */
   allows(): boolean
-  /** How many were passed over since this was last asked. */
-  takePassedOver(): number
+  /** The number of lines omitted since the last call. */
+  takeOmitted(): number
 }
 
 /**
- * @param linesMax is how many lines of a second are logged.
- * @param onPassedOver is called for each line that is not.
- * @param clock gives milliseconds that are never set back.
+ * @param linesMax is the maximum number of lines per second.
+ * @param onOmitted is called for each omitted line.
+ * @param clock returns milliseconds and never goes backwards.
  */
 export function createLineLimit(
   linesMax: number,
-  onPassedOver: () => void = () => undefined,
+  onOmitted: () => void = () => undefined,
   clock = () => performance.now(),
 ): LineLimit {
   let secondEndsAt = 0
   let lines = 0
-  let passedOver = 0
+  let omitted = 0
   return {
     allows() {
       const now = clock()
@@ -30,13 +30,13 @@ export function createLineLimit(
       }
       lines += 1
       if (lines <= linesMax) return true
-      passedOver += 1
-      onPassedOver()
+      omitted += 1
+      onOmitted()
       return false
     },
-    takePassedOver() {
-      const taken = passedOver
-      passedOver = 0
+    takeOmitted() {
+      const taken = omitted
+      omitted = 0
       return taken
     },
   }

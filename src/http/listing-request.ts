@@ -1,6 +1,5 @@
-// What a request for a listing asks for: one value, made once of path, query and body. The cache
-// key, the entity tag and the links are made of its canonical form, so that no parameter can be
-// forgotten in one of them.
+// A request for a listing as one value, parsed once from path, query and body. Cache key, entity
+// tag and links derive from its canonical form, so that none of them can miss a parameter.
 
 import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -10,7 +9,7 @@ import type { Resource } from '../resources/resource.ts'
 import { badRequest, invalid } from './errors.ts'
 import { readBody } from './wire/body.ts'
 
-/** A page of a listing, as asked for. */
+/** A request for a page of a listing. */
 export interface ListingRequest {
   readonly resource: Resource
   readonly companyId: number
@@ -18,7 +17,7 @@ export interface ListingRequest {
   readonly limit: number
 }
 
-/** A parameter: what it takes and what it is when absent (contract 1.3). */
+/** A parameter: its range and its default (contract 1.3). */
 export interface Parameter {
   readonly description: string
   readonly default: number
@@ -44,13 +43,13 @@ const names = Object.keys(parameters) as ParameterName[]
 const decimalDigits = /^\d{1,16}$/
 const positiveDigits = /^[1-9]\d{0,15}$/
 
-/** The path of a resource's listings, with its parameter in braces. */
+/** The path of a resource's listings, with the company id in braces. */
 export function listingPath({ name }: Resource): string {
   return `/api/v1/companies/{company_id}/${name}`
 }
 
 /**
- * Reads what a request asks for; its body only where it has one.
+ * Parses a request, with its body if it has one.
  *
  * @throws ApiError as `parseListingRequest` and `readBody` do.
  */
@@ -71,12 +70,12 @@ function hasBody({ headers }: IncomingMessage): boolean {
 }
 
 /**
- * Makes the one value of what a request says (contract 1.2 to 1.5).
+ * Parses the parts of a request into one value (contract 1.2 to 1.5).
  *
- * @param segment is the company in the path.
- * @param query has a list of texts where a parameter is repeated.
- * @param body is the JSON object of the request's body; undefined where there is none.
- * @throws ApiError 400 that names the parameter, what it got and what it takes.
+ * @param segment is the company id in the path.
+ * @param query has a list of texts for a repeated parameter.
+ * @param body is the JSON object of the request's body; undefined if there is none.
+ * @throws ApiError 400 that names the parameter, its value and what it takes.
  */
 export function parseListingRequest(
   resource: Resource,
@@ -96,8 +95,8 @@ export function parseListingRequest(
 }
 
 /**
- * The one spelling of what a request asks for: a path and query in which every parameter stands,
- * in the table's order. Two requests have the same one exactly if they ask for the same.
+ * The canonical form of a request: its path, and a query with every parameter in the order of the
+ * table. Two requests have the same form if and only if they ask for the same page.
  */
 export function canonicalForm(request: ListingRequest): string {
   const { resource, companyId } = request
@@ -108,15 +107,15 @@ export function canonicalForm(request: ListingRequest): string {
 }
 
 /**
- * How many records stand before the page (contract 3.3), exactly: a page number near 2^53 times its
- * limit is beyond what a number holds.
+ * The exact number of records before the page (contract 3.3); a bigint if it is too large for a
+ * number, as with a page near 2^53.
  */
 export function pageOffset({ page, limit }: ListingRequest): number | bigint {
   const offset = (page - 1) * limit
   return Number.isSafeInteger(offset) ? offset : BigInt(page - 1) * BigInt(limit)
 }
 
-/** What a parameter takes, in words. */
+/** The allowed values of a parameter, in words. */
 export function allowedFor(name: ParameterName): string {
   return `it takes an integer from ${parameters[name].minimum} to ${parameters[name].maximum}`
 }

@@ -1,36 +1,36 @@
-// What the service counts of itself, for Prometheus. Counting runs for each request, so it is plain
-// numbers in arrays (0.1 us); prom-client sees them when somebody asks. No key, company or address
-// is in a label, so the number of series is bounded by the declarations.
+// The metrics for Prometheus. Counting happens in every request, so it uses plain numbers in arrays
+// (0.1 us); prom-client reads them when it is scraped. No key, company or address is in a label, so
+// the declarations bound the number of series.
 
 import prometheus, { type Metric, type Registry } from 'prom-client'
 import type { Resource } from '../resources/resource.ts'
 import type { LastImport } from '../store/reading.ts'
 import type { Answer } from './request-log.ts'
 
-/** What a store is asked, as a label. */
+/** A read from the store, as a label. */
 export type StoreOperation = 'page' | 'head' | 'key'
 
-/** What is counted while requests run; each call costs less than a microsecond. */
+/** Counts requests and what they cause; each call takes less than a microsecond. */
 export interface Metrics {
   /** @param resource is the listing's name; undefined for any other path. */
   countRequest(resource: string | undefined, answer: Answer): void
-  /** What never became a request: malformed, oversized or too slow. */
+  /** Counts a request that could not be parsed: malformed, oversized or too slow. */
   countBroken(): void
-  /** A line of the log that was one too many of what anybody can cause. */
-  countPassedOver(): void
+  /** Counts a log line that was omitted because there were too many in its second. */
+  countOmitted(): void
   countPage(isFromCache: boolean): void
   countStore(operation: StoreOperation, ms: number): void
-  /** All that is counted, and what the process says of itself. */
+  /** All metrics, including those of the process. */
   readonly registry: Registry
 }
 
-/** Where the figures come from that are only looked up when somebody asks. */
+/** Where the metrics that are read only at a scrape come from. */
 interface MetricsSource {
   readonly resources: readonly Resource[]
   readonly version: string
-  /** Rejects where the store does not answer. */
+  /** Rejects if the store does not answer. */
   lastImports(): Promise<readonly LastImport[]>
-  /** How many lines of the log have been dropped, since they could not be written. */
+  /** The number of log lines dropped because they could not be written. */
   droppedLines(): number
 }
 
@@ -38,10 +38,10 @@ const upperBoundsSeconds = [
   0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10,
 ] as const
 const statusMax = 599
-/** The label of what is no listing: health, documents, unknown paths. */
+/** The label of everything else: health checks, documents, unknown paths. */
 const noResource = 'none'
 
-/** How often something took how long: a count for each bound, the last one for all beyond. */
+/** A histogram of durations: a count for each upper bound, and one for anything longer. */
 interface Times {
   readonly counts: Float64Array
   sumSeconds: number
@@ -53,7 +53,7 @@ interface RequestCounts {
   bytes: number
 }
 
-/** Makes the counters, all of them at zero. */
+/** Creates the counters, all at zero. */
 export function createMetrics(source: MetricsSource): Metrics {
   const names = [...source.resources.map(({ name }) => name), noResource]
   const requests = new Map(names.map((name) => [name, emptyCounts()]))
@@ -63,11 +63,11 @@ export function createMetrics(source: MetricsSource): Metrics {
     head: emptyTimes(),
     key: emptyTimes(),
   }
-  const events = { broken: 0, passedOver: 0, fromCache: 0, fromStore: 0 }
+  const events = { broken: 0, omitted: 0, fromCache: 0, fromStore: 0 }
   const registry = new prometheus.Registry()
   registerRequests(registry, requests)
   registerEvents(registry, events, requests)
-  registerLines(registry, () => ({ backlog: source.droppedLines(), rate: events.passedOver }))
+  registerLines(registry, () => ({ backlog: source.droppedLines(), rate: events.omitted }))
   registerTimes(registry, 'dossier_store_duration_seconds', 'operation', {
     help: 'Time that the store took to answer, by operation',
     entries: () => Object.entries(store),
@@ -84,7 +84,7 @@ export function createMetrics(source: MetricsSource): Metrics {
       observe(counts.times, ms)
     },
     countBroken: () => void (events.broken += 1),
-    countPassedOver: () => void (events.passedOver += 1),
+    countOmitted: () => void (events.omitted += 1),
     countPage(isFromCache) {
       if (isFromCache) events.fromCache += 1
       else events.fromStore += 1
@@ -165,9 +165,10 @@ function registerEvents(
 }
 
 /**
- * Registers how many lines the log lacks.
+ * Registers the counter of dropped log lines.
  *
- * @param count gives how many by the reason: `backlog` could not be written, `rate` were too many.
+ * @param count returns the number for each reason: `backlog` could not be written, `rate` were too
+ *   many.
  */
 export function registerLines(
   registry: Registry,
@@ -185,7 +186,7 @@ export function registerLines(
   })
 }
 
-/** A histogram over numbers of our own: prom-client's would do the counting itself. */
+/** Registers a histogram over our own counts; prom-client's histogram would count by itself. */
 function registerTimes(
   registry: Registry,
   name: string,
@@ -213,10 +214,10 @@ function valuesOf(name: string, labels: Readonly<Record<string, string>>, times:
   ]
 }
 
-/** What the store says of the registry, looked up once for each time that somebody asks. */
+/** Registers metrics of the registry itself; the store is read once for each scrape. */
 function registerRegistry(registry: Registry, source: MetricsSource): void {
   let looking: Promise<readonly LastImport[]> | undefined
-  /** The last imports; undefined where the store does not answer. */
+  /** The last imports; undefined if the store does not answer. */
   async function look(): Promise<readonly LastImport[] | undefined> {
     looking ??= source.lastImports().finally(() => (looking = undefined))
     return looking.catch(() => undefined)

@@ -1,4 +1,4 @@
-// A page that is ready to be sent: how it is made, tagged, linked to others, and kept.
+// Pages that are ready to send: how they are built, tagged, linked to others and cached.
 
 import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
@@ -6,9 +6,9 @@ import type { Head, Page } from '../store/reading.ts'
 import { canonicalForm, type ListingRequest, pageOffset } from './listing-request.ts'
 import { type Coding, encode, isWorthCoding } from './wire/coding.ts'
 
-/** A page that is ready to be sent. */
+/** A page that is ready to send. */
 export interface ReadyPage {
-  /** The lineage of the listing that it was made from: names one state of it. */
+  /** The lineage of its listing, which identifies the state that the page was built from. */
   readonly lineage: string
   /** The body in its coding. */
   readonly body: Buffer
@@ -18,7 +18,7 @@ export interface ReadyPage {
   readonly lastModified: string
 }
 
-/** Makes the page that a request asks for, in the coding that its client prefers if it pays. */
+/** Builds the page for a request, in the client's preferred coding if it is worth coding. */
 export async function makePage(
   request: ListingRequest,
   page: Page,
@@ -37,7 +37,7 @@ export async function makePage(
   }
 }
 
-/** The body of a success (contract 3.1), around the records as the store has them. */
+/** The body of a successful response (contract 3.1), around the records as stored. */
 function pageBody(request: ListingRequest, page: Page): Buffer {
   const { resource } = request
   const { meta, total } = page
@@ -48,14 +48,14 @@ function pageBody(request: ListingRequest, page: Page): Buffer {
   return page.recordsBetween(head, tail)
 }
 
-/** Characters of a request's fingerprint: 72 bits. */
+/** The length of a request's fingerprint in characters: 72 bits. */
 const fingerprintLength = 12
 
 /**
- * The entity tag of a page: the lineage of its listing, which names one state of it whatever backup
- * was restored meanwhile, and the request's canonical form, since pages of one URL may be asked for
- * in a body, and since one import may change two listings. Weak: one tag stands for every content
- * encoding (RFC 9110 section 8.8.1).
+ * The entity tag of a page: the lineage of its listing, which identifies one state even after a
+ * backup was restored, and a hash of the request's canonical form, since the body of a request may
+ * select another page of the same URL, and one import may change two listings. It is weak, since
+ * one tag covers every content coding (RFC 9110 section 8.8.1).
  *
  * @param form is the canonical form of the request.
  */
@@ -64,7 +64,7 @@ export function entityTag({ lineage }: Head, form: string): string {
   return `W/"${lineage}-${fingerprint}"`
 }
 
-/** Whether an If-None-Match field names the tag, by weak comparison (RFC 9110 section 13.1.2). */
+/** Whether an If-None-Match field matches the tag, by weak comparison (RFC 9110 13.1.2). */
 export function matchesTag(field: string | undefined, tag: string): boolean {
   if (field === undefined) return false
   if (field.trim() === '*') return true
@@ -84,29 +84,28 @@ function linkField(request: ListingRequest, total: number): string {
   return [...links, link('last', last)].join(', ')
 }
 
-/** Ready pages, by canonical form and coding. */
+/** A cache of pages, by canonical form and coding. */
 export interface PageCache {
-  /** The page under `key`, of whatever state: it is the caller's to compare that. */
+  /** Returns the page under `key`, which may be stale: the caller compares its lineage. */
   get(key: string): ReadyPage | undefined
-  /** Keeps a page, unless it would drive out others and has not been asked for lately. */
+  /** Caches a page, unless it would evict others and was not requested recently. */
   set(key: string, page: ReadyPage): void
 }
 
-/** What an entry takes beside its body, in bytes, estimated generously. */
+/** The memory of an entry in addition to its body, in bytes; a generous estimate. */
 const overheadBytes = 1_024
 
 /**
- * Makes a cache of ready pages. An entry is good for one state of its listing only, so that a
- * changed listing is never served stale, not even where a restored backup repeats version numbers;
- * no change has to be announced to the cache.
+ * Creates a cache of pages. An entry is valid for one state of its listing, so a stale page is
+ * never served, even if a restored backup repeats version numbers. The cache needs no invalidation.
  *
- * @param bytesMax bounds the whole cache; 0 switches it off.
+ * @param bytesMax bounds the whole cache; 0 turns it off.
  */
 export function createPageCache(bytesMax: number): PageCache {
   if (bytesMax === 0) return { get: () => undefined, set: () => undefined }
   const pages = new LRUCache<string, ReadyPage>({
     maxSize: bytesMax,
-    // One page must not push all others out.
+    // One page must not evict all others.
     maxEntrySize: Math.max(1, Math.floor(bytesMax / 8)),
     sizeCalculation: sizeOf,
   })
@@ -115,10 +114,10 @@ export function createPageCache(bytesMax: number): PageCache {
     sizeCalculation: () => 1,
   })
 
-  // Once the cache is full, a page is kept when it is asked for a second time while as many others
-  // were as there are in it (after A1out of 2Q, Johnson and Shasha 1994). Who walks through long
-  // listings drives out nothing that is asked for often; and what is not kept is garbage while it
-  // is young: pages that lie in the cache for a while cost a collection of all that V8 holds.
+  // Once the cache is full, a page is cached only at its second request, if no more pages than the
+  // cache holds were requested once in between (after A1out of 2Q, Johnson and Shasha 1994). A
+  // client that walks through long listings evicts no popular page. A page that is not cached is
+  // collected while young; one evicted later costs a major collection of V8's whole heap.
   function isWorthKeeping(key: string, page: ReadyPage): boolean {
     const isRoom = pages.calculatedSize + sizeOf(page) <= bytesMax
     if (isRoom || pages.has(key) || askedOnce.delete(key)) return true

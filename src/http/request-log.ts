@@ -1,53 +1,53 @@
-// One line a request, and the cause of each fault under the same id. No key is in any of them.
+// One log line per request, and the cause of each fault under the same id. No line contains a key.
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type DestinationStream, type Logger, symbols } from 'pino'
 import { withoutKeys } from '../redact.ts'
 import { createLineLimit } from './line-limit.ts'
 
-/** What is said and counted of an answer that has been sent. */
+/** What is logged and counted of a response that has been sent. */
 export interface Answer {
   readonly status: number
-  /** From the request to the end of its answer, in milliseconds. */
+  /** From the request to the end of its response, in milliseconds. */
   readonly ms: number
-  /** Of the body. */
+  /** The size of the body. */
   readonly bytes: number
 }
 
 /** Logs requests. */
 export interface RequestLog {
-  /** Logs an answered request. The query stays out: a mistaken client puts its key there. */
+  /** Logs an answered request, without its query: clients put keys there by mistake. */
   answered(request: FastifyRequest, answer: Answer): void
-  /** Logs what went wrong inside, which the client is not told. */
+  /** Logs the cause of an internal fault, which the client does not see. */
   fault(request: FastifyRequest, cause: unknown): void
-  /** Tells how many requests have been passed over. */
+  /** Logs how many lines were omitted since the last summary. */
   close(): void
 }
 
-/** How many lines a second are logged of requests without a good key. */
+/** How many lines per second are logged for requests without a valid key. */
 export const keylessLinesMax = 100
-/** How long after the first that is passed over their number is logged. */
+/** How long after the first omitted line their number is logged. */
 const summaryMs = 1_000
-/** The most of a path that is logged: in characters, and as JSON, where one may take several. */
+/** How much of a path is logged: in characters, and as JSON, which may escape characters. */
 const pathLengthMax = 1_000
 const pathJsonLengthMax = 2_000
 const oddPathLengthMax = 300
 
 /**
- * Makes the log of requests. Each request with a valid key gets a line. Of those without one, the
- * first hundred each second get a line and the rest are counted, so that clients without a key
+ * Creates the request log. Every request with a valid key gets a line. Of those without one, the
+ * first hundred per second get a line and the rest are counted, so that clients without a key
  * cannot fill the disk.
  *
- * @param onPassedOver is called for each line that is not logged.
+ * @param onOmitted is called for each omitted line.
  */
-export function createRequestLog(logger: Logger, onPassedOver?: () => void): RequestLog {
-  const keyless = createLineLimit(keylessLinesMax, onPassedOver)
+export function createRequestLog(logger: Logger, onOmitted?: () => void): RequestLog {
+  const keyless = createLineLimit(keylessLinesMax, onOmitted)
   let timer: NodeJS.Timeout | undefined
 
   function summarize(): void {
     clearTimeout(timer)
     timer = undefined
-    const count = keyless.takePassedOver()
+    const count = keyless.takeOmitted()
     if (count > 0) {
       logger.info(
         { passed_over: count },
@@ -75,8 +75,8 @@ export function createRequestLog(logger: Logger, onPassedOver?: () => void): Req
 }
 
 /**
- * The line is put together here and handed to the logger's stream, since this runs for every
- * request: 1 us, where the logger's own way takes 5. Ids and methods need no quoting.
+ * Builds the line itself and writes it to the logger's stream, since this runs for every request:
+ * 1 us, where the logger takes 5. Ids and methods need no escaping.
  */
 function writeLine(logger: Logger, request: FastifyRequest, answer: Answer): void {
   const { id, method, url, key } = request
@@ -91,10 +91,10 @@ function writeLine(logger: Logger, request: FastifyRequest, answer: Answer): voi
   )
 }
 
-/** A path as JSON, without keys, and cut where it is long. */
+/** A path as JSON, without keys, and cut if it is long. */
 function pathJson(url: string): string {
   const query = url.indexOf('?')
-  // Before it is cut: a piece of a key may be too short to be seen for one.
+  // Keys are removed before the cut: a part of one would not be recognised.
   const path = withoutKeys(query < 0 ? url : url.slice(0, query))
   const json = JSON.stringify(cut(path, pathLengthMax))
   return json.length <= pathJsonLengthMax ? json : JSON.stringify(cut(path, oddPathLengthMax))
@@ -104,7 +104,7 @@ function cut(text: string, lengthMax: number): string {
   return text.length > lengthMax ? `${text.slice(0, lengthMax)}…` : text
 }
 
-/** The bytes of the body that was sent; a HEAD names the length of one that is not. */
+/** The size of the body that was sent: 0 for a HEAD, whatever its Content-Length. */
 export function bodyBytes({ method }: FastifyRequest, reply: FastifyReply): number {
   return method === 'HEAD' ? 0 : Number(reply.getHeader('content-length') ?? 0)
 }

@@ -1,5 +1,5 @@
 // Files that browsers load: read once, compressed once for each coding, and sent to every client
-// from the same memory. They need no key, so what they may cost has a bound of its own.
+// from the same memory. They need no key, so they have limits of their own.
 
 import { createHash } from 'node:crypto'
 import { parse } from 'node:path/posix'
@@ -17,18 +17,18 @@ import { unavailable } from './errors.ts'
 import { matchesTag } from './page.ts'
 import type { Load } from './wire/server.ts'
 
-/** What all answers with assets together may take; they do not count as requests under way. */
+/** Limits of all responses with assets; they do not count as requests under way. */
 export interface AssetLimits {
-  /** Answers under way; one more is a 503. */
+  /** The maximum number of responses under way; any further one is a 503. */
   readonly assetsMax: number
-  /** How long a client may take to read one, in milliseconds; then its connection is closed. */
+  /** How long a client may take to read a response, in milliseconds, before it is cut off. */
   readonly assetMs: number
 }
 
-/** The limits that a server has unless it is given others. */
+/** The default limits. */
 export const assetLimits: AssetLimits = { assetsMax: 64, assetMs: 60_000 }
 
-/** What an asset is made of. */
+/** The content of an asset. */
 interface AssetContent {
   /** Absolute, such as /docs/start.js. */
   readonly path: string
@@ -39,7 +39,7 @@ interface AssetContent {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** A file as it is served. */
+/** A file to serve. */
 export interface Asset extends AssetContent {
   /** The first 64 bits of the body's SHA-256, in hexadecimal digits. */
   readonly digest: string
@@ -52,31 +52,31 @@ export function makeAsset(content: AssetContent): Asset {
 
 /** The assets of an application. */
 export interface StaticAssets {
-  /** Makes the handler of an asset; those of one asset share what is made of it. */
+  /** Creates a handler for an asset; all handlers of one asset share its compressed bodies. */
   readonly createHandler: (asset: Asset, cacheControl: string) => Handler
 }
 
 const revalidated = 'no-cache'
 const keptForGood = 'public, max-age=31536000, immutable'
 
-/** An asset with what is made of it: once, and then the same for all. */
+/** An asset with its tag and its compressed bodies, each made once. */
 interface ReadyAsset extends Asset {
-  /** Weak, since it stands for every coding (decision 7). */
+  /** Weak, since it covers every coding (decision 7). */
   readonly tag: string
   readonly inCoding: (coding: Coding) => Promise<Buffer>
 }
 
-/** What makes an asset, of what the application knows. */
+/** Creates an asset from parts of the application. */
 type AssetOf = (service: Pick<Service, 'openApiText'>) => Asset
 
-/** The endpoint of an asset of which browsers ask whether it has changed before they use it. */
+/** The endpoint of an asset that browsers revalidate before each use. */
 export function documentEndpoint(path: string, assetOf: AssetOf): Endpoint {
   return assetEndpoint(path, assetOf, revalidated)
 }
 
 /**
- * The endpoints of a file: at its path, and under a name made of its content, with which browsers
- * keep their copy without asking.
+ * The endpoints of a file: one at its path, and one with a hash of its content in its name, which
+ * browsers cache without revalidation.
  */
 export function fileEndpoints(asset: Asset): readonly Endpoint[] {
   return [
@@ -85,7 +85,7 @@ export function fileEndpoints(asset: Asset): readonly Endpoint[] {
   ]
 }
 
-/** The name of a file that is made of its content, such as start.5f2e0c81d7a94b36.js. */
+/** A file's name with the hash of its content, such as start.5f2e0c81d7a94b36.js. */
 export function hashedName({ path, digest }: Asset): string {
   const { name, ext } = parse(path)
   return `${name}.${digest}${ext}`
@@ -102,7 +102,7 @@ function assetEndpoint(path: string, assetOf: AssetOf, cacheControl: string): En
   }
 }
 
-/** @param load is told where an asset is refused. */
+/** @param load logs that an asset was refused. */
 export function createStaticAssets(limits: AssetLimits, load: Pick<Load, 'warn'>): StaticAssets {
   const slots = createSlots(limits)
   const encodeInTurn = createEncoder()
@@ -162,7 +162,7 @@ function makeReady(asset: Asset, encodeInTurn: Encode): ReadyAsset {
   }
 }
 
-/** Makes an `encode` that works on one body at a time: listings need the other threads. */
+/** Creates an `encode` that works on one body at a time: listings need the other threads. */
 function createEncoder(): Encode {
   let last: Promise<unknown> = Promise.resolve()
   return (body, coding, levels) => {
@@ -173,21 +173,21 @@ function createEncoder(): Encode {
   }
 }
 
-/** Gives one caller after another a turn of the event loop, so that other requests come between. */
+/** Lets one caller continue per turn of the event loop, so that other requests run in between. */
 function createTurns(): () => Promise<void> {
   let last: Promise<void> = Promise.resolve()
   return () => (last = last.then(() => new Promise((resolve) => setImmediate(resolve))))
 }
 
-/** Bounds how many answers are under way, and for how long each. */
+/** Limits how many responses are under way, and how long each may take. */
 function createSlots({ assetsMax, assetMs }: AssetLimits) {
   let taken = 0
   return {
-    /** Takes a slot until the answer is out or its connection is gone; false if none is free. */
+    /** Takes a slot until the response is sent or its connection closes; false if none is free. */
     take({ raw }: FastifyReply): boolean {
       if (taken >= assetsMax) return false
       taken += 1
-      // A client that reads a little now and then never stands still.
+      // A client that reads slowly never triggers the idle timeout of its connection.
       const timer = setTimeout(() => raw.destroy(), assetMs).unref()
       let isHeld = true
       const free = () => {

@@ -1,4 +1,4 @@
-// Issuing a key: made at random, given out once, kept as a hash.
+// Issues keys: they are random, shown once, and stored as a hash.
 
 import { randomBytes } from 'node:crypto'
 import type { BeforeCommit, KeyRecord, NewKey } from '../store/keys.ts'
@@ -6,17 +6,17 @@ import type { LockWait } from '../store/lock-wait.ts'
 import type { StoreWriter } from '../store/writing.ts'
 import { hashKey, keyHint, makeKey } from './key.ts'
 
-/** What an operator decides about a new key. */
+/** The properties of a new key that an operator chooses. */
 export type KeyPlan = Pick<KeyRecord, 'name' | 'scopes' | 'expiresAt'> &
   Partial<Pick<KeyRecord, 'rate'>> & { readonly now: number }
 
-/** A key that is nowhere but here, and what is kept of it. */
+/** A new key in plain text, and what is stored of it. */
 export interface IssuedKey {
   readonly plain: string
   readonly stored: Pick<NewKey, 'hint' | 'hash'>
 }
 
-/** Makes a key from 32 random bytes; nothing is stored. */
+/** Creates a key from 32 random bytes; nothing is stored. */
 export function makeIssuedKey(): IssuedKey {
   const plain = makeKey(randomBytes(32))
   const stored = { hint: keyHint(plain), hash: Buffer.from(hashKey(plain), 'latin1') }
@@ -26,8 +26,8 @@ export function makeIssuedKey(): IssuedKey {
 /**
  * Stores the hash of a key.
  *
- * @param beforeCommit runs once all is ready to commit; if it rejects, nothing is stored.
- * @throws OperatorError if a key of that name is in use.
+ * @param beforeCommit runs just before the commit; if it rejects, nothing is stored.
+ * @throws OperatorError if a key with that name is in use.
  */
 export async function storeIssuedKey(
   store: StoreWriter,
@@ -40,7 +40,7 @@ export async function storeIssuedKey(
   await store.addKey(key, wait, beforeCommit)
 }
 
-/** Makes a key, stores its hash and returns the key. */
+/** Creates a key, stores its hash and returns the key. */
 export async function issueKey(store: StoreWriter, plan: KeyPlan, wait: LockWait): Promise<string> {
   const issued = makeIssuedKey()
   await storeIssuedKey(store, issued, plan, wait)

@@ -1,4 +1,4 @@
-// What a key looks like (contract 2.4): `dossier_`, 256 random bits, a checksum over both.
+// The format of a key (contract 2.4): `dossier_`, 256 random bits, and a checksum of both.
 
 import { hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
@@ -13,14 +13,14 @@ const keyPattern = new RegExp(`^${prefix}[0-9A-Za-z]{${secretLength + checksumLe
 /** A pattern that finds keys in any text, for secret scanners and for our own logs. */
 export const keyInText = new RegExp(`${prefix}[0-9A-Za-z]{${secretLength + checksumLength}}`, 'g')
 
-/** Makes a key of 32 random bytes. */
+/** Creates a key from 32 random bytes. */
 export function makeKey(random: Uint8Array): string {
   const secret = BigInt(`0x${Buffer.from(random).toString('hex')}`)
   const body = prefix + base62(secret, secretLength)
   return body + checksum(body)
 }
 
-/** Whether a text can be a key: without this, no store is asked (contract 2.4). */
+/** Whether a text can be a key; if not, the store is not read (contract 2.4). */
 export function isWellFormedKey(text: string): boolean {
   if (!keyPattern.test(text)) return false
   const body = text.slice(0, -checksumLength)
@@ -28,15 +28,15 @@ export function isWellFormedKey(text: string): boolean {
 }
 
 /**
- * What is stored of a key: 32 bytes, here as Latin-1 text, which is quick to make and to compare.
- * A plain SHA-256 suffices: there is no guessing 256 random bits, so a slow hash would only slow
- * us down.
+ * The hash of a key that is stored: 32 bytes, here as Latin-1 text, which is quick to make and to
+ * compare. A plain SHA-256 suffices: 256 random bits cannot be guessed, so a slow hash would only
+ * cost time.
  */
 export function hashKey(key: string): string {
   return hash('sha256', key, 'latin1')
 }
 
-/** The first and the last characters, by which an owner recognises a key. */
+/** The first and last characters of a key, by which its owner recognises it. */
 export function keyHint(key: string): string {
   return `${key.slice(0, prefix.length + 4)}…${key.slice(-4)}`
 }

@@ -1,17 +1,17 @@
-// Counts the uses of keys in memory, until somebody takes the counts to write them.
+// Counts the uses of keys in memory until the counts are taken to be written.
 
 import type { KeyUse } from '../store/usage.ts'
 
-/** How many counts are held, of a key and an hour each: some 100 bytes. Beyond it none is begun. */
+/** The maximum number of counts, one per key and hour, of about 100 bytes; no more are started. */
 export const usesMax = 100_000
 const hourMs = 3_600_000
 
 interface Uses {
   /** Counts a request of a key. */
   readonly count: (keyId: number) => void
-  /** Adds what was counted elsewhere, or was taken and could not be written. */
+  /** Adds counts of another process, or counts that could not be written. */
   add(uses: readonly KeyUse[]): void
-  /** Gives everything that has been counted, and forgets it. */
+  /** Returns all counts, and clears them. */
   take(): readonly KeyUse[]
 }
 
@@ -22,9 +22,9 @@ interface Count {
   lastUsedAt: number
 }
 
-/** @param now gives milliseconds since 1970. */
+/** @param now returns milliseconds since 1970. */
 export function createUses(now: () => number): Uses {
-  /** The counts of a key by the hour; nearly always there is one. */
+  /** The counts of each key, one per hour; nearly always just one. */
   let counts = new Map<number, Count[]>()
   let size = 0
 
@@ -32,11 +32,11 @@ export function createUses(now: () => number): Uses {
     const hours = counts.get(keyId)
     const found = hours?.find((count) => count.hour === hour)
     if (found !== undefined || size >= usesMax) return found
-    const begun = { keyId, hour, requests: 0, lastUsedAt: 0 }
-    if (hours === undefined) counts.set(keyId, [begun])
-    else hours.unshift(begun)
+    const created = { keyId, hour, requests: 0, lastUsedAt: 0 }
+    if (hours === undefined) counts.set(keyId, [created])
+    else hours.unshift(created)
     size += 1
-    return begun
+    return created
   }
 
   return {

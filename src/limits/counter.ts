@@ -1,27 +1,27 @@
-// Counts the requests of keys: in this process, or where several processes or servers share them.
+// Counts the requests of keys, in this process or shared between processes or servers.
 
 import type { Awaitable } from '../store/awaitable.ts'
 import type { Rate } from '../rate.ts'
 import { createWindows } from './windows.ts'
 
-/** How many keys are counted at a time; beyond it, some key's window begins anew. */
+/** How many keys are counted at a time; beyond this, the window of some key restarts. */
 const limitedKeysMax = 1_000_000
 
-/** How often was counted in a window, this time included, and how long the window still lasts. */
+/** The count of a window, including the current request, and how much of the window is left. */
 export interface Counted {
   readonly count: number
   readonly leftMs: number
 }
 
-/** Counts a request of a key in its window; the window begins where there is none. */
+/** Counts a request of a key in its window, and starts a window if there is none. */
 export type Counter = (keyId: number, rate: Rate) => Awaitable<Counted>
 
-/** Counts for several; undefined, at once or in the end, where nobody answers. */
+/** Counts for several processes; undefined, at once or later, if there is no answer. */
 export type SharedCounter = (keyId: number, rate: Rate) => Promise<Counted | undefined> | undefined
 
 /**
- * @param clock gives milliseconds that are never set back.
- * @param shared counts for several; where it does not answer, this process counts on its own.
+ * @param clock returns milliseconds and never goes backwards.
+ * @param shared counts for several processes; without its answer, this one counts on its own.
  */
 export function createCounter(clock: () => number, shared?: SharedCounter): Counter {
   const windows = createWindows<number>(limitedKeysMax)

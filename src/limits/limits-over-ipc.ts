@@ -1,26 +1,26 @@
-// One set of limits for several processes: one of them keeps the counts, the others ask it.
+// Shared limits of several processes: one of them keeps the counts, the others ask it.
 
 import type { Rate } from '../rate.ts'
 import type { Counted, Counter, SharedCounter } from './counter.ts'
 import type { Throttle } from './throttle.ts'
 
-/** Asks the process that keeps the counts; what is asked and answered survives JSON. */
+/** Asks the process that keeps the counts; questions and answers must survive JSON. */
 export type Ask = (topic: string, question: unknown) => Promise<unknown>
 
-/** What that process answers, by topic. */
+/** The handlers of questions in that process, by topic. */
 export type Answers = Readonly<Record<string, (question: unknown) => unknown>>
 
 interface CountQuestion extends Rate {
   readonly keyId: number
 }
 
-/** An attempt with a key, and where it comes from. */
+/** An attempt with a key, and its client's address. */
 interface Attempt {
   readonly address?: string | undefined
   readonly keyHash?: string | undefined
 }
 
-/** The answers of the process that keeps the counts. */
+/** Creates the handlers for the process that keeps the counts. */
 export function answerLimits(counter: Counter, throttle: Throttle | undefined): Answers {
   return {
     'limits.count': (question) => {
@@ -39,7 +39,7 @@ export function answerLimits(counter: Counter, throttle: Throttle | undefined): 
   }
 }
 
-/** Counts at the process that is asked; where it does not answer, whoever asks is on its own. */
+/** A counter in the other process; the result is undefined if that process does not answer. */
 export function askCounter(ask: Ask): SharedCounter {
   return (keyId, rate) =>
     ask('limits.count', { keyId, ...rate } satisfies CountQuestion).then(
@@ -48,7 +48,7 @@ export function askCounter(ask: Ask): SharedCounter {
     )
 }
 
-/** A throttle at the process that is asked; where it does not answer, nobody has to wait. */
+/** A throttle in the other process; if that process does not answer, no client has to wait. */
 export function askThrottle(ask: Ask): Throttle {
   const secondsOf = (topic: string, attempt: Attempt) =>
     ask(topic, attempt).then(

@@ -1,40 +1,40 @@
-// How much is under way, and when it is too much: then requests are refused at once, so that those
-// that are under way are answered in time.
+// Measures the load. Under too much of it, new requests are refused at once, so that those under
+// way are answered in time.
 
 import type { Logger } from 'pino'
 
-/** What the server puts up with from all connections together. */
+/** The limits of all connections together. */
 export interface LoadLimits {
-  /** Requests whose answers are being made or sent; those that wait for others do not count. */
+  /** Requests whose responses are being made or sent; requests that wait for those do not count. */
   readonly requestsMax: number
-  /** How late the event loop may be, in milliseconds, as a mean of the last moments. */
+  /** The allowed delay of the event loop in milliseconds, as a moving average. */
   readonly delayMsMax: number
 }
 
-/** The limits that a server has unless it is given others. */
+/** The default limits. */
 export const loadLimits: LoadLimits = {
   requestsMax: 2_000,
   delayMsMax: 500,
 }
 
-/** How often it is looked how late the event loop is. */
+/** How often the delay of the event loop is sampled. */
 const sampleMs = 100
 /**
- * How much the last look counts, against all before it, and how many times the most it counts at
- * all: a single pause, however long, is no load; two in a row are none either.
+ * The weight of the last sample in the moving average, and its cap in multiples of the allowed
+ * delay: a single pause, however long, does not count as overload, nor do two in a row.
  */
 const lastWeight = 0.25
 const countedMax = 2
-/** A warning stands for all that follows, until so long nothing has been refused. */
+/** After a warning, no other is logged until nothing has been refused for this long. */
 const calmMs = 10_000
 
-/** What is under way: what the HTTP server and the application ask of it. */
+/** Counts the requests under way, and decides when there are too many. */
 interface Load {
   begin(): void
   end(): void
-  /** Why a request cannot be taken on now; undefined where it can. */
+  /** Why a request has to be refused now; undefined if it can be accepted. */
   excess(): 'requests' | 'delay' | undefined
-  /** Warns that something is refused, once for many. */
+  /** Logs a refusal; one line covers many of them. */
   warn(reason: string): void
   close(): void
 }

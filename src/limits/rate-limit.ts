@@ -1,5 +1,6 @@
-// How often a key may ask: `quota` requests in a window that begins with the first of them, and
-// then anew. The form on the wire is that of the IETF draft (draft-ietf-httpapi-ratelimit-headers).
+// The rate limits of keys: `quota` requests in a window that starts with the first of them; the
+// next request after its end starts another. The headers follow the IETF draft
+// (draft-ietf-httpapi-ratelimit-headers).
 
 import { LRUCache } from 'lru-cache'
 import type { Awaitable } from '../store/awaitable.ts'
@@ -7,30 +8,30 @@ import type { KeyRecord } from '../store/keys.ts'
 import { parseRate, type Rate } from '../rate.ts'
 import type { Counted, Counter } from './counter.ts'
 
-/** How many different rates are kept in their readable form. */
+/** How many different rates are cached in parsed form. */
 const policiesMax = 1_000
 
-/** What is said of a request of a key with a limit. */
+/** The verdict on a request of a key with a rate limit. */
 export interface RateVerdict {
   readonly isWithin: boolean
   /** The value of RateLimit-Policy. */
   readonly policy: string
-  /** How many more requests the window has room for. */
+  /** The number of requests left in the window. */
   readonly remaining: number
   /** When the window ends, in seconds from now, rounded up. */
   readonly resetSeconds: number
 }
 
-/** Counts a request of a key; undefined where the key has no limit. */
+/** Counts a request of a key; undefined if the key has no limit. */
 type LimitRate = (key: KeyRecord) => Awaitable<RateVerdict | undefined>
 
-/** A rate, and how it is told to clients. */
+/** A rate, and its RateLimit-Policy header. */
 export interface Policy {
   readonly rate: Rate
   readonly text: string
 }
 
-/** @param defaultRate is for keys that have none of their own; undefined for no limit. */
+/** @param defaultRate is for keys without a rate of their own; undefined for no limit. */
 export function createLimit(defaultRate: Rate | undefined, counter: Counter): LimitRate {
   const defaultPolicy = defaultRate && makePolicy(defaultRate)
   const policies = new LRUCache<string, Policy>({ max: policiesMax })
@@ -46,7 +47,7 @@ export function createLimit(defaultRate: Rate | undefined, counter: Counter): Li
   }
 
   return ({ id, rate: own }) => {
-    // `none` is no rate, and so has no policy.
+    // `none` does not parse as a rate, so it has no policy.
     const policy = own === undefined ? defaultPolicy : policyOf(own)
     if (policy === undefined) return undefined
     const counted = counter(id, policy.rate)

@@ -1,22 +1,22 @@
-// Counts that several servers share through Redis, so that a key has its rate once for all of them.
+// Counts that several servers share through Redis, so that a key's rate limit covers all of them.
 
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createClient } from '@redis/client'
 import type { Counted, SharedCounter } from './counter.ts'
 
-/** How long an answer of Redis is waited for, in milliseconds. */
+/** How long to wait for an answer of Redis, in milliseconds. */
 const answerMs = 250
-/** How long it is left alone after it has not answered. */
+/** How long to pause after Redis has not answered. */
 const pauseMs = 1_000
 /** How long a start waits for the connection. */
 const connectMs = 2_000
 /** The longest pause between two attempts to connect. */
 const reconnectMsMax = 2_000
-/** The most commands that may wait for Redis at a time. */
+/** How many commands may wait for Redis at a time. */
 const waitingMax = 20_000
 
-/** Counts once, and begins the window where there is none: one script, so nothing comes between. */
+/** Counts a request and starts its window if there is none; a script, since that is atomic. */
 const script = `
 local count = redis.call('incr', KEYS[1])
 local left = redis.call('pttl', KEYS[1])
@@ -32,17 +32,17 @@ export interface SharedWindows {
   close(): Promise<void>
 }
 
-/** Told once when Redis stops answering, and once when it answers again. */
+/** Called once when Redis becomes unavailable, and once when it is available again. */
 interface SharedListener {
   onAway(reason: string): void
   onBack(): void
 }
 
 /**
- * Connects to a Redis; where that takes too long, goes on without it until it is there.
+ * Connects to Redis. If that takes too long, the server starts without it and keeps trying.
  *
- * @param url such as redis://user:password@host:6379/0, or rediss:// for TLS.
- * @param prefix stands before the names of all that is kept there.
+ * @param url is such as redis://user:password@host:6379/0, or rediss:// for TLS.
+ * @param prefix begins the names of all keys that are stored in Redis.
  */
 export async function connectSharedWindows(
   url: string,
@@ -96,7 +96,7 @@ export async function connectSharedWindows(
   }
 }
 
-/** Tells of what has changed, not of what is still so. */
+/** Calls the listener only when the availability of Redis changes. */
 function createPresence(listener: SharedListener) {
   let isAway = false
   const noteAway = (error: unknown): undefined => {
@@ -111,7 +111,7 @@ function createPresence(listener: SharedListener) {
   return { noteAway, noteBack }
 }
 
-/** The outcome of a promise, or an error where that takes too long. */
+/** The result of a promise, or an error if it takes longer than `ms` milliseconds. */
 async function within<T>(ms: number, promise: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const tooLong = new Promise<never>((_, reject) => {

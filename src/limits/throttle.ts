@@ -1,4 +1,4 @@
-// Whoever tries keys that are none is slowed down, by the address that the attempts come from.
+// Slows down clients that try invalid keys, by address.
 
 import { isIP } from 'node:net'
 import { LRUCache } from 'lru-cache'
@@ -8,11 +8,11 @@ import { createWindows } from './windows.ts'
 
 /** How many addresses are remembered. */
 export const addressesMax = 100_000
-/** How many good keys are remembered, and how many bad ones, by their hashes. */
+/** How many valid keys, and how many invalid ones, are remembered by their hashes. */
 const keysMax = 20_000
 /**
- * How many keys that are not known yet are looked up in a second for an address that has to wait. A
- * client whose key is good must get through sooner or later, whoever else is at its address.
+ * How many unknown keys are looked up per second for an address that has to wait. So a client with
+ * a valid key gets through sooner or later, whatever other clients at its address do.
  */
 export const reservedLookUps = 5
 const reserveMs = 1_000
@@ -20,23 +20,23 @@ const reserveMs = 1_000
 /** Counts failed attempts by address. Times are in seconds, rounded up. */
 export interface Throttle {
   /**
-   * How long an address has to wait before a key is looked up for it; undefined where that may be
-   * now: it has not failed too often, or the key has been good, or may be a good one that is new.
+   * How long an address has to wait before its key is looked up. Undefined for no wait: the address
+   * has not failed too often, or the key was valid before, or it is unknown and may be valid.
    *
-   * @param keyHash is the key's, as `hashKey` gives it.
+   * @param keyHash is the hash from `hashKey`.
    */
   waitOf(address: string | undefined, keyHash: string): Awaitable<number | undefined>
   /**
-   * Counts a failed attempt; gives how long the address has to wait, if that was one too many.
+   * Counts a failed attempt; returns how long the address has to wait if that was one too many.
    *
-   * @param keyHash is that of a key that was looked up and is not good.
+   * @param keyHash is the hash of a key that was looked up and is invalid.
    */
   fail(address: string | undefined, keyHash?: string): Awaitable<number | undefined>
-  /** Remembers a key that is good. */
+  /** Remembers a valid key. */
   noteGood(keyHash: string): void
 }
 
-/** @param clock gives milliseconds that are never set back. */
+/** @param clock returns milliseconds and never goes backwards. */
 export function createThrottle({ quota, seconds }: Rate, clock: () => number): Throttle {
   const failures = createWindows<string>(addressesMax)
   const lookUps = createWindows<string>(addressesMax)
@@ -51,7 +51,7 @@ export function createThrottle({ quota, seconds }: Rate, clock: () => number): T
       const window = failures.find(network, now)
       if (window === undefined || window.count < quota) return undefined
       if (goodKeys.get(keyHash) !== undefined) return undefined
-      // A client that repeats one bad key takes nothing of what is left for new ones.
+      // A client that repeats an invalid key does not use up the look-ups for unknown keys.
       const isNew = badKeys.get(keyHash) === undefined
       if (isNew && lookUps.count(network, reserveMs, now).count <= reservedLookUps) return undefined
       return secondsTo(window.endsAt, now)
@@ -73,8 +73,8 @@ export function createThrottle({ quota, seconds }: Rate, clock: () => number): T
 }
 
 /**
- * What one client has of addresses: an IPv4 address, or the first 64 bits of an IPv6 one
- * (RFC 6177), in one spelling. What is no address, as a proxy may pass it on, is all one.
+ * The network that counts as one client: an IPv4 address, or the first 64 bits of an IPv6 address
+ * (RFC 6177), normalised. All invalid addresses, which a proxy may pass on, count as one client.
  */
 export function networkOf(address = ''): string {
   const version = isIP(address)

@@ -1,6 +1,6 @@
-// Counts of many clients, each in a window of time of its own, in a bounded amount of memory.
+// Counts for many clients, each in its own window of time, in a bounded amount of memory.
 
-/** A client's window: how often it was counted, and when the window ends. */
+/** The window of a client. */
 interface Window {
   readonly count: number
   /** In milliseconds, on the caller's clock. */
@@ -8,24 +8,25 @@ interface Window {
 }
 
 interface Windows<Id> {
-  /** The window of a client that has not ended yet. */
+  /** Returns the current window of a client; undefined if it has none or it has ended. */
   find(id: Id, now: number): Window | undefined
-  /** Counts once for a client; its window begins now where it has none. */
+  /** Counts once for a client, and starts a window now if it has no current one. */
   count(id: Id, lengthMs: number, now: number): Window
-  /** How many windows are kept. */
+  /** The number of windows in memory. */
   readonly size: number
 }
 
 /**
- * @param max how many windows are kept: 60 to 150 bytes each. Beyond it, some client's count begins
- *   anew; but windows that have ended go first, since each new one looks at two old ones.
+ * @param max is the maximum number of windows, of 60 to 150 bytes each. Each new window checks two
+ *   old ones and removes them if they have ended; at the maximum it removes them in any case, so
+ *   the counts of some clients restart.
  */
 export function createWindows<Id>(max: number): Windows<Id> {
   const windows = new Map<Id, { count: number; endsAt: number }>()
   let hand = windows.entries()
 
   function makeRoom(now: number): void {
-    for (let looks = 0; looks < 2; looks += 1) {
+    for (let checks = 0; checks < 2; checks += 1) {
       let next = hand.next()
       if (next.done) {
         hand = windows.entries()
@@ -46,9 +47,9 @@ export function createWindows<Id>(max: number): Windows<Id> {
       const window = windows.get(id)
       if (window === undefined) {
         makeRoom(now)
-        const begun = { count: 1, endsAt: now + lengthMs }
-        windows.set(id, begun)
-        return begun
+        const created = { count: 1, endsAt: now + lengthMs }
+        windows.set(id, created)
+        return created
       }
       if (now < window.endsAt) window.count += 1
       else {

@@ -1,4 +1,4 @@
-// From settings to what the application asks of the layers beside it.
+// Turns settings into the options of the application, with keys and limits wired in.
 
 import type { Logger } from 'pino'
 import type { Settings } from '../config.ts'
@@ -14,14 +14,14 @@ import type { StoreReader } from '../store/reading.ts'
 
 const clock = () => performance.now()
 
-/** The counts of keys and of addresses, one for all processes of a server. */
+/** Counts per key and per address, shared by all processes of a server. */
 interface Limits {
   readonly counter: Counter
   readonly throttle: Throttle | undefined
   readonly close: () => Promise<void>
 }
 
-/** Keeps the counts here, shared with other servers on one store where there is a Redis. */
+/** Keeps the counts in this process; with a Redis, those of keys are shared between servers. */
 export async function createLimits(
   settings: Settings,
   storeId: string,
@@ -35,7 +35,7 @@ export async function createLimits(
   }
 }
 
-/** Asks another process, which keeps the counts and answers with `answerLimits`. */
+/** Keeps the counts in the primary, which answers with `answerLimits`. */
 export function limitsOfPrimary(settings: Settings, ask: Ask): Limits {
   return {
     counter: createCounter(clock, askCounter(ask)),
@@ -44,10 +44,10 @@ export function limitsOfPrimary(settings: Settings, ask: Ask): Limits {
   }
 }
 
-/** What the options of an application are made with, beside the settings. */
+/** What the options of an application need in addition to the settings. */
 interface ReadyContext {
   readonly limits: Limits
-  /** Among how many processes of a server its bounds are shared out. */
+  /** The number of processes that share the limits of a server. */
   readonly shares: number
   readonly logger: Logger
 }
@@ -65,9 +65,9 @@ type ReadyOptions = Pick<
 >
 
 /**
- * Makes the parts that an application needs for its requests.
+ * Creates the options of an application.
  *
- * @param now gives milliseconds since 1970.
+ * @param now returns milliseconds since 1970.
  */
 export function readyOptions(
   settings: Settings,
@@ -92,7 +92,7 @@ export function readyOptions(
   }
 }
 
-/** Servers on one store, or on copies of it, share their counts. */
+/** Connects to Redis, if set; servers on one store, or on copies of it, share their counts. */
 async function connectRedis(
   { redisUrl }: Settings,
   storeId: string,

@@ -1,36 +1,36 @@
-// The lines that wait to be written. Their total size is bounded; beyond it, lines are dropped and
+// Lines that wait to be written. Their total size is bounded; lines beyond it are dropped and
 // counted.
 
 /** The largest backlog, in bytes. */
 export const backlogBytesMax = 1_048_576
-/** After lines were dropped, new ones are accepted again once the backlog is down to this. */
+/** After lines were dropped, new ones are accepted once the backlog has shrunk to this. */
 const backlogBytesCalm = backlogBytesMax / 2
 
-/** Lines in pieces, in the order in which they came. */
+/** Lines, joined into pieces, in order of arrival. */
 export interface Backlog {
-  /** Takes a line, or drops and counts it. */
+  /** Adds a line, or drops and counts it. */
   add(line: string): void
-  /** The bytes to be written next, which are the same until they are taken; undefined for none. */
+  /** Returns the bytes to write next, the same until they are taken; undefined if none wait. */
   next(): Uint8Array | undefined
-  /** Forgets so many bytes of those that are next. */
+  /** Removes this many of the next bytes. */
   take(bytes: number): void
-  /** Forgets the piece that is next. */
+  /** Removes the next piece. */
   skip(): void
-  /** Adds the line that tells how many were dropped, where any were. */
+  /** Adds a line with the number of dropped lines, if there are any. */
   noteDropped(): void
-  /** How many bytes wait. */
+  /** The number of bytes that wait. */
   bytes(): number
-  /** How many lines have been dropped so far. */
+  /** The number of lines dropped so far. */
   dropped: () => number
 }
 
-/** The line that stands where lines are missing, and says how many. */
+/** Formats the line that takes the place of dropped lines, with their number. */
 export type DroppedLine = (count: number) => string
 
 /** @param pieceBytesMax bounds a piece of whole lines; a longer line is a piece of its own. */
 export function createBacklog(pieceBytesMax: number, droppedLine: DroppedLine): Backlog {
   const pieces: { text: string; bytes: number }[] = []
-  /** The piece that is being written, as far as it has not been taken. */
+  /** The rest of the piece that is being written. */
   let current: Uint8Array | undefined
   let bytes = 0
   let missing = 0
@@ -61,7 +61,7 @@ export function createBacklog(pieceBytesMax: number, droppedLine: DroppedLine): 
   return {
     add(line) {
       const lineBytes = Buffer.byteLength(line)
-      // After one line is dropped, all are, until there is room for many: one gap, not hundreds.
+      // After one line is dropped, all are until there is room for many: one gap, not hundreds.
       if (missing > 0 || bytes + lineBytes > backlogBytesMax) {
         missing += 1
         dropped += 1

@@ -1,24 +1,23 @@
-// Two processes of one server that ask each other: the primary and a worker, over the channel
-// between them. Whatever has to be one for all workers (a count, a limit, a sum) is kept by the
-// primary, and asked for here.
+// Requests and answers between the primary and a worker. The primary keeps whatever all workers
+// share (a count, a limit, a sum); workers ask for it over this channel.
 
-/** The end of a channel between two processes; a process and a cluster's worker both are one. */
+/** One end of a channel between two processes; `process` and a cluster's Worker both fit. */
 export interface Channel {
   send(message: unknown, done: (error: Error | null) => void): unknown
   on(event: 'message', listener: (message: unknown) => void): unknown
   on(event: 'disconnect', listener: () => void): unknown
 }
 
-/** What the other side may ask for, by topic; what it gives must survive JSON. */
+/** The handlers of the other side's questions, by topic; answers must survive JSON. */
 export type Answers = Readonly<Record<string, (question: unknown) => unknown>>
 
 /** The other side. */
 export interface Peer {
-  /** @throws Error where the other side fails, is gone, or takes longer than two seconds. */
+  /** @throws Error if the other side fails, has ended, or takes longer than two seconds. */
   ask(topic: string, question?: unknown): Promise<unknown>
 }
 
-const patienceMs = 2_000
+const timeoutMs = 2_000
 
 type Message =
   | { readonly dossier: 'ask'; readonly id: number; readonly topic: string; question?: unknown }
@@ -29,7 +28,7 @@ interface Pending {
   readonly reject: (error: Error) => void
 }
 
-/** Answers what the other side asks, and lets us ask it. */
+/** Answers the other side's questions, and returns the other side to ask. */
 export function connectPeer(channel: Channel, answers: Answers): Peer {
   const pending = new Map<number, Pending>()
   let lastId = 0
@@ -46,7 +45,7 @@ export function connectPeer(channel: Channel, answers: Answers): Peer {
     } catch (error) {
       reply = { error: String(error) }
     }
-    // One who has asked and gone wants no answer.
+    // If the asking process has ended, the answer is not needed.
     send({ dossier: 'answer', id, ...reply }, () => undefined)
   }
 
@@ -64,7 +63,7 @@ export function connectPeer(channel: Channel, answers: Answers): Peer {
     async ask(topic, question) {
       const id = (lastId += 1)
       const { promise, resolve, reject } = Promise.withResolvers<unknown>()
-      const timer = setTimeout(() => reject(new Error(`no answer about ${topic}`)), patienceMs)
+      const timer = setTimeout(() => reject(new Error(`no answer about ${topic}`)), timeoutMs)
       pending.set(id, { resolve, reject })
       send({ dossier: 'ask', id, topic, question }, reject)
       return promise.finally(() => {

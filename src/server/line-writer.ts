@@ -1,27 +1,27 @@
-// Writes lines in batches and never blocks the caller. What cannot be written now is retried; when
-// too much is waiting, new lines are dropped (backlog.ts).
+// Writes lines in batches and never blocks the caller. Failed writes are retried; if too many bytes
+// wait, new lines are dropped (backlog.ts).
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Backlog, createBacklog, type DroppedLine } from './backlog.ts'
 import type { LogOutput } from './log-output.ts'
 
-/** Lines are written once there are so many bytes of them, or after so long. */
+/** Lines are written once they reach this size, or after this time. */
 const batchBytes = 65_536
 const batchMs = 100
-/** The first pause where there is no room; it doubles up to the time of a batch. */
+/** The first pause if the output is full; it doubles up to the time of a batch. */
 const pauseMsMin = 5
-/** How long writing the last lines may take: at an orderly stop, and when the process just ends. */
+/** How long writing the last lines may take: at an orderly stop, and at a sudden exit. */
 const closeMs = 1_000
 const exitMs = 500
 
 /** Accepts lines and writes them in the background. */
 export interface LineWriter {
   readonly write: (line: string) => void
-  /** How many lines have been dropped so far. */
+  /** The number of lines dropped so far. */
   readonly dropped: () => number
-  /** Waits until all is written, for a second at most. */
+  /** Waits until all lines are written, for at most a second. */
   readonly close: () => Promise<void>
-  /** Writes what is left, as far as that is possible without an event loop. */
+  /** Writes the remaining lines synchronously, as far as possible without an event loop. */
   readonly writeLast: () => void
 }
 
@@ -40,11 +40,11 @@ export function createLineWriter(output: LogOutput, droppedLine: DroppedLine): L
     }, ms).unref()
   }
 
-  /** Writes all that can be written now; tries again later where something is left. */
+  /** Writes as much as possible now, and retries the rest later. */
   function flush(): Promise<void> {
     writing ??= writeAll().finally(() => {
       writing = undefined
-      // Lines that came after the last look.
+      // Lines may have arrived since the last write.
       if (backlog.bytes() > 0) schedule(batchMs)
     })
     return writing
@@ -85,16 +85,16 @@ export function createLineWriter(output: LogOutput, droppedLine: DroppedLine): L
     },
     writeLast() {
       backlog.noteDropped()
-      // What another thread is writing, it goes on writing.
+      // Another thread is writing this piece and will finish it.
       if (output.isBusy()) backlog.skip()
       writeNow(backlog, output, isClosed ? 0 : exitMs)
     },
   }
 }
 
-/** Writes everything synchronously, and waits at most this long for a reader. */
-function writeNow(backlog: Backlog, output: LogOutput, patienceMs: number): void {
-  const until = performance.now() + patienceMs
+/** Writes everything synchronously, and waits at most `waitMsMax` for room. */
+function writeNow(backlog: Backlog, output: LogOutput, waitMsMax: number): void {
+  const until = performance.now() + waitMsMax
   for (let next = backlog.next(); next !== undefined; next = backlog.next()) {
     try {
       backlog.take(output.writeSync(next))
@@ -105,7 +105,7 @@ function writeNow(backlog: Backlog, output: LogOutput, patienceMs: number): void
   }
 }
 
-/** Waits until something is done, or for so long. */
+/** Waits until `done` settles, but at most `ms` milliseconds. */
 async function within(ms: number, done: Promise<void>): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<undefined>()
   const timer = setTimeout(resolve, Math.max(0, ms), undefined)
@@ -113,7 +113,7 @@ async function within(ms: number, done: Promise<void>): Promise<void> {
   clearTimeout(timer)
 }
 
-/** Whether the pipe or socket has no room because nobody reads it. */
+/** Whether the pipe or socket is full because its reader is slow or stopped. */
 function isFull(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'EAGAIN'
 }

@@ -1,4 +1,4 @@
-// Where a server listens, and why it cannot.
+// The address that a server listens on, and why it may fail to.
 
 import type { AddressInfo } from 'node:net'
 import type { Settings } from '../config.ts'
@@ -13,14 +13,14 @@ export function urlOf(bound: AddressInfo | string | null): string {
 }
 
 /**
- * Whether a listener shares its port with those of other processes of this user (SO_REUSEPORT): the
- * kernel deals new connections out among them. Where it does not, a second one is an error.
+ * The listen option for a port that other processes of this user share (SO_REUSEPORT): the kernel
+ * distributes new connections among them. Without it, a second listener is an error.
  */
 export function sharing({ reusePort }: Settings): { reusePort?: true } {
   return reusePort ? { reusePort: true } : {}
 }
 
-/** What `listen` is told: a socket that was handed to us, or an address. */
+/** The options of `listen`: a socket that systemd has passed, or an address. */
 export function listenOptions(
   settings: Settings,
   environment: ServerContext['environment'],
@@ -30,18 +30,18 @@ export function listenOptions(
   return { host, port: settings.port, ...sharing(settings) }
 }
 
-/** The first that systemd hands over (sd_listen_fds(3)). */
+/** The first descriptor that systemd passes (sd_listen_fds(3)). */
 const handedDescriptor = 3
 
 /**
- * Whether systemd, or whoever else started us, holds the listening socket and hands it to each
- * server in turn: it stays open from one to the next, and whoever connects meanwhile waits.
+ * Whether systemd, or another parent process, has passed us its listening socket. It stays open
+ * across restarts, so clients that connect during a restart wait instead of failing.
  */
 export function hasHandedSocket(environment: ServerContext['environment']): boolean {
   return environment['LISTEN_PID'] === String(process.pid) && environment['LISTEN_FDS'] === '1'
 }
 
-/** What was to be listened on, and the options that said so. */
+/** The address to listen on, and the options that set it. */
 interface Wanted {
   readonly host: string
   readonly port: number | undefined
@@ -49,7 +49,7 @@ interface Wanted {
   readonly portOption?: string
 }
 
-/** Why an address cannot be listened on, as an OperatorError where that is known; else itself. */
+/** Turns a listen error into an OperatorError if its cause is known; else returns the error. */
 export function explainListenError(error: unknown, wanted: Wanted): unknown {
   const { host, port, hostOption = '--host', portOption = '--port' } = wanted
   const code = error instanceof Error && 'code' in error ? error.code : undefined

@@ -1,28 +1,28 @@
-// Standard output as the log's destination, written to without ever blocking.
+// Standard output as the destination of the log; writes never block.
 
 import { constants, fstatSync, openSync, write, writeSync } from 'node:fs'
 import type { Awaitable } from '../store/awaitable.ts'
 
-/** Takes bytes in order; one write at a time. */
+/** Writes bytes in order, one write at a time. */
 export interface LogOutput {
-  /** Whole lines are written in pieces of so many bytes. */
+  /** The maximum size of a piece of whole lines, in bytes. */
   readonly pieceBytesMax: number
   /**
-   * Writes as much as can be written now.
+   * Writes as many of the bytes as possible now.
    *
-   * @returns how many bytes were taken.
-   * @throws Error whose code is EAGAIN where there is no room, others such as ENOSPC.
+   * @returns the number of bytes written.
+   * @throws Error with the code EAGAIN if there is no room, or another such as ENOSPC.
    */
   write(bytes: Uint8Array): Awaitable<number>
-  /** The same at once, for a process that ends. */
+  /** Writes synchronously, for a process that is ending. */
   writeSync(bytes: Uint8Array): number
   /** Whether a write is under way in another thread. */
   isBusy(): boolean
 }
 
 /**
- * Where several processes write to one pipe, POSIX keeps writes of up to so many bytes whole
- * (PIPE_BUF of Linux), and so lines. A file keeps all writes whole.
+ * If several processes write to one pipe, POSIX keeps writes of up to this size whole (PIPE_BUF on
+ * Linux), and so keeps lines whole. Writes to a file are always whole.
  */
 const pipePieceBytes = 4_096
 const filePieceBytes = 65_536
@@ -30,10 +30,10 @@ const filePieceBytes = 65_536
 /**
  * Opens standard output, or another descriptor.
  *
- * A pipe and a terminal are opened once more, so that writes that would block fail instead, and
- * other processes that share the descriptor are not affected. A socket cannot be opened again; Node
- * has made it non-blocking already. A file never says that it would block, so it is written by
- * another thread.
+ * A pipe or terminal is opened a second time, so that writes that would block fail instead, without
+ * affecting other processes that share the descriptor. A socket cannot be opened again, but Node
+ * has already made it non-blocking. A write to a file never fails because it would block, so
+ * another thread writes it.
  */
 export function openLogOutput(descriptor: number): LogOutput {
   if (fstatSync(descriptor).isFile()) return fileOutput(descriptor)
@@ -43,7 +43,7 @@ export function openLogOutput(descriptor: number): LogOutput {
   return { pieceBytesMax: pipePieceBytes, write: writeNow, writeSync: writeNow, isBusy }
 }
 
-/** The descriptor itself where the system does not open it again. */
+/** Opens the descriptor again without blocking; returns it unchanged if that is not possible. */
 function reopen(descriptor: number): number {
   const { O_WRONLY, O_NONBLOCK, O_NOCTTY } = constants
   try {

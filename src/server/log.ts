@@ -1,5 +1,5 @@
 // The log on standard output: JSON lines for programs, a readable form on a terminal. Writing a
-// line never waits: not for a reader that has stopped reading, nor for a disk that is full.
+// line never waits for a slow reader or a full disk.
 
 import { type DestinationStream, type Logger, pino } from 'pino'
 import type { Settings } from '../config.ts'
@@ -8,31 +8,31 @@ import { withoutKeys } from '../redact.ts'
 import { createLineWriter, type LineWriter } from './line-writer.ts'
 import { openLogOutput } from './log-output.ts'
 
-/** A log, what has become of its lines, and the way to be sure that the last ones are written. */
+/** The log of a process. */
 export interface Log {
   readonly logger: Logger
-  /** Writes a line of another process's log, which has the line feed. */
+  /** Writes a line of another process's log, including its line feed. */
   readonly forward: (line: string) => void
-  /** How many lines have been dropped, since they could not be written. */
+  /** The number of lines dropped because they could not be written. */
   readonly dropped: () => number
-  /** Waits until all lines are written, for a second at most. */
+  /** Waits until all lines are written, for at most a second. */
   readonly close: () => Promise<void>
 }
 
-/** The most bytes of a line, with the line feed. */
+/** The maximum size of a line in bytes, including the line feed. */
 export const lineBytesMax = 4_096
-/** The texts of a line that is too long are cut to so many characters, the first that will do. */
+/** The texts of an oversized line are cut to the first of these lengths that is short enough. */
 const textLengths = [1_000, 200, 40]
 
 const standardOutput = 1
 
-/** How lines look. */
+/** Formats a line of JSON for the output. */
 type Format = (line: string) => string
 
 /**
- * Opens the log. On a terminal, or with the format `text`, it is for people to read.
+ * Opens the log. With the format `text`, or `auto` on a terminal, it is human-readable.
  *
- * @param isForwarded means that another process reads it, and forwards it to a log of its own.
+ * @param isForwarded means that another process reads the lines and writes them to its own log.
  */
 export async function createLog(
   { logFormat, logLevel }: Settings,
@@ -42,7 +42,7 @@ export async function createLog(
   const format = isForwarded ? unchanged : await formatOf(logFormat, isTTY)
   const output = openLogOutput(standardOutput)
   const writer = createLineWriter(output, (count) => format(droppedLine(count)))
-  // Where an error that nobody has foreseen ends the process, the lines before it say the most.
+  // If an unexpected error ends the process, the lines before it matter most.
   process.once('exit', () => writer.writeLast())
   const logger = pino({ level: logLevel, base: null }, lineStream(writer, format))
   logWarnings(logger)
@@ -65,12 +65,12 @@ async function textFormat(colorize: boolean): Promise<Format> {
   return (line) => format(printableValues(line))
 }
 
-/** A line of JSON as a terminal may show it. */
+/** Escapes a line of JSON for a terminal. */
 function printableLine(line: string): string {
   return `${printableJson(line.trimEnd())}\n`
 }
 
-/** A line with every value as a terminal may show it; the line breaks of a stack stay. */
+/** Escapes every value of a line for a terminal; the line breaks of a stack trace stay. */
 function printableValues(line: string): string {
   return JSON.stringify(
     JSON.parse(line, (_name, value: unknown) =>
@@ -79,12 +79,12 @@ function printableValues(line: string): string {
   )
 }
 
-/** No line holds a key, even where a client has put one (invariant 7), and none is too long. */
+/** A stream that removes keys from lines (invariant 7), and cuts lines that are too long. */
 function lineStream(writer: LineWriter, format: Format): DestinationStream {
   return { write: (line) => writer.write(format(shortLine(withoutKeys(line)))) }
 }
 
-/** A line with its texts cut where it would be too long; what remains is JSON. */
+/** Cuts the texts of an oversized line; the result is still JSON. */
 export function shortLine(line: string): string {
   if (line.length <= lineBytesMax / 3 || Buffer.byteLength(line) <= lineBytesMax) return line
   const fields = JSON.parse(line) as Readonly<Record<string, unknown>>
@@ -108,7 +108,7 @@ function droppedLine(count: number): string {
   return `${JSON.stringify(fields)}\n`
 }
 
-/** Warnings of the runtime are lines of the log: standard error may have no reader either. */
+/** Logs the runtime's warnings, since standard error may have no reader. */
 function logWarnings(logger: Logger): void {
   process.removeAllListeners('warning')
   process.on('warning', (warning) => {

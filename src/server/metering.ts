@@ -1,5 +1,5 @@
-// How the uses of keys come from the requests into their file: counted in memory, written once a
-// minute and at a stop. Where they cannot be written, serving goes on.
+// Meters the use of keys: requests are counted in memory, and the counts written to a file once a
+// minute and at a stop. If they cannot be written, the server keeps serving.
 
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Logger } from 'pino'
@@ -9,23 +9,23 @@ import { createUses } from '../keys/uses.ts'
 import { openUsageWriter, usageFile } from '../store/open-store.ts'
 import type { KeyUse, UsageWriter } from '../store/usage.ts'
 
-/** Counts uses, and sees that they are written. */
+/** Counts the uses of keys, and writes the counts. */
 export interface Metering {
-  /** Counts a request of a key; well under a microsecond. */
+  /** Counts a request of a key, in well under a microsecond. */
   readonly count: (keyId: number) => void
-  /** Takes over, and writes, what another process of this server has counted. */
+  /** Adds and writes the counts of another process of this server. */
   add(uses: readonly KeyUse[]): void
-  /** Writes what is left. */
+  /** Writes the remaining counts. */
   close(): Promise<void>
 }
 
-/** How long requests may wait for another process that writes; at a stop there are none. */
-const patienceMs = 100
-const lastPatienceMs = 2_000
-/** So many counts are written in one go, some 5 ms of work. */
+/** How long to wait for another writer: briefly, since requests wait too; longer at a stop. */
+const waitMsMax = 100
+const lastWaitMsMax = 2_000
+/** How many counts are written at once: about 5 ms of work. */
 const rowsAtOnce = 1_000
 
-/** The file with the uses of keys; undefined where none are counted. */
+/** The file for the uses of keys; undefined if they are not counted. */
 export function usagePath({ usageDb, db }: Settings): string | undefined {
   if (usageDb === undefined) return undefined
   if (usageDb === db) {
@@ -34,7 +34,7 @@ export function usagePath({ usageDb, db }: Settings): string | undefined {
   return usageDb === 'auto' ? usageFile(db) : usageDb
 }
 
-/** Counts, and writes to the file: a server alone, or the primary for its workers. */
+/** Counts and writes to the file: for a single server, or for the primary of workers. */
 export function startMetering(
   settings: Settings,
   storeId: string,
@@ -48,22 +48,22 @@ export function startMetering(
   let isAway = false
   let written = Promise.resolve()
 
-  /** Writes after whatever is being written already. */
-  function write(patience: number): Promise<void> {
-    written = written.then(() => writeAll(path ?? '', patience))
+  /** Writes once any earlier write has finished. */
+  function write(maxWaitMs: number): Promise<void> {
+    written = written.then(() => writeAll(path ?? '', maxWaitMs))
     return written
   }
 
-  async function writeAll(file: string, patience: number): Promise<void> {
+  async function writeAll(file: string, maxWaitMs: number): Promise<void> {
     const taken = uses.take()
     let done = 0
     try {
       for (; done < taken.length; done += rowsAtOnce) {
         writer ??= openUsageWriter(file, storeId, settings.db)
-        await writer.add(taken.slice(done, done + rowsAtOnce), now(), patience)
+        await writer.add(taken.slice(done, done + rowsAtOnce), now(), maxWaitMs)
         if (isAway) logger.info('key usage is written again')
         isAway = false
-        // Requests have their turn.
+        // Lets requests run in between.
         await turn()
       }
     } catch (error) {
@@ -76,22 +76,22 @@ export function startMetering(
     }
   }
 
-  const timer = every(settings, () => void write(patienceMs))
+  const timer = every(settings, () => void write(waitMsMax))
   return {
     count: uses.count,
     add(others) {
       uses.add(others)
-      void write(patienceMs)
+      void write(waitMsMax)
     },
     async close() {
       clearInterval(timer)
-      await write(lastPatienceMs)
+      await write(lastWaitMsMax)
       await writer?.close()
     },
   }
 }
 
-/** Counts in a worker, and hands the counts to its primary, which answers with `answerMetering`. */
+/** Counts in a worker, and sends the counts to the primary, which answers with `answerMetering`. */
 export function meterThroughPrimary(
   settings: Settings,
   ask: Ask,
@@ -100,25 +100,25 @@ export function meterThroughPrimary(
   if (usagePath(settings) === undefined) return undefined
   const uses = createUses(now)
 
-  async function hand(): Promise<void> {
+  async function sendCounts(): Promise<void> {
     const taken = uses.take()
-    // What is sent arrives, unless the primary is dead, and then so are we: sent again where the
-    // answer was only late, it would count twice.
+    // Counts are not sent again: if the answer was merely late, they would count twice. They are
+    // lost only if the primary dies, and then the worker ends too.
     if (taken.length > 0) await ask('usage.add', taken).catch(() => undefined)
   }
 
-  const timer = every(settings, () => void hand())
+  const timer = every(settings, () => void sendCounts())
   return {
     count: uses.count,
     add: (others) => uses.add(others),
     async close() {
       clearInterval(timer)
-      await hand()
+      await sendCounts()
     },
   }
 }
 
-/** What a primary answers workers that lend their counts. */
+/** The primary's answers to workers that send their counts. */
 export function answerMetering(metering: Metering | undefined) {
   return { 'usage.add': (uses: unknown) => metering?.add(uses as readonly KeyUse[]) }
 }

@@ -1,4 +1,4 @@
-// The listener of the figures, where the settings ask for one.
+// The listener for metrics, if the settings ask for one.
 
 import { once } from 'node:events'
 import type { Logger } from 'pino'
@@ -7,19 +7,19 @@ import type { Settings } from '../config.ts'
 import { createMetricsServer, metricsPath } from './metrics-server.ts'
 import { explainListenError, sharing, urlOf } from './listening.ts'
 
-/** A listener that answers Prometheus. */
+/** A listener that Prometheus scrapes. */
 export interface MetricsListener {
-  /** Where the figures are, such as `http://127.0.0.1:9464/metrics`. */
+  /** The URL of the metrics, such as `http://127.0.0.1:9464/metrics`. */
   readonly url: string
   close(): Promise<void>
 }
 
-/** Whether somebody wants the figures; where nobody does, nothing is counted. */
+/** Whether metrics are on; if not, nothing is counted. */
 export function isMeasured({ metricsPort }: Settings): boolean {
   return metricsPort !== undefined
 }
 
-/** @throws OperatorError where the address cannot be listened on. */
+/** @throws OperatorError if it cannot listen on the address. */
 export async function listenForMetrics(
   settings: Settings,
   registry: Pick<Registry, 'metrics'>,

@@ -1,23 +1,23 @@
-// The figures' own listener: away from the clients, without a key, on loopback unless told.
+// The HTTP server for metrics: apart from the API, without keys, on loopback by default.
 
 import { createServer, type Server } from 'node:http'
 import type { Logger } from 'pino'
 import { failureBody } from '../http/errors.ts'
 import { answerBrokenRequest, createBrokenLog } from '../http/wire/broken-requests.ts'
 
-/** The path of the figures. */
+/** The path of the metrics. */
 export const metricsPath = '/metrics'
 
 /** The text format of Prometheus. */
 const contentType = 'text/plain; version=0.0.4; charset=utf-8'
 
-/** Nobody asks for figures slowly, or with a body. */
+/** A scrape is quick and has no body. */
 const timeoutMs = 10_000
 
 /**
- * Makes the server of the figures; listening is the caller's.
+ * Creates the server for metrics; the caller makes it listen.
  *
- * @param readMetrics gives them in the text format of Prometheus.
+ * @param readMetrics returns them in the text format of Prometheus.
  */
 export function createMetricsServer(readMetrics: () => Promise<string>, logger: Logger): Server {
   const server = createServer(

@@ -1,5 +1,5 @@
-// The primary of several workers: it owns the port, starts them, replaces those that die, adds
-// their figures up, and stops them all. It answers no request itself.
+// The primary of several workers: it owns the port, starts and stops the workers, replaces those
+// that die, and sums their metrics. It does not answer requests itself.
 
 import { once } from 'node:events'
 import type { Settings } from '../config.ts'
@@ -13,20 +13,21 @@ import { isMeasured, listenForMetrics } from './metrics-listener.ts'
 import { createWorkerPool, type WorkerPool } from './worker-pool.ts'
 import { answerMetering, startMetering } from './metering.ts'
 
-/** What a worker may take beyond its own time to stop before it is killed. */
+/** How much longer than its own time to stop a worker may take before it is killed. */
 const graceMs = 5_000
 
 /**
  * Serves with `count` workers until the signal.
  *
- * @returns the exit code: that of the first worker where it could not start; it has said why.
+ * @returns the exit code; if the first worker could not start, that of the worker, which has
+ *   reported the reason.
  */
 export async function runPrimary(
   settings: Settings,
   context: ServerContext,
   count: number,
 ): Promise<number> {
-  // What is wrong with the store is told once, not by each worker.
+  // Reports a fault of the store once, not once per worker.
   const store = await openStoreReader(settings.db, resources)
   await store.close()
   const log = await createLog(settings, context.stdout)
@@ -58,7 +59,7 @@ export async function runPrimary(
   return 0
 }
 
-/** Loads what is needed for figures only where somebody wants them. */
+/** Loads the code for metrics only if metrics are on. */
 async function listenForSum(pool: WorkerPool, settings: Settings, { logger, dropped }: Log) {
   const { sumMetrics } = await import('./sum-metrics.ts')
   return listenForMetrics(settings, sumMetrics(pool, dropped), logger)

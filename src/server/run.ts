@@ -1,4 +1,4 @@
-// What `serve` runs: one server, or a primary with workers, until a signal stops it.
+// Runs `serve`: a single server, or a primary with workers, until a signal stops it.
 
 import cluster from 'node:cluster'
 import { type Settings, UsageError } from '../config.ts'
@@ -10,8 +10,8 @@ import { type ServerContext, startServer, untilStopped } from './server.ts'
  * Serves until the signal.
  *
  * @returns the exit code.
- * @throws UsageError where two settings do not go together, OperatorError where the store cannot be
- *   opened or the address not be listened on.
+ * @throws UsageError if two settings conflict; OperatorError if it cannot open the store or listen
+ *   on the address.
  */
 export async function runServer(settings: Settings, context: ServerContext): Promise<number> {
   if (cluster.isWorker) return (await import('./worker.ts')).runWorker(settings, context)
@@ -29,7 +29,7 @@ export async function runServer(settings: Settings, context: ServerContext): Pro
 }
 
 function checkWorkers(count: number, settings: Settings, { environment }: ServerContext): void {
-  // A primary closes its listener where no worker is left; this one it could not open again.
+  // The primary closes its listener when no worker is left, and could not reopen a passed socket.
   if (hasHandedSocket(environment)) {
     throw new UsageError(`--workers is ${count}; with a socket of systemd, it must be 1`)
   }

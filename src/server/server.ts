@@ -1,4 +1,4 @@
-// A running server: an application that listens, with its store, its log and what it counts.
+// A running server: an application that listens, with its store, log, metrics and metering.
 
 import { once } from 'node:events'
 import type { FastifyInstance } from 'fastify'
@@ -18,21 +18,21 @@ import { programVersion } from './program-version.ts'
 import { stopServing } from './stopping.ts'
 import { timeStore } from './time-store.ts'
 
-/** The way to standard error, and how much waits for its reader. */
+/** Standard error, and how many bytes wait for its reader. */
 export interface ErrorOutput {
   write(text: string): void
   readonly terminal: { readonly writableLength: number }
 }
 
-/** What a server uses of its process. */
+/** The parts of the process that a server uses. */
 export interface ServerContext {
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly stderr: ErrorOutput
-  /** Where the log goes. */
+  /** The destination of the log. */
   readonly stdout: { readonly isTTY: boolean }
   /** Aborted by the first SIGINT or SIGTERM. */
   readonly signal: AbortSignal
-  /** Gives milliseconds since 1970. */
+  /** Returns milliseconds since 1970. */
   readonly now: () => number
 }
 
@@ -41,21 +41,22 @@ export interface RunningServer {
   readonly app: FastifyInstance
   readonly store: StoreReader
   readonly log: Log
-  /** Where it can be reached, such as `http://127.0.0.1:8080`. */
+  /** Its address, such as `http://127.0.0.1:8080`. */
   readonly url: string
   readonly metrics: MetricsListener | undefined
-  /** What is counted; undefined where metrics are off. */
+  /** The counters; undefined if metrics are off. */
   readonly counts: Metrics | undefined
-  /** Undefined where uses of keys are not counted. */
+  /** Undefined if uses of keys are not counted. */
   readonly metering: Metering | undefined
 }
 
 /**
- * Starts serving; as a worker, with its share of the cache, and no listener for metrics.
+ * Starts serving. A worker gets its share of cache, connections and requests, and no listener for
+ * metrics.
  *
- * @param primary answers a worker what has to be one for all; undefined for a server alone.
- *
- * @throws OperatorError where the store cannot be opened or the address not be listened on.
+ * @param primary asks a worker's primary for shared limits and metering; undefined for a single
+ *   server.
+ * @throws OperatorError if it cannot open the store or listen on the address.
  */
 export async function startServer(
   settings: Settings,
@@ -100,7 +101,7 @@ export async function startServer(
   }
 }
 
-/** What may be asked of a database's server; workers share its connections among them. */
+/** The limits of the use of a database server; workers share its connections. */
 function servingBounds(settings: Settings, isWorker: boolean) {
   const shares = isWorker ? settings.workers : 1
   return {
@@ -110,7 +111,7 @@ function servingBounds(settings: Settings, isWorker: boolean) {
   }
 }
 
-/** Loads what metrics need only where metrics are on. */
+/** Loads the code for metrics only if metrics are on. */
 async function measure(store: StoreReader, log: Log): Promise<Metrics> {
   const { createMetrics } = await import('../http/metrics.ts')
   const lastImports = async () => store.lastImports()
@@ -130,7 +131,7 @@ async function listen(
   }
 }
 
-/** Waits for the signal, and stops. */
+/** Waits for the signal, then stops the server. */
 export async function untilStopped(
   server: RunningServer,
   settings: Settings,

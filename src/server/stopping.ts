@@ -1,4 +1,4 @@
-// The stop of a server that drops nothing: first it says so, then it closes.
+// Stops a server without losing requests: it announces the stop to its clients, then closes.
 
 import { once } from 'node:events'
 import type { Server } from 'node:http'
@@ -7,39 +7,39 @@ import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 
 /**
- * How long a server that stops goes on answering, each time with `Connection: close`. A client that
- * is told so opens another connection; one whose connection is closed on it unasked may just have
- * sent a request, and that would be lost.
+ * How long a stopping server keeps answering, with `Connection: close`. A client that gets this
+ * opens another connection. If a connection closed without notice, a request that the client had
+ * just sent would be lost.
  */
 const drainMs = 450
 
-/** For so long at most, connections stay open that were made before the listener closed. */
+/** How long connections may stay open that were made before the listener closed. */
 const lingerMsMax = 250
 
-/** For so long at most the listener waits for a moment in which nobody connects. */
+/** How long to wait for a moment without new connections before the listener closes. */
 const quietMsMax = 250
-/** A turn of the event loop that took no longer had nothing to do. */
+/** A turn of the event loop that took at most this long was idle. */
 const quietTurnMs = 0.2
 
 /**
- * Stops a server: readiness goes, connections close with their next answer, the listener closes,
- * running requests end.
+ * Stops a server: it is no longer ready, connections close with their next response, the listener
+ * closes, running requests finish.
  *
- * @param deadlineMs is how long running requests may take after the listener has closed; what has
- *   not ended then is cut off.
+ * @param deadlineMs is how long running requests may take after the listener has closed; then their
+ *   connections are closed.
  */
 export async function stopServing(app: FastifyInstance, deadlineMs: number): Promise<void> {
   app.startDraining()
   await sleep(drainMs)
   await untilQuiet(app.server)
   const listenerClosed = app.server.listening ? once(app.server, 'close') : undefined
-  // The listener alone: an HTTP server's own close hangs up on whoever has connected just now, and
-  // whose request is still on its way.
+  // Closes only the listener: an HTTP server's own close() also closes new connections whose first
+  // request is still on its way.
   ListeningServer.prototype.close.call(app.server)
   const until = performance.now() + lingerMsMax
   while ((await countConnections(app.server)) > 0 && performance.now() < until) await sleep(10)
   app.stopAnswering()
-  // A connection whose last request ends after the listener has closed is idle only then.
+  // Connections may become idle after the listener has closed.
   const idle = setInterval(() => app.server.closeIdleConnections(), 50)
   const deadline = new AbortController()
   const closed = Promise.all([app.close(), listenerClosed]).finally(() => {
@@ -60,9 +60,9 @@ function countConnections(server: Server): Promise<number> {
 }
 
 /**
- * Waits for a turn of the event loop in which nobody connects and hardly anything happens. A
- * connection that the kernel has made, and that we have not taken yet, is reset when a listener
- * closes; so it closes when it has just been seen that there is none.
+ * Waits for an idle turn of the event loop without new connections. When a listener closes, the
+ * kernel resets connections that it has established and we have not accepted; right after such a
+ * turn there are none.
  */
 async function untilQuiet(server: Server): Promise<void> {
   let connections = 0

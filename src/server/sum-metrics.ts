@@ -1,4 +1,4 @@
-// One set of figures for all workers.
+// Sums the metrics of all workers.
 
 import type { Worker } from 'node:cluster'
 import prometheus from 'prom-client'
@@ -8,8 +8,8 @@ import type { WorkerPool } from './worker-pool.ts'
 type MetricValues = Awaited<ReturnType<prometheus.Registry['getMetricsAsJSON']>>
 
 /**
- * @param droppedLines is how many lines of its own log the primary has dropped.
- * @returns the figures of all workers as one, in the text format of Prometheus.
+ * @param droppedLines returns the number of lines that the primary has dropped from its own log.
+ * @returns the metrics of all workers, summed, in the text format of Prometheus.
  */
 export function sumMetrics(
   pool: WorkerPool,
@@ -18,7 +18,7 @@ export function sumMetrics(
   const lastOf = new Map<Worker, MetricValues>()
   let departed: MetricValues = []
   let departing = Promise.resolve()
-  // A sum must not fall where a worker has gone: what it had counted when last asked stays.
+  // A sum must not decrease when a worker ends: its last known counts stay part of it.
   pool.onGone((worker) => {
     const last = lastOf.get(worker)?.filter(isCount)
     lastOf.delete(worker)
@@ -52,7 +52,7 @@ export function sumMetrics(
   return {
     async metrics() {
       const asked = [...pool.peers].map(async ([worker, peer]) => {
-        // One that is starting, or has just died, has nothing to add.
+        // A worker that is starting or has just died does not answer.
         const values = (await peer
           .ask('metrics')
           .catch(() => lastOf.get(worker) ?? [])) as MetricValues
@@ -69,7 +69,7 @@ function sum(parts: readonly MetricValues[]): prometheus.Registry {
   return prometheus.AggregatorRegistry.aggregate([...parts])
 }
 
-/** Whether it only ever grows; the rest goes with the worker. */
+/** Whether a metric only ever grows; the others end with their worker. */
 function isCount({ type }: MetricValues[number]): boolean {
   return ['counter', 'histogram'].includes(String(type))
 }

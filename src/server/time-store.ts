@@ -1,10 +1,10 @@
-// A store whose answers are timed.
+// Measures how long a store takes to answer.
 
 import type { Awaitable } from '../store/awaitable.ts'
 import type { StoreReader } from '../store/reading.ts'
 import type { Metrics, StoreOperation } from '../http/metrics.ts'
 
-/** The same store; each answer that the hot path waits for is counted. */
+/** Wraps a store so that the reads of the hot path are timed and counted. */
 export function timeStore(store: StoreReader, metrics: Metrics): StoreReader {
   function time<T>(operation: StoreOperation, read: () => Awaitable<T>): Awaitable<T> {
     const startedAt = performance.now()

@@ -1,4 +1,4 @@
-// The workers of a primary: as many as were asked for, whatever becomes of one.
+// The workers of a primary. A worker that dies is replaced.
 
 import cluster, { type Worker } from 'node:cluster'
 import type { Readable } from 'node:stream'
@@ -7,40 +7,40 @@ import type { Log } from './log.ts'
 import type { ErrorOutput } from './server.ts'
 import { restartPauseMs } from './restart-pause.ts'
 
-/** The workers that run. */
+/** The workers of a server. */
 export interface WorkerPool {
-  /** Those that run now. */
+  /** The workers that are running. */
   readonly peers: ReadonlyMap<Worker, Peer>
-  /** How many have died without having been told to stop. */
+  /** The number of workers that died unexpectedly. */
   deaths(): number
-  /** Is told of each that has gone, before another one takes its place. */
+  /** Calls the listener for each worker that has ended, before it is replaced. */
   onGone(listener: (worker: Worker) => void): void
   /**
-   * Starts `count` workers, the first one alone: what it cannot do, none can.
+   * Starts `count` workers, the first one alone: if it cannot start, none can.
    *
-   * @returns the URL of the first one, once all listen, or have died and are to be replaced; or
-   *   its exit code, and it has said why.
+   * @returns the URL of the first worker, once each listens, or has died and will be replaced; or
+   *   the exit code of the first one if it could not start, which it has reported.
    */
   start(count: number): Promise<string | number>
-  /** Tells all to stop; resolves when the last has gone. */
+  /** Stops all workers; resolves when the last has ended. */
   stop(reason: unknown): Promise<void>
-  /** Ends all at once. */
+  /** Kills all workers. */
   kill(): void
 }
 
-/** How much of what workers say on standard error waits for its reader, in bytes. */
+/** How many bytes of the workers' standard error may wait for the reader of ours. */
 const errorBytesMax = 65_536
 
 /**
- * Makes a pool that replaces those of its workers that die.
+ * Creates a pool that replaces workers that die.
  *
- * @param log is for our lines and those of the workers, `stderr` for what else they say.
- * @param answers is what a worker may ask the primary for: all that has to be one for all workers.
+ * @param log receives our lines and those of the workers, `stderr` their other output.
+ * @param answers handles the questions of workers about state that all of them share.
  */
 export function createWorkerPool(log: Log, stderr: ErrorOutput, answers: Answers = {}): WorkerPool {
   const { logger } = log
   const peers = new Map<Worker, Peer>()
-  /** Those that run, and those of whose output something has not been read. */
+  /** Workers that are running or whose output has not been read completely. */
   const running = new Set<Worker>()
   const listeners: ((worker: Worker) => void)[] = []
   const ended = Promise.withResolvers<undefined>()
@@ -49,7 +49,7 @@ export function createWorkerPool(log: Log, stderr: ErrorOutput, answers: Answers
   let deaths = 0
   let pauseMs = 0
 
-  /** Starts one; gives its URL once it listens, or else its exit code. */
+  /** Starts a worker; resolves to its URL once it listens, or to its exit code. */
   function add(): Promise<string | number> {
     const worker = startWorker(log, stderr)
     running.add(worker)
@@ -86,14 +86,14 @@ export function createWorkerPool(log: Log, stderr: ErrorOutput, answers: Answers
     async start(count) {
       const outcome = await add()
       isReplacing = typeof outcome === 'string'
-      // With one alone the port would close where it dies, and "listening" would speak for none.
+      // Waits for all: with only one worker, its death would close the port after "listening".
       if (isReplacing) await Promise.all(Array.from({ length: count - peers.size }, add))
       return outcome
     },
     async stop(reason) {
       isStopping = true
       if (running.size === 0) ended.resolve(undefined)
-      // One that does not answer is on its way out, or is killed at the deadline.
+      // A worker that does not answer is already ending, or is killed at the deadline.
       for (const peer of peers.values()) peer.ask('stop', reason).catch(() => undefined)
       await ended.promise
     },
@@ -104,8 +104,8 @@ export function createWorkerPool(log: Log, stderr: ErrorOutput, answers: Answers
 }
 
 /**
- * Starts a worker with output pipes of its own. If it inherited ours, starting it would set them
- * back to blocking mode. Its log lines go to our log, the rest to our standard error.
+ * Starts a worker with its own output pipes. If it inherited ours, its start would set them back to
+ * blocking mode. Its log lines go to our log, its standard error to ours.
  */
 function startWorker(log: Log, stderr: ErrorOutput): Worker {
   cluster.setupPrimary({ silent: true })
@@ -118,7 +118,7 @@ function startWorker(log: Log, stderr: ErrorOutput): Worker {
   return worker
 }
 
-/** Gives each line of a stream, with its line feed, and what stands behind the last one. */
+/** Passes on each line of a stream with its line feed; an unfinished last line gets one. */
 function forwardLines(stream: Readable | null, take: (line: string) => void): void {
   let rest = ''
   stream?.setEncoding('utf8').on('data', (text: string) => {

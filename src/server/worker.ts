@@ -1,11 +1,11 @@
-// A worker: a server as any other, but that its primary tells it to stop and asks it for figures.
+// A worker: a server whose primary can stop it and read its metrics.
 
 import cluster from 'node:cluster'
 import type { Settings } from '../config.ts'
 import { type Channel, connectPeer } from './ipc.ts'
 import { type ServerContext, startServer, untilStopped } from './server.ts'
 
-/** Serves until the primary, or a signal, says to stop. */
+/** Serves until the primary or a signal stops it. */
 export async function runWorker(settings: Settings, context: ServerContext): Promise<number> {
   const stopped = new AbortController()
   let readMetrics: () => unknown = () => []
@@ -21,7 +21,7 @@ export async function runWorker(settings: Settings, context: ServerContext): Pro
     readMetrics = () => server.counts?.registry.getMetricsAsJSON() ?? []
     await untilStopped(server, settings, AbortSignal.any([context.signal, stopped.signal]))
   } finally {
-    // The channel would keep the process alive. Where the primary dies, the runtime ends us.
+    // The channel would keep the process alive. If the primary dies, the runtime ends the worker.
     cluster.worker?.disconnect()
   }
   return 0

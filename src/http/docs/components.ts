@@ -21,7 +21,7 @@ const shortText = { type: 'string', maxLength: 1_024 }
 
 /** The headers that a 200 and a 304 have in common (contract section 5). */
 export const validatorHeaders = ['ETag', 'Cache-Control', 'Vary', 'Data-Version', 'Last-Modified']
-/** On every answer to a key that has a limit, but for what is answered before it is known. */
+/** The headers of every response to a key with a rate limit, once the key is known. */
 export const rateHeaders = ['RateLimit', 'RateLimit-Policy']
 
 /** A reference to a component. */
@@ -34,7 +34,7 @@ export function schemaRef(name: string): JsonSchema {
   return ref('schemas', name)
 }
 
-/** References to headers, by their names. */
+/** References to headers, by name. */
 export function headerRefs(names: readonly string[]): Components {
   return Object.fromEntries(names.map((name) => [name, ref('headers', name)]))
 }
@@ -79,7 +79,7 @@ export const parameterComponents: Components = {
 }
 
 function requestHeader(name: string, description: string, example: string): JsonSchema {
-  // An example of the parameter itself would be filled in, and sent, by the reference page.
+  // The reference page would fill in, and send, an example of the parameter itself.
   return { name, in: 'header', description, schema: { ...shortText, examples: [example] } }
 }
 
@@ -124,7 +124,7 @@ function responseHeader(description: string, example: string): JsonSchema {
   return { description, schema: shortText, example }
 }
 
-/** Schemas that no single endpoint brings. */
+/** Schemas that endpoints share. */
 export const sharedSchemas: Components = {
   Meta: {
     type: 'object',
@@ -173,7 +173,7 @@ export const sharedSchemas: Components = {
   },
 }
 
-/** The answer of each failure, as `Error` and its status. */
+/** The response of each failure, named `Error` and its status. */
 export function failureComponents(): Components {
   const described: readonly [string, FailureDescription][] = Object.entries(failures)
   const responses = described.map(([status, failure]) => {

@@ -1,4 +1,4 @@
-// What the OpenAPI document says of a listing: derived from its resource's declaration.
+// The OpenAPI description of a listing, derived from the declaration of its resource.
 
 import type { JsonSchema } from '../../resources/field.ts'
 import {
@@ -64,7 +64,7 @@ function pageSchema(resource: Resource): JsonSchema {
       type: 'integer',
       format: 'int64',
       minimum: 0,
-      // Of the last page that can be asked for, at the largest limit.
+      // That of the last page that can be requested, with the largest limit.
       maximum: (parameters.page.maximum - 1) * parameters.limit.maximum,
       description: 'Number of records before the first one of this page',
     },

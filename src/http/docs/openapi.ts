@@ -1,5 +1,5 @@
-// The OpenAPI 3.1 document: all of it derives from the table of endpoints and from the catalogue of
-// failures, so it cannot say anything else than what the service does.
+// The OpenAPI 3.1 document. It derives from the table of endpoints and the catalogue of failures,
+// so it cannot differ from what the service does.
 
 import type { JsonSchema } from '../../resources/field.ts'
 import type { AnswerDescription, Endpoint, Operation } from '../endpoints/endpoint.ts'
@@ -13,7 +13,7 @@ import {
   sharedSchemas,
 } from './components.ts'
 
-/** An OpenAPI document, as far as its readers here need to know. */
+/** An OpenAPI document, as far as our own code reads it. */
 export interface OpenApi {
   readonly openapi: string
   readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>
@@ -29,7 +29,7 @@ request under \`/api/\` gets the same 403.
 You may also send \`page\` and \`limit\` as a JSON object in the body of the GET request. Browsers
 cannot do that, so this page does not offer it.`
 
-/** Makes the document; `version` is the program's. */
+/** Creates the document; `version` is that of the program. */
 export function createOpenApi(endpoints: readonly Endpoint[], version: string): OpenApi {
   const described = endpoints.filter((endpoint) => endpoint.operation !== undefined)
   const paths = described.map((endpoint) => [endpoint.path, { get: operationOf(endpoint) }])
@@ -78,7 +78,7 @@ function operationOf({ operation, scope }: Endpoint): JsonSchema {
     tags: [tag],
     summary,
     description,
-    // Here and not beside the operation: the reference page does not resolve it there.
+    // Not in the path item: the reference page does not resolve references there.
     ...(parameters.length === 0
       ? {}
       : { parameters: parameters.map((name) => ref('parameters', name)) }),

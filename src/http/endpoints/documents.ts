@@ -17,9 +17,9 @@ const packageFile = createRequire(import.meta.url).resolve('swagger-ui-dist/pack
 const scriptType = 'text/javascript; charset=utf-8'
 const styleType = 'text/css; charset=utf-8'
 
-/** A key is typed into the page: nothing of another host may run in it, frame it or learn of it. */
+/** Users enter keys into the page, so no other host may run code in it, frame it or observe it. */
 const pageHeaders = {
-  // Swagger UI sets style attributes and has its icons as data; all else comes from this host.
+  // Swagger UI sets style attributes and embeds its icons; everything else is from this host.
   'content-security-policy':
     "default-src 'none'; connect-src 'self'; script-src 'self'; " +
     "style-src 'self' 'unsafe-inline'; img-src 'self' data:; base-uri 'none'; " +
@@ -32,7 +32,7 @@ const pageHeaders = {
 }
 const fileHeaders = { 'cross-origin-resource-policy': 'same-origin' }
 
-/** The page; its files stand in the folder `docs` beside it. */
+/** The page; its files are in the folder `docs` beside it. */
 const pageOf = (files: { style: string; bundle: string; start: string }) => `<!doctype html>
 <html lang="en">
   <head>

@@ -1,5 +1,5 @@
-// What an endpoint is: one entry of a table. The router, 404 and 405, the scopes of keys, labels of
-// metrics and of the log, OpenAPI, the reference page and the guides derive from the table.
+// An endpoint is one entry of a table. The router, 404 and 405, the scopes of keys, the labels of
+// metrics and log, OpenAPI, the reference page and the guides derive from the table.
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { JsonSchema } from '../../resources/field.ts'
@@ -9,29 +9,29 @@ import type { Metrics } from '../metrics.ts'
 import type { PageCache } from '../page.ts'
 import type { StaticAssets } from '../static-assets.ts'
 
-/** The methods that every endpoint takes: the service is read-only. */
+/** The methods of every endpoint: the service is read-only. */
 export const readMethods = ['GET', 'HEAD'] as const
 
-/** What the handlers of endpoints work with. */
+/** The parts of the application that handlers use. */
 export interface Service {
   readonly store: StoreReader
   readonly metrics: Pick<Metrics, 'countPage'> | undefined
   readonly pages: PageCache
   /** Files that browsers load. */
   readonly assets: StaticAssets
-  /** Whether the service is about to stop, so that new requests should go elsewhere. */
+  /** Whether the service is stopping, so that new requests should go elsewhere. */
   readonly isDraining: () => boolean
   /** The OpenAPI document of all endpoints, as JSON text. */
   readonly openApiText: () => string
 }
 
-/** Answers a request that every stage before it has let through. */
+/** Answers a request that has passed every stage. */
 export type Handler = (
   request: FastifyRequest,
   reply: FastifyReply,
 ) => FastifyReply | Promise<FastifyReply>
 
-/** A successful answer, as OpenAPI describes it; its headers and schemas by their names there. */
+/** A successful response in OpenAPI; headers and schema are names of components. */
 export interface AnswerDescription {
   readonly description: string
   readonly headers: readonly string[]
@@ -39,7 +39,7 @@ export interface AnswerDescription {
   readonly example?: { readonly name: string; readonly summary?: string; readonly value: unknown }
 }
 
-/** What the interface says of an endpoint. */
+/** The description of an endpoint in OpenAPI. */
 export interface Operation {
   readonly id: string
   readonly tag: string
@@ -49,7 +49,7 @@ export interface Operation {
   readonly parameters: readonly string[]
   readonly answers: Readonly<Record<number, AnswerDescription>>
   readonly failures: readonly FailureStatus[]
-  /** The schemas that its answers need beside the shared ones. */
+  /** The schemas of its responses, except shared ones. */
   readonly schemas?: Readonly<Record<string, JsonSchema>>
 }
 
@@ -59,17 +59,17 @@ export interface Endpoint {
   readonly methods: readonly string[]
   /** The scope that a key needs; undefined for an endpoint that needs no key. */
   readonly scope: string | undefined
-  /** Whether it is answered under any load, so that a supervisor can see that the process lives. */
+  /** Answered under any load, so that a supervisor can see that the process is alive. */
   readonly isAlwaysAnswered?: true
-  /** It is a file that browsers load, with a bound of its own instead of that of requests. */
+  /** A file that browsers load; it has a limit of its own instead of that of requests. */
   readonly isAsset?: true
-  /** Undefined for what is no part of the interface, such as a page. */
+  /** Undefined for what is not part of the API, such as a page. */
   readonly operation: Operation | undefined
-  /** Makes the handler, once for each application. */
+  /** Creates the handler, once for each application. */
   readonly createHandler: (service: Service) => Handler
 }
 
-/** The path as the router writes it: `/api/v1/companies/:company_id/rights`. */
+/** The path in the router's syntax: `/api/v1/companies/:company_id/rights`. */
 export function routerPath({ path }: Endpoint): string {
   return path.replace(/\{(\w+)\}/g, ':$1')
 }

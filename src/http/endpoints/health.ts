@@ -1,11 +1,11 @@
-// For load balancers and supervisors: does the process live, and does the store answer? Neither
-// check needs a key, and neither tells anything of the data.
+// Health checks for load balancers and supervisors: is the process alive, and does the store
+// answer? Neither check needs a key or reveals any data.
 
 import type { FastifyReply } from 'fastify'
 import { type FailureStatus, unavailable } from '../errors.ts'
 import { type Endpoint, type Operation, readMethods } from './endpoint.ts'
 
-/** What HTTP itself asks for, and what the checks are there to say. */
+/** The failures of HTTP itself, and the 503 of a failed check. */
 const failures: readonly FailureStatus[] = [400, 405, 408, 413, 417, 431, 503, 505]
 
 const live: Endpoint = {
@@ -17,7 +17,7 @@ const live: Endpoint = {
   createHandler: () => (_request, reply) => sendOk(reply),
 }
 
-/** A draining server lives, but is not ready: its clients should send requests elsewhere. */
+/** A draining server is alive but not ready: clients should send requests elsewhere. */
 const ready: Endpoint = {
   path: '/readyz',
   methods: readMethods,

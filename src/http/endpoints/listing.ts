@@ -1,4 +1,4 @@
-// The endpoint of a resource: a company's listing, a page of it at a time.
+// The endpoint of a resource: a company's listing, one page at a time.
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Resource } from '../../resources/resource.ts'
@@ -49,12 +49,12 @@ async function answer(
       return sendPage(reply, head, cached)
     }
   }
-  // Looking up a key or reading a body takes time; a client that has hung up meanwhile, or was cut
-  // off, must not cost a page.
+  // Looking up a key or reading a body takes time; no page is read for a client that has meanwhile
+  // disconnected.
   if (request.raw.socket.destroyed) throw unavailable()
   metrics?.countPage(false)
 
-  // No listing is that long; beyond it, numbers are no longer exact.
+  // No listing is that long, and larger numbers are not exact.
   const offset = Math.min(Number(pageOffset(asked)), Number.MAX_SAFE_INTEGER - asked.limit)
   const page = await fromStore(() => store.readPage(resource, companyId, offset, asked.limit))
   if (page === undefined) throw unknownCompany(companyId)
@@ -64,7 +64,7 @@ async function answer(
   return sendPage(reply, page, ready)
 }
 
-/** A fault of the store is none of the request's: 503, and the log has the rest. */
+/** Reads from the store; a fault becomes a 503, and its cause goes to the log. */
 async function fromStore<T>(read: () => Awaitable<T>): Promise<T> {
   try {
     return await read()
@@ -80,7 +80,7 @@ function sendPage(reply: FastifyReply, head: Head, page: ReadyPage): FastifyRepl
   return reply.send(page.body)
 }
 
-/** What a 200 and a 304 have in common (contract section 5). */
+/** Sets the headers that a 200 and a 304 have in common (contract section 5). */
 function setValidators(reply: FastifyReply, head: Head, tag: string, lastModified: string): void {
   varyByCoding(reply)
     .header('etag', tag)

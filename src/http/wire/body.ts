@@ -1,7 +1,8 @@
-// The body of a GET request (contract 1.2 and 1.6): rare, small, and read only where there is one.
+// The body of a GET request (contract 1.2 and 1.6): rare, small, and read only if there is one.
 //
-// The framework would read it for us, but only by treating every GET as one with a body, and the
-// documented client sends `Content-Type: application/json` with none: that must cost nothing.
+// The framework would read it for us, but only by treating every GET as one with a body. Clients
+// that follow our documents send `Content-Type: application/json` without a body, which must cost
+// nothing.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { badRequest, bodyBytesMax, statusError } from '../errors.ts'
@@ -9,7 +10,7 @@ import { badRequest, bodyBytesMax, statusError } from '../errors.ts'
 const jsonType = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i
 
 /**
- * The JSON object in a request's body; undefined for a body of no bytes.
+ * Reads the JSON object in a request's body; undefined for an empty body.
  *
  * @throws ApiError 415 for another type or an encoding, 413 over 16 KiB, 400 for anything but a
  *   JSON object in UTF-8.
@@ -20,7 +21,7 @@ export async function readBody(
 ): Promise<Readonly<Record<string, unknown>> | undefined> {
   const { headers } = request
   if (Number(headers['content-length'] ?? 0) > bodyBytesMax) throw tooLarge()
-  // Leave is asked for, and only now is it clear that there is no other answer.
+  // The client waits for a 100; the request is accepted only now.
   if (headers.expect !== undefined && request.httpVersion === '1.1') response.writeContinue()
   const bytes = await readBytes(request)
   if (bytes.length === 0) return undefined
@@ -30,7 +31,7 @@ export async function readBody(
 }
 
 function tooLarge() {
-  // What the client goes on sending is not read; so the connection cannot be used again.
+  // The rest of the body is not read, so the connection cannot be reused.
   return statusError(413, { connection: 'close' })
 }
 
@@ -44,7 +45,7 @@ async function readBytes(request: IncomingMessage): Promise<Buffer> {
       chunks.push(chunk as Buffer)
     }
   } catch {
-    // The client has hung up; there is nobody to answer, and no fault of ours to log.
+    // The client has disconnected; this is not a fault of ours to log.
     throw badRequest('The body did not arrive whole')
   }
   if (length > bodyBytesMax) throw tooLarge()

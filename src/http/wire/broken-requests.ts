@@ -1,4 +1,4 @@
-// Requests that never become one: what the parser or a timeout ends is answered on the socket.
+// Broken requests, which the parser or a timeout has ended; they are answered on the socket.
 
 import { randomUUID } from 'node:crypto'
 import { type IncomingMessage, STATUS_CODES, type Server } from 'node:http'
@@ -21,43 +21,43 @@ const statusOfCode: Readonly<Record<string, number>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
 }
 
-/** How many broken requests a second are logged one by one. */
+/** How many broken requests are logged per second. */
 export const brokenLinesMax = 20
 
 /** Logs a broken request that was answered. */
 type LogBroken = (requestId: string, status: number, reason: string | undefined) => void
 
 /**
- * Logs broken requests. Whoever sends garbage fills no disk: what is beyond the most lines of a
- * second is counted, and told with the next line.
+ * Creates the log of broken requests. Clients that send garbage cannot fill the disk: lines beyond
+ * the limit per second are counted, and the next line reports their number.
  *
- * @param onPassedOver is called for each line that is not logged.
- * @param clock gives milliseconds that are never set back.
+ * @param onOmitted is called for each omitted line.
+ * @param clock returns milliseconds and never goes backwards.
  */
 export function createBrokenLog(
   logger: Logger,
-  onPassedOver?: () => void,
+  onOmitted?: () => void,
   clock?: () => number,
 ): LogBroken {
-  const limit = createLineLimit(brokenLinesMax, onPassedOver, clock)
+  const limit = createLineLimit(brokenLinesMax, onOmitted, clock)
   return (requestId, status, reason) => {
     if (!limit.allows()) return
-    const before = limit.takePassedOver()
+    const before = limit.takeOmitted()
     const omitted = before > 0 ? { untold_before: before } : {}
     logger.info({ request_id: requestId, status, reason, ...omitted }, 'broken request')
   }
 }
 
 /**
- * Answers a malformed, oversized or unfinished request in the contract's form, after the answers
- * to the requests before it, and hangs up.
+ * Answers a malformed, oversized or incomplete request in the contract's form, after the responses
+ * to the requests before it, and closes the connection.
  */
 export function answerBrokenRequest(
   error: Error & { code?: string },
   socket: Socket,
   log: LogBroken,
 ): void {
-  // A client that went away is nobody to answer.
+  // The client has disconnected.
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
     return
@@ -66,8 +66,8 @@ export function answerBrokenRequest(
 }
 
 /**
- * Answers what Node and the router would not answer in our form, or at all: CONNECT, methods that
- * are none of HTTP's, and bodies that come to a standstill.
+ * Answers what Node and the router would not answer in our form, or at all: CONNECT, unknown
+ * methods, and bodies that stall.
  */
 export function answerUnhandled(server: Server, log: LogBroken): void {
   server.on('connect', (_request, socket) => refuse(socket, 400, 'CONNECT', log))
@@ -78,15 +78,15 @@ export function answerUnhandled(server: Server, log: LogBroken): void {
   })
 }
 
-/** Writes an answer straight to the socket when it is its turn, and hangs up. */
+/** Writes a response to the socket when its turn comes, and closes the connection. */
 function refuse(socket: Duplex, status: number, reason: string | undefined, log: LogBroken): void {
-  // The parser complains once more about each piece that follows; the first complaint stands.
+  // The parser reports another error for each further chunk; only the first is answered.
   if (isClosedToRequests(socket)) return
   closeToRequests(socket)
   afterAnswers(socket, () => {
-    // One of the answers was the connection's last: what comes behind that is no request.
+    // One of the responses closed the connection: anything behind its request is ignored.
     if (!socket.writable) return
-    // A second answer in the middle of one would corrupt it.
+    // A second response in the middle of another would corrupt it.
     if (isAnswering(socket)) socket.destroy()
     else writeRefusal(socket, status, reason, log)
   })
@@ -118,7 +118,7 @@ function writeRefusal(
   log(requestId, status, reason)
 }
 
-/** Whether the head of an answer is already on its way. */
+/** Whether the head of a response has been sent already. */
 function isAnswering(socket: Duplex & { _httpMessage?: { headersSent: boolean } | null }): boolean {
   return socket._httpMessage?.headersSent ?? false
 }

@@ -1,26 +1,26 @@
-// Which pages of other origins may read answers, and how a browser asks for leave
-// (https://fetch.spec.whatwg.org/#http-cors-protocol). Nothing is said unless an operator wants it.
+// CORS: which origins may read responses, and the preflight requests of browsers
+// (https://fetch.spec.whatwg.org/#http-cors-protocol). It is off unless an operator turns it on.
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
-/** Header fields of answers that a page may read, beside the few that it always may. */
+/** The response headers that pages may read, in addition to those that they always may. */
 const exposed = 'Data-Version, ETag, Link, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id'
-/** Header fields that a page may send, beside the few that it always may. */
+/** The request headers that pages may send, in addition to those that they always may. */
 const allowed = 'Authorization, Content-Type, If-None-Match, X-Request-Id'
-/** How long a browser may remember an answer to its question, in seconds. */
+/** How long a browser may cache the response to a preflight request, in seconds. */
 const preflightMaxAgeSeconds = 600
 
-/** What is done for pages of other origins. */
+/** CORS for one application. */
 export interface Cors {
-  /** Says on an answer who may read it. */
+  /** Sets the headers that say which origin may read the response. */
   mark(request: FastifyRequest, reply: FastifyReply): void
-  /** Answers a browser that asks for leave; false where the request is another. */
+  /** Answers a preflight request of an allowed origin; false for any other request. */
   answerPreflight(request: FastifyRequest, reply: FastifyReply): boolean
 }
 
 /**
- * @param origins such as `https://example.org`; `*` alone for all. No cookie is ever in play, so
- *   credentials are never allowed.
+ * @param origins are such as `https://example.org`, or only `*` for all. The service uses no
+ *   cookies, so credentials are never allowed.
  */
 export function createCors(origins: readonly string[]): Cors {
   const isForAll = origins.includes('*')
@@ -46,7 +46,7 @@ export function createCors(origins: readonly string[]): Cors {
         return false
       }
       if (originFor(request) === undefined) return false
-      // The same for every path: whoever has no key learns nothing of what exists.
+      // The same for every path: a client without a key cannot find out which paths exist.
       void reply
         .code(204)
         .header('access-control-allow-methods', 'GET, HEAD')

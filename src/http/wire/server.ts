@@ -1,4 +1,4 @@
-// The HTTP server below the application: what becomes of connections, whatever is asked on them.
+// The HTTP server below the application. It limits what connections may do, whatever they request.
 
 import {
   createServer,
@@ -10,62 +10,62 @@ import {
 import type { Duplex } from 'node:stream'
 import { type ApiError, badRequest, headersMax, statusError } from '../errors.ts'
 
-/** What a connection has been through. */
+/** The state of a connection. */
 interface Connection {
-  /** Requests that have come and whose answers have not been handed to the system. */
+  /** Requests that have arrived and whose responses have not been handed to the system. */
   unanswered: number
-  /** Where the request whose turn it is counts as under way; undefined where none does. */
+  /** Where the current request counts as under way; undefined if none does. */
   load: Load | undefined
-  /** The last request that has come. */
+  /** The last request that has arrived. */
   last: IncomingMessage | undefined
-  /** Those that wait for the answer before theirs, in their order; made where there is one. */
+  /** Requests that wait for the response before theirs, in order; created for the first one. */
   waiting: Waiting[] | undefined
-  /** Nothing that comes from now on is looked at: its last answer has been found. */
+  /** The last response of the connection is decided; further requests are ignored. */
   isClosing: boolean
-  /** It is closed; none of its requests is under way any more. */
+  /** The connection is closed, and none of its requests is under way. */
   isGone: boolean
-  /** What is to be done when all whole requests have been answered. */
+  /** Called when all complete requests have been answered. */
   onQuiet: (() => void) | undefined
   /** To be called when a request has been answered. */
   readonly answered: () => void
 }
 
-/** A request whose turn has not come. */
+/** A request that waits for the response before its own. */
 interface Waiting {
   readonly response: ServerResponse
   readonly handOn: () => void
 }
 
-/** How much is under way, as the server counts it, and when that is too much. */
+/** Counts the requests under way, and decides when there are too many. */
 export interface Load {
   begin(): void
   end(): void
-  /** Why a request cannot be taken on now; undefined where it can. */
+  /** Why a request has to be refused now; undefined if it can be accepted. */
   excess(): string | undefined
-  /** Logs that something is refused, once for many. */
+  /** Logs a refusal; one line covers many of them. */
   warn(reason: string): void
   close(): void
 }
 
-/** What the server puts up with from one connection; times in milliseconds. */
+/** Limits of connections; times in milliseconds. */
 export interface WireLimits {
-  /** Connections; one more is closed as soon as it is there. */
+  /** The maximum number of connections; any further one is closed at once. */
   readonly connectionsMax: number
-  /** Requests on a connection that wait for their answers; one more, and it is cut off. */
+  /** The maximum number of unanswered requests on a connection; one more closes it. */
   readonly unansweredMax: number
   /** How long the head of a request may take to arrive. */
   readonly headMs: number
   /** How long a request with its body may take to arrive. */
   readonly requestMs: number
-  /** How long a connection may rest between two requests. */
+  /** How long a connection may be idle between two requests. */
   readonly restMs: number
-  /** How long a connection with a request under way may stand still, in both directions. */
+  /** How long a connection with a request under way may transfer nothing in either direction. */
   readonly standstillMs: number
-  /** How often arrivals that take too long are looked for. */
+  /** How often the server looks for requests that take too long to arrive. */
   readonly checkMs: number
 }
 
-/** The limits that a server has unless it is given others. */
+/** The default limits. */
 export const wireLimits: WireLimits = {
   unansweredMax: 8,
   headMs: 10_000,
@@ -77,8 +77,8 @@ export const wireLimits: WireLimits = {
 }
 
 /**
- * Emitted for a request without a version whose method is none of HTTP's, such as PRI or PLAY: the
- * parser lets it through, and no router finds anything for it, not even a refusal.
+ * Emitted for a request whose method is not one of HTTP's, such as PRI or PLAY: the parser accepts
+ * it in a request without a version, and the router would not answer it at all.
  */
 export const unknownMethod = 'unknownMethod'
 const methods: ReadonlySet<string> = new Set(METHODS)
@@ -91,7 +91,7 @@ interface Tracked {
 /** How the server hands a request on. */
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
-/** Makes the server that hands sound connections' requests to the application. */
+/** Creates the server that hands requests to the application, one per connection at a time. */
 export function createWireServer(handler: Handler, limits: WireLimits, load: Load): Server {
   const { unansweredMax } = limits
   const receive: Handler = (request, response) => {
@@ -102,7 +102,7 @@ export function createWireServer(handler: Handler, limits: WireLimits, load: Loa
       return
     }
     connection.unanswered += 1
-    // Whoever asks on without reading fills our memory with answers, not its own.
+    // The responses to a client that sends requests without reading would fill our memory.
     if (connection.unanswered > unansweredMax) {
       connection.isClosing = true
       request.socket.destroy()
@@ -111,15 +111,15 @@ export function createWireServer(handler: Handler, limits: WireLimits, load: Loa
     connection.last = request
     response.on('finish', connection.answered)
     if (connection.unanswered === 1) handOn(connection, request, response)
-    // One answer is made at a time. Whoever asks on without reading is found out before the others
-    // are made, and one who reads slowly has one of them in our memory.
+    // One response is made at a time. A client that does not read is cut off before the others are
+    // made, and a client that reads slowly holds one of them in our memory.
     else {
       const inOrder = () => handOn(connection, request, response)
       ;(connection.waiting ??= []).push({ response, handOn: inOrder })
     }
   }
-  // What waits for another answer on its connection is not under way: it holds no more than its
-  // head, and a connection counts once at most.
+  // A request that waits for another response on its connection does not count as under way: it
+  // holds only its head. So a connection counts at most once.
   const handOn = (connection: Connection, request: IncomingMessage, response: ServerResponse) => {
     connection.load = load
     load.begin()
@@ -140,53 +140,52 @@ export function createWireServer(handler: Handler, limits: WireLimits, load: Loa
       requestTimeout: limits.requestMs,
       keepAliveTimeout: limits.restMs,
       connectionsCheckingInterval: limits.checkMs,
-      // Node would answer a request without Host by itself, in no form at all.
+      // Node would answer a request without Host itself, with an empty body.
       requireHostHeader: false,
     },
     receive,
   )
-  // A client that does not read stands still, too: bytes that the system does not take are no
-  // movement.
+  // This covers clients that do not read: bytes that the system does not accept are no activity.
   server.timeout = limits.standstillMs
-  // One more than is allowed: beyond this Node drops fields in silence, Authorization included.
+  // One more than we allow: beyond this, Node silently drops fields, Authorization included.
   server.maxHeadersCount = headersMax + 1
   const expect: Handler = (request, response) => {
-    // A client that waits for leave and gets an answer instead may send its body or may not; what
-    // follows cannot be told apart, so nothing may follow.
+    // A client that waits for a 100 and gets a final response may or may not send its body. The
+    // body could not be told from the next request, so the connection is closed.
     response.shouldKeepAlive = false
     receive(request, response)
   }
   server.maxConnections = limits.connectionsMax
   server.on('connection', track).on('drop', () => load.warn('connections'))
-  // Leave to send a body is given where one is read (request-body.ts), not before it is refused.
+  // The 100 is sent where a body is read (body.ts), not for requests that are refused.
   server.on('checkContinue', expect).on('checkExpectation', expect)
   return server
 }
 
-/** From now on nothing that comes on the connection is looked at. */
+/** Makes the server ignore everything else that arrives on the connection. */
 export function closeToRequests(socket: Duplex): void {
   connectionOf(socket).isClosing = true
 }
 
-/** The request whose turn it is on the connection no longer counts as under way. */
+/** Stops counting the current request of the connection as under way. */
 export function excludeFromLoad(socket: Duplex): void {
   endLoad(connectionOf(socket))
 }
 
-/** Whether the connection's last answer has been found already. */
+/** Whether the last response of the connection is decided already. */
 export function isClosedToRequests(socket: Duplex): boolean {
   return connectionOf(socket).isClosing
 }
 
-/** Whether the connection waits for the rest of a request, and for nothing else. */
+/** Whether the connection waits only for the rest of a request. */
 export function isAwaitingRequest(socket: Duplex): boolean {
   const { last, unanswered, isClosing } = connectionOf(socket)
   return !isClosing && unanswered === 1 && last?.complete === false
 }
 
 /**
- * Does something when the requests that came whole before have been answered, which may be now.
- * The last one may be the very one that has turned out broken; nobody waits for its answer.
+ * Calls a function once all complete requests so far have been answered, which may be now. The last
+ * request may be the broken one itself, which is not waited for.
  */
 export function afterAnswers(socket: Duplex, work: () => void): void {
   const connection = connectionOf(socket)
@@ -196,7 +195,7 @@ export function afterAnswers(socket: Duplex, work: () => void): void {
 
 function connectionOf(socket: Duplex): Connection {
   const tracked = socket as unknown as Tracked
-  // A request that came without a connection, as tests inject it, has nothing to count.
+  // An injected request, as in tests, has no connection that was tracked.
   return (tracked[connectionKey] ??= createConnection())
 }
 
@@ -227,7 +226,7 @@ function createConnection(): Connection {
 
 function handOnNext({ waiting }: Connection): void {
   const next = waiting?.shift()
-  // Where the answer before it was the connection's last one, it never gets its turn.
+  // The response before it may have closed the connection.
   if (next?.response.socket?.writable === true) next.handOn()
 }
 
@@ -245,8 +244,8 @@ const targetPattern = /^[\x21-\x7e]+$/
 const hostPattern = /^(?:\[[0-9a-fv.:]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i
 
 /**
- * The refusal of a request that is not sound HTTP/1.0 or 1.1; undefined for a sound one. It stands
- * before everything else, the look at the key included: 100 to 200 ns.
+ * The error for a request that is not valid HTTP/1.0 or 1.1; undefined for a valid one. It runs
+ * before everything else, including authentication: 100 to 200 ns.
  */
 export function findWireFault(request: IncomingMessage): ApiError | undefined {
   const { httpVersion, url, rawHeaders } = request
@@ -257,7 +256,7 @@ export function findWireFault(request: IncomingMessage): ApiError | undefined {
   let authorizations = 0
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] ?? ''
-    // Most names differ in length from all of these; then their case need not be looked at.
+    // Most names differ from all of these in length, which avoids lower-casing them.
     if (name.length === 4 && isNamed(name, 'host')) {
       if (!hostPattern.test(rawHeaders[at + 1] ?? '')) return fault('The Host is not valid')
       hosts += 1
@@ -278,7 +277,7 @@ export function findWireFault(request: IncomingMessage): ApiError | undefined {
   return isMet ? undefined : statusError(417, closing)
 }
 
-/** `GET /x` without a version is read as HTTP/0.9; HTTP/2.0 has another form altogether. */
+/** Node parses `GET /x` without a version as HTTP/0.9; HTTP/2.0 has a different form. */
 function findVersionFault(httpVersion: string): ApiError {
   return httpVersion === '0.9' ? fault('The request has no version') : statusError(505, closing)
 }
@@ -291,7 +290,7 @@ function isNamed(given: string, name: string): boolean {
   return given === name || given.toLowerCase() === name
 }
 
-/** RFC 9112 section 6.1: any other coding, and any second one, is refused. */
+/** RFC 9112 section 6.1: any other coding, or a second one, is refused. */
 function isChunked(coding: string | undefined): boolean {
   return coding?.toLowerCase() === 'chunked'
 }
