@@ -50,7 +50,7 @@ const begins = {
   'it connected': 'connected',
   'it began to merge': 'merging',
   'it came to its commit': 'committing',
-  'its commit was done and not yet told': 'committing',
+  'its commit was done and not yet reported': 'committing',
 } as const satisfies Record<string, Step>
 
 type Begin = keyof typeof begins
@@ -63,7 +63,7 @@ function phasesOf({ durationMs, beginMs }: PostgresCourse): readonly Phase<Begin
     { name: 'it connected', chance: 15, spanMs: merging - connected },
     { name: 'it began to merge', chance: 25, spanMs: committing - merging },
     { name: 'it came to its commit', chance: 20, spanMs: durationMs - committing },
-    { name: 'its commit was done and not yet told', chance: 15, spanMs: 0 },
+    { name: 'its commit was done and not yet reported', chance: 15, spanMs: 0 },
   ]
 }
 
@@ -76,7 +76,7 @@ async function harmOnce(
   await tried.reset()
   const running = startDossier(tried.args(tried.db))
   const { child, ended } = running
-  const isHeld = phase === 'its commit was done and not yet told'
+  const isHeld = phase === 'its commit was done and not yet reported'
   await untilStep(isHeld ? 'merging' : begins[phase], cluster, tried, child)
   if (isHeld) await holdCommit(cluster, tried, child)
   if (delayMs > 0) await Promise.race([sleep(delayMs), ended])

@@ -24,7 +24,7 @@ export interface Metrics {
   readonly registry: Registry
 }
 
-/** Where the metrics that are read only at a scrape come from. */
+/** The sources of the metrics that are read only at a scrape. */
 interface MetricsSource {
   readonly resources: readonly Resource[]
   readonly version: string
