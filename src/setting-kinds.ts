@@ -1,0 +1,124 @@
+// The kinds of values that settings have: how their texts are checked and parsed.
+
+import { isIP } from 'node:net'
+import { parseRate, type Rate, rateForm } from './rate.ts'
+import { hasStrayPassword, withoutPasswords } from './redact.ts'
+
+/** How the text of a setting is checked and parsed. */
+export interface Kind<T> {
+  /** Why a text is not valid; undefined for a valid one. */
+  readonly fault: (text: string) => string | undefined
+  /** The value of a valid text. */
+  readonly parse: (text: string) => T
+}
+
+export function integer(minimum: number, maximum: number): Kind<number> {
+  const isInRange = (text: string) =>
+    /^\d{1,15}$/.test(text) && Number(text) >= minimum && Number(text) <= maximum
+  return {
+    fault: (text) =>
+      isInRange(text) ? undefined : `must be an integer from ${minimum} to ${maximum}`,
+    parse: Number,
+  }
+}
+
+/** An integer, or a word that means something else. */
+export function integerOr<T>(word: string, meant: () => T, [minimum, maximum]: [number, number]) {
+  const { fault, parse } = integer(minimum, maximum)
+  const kind: Kind<number | T> = {
+    fault: (text) =>
+      text === word || fault(text) === undefined ? undefined : `${fault(text) ?? ''}, or ${word}`,
+    parse: (text) => (text === word ? meant() : parse(text)),
+  }
+  return kind
+}
+
+export function oneOf<Word extends string>(...words: readonly Word[]): Kind<Word> {
+  return {
+    fault: (text) =>
+      (words as readonly string[]).includes(text)
+        ? undefined
+        : `must be one of ${words.join(', ')}`,
+    parse: (text) => text as Word,
+  }
+}
+
+export const yesOrNo: Kind<boolean> = { ...oneOf('yes', 'no'), parse: (text) => text === 'yes' }
+
+/** A comma-separated list; empty for `none`. */
+export function list(isPart: (part: string) => boolean, takes: string): Kind<readonly string[]> {
+  const parse = (text: string) =>
+    text === 'none' ? [] : text.split(',').map((part) => part.trim())
+  return { fault: (text) => (parse(text).every(isPart) ? undefined : `must be ${takes}`), parse }
+}
+
+export function isOrigin(text: string): boolean {
+  if (text === '*') return true
+  return /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text
+}
+
+/** An address, or a network such as 10.0.0.0/8. */
+export function isNetwork(text: string): boolean {
+  const [address = '', bits, ...more] = text.split('/')
+  const most = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1
+  if (bits === undefined || more.length > 0) return most > 0 && more.length === 0
+  return /^\d{1,3}$/.test(bits) && Number(bits) <= most
+}
+
+/** A rate; undefined for `none`. */
+export const rate: Kind<Rate | undefined> = {
+  fault: (text) =>
+    text === 'none' || parseRate(text) ? undefined : `must be none, or ${rateForm}`,
+  parse: parseRate,
+}
+
+export const notEmpty: Kind<string> = {
+  fault: (text) => (text.trim() === '' ? 'must not be empty' : undefined),
+  parse: (text) => text,
+}
+
+/** Why a value is not a file: a mistyped URL would be used as a name, and its password shown. */
+function fileFault(value: string): string | undefined {
+  if (value.trim() === '') return 'must not be empty'
+  if (value !== value.trim()) return 'must not begin or end with a space'
+  const isUrl = /^[a-z][a-z0-9+.-]*:\//i.test(value)
+  return isUrl || withoutPasswords(value) !== value
+    ? 'must be a file; write ./NAME if its name looks like a URL'
+    : undefined
+}
+
+/** Why a value is not a store: neither a file nor the URL of a PostgreSQL database. */
+function storeFault(value: string): string | undefined {
+  if (!/^postgres(ql)?:\/\//i.test(value)) {
+    return fileFault(value)?.replace(/^must be a file/, 'must be a file, or begin with postgres://')
+  }
+  return URL.canParse(value) && !hasStrayPassword(value)
+    ? undefined
+    : 'must be a URL such as postgres://user@host:5432/database, ' +
+        'with special characters of a password percent-encoded'
+}
+
+function redisFault(value: string): string | undefined {
+  const url = URL.parse(value)
+  const isRedis = url !== null && /^rediss?:$/.test(url.protocol) && url.hostname !== ''
+  return isRedis && !hasStrayPassword(value) && value === value.trim()
+    ? undefined
+    : 'must be none, or a URL such as redis://host:6379'
+}
+
+/** The path of a file. */
+export const file: Kind<string> = { fault: fileFault, parse: String }
+
+/** The path of a file, or the URL of a PostgreSQL database. */
+export const store: Kind<string> = { fault: storeFault, parse: String }
+
+/** The same kind, with `none` for undefined. */
+export function orNone<T>({ fault, parse }: Kind<T>): Kind<T | undefined> {
+  return {
+    fault: (text) => (text === 'none' ? undefined : fault(text)),
+    parse: (text) => (text === 'none' ? undefined : parse(text)),
+  }
+}
+
+/** The URL of a Redis; undefined for `none`. */
+export const redis: Kind<string | undefined> = orNone({ fault: redisFault, parse: String })
