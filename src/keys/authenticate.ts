@@ -65,20 +65,21 @@ export function createAuthenticate(
   }
 
   /** Counts a failed attempt; `id` is the hash of a key that was looked up. */
-  function refuse({ ip }: Client, id?: string): Awaitable<Wait | undefined> {
-    const seconds = throttle?.fail(ip, id)
-    return seconds instanceof Promise ? seconds.then(waitFor) : waitFor(seconds)
+  async function refuse({ ip }: Client, id?: string): Promise<Wait | undefined> {
+    return waitFor(await throttle?.fail(ip, id))
   }
 
-  function lookUp(id: string, client: Client): Awaitable<KeyRecord | Wait | undefined> {
+  /**
+   * No key is looked up for an address that has failed too often. Keys that were valid before are
+   * exempt, so that no client locks out another one at the same address.
+   */
+  async function lookUp(id: string, client: Client): Promise<KeyRecord | Wait | undefined> {
     const isNew = !cached.has(id)
-    const judge = (found: KeyRecord | undefined) => {
-      const key = remember(id, found)
-      if (key !== undefined && isNew) throttle?.noteGood(id)
-      return key ?? refuse(client, id)
-    }
-    const found = store.findKey(Buffer.from(id, 'latin1'))
-    return found instanceof Promise ? found.then(judge) : judge(found)
+    const seconds = isNew ? await throttle?.waitOf(client.ip, id) : undefined
+    if (seconds !== undefined) return waitFor(seconds)
+    const key = remember(id, await store.findKey(Buffer.from(id, 'latin1')))
+    if (key !== undefined && isNew) throttle?.noteGood(id)
+    return key ?? refuse(client, id)
   }
 
   return (authorization, client) => {
@@ -92,13 +93,7 @@ export function createAuthenticate(
       return isValid(known.key, now()) ? known.key : refuse(client, id)
     }
     // A malformed key is refused without a look-up (contract 2.4).
-    if (!isWellFormedKey(token)) return refuse(client)
-    // No key is looked up for an address that has failed too often. Keys that were valid before are
-    // exempt, so that no client locks out another one at the same address.
-    const seconds = known === undefined ? throttle?.waitOf(client.ip, id) : undefined
-    return seconds instanceof Promise
-      ? seconds.then((found) => waitFor(found) ?? lookUp(id, client))
-      : (waitFor(seconds) ?? lookUp(id, client))
+    return isWellFormedKey(token) ? lookUp(id, client) : refuse(client)
   }
 }
 

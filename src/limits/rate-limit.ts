@@ -46,14 +46,13 @@ export function createLimit(defaultRate: Rate | undefined, counter: Counter): Li
     return policy
   }
 
+  const judge = async (id: number, policy: Policy) =>
+    verdictOf(policy, await counter(id, policy.rate))
+
   return ({ id, rate: own }) => {
     // `none` does not parse as a rate, so it has no policy.
     const policy = own === undefined ? defaultPolicy : policyOf(own)
-    if (policy === undefined) return undefined
-    const counted = counter(id, policy.rate)
-    return counted instanceof Promise
-      ? counted.then((found) => verdictOf(policy, found))
-      : verdictOf(policy, counted)
+    return policy && judge(id, policy)
   }
 }
 
