@@ -3,7 +3,15 @@
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { dossier, folder, makeFile, makeStore, removeStore, type Shape } from './files.ts'
+import {
+  dossier,
+  folder,
+  makeFile,
+  makePeerStore,
+  makeStore,
+  removeStore,
+  type Shape,
+} from './files.ts'
 import { compareExtracts, keepPast, serveBesideImport } from './history.ts'
 import * as processes from './processes.ts'
 import {
@@ -13,6 +21,7 @@ import {
   type Server,
   startBare,
   startDossier,
+  startPeer,
 } from './processes.ts'
 import { compareRefusals } from './refusals.ts'
 import { twoWorkers } from './workers.ts'
@@ -102,6 +111,29 @@ const randomPages =
       path,
       options,
     )
+  }
+
+/** Dossier beside what one would write by hand; ratios of processor time, as many times cheaper. */
+const againstPeer =
+  (listing: number): Measure =>
+  async (scale) => {
+    const shape = rights(1e6 * scale, listing)
+    const { db, key } = makeStore(shape)
+    const server = await startDossier(db, port, 0)
+    const peer = await startPeer(makePeerStore(shape), port + 1, key)
+    const path = '/api/v1/companies/{}/rights'
+    const question = { key, path, companies: shape.records / listing }
+    try {
+      const { rate, cpu } = await compare([server, question], [peer, question])
+      const what = `random pages, listings of ${listing}, cache off`
+      return [
+        { what, unit: '÷ peer', values: rate, reach: undefined },
+        { what: `${what}, by processor time`, unit: '÷ peer', values: cpu, reach: undefined },
+      ]
+    } finally {
+      await peer.stop()
+      await server.stop()
+    }
   }
 
 const events = (scale: number): Shape => ({
@@ -225,6 +257,8 @@ export const measures: Readonly<Record<string, Measure>> = {
   'hot-page': hotPage,
   'random-20': randomPages(20, 0.4),
   'random-100': randomPages(100, 0.3),
+  'peer-20': againstPeer(20),
+  'peer-100': againstPeer(100),
   'last-page': lastPage,
   import: importing,
   append: appending,

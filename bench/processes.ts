@@ -82,6 +82,12 @@ export async function startBare(from: Server, key: string, path: string): Promis
   return start(from.port + 1, [process.execPath, script, String(from.port + 1), file])
 }
 
+/** Starts the hand-written peer on a store of its own (`makePeerStore`). */
+export function startPeer(db: string, port: number, key: string): Promise<Server> {
+  const script = join(import.meta.dirname, 'peer-server.ts')
+  return start(port, [process.execPath, script, String(port), db, key])
+}
+
 /** The measurements of the load generator, and the cost for the server. */
 export interface Load {
   readonly perSecond: number
