@@ -27,7 +27,7 @@ function missing(program: string): string | false {
   return error === undefined ? false : `${program} is not installed here`
 }
 
-test('contrib names no variable and no option that does not exist', () => {
+test('contrib names only existing variables and options', () => {
   const variables = Object.values(settings).map(variableOf)
   for (const file of globSync('contrib/*', { cwd: root })) {
     const text = readFileSync(join(root, file), 'utf8')
@@ -37,7 +37,7 @@ test('contrib names no variable and no option that does not exist', () => {
   }
 })
 
-test('contrib/Dockerfile copies what is there, and its ignore file lets it pass', () => {
+test('contrib/Dockerfile copies existing files that its ignore file includes', () => {
   const sources = [...contrib('Dockerfile').matchAll(/^COPY (?!--from)(.+) \S+$/gm)]
     .flatMap(([, paths = '']) => paths.split(' '))
     .filter((path) => path !== '')
@@ -59,7 +59,7 @@ test('contrib/Dockerfile copies what is there, and its ignore file lets it pass'
 })
 
 test(
-  'contrib/dossier.service and its socket are valid, and as closed as they say',
+  'contrib/dossier.service and its socket are valid and sandboxed as stated',
   { skip: missing('systemd-analyze') },
   (t) => {
     const folder = makeFolder(t)
@@ -79,7 +79,7 @@ test(
 )
 
 test(
-  'contrib/nginx.conf is valid as it stands',
+  'contrib/nginx.conf is valid unchanged',
   { skip: missing('nginx') || missing('openssl') },
   (t) => {
     const folder = makeFolder(t)

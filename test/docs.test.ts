@@ -25,13 +25,13 @@ function section(text: string, heading: string): string {
 }
 
 for (const guide of guides) {
-  test(`${guide}: its generated parts are what the code says`, () => {
+  test(`${guide}: its generated parts match the code`, () => {
     assert.match(read(guide), /<!-- generated: /)
     assert.equal(read(guide), regenerate(read(guide)), 'run: npm run generate')
   })
 }
 
-test('a mark that names no generated part is an error', () => {
+test('a marker that names no generated part is an error', () => {
   assert.throws(() => regenerate('<!-- generated: nothing --><!-- end -->'), /named nothing/)
 })
 
@@ -45,7 +45,7 @@ test('every setting is in the operator’s guide: option, variable and default',
   }
 })
 
-test('every command is in the operator’s guide, with every option and setting of its own', () => {
+test('every command is in the operator’s guide, with all its options and settings', () => {
   for (const command of commands) {
     const text = section(read('docs/operating.md'), `### dossier ${command.name}`)
     const names = command.settings.map((key) => settings[key].name)
@@ -69,14 +69,14 @@ test('every error status of the contract is in the client’s guide', () => {
   }
 })
 
-test('every ready mapping is in the operator’s guide', () => {
+test('every bundled mapping is in the operator’s guide', () => {
   const text = section(read('docs/operating.md'), '## Mappings')
   for (const file of readdirSync(join(root, 'mappings'))) {
     assert.ok(text.includes(`\`${file.replace('.sql', '')}\``), file)
   }
 })
 
-test('what the documents have npm run is a script of the package', () => {
+test('every npm script in the documents is in the package', () => {
   const { scripts = {} } = packageOf()
   for (const document of ['README.md', 'CONTRIBUTING.md', ...guides]) {
     for (const [, name] of read(document).matchAll(/npm (?:run )?([a-z:]+)/g)) {
@@ -85,7 +85,7 @@ test('what the documents have npm run is a script of the package', () => {
   }
 })
 
-test('the commands in the documents are commands of the program', () => {
+test('every command in the documents is a command of the program', () => {
   const known = commands.map(({ name }) => name)
   for (const document of documents) {
     for (const [, name] of read(document).matchAll(/bin\/dossier ([a-z][a-z-]*)/g)) {
@@ -94,7 +94,7 @@ test('the commands in the documents are commands of the program', () => {
   }
 })
 
-test('the README’s first answer is what the demonstration answers', () => {
+test('the first answer in the README is that of the demonstration', () => {
   const [, json = ''] = /```json\n(.+)\n```/.exec(read('README.md')) ?? []
   const answer = JSON.parse(json) as { pos_terminals: unknown[]; total: number }
   const extract = demoExtracts().find(({ name }) => name === 'pos_terminals')
@@ -116,7 +116,7 @@ function anchorsOf(text: string): string[] {
   )
 }
 
-test('every link between the documents leads to a file and a heading that exist', () => {
+test('every link between the documents leads to an existing file and heading', () => {
   for (const document of documents) {
     for (const [, target = '', anchor] of read(document).matchAll(
       /\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g,
@@ -140,7 +140,7 @@ test('ARCHITECTURE.md names every folder of src/ and every dependency', () => {
   for (const name of Object.keys(groups)) assert.ok(text.includes(`\`${name}\``), name)
 })
 
-test('a dependency with an install script is one that is denied it (I16)', () => {
+test('every install script of a dependency is disabled (I16)', () => {
   const { packages } = JSON.parse(read('package-lock.json')) as {
     packages: Readonly<Record<string, { hasInstallScript?: boolean }>>
   }
@@ -154,7 +154,7 @@ test('a dependency with an install script is one that is denied it (I16)', () =>
   )
 })
 
-test('ARCHITECTURE.md names no file that is not there', () => {
+test('ARCHITECTURE.md names only existing files', () => {
   // A path, or the name of a file in one of the folders that it speaks of.
   const names = globSync('{src,test,scripts,bench,fuzz,torture,docs,bin}/**/*', { cwd: root })
   for (const [, path = ''] of read('ARCHITECTURE.md').matchAll(/`([\w./-]+\.ts)`/g)) {
@@ -167,7 +167,7 @@ test('ARCHITECTURE.md names no file that is not there', () => {
   }
 })
 
-test('a decision has context, decision and consequence, and at most 30 lines', () => {
+test('a decision record has context, decision and consequence in at most 30 lines', () => {
   const decisions = documents.filter((path) => path.startsWith('docs/decisions/')).sort()
   for (const [index, path] of decisions.entries()) {
     const text = read(path)
@@ -179,7 +179,7 @@ test('a decision has context, decision and consequence, and at most 30 lines', (
   }
 })
 
-test('nothing of the project names a path of this machine', () => {
+test('no file of the project names a path of the development machine', () => {
   const patterns = [
     '*',
     '{bench,bin,docs,fuzz,mappings,scripts,src,test,torture}/**/*.{md,ts,sql,sh}',

@@ -22,7 +22,7 @@ import { test, type TestContext } from 'node:test'
 
 const root = join(import.meta.dirname, '..')
 
-test('every package that is installed is pinned by a hash (I15)', () => {
+test('every installed package is pinned by a hash (I15)', () => {
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
     packages: Readonly<Record<string, { integrity?: string }>>
   }
@@ -32,7 +32,7 @@ test('every package that is installed is pinned by a hash (I15)', () => {
   }
 })
 
-test('an install stops where a package is not the one that the lock names (I15)', async (t) => {
+test('an install stops if a package does not match the lock file (I15)', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'dossier-test-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const packed = spawnSync('tar', ['-czC', join(root, 'node_modules'), 'negotiator']).stdout
@@ -80,7 +80,7 @@ function launchWith(t: TestContext, node: string) {
   return spawnSync('dossier', ['--version'], { env: { PATH }, encoding: 'utf8' })
 }
 
-test('without a runtime package, the launcher takes a recent Node.js of the machine', (t) => {
+test('without a runtime package, the launcher uses a recent Node.js of the machine', (t) => {
   assert.match(launchWith(t, process.execPath).stdout, /^\d+\.\d+\.\d+\n$/)
   const without = launchWith(t, '/bin/false')
   assert.equal(without.status, 1)

@@ -23,7 +23,7 @@ function run(name: keyof typeof scripts, ...args: string[]) {
 }
 
 for (const name of Object.keys(scripts) as (keyof typeof scripts)[]) {
-  test(`npm run ${name} -- --help says what it does and what it takes`, () => {
+  test(`npm run ${name} -- --help describes the script and its options`, () => {
     const { status, stdout, stderr } = run(name, '--help')
     assert.deepEqual({ status, stderr }, { status: 0, stderr: '' })
     assert.match(stdout, new RegExp(`^\\S.*\\.\n\nUsage: npm run ${name} -- \\[OPTIONS\\]`))
@@ -31,7 +31,7 @@ for (const name of Object.keys(scripts) as (keyof typeof scripts)[]) {
   })
 }
 
-test('what a script does not take is named, with what is near it, and nothing runs', () => {
+test('an unknown argument of a script is named with a suggestion, and nothing runs', () => {
   const cases = [
     ['bench', '--quik', '--quik is not an option of this command; did you mean --quick?'],
     ['bench', '--quick=3', '--quick takes no value'],

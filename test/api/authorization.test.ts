@@ -52,7 +52,7 @@ const refused: Readonly<Record<string, string | null>> = {
   'a comma': `Bearer ${key},`,
   'a quoted key': `Bearer "${key}"`,
   'a key in upper case (C5)': `Bearer ${key.toUpperCase()}`,
-  'a key that is cut short (C5)': `Bearer ${key.slice(0, -1)}`,
+  'a truncated key (C5)': `Bearer ${key.slice(0, -1)}`,
   'a key without its prefix': `Bearer ${key.slice('dossier_'.length)}`,
   'a key that is longer (C5)': `Bearer ${key}0`,
   'a key with a wrong checksum (C3)': `Bearer ${key.slice(0, -6)}000000`,
@@ -69,14 +69,14 @@ function comparable({ status, headers, text }: Answer) {
   return { status, text, headers: { ...headers, 'x-request-id': undefined, date: undefined } }
 }
 
-test('the scheme is matched without regard to case (2.1, C2)', async () => {
+test('the scheme is case-insensitive (2.1, C2)', async () => {
   for (const scheme of ['Bearer', 'bearer', 'BEARER', 'bEaReR']) {
     checkPage(await ask(path, { authorization: `${scheme} ${key}` }), { resource: rights, all })
   }
 })
 
 for (const [name, authorization] of Object.entries(refused)) {
-  test(`${name}: 403 and exactly the bytes of the seed (2.2, C1 to C6)`, async () => {
+  test(`${name}: 403 with exactly the specified bytes (2.2, C1 to C6)`, async () => {
     const answer = await ask(path, { authorization })
     assert.equal(answer.status, 403)
     assert.equal(answer.text, refusal)
@@ -85,7 +85,7 @@ for (const [name, authorization] of Object.entries(refused)) {
   })
 }
 
-test('a key in the query, in a cookie or in the body is none (2.2, C8)', async () => {
+test('a key in the query, a cookie or the body is ignored (2.2, C8)', async () => {
   const json = { 'content-type': 'application/json' }
   for (const answer of [
     await ask(`${path}?access_token=${key}`, { authorization: null }),
@@ -98,7 +98,7 @@ test('a key in the query, in a cookie or in the body is none (2.2, C8)', async (
   }
 })
 
-test('a scope opens its own listing and no other (2.2, C14)', async () => {
+test('a scope grants access to its own listing only (2.2, C14)', async () => {
   for (const scope of resources) {
     const scoped = await store.issueKey({ name: `only-${scope.name}`, scopes: [scope.name] })
     for (const resource of resources) {
@@ -109,7 +109,7 @@ test('a scope opens its own listing and no other (2.2, C14)', async () => {
   }
 })
 
-test('a key of another listing is refused before the method is looked at (2.3)', async () => {
+test('a key for another listing is refused before the method is checked (2.3)', async () => {
   for (const method of ['POST', 'OPTIONS', 'DELETE']) {
     const own = { method, authorization: `Bearer ${jobsOnly}` }
     assert.equal((await ask(path, own)).text, refusal, method)
@@ -118,7 +118,7 @@ test('a key of another listing is refused before the method is looked at (2.3)',
   }
 })
 
-test('several scopes open several listings; none opens nothing (2.2)', async () => {
+test('several scopes grant several listings, an empty set grants none (2.2)', async () => {
   const two = await store.issueKey({ name: 'two', scopes: ['rights', 'events'] })
   const none = await store.issueKey({ name: 'none', scopes: [] })
   for (const resource of resources) {
@@ -152,7 +152,7 @@ for (const [what, url, method = 'GET'] of hidden) {
   })
 }
 
-test('the refusal comes before a body that could not be taken (2.3)', async () => {
+test('the refusal comes before a body is rejected (2.3)', async () => {
   for (const body of ['{', '[]', 'x'.repeat(100_000)]) {
     const headers = { 'content-type': body === '{' ? 'application/json' : 'text/plain' }
     assert.equal((await ask(path, { authorization: null, headers, body })).text, refusal)
@@ -168,7 +168,7 @@ test('the refusal comes before a 304 (2.3)', async () => {
   }
 })
 
-test('the refusal comes before a page that is ready in the cache (2.3)', async () => {
+test('the refusal comes before a cached page (2.3)', async () => {
   for (let turn = 0; turn < 3; turn += 1) {
     checkPage(await ask(path), { resource: rights, all })
     assert.equal((await ask(path, { authorization: `Bearer ${jobsOnly}` })).text, refusal)
@@ -176,7 +176,7 @@ test('the refusal comes before a page that is ready in the cache (2.3)', async (
   }
 })
 
-test('a company that exists and one that does not are refused alike (2.3, C17)', async () => {
+test('known and unknown companies get the same refusal (2.3, C17)', async () => {
   for (const resource of resources) {
     const [one, other] = [
       await ask(pathOf(resource, 1), { authorization: null }),
@@ -196,19 +196,19 @@ for (const spelled of [
   '/%61pi/v1/companies/abc/rights',
   '/%41PI/v1/companies/1/rights',
 ]) {
-  test(`nobody without a key is let in by way of ${spelled} (2.3)`, async () => {
+  test(`${spelled} gives no access without a key (2.3)`, async () => {
     const answer = await ask(spelled, { authorization: null })
     assert.ok([403, 404].includes(answer.status), `${answer.status}: ${answer.text.slice(0, 80)}`)
     assert.doesNotMatch(answer.text, /Company|company_id|rights/)
   })
 }
 
-test('a scope is not got round by another spelling of the path (2.3)', async () => {
+test('another spelling of the path does not bypass a scope (2.3)', async () => {
   const answer = await ask('/%61pi/v1/companies/1/rights', { authorization: `Bearer ${jobsOnly}` })
   assert.notEqual(answer.status, 200, answer.text.slice(0, 80))
 })
 
-test('what cannot be a key is refused without a look-up (2.4, C3)', async () => {
+test('a malformed key is refused without a look-up (2.4, C3)', async () => {
   const before = lookUps
   for (const [name, authorization] of Object.entries(refused)) {
     if (name.endsWith('(C4)')) continue
@@ -220,7 +220,7 @@ test('what cannot be a key is refused without a look-up (2.4, C3)', async () => 
   assert.equal(lookUps, before + 1, 'one that can be a key is looked up')
 })
 
-test('a key that is over costs the same look-ups as one that never was: time does not tell either (C4)', async () => {
+test('expired and revoked keys cost as many look-ups as unknown ones, so timing reveals nothing (C4)', async () => {
   for (const name of ['an unknown key (C4)', 'an expired key (C4)', 'a revoked key (C4)']) {
     const before = lookUps
     for (let turn = 0; turn < 5; turn += 1) {
@@ -230,7 +230,7 @@ test('a key that is over costs the same look-ups as one that never was: time doe
   }
 })
 
-test('a key that is revoked while it is cached is looked up from then on (C4)', async () => {
+test('a cached key is looked up again once it is revoked (C4)', async () => {
   const leaving = `Bearer ${await store.issueKey({ name: 'leaving' })}`
   assert.equal((await ask(path, { authorization: leaving })).status, 200)
   await store.revokeKey('leaving')
@@ -242,7 +242,7 @@ test('a key that is revoked while it is cached is looked up from then on (C4)', 
   assert.equal(lookUps - before, 3)
 })
 
-test('no text takes long to be refused, however long and however like a key (C6)', async () => {
+test('any text is refused quickly, however long or similar to a key (C6)', async () => {
   const long = '0'.repeat(10_000)
   const texts = [long, `dossier_${long}`, 'dossier_'.repeat(1_250), `${key}${long}`, `\0${key}`]
   const ms = await processorMs(() => {
@@ -253,7 +253,7 @@ test('no text takes long to be refused, however long and however like a key (C6)
   assert.ok(ms / 100 < 5, `${ms / 100} ms for five`)
 })
 
-test('a store that fails while a key is looked up never lets anyone in (2.2, C11)', async (t) => {
+test('a store failure during a key look-up never grants access (2.2, C11)', async (t) => {
   const broken = await makeApp(t, {
     wrapStore: (reader) => ({
       ...reader,
@@ -273,7 +273,7 @@ test('a store that fails while a key is looked up never lets anyone in (2.2, C11
   assert.equal((await later.ask(path)).status, 503)
 })
 
-test('a store that has to be waited for lets in and refuses alike (2.1)', async (t) => {
+test('a slow store accepts and refuses the same keys (2.1)', async (t) => {
   const waiting = await makeApp(t, {
     records: [{ resource: rights, company: 1, records: all }],
     wrapStore: (reader) => ({

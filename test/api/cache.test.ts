@@ -51,7 +51,7 @@ async function countingApp(t: Parameters<typeof makeApp>[0], cacheBytesMax: numb
   return { ...made, count }
 }
 
-test('a page that has not changed is read once; another import changes nothing of that', async (t) => {
+test('an unchanged page is read once, even across other imports', async (t) => {
   const { ask, store, count } = await countingApp(t, 1_048_576)
   for (let turn = 0; turn < 5; turn += 1) await ask(pathOf(rights, 1))
   assert.equal(count.pages, 1)
@@ -69,7 +69,7 @@ test('a cache of 0 bytes keeps nothing', async (t) => {
   assert.equal(count.pages, 5)
 })
 
-test('a full cache keeps what is asked for again from what is asked for once', async (t) => {
+test('a full cache keeps repeatedly requested pages over pages requested once', async (t) => {
   const { ask, count } = await countingApp(t, 65_536)
   // The same records each time, and another page to the cache.
   const pages = (from: number, to: number) =>
@@ -89,7 +89,7 @@ test('a full cache keeps what is asked for again from what is asked for once', a
   assert.ok((await readsOf(pages(20, 100))) > 70, 'too long ago to be the second time')
 })
 
-test('a page that is too large for the cache is served all the same', async (t) => {
+test('a page too large for the cache is still served', async (t) => {
   const { ask, count } = await countingApp(t, 2_048)
   for (let turn = 0; turn < 3; turn += 1) {
     checkPage(await ask(pathOf(rights, 1)), { resource: rights, all: makeRecords(rights, 10) })
@@ -97,14 +97,14 @@ test('a page that is too large for the cache is served all the same', async (t) 
   assert.equal(count.pages, 3)
 })
 
-test('a cached page carries the Data-Version of now', async (t) => {
+test('a cached page has the current Data-Version', async (t) => {
   const { ask, store } = await countingApp(t, 1_048_576)
   assert.equal((await ask(pathOf(rights, 1))).headers['data-version'], '1')
   await store.load([{ resource: rights, company: 2, records: makeRecords(rights, 1, 50) }])
   assert.equal((await ask(pathOf(rights, 1))).headers['data-version'], '2')
 })
 
-test('a company that becomes known after a 404 is found at once', async (t) => {
+test('a company imported after a 404 is found at once', async (t) => {
   const { ask, store } = await countingApp(t, 1_048_576)
   const conditional = { headers: { 'if-none-match': '"x"' } }
   for (let turn = 0; turn < 2; turn += 1) {

@@ -92,7 +92,7 @@ function requestsWith(key: string): readonly string[] {
   ]
 }
 
-test('a key is not logged encoded, without its prefix or a character short either (C13)', async (t) => {
+test('an encoded, prefixless or truncated key is not logged either (C13)', async (t) => {
   const key = await store.issueKey({ name: 'spelled' })
   const server = await runServer(t, store.db)
   // What is encoded is read as a browser's user would.
@@ -118,7 +118,7 @@ test('a key is not logged encoded, without its prefix or a character short eithe
   assertWithout(key, read(server.printed()), 'the log')
 })
 
-test('what only looks a little like a key stays as it is in the log', async (t) => {
+test('text that only resembles a key is logged unchanged', async (t) => {
   const server = await runServer(t, store.db)
   const ids = [
     ...['11bbbf98-591a-48bd-b9a1-bc5535e43675', '4bf92f3577b34da6a3ce929d0e0e4736'],
@@ -187,7 +187,7 @@ test('a key appears in no log, error, message or process list (C13)', async (t) 
   assertWithout(key, server.printed(), 'the log')
 })
 
-test('a line of the log has id, key’s name, resource, status, time and bytes', async (t) => {
+test('a log line has request id, key name, resource, status, time and bytes', async (t) => {
   const db = await makeTempStore(t, resources)
   await db.load([{ resource: rights, company: 1, records: makeRecords(rights, 2) }])
   const key = await db.issueKey({ name: 'acme' })

@@ -71,7 +71,7 @@ async function until(claim: () => Promise<boolean> | boolean): Promise<number> {
   return performance.now() - start
 }
 
-test('eight requests may wait for their answers on a connection (D23)', async (t) => {
+test('a connection may have eight requests waiting for answers (D23)', async (t) => {
   const { port, request } = await listen(t, {})
   assert.equal(wireLimits.unansweredMax, 8)
   const bytes = request().repeat(7) + request('', 'Connection: close\r\n')
@@ -82,7 +82,7 @@ test('eight requests may wait for their answers on a connection (D23)', async (t
   )
 })
 
-test('a client that sends a ninth without reading is cut off, and nobody else (D23)', async (t) => {
+test('only a client that sends a ninth without reading is disconnected (D23)', async (t) => {
   const { port, request, open } = await listen(t, {})
   const witness = await openWire(port)
   witness.send(request())
@@ -93,7 +93,7 @@ test('a client that sends a ninth without reading is cut off, and nobody else (D
   assert.equal(answersIn(await witness.closed()).length, 2)
 })
 
-test('a page is not read for a client that has gone while its key was looked up (D23)', async (t) => {
+test('no page is read for a client that left during the key look-up (D23)', async (t) => {
   const { port, request, open, pagesRead } = await listen(t, {}, all, 100)
   assert.equal(await exchange(port, request().repeat(9)), '')
   const socket = connect(port, '127.0.0.1', () => socket.end(request(), () => socket.destroy()))
@@ -105,7 +105,7 @@ test('a page is not read for a client that has gone while its key was looked up 
   assert.equal(pagesRead(), 1)
 })
 
-test('a client that reads may ask as often as it likes on a connection (D23)', async (t) => {
+test('a client that reads may send any number of requests on a connection (D23)', async (t) => {
   const { port, request } = await listen(t, {})
   const wire = await openWire(port)
   for (let turn = 0; turn < 10; turn += 1) {
@@ -124,39 +124,43 @@ function residentMib(pid: number): number {
 
 const noProc = existsSync('/proc/self/status') ? false : 'there is no /proc'
 
-test('50 clients ask for 200 pages each and never read (E3)', { skip: noProc }, async (t) => {
-  const store = await makeTempStore(t, resources)
-  const many = makeRecords(rights, 1_000)
-  await store.load([{ resource: rights, company: 1, records: many }])
-  const key = await store.issueKey({ name: 'test' })
-  const { port, pid } = await runServer(t, store.db, ['--cache-mib', '0'])
-  const fields = `Host: x\r\nAuthorization: Bearer ${key}\r\n`
-  const last = `GET /healthz HTTP/1.1\r\nConnection: close\r\n${fields}\r\n`
-  assert.equal(answerIn(await exchange(port, last)).status, 200)
-  const before = residentMib(pid)
-  const request = `GET ${path}?limit=1000 HTTP/1.1\r\n${fields}\r\n`
-  const sockets = await Promise.all(
-    Array.from({ length: 50 }, async () => {
-      const socket = connect(port, '127.0.0.1').pause()
-      socket.on('error', () => undefined)
-      await once(socket, 'connect')
-      socket.write(request.repeat(200))
-      return socket
-    }),
-  )
-  t.after(() => sockets.forEach((socket) => socket.destroy()))
-  let peak = 0
-  for (let turn = 0; turn < 10; turn += 1) {
+test(
+  'memory stays bounded while 50 clients request 200 pages each and never read (E3)',
+  { skip: noProc },
+  async (t) => {
+    const store = await makeTempStore(t, resources)
+    const many = makeRecords(rights, 1_000)
+    await store.load([{ resource: rights, company: 1, records: many }])
+    const key = await store.issueKey({ name: 'test' })
+    const { port, pid } = await runServer(t, store.db, ['--cache-mib', '0'])
+    const fields = `Host: x\r\nAuthorization: Bearer ${key}\r\n`
+    const last = `GET /healthz HTTP/1.1\r\nConnection: close\r\n${fields}\r\n`
     assert.equal(answerIn(await exchange(port, last)).status, 200)
-    peak = Math.max(peak, residentMib(pid))
-    await sleep(20)
-  }
-  t.diagnostic(`resident: ${before.toFixed(0)} MiB, then at most ${peak.toFixed(0)} MiB`)
-  const mostMib = 100_000_000 / 2 ** 20
-  assert.ok(peak - before < mostMib, `${before} MiB, then ${peak} MiB`)
-})
+    const before = residentMib(pid)
+    const request = `GET ${path}?limit=1000 HTTP/1.1\r\n${fields}\r\n`
+    const sockets = await Promise.all(
+      Array.from({ length: 50 }, async () => {
+        const socket = connect(port, '127.0.0.1').pause()
+        socket.on('error', () => undefined)
+        await once(socket, 'connect')
+        socket.write(request.repeat(200))
+        return socket
+      }),
+    )
+    t.after(() => sockets.forEach((socket) => socket.destroy()))
+    let peak = 0
+    for (let turn = 0; turn < 10; turn += 1) {
+      assert.equal(answerIn(await exchange(port, last)).status, 200)
+      peak = Math.max(peak, residentMib(pid))
+      await sleep(20)
+    }
+    t.diagnostic(`resident: ${before.toFixed(0)} MiB, then at most ${peak.toFixed(0)} MiB`)
+    const mostMib = 100_000_000 / 2 ** 20
+    assert.ok(peak - before < mostMib, `${before} MiB, then ${peak} MiB`)
+  },
+)
 
-test('an answer is made when the one before it is out, not while it waits (E3)', async (t) => {
+test('an answer is built only after the previous one is sent (E3)', async (t) => {
   // More than the system takes for a client that does not read.
   const long = makeRecords(rights, 1_000).map((record) => ({ ...record, name: 'x'.repeat(15_000) }))
   const { port, request, pagesRead } = await listen(t, { unansweredMax: 3 }, long)
@@ -171,7 +175,7 @@ test('an answer is made when the one before it is out, not while it waits (E3)',
   socket.destroy()
 })
 
-test('a client that does not read its answer is cut off after the standstill (E3)', async (t) => {
+test('a client that does not read its answer is disconnected after the idle limit (E3)', async (t) => {
   assert.equal(wireLimits.standstillMs, 15_000)
   const long = makeRecords(rights, 1_000).map((record) => ({ ...record, name: 'x'.repeat(15_000) }))
   const { port, request, open } = await listen(t, { standstillMs: 300 }, long)
@@ -185,7 +189,7 @@ test('a client that does not read its answer is cut off after the standstill (E3
   socket.destroy()
 })
 
-test('a client that reads slowly, but reads, gets its answer (E3)', async (t) => {
+test('a client that reads slowly gets its answer (E3)', async (t) => {
   const long = makeRecords(rights, 500).map((record) => ({ ...record, name: 'x'.repeat(20_000) }))
   const { port, request } = await listen(t, { standstillMs: 500 }, long)
   const socket = connect(port, '127.0.0.1')
@@ -200,7 +204,7 @@ test('a client that reads slowly, but reads, gets its answer (E3)', async (t) =>
   assert.ok(bytes > 10_000_000, `${bytes} bytes`)
 })
 
-test('a head that drips in is a 408 when its time is over (E1)', async (t) => {
+test('a head that arrives too slowly is a 408 (E1)', async (t) => {
   assert.equal(wireLimits.headMs, 10_000)
   assert.equal(wireLimits.checkMs, 1_000)
   const { port, request } = await listen(t, { headMs: 300 })
@@ -213,7 +217,7 @@ test('a head that drips in is a 408 when its time is over (E1)', async (t) => {
   for (const timer of timers) clearInterval(timer)
 })
 
-test('a body that drips in is a 408 when its time is over (B12)', async (t) => {
+test('a body that arrives too slowly is a 408 (B12)', async (t) => {
   assert.equal(wireLimits.requestMs, 30_000)
   const { port, request } = await listen(t, { headMs: 200, requestMs: 400 })
   const wire = await openWire(port)
@@ -223,7 +227,7 @@ test('a body that drips in is a 408 when its time is over (B12)', async (t) => {
   clearInterval(timer)
 })
 
-test('a body that stops coming is a 408 after the standstill (B12)', async (t) => {
+test('a stalled body is a 408 after the idle limit (B12)', async (t) => {
   const { port, request } = await listen(t, { standstillMs: 300 })
   const wire = await openWire(port)
   wire.send(request('', 'Content-Type: application/json\r\nContent-Length: 100\r\n') + '{"page":1 ')
@@ -238,7 +242,7 @@ test('a 408 comes after the answers to the requests before it (B12)', async (t) 
   checkRawFailure(second, 408)
 })
 
-test('a client that connects and says nothing is answered a 408, and closed (E2)', async (t) => {
+test('a client that connects and sends nothing gets a 408 and is disconnected (E2)', async (t) => {
   const { port, open } = await listen(t, { headMs: 200 })
   const wire = await openWire(port)
   checkRawFailure(answerIn(await wire.closed()), 408)
@@ -246,7 +250,7 @@ test('a client that connects and says nothing is answered a 408, and closed (E2)
   await until(async () => (await open()) === 0)
 })
 
-test('a connection at rest is closed when its time is over, and not before (E2)', async (t) => {
+test('an idle connection is closed at its time limit, not before (E2)', async (t) => {
   assert.equal(wireLimits.restMs, 65_000)
   // Node adds a second of its own, so that no request meets a closed door.
   const { port, request } = await listen(t, { restMs: 100, standstillMs: 500, headMs: 500 })
@@ -259,7 +263,7 @@ test('a connection at rest is closed when its time is over, and not before (E2)'
   assert.ok(ms > 1_000, `${ms} ms`)
 })
 
-test('what has been refused and does not hang up is cut off (E2)', async (t) => {
+test('a refused client that does not hang up is disconnected (E2)', async (t) => {
   const { app, port, open } = await listen(t, { standstillMs: 200 })
   const served = once(app.server, 'connection') as Promise<[Socket]>
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
@@ -287,7 +291,7 @@ function openFiles(pid: number): number {
 }
 
 test(
-  'more connections than files may be open: it lives, and serves again (E5)',
+  'the server survives more connections than open files allowed, then serves again (E5)',
   { skip: noProc },
   async (t) => {
     const limit = 48
@@ -307,7 +311,7 @@ test(
 )
 
 test(
-  'clients that go in the middle of an answer leave nothing behind (E11)',
+  'clients that leave in the middle of an answer leak nothing (E11)',
   { skip: noProc },
   async (t) => {
     const { fields, ...server } = await serve(t)

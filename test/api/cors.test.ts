@@ -25,7 +25,7 @@ const plain = await makeApp({ after }, { records })
 const listed = await makeApp({ after }, { records, corsOrigins: [mine, 'http://localhost:3000'] })
 const open = await makeApp({ after }, { records, corsOrigins: ['*'] })
 
-test('unless configured, no answer says anything of origins (D11)', async () => {
+test('without --cors-origin, no answer has CORS fields (D11)', async () => {
   for (const origin of [mine, 'null', 'http://127.0.0.1']) {
     for (const url of [path, `${path}?limit=0`, '/healthz', '/docs', '/nothing', '/%zz']) {
       const answer = await plain.ask(url, { headers: { origin } })
@@ -57,7 +57,7 @@ test('a listed origin reads every answer, failures included (D11)', async () => 
   }
 })
 
-test('another origin, or none, reads nothing; caches are told that origins matter (D11)', async () => {
+test('other origins read nothing, and Vary names Origin (D11)', async () => {
   const others = [
     'https://other.example',
     `${mine}.evil.example`,
@@ -75,7 +75,7 @@ test('another origin, or none, reads nothing; caches are told that origins matte
   }
 })
 
-test('a browser that asks for leave gets the same answer for every path, without a key (D11)', async () => {
+test('a preflight gets the same answer for every path, without a key (D11)', async () => {
   for (const url of [path, pathOf(rights, 404), '/api/nothing', '/nothing', '/healthz']) {
     const headers = { origin: mine, ...preflight }
     const answer = await listed.ask(url, { method: 'OPTIONS', headers, authorization: null })
@@ -91,7 +91,7 @@ test('a browser that asks for leave gets the same answer for every path, without
   checkFailure(await listed.ask(path, bare), 405, 'Method Not Allowed')
 })
 
-test('* is for all origins, never with credentials (D11)', async () => {
+test('* allows all origins, never with credentials (D11)', async () => {
   for (const origin of [mine, 'null', undefined]) {
     const answer = await open.ask(path, origin === undefined ? {} : { headers: { origin } })
     assert.equal(answer.headers['access-control-allow-origin'], '*')

@@ -11,7 +11,7 @@ const page = await ask('/docs', { authorization: null })
 const references = [...page.text.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, url]) => url ?? '')
 const assets = references.filter((url) => !url.startsWith('data:'))
 
-test('/docs is a page that browsers are told to guard', () => {
+test('/docs is served with protective header fields', () => {
   assert.equal(page.status, 200)
   assert.equal(page.headers['content-type'], 'text/html; charset=utf-8')
   assert.equal(page.headers['x-content-type-options'], 'nosniff')
@@ -37,12 +37,12 @@ test('/docs is a page that browsers are told to guard', () => {
   assert.doesNotMatch(directives.get('script-src') ?? '', /unsafe-inline/)
 })
 
-test('the page has no script of its own that the policy would not let run', () => {
+test('the page has no inline script, which its policy would block', () => {
   assert.doesNotMatch(page.text, /<script(?![^>]* src=)/)
   assert.doesNotMatch(page.text, /\son\w+=/)
 })
 
-test('neither the page nor its start names another host', async () => {
+test('neither the page nor its start script names another host', async () => {
   const start = await ask('/docs/start.js')
   for (const text of [page.text, start.text]) {
     assert.doesNotMatch(text, /https?:|"\/\/|'\/\//)
@@ -51,7 +51,7 @@ test('neither the page nor its start names another host', async () => {
 })
 
 for (const asset of assets) {
-  test(`the page's ${asset} answers, with a type that lets it work`, async () => {
+  test(`the page's ${asset} is served with a working content type`, async () => {
     const path = new URL(asset, 'http://host/docs').pathname
     const answer = await ask(path, { authorization: null })
     assert.equal(answer.status, 200)
@@ -63,7 +63,7 @@ for (const asset of assets) {
   })
 }
 
-test('the assets come compressed to whom takes that', async () => {
+test('the assets are compressed for clients that accept it', async () => {
   const plain = await ask('/docs/swagger-ui.css')
   const asked = (coding: string) =>
     ask('/docs/swagger-ui.css', { headers: { 'accept-encoding': coding } })
@@ -99,13 +99,13 @@ for (const [base, document] of [
 }
 
 for (const asset of ['package.json', 'index.html', '..%2f..%2fpackage.json', 'start.js.map', 'x']) {
-  test(`/docs/${asset} is not there`, async () => {
+  test(`/docs/${asset} is a 404`, async () => {
     checkFailure(await ask(`/docs/${asset}`), 404, 'Not Found')
   })
 }
 
 for (const inherited of ['constructor', 'toString', '__proto__', 'hasOwnProperty']) {
-  test(`/docs/${inherited}, which every object has, is not there either`, async () => {
+  test(`/docs/${inherited}, a property of every object, is a 404`, async () => {
     checkFailure(await ask(`/docs/${inherited}`), 404, 'Not Found')
   })
 }

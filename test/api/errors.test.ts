@@ -29,7 +29,7 @@ const failures: readonly (readonly [
 ]
 
 for (const [status, message, url, question] of failures) {
-  test(`4 D21 ${status} ${message}: the seed's body, and its code is the status`, async () => {
+  test(`${status} ${message}: the specified body, with the status as its code (4, D21)`, async () => {
     const answer = await ask(url, question)
     checkFailure(answer, status, message)
     assert.equal(answer.text, failureText(status, message))
@@ -42,14 +42,14 @@ for (const [status, message, url, question] of failures) {
   })
 }
 
-test('4 D19 a failure is the same whatever type the client would like', async () => {
+test('a failure is JSON whatever type the client accepts (4, D19)', async () => {
   for (const accept of ['text/html', 'application/xml', '*/*', 'application/json;q=0']) {
     const headers = { accept, 'accept-encoding': 'gzip, br' }
     checkFailure(await ask(`${path}?limit=0`, { headers }), 400, /^limit is "0"/)
   }
 })
 
-test('4 500: nothing of its insides, and the log has the rest under the same id', async (t) => {
+test('a 500 reveals no details; the log has them under the same id (4)', async (t) => {
   const secret = 'the password of the database is hunter2'
   const { ask, logged } = await makeApp(t, {
     extend: (app) => {
@@ -86,7 +86,7 @@ for (const [what, fail] of [
   ],
   ['rejects', () => Promise.reject(new Error('disk I/O error in /var/lib/secret.db'))],
 ] as const) {
-  test(`4 503 with Retry-After where the store ${what}, and the log says why`, async (t) => {
+  test(`503 with Retry-After if the store ${what}, with the reason in the log (4)`, async (t) => {
     const { ask, logged } = await makeApp(t, {
       records,
       wrapStore: (store) => ({ ...store, readHead: fail, readPage: fail, ping: fail }),
@@ -110,7 +110,7 @@ for (const [what, fail] of [
   })
 }
 
-test('4 503 with Retry-After while the service is stopping, whatever is asked', async (t) => {
+test('every request gets 503 with Retry-After while the service is stopping (4)', async (t) => {
   const { app, ask } = await makeApp(t, { records })
   assert.equal((await ask(path)).status, 200)
   app.stopAnswering()
@@ -124,7 +124,7 @@ test('4 503 with Retry-After while the service is stopping, whatever is asked', 
   }
 })
 
-test('4 each request is one line of the log, whatever became of it', async (t) => {
+test('each request is one log line, whatever its outcome (4)', async (t) => {
   const { ask, logged } = await makeApp(t, { records })
   const questions = failures.map(([, , url, question = {}], index) => ({
     url,

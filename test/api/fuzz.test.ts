@@ -20,7 +20,7 @@ const campaigns = [
 ] as const
 
 for (const [name, campaign, count] of campaigns) {
-  test(`whatever is asked, the answer is one that is announced (${name} requests)`, async (t) => {
+  test(`every answer is one that the OpenAPI document announces (${name} requests)`, async (t) => {
     const seed = Date.now() % 1_000_000
     t.diagnostic(`seed ${seed}`)
     const found = await campaign({ server, seed, count })
@@ -53,7 +53,7 @@ const headers = {
 const asked = { method: 'GET', target: '/api/v1/companies/1/rights', isEntitled: true }
 const refusal: Received = { status: 403, headers, text: failureText(403, 'Forbidden') }
 
-test('an answer that is not announced would be noticed', () => {
+test('the check detects an answer that is not announced', () => {
   judge(asked, refusal)
   judgeAny(refusal)
   const without = (name: string) => ({
@@ -83,7 +83,7 @@ test('an answer that is not announced would be noticed', () => {
   assert.throws(() => judge({ ...asked, isEntitled: false }, notFound), /without a key/)
 })
 
-test('an answer that breaks HTTP would be noticed', () => {
+test('the check detects an answer that breaks HTTP', () => {
   const read = (text: string) => readAnswer(Buffer.from(text), () => false)
   assert.equal(read('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{')?.length, undefined)
   assert.equal(read('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}x')?.length, 40)

@@ -24,7 +24,7 @@ const body = expectedBody({ resource: rights, all })
 const holder = join(import.meta.dirname, '../support/socket-holder.ts')
 
 test(
-  'restarts on a socket that is handed over: no request fails (I4)',
+  'restarts on a socket that is passed in: no request fails (I4)',
   { skip: process.platform === 'linux' ? false : 'the processes are found in /proc' },
   async (t) => {
     const servers = 4
@@ -73,7 +73,7 @@ test(
   },
 )
 
-test('a socket that is handed over takes one process; several are refused', async () => {
+test('a socket that is passed in serves one process; several are refused', async () => {
   const serve = ['serve', '--db', store.db, '--workers', '2']
   const child = spawn(process.execPath, [holder, '1', dossier, ...serve])
   let printed = ''

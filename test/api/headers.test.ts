@@ -19,7 +19,7 @@ const records = [
 const { ask } = await makeApp({ after }, { records })
 const path = pathOf(rights, 1)
 
-test('5 X-Request-Id is on every answer, and never the same twice', async () => {
+test('every answer has a unique X-Request-Id (5)', async () => {
   const urls = [path, `${path}?limit=0`, '/nothing', pathOf(rights, '%zz'), '/healthz', '/docs']
   const ids = new Set<string | undefined>()
   for (const url of [...urls, ...urls]) {
@@ -30,7 +30,7 @@ test('5 X-Request-Id is on every answer, and never the same twice', async () => 
   assert.equal(ids.size, urls.length * 2)
 })
 
-test('5 X-Request-Id: the client keeps its own where it is harmless', async () => {
+test('a harmless X-Request-Id of the client is kept (5)', async () => {
   for (const id of ['a', 'A-b_c.9', '-', 'x'.repeat(64)]) {
     for (const url of [path, '/nothing', `${path}?limit=0`, pathOf(rights, '%zz')]) {
       assert.equal(
@@ -41,14 +41,14 @@ test('5 X-Request-Id: the client keeps its own where it is harmless', async () =
   }
 })
 
-test('5 D16 X-Request-Id: any other is replaced', async () => {
+test('any other X-Request-Id is replaced (5, D16)', async () => {
   for (const id of ['', 'x'.repeat(65), 'a b', 'a,b', '<x>', 'é', '{"a":1}', 'a\tb', 'a/b']) {
     const given = (await ask(path, { headers: { 'x-request-id': id } })).headers['x-request-id']
     assert.match(given ?? '', /^[0-9a-f-]{36}$/)
   }
 })
 
-test('5 ETag and Cache-Control are on every 200', async () => {
+test('every 200 has ETag and Cache-Control (5)', async () => {
   for (const query of ['', '?page=2&limit=5', '?page=99']) {
     const { headers } = await ask(path + query)
     assert.match(headers['etag'] ?? '', /^(?:W\/)?"[!#-~]+"$/)
@@ -56,7 +56,7 @@ test('5 ETag and Cache-Control are on every 200', async () => {
   }
 })
 
-test('5 D20 If-None-Match answers 304, without a body', async () => {
+test('a matching If-None-Match gets a 304 without a body (5, D20)', async () => {
   const given = await ask(path)
   const tag = given.headers['etag'] ?? ''
   const bare = tag.replace('W/', '')
@@ -72,7 +72,7 @@ test('5 D20 If-None-Match answers 304, without a body', async () => {
   }
 })
 
-test('5 a 304 to HEAD claims no length of a body that it does not stand for', async () => {
+test('a 304 to HEAD has no Content-Length (5)', async () => {
   const tag = (await ask(path)).headers['etag'] ?? ''
   for (const method of ['GET', 'HEAD']) {
     const answer = await ask(path, { method, headers: { 'if-none-match': tag } })
@@ -81,7 +81,7 @@ test('5 a 304 to HEAD claims no length of a body that it does not stand for', as
   }
 })
 
-test('5 If-None-Match with another tag answers the page', async () => {
+test('If-None-Match with another tag gets the page (5)', async () => {
   const tag = (await ask(path)).headers['etag'] ?? ''
   const changed = `${tag.slice(0, -1)}0"`
   for (const condition of ['"x"', changed, tag.slice(0, -1), '', 'nonsense', `"${tag}"`]) {
@@ -90,7 +90,7 @@ test('5 If-None-Match with another tag answers the page', async () => {
   }
 })
 
-test('5 pages, limits, companies and listings have tags of their own', async () => {
+test('the tag differs by page, limit, company and listing (5)', async () => {
   const urls = [path, `${path}?page=2`, `${path}?limit=5`, `${path}?limit=5&page=2`]
   const tags = new Set<string | undefined>()
   for (const url of urls) tags.add((await ask(url)).headers['etag'])
@@ -101,14 +101,14 @@ test('5 pages, limits, companies and listings have tags of their own', async () 
   )
 })
 
-test('5 a tag from the page in the query is good for the page in the body', async () => {
+test('a tag is valid for the page in the query and in the body (5)', async () => {
   const tag = (await ask(`${path}?page=2&limit=5`)).headers['etag'] ?? ''
   const headers = { 'content-type': 'application/json', 'if-none-match': tag }
   assert.equal((await ask(path, { headers, body: '{"page":2,"limit":5}' })).status, 304)
   assert.equal((await ask(path, { headers, body: '{"page":1,"limit":5}' })).status, 200)
 })
 
-test('5 the tag changes with its own listing, and with no other', async (t) => {
+test('the tag changes with its own listing only (5)', async (t) => {
   const { ask, store } = await makeApp(t, { records, companies: [3] })
   const urls = {
     own: path,
@@ -158,13 +158,13 @@ test('5 the tag changes with its own listing, and with no other', async (t) => {
   assert.deepEqual(await changedSince(emptied), ['empty'], 'the first record')
 })
 
-test('5 a store that is made anew has other tags for the same versions', async (t) => {
+test('a re-created store has other tags for the same versions (5)', async (t) => {
   const [one, other] = [await makeApp(t, { records }), await makeApp(t, { records })]
   const tag = (await one.ask(path)).headers['etag'] ?? ''
   assert.equal((await other.ask(path, { headers: { 'if-none-match': tag } })).status, 200)
 })
 
-test('5 Data-Version counts the imports, on every 200 and 304', async (t) => {
+test('Data-Version counts the imports, on every 200 and 304 (5)', async (t) => {
   const { ask, store } = await makeApp(t, { records: records.slice(0, 1) })
   for (const version of ['1', '2', '3']) {
     const { headers } = await ask(path)
@@ -180,7 +180,7 @@ test('5 Data-Version counts the imports, on every 200 and 304', async (t) => {
   }
 })
 
-test('5 Last-Modified is when the listing last changed, on every 200 and 304', async (t) => {
+test('Last-Modified is when the listing last changed, on every 200 and 304 (5)', async (t) => {
   const before = Math.floor(Date.now() / 1_000) * 1_000
   const { ask, store } = await makeApp(t, { records })
   const first = (await ask(path)).headers
@@ -226,25 +226,25 @@ const linkCases: readonly (readonly [query: string, links: Readonly<Record<strin
 ]
 
 for (const [query, links] of linkCases) {
-  test(`5 Link of ${query || 'a single page'}: ${Object.keys(links).join(', ')}`, async () => {
+  test(`Link of ${query || 'a single page'}: ${Object.keys(links).join(', ')} (5)`, async () => {
     const expected = Object.entries(links).map(([rel, to]) => [rel, path + to])
     assert.deepEqual(linksOf(await ask(path + query)), Object.fromEntries(expected))
   })
 }
 
-test('5 Link of an empty listing has first and last, page 1', async () => {
+test('Link of an empty listing has first and last, both page 1 (5)', async () => {
   const links = linksOf(await ask(pathOf(events, 1)))
   const only = `${pathOf(events, 1)}?page=1&limit=100`
   assert.deepEqual(links, { first: only, last: only })
 })
 
-test('5 Link is the same whether page and limit came in the query or in the body', async () => {
+test('Link is the same for page and limit in the query and in the body (5)', async () => {
   const headers = { 'content-type': 'application/json' }
   const inBody = await ask(path, { headers, body: '{"page":2,"limit":5}' })
   assert.deepEqual(linksOf(inBody), linksOf(await ask(`${path}?page=2&limit=5`)))
 })
 
-test('5 Link never repeats what the client says of the host', async () => {
+test('Link never repeats the Host that the client sent (5)', async () => {
   const headers = { host: 'evil.example', 'x-forwarded-host': 'evil.example' }
   const { headers: given } = await ask(path, { headers })
   assert.doesNotMatch(JSON.stringify(given), /evil/)
@@ -257,7 +257,7 @@ const decoders = {
 } as const
 
 for (const [coding, decode] of Object.entries(decoders)) {
-  test(`5 ${coding}: decodes to the same bytes, and Vary says so`, async () => {
+  test(`${coding} decodes to the same bytes, with Vary (5)`, async () => {
     const plain = await ask(path)
     for (let turn = 0; turn < 2; turn += 1) {
       const answer = await ask(path, { headers: { 'accept-encoding': coding } })
@@ -272,7 +272,7 @@ for (const [coding, decode] of Object.entries(decoders)) {
   })
 }
 
-test('5 Vary is on every 200 and 304, compressed or not', async () => {
+test('every 200 and 304 has Vary, compressed or not (5)', async () => {
   const answer = await ask(path)
   assert.equal(answer.headers['vary'], 'Accept-Encoding')
   assert.equal(answer.headers['content-encoding'], undefined)
@@ -295,21 +295,21 @@ const codingCases: readonly (readonly [accept: string, coding: string | undefine
 ]
 
 for (const [accept, coding] of codingCases) {
-  test(`5 Accept-Encoding: ${accept || '(empty)'} gets ${coding ?? 'no coding'}`, async () => {
+  test(`Accept-Encoding: ${accept || '(empty)'} gets ${coding ?? 'no coding'} (5)`, async () => {
     const answer = await ask(path, { headers: { 'accept-encoding': accept } })
     assert.equal(answer.status, 200)
     assert.equal(answer.headers['content-encoding'], coding)
   })
 }
 
-test('5 a small page is not compressed, for it would grow', async () => {
+test('a small page is not compressed, since it would grow (5)', async () => {
   const headers = { 'accept-encoding': 'gzip' }
   const answer = await ask(pathOf(events, 1), { headers })
   checkPage(answer, { resource: events, all: [] })
   assert.equal(answer.headers['content-encoding'], undefined)
 })
 
-test('5 each coding of a page in the cache is its own', async () => {
+test('the codings of a page are cached separately (5)', async () => {
   const body = expectedBody({ resource: rights, all })
   for (const coding of ['gzip', 'br', 'zstd', 'gzip', 'br', 'zstd'] as const) {
     const answer = await ask(path, { headers: { 'accept-encoding': coding } })

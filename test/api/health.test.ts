@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { checkFailure, makeApp } from '../support/make-app.ts'
 
 for (const url of ['/healthz', '/readyz']) {
-  test(`${url} answers without a key, and is kept by nobody (I11)`, async (t) => {
+  test(`${url} answers without a key, and is not cacheable (I11)`, async (t) => {
     const { ask } = await makeApp(t)
     const answer = await ask(url, { authorization: null })
     assert.equal(answer.status, 200)
@@ -19,7 +19,7 @@ for (const url of ['/healthz', '/readyz']) {
   })
 }
 
-test('a store that does not answer: alive, but not ready; ready again when it does (I11)', async (t) => {
+test('if the store does not answer, the service is alive but not ready until it does (I11)', async (t) => {
   let isBroken = true
   const { ask } = await makeApp(t, {
     wrapStore: (store) => ({
@@ -36,7 +36,7 @@ test('a store that does not answer: alive, but not ready; ready again when it do
   assert.equal((await ask('/readyz')).status, 200)
 })
 
-test('a store that is closed: not ready (I11)', async (t) => {
+test('a closed store: not ready (I11)', async (t) => {
   let close: () => unknown = () => undefined
   const { ask } = await makeApp(t, {
     wrapStore: (store) => {

@@ -45,7 +45,7 @@ async function untilStatus(ask: () => Promise<number>, status: number): Promise<
   }
 }
 
-test('as many requests as may be under way, and 503 with Retry-After for one more (E12)', async (t) => {
+test('a request over the limit of concurrent requests gets 503 with Retry-After (E12)', async (t) => {
   const { port, get, open, logged } = await listen(t, { requestsMax: 3 })
   const wires = await Promise.all(Array.from({ length: 3 }, () => openWire(port)))
   for (const wire of wires) wire.send(get(path))
@@ -67,7 +67,7 @@ test('as many requests as may be under way, and 503 with Retry-After for one mor
   assert.equal(warnings[0]['reason'], 'requests')
 })
 
-test('a client that goes away frees what it has taken (E12)', async (t) => {
+test('a client that leaves frees its place (E12)', async (t) => {
   const { port, get, open } = await listen(t, { requestsMax: 2 })
   const status = async () => answerIn(await exchange(port, get(`${path}?limit=0`))).status
   for (let turn = 0; turn < 3; turn += 1) {
@@ -81,7 +81,7 @@ test('a client that goes away frees what it has taken (E12)', async (t) => {
   assert.equal(answerIn(await exchange(port, get(path))).body, whole)
 })
 
-test('while the event loop is late requests are refused, and soon after no more (E12)', async (t) => {
+test('requests are refused only while the event loop is late (E12)', async (t) => {
   const { ask } = await makeApp(t, { records, limits: { delayMsMax: 50 } })
   await untilStatus(async () => (await ask(path)).status, 200)
   const block = async () => {
@@ -99,7 +99,7 @@ test('while the event loop is late requests are refused, and soon after no more 
   await untilStatus(async () => (await ask(path)).status, 200)
 })
 
-test('a connection too many is closed at once; when one is free, the next is served (E4)', async (t) => {
+test('a connection over the limit is closed at once; the next one is served when there is room (E4)', async (t) => {
   const { port, get, open, logged } = await listen(t, { connectionsMax: 2 })
   open()
   const [first] = await Promise.all([openWire(port), openWire(port)])

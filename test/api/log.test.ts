@@ -108,7 +108,7 @@ function linesIn(text: string): LogLine[] {
   return lines.map((line) => JSON.parse(line) as LogLine)
 }
 
-test('a log that nobody reads: requests and SIGTERM are answered, missing lines counted', async (t) => {
+test('with an unread log, requests and SIGTERM are handled and dropped lines counted', async (t) => {
   const pipe = makePipe(t, 'stalled')
   const options = ['--workers', '2', '--metrics-port', '0']
   const { port, child, ended } = await startWith(t, `> '${pipe.path}'`, options)
@@ -142,7 +142,7 @@ test('a log that nobody reads: requests and SIGTERM are answered, missing lines 
   assert.equal((await ended).code, 0)
 })
 
-test('a full disk: the server serves, stays small and ends at SIGTERM', async (t) => {
+test('with a full disk, the server serves, stays small and stops at SIGTERM', async (t) => {
   if (!existsSync('/dev/full')) return t.skip('there is no /dev/full')
   const { port, child, ended } = await startWith(t, '> /dev/full')
   const { askMany, untilReady, close } = createClient(port)
@@ -157,7 +157,7 @@ test('a full disk: the server serves, stays small and ends at SIGTERM', async (t
   assert.equal((await ended).code, 0)
 })
 
-test('standard error that nobody reads holds nothing up', async (t) => {
+test('unread standard error blocks nothing', async (t) => {
   const pipe = makePipe(t, 'errors')
   // More than a pipe holds, all at once.
   const warn = `for (let i = 0; i < 100; i += 1) process.emitWarning('x'.repeat(3_000))`
@@ -177,7 +177,7 @@ test('standard error that nobody reads holds nothing up', async (t) => {
 })
 
 for (const format of ['json', 'text']) {
-  test(`a log in a file: no line is lost at a stop, as ${format}`, async (t) => {
+  test(`a log in a file loses no line at a stop, as ${format}`, async (t) => {
     const file = join(store.folder, `log.${format}`)
     const to = `>> '${file}'`
     const { port, child, ended } = await startWith(t, to, ['--log-format', format])
@@ -193,7 +193,7 @@ for (const format of ['json', 'text']) {
   })
 }
 
-test('requests without a key: a hundred lines a second, none above 4 KiB, the rest counted', async (t) => {
+test('requests without a key get 100 lines a second of up to 4 KiB; the rest are counted', async (t) => {
   const server = await runServer(t, store.db, ['--metrics-port', '0'])
   const startedAt = performance.now()
   const asked = `GET /${'"'.repeat(15_000)} HTTP/1.1\r\nHost: x\r\n\r\n`
@@ -225,7 +225,7 @@ test('requests without a key: a hundred lines a second, none above 4 KiB, the re
   assert.equal(told, missing)
 })
 
-test('a line that is too long is cut and is JSON still', () => {
+test('a line that is too long is shortened and stays valid JSON', () => {
   const long = (text: string) => ({ type: 'Error', message: text, stack: text })
   for (const text of [
     'x'.repeat(9_000),

@@ -86,7 +86,7 @@ test('requests, times, bytes, cache, refused keys and the registry are counted',
   }
 })
 
-test('freshness: the next import moves its source’s time, and the version', async (t) => {
+test('freshness: the next import updates the time of its source and the version', async (t) => {
   const own = await makeTempStore(t, resources)
   await own.load([{ resource: rights, company: 1, records: makeRecords(rights, 1) }])
   const server = await runServer(t, own.db, ['--metrics-port', '0'])
@@ -98,7 +98,7 @@ test('freshness: the next import moves its source’s time, and the version', as
   assert.ok((since.get(name) ?? 0) > (before.get(name) ?? Infinity))
 })
 
-test('C13, I12 no key, name of a key, company or address is in a figure', async (t) => {
+test('no metric contains a key, key name, company or address (C13, I12)', async (t) => {
   const server = await runServer(t, store.db, ['--metrics-port', '0'])
   const url = metricsUrl(server)
   const before = ownNames(await readMetrics(url)).length
@@ -124,7 +124,7 @@ function ownNames(samples: Samples): string[] {
   return [...samples.keys()].filter((name) => name.startsWith('dossier_'))
 }
 
-test('the figures are on a listener of their own, on loopback, and off unless asked (I13)', async (t) => {
+test('metrics are off by default and have their own listener on loopback (I13)', async (t) => {
   const server = await runServer(t, store.db, ['--host', '0.0.0.0', '--metrics-port', '0'])
   const url = new URL(metricsUrl(server))
   assert.equal(url.hostname, '127.0.0.1')
@@ -161,7 +161,7 @@ test('the figures are on a listener of their own, on loopback, and off unless as
   assert.match(taken.err, /^dossier: port \d+ of 127\.0\.0\.1 is in use;.*--metrics-port\n$/)
 })
 
-test('docs/grafana-dashboard.json asks for nothing but metrics that exist', async (t) => {
+test('docs/grafana-dashboard.json queries only existing metrics', async (t) => {
   const file = join(import.meta.dirname, '../../docs/grafana-dashboard.json')
   const text = readFileSync(file, 'utf8')
   const expressions = [...text.matchAll(/"expr": ("(?:[^"\\]|\\.)*")/g)].map(

@@ -43,7 +43,7 @@ test('the document is OpenAPI 3.1, and needs no key', () => {
   assert.equal(key['scheme'], 'bearer')
 })
 
-test('how long a client is told to wait is never more than the document announces', async (t) => {
+test('Retry-After never exceeds the announced maximum', async (t) => {
   const made = await makeApp(t, {
     defaultRate: '1/31d',
     badKeyRate: { quota: 1, seconds: 31 * 86_400 },
@@ -59,7 +59,7 @@ test('how long a client is told to wait is never more than the document announce
   }
 })
 
-test('every reference in it leads somewhere, and no part of it is left unused', () => {
+test('every reference resolves, and every component is used', () => {
   const used = new Set<unknown>()
   for (const [, part] of objectsIn(document)) {
     if ('$ref' in part) {
@@ -75,7 +75,7 @@ test('every reference in it leads somewhere, and no part of it is left unused', 
   }
 })
 
-test('whatever it describes has a bound, so that a client can reserve room for it', () => {
+test('every value it describes has a bound', () => {
   const bounds: Readonly<Record<string, readonly string[]>> = {
     string: ['maxLength'],
     integer: ['format', 'minimum', 'maximum'],
@@ -107,7 +107,7 @@ for (const { path, item } of operations) {
   const operation = item.get
   const isListing = path.startsWith('/api/')
 
-  test(`${path} answers as announced`, async () => {
+  test(`${path} answers as the document announces`, async () => {
     const plain = await ask(url, isListing ? {} : { authorization: null })
     assert.equal(plain.status, 200)
     checkAnnounced(operation, plain)
@@ -129,7 +129,7 @@ for (const { path, item } of operations) {
   })
 
   if (!isListing) {
-    test(`${path}: announces what HTTP refuses, and no refusal of a listing`, async () => {
+    test(`${path}: announces the refusals of HTTP, but none of a listing`, async () => {
       assert.deepEqual(Object.keys(operation.responses), [
         '200',
         '400',
@@ -146,7 +146,7 @@ for (const { path, item } of operations) {
     continue
   }
 
-  test(`${path}: refusals and the 304 answer as announced`, async () => {
+  test(`${path}: refusals and the 304 match the document`, async () => {
     const tag = (await ask(url)).headers['etag'] ?? ''
     const text = { 'content-type': 'text/plain' }
     const questions: readonly (readonly [number, string, Parameters<typeof ask>[1]?])[] = [
@@ -182,7 +182,7 @@ for (const { path, item } of operations) {
     }
   })
 
-  test(`${path}: takes company_id, page and limit, and says which they may be`, async () => {
+  test(`${path}: takes company_id, page and limit, with their ranges`, async () => {
     const parts = [...(item.parameters ?? []), ...(operation.parameters ?? [])]
     const parameters = parts.map((part) => deref<Parameter>(part))
     for (const { name, description, schema, example } of parameters) {
@@ -212,7 +212,7 @@ for (const { path, item } of operations) {
 }
 
 for (const resource of resources) {
-  test(`every field of ${resource.name} is there, in order, with what is said of it`, () => {
+  test(`every field of ${resource.name} is listed in order, with its description`, () => {
     const page = deref<Response>(
       document.paths[pathOf(resource, '{company_id}')]?.get.responses['200'],
     )
@@ -239,7 +239,7 @@ for (const resource of resources) {
   })
 }
 
-test('a record that breaks the schema would be noticed', () => {
+test('the check detects a record that breaks the schema', () => {
   const schema = { $ref: '#/components/schemas/Rights' }
   const good = exampleRecord(rights)
   validate(schema, good)

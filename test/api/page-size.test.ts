@@ -45,7 +45,7 @@ await load(
 await load(2, [rightOf(99, 300)])
 const path = pathOf(rights, 1)
 
-test('a record of 1 MiB is imported, a larger one is refused (3.10)', async (t) => {
+test('a record of 1 MiB is imported, a larger one refused (3.10)', async (t) => {
   const db = join(makeFolder(t), 'dossier.db')
   const rows = [rightOf(1, mib), rightOf(2, mib + 1), rightOf(3, 2 * mib)]
   const report = await importRows(
@@ -81,7 +81,7 @@ test('a page of more than 16 MiB is a 400 that names a limit that fits (3.10)', 
   )
 })
 
-test('a page that fits is answered, whatever its limit and its listing (3.10)', async () => {
+test('a page that fits is served, whatever its limit and listing (3.10)', async () => {
   for (const [query, records] of [
     ['?page=2&limit=19', 1],
     ['?page=2&limit=1000', 0],
@@ -95,7 +95,7 @@ test('a page that fits is answered, whatever its limit and its listing (3.10)', 
   assert.equal((await ask(`${pathOf(rights, 2)}?limit=1000`)).status, 200)
 })
 
-test('listings that grow: what was large before still counts (3.10)', async (t) => {
+test('in a listing that grows, earlier large records still count (3.10)', async (t) => {
   const { ask, store } = await makeApp(t)
   const load = (records: readonly object[]) =>
     store.load([{ resource: rights, company: 1, records: records as WireRecord[] }])
@@ -106,7 +106,7 @@ test('listings that grow: what was large before still counts (3.10)', async (t) 
   assert.equal((await ask(path)).status, 200)
 })
 
-test('random sizes: a page is answered where it has 16 MiB, and never where it has more (3.10)', async () => {
+test('random sizes: a page of up to 16 MiB is served, a larger one never (3.10)', async () => {
   const seed = Math.floor(Math.random() * 2 ** 32)
   const random = fc.sample(fc.integer({ min: 20_000, max: mib }), { seed, numRuns: 45 })
   await load(
@@ -130,7 +130,7 @@ test('random sizes: a page is answered where it has 16 MiB, and never where it h
   }
 })
 
-test('larger data of an earlier version: answered by 400, and told by verify (3.10)', async (t) => {
+test('oversized data of an earlier version gets a 400, and verify reports it (3.10)', async (t) => {
   const { ask, store } = await makeApp(t)
   const rows = [rightOf(1, 300), rightOf(2, 300)] as WireRecord[]
   const event = { id: 1, date: '2024-01-01', attr: 'x' } as unknown as WireRecord

@@ -81,7 +81,7 @@ async function walk(
 for (const resource of all) {
   const { name } = resource
 
-  test(`${name}: a walk by next, or back by prev, meets each record once, in order (3.6)`, async () => {
+  test(`${name}: following next or prev visits each record once, in order (3.6)`, async () => {
     await fc.assert(
       fc.asyncProperty(
         anyRecords(resource),
@@ -108,7 +108,7 @@ for (const resource of all) {
     )
   })
 
-  test(`${name}: any page with any limit has its records and the true counters (3.3)`, async () => {
+  test(`${name}: any page with any limit has its records and correct counters (3.3)`, async () => {
     await fc.assert(
       fc.asyncProperty(
         anyRecords(resource),
@@ -162,7 +162,7 @@ for (const resource of all.filter(({ metaOf }) => metaOf !== undefined)) {
   })
 }
 
-test('the parameters: any text is taken as the contract says, or refused', async () => {
+test('any text of a parameter is accepted or refused as the contract says', async () => {
   await store.loadCompanies([900_000])
   const path = pathOf(backwards, 900_000)
   const plain = /^[0-9]{1,16}$/
@@ -189,7 +189,7 @@ test('the parameters: any text is taken as the contract says, or refused', async
   )
 })
 
-test('anything at all under /api/ is answered in the form of the contract', async () => {
+test('every answer under /api/ has the form of the contract', async () => {
   const segment = fc.oneof(
     fc.constantFrom('api', 'v1', 'companies', '900001', 'rights', '..', '', '%2e'),
     fc.string({ unit: 'binary', maxLength: 8 }).map(encodeURIComponent),

@@ -46,7 +46,7 @@ function limitOf({ headers }: Answer) {
   return [quota, window, remaining, reset].map(Number)
 }
 
-test('a key asks as often as its rate says; then 429 with Retry-After until the window ends (E9)', async (t) => {
+test('a key over its rate gets 429 with Retry-After until the window ends (E9)', async (t) => {
   const { asker, pass } = await makeLimited(t)
   const ask = await asker('small', '5/10s')
   for (let count = 1; count <= 5; count += 1) {
@@ -68,7 +68,7 @@ test('a key asks as often as its rate says; then 429 with Retry-After until the 
   assert.deepEqual(limitOf(await ask()), [5, 10, 4, 10], 'all of it is there again')
 })
 
-test('other keys are not affected, nor is what needs no key (E9)', async (t) => {
+test('other keys and endpoints without a key are not affected (E9)', async (t) => {
   const { asker, ask } = await makeLimited(t)
   const small = await asker('small', '1/60s')
   const other = await asker('other', '1/60s')
@@ -82,7 +82,7 @@ test('other keys are not affected, nor is what needs no key (E9)', async (t) => 
   assert.equal((await small('/healthz')).status, 200)
 })
 
-test('5 RateLimit and RateLimit-Policy are on every answer to a limited key', async (t) => {
+test('every answer to a limited key has RateLimit and RateLimit-Policy (5)', async (t) => {
   const { asker } = await makeLimited(t)
   const ask = await asker('small', '100/60s')
   const etag = (await ask()).headers['etag'] ?? ''
@@ -102,7 +102,7 @@ test('5 RateLimit and RateLimit-Policy are on every answer to a limited key', as
   }
 })
 
-test('a refusal says nothing of a limit, and counts for none (2.2)', async (t) => {
+test('a refusal does not reveal a limit or count towards it (2.2)', async (t) => {
   const { store, ask } = await makeLimited(t)
   const rate = '2/60s'
   const scoped = `Bearer ${await store.issueKey({ name: 'scoped', scopes: ['rights'], rate })}`
@@ -114,14 +114,14 @@ test('a refusal says nothing of a limit, and counts for none (2.2)', async (t) =
   assert.deepEqual(limitOf(await ask(path, { authorization: scoped })), [2, 60, 1, 60])
 })
 
-test('--default-rate is for keys without a rate of their own; none is for no bound', async (t) => {
+test('--default-rate applies to keys without a rate; none removes the limit', async (t) => {
   const { asker } = await makeLimited(t, '3/60s')
   assert.deepEqual(limitOf(await (await asker('plain'))()), [3, 60, 2, 60])
   assert.deepEqual(limitOf(await (await asker('own', '9/1h'))()), [9, 3_600, 8, 3_600])
   assert.equal(limitOf(await (await asker('free', 'none'))()), undefined)
 })
 
-test('whatever comes when: in each window as many as the quota, and not one fewer (E10)', async () => {
+test('at any timing, each window allows exactly the quota (E10)', async () => {
   const key = (id: number): KeyRecord => ({
     ...{ id, name: `k${id}`, hint: '', scopes: undefined, createdAt: 0 },
     ...{ expiresAt: undefined, revokedAt: undefined, rate: id === 0 ? '3/10s' : undefined },
@@ -153,7 +153,7 @@ test('whatever comes when: in each window as many as the quota, and not one fewe
   )
 })
 
-test('a wall clock that is set moves no window (C16, I9)', async (t) => {
+test('setting the wall clock moves no window (C16, I9)', async (t) => {
   let wall = Date.parse('2030-01-01T00:00:00Z')
   let time = 0
   const { store, ask } = await makeApp(t, { records, now: () => wall, clock: () => time })
@@ -168,7 +168,7 @@ test('a wall clock that is set moves no window (C16, I9)', async (t) => {
   assert.deepEqual(await left(), [2, 60, 1, 60])
 })
 
-test('a million keys are counted, each exactly, in a bounded amount of memory (E8)', async (t) => {
+test('a million keys are counted exactly in bounded memory (E8)', async (t) => {
   const heapMib = () => {
     setFlagsFromString('--expose-gc')
     ;(runInNewContext('gc') as () => void)()
@@ -210,7 +210,7 @@ test('a rate is a count and a time', () => {
   }
 })
 
-test('keys create --rate, keys list, and a server that holds to it', async (t) => {
+test('keys create --rate shows in keys list, and the server enforces it', async (t) => {
   const { store } = await makeApp(t, { records })
   const create = (...args: string[]) =>
     runCommand(store.folder, ['keys', 'create', '--db', store.db, ...args])
@@ -235,7 +235,7 @@ test('keys create --rate, keys list, and a server that holds to it', async (t) =
   assert.deepEqual(statuses, [200, 200, 429])
 })
 
-test('the workers of a server have one set of limits (E9, C15)', async (t) => {
+test('the workers of a server share their limits (E9, C15)', async (t) => {
   const { store } = await makeApp(t, { records })
   const key = await store.issueKey({ name: 'small', rate: '20/1h' })
   const { port } = await runServer(t, store.db, ['--workers', '2', '--bad-key-rate', '5/1h'])

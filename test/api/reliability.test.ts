@@ -76,7 +76,7 @@ function freePort(): Promise<number> {
   })
 }
 
-test('liveness is answered while 100 clients ask for the largest page (E6, E12)', async (t) => {
+test('liveness is answered while 100 clients request the largest page (E6, E12)', async (t) => {
   const { port } = await runServer(t, store.db, ['--cache-mib', '0'])
   const pages = Promise.all(Array.from({ length: 100 }, () => ask(port)))
   const startedAt = performance.now()
@@ -113,7 +113,7 @@ test('the last page of a long listing costs what the first one does (E7)', async
   assert.ok(last < 20 * first + 200, `${last} ms after ${first} ms`)
 })
 
-test('a low ceiling of memory: it serves, or ends with an error, and never hangs (E13)', async (t) => {
+test('with little memory the server serves or exits with an error, and never hangs (E13)', async (t) => {
   const env = { NODE_OPTIONS: '--max-old-space-size=48' }
   const server = await runServer(t, store.db, ['--cache-mib', '8'], { env })
   const statuses = await askOften(server.port, 600).catch(() => 'ended' as const)
@@ -125,7 +125,7 @@ test('a low ceiling of memory: it serves, or ends with an error, and never hangs
   assert.equal(code === 0, statuses !== 'ended')
 })
 
-test('a server that gets little of a processor is alive (E14)', async (t) => {
+test('a server with little processor time stays alive (E14)', async (t) => {
   const { port, pid } = await runServer(t, store.db)
   setPriority(pid, 10)
   const burners = Array.from({ length: 2 }, () => spawn('sh', ['-c', 'while :; do :; done']))
@@ -138,7 +138,7 @@ test('a server that gets little of a processor is alive (E14)', async (t) => {
 const noProc = process.platform === 'linux' ? false : 'needs /proc'
 
 test(
-  'memory and open files stay as they are, however often it is asked (E15)',
+  'memory and open files stay constant over many requests (E15)',
   { skip: noProc },
   async (t) => {
     const { port, pid } = await runServer(t, store.db, ['--cache-mib', '4'])
@@ -155,7 +155,7 @@ test(
   },
 )
 
-test('killed with SIGKILL under load, it needs no recovery: the next start serves (I5)', async (t) => {
+test('after SIGKILL under load, the next start serves without recovery (I5)', async (t) => {
   const first = await runServer(t, store.db)
   const { body } = await ask(first.port)
   const load = askOften(first.port, 500).catch(() => undefined)
@@ -170,7 +170,7 @@ test('killed with SIGKILL under load, it needs no recovery: the next start serve
   assert.ok(performance.now() - startedAt < 10_000)
 })
 
-test('whoever reads the log goes: it serves on (I7)', async (t) => {
+test('the server keeps serving when the log reader exits (I7)', async (t) => {
   const server = await runServer(t, store.db)
   server.stopReading()
   for (let turn = 0; turn < 3; turn += 1) {
@@ -180,7 +180,7 @@ test('whoever reads the log goes: it serves on (I7)', async (t) => {
   }
 })
 
-test('whatever is in a path or a field, each request is one line of JSON (I8)', async (t) => {
+test('each request is one line of JSON, whatever its path and fields contain (I8)', async (t) => {
   const server = await runServer(t, store.db)
   const odd = [
     'a\r',
@@ -208,7 +208,7 @@ test('whatever is in a path or a field, each request is one line of JSON (I8)', 
   assert.ok(lines.every(({ level }) => level !== 60))
 })
 
-test('an error that nobody has foreseen is told once, and ends it with 1 (I10)', async (t) => {
+test('an unexpected error is reported once and ends the server with exit code 1 (I10)', async (t) => {
   const planted = `process.on('SIGUSR2', () => { throw new Error('planted') })`
   const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(planted)}`
   const server = await runServer(t, store.db, [], { env: { NODE_OPTIONS } })
@@ -245,7 +245,7 @@ const lockDown =
 const mayLockDown = spawnSync('unshare', ['-m', 'setpriv', '--reuid=65534', 'true']).status === 0
 
 test(
-  'the same bytes as nobody, and from a file system that cannot be written to (I14)',
+  'the same bytes as user nobody and on a read-only file system (I14)',
   { skip: !mayLockDown && 'only root can make such a place' },
   async (t) => {
     const own = await makeTempStore(t, resources)

@@ -37,7 +37,7 @@ function askWithBody(body: unknown, query = '', headers: Readonly<Record<string,
   return ask(path + query, { headers, body: text })
 }
 
-test('GET answers each of the five listings (1.1)', async () => {
+test('GET serves each of the five listings (1.1)', async () => {
   assert.deepEqual(
     resources.map(({ name }) => name),
     ['rights', 'employees', 'jobs', 'pos_terminals', 'events'],
@@ -47,7 +47,7 @@ test('GET answers each of the five listings (1.1)', async () => {
   }
 })
 
-test('HEAD answers the headers of GET with no body (1.1, D10)', async () => {
+test('HEAD has the headers of GET and no body (1.1, D10)', async () => {
   const questions = [path, `${path}?page=2&limit=5`, `${path}?limit=0`, pathOf(rights, 99), '/docs']
   for (const url of questions) {
     const headers = { 'accept-encoding': 'gzip', 'x-request-id': 'same' }
@@ -79,7 +79,7 @@ for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PRO
   })
 }
 
-test('a method with a body, of whatever type, is a 405 all the same (1.1)', async () => {
+test('a method with a body of any type is still a 405 (1.1)', async () => {
   for (const type of ['application/json', 'text/plain', 'multipart/form-data', 'nonsense']) {
     const answer = await ask(path, {
       method: 'POST',
@@ -108,7 +108,7 @@ for (const unknown of [
   '/api/v1/companies%2f1/rights',
   '//api/v1/companies/1/rights',
 ]) {
-  test(`${unknown} is no known path: 404, whatever the method (1.1, A15)`, async () => {
+  test(`${unknown} is an unknown path: 404 for any method (1.1, A15)`, async () => {
     checkFailure(await ask(unknown), 404, 'Not Found')
     checkFailure(await ask(unknown, { method: 'POST' }), 404, 'Not Found')
   })
@@ -132,7 +132,7 @@ test('page and limit are taken from a JSON body (1.2, B1)', async () => {
   checkPage(await askWithBody({}), { resource: rights, all })
 })
 
-test('the documented client: Content-Type application/json and no body (1.2)', async () => {
+test('the documented client works: Content-Type application/json and no body (1.2)', async () => {
   checkPage(await ask(path, { headers: json }), { resource: rights, all })
   checkPage(await askWithBody('', '?page=2&limit=5'), { resource: rights, all, page: 2, limit: 5 })
   checkPage(await ask(path, { headers: { ...json, 'content-length': '0' } }), {
@@ -141,13 +141,13 @@ test('the documented client: Content-Type application/json and no body (1.2)', a
   })
 })
 
-test('the type of a body that is not there does not matter (1.2)', async () => {
+test('without a body, the content type does not matter (1.2)', async () => {
   for (const type of ['text/plain', 'nonsense', 'application/json; charset=utf-16']) {
     checkPage(await ask(path, { headers: { 'content-type': type } }), { resource: rights, all })
   }
 })
 
-test('the same parameter in both places: equal values work, different ones are a 400 (1.2, B2)', async () => {
+test('a parameter in both places works with equal values; different ones are a 400 (1.2, B2)', async () => {
   const expected = { resource: rights, all, page: 2, limit: 5 }
   checkPage(await askWithBody({ page: 2, limit: '5' }, '?page=2&limit=5'), expected)
   const page = await askWithBody({ page: 3 }, '?page=2')
@@ -183,7 +183,7 @@ const wrong = [
 const wrongToo = ['', '%201', '1%20', '１', '1_000', '1,000', "1'--", '1;drop', '9007199254740992']
 const beyond = ['99999999999999999999', '1'.repeat(300)]
 
-test('limit takes 1 to 1000; anything else is a 400 that names it (1.3, A6, A7, A8)', async () => {
+test('limit accepts 1 to 1000; anything else is a 400 that names it (1.3, A6, A7, A8)', async () => {
   for (const limit of [1, 12, 999, 1_000]) {
     checkPage(await ask(`${path}?limit=${limit}`), { resource: rights, all, limit })
     checkPage(await askWithBody({ limit }), { resource: rights, all, limit })
@@ -195,7 +195,7 @@ test('limit takes 1 to 1000; anything else is a 400 that names it (1.3, A6, A7, 
   }
 })
 
-test('page takes 1 to 2^53-1; anything else is a 400 that names it (1.3, A6, A7, A10)', async () => {
+test('page accepts 1 to 2^53-1; anything else is a 400 that names it (1.3, A6, A7, A10)', async () => {
   for (const value of [...wrong, ...wrongToo, ...beyond]) {
     const answer = await ask(`${path}?page=${value}`)
     checkFailure(answer, 400, /^page is /)
@@ -209,7 +209,7 @@ test('page takes 1 to 2^53-1; anything else is a 400 that names it (1.3, A6, A7,
   )
 })
 
-test('a parameter that is repeated is a 400, also with one value (1.3, A11)', async () => {
+test('a repeated parameter is a 400, even with equal values (1.3, A11)', async () => {
   for (const name of ['page', 'limit']) {
     for (const query of [`${name}=1&${name}=2`, `${name}=1&${name}=1`, `${name}=&${name}=`]) {
       checkFailure(await ask(`${path}?${query}`), 400, new RegExp(`^${name} is .*; it takes`))
@@ -217,7 +217,7 @@ test('a parameter that is repeated is a 400, also with one value (1.3, A11)', as
   }
 })
 
-test('a value of another JSON type in the body is a 400 that says what it got (1.3, B6)', async () => {
+test('a value of the wrong JSON type in the body is a 400 that quotes it (1.3, B6)', async () => {
   const values = ['null', 'true', 'false', '{}', '{"a":1}', '[]', '[1]', '[1,2]', '"x"', '""']
   const numbers = ['0', '-0', '-1', '1.5', '1e400', '9007199254740993', '1e21']
   for (const name of ['page', 'limit']) {
@@ -232,14 +232,14 @@ test('a value of another JSON type in the body is a 400 that says what it got (1
   }
 })
 
-test('a value is cut short in the message (1.3)', async () => {
+test('a long value is shortened in the message (1.3)', async () => {
   const long = 'x'.repeat(10_000)
   for (const answer of [await ask(`${path}?limit=${long}`), await askWithBody({ limit: long })]) {
     checkFailure(answer, 400, `limit is "${'x'.repeat(59)}…; ${limitTakes}`)
   }
 })
 
-test('text that would mean something to a database means nothing here (1.3, A14)', async () => {
+test('SQL in a parameter has no effect (1.3, A14)', async () => {
   for (const text of ["1' or '1'='1", '1; drop table rights', '1/**/', '1--', '$1', ':limit']) {
     const value = encodeURIComponent(text)
     checkFailure(await ask(`${path}?page=${value}`), 400, /^page is /)
@@ -280,7 +280,7 @@ test('an unknown body member is a 400 that names it and the nearest known one (1
   assert.equal(Object.hasOwn(Object.prototype, 'page'), false)
 })
 
-test('a thousand unknown parameters cost next to nothing (1.4, A12)', async () => {
+test('a thousand unknown parameters are refused cheaply (1.4, A12)', async () => {
   const query = Array.from({ length: 1_000 }, (_, index) => `p${index}=${index}`).join('&')
   const ms = await processorMs(async () => {
     checkFailure(await ask(`${path}?${query}`), 400, /^"p0" is no known query parameter/)
@@ -310,13 +310,13 @@ for (const segment of [
   })
 }
 
-test('a URL that is not percent-encoded UTF-8 is a 400 (1.5, A16)', async () => {
+test('a URL with invalid percent-encoded UTF-8 is a 400 (1.5, A16)', async () => {
   for (const segment of ['%zz', '%', '%C0%AF', '%ff', '1%']) {
     checkFailure(await ask(pathOf(rights, segment)), 400, /percent-encode|company_id/)
   }
 })
 
-test('a body of another type than JSON is a 415 (1.6, B10, B11)', async () => {
+test('a body that is not JSON is a 415 (1.6, B10, B11)', async () => {
   const types = [
     ...['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x'],
     ...['application/jsonp', 'application/json; charset=utf-16', 'application/problem+json', ''],
@@ -335,7 +335,7 @@ test('a body of another type than JSON is a 415 (1.6, B10, B11)', async () => {
   )
 })
 
-test('the usual spellings of the JSON type are taken (1.6)', async () => {
+test('the usual spellings of the JSON type are accepted (1.6)', async () => {
   for (const type of [
     'application/json;charset=utf-8',
     'Application/JSON; charset="UTF-8"',
@@ -368,7 +368,7 @@ test('JSON that is not an object is a 400 (1.6, B5)', async () => {
   }
 })
 
-test('deep nesting is refused as quickly as anything else (1.6, B9)', async () => {
+test('deep nesting is refused quickly (1.6, B9)', async () => {
   const depth = 8_000
   const bodies = [
     '['.repeat(depth),
@@ -394,7 +394,7 @@ test('a body over 16 KiB is a 413, one of 16 KiB is not (1.6, B3)', async () => 
   }
 })
 
-test('of a member that is given twice the last one counts, for the check and the page (1.6, B7)', async () => {
+test('the last of two equal members counts, for validation and for the page (1.6, B7)', async () => {
   const answer = await askWithBody('{"limit":0,"limit":5}')
   checkPage(answer, { resource: rights, all, limit: 5 })
   assert.equal(memberOf(answer, 'pagination_offset'), 0)

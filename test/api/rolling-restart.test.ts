@@ -65,7 +65,7 @@ for (const workers of ['1', '2']) {
   )
 }
 
-test('a second server on a port is an error, unless both say that they share it (I6)', async (t) => {
+test('a second server on a port is an error unless both use --reuse-port (I6)', async (t) => {
   const server = await runServer(t, store.db)
   for (const sharing of ['yes', 'no']) {
     const args = ['serve', '--db', store.db, '--reuse-port', sharing, '--port', String(server.port)]

@@ -64,7 +64,7 @@ for (const sixth of [plain, backwards, summed, oldestFirst]) {
   const title = `${sixth.name} by ${by} ${direction}${sixth.metaOf ? ' with meta' : ''}`
   const path = pathOf(sixth, 1)
 
-  test(`${title}: imported, served page by page, and found again after a change`, async (t) => {
+  test(`${title}: is imported, served page by page and updated`, async (t) => {
     const dates = ['2024-02-05T08:30:00Z', '2021-01-01T00:00:00Z', '2025-01-01T00:00:00Z']
     const all = makeRecords(sixth, 25).map((record, index) =>
       makeRecord(sixth, {
@@ -94,7 +94,7 @@ for (const sixth of [plain, backwards, summed, oldestFirst]) {
     }
   })
 
-  test(`${title}: keys may be limited to it, and others do not open it`, async (t) => {
+  test(`${title}: has a scope of its own`, async (t) => {
     const { ask, store } = await makeApp(t, { resources: [...resources, sixth], companies: [1] })
     const own = await store.issueKey({ name: 'own', scopes: [sixth.name] })
     const other = await store.issueKey({ name: 'other', scopes: ['rights'] })
@@ -103,7 +103,7 @@ for (const sixth of [plain, backwards, summed, oldestFirst]) {
     assert.equal((await ask(path, { authorization: null })).status, 403)
   })
 
-  test(`${title}: is in the OpenAPI document, and answers as that says`, async (t) => {
+  test(`${title}: is in the OpenAPI document and answers accordingly`, async (t) => {
     const { ask } = await makeApp(t, {
       resources: [...resources, sixth],
       records: [{ resource: sixth, company: 1, records: makeRecords(sixth, 2) }],
@@ -126,7 +126,7 @@ for (const sixth of [plain, backwards, summed, oldestFirst]) {
   })
 }
 
-test('a store that lacks the sixth is told apart from one that has it', async (t) => {
+test('a store without the sixth table is recognised', async (t) => {
   const { store } = await makeApp(t)
   const { openStoreReader } = await import('../../src/store/open-store.ts')
   await assert.rejects(openStoreReader(store.db, [...resources, plain]), /no table for filings/)
@@ -148,9 +148,9 @@ for (const [what, declaration] of [
   ['no id', { ...good, fields: { name: fields.name } }],
   ['an id that is not first', { ...good, fields: { name: fields.name, id: fields.id } }],
   ['nothing but an id', { ...good, fields: { id: fields.id } }],
-  ['an order by what may be null', { ...good, order: { by: 'day', direction: 'ascending' } }],
+  ['an order by a nullable field', { ...good, order: { by: 'day', direction: 'ascending' } }],
   ['an order by a text', { ...good, order: { by: 'name', direction: 'ascending' } }],
-  ['meta of what may be null', { ...good, metaOf: 'name' }],
+  ['meta of a nullable field', { ...good, metaOf: 'name' }],
 ] as const) {
   test(`a declaration with ${what} is refused`, () => {
     defineResource(good)

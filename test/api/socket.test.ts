@@ -61,7 +61,7 @@ async function curl(...args: string[]): Promise<{ body: string; status: number }
 const url = `http://127.0.0.1:${port}${path}`
 const json = ['--header', 'Content-Type: application/json']
 
-test('curl, as documented: Content-Type and no body (1.2)', async () => {
+test('curl as documented works: Content-Type and no body (1.2)', async () => {
   assert.deepEqual(await curl(...json, url), { body: whole, status: 200 })
   assert.deepEqual(await curl('--request', 'GET', ...json, '--data', '', url), {
     body: whole,
@@ -86,11 +86,11 @@ test('curl without a Content-Type: its own default is a 415 (1.6)', async () => 
   assert.equal(body, failureText(415, 'Unsupported Media Type'))
 })
 
-test('5 curl decodes what it asks to be compressed', async () => {
+test('curl decodes compressed answers (5)', async () => {
   assert.deepEqual(await curl('--compressed', url), { body: whole, status: 200 })
 })
 
-test('a body that comes in pieces is put together (1.2)', async () => {
+test('a body that arrives in pieces is joined (1.2)', async () => {
   const fields = ['Content-Type: application/json', 'Transfer-Encoding: chunked']
   const pieces = Array.from('{"page":2,"limit":5}', (letter) => `1\r\n${letter}\r\n`)
   const received = await exchange(port, `${head({ fields })}${pieces.join('')}0\r\n\r\n`)
@@ -104,7 +104,7 @@ test('a body without a length is cut off at 16 KiB: 413, and closed (1.6, B3)', 
   checkRawFailure(answerIn(received), 413, 'Payload Too Large')
 })
 
-test('a body that announces more than 16 KiB is a 413 before it comes (1.6, B3)', async () => {
+test('a Content-Length over 16 KiB is a 413 before the body arrives (1.6, B3)', async () => {
   const fields = ['Content-Type: application/json', 'Content-Length: 1000000000']
   const received = await exchange(port, head({ fields, isLast: false }))
   checkRawFailure(answerIn(received), 413, 'Payload Too Large')
@@ -118,7 +118,7 @@ test('a body, then a pipelined request: two answers, in order (1.2, B13)', async
   assert.deepEqual(bodies, [secondPage, whole])
 })
 
-test('a body that nobody reads never becomes a request (1.2, B13, D8)', async () => {
+test('an unread body is never parsed as a request (1.2, B13, D8)', async () => {
   const smuggled = head({ url: '/healthz' })
   const fields = ['Content-Type: text/plain', `Content-Length: ${smuggled.length}`]
   for (const [method, target, status] of [
@@ -137,7 +137,7 @@ test('a body that nobody reads never becomes a request (1.2, B13, D8)', async ()
   }
 })
 
-test('HEAD over keep-alive: no body, so that the next answer is found (1.1)', async () => {
+test('HEAD over keep-alive has no body, so the next answer is intact (1.1)', async () => {
   const heads = ['HEAD', 'HEAD', 'GET'].map((method, index) =>
     head({ method, isLast: index === 2, fields: [`X-Request-Id: r${index}`] }),
   )
@@ -182,7 +182,7 @@ test('pipelined requests are answered in order, each with its own id', async () 
   }
 })
 
-test('a request that comes letter by letter is answered', async () => {
+test('a request that arrives byte by byte is answered', async () => {
   const wire = await openWire(port)
   wire.socket.setNoDelay(true)
   for (const letter of head()) {
@@ -192,7 +192,7 @@ test('a request that comes letter by letter is answered', async () => {
   assert.equal(answerIn(await wire.closed()).body, whole)
 })
 
-test('5 the headers that a page needs are there with the most that a header may hold', async () => {
+test('a page has all its header fields even if the request head is at its limit (5)', async () => {
   const received = await exchange(port, head({ fields: [`X-Big: ${'x'.repeat(12_000)}`] }))
   assert.equal(answerIn(received).body, whole)
 })
@@ -216,7 +216,7 @@ for (const target of [
   path.slice(1),
   `?${path}`,
 ]) {
-  test(`nobody without a key is let in by the target ${target} (2.3, D7)`, async () => {
+  test(`the target ${target} gives no access without a key (2.3, D7)`, async () => {
     const request = `GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`
     const answer = answerIn(await exchange(port, request))
     assert.ok(
@@ -227,7 +227,7 @@ for (const target of [
   })
 }
 
-test('the refusal comes before the 404 and the 405 in any form of the target (2.3)', async () => {
+test('for any form of the target, the refusal comes before the 404 and 405 (2.3)', async () => {
   for (const [method, target] of [
     ['GET', 'http://registry.example/api/nothing'],
     ['GET', 'http://registry.example/api/v1/companies/1/nothing'],
@@ -241,7 +241,7 @@ test('the refusal comes before the 404 and the 405 in any form of the target (2.
   }
 })
 
-test('a path is not looked for above another (1.1, A15)', async () => {
+test('dot segments in a path are not resolved (1.1, A15)', async () => {
   for (const target of [
     '/api/v1/companies/1/jobs/../rights',
     '/api/v1/companies/1/jobs/%2e%2e/rights',
@@ -250,19 +250,19 @@ test('a path is not looked for above another (1.1, A15)', async () => {
   }
 })
 
-test('the refusal over the wire (2.2)', async () => {
+test('the refusal has the specified bytes on the wire (2.2)', async () => {
   const request = `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`
   const answer = answerIn(await exchange(port, request))
   assert.equal(answer.status, 403)
   assert.equal(answer.body, refusal)
 })
 
-test('5 D16 X-Request-Id with line breaks in it cannot add a header', async () => {
+test('an X-Request-Id with line breaks cannot add a header (5, D16)', async () => {
   const received = await exchange(port, head({ fields: ['X-Request-Id: a\rSet-Cookie: b'] }))
   assert.doesNotMatch(received, /^set-cookie/im)
 })
 
-test('a client that hangs up in the middle harms nobody', async () => {
+test('a client that hangs up midway does not affect others', async () => {
   const fields = ['Content-Type: application/json', 'Content-Length: 50']
   for (const unfinished of [head({ fields }) + '{', head().slice(0, -2), 'GET', '']) {
     for (let turn = 0; turn < 10; turn += 1) {
@@ -276,7 +276,7 @@ test('a client that hangs up in the middle harms nobody', async () => {
   assert.equal(answerIn(await exchange(port, head())).body, whole)
 })
 
-test('an import by another process is seen by the next request, cache and all', async () => {
+test('the next request sees an import by another process despite the cache', async () => {
   let known = [...all]
   for (let turn = 0; turn < 5; turn += 1) {
     const before = answerIn(await exchange(port, head({ url: `${path}?limit=1000` })))

@@ -29,7 +29,7 @@ const files = [...page.text.matchAll(/(?:src|href)="(docs\/[^"]*)"/g)].map(([, u
 
 const cacheOf = ({ headers }: Answer) => headers['cache-control']
 
-test('the page names its files by their content; those are kept for good', async () => {
+test('the page names its files by content hash; these are cached permanently', async () => {
   assert.equal(files.length, 3)
   for (const file of files) {
     assert.match(file, /^\/docs\/[\w-]+\.[0-9a-f]{16}\.(?:js|css)$/)
@@ -42,7 +42,7 @@ test('the page names its files by their content; those are kept for good', async
   }
 })
 
-test('every file has a tag of its own, and with it a 304 whatever the coding', async () => {
+test('every file has its own tag, which gets a 304 in any coding', async () => {
   const urls = ['/docs', '/openapi.json', ...files]
   const tags = new Set<string>()
   for (const url of urls) {
@@ -67,7 +67,7 @@ test('every file has a tag of its own, and with it a 304 whatever the coding', a
   for (const url of ['/docs', '/openapi.json']) assert.equal(cacheOf(await askFor(url)), 'no-cache')
 })
 
-test('HEAD answers the headers of GET, compressed or not', async () => {
+test('HEAD has the headers of GET, compressed or not', async () => {
   for (const url of ['/openapi.json', bundle, ...files]) {
     for (const coding of ['identity', 'gzip', 'br', 'zstd']) {
       const headers = { 'accept-encoding': coding, 'x-request-id': 'same' }
@@ -87,7 +87,7 @@ async function allThreadsMs(work: () => Promise<unknown>): Promise<number> {
   return (user + system) / 1_000
 }
 
-test('a file is compressed once, however often it is asked for', async (t) => {
+test('a file is compressed once for all requests', async (t) => {
   const { ask: askNew } = await makeApp(t)
   const get = (method = 'GET') =>
     askNew(bundle, { authorization: null, method, headers: { 'accept-encoding': 'br' } })
@@ -136,7 +136,7 @@ async function until(claim: () => Promise<boolean>): Promise<void> {
   }
 }
 
-test('so many answers with files may be under way; one more is a 503', async (t) => {
+test('concurrent file answers are limited; one more is a 503', async (t) => {
   assert.deepEqual(assetLimits, { assetsMax: 64, assetMs: 60_000 })
   const { port, key, logged } = await listen(t, { assetsMax: 2, requestsMax: 1 })
   const status = async () => answerIn(await exchange(port, lastOf(bundle))).status
@@ -159,7 +159,7 @@ test('so many answers with files may be under way; one more is a 503', async (t)
   await until(async () => (await status()) === 200)
 })
 
-test('who reads a file too slowly is cut off, though the connection never stands still', async (t) => {
+test('a client that reads a file too slowly is disconnected, though never idle', async (t) => {
   const { port } = await listen(t, { assetsMax: 1, assetMs: 500 })
   const [reader = assert.fail()] = await stall(t, port, 1)
   let bytes = 0

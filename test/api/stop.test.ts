@@ -39,7 +39,7 @@ const open =
 const promptMs = 8_000
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-  test(`${signal} to an idle server, with connections kept alive: it exits 0 at once`, async (t) => {
+  test(`${signal} ends an idle server with open connections at once, with exit code 0`, async (t) => {
     const server = await runServer(t, store.db)
     const wire = await openWire(server.port)
     wire.send(plain)
@@ -53,7 +53,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   })
 }
 
-test('SIGTERM under load: no request fails, and every client is told to close (I1)', async (t) => {
+test('SIGTERM under load: no request fails, and every client gets Connection: close (I1)', async (t) => {
   const server = await runServer(t, store.db)
   const expected = expectedBody({ resource: rights, all })
   const task = { port: server.port, path, key, body: expected }
@@ -71,7 +71,7 @@ test('SIGTERM under load: no request fails, and every client is told to close (I
   assert.ok(ms < promptMs, `${ms} ms`)
 })
 
-test('after SIGTERM it is alive and not ready, and still answers for 400 ms (I1)', async (t) => {
+test('after SIGTERM the server is alive but not ready, and still answers for 400 ms (I1)', async (t) => {
   const server = await runServer(t, store.db)
   const ask = async (target: string, extra = '') =>
     answerIn(await exchange(server.port, `GET ${target} HTTP/1.1\r\nHost: x\r\n${extra}\r\n`))
@@ -108,7 +108,7 @@ test('after SIGTERM it is alive and not ready, and still answers for 400 ms (I1)
   assert.ok(ms >= 400 && ms < promptMs, `${ms} ms`)
 })
 
-test('SIGTERM before it is ready, and during an import: it exits, and leaves all whole (I3)', async (t) => {
+test('SIGTERM before readiness or during an import ends the process and damages nothing (I3)', async (t) => {
   for (const afterMs of [0, 60, 120, 180, 240, 300]) {
     const { code, signal, printed } = await runBriefly(t, store.db, afterMs)
     // Before our own code runs, the signal itself ends the process.
@@ -131,7 +131,7 @@ test('SIGTERM before it is ready, and during an import: it exits, and leaves all
   assert.equal((await server.ended()).code, 0)
 })
 
-test('SIGTERM while requests run: they are ended, then it exits 0', async (t) => {
+test('SIGTERM during requests: they complete, then the server exits with 0', async (t) => {
   const server = await runServer(t, store.db)
   const wires = await Promise.all(Array.from({ length: 10 }, () => openWire(server.port)))
   for (const wire of wires) wire.send(open + body.slice(0, 5))
@@ -151,7 +151,7 @@ test('SIGTERM while requests run: they are ended, then it exits 0', async (t) =>
   assert.equal(code, 0)
 })
 
-test('4 a request on an open connection after SIGTERM is a 503, and closed', async (t) => {
+test('a request on an open connection after SIGTERM gets a 503 and is closed (4)', async (t) => {
   const server = await runServer(t, store.db)
   const wire = await openWire(server.port)
   wire.send(open + body.slice(0, 5))
@@ -173,7 +173,7 @@ test('4 a request on an open connection after SIGTERM is a 503, and closed', asy
   assert.equal((await server.ended()).code, 0)
 })
 
-test('a client that never ends its request holds a stop up for --stop-seconds alone', async (t) => {
+test('an unfinished request delays a stop by --stop-seconds at most', async (t) => {
   const server = await runServer(t, store.db, ['--stop-seconds', '1'])
   const wire = await openWire(server.port)
   wire.send(open + body.slice(0, 5))
@@ -201,7 +201,7 @@ test('a second signal ends it at once', async (t) => {
   assert.ok(ms < promptMs, `${ms} ms`)
 })
 
-test('the log: one line of JSON for each request, with its id, and no key in any', async (t) => {
+test('the log has one line of JSON for each request, with its id and no key', async (t) => {
   const server = await runServer(t, store.db)
   const close = 'Connection: close\r\n\r\n'
   const secret = await store.issueKey({ name: 'canary' })
@@ -254,7 +254,7 @@ test('the log: one line of JSON for each request, with its id, and no key in any
   assert.equal(requests.length, asked.length + 3)
 })
 
-test('a key that another process revokes is refused within a second (2.2)', async (t) => {
+test('a key revoked by another process is refused within a second (2.2)', async (t) => {
   const server = await runServer(t, store.db)
   const leaving = await store.issueKey({ name: 'leaving' })
   const request =
@@ -272,7 +272,7 @@ test('a key that another process revokes is refused within a second (2.2)', asyn
   assert.equal((await server.ended()).code, 0)
 })
 
-test('SIGUSR1 opens no debugger, and ends neither a server nor its workers', async (t) => {
+test('SIGUSR1 neither opens a debugger nor ends a server or its workers', async (t) => {
   const server = await runServer(t, store.db, ['--workers', '2'])
   const workers = [...server.printed().matchAll(/"worker":(\d+),/g)].map(([, pid]) => Number(pid))
   assert.equal(workers.length, 2)

@@ -58,7 +58,7 @@ function appWith(t: Parameters<typeof makeApp>[0], resource: Resource, records: 
 for (const [resource, all] of recordsOf) {
   const { name } = resource
 
-  test(`${name}: 200, the content type, and the members in order (3.1)`, async () => {
+  test(`${name}: 200, with content type and members in order (3.1)`, async () => {
     const answer = await ask(pathOf(resource, withSome))
     checkPage(answer, { resource, all })
     const meta = name === 'events' ? ['meta'] : []
@@ -69,7 +69,7 @@ for (const [resource, all] of recordsOf) {
     assert.equal(memberOf(answer, 'ok'), true)
   })
 
-  test(`${name}: all the fields of the seed's table, in its order, and no others (3.2)`, async () => {
+  test(`${name}: exactly the specified fields, in their order (3.2)`, async () => {
     const answer = await ask(pathOf(resource, withSome))
     const records = memberOf(answer, name) as object[]
     assert.equal(records.length, 7)
@@ -78,7 +78,7 @@ for (const [resource, all] of recordsOf) {
     }
   })
 
-  test(`${name}: what the register does not know is null (3.2)`, async (t) => {
+  test(`${name}: an unknown value is null (3.2)`, async (t) => {
     const required = neverNull[name] ?? ['id']
     const unknown = Object.entries(resource.fields).map(([field, { kind, example }]) => [
       field,
@@ -109,7 +109,7 @@ for (const [resource, all] of recordsOf) {
     }
   })
 
-  test(`${name}: a page past the end is empty, with the true counters (3.4, A9)`, async () => {
+  test(`${name}: a page past the end is empty, with correct counters (3.4, A9)`, async () => {
     for (const page of [2, 3, 1_000, 90_071_992_547_409]) {
       const answer = await ask(`${pathOf(resource, withSome)}?page=${page}`)
       checkPage(answer, { resource, all, page })
@@ -129,7 +129,7 @@ for (const [resource, all] of recordsOf) {
     checkFailure(conditional, 404, 'Company 3 is not in the registry')
   })
 
-  test(`${name}: a listing whose records are all gone is 200 and empty (3.4)`, async (t) => {
+  test(`${name}: a listing whose records were all removed is 200 and empty (3.4)`, async (t) => {
     const { ask, store } = await appWith(t, resource, makeRecords(resource, 2))
     const kept = makeRecords(resource, 1, 50)
     await store.load([{ resource, company: 9, records: kept }], { isSnapshot: true })
@@ -138,12 +138,12 @@ for (const [resource, all] of recordsOf) {
   })
 }
 
-test('a page so far off that a number cannot count to it has an exact offset (3.3)', async () => {
+test('the offset of a page is exact beyond 2^53 (3.3)', async () => {
   const { text } = await ask(`${pathOf(rights, withSome)}?page=9007199254740991&limit=999`)
   assert.ok(text.endsWith(`"pagination_offset":${9_007_199_254_740_990n * 999n}}`), text)
 })
 
-test('the last page of a long listing comes as quickly as the first (3.5)', async (t) => {
+test('the last page of a long listing is as fast as the first (3.5)', async (t) => {
   const all = makeRecords(posTerminals, 20_000)
   const { ask } = await makeApp(t, {
     records: [{ resource: posTerminals, company: 1, records: all }],
@@ -166,7 +166,7 @@ test('the last page of a long listing comes as quickly as the first (3.5)', asyn
 })
 
 for (const resource of resources.filter(({ order }) => order.by === 'id')) {
-  test(`${resource.name}: by id ascending, as numbers, however they arrived (3.6)`, async (t) => {
+  test(`${resource.name}: ordered by id as a number, whatever the order of import (3.6)`, async (t) => {
     assert.equal(resource.order.direction, 'ascending')
     const ids = [100, 9, 1_000_000_000_000, 10, 1, 99, 2]
     const all = ids.map((id) => makeRecord(resource, { id }))
@@ -181,7 +181,7 @@ for (const resource of resources.filter(({ order }) => order.by === 'id')) {
   })
 }
 
-test('events: newest first, and by id descending where dates are equal (3.6)', async (t) => {
+test('events: newest first, equal dates by descending id (3.6)', async (t) => {
   const dated = (id: number, date: string) => makeRecord(events, { id, date })
   const all = [
     dated(1, '2020-01-01T00:00:00Z'),
@@ -199,7 +199,7 @@ test('events: newest first, and by id descending where dates are equal (3.6)', a
   assert.deepEqual(ids, [2, 3, 10, 9, 1, 11])
 })
 
-test('events: one whose date changes moves to its new place (3.6)', async (t) => {
+test('events: one whose date changes moves to its new position (3.6)', async (t) => {
   const all = makeRecords(events, 5)
   const { ask, store } = await appWith(t, events, all)
   const moved = makeRecord(events, { id: 3, date: '2030-01-01T00:00:00Z' })
@@ -225,7 +225,7 @@ test('meta counts each attr, by count descending, then by type ascending (3.7)',
   }
 })
 
-test('types of equal count are in the order of Unicode code points (3.7)', async (t) => {
+test('types of equal count are ordered by Unicode code point (3.7)', async (t) => {
   const attrs = [
     '\u{1F600}',
     '\uFFFD',
@@ -245,7 +245,7 @@ test('types of equal count are in the order of Unicode code points (3.7)', async
   checkPage(await ask(pathOf(events, 1)), { resource: events, all })
 })
 
-test('meta is whole, however much or little room is left for it (3.7)', async (t) => {
+test('meta is complete at any remaining buffer size (3.7)', async (t) => {
   // What follows the records is 86 bytes longer than the attr.
   const lengths = Array.from({ length: 40 }, (_, index) => room.after - 86 - 20 + index)
   const companies = lengths.map((length, index) => ({
@@ -259,7 +259,7 @@ test('meta is whole, however much or little room is left for it (3.7)', async (t
   }
 })
 
-test('meta follows what is added, changed and removed (3.7)', async (t) => {
+test('meta follows additions, changes and removals (3.7)', async (t) => {
   const { ask, store } = await appWith(t, events, makeRecords(events, 3))
   const renamed = makeRecord(events, { id: 2, attr: 'status' })
   await store.load([{ resource: events, company: 1, records: [renamed] }])
@@ -278,7 +278,7 @@ test('no other listing has meta (3.7)', async () => {
   assert.deepEqual(memberOf(await ask(pathOf(events, withNone)), 'meta'), [])
 })
 
-test('timestamps are UTC, with milliseconds in created_at and updated_at alone (3.8)', async (t) => {
+test('timestamps are UTC, with milliseconds only in created_at and updated_at (3.8)', async (t) => {
   const given = { registration_date: '2019-08-02', created_at: '2024-02-29T23:30:00.1239-01:30' }
   const rest = { application_date: '2019-03-14 01:00:00+02:00', updated_at: '2023-01-17' }
   const { ask } = await appWith(t, rights, [makeRecord(rights, { ...given, ...rest })])
@@ -299,7 +299,7 @@ test('timestamps are UTC, with milliseconds in created_at and updated_at alone (
   }
 })
 
-test('text is passed on as it was given (3.9)', async (t) => {
+test('text is served unchanged (3.9)', async (t) => {
   const texts = [
     'Société Générale — «Ёлка» 東京 \u{1F3E2}',
     'e\u0301 and \u00e9 are two texts',

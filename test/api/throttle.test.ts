@@ -57,7 +57,7 @@ async function makeThrottled(t: Parameters<typeof makeApp>[0], trustedProxies?: 
   }
 }
 
-test('an address that has failed too often gets 429 with Retry-After, until its time is over (C15)', async (t) => {
+test('an address with too many failures gets 429 with Retry-After until its block ends (C15)', async (t) => {
   const { ask, exhaust, pass } = await makeThrottled(t)
   const from = '192.0.2.1'
   await exhaust(from)
@@ -74,7 +74,7 @@ test('an address that has failed too often gets 429 with Retry-After, until its 
   checkFailure(await ask(path, { from, authorization: unknown() }), 403, 'Forbidden')
 })
 
-test('few keys are looked up for an address that has failed too often, and none twice (C15)', async (t) => {
+test('for a blocked address few keys are looked up, and none twice (C15)', async (t) => {
   const { ask, exhaust, lookUps, pass } = await makeThrottled(t)
   await exhaust('192.0.2.1')
   const before = lookUps()
@@ -96,7 +96,7 @@ test('few keys are looked up for an address that has failed too often, and none 
   assert.equal(lookUps(), before + reservedLookUps + 1)
 })
 
-test('good keys go on: from elsewhere, and from there if they have been seen (C15)', async (t) => {
+test('valid keys still work from other addresses, and from a blocked one if already known (C15)', async (t) => {
   const { ask, exhaust, store, pass } = await makeThrottled(t)
   const from = '192.0.2.1'
   checkPage(await ask(path, { from }), expected)
@@ -122,7 +122,7 @@ test('good keys go on: from elsewhere, and from there if they have been seen (C1
   checkPage(await ask(path, { from, authorization: here }), expected)
 })
 
-test('who shows no key tries none: 403, however often; and needs none for the rest (C15)', async (t) => {
+test('requests without a key are not counted as attempts (C15)', async (t) => {
   const { ask, exhaust } = await makeThrottled(t)
   const from = '192.0.2.1'
   await exhaust(from)
@@ -132,7 +132,7 @@ test('who shows no key tries none: 403, however often; and needs none for the re
   }
 })
 
-test('a key that was good and is not any more is a failed attempt (C15)', async (t) => {
+test('a key that is no longer valid counts as a failed attempt (C15)', async (t) => {
   const { ask, store } = await makeThrottled(t)
   const authorization = `Bearer ${await store.issueKey({ name: 'old', expiresAt: Date.now() })}`
   const statuses: number[] = []
@@ -142,7 +142,7 @@ test('a key that was good and is not any more is a failed attempt (C15)', async 
   assert.deepEqual(statuses, [...new Array<number>(10).fill(403), 429, 429])
 })
 
-test('the addresses of one IPv6 network are one (C15)', async (t) => {
+test('the addresses of one IPv6 network count as one (C15)', async (t) => {
   const { ask, exhaust } = await makeThrottled(t)
   await exhaust('2001:db8:0:1::1')
   const question = { authorization: unknown() }
@@ -152,7 +152,7 @@ test('the addresses of one IPv6 network are one (C15)', async (t) => {
   checkFailure(await ask(path, { ...question, from: '2001:db8:0:2::1' }), 403, /./)
 })
 
-test('networkOf: an IPv4 address, or half an IPv6 one, in one spelling', () => {
+test('networkOf returns an IPv4 address or an IPv6 /64 in canonical form', () => {
   for (const [address, network] of [
     ['192.0.2.1', '192.0.2.1'],
     ['::ffff:192.0.2.1', '192.0.2.1'],
@@ -169,7 +169,7 @@ test('networkOf: an IPv4 address, or half an IPv6 one, in one spelling', () => {
   }
 })
 
-test('X-Forwarded-For counts for nothing, unless it comes from a proxy that is trusted (D17)', async (t) => {
+test('X-Forwarded-For is ignored unless it comes from a trusted proxy (D17)', async (t) => {
   const spoofed = (n: number) => ({
     'x-forwarded-for': `198.51.100.${n}`,
     forwarded: `for=10.0.0.${n}`,
@@ -207,7 +207,7 @@ function heapMib(): number {
   return process.memoryUsage().heapUsed / 1_048_576
 }
 
-test('a million addresses take a bounded amount of memory (E8)', (t) => {
+test('a million addresses are counted in bounded memory (E8)', (t) => {
   let time = 0
   const throttle = createThrottle({ quota: 1, seconds: 60 }, () => time)
   const before = heapMib()
@@ -227,7 +227,7 @@ test('a million addresses take a bounded amount of memory (E8)', (t) => {
   assert.equal(throttle.waitOf('192.0.2.1', 'x'), 60, 'the newest ones count')
 })
 
-test('as many windows as there may be, those that have ended making room first (E8)', () => {
+test('the number of windows is bounded, and ended ones are evicted first (E8)', () => {
   const windows = createWindows<number>(addressesMax)
   for (let n = 0; n < 3 * addressesMax; n += 1) windows.count(n, 60_000, 0)
   assert.equal(windows.size, addressesMax)
@@ -239,7 +239,7 @@ test('as many windows as there may be, those that have ended making room first (
   assert.equal(few.find(1_000, 50_000), long, 'a window is kept until it ends')
 })
 
-test('--bad-key-rate and --trust-proxy take what they say', async (t) => {
+test('--bad-key-rate and --trust-proxy accept the documented values', async (t) => {
   const read = (name: string, value: string) => settingsOf(resolveSettings({ [name]: value }, {}))
   for (const value of ['none', '1/1s', '100/60s', '1000/1d']) read('bad-key-rate', value)
   for (const value of ['', '0/60s', '100', '100/0s', '1.5/1s', '1/60', '1/99d', '1/1w', 'x']) {
@@ -264,7 +264,7 @@ test('--bad-key-rate and --trust-proxy take what they say', async (t) => {
   assert.deepEqual(statuses, [403, 403, 429, 200])
 })
 
-test('a flood of bad keys locks no good key of its address out, in no worker (C15)', async (t) => {
+test('a flood of invalid keys blocks no valid key of its address in any worker (C15)', async (t) => {
   const { store, key } = await makeApp(t, { records })
   const fresh = await store.issueKey({ name: 'fresh' })
   const { port } = await runServer(t, store.db, ['--workers', '2', '--bad-key-rate', '20/60s'])

@@ -98,8 +98,8 @@ const refused: readonly (readonly [row: string, bytes: string, status: number])[
   ['a field without a colon (D4)', lines(health, host, 'nonsense'), 400],
   ['a NUL in a field (D4)', lines(health, host, 'X: a\0b'), 400],
   ['a request line without a version (D5)', `GET ${path}\r\n\r\n`, 400],
-  ['a version of the future (D5)', lines('GET /healthz HTTP/2.0', host), 505],
-  ['a version that is none (D5)', lines('GET /healthz HTTP/9.9', host), 400],
+  ['a later HTTP version (D5)', lines('GET /healthz HTTP/2.0', host), 505],
+  ['an invalid version (D5)', lines('GET /healthz HTTP/9.9', host), 400],
   ['the preface of HTTP/2 (D5)', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400],
   ['no Host (D6)', lines(health), 400],
   ['two Host fields (D6)', lines(health, host, host), 400],
@@ -107,12 +107,12 @@ const refused: readonly (readonly [row: string, bytes: string, status: number])[
   ['a Host with a space (D6)', lines(health, 'Host: a b'), 400],
   ['a Host with a path (D6)', lines(health, 'Host: a/b'), 400],
   ['a Host with a user (D6)', lines(health, 'Host: user@a'), 400],
-  ['a Host with a port that is none (D6)', lines(health, 'Host: a:b'), 400],
+  ['a Host with an invalid port (D6)', lines(health, 'Host: a:b'), 400],
   ['a Host with an open bracket (D6)', lines(health, 'Host: [::1'), 400],
   ['a Host in UTF-8 (D6)', lines(health, 'Host: b\xc3\xbccher.example'), 400],
   ['a bad Host in HTTP/1.0 (D6)', lines('GET /healthz HTTP/1.0', 'Host: a b'), 400],
   ['CONNECT (D7)', lines('CONNECT other:443 HTTP/1.1', host), 400],
-  ['a method that nobody knows (D9)', lines('FOO /healthz HTTP/1.1', host), 400],
+  ['an unknown method (D9)', lines('FOO /healthz HTTP/1.1', host), 400],
   ['a method in lower case (D9)', lines('get /healthz HTTP/1.1', host), 400],
   ['a method of HTTP/2, without a version (D9)', 'PRI *2.0\r\n\r\n', 400],
   ['a method of RTSP, without a version (D9)', 'PLAY /api/v1/companies/1/rights\r\n\r\n', 400],
@@ -130,9 +130,9 @@ const refused: readonly (readonly [row: string, bytes: string, status: number])[
   ),
   ['the hello of TLS (D15)', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03', 400],
   ['random bytes (D15)', '\xe5\x91\x00\x7f\x13\xff\xfe\x00\x01\r\n\r\n\x99', 400],
-  ['an expectation that we cannot meet (B14)', lines(start, host, bearer, 'Expect: miracles'), 417],
+  ['an unsupported expectation (B14)', lines(start, host, bearer, 'Expect: miracles'), 417],
   [
-    'a chunk that is none (B3)',
+    'an invalid chunk (B3)',
     lines(start, host, bearer, 'Content-Type: application/json', 'Transfer-Encoding: chunked') +
       'zz\r\n',
     400,
@@ -140,7 +140,7 @@ const refused: readonly (readonly [row: string, bytes: string, status: number])[
 ]
 
 for (const [row, bytes, status] of refused) {
-  test(`4 ${row}: ${status} in the contract's form, closed, and nothing after it`, async () => {
+  test(`${row}: ${status} in the contract's form, then the connection closes (4)`, async () => {
     const wire = await openWire(port)
     wire.send(Buffer.from(bytes, 'latin1'))
     // Sent at once where the parser might take it for the next request.
@@ -152,19 +152,19 @@ for (const [row, bytes, status] of refused) {
   })
 }
 
-test('what is no sound HTTP is refused as such, whoever sends it (2.3)', async () => {
+test('malformed HTTP is refused as such, with or without a key (2.3)', async () => {
   for (const fields of [[host, host], [host, 'Authorization: x', 'Authorization: y'], []]) {
     checkRawFailure(answerIn(await exchange(port, lines(start, ...fields))), 400)
   }
 })
 
-test('a hundred fields are taken, and those behind them seen (D13)', async () => {
+test('a hundred fields are accepted, and further ones are detected (D13)', async () => {
   const fill = new Array<string>(97).fill('a: b')
   const received = await exchange(port, lines(start, ...fill, host, close, bearer))
   assert.equal(answerIn(received).body, whole)
 })
 
-test('garbage after whole requests: these are answered, then comes a 400 (D22)', async () => {
+test('requests before garbage are answered, then comes a 400 (D22)', async () => {
   const request = lines(start, host, bearer)
   for (let turn = 0; turn < 5; turn += 1) {
     const answers = answersIn(await exchange(port, `${request.repeat(3)}\0\0\r\n\r\n`))
@@ -179,7 +179,7 @@ test('garbage after whole requests: these are answered, then comes a 400 (D22)',
   }
 })
 
-test('whatever follows the last request of a connection is not answered (D22)', async () => {
+test('nothing is answered after the last request of a connection (D22)', async () => {
   const request = lines(start, host, bearer)
   for (const more of [request, '\0\0\r\n', 'PRI / \r\n\r\n', lines('CONNECT x:1 HTTP/1.1', host)]) {
     const closed = answersIn(await exchange(port, request + good + more))
@@ -197,7 +197,7 @@ test('whatever follows the last request of a connection is not answered (D22)', 
   assert.equal(answerIn(await exchange(port, good)).body, whole)
 })
 
-test('a request whose body breaks off is refused in its turn, not answered (D22)', async () => {
+test('a request with an incomplete body is refused in order (D22)', async () => {
   const request = lines(start, host, bearer)
   const broken = `${lines(health, host, 'Transfer-Encoding: chunked')}ZZ\r\n`
   const answers = answersIn(await exchange(port, request + broken))
@@ -221,7 +221,7 @@ test('a refusal waits for the answers to the requests before it (D3, D6)', async
   }
 })
 
-test('what follows a refused request is not looked at (D3, D6)', async (t) => {
+test('data after a refused request is ignored (D3, D6)', async (t) => {
   const { app, ask, store: own } = await makeApp(t)
   await app.listen({ port: 0, host: '127.0.0.1' })
   const { port: ownPort } = app.server.address() as AddressInfo
@@ -250,7 +250,7 @@ test('the Host and the host of the target are not used for links (D7)', async ()
   }
 })
 
-test('a Host is a name or an address, with a port or without, or empty (D6)', async () => {
+test('Host may be a name or an address with an optional port, or empty (D6)', async () => {
   const hosts = ['a', 'registry.example', 'registry.example:8080', '192.0.2.1:80', '[2001:db8::1]']
   for (const given of [
     ...hosts,
@@ -266,14 +266,14 @@ test('a Host is a name or an address, with a port or without, or empty (D6)', as
   }
 })
 
-test('fields named like members of every object are fields like any other (D12)', async () => {
+test('fields named like properties of every object are ordinary fields (D12)', async () => {
   const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty']
   const fields = names.map((name) => `${name}: x`)
   const received = await exchange(port, lines(start, host, bearer, close, ...fields))
   assert.equal(answerIn(received).body, whole)
 })
 
-test('an offer to upgrade is declined by an ordinary answer (D14)', async () => {
+test('an Upgrade offer gets an ordinary answer (D14)', async () => {
   for (const protocol of ['websocket', 'h2c']) {
     const upgrade = ['Connection: Upgrade, HTTP2-Settings, close', `Upgrade: ${protocol}`]
     const received = await exchange(port, lines(start, host, bearer, ...upgrade))
@@ -281,7 +281,7 @@ test('an offer to upgrade is declined by an ordinary answer (D14)', async () => 
   }
 })
 
-test('no field says that another method or path is meant (D18)', async () => {
+test('no field overrides method or path (D18)', async () => {
   const fields = [
     'X-HTTP-Method-Override: DELETE',
     'X-HTTP-Method: DELETE',
@@ -308,7 +308,7 @@ test('Accept and Range change nothing (D19, D20)', async () => {
   }
 })
 
-test('leave to send a body is given where it is read, not where it is refused (B14)', async () => {
+test('100 Continue is sent if the body is read, not if it is refused (B14)', async () => {
   const expecting = [host, bearer, 'Content-Type: application/json', 'Expect: 100-Continue']
   const taken = await openWire(port)
   taken.send(lines(start, ...expecting, 'Content-Length: 11'))
@@ -327,12 +327,12 @@ test('leave to send a body is given where it is read, not where it is refused (B
   }
 })
 
-test('HTTP/1.0 needs no Host, and its connection is closed', async () => {
+test('HTTP/1.0 needs no Host, and the connection is closed', async () => {
   const received = await exchange(port, lines(`GET ${path} HTTP/1.0`, bearer, 'Expect: miracles'))
   assert.equal(answerIn(received).body, whole)
 })
 
-test('whoever sends garbage fills no disk: lines of a second are bounded, the rest is counted (D15)', () => {
+test('log lines about garbage are limited per second, the rest are counted (D15)', () => {
   let now = 0
   const lines: Readonly<Record<string, unknown>>[] = []
   const write = (line: string) => void lines.push(JSON.parse(line) as (typeof lines)[0])

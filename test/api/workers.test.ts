@@ -58,7 +58,7 @@ function metricsUrl(server: Server): string {
   return /"metrics_url":"([^"]+)"/.exec(server.printed())?.[1] ?? assert.fail(server.printed())
 }
 
-test('--workers 2: both answer, and the figures are those of both', async (t) => {
+test('--workers 2: both answer, and metrics cover both', async (t) => {
   const server = await runServer(t, store.db, two)
   const load = startLoad({ port: server.port, path, key, body, clients: 8 })
   await untilAnswered(load, 400)
@@ -79,7 +79,7 @@ test('--workers 2: both answer, and the figures are those of both', async (t) =>
   assert.equal(requests.length, load.answered(), 'each has a line, and none is torn')
 })
 
-test('a worker that is killed is replaced, and the sum of the figures does not fall', async (t) => {
+test('a killed worker is replaced, and the metric totals do not fall', async (t) => {
   const server = await runServer(t, store.db, two)
   const task = { port: server.port, path, key, body, clients: 8 }
   const before = startLoad(task)
@@ -107,7 +107,7 @@ test('a worker that is killed is replaced, and the sum of the figures does not f
   assert.equal((await server.ended()).code, 0)
 })
 
-test('a server that says it listens answers, though its first worker dies at once', async (t) => {
+test('a server that reports that it listens answers, even if its first worker dies at once', async (t) => {
   const server = await runServer(t, store.db, two)
   const [victim = 0] = started(server)
   process.kill(victim, 'SIGKILL')
@@ -117,7 +117,7 @@ test('a server that says it listens answers, though its first worker dies at onc
   assert.deepEqual(await load.stop(), [])
 })
 
-test('SIGTERM to two workers under load: no request fails, and nobody is left (I1)', async (t) => {
+test('SIGTERM to two workers under load: no request fails, and no process remains (I1)', async (t) => {
   const server = await runServer(t, store.db, two)
   const load = startLoad({ port: server.port, path, key, body, clients: 20, endsWhenClosed: true })
   await untilAnswered(load, 300)
@@ -144,7 +144,7 @@ test('a second signal, and the death of the primary, end the workers too (I2)', 
   }
 })
 
-test('a store or a port that cannot be had is told once, and ends it with 1 (I6)', async (t) => {
+test('an unavailable store or port is reported once, with exit code 1 (I6)', async (t) => {
   const missing = ['serve', '--workers', '2', '--db', 'nowhere.db']
   const noStore = await runDossier(store.folder, missing)
   assert.equal(noStore.code, 1)

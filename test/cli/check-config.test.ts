@@ -13,7 +13,7 @@ interface Shown {
   readonly faults: readonly string[]
 }
 
-test('check-config: every setting, its value and its origin; nothing is opened', async (t) => {
+test('check-config prints every setting with value and origin, and opens nothing', async (t) => {
   const folder = makeFolder(t)
   const env = { DOSSIER_CACHE_MIB: '9', DOSSIER_PORT: '1' }
   const { code, out, err } = await runCommand(folder, ['check-config', '--port', '81'], { env })
@@ -34,7 +34,7 @@ test('check-config: every setting, its value and its origin; nothing is opened',
   assert.deepEqual(readdirSync(folder), [])
 })
 
-test('check-config tells all faults at once, and exits 2 (I6)', async (t) => {
+test('check-config reports all errors at once and exits with 2 (I6)', async (t) => {
   const folder = makeFolder(t)
   const env = { DOSSIER_PROT: '1', DOSSIER_LOG_LEVEL: 'loud' }
   const args = ['check-config', '--port', '99999']
@@ -62,7 +62,7 @@ test('check-config tells all faults at once, and exits 2 (I6)', async (t) => {
   })
 })
 
-test('check-config and the faults of settings show no password (C13)', async (t) => {
+test('check-config and configuration errors show no password (C13)', async (t) => {
   const folder = makeFolder(t)
   const db = 'postgres://reader:s3cret@db.example/registry?sslpassword=s3cret'
   const env = { DOSSIER_DB: db, DOSSIER_HOST: '::1', DOSSIER_PORT: 'x://a:s3cret@b' }
@@ -74,7 +74,7 @@ test('check-config and the faults of settings show no password (C13)', async (t)
   }
 })
 
-test('a --db that may hold a password is a URL that can be parsed, or is refused (C13)', () => {
+test('a --db that may contain a password must be a valid URL (C13)', () => {
   for (const db of [
     ...[' postgres://u:s3cret@host/db', 'postgres:/u:s3cret@host/db', 'pg://u:s3cret@host/db'],
     ...['postgres://u:1#s3cret@host/db', 'postgres://u:s3cret@:x/', 'u:s3cret@host/db'],
@@ -89,7 +89,7 @@ test('a --db that may hold a password is a URL that can be parsed, or is refused
   }
 })
 
-test('no command shows a password, wherever a URL is typed (C13)', async (t) => {
+test('no command shows a password, whichever argument contains the URL (C13)', async (t) => {
   const folder = makeFolder(t)
   const db = 'Postgres://u:s3cret@127.0.0.1:1/db'
   for (const args of [['imports'], ['serve', db], ['import', 'rights', db], [db]]) {
@@ -99,7 +99,7 @@ test('no command shows a password, wherever a URL is typed (C13)', async (t) => 
   assert.deepEqual(readdirSync(folder), [], 'no file has such a name')
 })
 
-test('what is no URL of a Redis is refused, and its password not shown (C13)', () => {
+test('an invalid Redis URL is refused without showing its password (C13)', () => {
   for (const url of ['redis:/:s3cret@host', 'redis:s3cret@host', 'redis://u:1#s3cret@host']) {
     const [fault = ''] = resolveSettings({ 'redis-url': url }, {}).faults
     assert.match(fault, /^--redis-url is "redis:.*"; it must be none, or a URL such as /)
@@ -107,7 +107,7 @@ test('what is no URL of a Redis is refused, and its password not shown (C13)', (
   }
 })
 
-test('variables that Kubernetes sets for Services are passed over, others refused', async (t) => {
+test('variables that Kubernetes sets for Services are ignored, others refused', async (t) => {
   const folder = makeFolder(t)
   const env = {
     ...{ DOSSIER_SERVICE_HOST: '10.96.7.7', DOSSIER_SERVICE_PORT: '8080' },
@@ -160,7 +160,7 @@ const shownAs: Readonly<Record<string, string>> = {
 }
 
 for (const [value, shown] of Object.entries(shownAs)) {
-  test(`a setting that is ${value} is shown as ${shown}`, () => {
+  test(`a setting of ${value} is shown as ${shown}`, () => {
     assert.equal(withoutPasswords(value), shown)
   })
 }

@@ -19,7 +19,7 @@ import { holdStore } from '../support/store-state.ts'
 const isFile = storeKind === 'sqlite'
 const row = (id: number) => `{"id":${id},"company_id":7,"name":"n${id}"}\n`
 
-test('help names every command, and each has its own', async (t) => {
+test('help lists every command, and each has its own help', async (t) => {
   const folder = makeFolder(t)
   const { code, out } = await runCommand(folder, ['--help'])
   assert.equal(code, 0)
@@ -38,7 +38,7 @@ test('help names every command, and each has its own', async (t) => {
   assert.equal((await runCommand(folder, ['--version'])).out, `${version}\n`)
 })
 
-test('help shows the defaults that a command has of its own', async (t) => {
+test('help shows the defaults of each command', async (t) => {
   const { out } = await runCommand(makeFolder(t), ['demo', '--help'])
   const text = out.replace(/\s+/g, ' ')
   assert.match(text, /DOSSIER_DB; default demo\/registry\.db\)/)
@@ -73,7 +73,7 @@ const mistakes: readonly (readonly [args: readonly string[], says: RegExp])[] = 
 ]
 
 for (const [args, says] of mistakes) {
-  test(`typed wrongly: dossier ${args.join(' ')}`, async (t) => {
+  test(`usage error: dossier ${args.join(' ')}`, async (t) => {
     const folder = makeFolder(t)
     writeFileSync(join(folder, 'x.csv'), 'id,company_id\n1,7\n')
     await importRows(join(folder, 'dossier.db'), 'rights', [{ id: 1, company_id: 7 }])
@@ -84,7 +84,7 @@ for (const [args, says] of mistakes) {
   })
 }
 
-test('a variable with our prefix that is no setting is refused', async (t) => {
+test('an unknown DOSSIER_ variable is refused', async (t) => {
   const env = { DOSSIER_PROT: '1', DOSSIER_PORT: 'x' }
   const { code, err } = await runCommand(makeFolder(t), ['serve'], { env })
   assert.equal(code, 2)
@@ -102,7 +102,7 @@ test('import reads standard input, and reports as JSON', async (t) => {
   assert.deepEqual([report.counts['read'], report.counts['inserted']], [2, 2])
 })
 
-test('a refused row ends an import with exit code 1, the place and the reason (G9)', async (t) => {
+test('a refused row ends an import with exit code 1, its location and the reason (G9)', async (t) => {
   const folder = makeFolder(t)
   writeFileSync(join(folder, 'x.ndjson'), `${row(1)}{"id":2,"company_id":7,"salary_from":15.45}\n`)
   const { code, out, err } = await runCommand(folder, ['import', 'jobs', 'x.ndjson'])
@@ -129,7 +129,7 @@ test('--rejects loads the good rows and writes the others with their reasons', a
   })
 })
 
-test('a ready mapping is found by its name, a wrong one by the nearest', async (t) => {
+test('a bundled mapping is found by name, and a wrong name gets a suggestion', async (t) => {
   const folder = makeFolder(t)
   const header =
     'Center,Status,Case Number,Patent Number,Application SN,Title,Patent Expiration Date'
@@ -150,7 +150,7 @@ test('a ready mapping is found by its name, a wrong one by the nearest', async (
   assert.match(wrong.err, /^dossier: .*"nope" not found[^\n]*\n$/)
 })
 
-test('a dry run of a first import leaves no store behind', async (t) => {
+test('a dry run of a first import creates no store', async (t) => {
   const folder = makeFolder(t)
   writeFileSync(join(folder, 'x.ndjson'), row(1))
   const { code, out } = await runCommand(folder, ['import', 'rights', 'x.ndjson', '--dry-run'])
@@ -159,7 +159,7 @@ test('a dry run of a first import leaves no store behind', async (t) => {
   assert.deepEqual(readdirSync(folder), ['x.ndjson'])
 })
 
-test('a second import waits its turn, and says so', async (t) => {
+test('a second import waits for the first, and says so', async (t) => {
   const folder = makeFolder(t)
   const db = join(folder, 'dossier.db')
   await importRows(db, 'rights', [{ id: 1, company_id: 7 }])
@@ -175,7 +175,7 @@ test('a second import waits its turn, and says so', async (t) => {
   assert.equal(queryValue(db, 'select count(*) from rights'), 2)
 })
 
-test('an import that is killed leaves the state before', async (t) => {
+test('a killed import leaves the previous state', async (t) => {
   const folder = makeFolder(t)
   const db = join(folder, 'dossier.db')
   await importRows(db, 'rights', [{ id: 1, company_id: 7, name: 'before' }])
@@ -200,7 +200,7 @@ test('an import that is killed leaves the state before', async (t) => {
   }
 })
 
-test('an import that is interrupted changes nothing and says so', async (t) => {
+test('an interrupted import changes nothing and says so', async (t) => {
   const folder = makeFolder(t)
   const child = spawn(dossier, ['import', 'rights', '-'], {
     cwd: folder,
@@ -219,7 +219,7 @@ test('an import that is interrupted changes nothing and says so', async (t) => {
   assert.equal(queryValue(join(folder, 'dossier.db'), 'select count(*) from rights'), 0)
 })
 
-test('keys: made once, listed without the secret, revoked', async (t) => {
+test('keys are created once, listed without the secret, and revoked', async (t) => {
   const folder = makeFolder(t)
   const keys = (...args: string[]) => runCommand(folder, ['keys', ...args])
   if (isFile) {
@@ -241,7 +241,7 @@ test('keys: made once, listed without the secret, revoked', async (t) => {
 })
 
 if (isFile)
-  test('import: a file that was left without a table is made a store of', async (t) => {
+  test('import turns a file without tables into a store', async (t) => {
     const folder = makeFolder(t)
     const path = join(folder, 'dossier.db')
     // What a kill leaves between the two steps of making a store.
@@ -256,7 +256,7 @@ if (isFile)
     assert.equal(queryValue(path, 'select count(*) from rights'), 1)
   })
 
-test('a store that is not there is told in one line, and not made (F1)', async (t) => {
+test('a missing store is reported in one line and not created (F1)', async (t) => {
   const folder = makeFolder(t)
   const { code, err } = await runDossier(folder, ['serve', '--db', 'x.db'])
   assert.equal(code, 1)
@@ -293,7 +293,7 @@ test('the views have the fields of each resource as typed columns', async (t) =>
   )
 })
 
-test('what the system refuses is told in one line', async (t) => {
+test('an error of the operating system is reported in one line', async (t) => {
   const folder = makeFolder(t)
   writeFileSync(join(folder, 'rights.csv'), 'id,company_id\n1,7\n')
   const { code, err } = await runDossier(folder, ['import', 'rights', 'rights.csv'], {

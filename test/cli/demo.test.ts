@@ -64,7 +64,7 @@ async function paste(banner: string): Promise<string[]> {
 
 type Body = Readonly<Record<string, unknown>>
 
-test('a first start makes the registry, and a second one serves it again', options, async (t) => {
+test('the first start creates the registry, the second one serves it', options, async (t) => {
   const folder = makeFolder(t)
   const db = join(folder, 'demo/registry.db')
   const first = startDemo(t, folder, ['--port', '0'])
@@ -124,7 +124,7 @@ test('a first start makes the registry, and a second one serves it again', optio
   })
 })
 
-test('interrupted while it makes the registry, it leaves nothing', options, async (t) => {
+test('an interruption while the registry is created leaves nothing', options, async (t) => {
   const folder = makeFolder(t)
   const demo = startDemo(t, folder, ['--port', '0'])
   await demo.until(/Creating events/)
@@ -133,7 +133,7 @@ test('interrupted while it makes the registry, it leaves nothing', options, asyn
   assert.deepEqual(readdirSync(join(folder, 'demo')), [])
 })
 
-test('it issues no key for a registry that is not its own', options, async (t) => {
+test('it issues no key for another registry', options, async (t) => {
   const folder = makeFolder(t)
   const db = join(folder, 'real.db')
   await importRows(db, 'companies', [{ id: 2, jurisdiction: 'GB', identifier: '1' }])
@@ -143,7 +143,7 @@ test('it issues no key for a registry that is not its own', options, async (t) =
   assert.equal(queryValue(db, 'select count(*) from keys'), 0)
 })
 
-test('it says what is wrong with a folder that cannot be made', options, async (t) => {
+test('it reports why a folder cannot be created', options, async (t) => {
   const folder = makeFolder(t)
   const db = join(folder, 'file/registry.db')
   await importRows(join(folder, 'file'), 'companies', [{ jurisdiction: 'GB', identifier: '1' }])

@@ -44,7 +44,7 @@ async function serveOnce(
 }
 
 for (const umask of ['000', '022', '077']) {
-  test(`with umask ${umask} a new store and its log, its copy, uses and rejects are its owner’s alone`, async (t) => {
+  test(`with umask ${umask} only the owner can access a new store, its log, copy, usage file and rejects`, async (t) => {
     const folder = makeFolder(t)
     const via = withUmask(umask)
     const run = async (...args: string[]) => {
@@ -62,7 +62,7 @@ for (const umask of ['000', '022', '077']) {
   })
 }
 
-test('what belongs to a store has the rights that the store was given; files keep theirs', async (t) => {
+test('companion files take the mode of the store, existing files keep theirs', async (t) => {
   const folder = makeFolder(t)
   const via = withUmask('077')
   writeFileSync(join(folder, 'rejects.ndjson'), '')
@@ -79,7 +79,7 @@ test('what belongs to a store has the rights that the store was given; files kee
   assert.deepEqual(new Set(Object.values(modes)), new Set(['640']))
 })
 
-test('a store whose path looks like a URL of SQLite is a file of that name, its owner’s alone', async (t) => {
+test('a path that looks like an SQLite URL is a plain file name, accessible to its owner only', async (t) => {
   const folder = makeFolder(t)
   const args = ['import', 'rights', '-', '--db', 'file:x.db']
   assert.equal((await runDossier(folder, args, { input: row(1) })).code, 0)
@@ -93,7 +93,7 @@ const asMember = (user: number) => [
 ]
 
 // docs/operating.md says how: the folder with the group's bit, the store 0660.
-test('two users of one group share a store: one imports, the other serves', async (t) => {
+test('two users of one group can share a store, one importing and one serving', async (t) => {
   const folder = makeFolder(t)
   const isRoot = spawnSync('setpriv', [...asMember(61001).slice(1), 'true']).status === 0
   if (!isRoot) return t.skip('needs root and setpriv, to become other users')

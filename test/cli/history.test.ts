@@ -38,7 +38,7 @@ async function typeRegistry(folder: string): Promise<string> {
   return db
 }
 
-test('import tells how many events it has recorded', async (t) => {
+test('import reports how many events it recorded', async (t) => {
   const folder = makeFolder(t)
   const db = await makeChangedRegistry(folder)
   writeFileSync(join(folder, 'c.csv'), 'jurisdiction,identifier,name\nGB,1,Acme\n')
@@ -48,7 +48,7 @@ test('import tells how many events it has recorded', async (t) => {
   assert.equal(query(db, 'select * from events').length, 3)
 })
 
-test('imports lists what was imported, the newest first', async (t) => {
+test('imports lists the imports, newest first', async (t) => {
   const folder = makeFolder(t)
   const db = await typeRegistry(folder)
   const { code, out } = await runCommand(folder, ['imports', '--db', db])
@@ -131,7 +131,7 @@ const slips: readonly (readonly [jurisdiction: string, identifier: string, near:
   ['GB', '1'.repeat(1_000), /is not in the registry$/m],
 ]
 
-test('company names the ones that a mistyped name may have stood for', async (t) => {
+test('company suggests companies for a mistyped name', async (t) => {
   const path = join(makeFolder(t), 'registry.db')
   const db = storeAt(path)
   await importRows(path, 'companies', [
@@ -146,7 +146,7 @@ test('company names the ones that a mistyped name may have stood for', async (t)
   }
 })
 
-test('verify finds a store sound, and tells its counts', async (t) => {
+test('verify reports a sound store and its counts', async (t) => {
   const folder = makeFolder(t)
   const db = await makeChangedRegistry(folder)
   const { code, out, err } = await runCommand(folder, ['verify', '--db', db])
@@ -165,7 +165,7 @@ const lackingIndex: StoreFault = [
 const faults = [...storeFaults.slice(0, 1), ...(isFile ? [lackingIndex] : [])]
 
 for (const [title, sql, told] of faults) {
-  test(`verify tells ${title}, and exits with 1 (F5)`, async (t) => {
+  test(`verify reports ${title} and exits with 1 (F5)`, async (t) => {
     const folder = makeFolder(t)
     const path = await makeChangedRegistry(folder)
     changeStore(path, sql)
@@ -180,7 +180,7 @@ for (const [title, sql, told] of faults) {
 }
 
 if (isFile)
-  test('backup copies a store while another process holds its lock; the copy verifies', async (t) => {
+  test('backup copies a store while another process holds its lock, and the copy verifies', async (t) => {
     const folder = makeFolder(t)
     const db = await makeChangedRegistry(folder)
     const writer = new DatabaseSync(db)
@@ -207,7 +207,7 @@ if (isFile)
   })
 
 if (isFile)
-  test('backup never writes over a file, and says what it cannot write', async (t) => {
+  test('backup never overwrites a file, and names a path that it cannot write', async (t) => {
     const folder = makeFolder(t)
     const db = await makeChangedRegistry(folder)
     const size = statSync(db).size
@@ -226,7 +226,7 @@ if (isFile)
     assert.ok(!existsSync(join(folder, 'none.db')) && !existsSync(join(folder, 'copy.db')))
   })
 
-test('prune forgets former states, tells how many, and the store stays sound', async (t) => {
+test('prune removes past states, reports how many, and the store stays sound', async (t) => {
   const folder = makeFolder(t)
   const db = await makeChangedRegistry(folder)
   const kept = await runCommand(folder, ['prune', '--keep', '1d', '--db', db])
@@ -271,7 +271,7 @@ const mistakes: readonly (readonly [args: readonly string[], says: RegExp])[] = 
 ]
 
 for (const [args, says] of mistakes) {
-  test(`typed wrongly: dossier ${args.join(' ')}`, async (t) => {
+  test(`usage error: dossier ${args.join(' ')}`, async (t) => {
     const folder = makeFolder(t)
     writeFileSync(join(folder, 'a.csv'), 'jurisdiction,identifier\nGB,1\n')
     const { code, err } = await runCommand(folder, args)
@@ -282,7 +282,7 @@ for (const [args, says] of mistakes) {
 }
 
 if (isFile)
-  test('what an older Dossier wrote is upgraded by a command that writes', async (t) => {
+  test('a command that writes upgrades a store of an older format', async (t) => {
     const folder = makeFolder(t)
     const path = await makeChangedRegistry(folder)
     const db = new DatabaseSync(path)

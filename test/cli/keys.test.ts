@@ -19,7 +19,7 @@ async function folderWithStore(t: Parameters<typeof makeFolder>[0]) {
 }
 
 describe('keys', { concurrency: 2 }, () => {
-  test('a key works at once in a running server, for its scopes alone, and no longer than a second after its revocation', async (t) => {
+  test('a key works at once in a running server, for its scopes only, and stops within a second of revocation', async (t) => {
     const { db, keys } = await folderWithStore(t)
     const { port } = await runServer(t, db)
     const { out } = await keys('create', '--name', 'acme', '--scopes', 'rights', '--expires', '1d')
@@ -37,7 +37,7 @@ describe('keys', { concurrency: 2 }, () => {
     assert.equal(await ask('rights'), 403)
   })
 
-  test('the list as JSON says all but the key and its hash', async (t) => {
+  test('the list as JSON has everything but the key and its hash', async (t) => {
     const { keys } = await folderWithStore(t)
     assert.match((await keys('list')).out, /There are no keys yet/)
     assert.deepEqual(JSON.parse((await keys('list', '--json')).out), [])
@@ -101,7 +101,7 @@ describe('keys', { concurrency: 2 }, () => {
     [['revoke', 'gone'], 1, /no valid key is named gone/],
   ]
 
-  test('what is typed wrongly makes and revokes nothing, and is told in a line or two', async (t) => {
+  test('a usage error creates and revokes nothing, and is reported in one or two lines', async (t) => {
     const { db, keys } = await folderWithStore(t)
     await keys('create', '--name', 'taken')
     await keys('create', '--name', 'gone')
@@ -117,7 +117,7 @@ describe('keys', { concurrency: 2 }, () => {
     assert.equal(queryValue(db, 'select count(*) from keys where revoked_at is null'), 1)
   })
 
-  test('a key of the longest duration that is taken can be listed', async (t) => {
+  test('a key with the longest accepted duration can be listed', async (t) => {
     const { keys } = await folderWithStore(t)
     for (const [name, expires] of Object.entries({ a: '999999y', b: '9999-12-31', c: '99y' })) {
       const { code } = await keys('create', '--name', name, '--expires', expires)
@@ -129,7 +129,7 @@ describe('keys', { concurrency: 2 }, () => {
     assert.equal((await keys('list', '--json')).code, 0)
   })
 
-  test('while an import is being merged, a new key waits, and says so on standard error', async (t) => {
+  test('a new key waits while an import is merged, and says so on standard error', async (t) => {
     const { folder, db } = await folderWithStore(t)
     const other = new DatabaseSync(db)
     t.after(() => other.close())

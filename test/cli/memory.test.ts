@@ -31,7 +31,7 @@ const inputs: Readonly<Record<string, readonly [before: string, after: string, s
 }
 
 for (const [name, [before, after, says]] of Object.entries(inputs)) {
-  test(`${name}: 300 MB in one piece are refused within ${limitMb} MB (G16)`, async (t) => {
+  test(`${name}: a 300 MB value is refused within ${limitMb} MB of memory (G16)`, async (t) => {
     const folder = makeFolder(t)
     const fast = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
     await pipeline(
@@ -49,7 +49,7 @@ for (const [name, [before, after, says]] of Object.entries(inputs)) {
   })
 }
 
-test('standard input: a line of 300 MB is refused, and the one behind it is read (G16)', async (t) => {
+test('standard input: a 300 MB line is refused and the next one read (G16)', async (t) => {
   const args = ['import', 'rights', '-', '--rejects', 'bad.ndjson', '--json']
   const { child, ended } = startDossier(t, makeFolder(t), args)
   const feed = pipeline(Readable.from(longText('{"name":"', `"}\n${good}\n`)), child.stdin)

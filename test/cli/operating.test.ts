@@ -21,8 +21,8 @@ function assertTold({ code, out, err }: Run, says: RegExp, expected = 1): void {
   assert.equal(out, '')
 }
 
-describe('imports as they are operated', { concurrency: 2 }, () => {
-  test('elsewhere than on a terminal, long work shows plain lines on standard error', async (t) => {
+describe('operating imports', { concurrency: 2 }, () => {
+  test('without a terminal, progress is plain lines on standard error', async (t) => {
     const { child, said, until, ended } = startDossier(t, makeFolder(t), ['import', 'rights', '-'])
     let id = 0
     const feed = setInterval(() => child.stdin.write(row((id += 1))), 50)
@@ -37,7 +37,7 @@ describe('imports as they are operated', { concurrency: 2 }, () => {
     assert.doesNotMatch(out + err, /[\u001b\r]/)
   })
 
-  test('the report as JSON is all that is on standard output, also of an import that was refused', async (t) => {
+  test('standard output has only the JSON report, even if the import was refused', async (t) => {
     const folder = makeFolder(t)
     const rows = Array.from({ length: 25 }, (_, n) => `{"id":${-n},"company_id":7}\n`).join('')
     const args = ['import', 'rights', '-', '--json']
@@ -62,7 +62,7 @@ describe('imports as they are operated', { concurrency: 2 }, () => {
     assert.equal(report.files.length, 1)
   })
 
-  test('refusals that are equal but for place and value are one line', async (t) => {
+  test('refusals that differ only in location and value are one line', async (t) => {
     const lines = Array.from({ length: 1_224 }, (_, n) => `{"id":${-n},"company_id":7}\n`)
     const typo = '{"id":1,"company_id":7,"nmae":"x"}\n'
     const input = [...lines, typo, typo].join('')
@@ -75,7 +75,7 @@ describe('imports as they are operated', { concurrency: 2 }, () => {
     assert.match(out, /Nothing was loaded: 1,226 rows were refused/)
   })
 
-  test('the first 20 kinds of refusals are told, and how many more rows there are', async (t) => {
+  test('the first 20 kinds of refusals are reported, with the number of further rows', async (t) => {
     const input = Array.from({ length: 25 }, (_, n) => `{"c${n}":1}\n`.repeat(2)).join('')
     const { err } = await runDossier(makeFolder(t), ['import', 'rights', '-'], { input })
     const lines = err.trimEnd().split('\n')
@@ -84,7 +84,7 @@ describe('imports as they are operated', { concurrency: 2 }, () => {
     assert.equal(lines[20], '… and 10 more')
   })
 
-  test('the same import again changes nothing, and is a version of its own (G19)', async (t) => {
+  test('repeating an import changes nothing, and is a new version (G19)', async (t) => {
     const folder = makeFolder(t)
     const load = () => runDossier(folder, ['import', 'rights', '-', '--json'], { input: row(1) })
     await load()
@@ -94,7 +94,7 @@ describe('imports as they are operated', { concurrency: 2 }, () => {
     assert.equal(queryValue(join(folder, 'dossier.db'), 'select version from heads'), 1)
   })
 
-  test('the store is named by --db, else by DOSSIER_DB', async (t) => {
+  test('--db names the store, else DOSSIER_DB', async (t) => {
     const folder = makeFolder(t)
     const env = { DOSSIER_DB: 'variable.db' }
     const load = (...args: string[]) =>
@@ -106,7 +106,7 @@ describe('imports as they are operated', { concurrency: 2 }, () => {
     }
   })
 
-  test('an import that waits its turn can be interrupted', async (t) => {
+  test('a waiting import can be interrupted', async (t) => {
     const folder = makeFolder(t)
     const db = join(folder, 'dossier.db')
     await importRows(db, 'rights', [{ id: 1, company_id: 7 }])
@@ -151,7 +151,7 @@ describe('imports as they are operated', { concurrency: 2 }, () => {
     })
   }
 
-  test('an import that is told to stop while it reads changes nothing, and exits 143 (G20)', async (t) => {
+  test('SIGTERM while an import reads: it changes nothing and exits with 143 (G20)', async (t) => {
     const folder = makeFolder(t)
     const db = join(folder, 'dossier.db')
     await importRows(db, 'rights', [{ id: 1, company_id: 7 }])
@@ -168,7 +168,7 @@ describe('imports as they are operated', { concurrency: 2 }, () => {
     assert.equal(queryValue(db, 'select max(version) from imports'), 1)
   })
 
-  test('the refused rows are never written onto the store, a source or the mapping (G22)', async (t) => {
+  test('--rejects never overwrites the store, a source or the mapping (G22)', async (t) => {
     const folder = makeFolder(t)
     const db = join(folder, 'dossier.db')
     await importRows(db, 'rights', [{ id: 1, company_id: 7 }])
@@ -186,14 +186,14 @@ describe('imports as they are operated', { concurrency: 2 }, () => {
     assert.equal((await runCommand(folder, [...args, 'dossier.db-wal'])).code, 2)
   })
 
-  test('a mapping that is a folder is told in one line', async (t) => {
+  test('a folder given as a mapping is reported in one line', async (t) => {
     const folder = makeFolder(t)
     mkdirSync(join(folder, 'maps'))
     writeFileSync(join(folder, 'x.ndjson'), row(1))
     assertTold(await runCommand(folder, ['import', 'rights', 'x.ndjson', '--map', 'maps']), /maps/)
   })
 
-  test('a ready mapping is found also where a folder has its name', async (t) => {
+  test('a bundled mapping is found even if a folder has its name', async (t) => {
     const folder = makeFolder(t)
     mkdirSync(join(folder, 'nasa-patents'))
     writeFileSync(join(folder, 'x.csv'), 'a\n1\n')
@@ -201,7 +201,7 @@ describe('imports as they are operated', { concurrency: 2 }, () => {
     assertTold(run, /Binder Error/)
   })
 
-  test('--format says what a file is whose name does not', async (t) => {
+  test('--format sets the format of a file whose name does not show it', async (t) => {
     const folder = makeFolder(t)
     writeFileSync(join(folder, 'x.txt'), 'id\tcompany_id\n1\t7\n')
     const load = (format: string) =>

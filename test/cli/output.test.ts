@@ -14,7 +14,7 @@ const cannotBeWritten = /^dossier: cannot write to standard output \([^\n]+\)[^\
 
 describe('an output that cannot be written', { concurrency: 2 }, () => {
   for (const redirection of ['>/dev/full', '>&-']) {
-    test(`is told in one line, and the exit code is 1: ${redirection}`, async (t) => {
+    test(`is reported in one line with exit code 1: ${redirection}`, async (t) => {
       if (!existsSync('/dev/full')) return t.skip('this system has no /dev/full')
       const folder = makeFolder(t)
       const db = join(folder, 'dossier.db')
@@ -36,7 +36,7 @@ describe('an output that cannot be written', { concurrency: 2 }, () => {
     })
   }
 
-  test('is told where a file takes only a part of it', async (t) => {
+  test('is reported if a file takes only part of it', async (t) => {
     const folder = makeFolder(t)
     const via = ['sh', '-c', 'ulimit -f 1; exec "$@" >help.txt', 'sh']
     const { code, err } = await runDossier(folder, ['import', '--help'], { via })
@@ -45,7 +45,7 @@ describe('an output that cannot be written', { concurrency: 2 }, () => {
     assert.match(err, cannotBeWritten)
   })
 
-  test('is nobody’s fault where its reader has gone', async (t) => {
+  test('is not an error if its reader has exited', async (t) => {
     const folder = makeFolder(t)
     await importRows(join(folder, 'dossier.db'), 'rights', [{ id: 1, company_id: 7 }])
     const { child, ended } = startDossier(t, folder, ['imports'])

@@ -65,7 +65,7 @@ const strangers: Readonly<Record<string, readonly [make: (path: string) => void,
     /is not a Dossier store/,
   ],
   'a single byte': [(path) => writeFileSync(path, 'S'), /is not a Dossier store/],
-  'the first words of a database': [
+  'the start of a database': [
     (path) => writeFileSync(path, 'SQLite format 3\0 and no more'),
     /is not a Dossier store/,
   ],
@@ -83,7 +83,7 @@ const strangers: Readonly<Record<string, readonly [make: (path: string) => void,
 }
 
 for (const [what, [make, says]] of Object.entries(strangers)) {
-  test(`${what} is told by every command, and left as it is (F3, F6)`, async (t) => {
+  test(`${what} is reported by every command and left unchanged (F3, F6)`, async (t) => {
     const folder = makeFolder(t)
     const path = join(folder, 'x.db')
     make(path)
@@ -94,7 +94,7 @@ for (const [what, [make, says]] of Object.entries(strangers)) {
   })
 }
 
-test('a file without a byte becomes a store by an import; it cannot be served from before (F2)', async (t) => {
+test('an import turns an empty file into a store; it cannot be served before (F2)', async (t) => {
   const folder = makeFolder(t)
   writeFileSync(join(folder, 'x.db'), '')
   await assertTold(folder, 'serve', /is empty; load it with: dossier import/)
@@ -103,7 +103,7 @@ test('a file without a byte becomes a store by an import; it cannot be served fr
   assert.equal(queryValue(join(folder, 'x.db'), 'select id from rights'), 2)
 })
 
-test('so does a database that another process has only begun to make', async (t) => {
+test('an import turns a database that another process has begun to create into a store', async (t) => {
   const folder = makeFolder(t)
   new DatabaseSync(join(folder, 'x.db')).exec('pragma page_size = 16384; pragma journal_mode = wal')
   await assertTold(folder, 'serve', /is empty; load it with: dossier import/)
@@ -112,7 +112,7 @@ test('so does a database that another process has only begun to make', async (t)
   assert.equal(queryValue(join(folder, 'x.db'), 'select id from rights'), 2)
 })
 
-test('a store that is damaged is told, not served from or written to (C11, F3, F4)', async (t) => {
+test('a damaged store is reported, and neither served nor written (C11, F3, F4)', async (t) => {
   const folder = await folderWithStore(t)
   const [whole, path] = [join(folder, 'whole.db'), join(folder, 'x.db')]
   cpSync(path, whole)
@@ -152,7 +152,7 @@ const rights: readonly (readonly [command: string, file: number, folder: number,
 
 for (const [command, file, folderMode, says] of rights) {
   const modes = `file ${file.toString(8)}, folder ${folderMode.toString(8)}`
-  test(`${command} without permission is told: ${modes} (F10)`, async (t) => {
+  test(`${command} without permission is reported: ${modes} (F10)`, async (t) => {
     const via = asNobody()
     if (via === undefined) return t.skip('needs root and setpriv, to become another user')
     const folder = await folderWithStore(t)
@@ -168,7 +168,7 @@ for (const [command, file, folderMode, says] of rights) {
   })
 }
 
-test('a source without permission is told, its folder too', async (t) => {
+test('an unreadable source or folder is reported', async (t) => {
   const via = asNobody()
   if (via === undefined) return t.skip('needs root and setpriv, to become another user')
   const folder = makeFolder(t)

@@ -21,10 +21,10 @@ const quoted = JSON.stringify(evil)
 /** Files that are imported as rights, and are refused with something of theirs in the message. */
 const sources: Readonly<Record<string, readonly [name: string, text: string]>> = {
   'an unknown column': ['x.csv', `id,company_id,"${evil}"\n1,7,x\n`],
-  'a column that is there twice': ['x.csv', `id,company_id,"${evil}","${evil}"\n1,7,x,y\n`],
-  'a member that is no field': ['x.ndjson', `{"id":1,"company_id":7,${quoted}:1}\n`],
+  'a duplicate column': ['x.csv', `id,company_id,"${evil}","${evil}"\n1,7,x,y\n`],
+  'an unknown member': ['x.ndjson', `{"id":1,"company_id":7,${quoted}:1}\n`],
   'a bad value': ['x.ndjson', `{"id":${quoted},"company_id":7}\n`],
-  'a line that is no JSON': ['x.ndjson', `{"id":1,${evil}\n`],
+  'a line that is not JSON': ['x.ndjson', `{"id":1,${evil}\n`],
   'a file name': [`${evilName}.csv`, 'id,company_id\nx,7\n'],
   'a file name without a format': [`${evilName}.${evilName}`, 'id,company_id\nx,7\n'],
 }
@@ -72,7 +72,7 @@ async function makeEvilStore(folder: string): Promise<string> {
 
 describe('a terminal', { concurrency: 2 }, () => {
   for (const [what, [name, text]] of Object.entries(sources)) {
-    test(`is not reached by ${what} of an imported file`, async (t) => {
+    test(`gets no controls from ${what} in an imported file`, async (t) => {
       const folder = makeFolder(t)
       writeFileSync(join(folder, name), text)
       const { code, out, err } = await runCommand(folder, ['import', 'rights', name])
@@ -82,7 +82,7 @@ describe('a terminal', { concurrency: 2 }, () => {
     })
   }
 
-  test('is not reached by what is typed, or stands in the environment', async (t) => {
+  test('gets no controls from arguments or the environment', async (t) => {
     const folder = makeFolder(t)
     await importRows(join(folder, 'dossier.db'), 'companies', [
       { jurisdiction: 'XX', identifier: `${evil}2` },
@@ -101,7 +101,7 @@ describe('a terminal', { concurrency: 2 }, () => {
     assertHarmless(out + err)
   })
 
-  test('is not reached by what a store holds: names of keys, sources and files, attributes', async (t) => {
+  test('gets no controls from a store: names of keys, sources and files, attributes', async (t) => {
     const folder = makeFolder(t)
     const db = await makeEvilStore(folder)
     for (const words of [
@@ -123,7 +123,7 @@ describe('a terminal', { concurrency: 2 }, () => {
     assertHarmless(verified.out + verified.err)
   })
 
-  test('programs get JSON as it is, in files and pipes, and a terminal the same value', async (t) => {
+  test('files and pipes get JSON unchanged, a terminal the same value escaped', async (t) => {
     const folder = makeFolder(t)
     await makeEvilStore(folder)
     const { out } = await runCommand(folder, ['company', 'XX', '1', '--json'])
@@ -143,7 +143,7 @@ describe('a terminal', { concurrency: 2 }, () => {
     assert.deepEqual(JSON.parse(json), JSON.parse(out))
   })
 
-  test('the readable log of a server shows controls as text', async (t) => {
+  test('the text log of a server escapes controls', async (t) => {
     const folder = makeFolder(t)
     const db = join(folder, `${evilName}.db`)
     await importRows(db, 'rights', [{ id: 1, company_id: 7 }])

@@ -63,7 +63,7 @@ async function end(server: Server): Promise<string> {
 
 describe('uses of keys', { concurrency: 2 }, () => {
   for (const workers of ['1', '2']) {
-    test(`--workers ${workers}: the counts are exact after a stop; what is refused is no use`, async (t) => {
+    test(`--workers ${workers}: the counts are exact after a stop, without refused requests`, async (t) => {
       const store = await makeStore(t)
       const [a, b] = [await store.issueKey({ name: 'a' }), await store.issueKey({ name: 'b' })]
       const limited = await store.issueKey({ name: 'limited', rate: '3/1h' })
@@ -96,7 +96,7 @@ describe('uses of keys', { concurrency: 2 }, () => {
     })
   }
 
-  test('kill -9 loses at most what was not written, and nothing of what was', async (t) => {
+  test('kill -9 loses only counts that were not yet written', async (t) => {
     const store = await makeStore(t)
     const key = await store.issueKey({ name: 'a' })
     for (const workers of ['1', '2']) {
@@ -115,7 +115,7 @@ describe('uses of keys', { concurrency: 2 }, () => {
     }
   })
 
-  test('uses that cannot be written: one warning, and serving goes on (I7)', async (t) => {
+  test('if uses cannot be written, the server warns once and keeps serving (I7)', async (t) => {
     const store = await makeStore(t)
     const key = await store.issueKey({ name: 'a' })
     const isOther = join(store.folder, 'other.txt')
@@ -140,7 +140,7 @@ describe('uses of keys', { concurrency: 2 }, () => {
     assert.deepEqual(readFileSync(isOther), other, 'a file of another kind is left as it is')
   })
 
-  test('a disk without room for uses: one warning, and serving goes on (I7)', async (t) => {
+  test('if the disk is too full for uses, the server warns once and keeps serving (I7)', async (t) => {
     const store = await makeStore(t)
     const key = await store.issueKey({ name: 'a' })
     const args = ['serve', '--db', store.db, '--port', '0', '--log-format', 'json']
@@ -164,7 +164,7 @@ describe('uses of keys', { concurrency: 2 }, () => {
     assert.equal(warnings.length, 1, out)
   })
 
-  test('what could not be written is written when it can be', async (t) => {
+  test('counts that could not be written are written later', async (t) => {
     const store = await makeStore(t)
     const key = await store.issueKey({ name: 'a' })
     const folder = join(store.folder, 'later')
@@ -182,7 +182,7 @@ describe('uses of keys', { concurrency: 2 }, () => {
     assert.equal(listed?.requestsLastDay, 7)
   })
 
-  test('--usage-db none counts nothing, and the list says nothing of uses', async (t) => {
+  test('--usage-db none counts nothing, and the list shows no uses', async (t) => {
     const store = await makeStore(t)
     const key = await store.issueKey({ name: 'a' })
     const server = await runServer(t, store.db, ['--usage-db', 'none'])
@@ -200,7 +200,7 @@ describe('uses of keys', { concurrency: 2 }, () => {
   })
 })
 
-test('a day and thirty days are counted by the hour; older uses go, but the last one stays', (t) => {
+test('the last day and 30 days are counted by the hour; older counts are deleted, the last use stays', (t) => {
   const file = join(makeFolder(t), 'uses.db')
   const now = Date.parse('2026-06-30T10:30:00Z')
   const hour = now / hourMs - 0.5
@@ -223,7 +223,7 @@ test('a day and thirty days are counted by the hour; older uses go, but the last
   assert.deepEqual(readKeyUsage(`${file}-missing`, 'one', now), [])
 })
 
-test('counts are held by key and hour, in a bounded amount of memory', () => {
+test('counts are held by key and hour in bounded memory', () => {
   let now = 10.5 * hourMs
   const counted = createUses(() => now)
   counted.count(1)

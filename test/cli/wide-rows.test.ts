@@ -64,7 +64,7 @@ const texts = {
 
 for (const [name, { longest, row, mapped }] of Object.entries(texts)) {
   for (const isMapped of mapped) {
-    test(`${name}${isMapped ? ' with a mapping' : ''}: 350 MB do for 3,000 rows of 20 kB and two of ${longest >> 20} MiB`, async (t) => {
+    test(`${name}${isMapped ? ' with a mapping' : ''}: 3,000 rows of 20 kB and two of ${longest >> 20} MiB fit in 350 MB`, async (t) => {
       const folder = makeFolder(t)
       const path = join(folder, name)
       let isFirst = name !== 'x.ndjson'
@@ -81,7 +81,7 @@ for (const [name, { longest, row, mapped }] of Object.entries(texts)) {
 }
 
 for (const isMapped of [true, false]) {
-  test(`Parquet${isMapped ? ' with a mapping' : ''}: 350 MB do for texts of 60 kB in row groups of 1,024`, async (t) => {
+  test(`Parquet${isMapped ? ' with a mapping' : ''}: texts of 60 kB in row groups of 1,024 fit in 350 MB`, async (t) => {
     const folder = makeFolder(t)
     const instance = await DuckDBInstance.create(':memory:', { threads: '1' })
     const connection = await instance.connect()
@@ -98,7 +98,7 @@ for (const isMapped of [true, false]) {
   })
 }
 
-test('a named pipe that nobody writes to can be interrupted, and is read when somebody does', async (t) => {
+test('reading an idle named pipe can be interrupted, and its data is read when it arrives', async (t) => {
   const folder = makeFolder(t)
   execFileSync('mkfifo', [join(folder, 'pipe.ndjson')])
   const waiting = startDossier(t, folder, ['import', 'companies', 'pipe.ndjson'])
@@ -118,7 +118,7 @@ test('a named pipe that nobody writes to can be interrupted, and is read when so
   assert.match(report.out, /"inserted": ?1/)
 })
 
-test('a row that is nested 6,000 deep is refused, and the others are read', async (t) => {
+test('a row nested 6,000 deep is refused, and the others are read', async (t) => {
   const folder = makeFolder(t)
   const deep = `${'['.repeat(6_000)}${']'.repeat(6_000)}`
   const good = '{"jurisdiction":"GB","identifier":"2"}'

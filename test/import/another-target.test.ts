@@ -67,7 +67,7 @@ async function importWatched(db: string, rows: readonly object[], onRejected?: (
   }
 }
 
-test('a third kind of import is one value: checked, merged, refused and logged as any', async (t) => {
+test('a third kind of import is one value, which is checked, merged, refused and logged like the others', async (t) => {
   const db = join(makeFolder(t), 'registry.db')
   const known = ['1', '2'].map((identifier) => ({ jurisdiction: 'GB', identifier }))
   await importRows(db, 'companies', known)

@@ -92,7 +92,7 @@ test('the same extract twice changes nothing and yields no event', async (t) => 
   assert.deepEqual(told(db), ['a name: A → B'])
 })
 
-test('an extract is compared with the attributes of its own source alone', async (t) => {
+test('an extract is compared only with attributes of its own source', async (t) => {
   const db = join(makeFolder(t), 'a.db')
   await importExtract(db, '2025-01-01', [{ identifier: 'a', name: 'A' }], { source: 'one' })
   await importExtract(db, '2024-01-01', [{ identifier: 'a', name: 'B' }], { source: 'two' })
@@ -108,7 +108,7 @@ test('without a day nothing is recorded', async (t) => {
   assert.deepEqual([counts.updated, counts.recorded], [1, 0])
 })
 
-test('a snapshot that lacks a company tells so once, and tells its return', async (t) => {
+test('a company missing from a snapshot is recorded once, and so is its return', async (t) => {
   const db = join(makeFolder(t), 'a.db')
   const b = { identifier: 'b', name: 'B' }
   const options = { isSnapshot: true }
@@ -135,7 +135,7 @@ test('without --snapshot, absence means nothing', async (t) => {
   assert.deepEqual(told(db), ['a name: A → A2'])
 })
 
-test('an older extract is refused with both dates, and nothing is changed', async (t) => {
+test('an older extract is refused, naming both dates, and changes nothing', async (t) => {
   const db = join(makeFolder(t), 'a.db')
   await importExtract(db, '2025-02-01', [{ identifier: 'a', name: 'A' }], { source: 's' })
   await assert.rejects(
@@ -151,7 +151,7 @@ test('an older extract is refused with both dates, and nothing is changed', asyn
   assert.equal(queryValue(db, "select attributes ->> 'name' from companies_view"), 'A')
 })
 
-test('the column as_of wins over the day of the extract', async (t) => {
+test('the column as_of overrides the day of the extract', async (t) => {
   const db = join(makeFolder(t), 'a.db')
   const extract = (name: string, day: string) => [{ identifier: 'a', name, as_of: day }]
   await importExtract(db, '2025-01-31', extract('A', '2025-01-10'))
@@ -164,7 +164,7 @@ test('the column as_of wins over the day of the extract', async (t) => {
   assert.equal(queryValue(db, "select attributes ->> 'as_of' from companies_view"), null)
 })
 
-test('a row that is older than what the registry holds of its company is refused', async (t) => {
+test('a row older than the data of its company is refused', async (t) => {
   const db = join(makeFolder(t), 'a.db')
   await importExtract(db, '2025-01-31', [{ identifier: 'a', name: 'A', as_of: '2025-01-10' }])
   const { problems, version } = await importExtract(db, '2025-02-28', [
@@ -177,7 +177,7 @@ test('a row that is older than what the registry holds of its company is refused
   )
 })
 
-test('where rows alone have days, a row without one is refused', async (t) => {
+test('if only rows have days, a row without one is refused', async (t) => {
   const db = join(makeFolder(t), 'a.db')
   const { problems } = await importExtract(db, undefined, [
     { identifier: 'a', name: 'A', as_of: '2025-01-10' },
@@ -190,7 +190,7 @@ test('where rows alone have days, a row without one is refused', async (t) => {
   )
 })
 
-test('events of a source stay beside those that its extracts yield', async (t) => {
+test('imported events of a source are kept alongside recorded ones', async (t) => {
   const db = join(makeFolder(t), 'a.db')
   const own = { company_jurisdiction: 'XX', company_identifier: 'a', date: '2024-01-01' }
   const rows = [{ ...own, attr: 'name', before: 'Z', after: 'A', key: '1' }]
@@ -217,7 +217,7 @@ test('a refused import records nothing', async (t) => {
   assert.deepEqual(told(db), [])
 })
 
-test('a list that is too long to be told as text is refused', async (t) => {
+test('a list too long to be recorded as text is refused', async (t) => {
   const db = join(makeFolder(t), 'a.db')
   const list = Array.from({ length: 70 }, (_, index) => String(index).padStart(1_000, 'x'))
   const { problems } = await importExtract(db, '2025-01-01', [{ identifier: 'a', list }])
@@ -239,7 +239,7 @@ async function importOfficers(db: string, day: string, rows: readonly object[], 
   return importRows(db, 'employees', rows, { isSnapshot, asOf, recordIn: changeResource })
 }
 
-test('officers who came, left or changed position are events', async (t) => {
+test('an officer who joins, leaves or changes position is an event', async (t) => {
   const db = join(makeFolder(t), 'a.db')
   await importOfficers(db, '2025-01-01', [
     officer('1', 'Jane Doe', 'Director'),
@@ -266,7 +266,7 @@ test('officers who came, left or changed position are events', async (t) => {
   assert.equal(again.counts.recorded, 0)
 })
 
-test('a source that numbers its records anew yields no false events', async (t) => {
+test('a source that renumbers its records yields no false events', async (t) => {
   const db = join(makeFolder(t), 'a.db')
   await importOfficers(db, '2025-01-01', [
     officer('1', 'Jane Doe', 'Director'),
@@ -279,7 +279,7 @@ test('a source that numbers its records anew yields no false events', async (t) 
   assert.deepEqual(told(db), ['a officers: John Roe, Secretary → John Roe, Treasurer'])
 })
 
-test('a change of other fields, or of one of two equal records, is none of officers', async (t) => {
+test('a change of other fields, or of one of two equal records, is not an event', async (t) => {
   const db = join(makeFolder(t), 'a.db')
   const twice = [officer('1', 'Jane Doe', 'Director'), officer('2', 'Jane Doe', 'Director')]
   await importOfficers(db, '2025-01-01', twice)
@@ -289,7 +289,7 @@ test('a change of other fields, or of one of two equal records, is none of offic
   assert.deepEqual(told(db), [])
 })
 
-test('a first officer of a company that is new is none, one after the last has left is', async (t) => {
+test('the first officer of a new company is not an event; one who follows a vacancy is', async (t) => {
   const db = join(makeFolder(t), 'a.db')
   const other = officer('9', 'Someone', 'Else', 'b')
   await importOfficers(db, '2025-01-01', [other])
@@ -303,14 +303,14 @@ test('a first officer of a company that is new is none, one after the last has l
   ])
 })
 
-test('a person who changed names is the same by the record', async (t) => {
+test('a person who changes names is identified by the record', async (t) => {
   const db = join(makeFolder(t), 'a.db')
   await importOfficers(db, '2025-01-01', [officer('1', 'Jane Doe', 'Director')])
   await importOfficers(db, '2025-02-01', [officer('1', 'Jane Roe', 'Director')])
   assert.deepEqual(told(db), ['a officers: Jane Doe, Director → Jane Roe, Director'])
 })
 
-test('officers of another source in the same company do not count', async (t) => {
+test('officers of another source in the same company are ignored', async (t) => {
   const db = join(makeFolder(t), 'a.db')
   await importOfficers(db, '2025-01-01', [officer('1', 'Jane Doe', 'Director')])
   const options = { source: 'two', asOf: '2025-02-01T00:00:00Z', recordIn: changeResource }
@@ -318,7 +318,7 @@ test('officers of another source in the same company do not count', async (t) =>
   assert.deepEqual(told(db), [])
 })
 
-test('history is a trait of a declaration: one resource tells of changes, others have some', () => {
+test('history belongs to a declaration: one resource serves changes, others have them recorded', () => {
   assert.deepEqual(
     resources.filter(({ changeFields }) => changeFields).map(({ name }) => name),
     ['events'],

@@ -71,7 +71,7 @@ const hostile: Readonly<Record<string, RegExp>> = {
   'select $1 as jurisdiction, identifier from source': /^the mapping fails: /,
 }
 
-describe('a hostile mapping is refused, and every file is as before (K2)', () => {
+describe('a hostile mapping is refused and changes no file (K2)', () => {
   for (const [mapping, says] of Object.entries(hostile)) {
     test(mapping, async (t) => {
       const folder = makeGround(t)
@@ -92,7 +92,7 @@ describe('a hostile mapping is refused, and every file is as before (K2)', () =>
   }
 })
 
-describe('a mapping that takes too much ends in bounds (K2)', () => {
+describe('a mapping that takes too many resources is stopped (K2)', () => {
   /** What each takes, and what is said of it. */
   const greedy: Readonly<Record<string, RegExp>> = {
     [`${select}, range(100000000) order by random(), repeat(name, 200)`]:
@@ -114,7 +114,7 @@ describe('a mapping that takes too much ends in bounds (K2)', () => {
     })
   }
 
-  test('memory that DuckDB does not count is bounded by the process', async (t) => {
+  test('memory that DuckDB does not count is limited by the process', async (t) => {
     if (process.platform !== 'linux') return
     const folder = makeGround(t)
     writeFileSync(
@@ -128,12 +128,12 @@ describe('a mapping that takes too much ends in bounds (K2)', () => {
   })
 
   for (const [what, sql] of Object.entries({
-    'computes for ever':
+    'computes forever':
       "select 'GB' as jurisdiction, count(*) as identifier from source, range(9000000000000)",
-    'does not heed an interruption':
+    'ignores an interruption':
       "select 'GB' as jurisdiction, levenshtein(repeat(name, 400000), repeat('x', 900000)) as identifier from source",
   })) {
-    test(`SIGINT ends one that ${what}`, async (t) => {
+    test(`SIGINT ends a mapping that ${what}`, async (t) => {
       if (process.platform !== 'linux') return
       const folder = makeGround(t)
       writeFileSync(join(folder, 'm.sql'), sql)
@@ -185,7 +185,7 @@ describe('--map-read', () => {
   }
 })
 
-test('a name alone is a ready mapping, whatever lies in the folder', async (t) => {
+test('a bare name is a bundled mapping, whatever files the folder has', async (t) => {
   if (storeKind !== 'sqlite') return
   const folder = makeGround(t)
   const evil = "select 'GB' as jurisdiction, 'evil' as identifier from source"

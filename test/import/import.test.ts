@@ -35,7 +35,7 @@ const sources: Readonly<Record<string, string | Buffer>> = {
 }
 
 for (const [name, bytes] of Object.entries(sources)) {
-  test(`${name} gives its two records`, async (t) => {
+  test(`${name} is read as two records`, async (t) => {
     const { db, path } = folderWith(t, { [name]: bytes })
     const report = await importInto(db, 'rights', [path(name)])
     assert.deepEqual(report.problems, [])
@@ -60,7 +60,7 @@ test('several files and a glob are one import, each file once', async (t) => {
   assert.equal(report.files.length, 3)
 })
 
-test('a mapping is a SELECT over the view source, and passes on the place of a row', async (t) => {
+test('a mapping is a SELECT over the view source that keeps the location of a row', async (t) => {
   const { db, path } = folderWith(t, { 'x.csv': 'Nr,Firm,Paid\nA-1,77,15\nA-2,78,15.45\n' })
   const mapping = `select "Nr" as key, 'DE' as company_jurisdiction, "Firm" as company_identifier,
     "Paid" as salary_from, source_file, source_row from source; -- the end`
@@ -102,7 +102,7 @@ const broken: Readonly<Record<string, readonly [bytes: string | Buffer, says: Re
 }
 
 for (const [name, [bytes, says]] of Object.entries(broken)) {
-  test(`${name}: a clear error, and nothing is loaded (G10, G13)`, async (t) => {
+  test(`${name}: gives a clear error and loads nothing (G10, G13)`, async (t) => {
     const { db, path } = folderWith(t, { [name]: bytes })
     await assert.rejects(importInto(db, 'rights', [path(name)]), (error: unknown) => {
       assert.ok(error instanceof OperatorError, String(error))
@@ -115,7 +115,7 @@ for (const [name, [bytes, says]] of Object.entries(broken)) {
   })
 }
 
-test('what cannot be found is told: no file, a folder, a glob without a match', async (t) => {
+test('a missing file, a folder and a glob without a match are reported', async (t) => {
   const { db, path } = folderWith(t, {})
   mkdirSync(path('sub'))
   await assert.rejects(importInto(db, 'rights', [path('no.csv')]), /does not exist/)
@@ -123,7 +123,7 @@ test('what cannot be found is told: no file, a folder, a glob without a match', 
   await assert.rejects(importInto(db, 'rights', [path('*.csv')]), /no file matches/)
 })
 
-test('a table of companies without a column that names them is told before its rows', async (t) => {
+test('a missing identifier column of companies is reported before any row', async (t) => {
   const { db, path } = folderWith(t, { 'x.csv': 'jurisdiction,number\nGB,1\nGB,2\n' })
   await assert.rejects(importInto(db, 'companies', [path('x.csv')]), (error) => {
     assert.ok(error instanceof OperatorError)
@@ -177,7 +177,7 @@ for (const [line, field, says] of refused) {
   })
 }
 
-test('the first 20 problems are told, and how many there are', async (t) => {
+test('the first 20 problems are reported, with their total', async (t) => {
   const { db } = folderWith(t, {})
   const rows = Array.from({ length: 30 }, (_, n) => ({ id: -n, company_id: 7 }))
   const report = await importRows(db, 'rights', rows)
@@ -185,7 +185,7 @@ test('the first 20 problems are told, and how many there are', async (t) => {
   assert.equal(report.counts.refused, 30)
 })
 
-test('a key finds its id again, also when the record was gone in between', async (t) => {
+test('a key gets its id again, even if the record was removed in between', async (t) => {
   const { db } = folderWith(t, {})
   const idOf = () => queryValue(db, "select id from rights_view where name = 'kept'")
   const kept = { key: 'K', company_jurisdiction: 'GB', company_identifier: '1', name: 'kept' }
@@ -199,7 +199,7 @@ test('a key finds its id again, also when the record was gone in between', async
   assert.equal(idOf(), id)
 })
 
-test('without id and key the content is the key', async (t) => {
+test('without id and key, the content identifies a record', async (t) => {
   const { db } = folderWith(t, {})
   const rows = [
     { company_id: 1, name: 'a' },
@@ -211,7 +211,7 @@ test('without id and key the content is the key', async (t) => {
   assert.equal(queryValue(db, 'select count(distinct id) from rights'), 2)
 })
 
-test('a record of several companies is one record: an update reaches all its listings', async (t) => {
+test('an update of a record of several companies reaches all its listings', async (t) => {
   const { db } = folderWith(t, {})
   const right = { id: 5, name: 'old', holders: ['A', 'B'] }
   await importRows(db, 'rights', [
@@ -240,7 +240,7 @@ test('duplicates are refused unless they are equal (G12)', async (t) => {
   assert.equal(report.problems[0]?.number, 3)
 })
 
-test('a row that the store refuses is told in the columns of a source, and can be mended', async (t) => {
+test('a row that the store refuses is reported in the columns of the source, and can be corrected', async (t) => {
   const { db } = folderWith(t, {})
   const rows = [
     { key: 'K', company_id: 7, name: 'a' },
@@ -280,7 +280,7 @@ test('two sources never touch each other’s records', async (t) => {
   assert.equal(queryValue(db, 'select count(*) from rights'), 2)
 })
 
-test('a snapshot removes what it lacks; a refused row is not absent; an empty one is refused', async (t) => {
+test('a snapshot removes missing records, treats refused ones as present, and must not be empty', async (t) => {
   const { db } = folderWith(t, {})
   const row = (id: number, name: unknown) => ({ id, company_id: 7, name })
   await importRows(db, 'rights', [row(1, 'a'), row(2, 'b'), row(3, 'c')])
@@ -294,7 +294,7 @@ test('a snapshot removes what it lacks; a refused row is not absent; an empty on
   await assert.rejects(importRows(db, 'rights', [], options), /the snapshot has no rows/)
 })
 
-test('companies: a name has one id, an id one name, and attributes by source', async (t) => {
+test('companies have one id per identifier, one identifier per id, and attributes by source', async (t) => {
   const { db } = folderWith(t, {})
   const company = { jurisdiction: 'GB', identifier: '1', name: 'One', tags: ['x'], none: ' ' }
   await importRows(db, 'companies', [company, { ...company, identifier: '2', id: 42 }])
@@ -318,7 +318,7 @@ test('companies: a name has one id, an id one name, and attributes by source', a
   ])
 })
 
-test('a record’s unknown company is made and counted, or refused if only known ones are wanted (G12)', async (t) => {
+test('the unknown company of a record is created and counted, or refused with --known-companies-only (G12)', async (t) => {
   const { db } = folderWith(t, {})
   const rows = [
     { id: 1, company_jurisdiction: 'GB', company_identifier: '9' },
@@ -347,7 +347,7 @@ test('a dry run checks everything and changes nothing', async (t) => {
   assert.equal(await storeDigest(db), before)
 })
 
-test('timestamps become UTC in the form of their field', async (t) => {
+test('timestamps become UTC with the precision of their field', async (t) => {
   const { db } = folderWith(t, {})
   const forms: readonly (readonly [string, string, string])[] = [
     ['2024-02-29', '2024-02-29T00:00:00Z', '2024-02-29T00:00:00.000Z'],

@@ -9,7 +9,7 @@ import { folderWith, writeParquet } from '../support/import-folder.ts'
 import { importInto, type ImportOptions, queryValue } from '../support/import-rows.ts'
 
 describe('columns', () => {
-  test('a header of 60,000 columns is one clear error, and so are as many keys', async (t) => {
+  test('60,000 columns or keys are one clear error', async (t) => {
     const names = Array.from({ length: 60_000 }, (_, n) => `c${n}`)
     const { load } = folderWith(t, {
       'x.csv': `${names.join(',')}\n${names.join(',')}\n`,
@@ -33,7 +33,7 @@ describe('columns', () => {
     await assert.rejects(load('rights', ['x.csv']), /the header contains a NUL character/)
   })
 
-  test('keys that differ in case are columns of a mapping: the later one gets a number', async (t) => {
+  test('keys that differ only in case are separate columns of a mapping, the later one numbered', async (t) => {
     const { load, records } = folderWith(t, {
       'x.ndjson': '{"Name":"A","name":"b","na/me~":{"x":1},"o\'k":1.50}\n{"name":"d"}\n',
     })
@@ -51,7 +51,7 @@ describe('columns', () => {
     )
   })
 
-  test('source_file and source_row of a file are attributes like any others', async (t) => {
+  test('source_file and source_row in a file are ordinary attributes', async (t) => {
     const { db, load } = folderWith(t, {
       'x.csv': 'jurisdiction,identifier,source_file,source_row\nGB,1,a.csv,abc\nGB,,b.csv,5\n',
     })
@@ -66,7 +66,7 @@ describe('columns', () => {
     )
   })
 
-  test('in the view they have another name, beside the places of rows', async (t) => {
+  test('in the view they are renamed, alongside the locations of rows', async (t) => {
     const { db, folder, load } = folderWith(t, {
       'x.csv': 'n,source_file,source_row\n1,a.csv,abc\n',
     })
@@ -86,7 +86,7 @@ describe('columns', () => {
     ['0 as source_row', 'source_row'],
     ["'other.csv' as source_file", 'source_file'],
   ] as const) {
-    test(`a mapping that gives ${place} has that row refused`, async (t) => {
+    test(`a row with ${place} from a mapping is refused`, async (t) => {
       const { load } = folderWith(t, { 'x.csv': 'jurisdiction,identifier\nGB,1\n' })
       const mapping = `select jurisdiction, identifier, ${place} from source`
       const report = await load('companies', ['x.csv'], { mapping })
@@ -113,7 +113,7 @@ describe('names of files', () => {
   }
 
   for (const name of ['name=EVIL/r.csv', 'year=2024/r.parquet', 'identifier=2/x=1/r.csv']) {
-    test(`folders of ${name} add and change nothing`, async (t) => {
+    test(`the folders of ${name} add no columns`, async (t) => {
       assert.equal(await attributesOf(t, name), '{}')
       const mapping = 'select * exclude (source_file, source_row) from source'
       assert.equal(await attributesOf(t, name, { mapping }), '{}')
@@ -121,7 +121,7 @@ describe('names of files', () => {
   }
 
   for (const name of ['file:/x.csv', 's3:/b/x.csv', 'http:/127.0.0.1/x.csv']) {
-    test(`${name} is the file of that name, and no address`, async (t) => {
+    test(`${name} is a file name, not a URL`, async (t) => {
       const { db, folder, load } = folderWith(t, {})
       const path = join(folder, name)
       mkdirSync(dirname(path), { recursive: true })
@@ -138,7 +138,7 @@ describe('names of files', () => {
 
   const csv = (id: number) => `id,company_id\n${id},7\n`
   for (const name of ['a[1].csv', 'a*.csv', 'a?.csv', "it's; drop.csv", 'a b é 😀.csv']) {
-    test(`${name} is that file and no other (G22)`, async (t) => {
+    test(`${name} names exactly that file (G22)`, async (t) => {
       const { load, records } = folderWith(t, { [name]: csv(1), 'a1.csv': csv(2) })
       await load('rights', [name])
       assert.deepEqual(
@@ -148,7 +148,7 @@ describe('names of files', () => {
     })
   }
 
-  test('a path that the system will not look up is an error that names it', async (t) => {
+  test('a path that the system rejects is an error that names it', async (t) => {
     const { load } = folderWith(t, {})
     await assert.rejects(load('rights', [`${'x'.repeat(300)}.csv`]), OperatorError)
   })

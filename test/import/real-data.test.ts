@@ -73,7 +73,7 @@ const cases: readonly Case[] = [
     },
   },
   {
-    title: 'nyc_job_postings 2019-02: the three shifted rows are refused, 40 copies are one',
+    title: 'nyc_job_postings 2019-02: three shifted rows are refused, 40 duplicates collapse',
     target: 'jobs',
     file: 'nyc_job_postings/postings-2019-02.csv.gz',
     mapping: 'nyc-job-postings',
@@ -81,7 +81,7 @@ const cases: readonly Case[] = [
     facts: { 'select count(*) from companies': 54 },
   },
   {
-    title: 'nyc_job_postings 2019-03: 39 copies are one, the contradiction is refused',
+    title: 'nyc_job_postings 2019-03: 39 duplicates collapse, the contradiction is refused',
     target: 'jobs',
     file: 'nyc_job_postings/postings-2019-03-19.csv.gz',
     mapping: 'nyc-job-postings',
@@ -206,7 +206,7 @@ const cases: readonly Case[] = [
     },
   },
   {
-    title: 'tw_factories: Republic-of-China dates are events, those of other than 7 digits none',
+    title: 'tw_factories: Republic-of-China dates of 7 digits are events, others are ignored',
     target: 'events',
     file: 'tw_factories/factories-2014-12-13.ndjson.gz',
     mapping: 'tw-factories-events',

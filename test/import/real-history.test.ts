@@ -220,32 +220,28 @@ async function checkSound(db: string): Promise<void> {
   assert.deepEqual((await verifyStore(storeAt(db))).faults, [])
 }
 
-test(
-  'us_plum_book 2012 → 2016: numbered anew, yet the same persons are no change',
-  { skip },
-  async (t) => {
-    const db = join(makeFolder(t), 'registry.db')
-    for (const year of ['2012', '2016']) {
-      const file = join(data, `us_plum_book/positions-${year}.csv.gz`)
-      await importInto(db, 'employees', [file], {
-        mapping: readFileSync(join(mappings, 'us-plum-book.sql'), 'utf8'),
-        source: 'plum-book',
-        isSnapshot: true,
-        asOf: `${year}-12-01T00:00:00Z`,
-        recordIn: changeResource,
-      })
-    }
-    const changes = changesIn(db)
-    assert.ok(changes.length > 1_000)
-    for (const { attr, before, after } of changes) {
-      assert.equal(attr, 'officers')
-      assert.notEqual(before, after)
-    }
-    const moved = changes.filter(({ before, after }) => before !== null && after !== null)
-    assert.ok(moved.length > 10)
-    for (const { before, after } of moved) {
-      assert.equal(before?.split(', ')[0], after?.split(', ')[0], 'the same person')
-    }
-    await checkSound(db)
-  },
-)
+test('us_plum_book 2012 → 2016: renumbered persons are not a change', { skip }, async (t) => {
+  const db = join(makeFolder(t), 'registry.db')
+  for (const year of ['2012', '2016']) {
+    const file = join(data, `us_plum_book/positions-${year}.csv.gz`)
+    await importInto(db, 'employees', [file], {
+      mapping: readFileSync(join(mappings, 'us-plum-book.sql'), 'utf8'),
+      source: 'plum-book',
+      isSnapshot: true,
+      asOf: `${year}-12-01T00:00:00Z`,
+      recordIn: changeResource,
+    })
+  }
+  const changes = changesIn(db)
+  assert.ok(changes.length > 1_000)
+  for (const { attr, before, after } of changes) {
+    assert.equal(attr, 'officers')
+    assert.notEqual(before, after)
+  }
+  const moved = changes.filter(({ before, after }) => before !== null && after !== null)
+  assert.ok(moved.length > 10)
+  for (const { before, after } of moved) {
+    assert.equal(before?.split(', ')[0], after?.split(', ')[0], 'the same person')
+  }
+  await checkSound(db)
+})

@@ -32,7 +32,7 @@ function standing(db: string): string[] {
   )
 }
 
-test('a snapshot touches neither another source nor another resource', async (t) => {
+test('a snapshot affects neither other sources nor other resources', async (t) => {
   const db = await registryOf(t, [right(1)])
   await importRows(db, 'rights', [right(2)], { source: 'other' })
   await importRows(db, 'jobs', [{ id: 1, company_id: 7, title: 't' }])
@@ -62,7 +62,7 @@ for (const [what, bytes] of Object.entries({
   })
 }
 
-describe('under --rejects, a refused row is not an absent one', () => {
+describe('under --rejects, a refused row does not count as absent', () => {
   /** A line that stands for record 2 and is refused. */
   const refused: Readonly<Record<string, string>> = {
     'a wrong value': '{"id":2,"company_id":7,"created_at":"soon"}',
@@ -71,7 +71,7 @@ describe('under --rejects, a refused row is not an absent one', () => {
     'a wrong company': '{"id":2,"company_id":"x","name":"n2"}',
   }
   for (const [what, line] of Object.entries(refused)) {
-    test(`its record stays: ${what}`, async (t) => {
+    test(`its record is kept: ${what}`, async (t) => {
       const db = await registryOf(t, [right(1), right(2), right(3)])
       writeFileSync(`${db}.ndjson`, `${JSON.stringify(right(1))}\n${line}\n`)
       const { counts } = await importInto(db, 'rights', [`${db}.ndjson`], withRejects)
@@ -82,16 +82,16 @@ describe('under --rejects, a refused row is not an absent one', () => {
 
   /** Lines that stand for some record, but do not say for which. */
   const unreadable: Readonly<Record<string, string>> = {
-    'no JSON': '<html>503 Service Unavailable</html>',
-    'JSON that was cut short': '{"id":2,"company_id":7,"na',
+    'invalid JSON': '<html>503 Service Unavailable</html>',
+    'truncated JSON': '{"id":2,"company_id":7,"na',
     'broken UTF-8': '{"id":2,"company_id":7,"name":"\xe9"}',
     'no object': '[2]',
     'a wrong id': '{"id":"two","company_id":7}',
     'neither id nor key': '{"company_id":7,"created_at":"soon"}',
-    'a line that is too long': `{"id":2,"company_id":7,"name":"${'x'.repeat(9 << 20)}"}`,
+    'an overlong line': `{"id":2,"company_id":7,"name":"${'x'.repeat(9 << 20)}"}`,
   }
   for (const [what, line] of Object.entries(unreadable)) {
-    test(`where it does not say which record it is, nothing is loaded or removed: ${what}`, async (t) => {
+    test(`if it does not identify its record, nothing is loaded or removed: ${what}`, async (t) => {
       const db = await registryOf(t, [right(1), right(2), right(3)])
       writeFileSync(`${db}.ndjson`, Buffer.from(`${JSON.stringify(right(1))}\n${line}\n`, 'latin1'))
       await assert.rejects(importInto(db, 'rights', [`${db}.ndjson`], withRejects), (error) => {
@@ -103,7 +103,7 @@ describe('under --rejects, a refused row is not an absent one', () => {
     })
   }
 
-  test('the record of a refused key stays', async (t) => {
+  test('the record of a refused key is kept', async (t) => {
     const row = (key: string, name: unknown) => ({ key, company_id: 7, name })
     const db = await registryOf(t, [row('a', 'a'), row('b', 'b')])
     await importRows(db, 'rights', [row('a', 'a'), row('b', 1)], withRejects)
@@ -113,13 +113,13 @@ describe('under --rejects, a refused row is not an absent one', () => {
     )
   })
 
-  test('the record of a row that contradicts another stays as the first says', async (t) => {
+  test('of two contradictory rows, the first stands', async (t) => {
     const db = await registryOf(t, [right(1), right(2)])
     await importRows(db, 'rights', [right(1, 7, 'x'), right(1, 7, 'y'), right(2)], withRejects)
     assert.deepEqual(standing(db), ['7/1 x', '7/2 n2'])
   })
 
-  test('a record says the same in all the listings that it keeps', async (t) => {
+  test('a record has the same content in all the listings that it keeps', async (t) => {
     const db = await registryOf(t, [right(1, 7, 'old'), right(1, 8, 'old')])
     const rows = [right(1, 7, 'new'), { ...right(1, 8, 'new'), created_at: 'soon' }]
     await importRows(db, 'rights', rows, withRejects)
@@ -127,7 +127,7 @@ describe('under --rejects, a refused row is not an absent one', () => {
     assert.equal(names.length, 1, standing(db).join(', '))
   })
 
-  test('the attributes of a refused company stay', async (t) => {
+  test('the attributes of a refused company are kept', async (t) => {
     const db = join(makeFolder(t), 'test.db')
     const company = (id: number, note: unknown) => {
       return { id, jurisdiction: 'GB', identifier: String(id), note }
@@ -149,7 +149,7 @@ describe('under --rejects, a refused row is not an absent one', () => {
     )
   })
 
-  test('so do those of a company that a refused row does not name in full', async (t) => {
+  test('the attributes of a company that a refused row names incompletely are kept', async (t) => {
     const db = join(makeFolder(t), 'test.db')
     const company = { jurisdiction: 'GB', note: 'a' }
     const rows = [

@@ -23,7 +23,7 @@ function placesOf(length: number, near = 0): number[] {
   return storeKind === 'sqlite' ? all : all.filter(isTried)
 }
 
-describe('a file that was packed in parts is read to the end of the last', () => {
+describe('a file compressed in several parts is read to the end', () => {
   for (const [name, part] of Object.entries({
     'x.ndjson.gz': gzipLine,
     'x.ndjson.zst': zstdLine,
@@ -33,7 +33,7 @@ describe('a file that was packed in parts is read to the end of the last', () =>
       assert.equal((await load('rights', [name])).counts.inserted, 3)
     })
 
-    test(`${name}: one wrong byte is an error, or goes on to the checks of the rows (G11)`, async (t) => {
+    test(`${name}: one wrong byte is an error or reaches the row checks (G11)`, async (t) => {
       const { folder, load } = folderWith(t, {})
       const whole = part(1)
       for (const at of placesOf(whole.length)) {
@@ -50,7 +50,7 @@ describe('a file that was packed in parts is read to the end of the last', () =>
       }
     })
 
-    test(`${name}: cut short anywhere but between two parts, it is an error`, async (t) => {
+    test(`${name}: truncation anywhere but between two parts is an error`, async (t) => {
       const [first, second] = [part(1), part(2)]
       const whole = Buffer.concat([first, second])
       const { folder, load } = folderWith(t, {})
@@ -72,7 +72,7 @@ describe('a file that was packed in parts is read to the end of the last', () =>
       )
     })
 
-    test(`${name}: what follows it and is no part is an error`, async (t) => {
+    test(`${name}: trailing data that is not a part is an error`, async (t) => {
       const bytes = Buffer.concat([part(1), Buffer.from('{"id":2,"company_id":7}\n')])
       const { load } = folderWith(t, { [name]: bytes })
       await assert.rejects(load('rights', [name]), /not a valid (gzip|zstd) file|ends too early/)
@@ -80,9 +80,9 @@ describe('a file that was packed in parts is read to the end of the last', () =>
   }
 })
 
-describe('packed files for DuckDB', () => {
+describe('compressed files for DuckDB', () => {
   for (const [name, pack] of Object.entries({ gz: gzipSync, zst: zstdCompressSync })) {
-    test(`.json.${name}, .tsv.${name} and .parquet.${name} are unpacked first`, async (t) => {
+    test(`.json.${name}, .tsv.${name} and .parquet.${name} are decompressed first`, async (t) => {
       const { folder, load } = folderWith(t, {
         [`a.json.${name}`]: pack('[{"id":1,"company_id":7}]'),
         [`a.tsv.${name}`]: pack('id\tcompany_id\n2\t7\n'),
@@ -98,7 +98,7 @@ describe('packed files for DuckDB', () => {
     })
   }
 
-  test('files of several formats are one import, and a row is told by its own file', async (t) => {
+  test('files of several formats are one import, and a row is reported with its file', async (t) => {
     const { folder, load } = folderWith(t, {
       'a.csv': 'id,company_id,salary_from\n1,7,5\n2,7,x\n',
       'b.ndjson': '{"id":3,"company_id":7}\n{"id":4,"company_id":7,"salary_from":"y"}\n',
@@ -122,7 +122,7 @@ describe('packed files for DuckDB', () => {
 })
 
 describe('Parquet', () => {
-  test('keeps its types: numbers, dates, moments and lists', async (t) => {
+  test('keeps its types: numbers, dates, timestamps and lists', async (t) => {
     const { folder, load, records } = folderWith(t, {})
     await writeParquet(
       join(folder, 'x.parquet'),
@@ -182,7 +182,7 @@ describe('Parquet', () => {
     })
   }
 
-  test('a file that is none, or was cut short, is an error that names it', async (t) => {
+  test('an invalid or truncated file is an error that names it', async (t) => {
     const { folder, load } = folderWith(t, { 'no.parquet': 'id,company_id\n', 'empty.parquet': '' })
     await writeParquet(join(folder, 'x.parquet'), 'select 1 as id, 7 as company_id')
     const whole = readFileSync(join(folder, 'x.parquet'))
@@ -224,7 +224,7 @@ describe('CSV', () => {
     })
   }
 
-  test('nothing in a text is guessed: zeros, quotes, signs and words stay as they are', async (t) => {
+  test('text is never interpreted: zeros, quotes, signs and words are kept', async (t) => {
     const texts = [
       '007',
       '1e5',
@@ -274,13 +274,13 @@ describe('CSV', () => {
     })
   }
 
-  test('a fault far behind the start of a long file is an error too', async (t) => {
+  test('an error deep in a long file is reported too', async (t) => {
     const good = Array.from({ length: 60_000 }, (_, n) => `${n + 1},7,name\n`).join('')
     const { load } = folderWith(t, { 'x.csv': `id,company_id,name\n${good}60001,7\n` })
     await assert.rejects(load('rights', ['x.csv']), /line 60002 has 2 columns, but the header has/)
   })
 
-  test('a fault of a mapping far behind the start is an error too', async (t) => {
+  test('a mapping error deep in a long file is reported too', async (t) => {
     const good = Array.from({ length: 60_000 }, (_, n) => `${n + 1},7\n`).join('')
     const { load } = folderWith(t, { 'x.csv': `id,company_id\n${good}x,7\n` })
     const mapping = 'select id::bigint as id, company_id from source'
@@ -323,7 +323,7 @@ describe('a mapping', () => {
     'select id, company_id from source; select 1': /./,
   }
   for (const [mapping, says] of Object.entries(unsound)) {
-    test(`is told in one line: ${JSON.stringify(mapping)}`, async (t) => {
+    test(`is reported in one line: ${JSON.stringify(mapping)}`, async (t) => {
       const { load } = folderWith(t, { 'x.ndjson': line(1) })
       await assert.rejects(load('rights', ['x.ndjson'], { mapping }), (error) => {
         assert.ok(error instanceof OperatorError, String(error))
@@ -334,7 +334,7 @@ describe('a mapping', () => {
     })
   }
 
-  test('sees every column of CSV and JSON as text, nested values as JSON', async (t) => {
+  test('gets every column of CSV and JSON as text, nested values as JSON', async (t) => {
     const { load, records } = folderWith(t, {
       'x.json': '[{"n":1,"t":"007","o":{"a":[1]}},{"n":2.5,"t":null}]',
     })
@@ -355,7 +355,7 @@ describe('a mapping', () => {
     )
   })
 
-  test('reads a JSON array of more than 16 MiB, though it is one line', async (t) => {
+  test('reads a JSON array of more than 16 MiB on one line', async (t) => {
     const rows = Array.from({ length: 18 }, (_, n) => ({ id: n + 1, x: 'x'.repeat(1 << 20) }))
     const { load } = folderWith(t, { 'x.json': JSON.stringify(rows) })
     const mapping = 'select id, 7 as company_id from source'

@@ -10,18 +10,21 @@ import { campaigns, campaignsOf } from '../../torture/campaigns.ts'
 import { storeKind } from '../support/store-at.ts'
 
 const rules: Readonly<Record<string, string>> = {
-  kills: 'an import that is killed leaves the state before or the state after (G1)',
-  'kills-at-calls': 'so does one that is killed at a write, a sync or a cut (G2)',
-  'failing-calls': 'a disk that fails leaves the state before, and one line that says so (G4)',
-  'size-limit': 'so does the limit of file sizes (G3)',
-  'full-disk': 'so does a full disk (G3)',
-  readers: 'an answer during imports is wholly of one of them (G21)',
-  turns: 'imports take turns; interrupted ones and cut archives change nothing (G8, G10, G20)',
-  backups: 'a backup that is taken during imports is a state between two of them',
-  'postgres-kills': 'an import into PostgreSQL that is ended on either side leaves no half (G1)',
-  'postgres-crashes': 'so does one whose PostgreSQL crashes, and it says what became of it (G1)',
+  kills: 'a killed import leaves the previous state or the state after (G1)',
+  'kills-at-calls':
+    'an import killed at a write, sync or truncation leaves the state before or after (G2)',
+  'failing-calls': 'a disk failure leaves the state before, and is reported in one line (G4)',
+  'size-limit': 'reaching the file size limit leaves the state before, and is reported (G3)',
+  'full-disk': 'a full disk leaves the state before, and is reported in one line (G3)',
+  readers: 'an answer during imports is entirely from one of them (G21)',
+  turns:
+    'imports take turns; interrupted ones and truncated archives change nothing (G8, G10, G20)',
+  backups: 'a backup taken during imports is a state between two of them',
+  'postgres-kills': 'an import into PostgreSQL ended on either side leaves nothing partial (G1)',
+  'postgres-crashes':
+    'a PostgreSQL crash leaves no partial import, and the outcome is reported (G1)',
   'postgres-turns':
-    'imports into PostgreSQL take turns, and one that ends holds up no other (G8, G10)',
+    'imports into PostgreSQL take turns, and one that ends blocks no other (G8, G10)',
 }
 
 // Shared, so that the states before and after are made once.
@@ -50,6 +53,6 @@ for (const [name, campaign] of Object.entries(campaignsOf[storeKind])) {
   })
 }
 
-test('every campaign has its rule', () => {
+test('every campaign has a rule', () => {
   assert.deepEqual(Object.keys(rules).sort(), Object.keys(campaigns).sort())
 })

@@ -78,7 +78,7 @@ async function checkSound(db: string): Promise<void> {
   assert.deepEqual((await verifyStore(storeAt(db))).faults, [])
 }
 
-test('rows of a 1,001st kind are refused, the first ones keep their place (3.7)', async (t) => {
+test('rows of a 1,001st type are refused, earlier types stay (3.7)', async (t) => {
   const { db, load, typesOf } = openStore(t)
   const rows = [...eventsOf(7, 1, 1_002), event(7, 1_002, 'kind 1002'), event(7, 2_000, 'kind 1')]
   const beside = [event(8, 3_000, 'kind 1001'), event(7, 2_001, 'kind 1001')]
@@ -95,7 +95,7 @@ test('rows of a 1,001st kind are refused, the first ones keep their place (3.7)'
   await checkSound(db)
 })
 
-test('what is there counts, and what leaves makes room (3.7)', async (t) => {
+test('existing types count, removed ones make room (3.7)', async (t) => {
   const { db, load, typesOf } = openStore(t)
   assert.deepEqual(await load('events', eventsOf(7, 1, 1_000)), [])
   assert.deepEqual(await load('events', [event(7, 5_000, 'new')]), [[1, 'attr', '"new"', tooMany]])
@@ -114,7 +114,7 @@ test('what is there counts, and what leaves makes room (3.7)', async (t) => {
   await checkSound(db)
 })
 
-test('a refused row changes nothing: nor does its import without --rejects (3.7)', async (t) => {
+test('a refused row changes nothing, nor does its import without --rejects (3.7)', async (t) => {
   const { db, load, typesOf } = openStore(t)
   await load('events', eventsOf(7, 1, 1_000))
   // The record keeps its former kind, so there is no room for the last one either.
@@ -126,7 +126,7 @@ test('a refused row changes nothing: nor does its import without --rejects (3.7)
   await checkSound(db)
 })
 
-test('a record of two companies is refused in both where it is too much for one (3.7)', async (t) => {
+test('a record of two companies is refused for both if one has no room (3.7)', async (t) => {
   const { db, load, typesOf } = openStore(t)
   await load('events', [
     ...eventsOf(7, 2, 1_001),
@@ -155,7 +155,7 @@ const inspections = defineResource({
   metaOf: 'outcome',
 })
 
-test('the same for any resource with meta; a kind has at most 256 bytes (3.7)', async (t) => {
+test('the limit applies to any resource with meta; a type has at most 256 bytes (3.7)', async (t) => {
   const { load, typesOf } = openStore(t, [...resources, inspections], 'inspections')
   const rows = Array.from({ length: 1_001 }, (_, n) => ({
     ...{ id: n + 1, company_id: 7, outcome: `\u0001"é${n}` },
@@ -195,7 +195,7 @@ function modelOf(kinds: Map<number, number>, rows: readonly { id: number; kind: 
   return { kinds: now, refused }
 }
 
-test(`random rows near the limit: refused as one by one (seed ${seed}) (3.7)`, async (t) => {
+test(`random rows near the limit are refused as if imported one by one (seed ${seed}) (3.7)`, async (t) => {
   const { db, load, typesOf } = openStore(t)
   await load('events', eventsOf(7, 1, kindsBefore))
   let kinds = new Map(Array.from({ length: kindsBefore }, (_, n) => [n + 1, n + 1]))
@@ -226,7 +226,7 @@ test(`random rows near the limit: refused as one by one (seed ${seed}) (3.7)`, a
   await checkSound(db)
 })
 
-test('more kinds of an earlier version: they stay, no other comes, verify tells (3.7)', async (t) => {
+test('excess types of an earlier version stay, no new one is added, and verify reports them (3.7)', async (t) => {
   const { db, load, typesOf } = openStore(t)
   await load('events', eventsOf(7, 1, 1_000))
   // As an earlier version would have imported them.
@@ -247,7 +247,7 @@ function company(identifier: number, attributes: object): object {
   return { id: identifier, jurisdiction: 'GB', identifier: String(identifier), ...attributes }
 }
 
-test('a company whose changes would be recorded as too many kinds is refused (3.7)', async (t) => {
+test('a company whose recorded changes would exceed the limit is refused (3.7)', async (t) => {
   const { db, load, typesOf } = openStore(t)
   const recording = { recordIn: changeResource, source: 'register' }
   await load('companies', [company(7, { a: '1', b: '1' }), company(8, { a: '1' })], {
@@ -272,7 +272,7 @@ test('a company whose changes would be recorded as too many kinds is refused (3.
   await checkSound(db)
 })
 
-test('records whose listing has a history are refused like companies (3.7)', async (t) => {
+test('records of a listing with history are refused the same way (3.7)', async (t) => {
   const { db, load, typesOf } = openStore(t)
   const recording = { recordIn: changeResource, source: 'register' }
   const employee = (id: number, company: number, name: string) => ({
@@ -298,7 +298,7 @@ test('records whose listing has a history are refused like companies (3.7)', asy
   await checkSound(db)
 })
 
-test('names of attributes are held to 256 bytes, longer ones of before are cut (3.7)', async (t) => {
+test('attribute names have at most 256 bytes; longer existing ones are shortened (3.7)', async (t) => {
   const { db, load, typesOf } = openStore(t)
   const recording = { recordIn: changeResource, source: 'register' }
   const [long, longest] = ['é'.repeat(200), 'é'.repeat(128)]

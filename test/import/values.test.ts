@@ -115,7 +115,7 @@ const values: Readonly<Record<string, readonly (readonly [json: string, becomes:
 
 for (const [place, cases] of Object.entries(values)) {
   const [target = '', field = ''] = place.split('.')
-  test(`${place}: each value becomes what it should, or is refused (G13, G14, G15)`, async (t) => {
+  test(`${place}: each value is converted as specified or refused (G13, G14, G15)`, async (t) => {
     const db = emptyDb(t)
     for (const [json, becomes] of cases) {
       const stored = await store(db, target, field, json)
@@ -148,7 +148,7 @@ const unnamed: readonly (readonly [row: object, field: string | undefined, says:
   [{ id: 1 }, undefined, /names no company/],
 ]
 
-test('a row that names no record or no company properly is refused with the column', async (t) => {
+test('a row with an invalid record or company is refused, naming the column', async (t) => {
   const db = emptyDb(t)
   for (const [row, field, says] of unnamed) {
     const { problems, version } = await importRows(db, 'rights', [row])
@@ -186,7 +186,7 @@ const companies: readonly (readonly [row: object, field: string | undefined, say
   ],
 ]
 
-test('a company without a proper name, or with an attribute that is no text, is refused', async (t) => {
+test('a company with an invalid identifier or attribute is refused', async (t) => {
   const db = emptyDb(t)
   for (const [row, field, says] of companies) {
     const { problems, version } = await importRows(db, 'companies', [row])
@@ -196,19 +196,19 @@ test('a company without a proper name, or with an attribute that is no text, is 
   }
 })
 
-test('an attribute may be nested as deep as is said', async (t) => {
+test('an attribute may be nested as deep as documented', async (t) => {
   const row = { jurisdiction: 'GB', identifier: '1', note: nested(32) }
   assert.deepEqual((await importRows(emptyDb(t), 'companies', [row])).problems, [])
 })
 
-test('a natural key that is a number is the same as its digits', async (t) => {
+test('a numeric natural key equals its digits as text', async (t) => {
   const db = emptyDb(t)
   await importRows(db, 'rights', [{ key: 12, company_id: 7 }])
   const { counts } = await importRows(db, 'rights', [{ key: '12', company_id: 7 }])
   assert.equal(counts.unchanged, 1)
 })
 
-test('every other column of a company is kept, whatever it is called and holds', async (t) => {
+test('every other column of a company is kept, whatever its name and value', async (t) => {
   const db = emptyDb(t)
   const row = JSON.parse(
     `{"jurisdiction":"GB","identifier":"1","b":1.5,"a":{"x":[null,true]},"é 😀":"","source":"s",
@@ -223,7 +223,7 @@ test('every other column of a company is kept, whatever it is called and holds',
   assert.equal((await importRows(db, 'companies', [same])).counts.unchanged, 1, 'in any order')
 })
 
-test('a column that every object has by nature is still an unknown one', async (t) => {
+test('a column named like an inherited property is unknown', async (t) => {
   const db = emptyDb(t)
   for (const column of ['constructor', 'toString', '__proto__', 'hasOwnProperty']) {
     const path = `${db}.x.ndjson`
@@ -232,7 +232,7 @@ test('a column that every object has by nature is still an unknown one', async (
   }
 })
 
-test('any refusal is told in one line without control characters', () => {
+test('any refusal is one line without control characters', () => {
   const anyText = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.constantFrom('a\nb', '\u001b[2J', '\r'),
@@ -298,7 +298,7 @@ test('any import accounts for every row, and its rejects are the refused ones', 
   )
 })
 
-test('without --rejects, an import with one refused row changes nothing, and can be mended', async (t) => {
+test('without --rejects, an import with one refused row changes nothing and can be repeated once corrected', async (t) => {
   const db = emptyDb(t)
   await importRows(db, 'rights', [{ id: 1, company_id: 7, name: 'a' }])
   const before = query(db, 'select * from rights')
@@ -317,7 +317,7 @@ test('without --rejects, an import with one refused row changes nothing, and can
   assert.equal((await importRows(db, 'rights', rows)).version, 2)
 })
 
-test('the declared resources have the fields that these tests write', () => {
+test('the declared resources have the fields used in these tests', () => {
   for (const place of Object.keys(values)) {
     const [target, field = ''] = place.split('.')
     assert.ok(resources.find(({ name }) => name === target)?.fields[field], place)

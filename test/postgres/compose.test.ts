@@ -30,7 +30,7 @@ function servicesOf(name: string): Readonly<Record<string, Service>> {
 }
 
 test(
-  'contrib/compose.postgres.yaml: the owner makes and loads tables that the reader serves',
+  'contrib/compose.postgres.yaml: the owner creates and loads tables, the reader serves them',
   { skip: hasYaml ? false : 'python3 with yaml is not installed here' },
   async (t) => {
     const services = { ...servicesOf('compose.yaml'), ...servicesOf('compose.postgres.yaml') }

@@ -106,7 +106,7 @@ const moments: readonly (readonly [statement: string, lock: string])[] = [
 
 for (const [statement, lock] of moments) {
   for (const who of ['the importer', 'its session'] as const) {
-    test(`${who} is killed during “${statement}”: the state before`, async (t) => {
+    test(`${who} is killed during “${statement}”: the previous state remains`, async (t) => {
       const { folder, db, watcher } = await makeStore(t)
       const before = await storeDigest(db)
       const holder = await openSession(storeAt(db, 'postgres'))
@@ -135,7 +135,7 @@ for (const [statement, lock] of moments) {
   }
 }
 
-test('an import that fails at last leaves nothing, and the next one finds its turn', async (t) => {
+test('an import that fails at its end leaves nothing and does not block the next one', async (t) => {
   const { db, watcher } = await makeStore(t)
   const before = await storeDigest(db)
   const report = await importRows(db, 'rights', [

@@ -54,7 +54,7 @@ const cuts: readonly (readonly [Cut, isDone: boolean])[] = [
 ]
 
 for (const [cut, isDone] of cuts) {
-  const told = isDone ? 'it is told as done' : 'it is told that nothing was changed'
+  const told = isDone ? 'it is reported as done' : 'it is reported that nothing was changed'
   test(`an import whose connection is lost at COMMIT, ${cut}: ${told}`, async (t) => {
     const { folder, db, proxy, through } = await makeStore(t)
     const before = await storeDigest(db)
@@ -80,7 +80,7 @@ for (const [cut, isDone] of cuts) {
   })
 }
 
-test('where the server cannot be asked any more, it is told that nobody knows', async (t) => {
+test('if the server cannot be reached, the outcome is reported as unknown', async (t) => {
   const { db, proxy, through } = await makeStore(t)
   const client = await openSession(through)
   await client.query('begin')
@@ -97,7 +97,7 @@ test('where the server cannot be asked any more, it is told that nobody knows', 
   assert.equal(rowCount, 1, 'it was done')
 })
 
-test('a role that may have one session only commits, and is told where nobody knows', async (t) => {
+test('a role limited to one session commits, and an unknown outcome is reported as such', async (t) => {
   const { db, proxy, through } = await makeStore(t)
   const watcher = await openSession(db)
   const role = `one_${randomBytes(4).toString('hex')}`
@@ -127,7 +127,7 @@ test('a role that may have one session only commits, and is told where nobody kn
   assert.equal(rowCount, 2)
 })
 
-test('where the session has ended before COMMIT, between two statements: in one line', async (t) => {
+test('a session that ends before COMMIT, between two statements, is reported in one line', async (t) => {
   const { db } = await makeStore(t)
   const [client, watcher] = [await openSession(db), await openSession(db)]
   t.after(() => watcher.end())
@@ -145,7 +145,7 @@ test('where the session has ended before COMMIT, between two statements: in one 
 
 // Of a transaction that is short, nothing may have come to the disk by then. The server would give
 // its number to the next one, and say of that what it is asked of the first.
-test('a key whose server crashes at COMMIT, its number taken by another: not done', async (t) => {
+test('a server crash at COMMIT, with the transaction number reused: the key is reported as not stored', async (t) => {
   const server = await startPostgres({ settings: { wal_writer_delay: '10s' } })
   t.after(() => server.remove())
   const folder = makeFolder(t)

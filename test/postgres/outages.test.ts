@@ -95,11 +95,11 @@ const serve = (t: Parameters<typeof runServer>[0], more: readonly string[] = [])
   runServer(t, db, ['--pool', String(pool), '--cache-mib', '0', ...more])
 
 for (const [how, signal] of [
-  ['stopped in order', 'SIGINT'],
+  ['stopped cleanly', 'SIGINT'],
   ['stopped at once', 'SIGQUIT'],
   ['killed', 'SIGKILL'],
 ] as const) {
-  test(`PostgreSQL is ${how} and comes back: 503 meanwhile, then well within 2 s`, async (t) => {
+  test(`PostgreSQL is ${how} and restarted: 503 meanwhile, recovery within 2 s`, async (t) => {
     const server = await serve(t)
     assert.equal((await ask(server)).status, 200)
     const meanwhile = askMany(server, 60)
@@ -121,7 +121,7 @@ for (const [how, signal] of [
   })
 }
 
-test('its sessions are killed again and again: bounded, and well at once', async (t) => {
+test('its sessions are killed repeatedly: errors are bounded, recovery is immediate', async (t) => {
   const server = await serve(t)
   const client = new Client({ connectionString: postgres.url })
   await client.connect()
@@ -139,7 +139,7 @@ test('its sessions are killed again and again: bounded, and well at once', async
   assert.ok((await sessions()) <= pool)
 })
 
-test('the pool is exhausted by statements that hang: 503, and well when they end', async (t) => {
+test('hanging statements exhaust the pool: 503 until they end', async (t) => {
   const server = await serve(t)
   assert.equal((await ask(server)).status, 200)
   const client = new Client({ connectionString: db.split('?')[0] })
@@ -175,7 +175,7 @@ function hammer(server: Server, clients: number) {
   }
 }
 
-test('one table is locked: its listing is a 503, and the others go on', async (t) => {
+test('one table is locked: its listing gets 503, the others are served', async (t) => {
   // Bounds that no slow machine comes near; a lock is waited for half as long as a connection.
   const server = await serve(t, ['--wait-ms', '3000', '--statement-ms', '6000'])
   const jobs = path.replace('rights', 'jobs')
@@ -201,7 +201,7 @@ test('one table is locked: its listing is a 503, and the others go on', async (t
   assert.ok((await sessions()) <= pool)
 })
 
-test('it hangs without a word: 503 within 2 s, and well when it goes on', async (t) => {
+test('it hangs silently: 503 within 2 s, recovery when it continues', async (t) => {
   const server = await serve(t)
   assert.equal((await ask(server)).status, 200)
   const pids = postgres.pids()
@@ -218,7 +218,7 @@ test('it hangs without a word: 503 within 2 s, and well when it goes on', async 
   assert.ok((await sessions()) <= pool, 'what it was asked in vain is over')
 })
 
-test('a connection is asked of the server that refuses all: 503, then well', async (t) => {
+test('the server refuses all connections: 503, then recovery', async (t) => {
   const server = await serve(t)
   const client = new Client({ connectionString: postgres.url })
   await client.connect()

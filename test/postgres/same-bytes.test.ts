@@ -134,7 +134,7 @@ async function importBoth(work: (kind: StoreKind) => Promise<ImportReport>): Pro
   assert.deepEqual(told(server), told(file))
 }
 
-test('random imports: both stores report and answer the same', async (t) => {
+test('random imports: both stores report and serve the same', async (t) => {
   const folder = makeFolder(t)
   let runs = 0
   await fc.assert(
@@ -262,7 +262,7 @@ function keptText(path: string, kind: StoreKind, sql: string): string[] {
   )
 }
 
-test('the real extracts in turn: both stores tell the same history', { skip }, async (t) => {
+test('successive real extracts: both stores have the same history', { skip }, async (t) => {
   const path = join(makeFolder(t), 'history.db')
   for (const [target, day, file, mapping] of extracts) {
     await importBoth((kind) =>

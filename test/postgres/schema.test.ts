@@ -38,7 +38,7 @@ async function values(sql: string): Promise<unknown[]> {
 
 const inSchema = 'relnamespace = current_schema()::regnamespace'
 
-test('every table is spread by a column, or small and on every node', async () => {
+test('every table is distributed by a column, or small and replicated to every node', async () => {
   const tables = await values(`select relname from pg_class where ${inSchema} and relkind = 'r'`)
   const known = [...distributionColumns(resources).map(({ table }) => table), 'migrations']
   assert.deepEqual(tables.map(String).toSorted(), known.toSorted())
@@ -79,7 +79,7 @@ test('there is no foreign key, no trigger and no sequence', async () => {
   )
 })
 
-test('all text is compared by its bytes, though the database compares as a language does', async () => {
+test('all text is compared by bytes, whatever the collation of the database', async () => {
   assert.deepEqual(await values(`select 'b' < 'C'`), [true], 'a locale that is not C')
   const other = `
     select c.relname || '.' || a.attname from pg_attribute a
@@ -113,7 +113,7 @@ for (const resource of resources) {
     ['head', headSql(resource, words), 'bigint'],
     ['page', pageSql(resource, words), 'bigint, bigint, bigint'],
   ] as const) {
-    test(`the ${what} of ${resource.name}: seeks of one company, whatever there is`, async () => {
+    test(`the ${what} of ${resource.name}: only index seeks of one company, whatever the amount of data`, async () => {
       await client.query('begin')
       try {
         // What the planner sees of a registry: many companies, one of them with very much.
@@ -160,7 +160,7 @@ test('a key is found by an index', async () => {
   assert.match(JSON.stringify(rows), /Index Scan using keys_hash_key/)
 })
 
-test('migrate: makes everything once, two at a time take turns, and then has nothing to do', async (t) => {
+test('migrate creates everything once, also when run twice concurrently, then has nothing to do', async (t) => {
   const url = schemaUrl('migrate')
   const folder = makeFolder(t)
   const migrate = (...options: string[]) => runCommand(folder, ['migrate', '--db', url, ...options])
@@ -179,7 +179,7 @@ test('migrate: makes everything once, two at a time take turns, and then has not
   await (await openStoreReader(url, resources)).close()
 })
 
-test('tables of another version: an older one is upgraded, a newer one is left alone', async (t) => {
+test('tables of an older version are upgraded, of a newer one left alone', async (t) => {
   const url = schemaUrl('versions')
   const folder = makeFolder(t)
   await migrateStore(url, resources, { isDistributed: false, onWait: () => undefined })
@@ -211,11 +211,11 @@ const strangers: readonly (readonly [what: string, url: (good: URL) => string, s
   ['no such host', (url) => url.href.replace('127.0.0.1', 'no.invalid'), /correct --db/],
   ['a wrong password', (url) => url.href.replace('password', 'secret'), /correct the password/],
   ['no such database', (url) => url.href.replace('/postgres?', '/none?'), /createdb/],
-  ['a schema that is no name', (url) => `${url.href}X;--`, /schema= takes up to 63/],
+  ['an invalid schema name', (url) => `${url.href}X;--`, /schema= takes up to 63/],
 ]
 
 for (const [what, urlOf, says] of strangers) {
-  test(`serve and import: ${what} is told in one line`, async (t) => {
+  test(`serve, import and keys list: ${what} is reported in one line`, async (t) => {
     const url = urlOf(new URL(schemaUrl('strangers')))
     for (const args of [['serve'], ['import', 'rights', '-'], ['keys', 'list']]) {
       const { code, err } = await runCommand(makeFolder(t), [...args, '--db', url])
@@ -227,7 +227,7 @@ for (const [what, urlOf, says] of strangers) {
   })
 }
 
-test('a hot standby serves what its primary has, and what comes later', async (t) => {
+test('a hot standby serves the data of its primary, later imports included', async (t) => {
   const primary = await startPostgres()
   t.after(() => primary.remove())
   const url = `${primary.url}?schema=dossier`

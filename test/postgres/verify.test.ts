@@ -16,7 +16,7 @@ async function makeRegistry(t: TestContext): Promise<string> {
   return makeChangedRegistry(makeFolder(t))
 }
 
-test('verify tells a company that is not found by its name', async (t) => {
+test('verify reports a company that cannot be found by its identifier', async (t) => {
   const db = await makeRegistry(t)
   queryServer(db, "update company_names set identifier = '3' where identifier = '2'")
   assert.deepEqual((await verifyStore(db)).faults, [
@@ -24,7 +24,7 @@ test('verify tells a company that is not found by its name', async (t) => {
   ])
 })
 
-test('verify says whose business the files are, and has amcheck check them where it is', async (t) => {
+test('verify leaves the files to PostgreSQL, and runs amcheck if it is installed', async (t) => {
   const db = await makeRegistry(t)
   const without = await verifyStore(db)
   if (without.notes.length > 0) {
@@ -46,7 +46,7 @@ test('verify says whose business the files are, and has amcheck check them where
   assert.match(faults.join('\n'), /^file: rights_by_id: heap tuple .* lacks matching index tuple/m)
 })
 
-test('backup says in one line what copies a PostgreSQL', async (t) => {
+test('backup names pg_dump in one line', async (t) => {
   const db = await makeRegistry(t)
   const folder = makeFolder(t)
   const { code, err } = await runCommand(folder, ['backup', 'copy.dump', '--db', db])

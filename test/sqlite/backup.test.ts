@@ -21,7 +21,7 @@ async function makeStore(t: TestContext) {
   return { folder, db, copy: join(folder, 'copy.db'), store }
 }
 
-test('a copy tells how far it is, and is of one moment though others commit meanwhile', async (t) => {
+test('a copy reports progress, and is a snapshot despite concurrent commits', async (t) => {
   const { db, copy, store } = await makeStore(t)
   const writer = new DatabaseSync(db)
   const told: number[] = []
@@ -50,7 +50,7 @@ test('a copy tells how far it is, and is of one moment though others commit mean
   assert.equal(queryValue(copy, 'pragma integrity_check'), 'ok')
 })
 
-test('a copy that is given up leaves nothing, and the store can be copied again', async (t) => {
+test('an aborted copy leaves nothing, and the store can be copied again', async (t) => {
   const { folder, copy, store } = await makeStore(t)
   const stop = new AbortController()
   const copying = store.backup(copy, {

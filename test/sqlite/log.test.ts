@@ -21,7 +21,7 @@ function logBytes(db: string): number {
   return statSync(`${db}-wal`).size
 }
 
-test('an import empties the log, though a server answers without pause', async (t) => {
+test('an import empties the log while a server is constantly reading', async (t) => {
   const store = await makeTempStore(t, resources)
   await store.load([{ resource: rights, company: 1, records: makeRecords(rights, 40) }])
   const key = await store.issueKey({ name: 'test' })
@@ -56,7 +56,7 @@ test('an import that changes nothing leaves nothing in the log', async (t) => {
   assert.equal(server.prepare('select count(*) as n from jobs').get()?.['n'], 500)
 })
 
-test('a reader of a state before holds up no import; the next one empties the log', async (t) => {
+test('a reader of an earlier state blocks no import; the next import empties the log', async (t) => {
   const db = join(makeFolder(t), 'registry.db')
   await importRows(db, 'jobs', rowsOf('first'))
   const reader = new DatabaseSync(db, { readOnly: true })

@@ -31,7 +31,7 @@ async function makeAtOnce(makers: readonly ChildProcess[], order: Omit<Order, 'a
 }
 
 for (const kind of ['store', 'usage'] as const) {
-  test(`processes that make a new ${kind} file at once all find it made (G8)`, async (t) => {
+  test(`several processes can create a new ${kind} file at once (G8)`, async (t) => {
     const folder = makeFolder(t)
     const makers = startMakers(t)
     for (let round = 0; round < rounds; round++) {

@@ -48,7 +48,7 @@ function overwrite(path: string, bytes: Buffer, at: number): void {
   closeSync(file)
 }
 
-test('damage met while serving: 503 and not ready, alive, and ready again once mended (F3, F4)', async (t) => {
+test('damage while serving: 503, alive but not ready, and ready again once repaired (F3, F4)', async (t) => {
   const { store, server, ask, page } = await serve(t)
   assert.equal((await page()).status, 200)
   const checkpointer = new DatabaseSync(store.db)
@@ -75,7 +75,7 @@ test('damage met while serving: 503 and not ready, alive, and ready again once m
   )
 })
 
-test('the store replaced by another file: 503 and not ready, until the server is restarted (F8)', async (t) => {
+test('a store replaced by another file: 503 and not ready until a restart (F8)', async (t) => {
   const { store, server, ask, page } = await serve(t)
   assert.equal((await page()).status, 200)
   const copy = join(store.folder, 'copy.db')
@@ -97,7 +97,7 @@ test('the store replaced by another file: 503 and not ready, until the server is
   assert.equal((await page()).status, 200)
 })
 
-test('a lock of another process holds up no request; a start waits 5 s, and is told (F11)', async (t) => {
+test('a lock of another process blocks no request; a start waits 5 s and reports it (F11)', async (t) => {
   const { store, ask, page } = await serve(t)
   const other = new DatabaseSync(store.db)
   other.exec('begin exclusive; delete from rights')
@@ -132,7 +132,7 @@ async function inject(t: TestContext, pid: number, fault: string) {
   }
 }
 
-test('a disk that fails to read: 503 and not ready, alive, and ready again when it reads (F12)', async (t) => {
+test('disk read errors: 503, alive but not ready, and ready again when reads succeed (F12)', async (t) => {
   const { store, server, ask, page } = await serve(t)
   assert.equal((await page()).status, 200)
   const detach = await inject(t, server.pid, 'pread64:error=EIO')
@@ -147,7 +147,7 @@ test('a disk that fails to read: 503 and not ready, alive, and ready again when 
   assert.match((await page()).body, /"total":41/)
 })
 
-test('every statement of a request finds its rows by an index, and sorts nothing (F14)', async (t) => {
+test('every statement of a request uses an index and sorts nothing (F14)', async (t) => {
   const store = await makeTempStore(t, resources)
   await store.load([{ resource: rights, company: 1, records: makeRecords(rights, 40) }])
   const db = openForReading(store.db, resources)
@@ -175,7 +175,7 @@ test('every statement of a request finds its rows by an index, and sorts nothing
   }
 })
 
-test('the SQLite of this runtime has no bug that damages a store in WAL mode (F16)', () => {
+test('the SQLite of this runtime has no known bug that damages a store in WAL mode (F16)', () => {
   const version = String(process.versions['sqlite']).split('.').map(Number)
   const [major = 0, minor = 0, patch = 0] = version
   assert.ok(major * 1e6 + minor * 1e3 + patch >= 3_051_003, version.join('.'))

@@ -123,7 +123,7 @@ function checkListing(
   assert.deepEqual(records, newestFirst)
 }
 
-test('any sequence of imports by key keeps each record’s id, in all listings, for good', async (t) => {
+test('any sequence of imports by key keeps the id of each record in all listings permanently', async (t) => {
   const folder = makeFolder(t)
   let runs = 0
   await fc.assert(
@@ -149,7 +149,7 @@ test('any sequence of imports by key keeps each record’s id, in all listings, 
   )
 })
 
-test('a key of one source is none of another’s', async (t) => {
+test('keys of different sources are independent', async (t) => {
   const db = join(makeFolder(t), 'test.db')
   const row = { key: 'K', company_id: 7, name: 'a' }
   for (const source of ['a', 'b']) await importRows(db, 'rights', [row], { source })
@@ -162,7 +162,7 @@ test('a key of one source is none of another’s', async (t) => {
   )
 })
 
-test('an id that the store assigned may not be claimed by another source, even when it is free', async (t) => {
+test('another source may not claim an id that the store assigned, even if it is free', async (t) => {
   const db = join(makeFolder(t), 'test.db')
   await importRows(db, 'rights', [{ key: 'K', company_id: 7 }], { source: 'a' })
   const id = Number(query(db, 'select id from rights')[0]?.['id'])
@@ -171,7 +171,7 @@ test('an id that the store assigned may not be claimed by another source, even w
   assert.match(claim.problems[0]?.reason ?? '', /belongs to a record of the source a/)
 })
 
-test('an id that a source brings is never assigned to another record', async (t) => {
+test('an id from a source is never assigned to another record', async (t) => {
   const db = join(makeFolder(t), 'test.db')
   const taken = 1_000_000_000_005
   await importRows(db, 'rights', [{ id: taken, company_id: 7, name: 'own' }])
@@ -181,7 +181,7 @@ test('an id that a source brings is never assigned to another record', async (t)
   assert.equal(query(db, `select name from rights_view where id = ${taken}`)[0]?.['name'], 'own')
 })
 
-test('an id and keys of one import do not collide either', async (t) => {
+test('an id and keys in one import do not collide', async (t) => {
   const db = join(makeFolder(t), 'test.db')
   const rows = [
     { key: 'k', company_id: 7, name: 'k' },
@@ -192,7 +192,7 @@ test('an id and keys of one import do not collide either', async (t) => {
   assert.equal(counts.inserted, 2)
 })
 
-test('a company’s id and those that are assigned do not collide either', async (t) => {
+test('given and assigned company ids do not collide', async (t) => {
   const db = join(makeFolder(t), 'test.db')
   const rows = [
     { id: 1, company_jurisdiction: 'GB', company_identifier: '1' },
@@ -205,7 +205,7 @@ test('a company’s id and those that are assigned do not collide either', async
   assert.equal(new Set(companies).size, 2, 'two records of two companies')
 })
 
-test('an assigned id is one that the wire may hold, even where a source uses the greatest', async (t) => {
+test('an assigned id is within the allowed range, even if a source uses the greatest id', async (t) => {
   const db = join(makeFolder(t), 'test.db')
   const greatest = Number.MAX_SAFE_INTEGER
   await importRows(db, 'rights', [{ id: greatest, company_id: greatest }], { source: 'a' })

@@ -47,7 +47,7 @@ async function copyStore(db: string): Promise<() => Promise<void>> {
 
 const right = (name: string) => [{ id: 1, company_id: 7, name }]
 
-test('a backup restored under a running server: no old tag is 304 for new bytes (K4)', async (t) => {
+test('after a backup is restored under a running server, no old tag gets a 304 for new bytes (K4)', async (t) => {
   const folder = makeFolder(t)
   const db = join(folder, 'dossier.db')
   await importRows(db, 'rights', right('first'))
@@ -84,7 +84,7 @@ test('a backup restored under a running server: no old tag is 304 for new bytes 
   }
 })
 
-test('each import has a lineage of its own, short and opaque', async (t) => {
+test('each import has its own short, opaque lineage', async (t) => {
   const db = join(makeFolder(t), 'dossier.db')
   for (const name of ['a', 'b', 'c']) await importRows(db, 'rights', right(name))
   const lineages = query(db, 'select lineage from imports').map(({ lineage }) => String(lineage))

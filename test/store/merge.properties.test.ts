@@ -151,7 +151,7 @@ async function checkListing(
 }
 
 for (const name of ['rights', 'events']) {
-  test(`any sequence of imports of ${name} gives the listings that a model gives`, async (t) => {
+  test(`any sequence of imports of ${name} gives the listings of a model`, async (t) => {
     const resource = resources.find((known) => known.name === name)
     const row = rowsOf[name]
     assert.ok(resource && row)

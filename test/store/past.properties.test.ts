@@ -115,7 +115,7 @@ async function checkSound(db: string): Promise<void> {
   assert.deepEqual((await verifyStore(storeAt(db))).faults, [])
 }
 
-test(`every listing at every version is rebuilt to the byte (seed ${seed})`, async (t) => {
+test(`every listing at every version can be rebuilt byte for byte (seed ${seed})`, async (t) => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 8 }), async (steps) => {
       const app = await makeApp(t)
@@ -134,7 +134,7 @@ test(`every listing at every version is rebuilt to the byte (seed ${seed})`, asy
   )
 })
 
-test('pruning leaves what is young, and forgets all of the past where nothing of it is', async (t) => {
+test('pruning keeps recent versions, and removes the whole past if none is recent', async (t) => {
   const app = await makeApp(t)
   const db = pathOfStore(app)
   const versions = [await serve(app)]
@@ -155,7 +155,7 @@ test('pruning leaves what is young, and forgets all of the past where nothing of
   await checkSound(db)
 })
 
-test('a store of many versions forgets exactly what was replaced before', async (t) => {
+test('pruning a store of many versions removes exactly the older past', async (t) => {
   const app = await makeApp(t)
   const db = pathOfStore(app)
   const versions = [await serve(app)]
@@ -175,7 +175,7 @@ test('a store of many versions forgets exactly what was replaced before', async 
   assert.throws(() => checkVersion(db, 1, versions[1]))
 })
 
-test('a company that gets its name leaves its nameless state in the past', async (t) => {
+test('the state of a company before it had an identifier is kept in the past', async (t) => {
   const db = pathOfStore(await makeApp(t))
   await importRows(db, 'rights', [{ id: 1, company_id: 7, name: 'x' }])
   await importRows(db, 'companies', [{ id: 7, jurisdiction: 'XX', identifier: 'seven', town: 'A' }])

@@ -42,7 +42,7 @@ for (const redirection of ['>&-', '>/dev/full']) {
   })
 }
 
-test('a key whose reader has gone is not stored', async (t) => {
+test('a key is not stored if its reader has exited', async (t) => {
   const folder = await makeStore(t)
   const before = await list(folder)
   for (const command of commands) {
@@ -57,7 +57,7 @@ test('a key whose reader has gone is not stored', async (t) => {
 
 // A server's commits fail in `test/postgres/lost-commits.test.ts`.
 if (storeKind === 'sqlite') {
-  test('a key that is printed and cannot be stored is said not to work', async (t) => {
+  test('a printed key that cannot be stored is reported as not working', async (t) => {
     const folder = await makeStore(t)
     const before = await list(folder)
     // The log of a commit does not fit into 32 KB; what is beside it does.

@@ -26,7 +26,7 @@ function rowsOf(attr: string, count: number): object[] {
   }))
 }
 
-test('whoever reads during imports sees one of the states between them, whole', async (t) => {
+test('a reader during imports always sees one complete state', async (t) => {
   assert.ok(events)
   const folder = makeFolder(t)
   const db = join(folder, 'dossier.db')
@@ -71,7 +71,7 @@ test('whoever reads during imports sees one of the states between them, whole', 
   assert.ok(seen.has('1 old') && seen.size > 1, [...seen].join(', '))
 })
 
-test('imports that begin at the same time on a new store all take place, one after the other', async (t) => {
+test('simultaneous imports into a new store all run, one after the other', async (t) => {
   const folder = makeFolder(t)
   const ids = [1, 2, 3, 4, 5, 6]
   const runs = await Promise.all(
@@ -93,7 +93,7 @@ test('imports that begin at the same time on a new store all take place, one aft
 
 // The same of a PostgreSQL is in its own folder.
 if (storeKind === 'sqlite')
-  test('what serves cannot write, whatever is asked of it (F15)', async (t) => {
+  test('the connection that serves cannot write (F15)', async (t) => {
     const db = join(makeFolder(t), 'dossier.db')
     await importRows(db, 'rights', [{ id: 1, company_id: 7 }])
     const connection = openForReading(db, resources)
@@ -103,7 +103,7 @@ if (storeKind === 'sqlite')
     }
   })
 
-test('each resource has a view: the company, then all fields in order, as numbers and texts', async (t) => {
+test('each resource has a view with the company and all fields in order, as numbers and text', async (t) => {
   const db = join(makeFolder(t), 'dossier.db')
   const company = { company_id: 7 }
   for (const { name, fields } of resources) {

@@ -55,7 +55,7 @@ function dayAfter(days: number): string {
   return new Date(Date.UTC(2020, 0, 1 + days)).toISOString().slice(0, 10)
 }
 
-test(`companies: first state and events give the present state (seed ${seed})`, async (t) => {
+test(`companies: first state and events give the current state (seed ${seed})`, async (t) => {
   const folder = makeFolder(t)
   let runs = 0
   await fc.assert(
@@ -131,7 +131,7 @@ const untold: typeof officers extends fc.Arbitrary<infer Given> ? Given : never 
   { isSnapshot: false, given: [{ key: 1, company: '1', name: 'Jane', position: 'Director' }] },
 ]
 
-test(`officers: the first set and events give the present set (seed ${seed})`, async (t) => {
+test(`officers: the first set and events give the current set (seed ${seed})`, async (t) => {
   const folder = makeFolder(t)
   let runs = 0
   await fc.assert(

@@ -26,7 +26,7 @@ async function upgrade(db: string): Promise<void> {
   await (await openStoreWriter(db, resources)).close()
 }
 
-test('a store of the format before: lineages are drawn, large records are found', async (t) => {
+test('upgrading the previous format draws lineages and finds large records', async (t) => {
   const folder = makeFolder(t)
   const db = await makeChangedRegistry(folder)
   const large = { company_id: 7, name: 'x'.repeat(20_000) }
@@ -55,7 +55,7 @@ test('a store of the format before: lineages are drawn, large records are found'
   assert.equal(new Set(all).size, all.length, 'upgraded twice, lineages have nothing in common')
 })
 
-test('a store of the format before that lacks a resource gets its table, too', async (t) => {
+test('upgrading the previous format adds the table of a missing resource', async (t) => {
   const db = await makeChangedRegistry(makeFolder(t))
   makeFormer(db)
   changeStore(db, 'drop view rights_view')

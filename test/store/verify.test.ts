@@ -9,7 +9,7 @@ import { changeStore } from '../support/store-state.ts'
 import { verifyStore } from '../support/verify-store.ts'
 
 for (const [title, sql, told] of storeFaults) {
-  test(`verify tells ${title} (F5)`, async (t) => {
+  test(`verify reports ${title} (F5)`, async (t) => {
     const db = await makeChangedRegistry(makeFolder(t))
     assert.deepEqual((await verifyStore(db)).faults, [])
     changeStore(db, sql)

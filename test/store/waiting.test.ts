@@ -41,7 +41,7 @@ const commands = [
   { args: ['prune', '--keep', '0d'], hold: holdStore },
 ]
 
-test('a signal ends the wait of every command that changes a store, and nothing is changed', async (t) => {
+test('a signal ends the wait of every command that changes a store, and changes nothing', async (t) => {
   const { folder, db, list } = await makeStore(t)
   const before = await list()
   for (const { args, hold } of commands) {
@@ -57,7 +57,7 @@ test('a signal ends the wait of every command that changes a store, and nothing 
   assert.equal(await list(), before)
 })
 
-test('once the other writer has ended, the command goes on', async (t) => {
+test('the command continues once the other writer has finished', async (t) => {
   const { folder, db, list } = await makeStore(t)
   const release = await holdKeys(db)
   const { until, ended } = startDossier(t, folder, ['keys', 'revoke', 'acme'])

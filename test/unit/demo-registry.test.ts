@@ -44,7 +44,7 @@ function rowsByCompany(rows: readonly Row[]): Map<unknown, Row[]> {
   return Map.groupBy(rows, (row) => row['company_id'])
 }
 
-test('one seed gives one sequence, another seed another', () => {
+test('a seed determines the sequence', () => {
   const sequence = (seed: number) => {
     const random = createRandom(seed)
     return Array.from({ length: 1_000 }, () => random.integer(-5, 5))
@@ -68,7 +68,7 @@ test('companies come first, then every resource once', () => {
   )
 })
 
-test('every company passes the check of imports, and none is there twice', () => {
+test('every company passes the import checks, and none is duplicated', () => {
   const rows = rowsOf('companies')
   assert.equal(rows.length, companyCount)
   const identifiers = new Set<string>()
@@ -85,7 +85,7 @@ test('every company passes the check of imports, and none is there twice', () =>
 })
 
 for (const resource of resources) {
-  test(`${resource.name}: every record passes the check of imports and has all its fields`, () => {
+  test(`${resource.name}: every record passes the import checks and has all its fields`, () => {
     const check = checkRecord(resource)
     const columns = ['company_id', ...Object.keys(resource.fields)]
     for (const row of rowsOf(resource.name)) {
@@ -97,13 +97,13 @@ for (const resource of resources) {
     }
   })
 
-  test(`${resource.name}: the showcase has more than a handful, the last companies nothing`, () => {
+  test(`${resource.name}: the first company has many records, the last ones none`, () => {
     const companies = rowsByCompany(rowsOf(resource.name))
     assert.ok((companies.get(showcaseId)?.length ?? 0) > 20)
     for (let id = firstEmptyId; id <= companyCount; id++) assert.ok(!companies.has(id))
   })
 
-  test(`${resource.name}: nothing is later than the day on which the registry was closed`, () => {
+  test(`${resource.name}: nothing is later than the closing day of the registry`, () => {
     const times = Object.entries(resource.fields)
       .filter(([, { kind }]) => kind === 'timestamp' || kind === 'timestamp_ms')
       .map(([name]) => name)
@@ -130,7 +130,7 @@ test('names are in Latin, Cyrillic, Chinese and Arabic script', () => {
   assert.ok(people.some((name) => /[\u{10000}-\u{10ffff}]/u.test(name)))
 })
 
-test('a right of two holders stands in both listings, under one id and with one content', () => {
+test('a right of two holders is in both listings, with the same id and content', () => {
   const byId = Map.groupBy(rowsOf('rights'), (row) => row['id'])
   const shared = [...byId.values()].filter((rows) => rows.length > 1)
   assert.ok(shared.length > 100)
@@ -142,7 +142,7 @@ test('a right of two holders stands in both listings, under one id and with one 
   }
 })
 
-test('histories are as long as they should be, in order, and each change follows the last', () => {
+test('histories have the expected length and order, and each change continues from the previous one', () => {
   const histories = rowsByCompany(rowsOf(longHistoryListing))
   assert.equal(histories.get(longHistoryId)?.length, longHistoryLength)
   for (const history of histories.values()) {

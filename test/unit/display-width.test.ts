@@ -32,20 +32,20 @@ const widths: Readonly<Record<string, number>> = {
   '𠀋': 2,
 }
 
-test('a text takes two columns for a wide character, none for a mark, two for an emoji', () => {
+test('a wide character takes two columns, a combining mark none, an emoji two', () => {
   for (const [text, width] of Object.entries(widths)) {
     assert.equal(displayWidth(text), width, JSON.stringify(text))
   }
 })
 
-test('the columns of a table begin at one place in every line', () => {
+test('the columns of a table are aligned', () => {
   const names = Object.keys(widths)
   const lines = tableLines(names.map((name) => [name, '|']))
   const places = lines.map((line) => displayWidth(line.slice(0, line.lastIndexOf('|'))))
   assert.deepEqual(new Set(places), new Set([Math.max(...Object.values(widths)) + 2]))
 })
 
-test('a cell with controls is as wide as it is shown', () => {
+test('a cell with controls has the width of its escaped text', () => {
   assert.deepEqual(
     tableLines([
       ['a\u001bb', 'x'],

@@ -40,7 +40,7 @@ test('1: no code outside resources/ names a resource or a field of its own', () 
   }
 })
 
-test('1: nor does it name a field within a longer text, or as a property', () => {
+test('1: nor names a field within a longer text or as a property', () => {
   // Words of one resource alone; `created_at` is a column of keys too.
   const own = resources
     .flatMap(({ fields }) => Object.keys(fields))
@@ -57,20 +57,20 @@ test('2: no SQL outside store/', () => {
   }
 })
 
-test('2: nothing but the opener knows which store it is', () => {
+test('2: only the opener knows which store it is', () => {
   for (const { path, text } of files) {
     if (path === 'store/open-store.ts' || /^store\/(sqlite|postgres)\//.test(path)) continue
     assert.ok(!/sqlite|\/postgres\//i.test(codeOf(text)), path)
   }
 })
 
-test('5: nothing but main.ts reads the environment or ends the process', () => {
+test('5: only main.ts reads the environment or ends the process', () => {
   for (const { path, text } of files) {
     if (path !== 'main.ts') assert.ok(!/process\.(env|exit)\b/.test(text), path)
   }
 })
 
-test('8: nothing prints but by way of cli/output.ts, which escapes what comes from outside', () => {
+test('8: only cli/output.ts prints, and it escapes external text', () => {
   // The log is lines of JSON to a descriptor; its readable form is escaped value by value.
   const waysOut: Readonly<Record<string, readonly string[]>> = {
     'process.stdout': ['main.ts'],

@@ -6,7 +6,7 @@ import { scopeNames } from '../../src/cli/keys.ts'
 import { endpointsOf } from '../../src/http/endpoints/table.ts'
 import { resources } from '../../src/resources/index.ts'
 
-test('a key can have every scope that an endpoint needs, and no other', () => {
+test('the scopes of keys are exactly those that endpoints need', () => {
   const needed = new Set(endpointsOf(resources).flatMap(({ scope }) => scope ?? []))
   assert.deepEqual(scopeNames, [...needed])
 })

@@ -34,7 +34,7 @@ function keeper(clock: () => number): Ask {
 
 const gone: Ask = () => Promise.reject(new Error('the other process has gone'))
 
-test('three processes answer a key exactly as often as its rate says (E10)', async () => {
+test('three processes together allow a key exactly its rate (E10)', async () => {
   let now = 5_000
   const ask = keeper(() => now)
   const limits = [1, 2, 3].map(() =>
@@ -55,7 +55,7 @@ test('three processes answer a key exactly as often as its rate says (E10)', asy
   }
 })
 
-test('an address that fails at one process has to wait at every one (C15)', async () => {
+test('an address blocked at one process is blocked at all (C15)', async () => {
   const ask = keeper(() => 0)
   const [one, two] = [askThrottle(ask), askThrottle(ask)]
   assert.equal(await one.fail('192.0.2.1', 'bad'), undefined)
@@ -66,7 +66,7 @@ test('an address that fails at one process has to wait at every one (C15)', asyn
   assert.equal(await one.waitOf('192.0.2.2', 'bad'), undefined)
 })
 
-test('a key that is good at one process is known to be at every one (C15)', async () => {
+test('a key found valid at one process is known at all (C15)', async () => {
   const ask = keeper(() => 0)
   const [one, two] = [askThrottle(ask), askThrottle(ask)]
   one.noteGood('good')
@@ -81,7 +81,7 @@ test('a key that is good at one process is known to be at every one (C15)', asyn
   assert.equal(await two.waitOf('192.0.2.1', 'good'), 60)
 })
 
-test('a process that cannot ask counts on its own, and makes nobody wait', async () => {
+test('a process that cannot reach the counter counts locally without delay', async () => {
   const limit = createLimit(
     undefined,
     createCounter(() => 0, askCounter(gone)),

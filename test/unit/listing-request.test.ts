@@ -45,7 +45,7 @@ function spell(asked: ListingRequest, how: Readonly<Record<keyof typeof paramete
   return parseListingRequest(asked.resource, String(asked.companyId), query, members)
 }
 
-test('all spellings of one request have one canonical form and one tag', () => {
+test('all spellings of a request have the same canonical form and tag', () => {
   const how = fc.record({ page: spelling, limit: spelling })
   fc.assert(
     fc.property(request, how, how, (asked, one, other) => {
@@ -58,7 +58,7 @@ test('all spellings of one request have one canonical form and one tag', () => {
   )
 })
 
-test('two requests that differ share neither canonical form nor tag', () => {
+test('different requests share neither canonical form nor tag', () => {
   fc.assert(
     fc.property(request, request, fc.constantFrom('resource', 'companyId', 'page', 'limit'), alone),
     { numRuns: 2_000 },
@@ -72,7 +72,7 @@ test('two requests that differ share neither canonical form nor tag', () => {
   }
 })
 
-test('a canonical form, asked for as it stands, is the same request', () => {
+test('requesting the canonical form is the same request', () => {
   fc.assert(
     fc.property(request, (asked) => {
       const { pathname, searchParams } = new URL(canonicalForm(asked), 'http://localhost')

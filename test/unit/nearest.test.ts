@@ -33,11 +33,11 @@ for (const [word, meant] of Object.entries(mistyped)) {
   })
 }
 
-test('of words equally near, the first known one is meant', () => {
+test('of equally near words, the first known one is suggested', () => {
   assert.equal(nearest('salary_fo', ['salary_to', 'salary_fx']), 'salary_to')
 })
 
-test('where nothing is known, nothing is near', () => {
+test('without known words there is no suggestion', () => {
   assert.equal(nearest('import', []), undefined)
 })
 
@@ -56,7 +56,7 @@ test('any field with one letter wrong, missing, doubled or swapped is still foun
   )
 })
 
-test('a word of a megabyte takes no time', async () => {
+test('a word of a megabyte is handled quickly', async () => {
   const ms = await processorMs(() => nearest('x'.repeat(1 << 20), fields))
   assert.ok(ms < 500, `${ms} ms`)
 })

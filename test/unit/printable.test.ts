@@ -13,7 +13,7 @@ const text = fc.array(
   ),
 )
 
-test('escaped text has no character that a terminal acts upon, and is escaped once', () => {
+test('escaped text has no terminal controls, and escaping is idempotent', () => {
   fc.assert(
     fc.property(text, (parts) => {
       const given = parts.join('')
@@ -26,7 +26,7 @@ test('escaped text has no character that a terminal acts upon, and is escaped on
   )
 })
 
-test('JSON for a terminal has none either, and is the same value', () => {
+test('JSON for a terminal has no terminal controls and the same value', () => {
   fc.assert(
     fc.property(text, fc.jsonValue(), (parts, value) => {
       const given = { [parts.join('')]: [parts.join(''), value] }
@@ -37,7 +37,7 @@ test('JSON for a terminal has none either, and is the same value', () => {
   )
 })
 
-test('what is escaped can be read, and what is not a control stays as it is', () => {
+test('escapes are readable, and other characters are unchanged', () => {
   const cases = {
     '\u001b[31m': '\\x1b[31m',
     'a\nb\tc\r': 'a\\nb\\tc\\r',

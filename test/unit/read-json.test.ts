@@ -43,7 +43,7 @@ const anyRow = fc.dictionary(
 )
 
 describe('NDJSON', () => {
-  test('lines end with LF or CRLF, the last one also without; blank ones count but are no rows (G17)', async () => {
+  test('lines end with LF, CRLF or the end of the file; blank lines count but are not rows (G17)', async () => {
     assert.deepEqual(shown(await ndjson('\n{"a":1}\r\n \t\r\n\n{"a":2}\n{"a":3}')), [
       [2, { a: 1 }],
       [5, { a: 2 }],
@@ -51,13 +51,13 @@ describe('NDJSON', () => {
     ])
   })
 
-  test('a byte order mark is passed over, at the start alone (G17)', async () => {
+  test('a byte order mark is skipped at the start only (G17)', async () => {
     const rows = shown(await ndjson('\uFEFF{"a":1}\n\uFEFF{"a":2}\n'))
     assert.deepEqual(rows[0], [1, { a: 1 }])
     assert.match(JSON.stringify(rows[1]), /not valid JSON/)
   })
 
-  test('a byte order mark may come in pieces, and a file may be shorter than one (G17)', async () => {
+  test('a byte order mark may be split across chunks, and a file may be shorter than one (G17)', async () => {
     const mark = [Buffer.from([0xef]), Buffer.from([0xbb]), Buffer.from([0xbf, 0x7b, 0x7d])]
     assert.deepEqual(shown(await ndjson(...mark)), [[1, {}]])
     assert.deepEqual(shown(await json(...mark)), [[1, {}]])
@@ -65,11 +65,11 @@ describe('NDJSON', () => {
     assert.deepEqual(shown(await json('\uFEFF')), [])
   })
 
-  test('nothing at all is no row', async () => {
+  test('an empty file has no rows', async () => {
     for (const bytes of ['', '\n', '\uFEFF', ' \r\n']) assert.deepEqual(await ndjson(bytes), [])
   })
 
-  test('broken UTF-8 in any line is told with that line, and the others are read (G13)', async () => {
+  test('invalid UTF-8 is reported with its line, and the other lines are read (G13)', async () => {
     const rows = await ndjson('{"a":1}\n{"a":"', Uint8Array.of(0xc3), '"}\n{"a":3}\n')
     assert.deepEqual(shown(rows), [
       [1, { a: 1 }],
@@ -78,7 +78,7 @@ describe('NDJSON', () => {
     ])
   })
 
-  test('a line of the greatest length is read, one byte more is refused', async () => {
+  test('a line of the maximum length is read, one byte more is refused', async () => {
     const line = (bytes: number) => `{"a":"${'x'.repeat(bytes - 8)}"}`
     const rows = await ndjson(line(rowBytesMax), '\n', line(rowBytesMax + 1), '\n{"a":3}')
     assert.deepEqual(
@@ -87,7 +87,7 @@ describe('NDJSON', () => {
     )
   })
 
-  test('any rows, cut into any chunks, are the same rows (G17)', async () => {
+  test('any rows split into any chunks are read the same (G17)', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(anyRow), anyPlaces, async (rows, places) => {
         const text = rows.map((row) => `${JSON.stringify(row)}\n`).join('')
@@ -100,7 +100,7 @@ describe('NDJSON', () => {
     )
   })
 
-  test('any bytes, cut into any chunks, give the same rows and refusals', async () => {
+  test('any bytes split into any chunks give the same rows and refusals', async () => {
     const anyBytes = fc
       .array(fc.constantFrom('{"a":1}', '\n', '\r\n', ' ', '\uFEFF', '{', '"', 'é', '\xff'))
       .map((pieces) => Buffer.from(pieces.join(''), 'latin1'))
@@ -113,7 +113,7 @@ describe('NDJSON', () => {
 })
 
 describe('a JSON array', () => {
-  test('has rows numbered from 1, whatever white space it has', async () => {
+  test('numbers its rows from 1, whatever its white space', async () => {
     assert.deepEqual(shown(await json('\uFEFF\r\n [ {"a":[1,2]}\n,\t{"b":"]"} ] \n')), [
       [1, { a: [1, 2] }],
       [2, { b: ']' }],
@@ -124,7 +124,7 @@ describe('a JSON array', () => {
     for (const bytes of ['[]', ' [ \n ] ']) assert.deepEqual(await json(bytes), [])
   })
 
-  test('an element that is no object is refused by its row, and so is one that is missing', async () => {
+  test('a missing element or one that is not an object is refused with its row', async () => {
     assert.deepEqual(
       shown(await json('[{"a":1},2,,{"a":4},]')).map(([row, what]) => [row, typeof what]),
       [
@@ -137,7 +137,7 @@ describe('a JSON array', () => {
     )
   })
 
-  test('an element that is too long is refused, and the one behind it is read', async () => {
+  test('an element that is too long is refused, and the next one is read', async () => {
     const rows = await json('[{"a":"', 'x'.repeat(rowBytesMax), '"},{"a":2}]')
     assert.deepEqual(shown(rows), [
       [1, 'is longer than 8 MiB'],
@@ -160,13 +160,13 @@ describe('a JSON array', () => {
   }
 
   for (const bytes of ['[] []', '[{"a":1}]{"a":2}', '[{"a":1}],', '[]]']) {
-    test(`${bytes} goes on after its end, and is an error`, async () => {
+    test(`${bytes} continues after its end, and is an error`, async () => {
       await assert.rejects(json(bytes), /has content after the end/)
     })
   }
 
   for (const bytes of ['[}', '[{"a":1}}', '[{"a":[1}]']) {
-    test(`${bytes} is closed by the wrong bracket, and is no valid array`, async () => {
+    test(`${bytes} has the wrong closing bracket, and is an error`, async () => {
       const rows = await json(bytes).catch((error: unknown) => error)
       const isRefused =
         rows instanceof OperatorError ||
@@ -175,7 +175,7 @@ describe('a JSON array', () => {
     })
   }
 
-  test('any array, cut into any chunks, has the same rows', async () => {
+  test('any array split into any chunks has the same rows', async () => {
     const anySpace = fc.constantFrom(undefined, 1, '\t')
     await fc.assert(
       fc.asyncProperty(fc.array(anyRow), anySpace, anyPlaces, async (rows, space, places) => {
@@ -186,7 +186,7 @@ describe('a JSON array', () => {
     )
   })
 
-  test('any array that was cut short is an error, wherever the cut is', async () => {
+  test('an array truncated anywhere is an error', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(anyRow), fc.nat(), async (rows, place) => {
         const bytes = Buffer.from(JSON.stringify(rows))

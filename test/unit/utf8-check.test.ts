@@ -39,7 +39,7 @@ test('valid text of several chunks passes, with a character across each boundary
   }
 })
 
-test('a broken byte far inside is told with its line (G13)', async (t) => {
+test('an invalid byte deep in a file is reported with its line (G13)', async (t) => {
   const folder = makeFolder(t)
   const line = Buffer.from('é,é\n')
   for (const lines of [1, 2, 70_000, 150_000]) {
@@ -51,7 +51,7 @@ test('a broken byte far inside is told with its line (G13)', async (t) => {
   }
 })
 
-test('any bytes pass exactly if they are UTF-8, and the first bad line is named', async (t) => {
+test('bytes pass only if they are valid UTF-8, else the first bad line is named', async (t) => {
   const folder = makeFolder(t)
   const anyBytes = fc
     .array(fc.constantFrom('a', '\n', 'Ã©', 'ð\x9f\x98\x80', '\xe9', '\xed\xa0\x80', '\xc0\x80'))
@@ -71,7 +71,7 @@ test('any bytes pass exactly if they are UTF-8, and the first bad line is named'
   )
 })
 
-test('a line beyond 16 MiB is refused before it fills the memory (G16)', async (t) => {
+test('a line over 16 MiB is refused before it fills memory (G16)', async (t) => {
   const folder = makeFolder(t)
   const bytes = Buffer.concat([header, Buffer.alloc(17 << 20, 'x')])
   await assert.rejects(prepare(folder, bytes), /line 2 is longer than 16 MiB/)
