@@ -26,9 +26,15 @@ const body = expectedBody({ resource: rights, all })
 const two = ['--workers', '2', '--metrics-port', '0']
 
 function started(server: Server): number[] {
-  return [...server.printed().matchAll(/"worker":(\d+),"msg":"a worker has started"/g)].map(
+  return [...server.printed().matchAll(/"worker":(\d+),"msg":"a worker started"/g)].map(
     ([, pid]) => Number(pid),
   )
+}
+
+/** Kills a worker. The process id 0 would stand for this process's own group. */
+function kill(worker: number | undefined): void {
+  assert.ok(worker, 'it has started')
+  process.kill(worker, 'SIGKILL')
 }
 
 function isRunning(pid: number): boolean {
@@ -90,7 +96,7 @@ test('a killed worker is replaced, and the metric totals do not fall', async (t)
   assert.equal(counted, before.answered())
 
   const [victim = 0, survivor = 0] = started(server)
-  process.kill(victim, 'SIGKILL')
+  kill(victim)
   await until(() => server.printed().includes('a worker died'), 'its death is noticed')
   // The other one answers meanwhile.
   const during = startLoad(task)
@@ -109,8 +115,8 @@ test('a killed worker is replaced, and the metric totals do not fall', async (t)
 
 test('a server that reports that it listens answers, even if its first worker dies at once', async (t) => {
   const server = await runServer(t, store.db, two)
-  const [victim = 0] = started(server)
-  process.kill(victim, 'SIGKILL')
+  const [victim] = started(server)
+  kill(victim)
   await until(() => server.printed().includes('a worker died'), 'its death is noticed')
   const load = startLoad({ port: server.port, path, key, body, clients: 8 })
   await untilAnswered(load, 100)
