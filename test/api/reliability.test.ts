@@ -7,7 +7,7 @@
 // F9 the log beside the file belongs to it (WAL), so a start does not refuse it but recovers it.
 // F10 a read-only folder works only if another process has the store open (WAL).
 // F12 EIO or F13 truncation under a mapped page is a signal: the process dies and is replaced (by
-//     workers or systemd). Pages are mapped because that serves 6,000 pages at random a second, not 3,700.
+//     workers or systemd). Mapped pages allow 6,000 random pages a second instead of 3,700.
 // G5 G7 no rename publishes anything: a commit does. G4 shows its failures.
 // G6 no power is cut here; G4 shows a commit whose sync failed, followed by a machine crash.
 // G18 a snapshot without a row is refused; a smaller one reports how many records it removed.
