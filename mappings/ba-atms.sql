@@ -3,8 +3,8 @@
 --
 --   dossier import pos_terminals cajeros-automaticos.csv --map ba-atms --source ba
 --
--- Key: the id of the place. One record a place, however many machines stand there: their number is
--- unknown (0) for a whole network. There is no status. Left out: coordinates and postal codes.
+-- Key: the id of the place. One record per place, since the number of machines is unknown
+-- (0) for a whole network. There is no status. Left out: coordinates and postal codes.
 
 select
   "ID" as key,

@@ -3,9 +3,9 @@
 --   dossier import companies companies-2026-07-21.ndjson.gz --map datenanfragen-companies \
 --     --source datenanfragen
 --
--- A company is its slug. Its jurisdiction is ZZ, unknown: the countries for which an entry matters
--- are no seat, and change. Values stay as they are written, line breaks in addresses included.
--- Left out: all but name, address, e-mail, phone, fax and web.
+-- A company is its slug. Its jurisdiction is ZZ, unknown: the countries of an entry are those it
+-- is relevant for, not its seat, and change. Values are unchanged, with line breaks in addresses.
+-- Kept: name, address, e-mail, phone, fax and web.
 
 select
   'ZZ' as jurisdiction,

@@ -3,8 +3,8 @@
 --   dossier import events obsolete-2026-07-21.ndjson --map datenanfragen-obsolete \
 --     --source datenanfragen-obsolete
 --
--- Key: the slug. The entries bear no date; that of the file's name stands in for it. What came
--- after is the reason, and the successor's slug where there is one.
+-- Key: the slug. The entries have no date, so that of the file name is used. The value after is
+-- the reason, and the slug of the successor, if any.
 
 select
   slug as key,

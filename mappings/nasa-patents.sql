@@ -2,8 +2,8 @@
 --
 --   dossier import rights NASA_Patents.csv --map nasa-patents --source nasa
 --
--- Key: the row's case number, patent number and title, for case numbers are given more than once.
--- A patent number of 0 means none. Left out: the expiry date, for which a right has no field, and
+-- Key: the row's case number, patent number and title, since case numbers are not unique.
+-- A patent number of 0 means none. Left out: the expiry date, since a right has no such field, and
 -- the application serial number. The file has no date of application or registration.
 
 select

@@ -3,9 +3,9 @@
 --
 --   dossier import jobs NYC_Jobs.csv --map nyc-job-postings-2022 --source nyc-2022
 --
--- Key: job id, posting type, and which of the rows of these two it is, since they are not unique
--- and the export has cut off what would tell its rows apart. The title is that of the civil service, since the
--- export has no other, and the job category stands in for the description. Salaries as in
+-- Key: job id, posting type, and the number of the row among those with both, since they are not
+-- unique and the export lacks the columns that distinguish its rows. The title is the civil service
+-- title, the only one in the export, and the description is the job category. Salaries are as in
 -- nyc-job-postings.sql. The export has no place and no date.
 
 select

@@ -2,9 +2,9 @@
 --
 --   dossier import rights programs.csv --map rospatent-software --source rospatent
 --
--- Key: the registration number, without the second byte-order mark that the first one begins with.
--- Right holders stand one a line, with the country in brackets, which is cut off; blanks are made
--- single, since the same holder is written with one or two. Remains of HTML in names become blanks.
+-- Key: the registration number; a second byte-order mark before the first one is removed.
+-- Right holders are one per line, with the country in brackets, which is removed; multiple blanks
+-- become one, since spellings of a holder differ in them. Remains of HTML in names become blanks.
 -- Left out: authors, contacts and publication data. The file lists programs in force only.
 
 with programs as (

@@ -3,9 +3,9 @@
 --   dossier import companies tickers-2025-02-28.csv --map sec-company-tickers --source sec \
 --     --snapshot --as-of 2025-02-28
 --
--- A company is a CIK; its tickers and exchanges are lists in order, since rows come in any. A
+-- A company is a CIK; its tickers and exchanges are sorted lists, since the rows have no order. A
 -- security without an exchange has a blank in earlier extracts and the word None in later ones:
--- both are passed on as they are.
+-- both are kept.
 
 select
   'US' as jurisdiction,

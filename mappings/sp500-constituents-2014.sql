@@ -3,7 +3,7 @@
 --
 --   dossier import companies constituents-2014.csv --map sp500-constituents-2014 --source sp500-2014
 --
--- There is no CIK: a company is its symbol, and none of those of sp500-constituents.sql.
+-- There is no CIK: a company is its symbol, unrelated to those of sp500-constituents.sql.
 
 select
   'US' as jurisdiction,

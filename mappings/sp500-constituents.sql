@@ -2,9 +2,9 @@
 --
 --   dossier import companies constituents.csv --map sp500-constituents --source sp500
 --
--- A company is a CIK, here in ten digits as the SEC writes it, so that both sources mean the same
--- company. Two share classes of one company are two rows: it has both symbols, and the name of the
--- one that comes first in the alphabet. Footnote marks in places are kept as the file has them.
+-- A company is a CIK, here in ten digits as the SEC writes it, so that both sources refer to the
+-- same company. Two share classes of one company are two rows: it has both symbols, and the
+-- alphabetically first name. Footnote marks in places are kept.
 
 select
   'US' as jurisdiction,

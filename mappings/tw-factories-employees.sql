@@ -3,9 +3,9 @@
 --   dossier import employees factories.ndjson.gz --map tw-factories-employees --source tw
 --
 -- Key: the factory's number, as in tw-factories-companies.sql: a factory has one person in charge.
--- Names are padded with full-width blanks, which are cut off. Dates are Republic-of-China years
--- without separators (0991012 is 2010-10-12); those of other than 7 digits are left out. Left out
--- too: the captured error pages, and factories without a person.
+-- Names are padded with full-width blanks, which are removed. Dates are Republic-of-China years
+-- without separators (0991012 is 2010-10-12); those without 7 digits are left out, and so are
+-- the captured error pages, and factories without a person.
 
 select
   coalesce(nullif("工廠登記編號", ''), "工廠設立許可案號") as key,

@@ -2,9 +2,9 @@
 --
 --   dossier import events factories.ndjson.gz --map tw-factories-events --source tw
 --
--- Key: the factory's number, as in tw-factories-companies.sql, and what happened. Dates are
--- Republic-of-China years without separators (0991012 is 2010-10-12); those of other than 7 digits
--- are left out. What was before is unknown; what came after is not in the file either.
+-- Key: the factory's number, as in tw-factories-companies.sql, and the kind of event. Dates are
+-- Republic-of-China years without separators (0991012 is 2010-10-12); those without 7 digits are
+-- left out. The file has no values before or after.
 
 with dates as (
   from (

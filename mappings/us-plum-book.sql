@@ -3,10 +3,10 @@
 --
 --   dossier import employees positions-2016.csv.gz --map us-plum-book --source plum-book-2016
 --
--- Key: the row's id, which holds for one edition only: give each edition a source of its own.
--- Agencies are written in capitals in one edition and not in the other; their identifier is in
--- capitals. Left out: the positions without a person's name ("Vacant", "Career Incumbent"), pay
--- and kind of appointment. There is no first day in office.
+-- Key: the row's id, which is valid for one edition only: give each edition its own source.
+-- Agencies are in capitals in only one edition; their identifier is always in capitals. Left
+-- out: positions without a person's name ("Vacant", "Career Incumbent"), pay and kind of appointment.
+-- There is no first day in office.
 
 select
   id as key,

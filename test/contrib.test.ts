@@ -1,5 +1,5 @@
-// The files of contrib/: they are valid, and what clients get through a proxy is what Dossier says.
-// What is not installed here is skipped, aloud.
+// The files of contrib/ are valid, and proxies pass Dossier's answers on unchanged.
+// Tests of programs that are not installed are reported as skipped.
 
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
@@ -47,7 +47,7 @@ test('contrib/Dockerfile copies existing files that its ignore file includes', (
     assert.equal(globSync(path, { cwd: root }).length, 1, path)
     assert.ok(passes.includes(`!${path}`), `${path} is in the ignore file`)
   }
-  // Whatever the sources read beside themselves has to be in the image.
+  // Every other file that the sources read must be in the image.
   const read = globSync('src/**/*.ts', { cwd: root }).flatMap((file) =>
     [...readFileSync(join(root, file), 'utf8').matchAll(/'(?:\.\.\/){2,}([\w.-]+)/g)].map(
       ([, name]) => String(name),
@@ -100,7 +100,7 @@ test(
   },
 )
 
-/** Writes nginx's own file around a site, and gives its path. */
+/** Writes an nginx.conf around a site; returns its path. */
 function nginxMain(folder: string, site: string): string {
   writeFileSync(join(folder, 'site.conf'), site)
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
@@ -151,10 +151,10 @@ const store = await makeTempStore({ after }, resources)
 await store.load([{ resource: rights, company: 1, records: all }])
 const key = await store.issueKey({ name: 'test' })
 
-/** The host name that the files of contrib/ are written for. */
+/** The host name in the files of contrib/. */
 const host = 'registry.example.com'
 
-/** Asks through the proxy on a port; without a key where `extra` is null. */
+/** Sends a request through the proxy on a port; without a key if `extra` is null. */
 async function askAt(port: number, start: string, extra: string | null = '', body = '') {
   const auth = extra === null ? '' : `Authorization: Bearer ${key}\r\n${extra}`
   const head = `${start} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n${auth}\r\n`
@@ -170,7 +170,7 @@ function assertFailure(answer: WireAnswer, status: number): void {
   assert.equal(answer.body, failureText(status, error.message))
 }
 
-/** The rules of the contract that a proxy could break. */
+/** Rules of the contract that a proxy could break. */
 async function checkContract(port: number): Promise<void> {
   const whole = await askAt(port, `GET ${path}`)
   assert.equal(whole.status, 200)
@@ -214,7 +214,7 @@ async function checkContract(port: number): Promise<void> {
   assertFailure(await askAt(port, `POST ${path}`, 'Content-Length: 0\r\n'), 405)
   const large = `Content-Type: application/json\r\nContent-Length: 20000\r\n`
   const refused = await askAt(port, `GET ${path}`, large, ' '.repeat(20_000))
-  // Caddy may still be sending when Dossier has refused and closed; then it is a 503 of its own.
+  // Caddy may still be sending when Dossier has refused and closed; then Caddy answers 503.
   assertFailure(refused, refused.status === 503 ? 503 : 413)
 }
 

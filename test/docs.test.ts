@@ -1,4 +1,4 @@
-// The documents say what the code does, and name nothing that is not there.
+// The documents match the code and name only existing things.
 
 import assert from 'node:assert/strict'
 import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
@@ -16,7 +16,7 @@ const read = (path: string) => readFileSync(join(root, path), 'utf8')
 const documents = globSync(['*.md', 'docs/**/*.md', '{bench,fuzz,torture}/*.md'], { cwd: root })
 const packageOf = () => JSON.parse(read('package.json')) as Record<string, Record<string, string>>
 
-/** The text of a section: from its heading to the next one of its rank or above. */
+/** The text of a section: from its heading to the next one of the same or a higher level. */
 function section(text: string, heading: string): string {
   const [, rest] = text.split(`\n${heading}\n`)
   assert.ok(rest !== undefined, `there is no section ${heading}`)
@@ -105,7 +105,7 @@ test('the first answer in the README is that of the demonstration', () => {
   assert.deepEqual(answer.pos_terminals, [record])
 })
 
-/** The anchors of a document's headings, as GitHub makes them. */
+/** The anchors of the headings of a document, as on GitHub. */
 function anchorsOf(text: string): string[] {
   const prose = text.replace(/^```[^]*?^```/gm, '')
   return [...prose.matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
@@ -155,10 +155,10 @@ test('every install script of a dependency is disabled (I16)', () => {
 })
 
 test('ARCHITECTURE.md names only existing files', () => {
-  // A path, or the name of a file in one of the folders that it speaks of.
+  // A path, or a file name in one of the folders that the document mentions.
   const names = globSync('{src,test,scripts,bench,fuzz,torture,docs,bin}/**/*', { cwd: root })
   for (const [, path = ''] of read('ARCHITECTURE.md').matchAll(/`([\w./-]+\.ts)`/g)) {
-    // The example of how to add a resource.
+    // From the example of adding a resource.
     if (path === 'src/resources/filings.ts') continue
     assert.ok(
       names.some((name) => name === path || name.endsWith(`/${path}`)),

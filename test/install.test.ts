@@ -1,4 +1,4 @@
-// What `npm ci` puts beside the sources: row I15 of the list of hostile inputs.
+// Packages that `npm ci` installs: row I15 of the list of hostile inputs.
 
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
@@ -66,7 +66,7 @@ test('an install stops if a package does not match the lock file (I15)', async (
   assert.equal(right.isThere, true)
 })
 
-/** Runs a copy of the launcher, without runtime packages; the program is the machine's `node`. */
+/** Runs a copy of the launcher without runtime packages, on the machine's `node`. */
 function launchWith(t: TestContext, node: string) {
   const folder = mkdtempSync(join(tmpdir(), 'dossier-test-'))
   t.after(() => rmSync(folder, { recursive: true }))
@@ -74,7 +74,7 @@ function launchWith(t: TestContext, node: string) {
   copyFileSync(join(root, 'bin/dossier'), join(folder, 'bin/dossier'))
   for (const name of ['src', 'package.json']) symlinkSync(join(root, name), join(folder, name))
   symlinkSync(node, join(folder, 'path/node'))
-  // By way of a link, as an operator puts one into a folder of the path.
+  // Through a symbolic link, as in a folder of PATH.
   symlinkSync('../bin/dossier', join(folder, 'path/dossier'))
   const PATH = `${join(folder, 'path')}:/usr/bin:/bin`
   return spawnSync('dossier', ['--version'], { env: { PATH }, encoding: 'utf8' })

@@ -1,5 +1,5 @@
-// No regular expression of the sources takes more than linear time, whatever it is given: clients
-// and the files of strangers choose what most of them read.
+// Every regular expression of the sources takes linear time on any input: clients
+// and imported files choose the input of most of them.
 
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
@@ -8,7 +8,7 @@ import { test } from 'node:test'
 import { checkSync } from 'recheck'
 import ts from 'typescript'
 
-// Its JavaScript, the same on every machine, and not one of its programs.
+// Its JavaScript version, the same on every machine, not a native binary.
 process.env['RECHECK_BACKEND'] = 'pure'
 
 const root = join(import.meta.dirname, '..')
@@ -40,7 +40,7 @@ for (const path of globSync('src/**/*.ts', { cwd: root }).sort()) {
 
 test('no regular expression can be made to backtrack excessively', () => {
   assert.ok(literals.length > 40, 'they are found')
-  // The same pattern in two places is looked at once.
+  // A pattern used twice is checked once.
   const different = Map.groupBy(literals, ({ source, flags }) => `/${source}/${flags}`)
   const bad = [...different.values()].flatMap(([literal]) => {
     assert.ok(literal)
@@ -60,6 +60,6 @@ test('the check detects one that can', () => {
 })
 
 test('no regular expression is built from input', () => {
-  // Of the paths that the program itself serves; of the prefix and the length of keys.
+  // From the paths that the program serves; from the prefix and length of keys.
   assert.deepEqual([...made], ['src/cli/display-width.ts', 'src/keys/key.ts'])
 })

@@ -1,4 +1,4 @@
-// What `npm run bench` and its like say to whoever types them for the first time.
+// The help and usage errors of `npm run bench` and similar scripts.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -16,7 +16,7 @@ function run(name: keyof typeof scripts, ...args: string[]) {
   const script = join(import.meta.dirname, '..', scripts[name])
   const { status, stdout, stderr } = spawnSync(process.execPath, [script, ...args], {
     encoding: 'utf8',
-    // Whatever is not understood at once would run for minutes.
+    // A script that ignored the argument would run for minutes.
     timeout: 20_000,
   })
   return { status, stdout, stderr }

@@ -1,4 +1,4 @@
-// Contract section 2: who is let in, and how little a refusal tells.
+// Contract section 2: authorization, and how little a refusal reveals.
 
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
@@ -35,7 +35,7 @@ const jobsOnly = await store.issueKey({ name: 'jobs-only', scopes: ['jobs'] })
 const revoked = await store.issueKey({ name: 'revoked' })
 await store.revokeKey('revoked')
 
-/** Every way of not being let in: null stands for no field at all. */
+/** Authorization fields that are refused; null sends none. */
 const refused: Readonly<Record<string, string | null>> = {
   'no field (C1)': null,
   'an empty field (C2)': '',
@@ -64,7 +64,7 @@ const refused: Readonly<Record<string, string | null>> = {
   'characters beyond ASCII (C6)': 'Bearer dossier_\u00e9\u00ff',
 }
 
-/** All of an answer but what differs from one request to the next. */
+/** An answer without the parts that differ between requests. */
 function comparable({ status, headers, text }: Answer) {
   return { status, text, headers: { ...headers, 'x-request-id': undefined, date: undefined } }
 }
@@ -186,7 +186,7 @@ test('known and unknown companies get the same refusal (2.3, C17)', async () => 
   }
 })
 
-// What the router reads as a path under /api/ may be spelled in other ways in the request.
+// Other spellings of a path under /api/ that the router accepts.
 for (const spelled of [
   '/%61pi/v1/companies/1/rights',
   '/ap%69/v1/companies/1/rights',

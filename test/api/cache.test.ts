@@ -1,4 +1,4 @@
-// The cache of ready pages: it may be quick, never stale.
+// The page cache: it never serves a stale page.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -34,7 +34,7 @@ for (const cacheBytesMax of [0, 1, 20_000, 64 * 1_048_576]) {
   }
 }
 
-/** An application that counts how often its store is asked for a page. */
+/** An application that counts the page reads of its store. */
 async function countingApp(t: Parameters<typeof makeApp>[0], cacheBytesMax: number) {
   const count = { pages: 0 }
   const made = await makeApp(t, {
@@ -71,7 +71,7 @@ test('a cache of 0 bytes keeps nothing', async (t) => {
 
 test('a full cache keeps repeatedly requested pages over pages requested once', async (t) => {
   const { ask, count } = await countingApp(t, 65_536)
-  // The same records each time, and another page to the cache.
+  // The same records each time, but a different page to the cache.
   const pages = (from: number, to: number) =>
     Array.from({ length: to - from }, (_, n) => `${pathOf(rights, 1)}?limit=${from + n}`)
   const readsOf = async (paths: readonly string[]) => {

@@ -1,5 +1,5 @@
-// A key that is used through a whole run, rightly and wrongly, appears nowhere but in the hands of
-// its owner (reliability row C13).
+// A key that is used throughout a run, correctly and incorrectly, appears only in the output given
+// to its owner (reliability row C13).
 
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
@@ -17,7 +17,7 @@ const path = pathOf(rights, 1)
 const store = await makeTempStore({ after }, resources)
 await store.load([{ resource: rights, company: 1, records: makeRecords(rights, 12) }])
 
-/** Fails where a text holds the key, or a third of its secret. */
+/** Fails if a text contains the key or a third of its secret. */
 function assertWithout(key: string, text: string, where: string): void {
   const secret = key.slice('dossier_'.length)
   for (let at = 0; at + 16 <= secret.length; at += 1) {
@@ -25,7 +25,7 @@ function assertWithout(key: string, text: string, where: string): void {
   }
 }
 
-/** A key as a mistaken client may put it where it does not belong. */
+/** Forms of a key that a faulty client may send in the wrong place. */
 function spellingsOf(key: string): readonly string[] {
   const secret = key.slice('dossier_'.length)
   const encode = (text: string) =>
@@ -43,7 +43,7 @@ function spellingsOf(key: string): readonly string[] {
   ]
 }
 
-/** Requests with such a spelling wherever something of a request is logged or answered. */
+/** Requests with such a form in every place that is logged or echoed. */
 function requestsWithSpelling(spelling: string): readonly string[] {
   const fields = 'Host: x\r\nConnection: close\r\n'
   const id = /^[\w.-]{1,64}$/.test(spelling) ? `X-Request-Id: ${spelling}\r\n` : ''
@@ -59,7 +59,7 @@ function requestsWithSpelling(spelling: string): readonly string[] {
   ]
 }
 
-/** Requests with the key where it belongs, and everywhere else. */
+/** Requests with the key in the right place and in every other place. */
 function requestsWith(key: string): readonly string[] {
   const good = `Host: x\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\n`
   const bare = 'Host: x\r\nConnection: close\r\n'
@@ -95,7 +95,7 @@ function requestsWith(key: string): readonly string[] {
 test('an encoded, prefixless or truncated key is not logged either (C13)', async (t) => {
   const key = await store.issueKey({ name: 'spelled' })
   const server = await runServer(t, store.db)
-  // What is encoded is read as a browser's user would.
+  // Decodes the text, as a reader of the log might.
   const read = (text: string) =>
     text
       .replaceAll('%25', '%')
@@ -106,7 +106,7 @@ test('an encoded, prefixless or truncated key is not logged either (C13)', async
       const sent = request.replace('{key}', `Authorization: Bearer ${key}\r\n`)
       const [answer] = answersIn(await exchange(server.port, sent))
       assert.ok(answer, sent)
-      // The request's own id comes back to who chose it (contract section 5).
+      // A client's own request id is returned to it (contract section 5).
       const headers = JSON.stringify({ ...answer.headers, 'x-request-id': '' })
       assertWithout(key, read(headers + answer.body), sent)
     }
@@ -160,7 +160,7 @@ test('a key appears in no log, error, message or process list (C13)', async (t) 
     const received = await exchange(server.port, request)
     const [answer] = answersIn(received, [request.startsWith('HEAD') ? 'HEAD' : 'GET'])
     assert.ok(answer, shown)
-    // The request's own id comes back to who chose it (contract section 5).
+    // A client's own request id is returned to it (contract section 5).
     const { 'x-request-id': id = '', ...headers } = answer.headers
     if (id !== key) assertWithout(key, id, shown)
     assertWithout(key, JSON.stringify(headers) + answer.body, shown)

@@ -1,5 +1,5 @@
-// What one connection may cost: requests without reading, and every time that it may take. The
-// limits are those of the server, made small where a test would have to wait.
+// The cost of one connection: requests sent without reading answers, and all time limits. The
+// limits are those of the server, reduced if a test would have to wait.
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -27,7 +27,7 @@ const all = makeRecords(rights, 12)
 const path = pathOf(rights, 1)
 const whole = expectedBody({ resource: rights, all })
 
-/** A listening application with these limits, and a store that takes so long to find a key. */
+/** A listening application with these limits, and a store with this delay for key look-ups. */
 async function listen(t: TestContext, limits: Partial<WireLimits>, records = all, keyMs?: number) {
   let pagesRead = 0
   const { app, key } = await makeApp(t, {
@@ -52,7 +52,7 @@ async function listen(t: TestContext, limits: Partial<WireLimits>, records = all
   return { app, port, request, open: () => openCount(app.server), pagesRead: () => pagesRead }
 }
 
-/** How many connections a server has. */
+/** The number of connections of a server. */
 function openCount(server: {
   getConnections(done: (e: Error | null, n: number) => void): unknown
 }) {
@@ -61,7 +61,7 @@ function openCount(server: {
   })
 }
 
-/** Waits until a claim holds; gives how long that took, in milliseconds. */
+/** Waits until a condition holds; returns how long that took, in milliseconds. */
 async function until(claim: () => Promise<boolean> | boolean): Promise<number> {
   const start = performance.now()
   while (!(await claim())) {
@@ -161,7 +161,7 @@ test(
 )
 
 test('an answer is built only after the previous one is sent (E3)', async (t) => {
-  // More than the system takes for a client that does not read.
+  // More than the system buffers for a client that does not read.
   const long = makeRecords(rights, 1_000).map((record) => ({ ...record, name: 'x'.repeat(15_000) }))
   const { port, request, pagesRead } = await listen(t, { unansweredMax: 3 }, long)
   const socket = connect(port, '127.0.0.1').pause()
@@ -246,13 +246,13 @@ test('a client that connects and sends nothing gets a 408 and is disconnected (E
   const { port, open } = await listen(t, { headMs: 200 })
   const wire = await openWire(port)
   checkRawFailure(answerIn(await wire.closed()), 408)
-  // We may see the end of a connection before the server does.
+  // The client may see the end of a connection before the server does.
   await until(async () => (await open()) === 0)
 })
 
 test('an idle connection is closed at its time limit, not before (E2)', async (t) => {
   assert.equal(wireLimits.restMs, 65_000)
-  // Node adds a second of its own, so that no request meets a closed door.
+  // Node adds a second, so that no request reaches a closed connection.
   const { port, request } = await listen(t, { restMs: 100, standstillMs: 500, headMs: 500 })
   const wire = await openWire(port)
   const start = performance.now()
@@ -285,7 +285,7 @@ async function serve(t: TestContext, limits: { readonly openFilesMax?: number } 
   return { ...server, good: `GET ${path} HTTP/1.1\r\nConnection: close\r\n${fields}\r\n`, fields }
 }
 
-/** How many files and sockets a process has open. */
+/** The number of open files and sockets of a process. */
 function openFiles(pid: number): number {
   return readdirSync(`/proc/${pid}/fd`).length
 }

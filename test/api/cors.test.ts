@@ -1,4 +1,4 @@
-// D11: pages of other origins read answers where the operator wants it, and nowhere else.
+// D11: pages of other origins can read answers only if the operator allows it.
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -16,7 +16,7 @@ const preflight = {
   'access-control-request-headers': 'authorization',
 }
 
-/** The fields of an answer that are about other origins. */
+/** The CORS fields of an answer. */
 function grantsOf({ headers }: Answer): string[] {
   return Object.keys(headers).filter((name) => name.startsWith('access-control-'))
 }

@@ -1,4 +1,4 @@
-// The reference page: it works behind any prefix, without a request to any other host.
+// The reference page works behind any prefix, without requests to other hosts.
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'

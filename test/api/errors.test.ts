@@ -1,4 +1,4 @@
-// Contract section 4: every answer that is not a success has one form. What only a socket shows
+// Contract section 4: every failure has the same form. What needs a socket
 // (malformed requests, oversized headers) is in socket.test.ts.
 
 import assert from 'node:assert/strict'

@@ -31,12 +31,12 @@ for (const [name, campaign, count] of campaigns) {
 function checkFound({ faults, sent, statuses, descriptors }: Found, count: number): void {
   assert.deepEqual(faults, [])
   assert.equal(sent, count)
-  // It would find nothing if all were refused for the same reason.
+  // The campaign is useless if all requests are refused for the same reason.
   for (const status of [200, 400, 403, 404, 405, 417, 431]) {
     assert.ok(statuses.has(status), `some are a ${status}`)
   }
   const [before = 0, end = 0] = descriptors
-  // A server of pages from PostgreSQL keeps up to ten connections to it.
+  // A server on PostgreSQL keeps up to ten connections to it.
   const kept = storeKind === 'sqlite' ? 0 : 10
   assert.ok(end <= before + kept, `${before} descriptors, then ${end}: each is given back`)
 }

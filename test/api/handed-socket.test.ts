@@ -1,4 +1,4 @@
-// A restart on a socket that systemd holds (reliability row I4): whoever connects meanwhile waits.
+// A restart on a socket that systemd holds (reliability row I4): new connections wait meanwhile.
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'

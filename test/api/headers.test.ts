@@ -1,4 +1,4 @@
-// Contract section 5: what the headers say.
+// Contract section 5: header fields.
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'

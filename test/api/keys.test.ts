@@ -1,4 +1,4 @@
-// Keys: what they look like, what is kept of them, and when they stop working (contract 2.4).
+// Keys: their form, their storage, and when they stop working (contract 2.4).
 
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
@@ -19,13 +19,13 @@ const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const path = pathOf(rights, 1)
 const records = [{ resource: rights, company: 1, records: makeRecords(rights, 1) }]
 
-/** The number that base-62 digits write. */
+/** The value of base-62 digits. */
 function numberOf(text: string): number {
   return Array.from(text).reduce((sum, digit) => sum * 62 + digits.indexOf(digit), 0)
 }
 
 test('100,000 keys are distinct, match the pattern and have a valid checksum (2.4, C18)', () => {
-  // A million of them are part of `npm run fuzz`.
+  // `npm run fuzz` checks a million.
   assert.deepEqual(findKeyFaults(100_000), [])
   for (let count = 0; count < 1_000; count += 1) {
     const key = makeKey(randomBytes(32))
@@ -97,14 +97,14 @@ test('the store contains the hash of a key, never the key (2.4, C12)', async (t)
   for (const plain of [key, other]) {
     assert.ok(bytes.includes(Buffer.from(hashKey(plain), 'latin1')), 'these are the right bytes')
     assert.equal(bytes.includes(plain), false)
-    // Nor any part of it that is longer than the hint.
+    // Nor any part of the key longer than the hint.
     assert.equal(bytes.includes(plain.slice(8, 16)), false)
     assert.equal(bytes.includes(plain.slice(20, 28)), false)
     assert.equal(bytes.includes(plain.slice(-8)), false)
   }
 })
 
-/** Asks until the key is refused; gives the moment at which the last that was let in was sent. */
+/** Sends requests until the key is refused; returns when the last accepted one was sent. */
 async function untilRefused(ask: () => Promise<{ status: number; text: string }>) {
   const start = Date.now()
   for (let last = start; ; await sleep(10)) {
@@ -151,7 +151,7 @@ test('a key expires by the wall clock, to the millisecond, and works until then 
     [1_001, 403],
     [86_400_000, 403],
     [400 * 86_400_000, 403],
-    // A clock that is set back gives it that time again.
+    // Setting the clock back extends its life by that time.
     [-3_600_000, 200],
   ] as const) {
     clock = expiresAt - 1_000 + at

@@ -1,4 +1,4 @@
-// E4 and E12: more than can be served in time is refused at once, and served again when it is over.
+// E4 and E12: overload is refused at once, and service resumes when it ends.
 
 import assert from 'node:assert/strict'
 import type { AddressInfo } from 'node:net'
@@ -36,7 +36,7 @@ async function listen(t: TestContext, limits: Partial<LoadLimits & WireLimits>) 
   return { ...made, port, get, open: () => open(undefined) }
 }
 
-/** Waits until an answer to a question has a status. */
+/** Waits until a request gets a status. */
 async function untilStatus(ask: () => Promise<number>, status: number): Promise<void> {
   const start = performance.now()
   while ((await ask()) !== status) {

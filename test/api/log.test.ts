@@ -1,4 +1,4 @@
-// The log of a server: what it may cost, whoever reads it and whatever is asked.
+// The log of a server has a bounded cost, whatever its reader and its requests do.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -36,7 +36,7 @@ async function freePort(): Promise<number> {
   return port
 }
 
-/** Starts a server whose standard output goes where the shell is told. */
+/** Starts a server with a shell redirection of its standard output. */
 async function startWith(t: TestContext, redirection: string, options: readonly string[] = []) {
   const port = await freePort()
   const via = ['sh', '-c', `exec "$@" ${redirection}`, 'sh']
@@ -52,7 +52,7 @@ async function until(isTrue: () => boolean | Promise<boolean>, what: string): Pr
   }
 }
 
-/** Asks for something, on connections that are kept; gives the status, or what went wrong. */
+/** Sends a request over keep-alive connections; returns the status or the error. */
 function createClient(port: number) {
   const agent = new Agent({ keepAlive: true, maxSockets: 16 })
   const headers = { authorization: `Bearer ${key}` }
@@ -67,7 +67,7 @@ function createClient(port: number) {
     })
   return {
     ask,
-    /** Asks for so many pages that are not there; all have to be answered. */
+    /** Requests this many missing pages; all must be answered. */
     askMany: async (count: number) => {
       const statuses = await Promise.all(Array.from({ length: count }, () => ask(longPath)))
       assert.deepEqual([...new Set(statuses)], [404])
@@ -77,7 +77,7 @@ function createClient(port: number) {
   }
 }
 
-/** A pipe, and what has been read of it. */
+/** A pipe, and the text read from it. */
 function makePipe(t: TestContext, name: string) {
   const path = join(store.folder, name)
   assert.equal(spawnSync('mkfifo', [path]).status, 0)
@@ -117,12 +117,12 @@ test('with an unread log, requests and SIGTERM are handled and dropped lines cou
   const url = () => /"metrics_url":"([^"]+)"/.exec(pipe.read())?.[1] ?? ''
   await until(() => url() !== '', 'it says where its metrics are')
 
-  // Half as much again as the pipe and the backlog hold.
+  // One and a half times what the pipe and the backlog hold.
   const count = 1_500
   await askMany(count)
   await until(async () => sumOf(await readMetrics(url()), dropped) > 100, 'lines are missing')
 
-  // It flows again: what was held comes, and in its place what is not there.
+  // The pipe flows again: buffered lines arrive, then the count of dropped ones.
   let lines: LogLine[] = []
   const written = () => lines.filter(({ status }) => status === 404).length
   const missing = () => lines.reduce((sum, line) => sum + Number(line['dropped'] ?? 0), 0)
@@ -134,7 +134,7 @@ test('with an unread log, requests and SIGTERM are handled and dropped lines cou
   assert.equal(sumOf(await readMetrics(url()), dropped), missing())
   assert.ok(lines.filter((line) => 'dropped' in line).length <= 2, 'one line for each gap')
 
-  // It stands still again, and the server is stopped.
+  // The pipe stalls again, and the server is stopped.
   await askMany(200)
   assert.equal(await ask('/healthz'), 200)
   close()
@@ -159,7 +159,7 @@ test('with a full disk, the server serves, stays small and stops at SIGTERM', as
 
 test('unread standard error blocks nothing', async (t) => {
   const pipe = makePipe(t, 'errors')
-  // More than a pipe holds, all at once.
+  // More than a pipe holds, in one write.
   const warn = `for (let i = 0; i < 100; i += 1) process.emitWarning('x'.repeat(3_000))`
   const planted = `process.on('SIGUSR2', () => { ${warn} })`
   const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(planted)}`

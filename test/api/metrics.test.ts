@@ -1,4 +1,4 @@
-// What the server says of itself to Prometheus (reliability rows I12, I13, C13).
+// The metrics of the server for Prometheus (reliability rows I12, I13, C13).
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -115,11 +115,11 @@ test('no metric contains a key, key name, company or address (C13, I12)', async 
   for (const secret of [key.slice(8, 24), 'canary-client', String(companyId), '127.0.0.1']) {
     assert.ok(!text.includes(secret), secret)
   }
-  // One for each status that a listing has answered with; not one more for each path.
+  // One series for each status of a listing, not for each path.
   assert.ok(ownNames(parseMetrics(text)).length <= before + 8)
 })
 
-/** The names of our own figures: the runtime's grow by one for each kind of its collections. */
+/** The names of our own metrics; those of the runtime grow with each kind of collection. */
 function ownNames(samples: Samples): string[] {
   return [...samples.keys()].filter((name) => name.startsWith('dossier_'))
 }

@@ -1,4 +1,4 @@
-// The OpenAPI document: it is valid, it is complete, and the service does what it says.
+// The OpenAPI document is valid and complete, and the service conforms to it.
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -87,7 +87,7 @@ test('every value it describes has a bound', () => {
     if (where.includes('/examples') || where.includes('/example')) continue
     for (const type of types) {
       for (const name of bounds[String(type)] ?? []) {
-        // A format such as that of a moment bounds a text as well.
+        // A format such as date-time also bounds a text.
         const isBounded = name in part || (type === 'string' && 'format' in part)
         assert.ok(isBounded, `${where} has no ${name}`)
       }
@@ -190,7 +190,7 @@ for (const { path, item } of operations) {
       const { examples } = schema as { examples?: readonly unknown[] }
       validate(schema, example ?? examples?.[0], name)
     }
-    // The reference page shows what stands beside the operation alone.
+    // The reference page shows only parameters declared on the operation.
     assert.equal(operation.parameters?.length, parameters.length)
     const places = parameters.map(({ name, in: place }) => `${place} ${name}`)
     assert.deepEqual(places, [

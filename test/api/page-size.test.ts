@@ -16,14 +16,14 @@ import { verifyStore } from '../support/verify-store.ts'
 const mib = 1_048_576
 const textBytes = 65_536
 
-/** A right whose JSON, as the store has it, is of so many bytes. */
+/** A right whose stored JSON has this many bytes. */
 function rightOf(id: number, bytes: number): Record<string, unknown> {
   const fields = Object.fromEntries(Object.keys(rights.fields).map((name) => [name, null]))
   const right = (holders: readonly string[]) => ({ ...fields, id, holders })
   const missing = () => bytes - JSON.stringify(right(holders)).length
   const holders: string[] = []
   while (missing() > textBytes + 3) holders.push('x'.repeat(textBytes))
-  // Two, since one text alone may not be as long as what is missing.
+  // Two, since one text may not be long enough.
   holders.push('x'.repeat(Math.floor((missing() - 3) / 2)))
   holders.push('x'.repeat(missing() - 3))
   assert.equal(JSON.stringify(right(holders)).length, bytes)

@@ -35,10 +35,10 @@ const all = [...resources, backwards, oldestFirst]
 
 const { ask, store } = await makeApp({ after }, { resources: all })
 
-/** Ids are the registry's: each run has a company, and a range of ids, that no other has. */
+/** Ids are unique in the registry: each run has its own company and range of ids. */
 let runs = 0
 
-/** Makes a company with these records, brought by up to three imports. */
+/** Makes a company with these records from up to three imports. */
 async function makeCompany(
   resource: Resource,
   drawn: readonly { record: WireRecord; batch: number }[],
@@ -60,7 +60,7 @@ function linkTo({ headers }: Answer, relation: string): string | undefined {
   return new RegExp(`<([^>]+)>; rel="${relation}"`).exec(headers['link'] ?? '')?.[1]
 }
 
-/** Follows a relation from page to page to its end; gives every record that came by. */
+/** Follows a link relation to its end; returns every record on the way. */
 async function walk(
   resource: Resource,
   start: string | undefined,
@@ -152,7 +152,7 @@ for (const resource of all.filter(({ metaOf }) => metaOf !== undefined)) {
         for (const [index, { type, count }] of meta.entries()) {
           const next = meta[index + 1]
           if (next === undefined) continue
-          // UTF-8 keeps the order of code points.
+          // UTF-8 preserves the order of code points.
           const isBefore = Buffer.compare(Buffer.from(type), Buffer.from(next.type)) < 0
           assert.ok(count > next.count || (count === next.count && isBefore), answer.text)
         }
@@ -179,7 +179,7 @@ test('any text of a parameter is accepted or refused as the contract says', asyn
       assert.equal(limit.status, isGood && Number(value) <= 1_000 ? 200 : 400)
       const page = await ask(`${path}?page=${encodeURIComponent(value)}`)
       assert.equal(page.status, isGood && Number.isSafeInteger(Number(value)) ? 200 : 400)
-      // As segments of a path these two are no values.
+      // As path segments these two are not values.
       if (value === '.' || value === '..') return
       const company = await ask(pathOf(backwards, encodeURIComponent(value)))
       const isCompany = /^[1-9]/.test(value) && page.status === 200

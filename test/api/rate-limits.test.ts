@@ -1,4 +1,4 @@
-// How often a key may ask (contract sections 4 and 5): exactly counted, and told on every answer.
+// Rate limits of keys (contract sections 4 and 5): exact, and reported on every answer.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -19,14 +19,14 @@ const all = makeRecords(rights, 3)
 const records = [{ resource: rights, company: 1, records: all }]
 const path = pathOf(rights, 1)
 
-/** An application whose clock stands still until it is told to go on. */
+/** An application whose clock moves only on demand. */
 async function makeLimited(t: Parameters<typeof makeApp>[0], defaultRate = 'none') {
   let time = 5_000_000
   const made = await makeApp(t, { records, defaultRate, clock: () => time })
   return {
     ...made,
     pass: (ms: number) => (time += ms),
-    /** Asks with a key of this rate, as often as one likes. */
+    /** Sends requests with a key of this rate. */
     asker: async (name: string, rate?: string) => {
       const key = await made.store.issueKey(rate === undefined ? { name } : { name, rate })
       return (url = path, headers: Readonly<Record<string, string>> = {}) =>
@@ -35,7 +35,7 @@ async function makeLimited(t: Parameters<typeof makeApp>[0], defaultRate = 'none
   }
 }
 
-/** What an answer says of the limit, checked to be structured fields (RFC 9651). */
+/** The limit fields of an answer, checked to be structured fields (RFC 9651). */
 function limitOf({ headers }: Answer) {
   const policy = /^"default";q=(\d+);w=(\d+)$/.exec(headers['ratelimit-policy'] ?? '')
   const state = /^"default";r=(\d+);t=(\d+)$/.exec(headers['ratelimit'] ?? '')

@@ -1,19 +1,19 @@
-// Reliability rows E6 to E15 and I5 to I14: a server under load, and in the hands of its operator.
+// Reliability rows E6 to E15 and I5 to I14: a server under load, and its operation.
 //
-// Rows that have no test, since the design or the contract says otherwise:
+// Rows without a test, since the design or the contract differs:
 // F5 no checksum of the whole file: it changes in place. `verify` compares each record's digest.
 // F7 no generations of files: one file in WAL mode, updated in transactions (G21 shows readers).
-// F8 an overwriting in place cannot be told from a checkpoint; a file put in its place is told.
+// F8 overwriting in place looks like a checkpoint; a replaced file is detected.
 // F9 the log beside the file belongs to it (WAL), so a start does not refuse it but recovers it.
-// F10 a folder that cannot be written works only where another process has the store open (WAL).
-// F12 EIO or F13 a cut under a mapped page is a signal: the process dies and is replaced (workers,
-//     systemd). Pages are mapped because that serves 6,000 pages at random a second, not 3,700.
-// G5 G7 no rename publishes anything: a commit does. What fails in it is G4.
-// G6 no power is cut here; G4 shows a commit whose sync failed, followed by the end of the machine.
-// G18 a snapshot without a row is refused; one that shrinks tells how many records it removed.
+// F10 a read-only folder works only if another process has the store open (WAL).
+// F12 EIO or F13 truncation under a mapped page is a signal: the process dies and is replaced (by
+//     workers or systemd). Mapped pages allow 6,000 random pages a second instead of 3,700.
+// G5 G7 no rename publishes anything: a commit does. G4 shows its failures.
+// G6 no power is cut here; G4 shows a commit whose sync failed, followed by a machine crash.
+// G18 a snapshot without a row is refused; a smaller one reports how many records it removed.
 // G23 no command rolls back: put a copy of `backup` in the store's place (docs/operating.md).
-// I7 a full disk, and a reader that stands still: log.test.ts.
-// E15 is shown in a short form; `npm run soak` has the million requests.
+// I7 a full disk and a stalled reader: log.test.ts.
+// E15 is tested in a short form; `npm run soak` sends the million requests.
 
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
@@ -46,7 +46,7 @@ async function ask(port: number, path = largest) {
   return answerIn(await exchange(port, request(path)))
 }
 
-/** Asks so often in all, some at a time; gives the statuses that came. */
+/** Sends this many requests, some at a time; returns the statuses. */
 async function askOften(port: number, count: number): Promise<Set<number>> {
   const statuses = new Set<number>()
   let left = count
@@ -57,7 +57,7 @@ async function askOften(port: number, count: number): Promise<Set<number>> {
   return statuses
 }
 
-/** Waits until a server answers, however long the machine lets it wait. */
+/** Waits until a server answers, however slow the machine is. */
 async function untilReady(port: number): Promise<void> {
   for (let turn = 0; turn < 400; turn += 1) {
     const received = await exchange(port, request('/readyz')).catch(() => '')
@@ -175,7 +175,7 @@ test('the server keeps serving when the log reader exits (I7)', async (t) => {
   server.stopReading()
   for (let turn = 0; turn < 3; turn += 1) {
     assert.deepEqual([...(await askOften(server.port, 100))], [200])
-    // Long enough for the gathered lines to be written.
+    // Long enough for buffered lines to be written.
     await sleep(300)
   }
 })
@@ -203,7 +203,7 @@ test('each request is one line of JSON, whatever its path and fields contain (I8
   // Each line is parsed here.
   const { lines } = await server.ended()
   assert.ok(lines.length >= starts.length)
-  // Neither a terminal nor a reader that knows other ends of lines is misled.
+  // Neither terminals nor readers with other line ends are misled.
   assert.doesNotMatch(server.printed().replaceAll('\n', ''), /[\p{Cc}\p{Zl}\p{Zp}]/u)
   assert.ok(lines.every(({ level }) => level !== 60))
 })
@@ -237,7 +237,7 @@ test('the same bytes in any time zone and language (I14)', async (t) => {
   assert.deepEqual(answers[2], answers[0])
 })
 
-// Runs a command as nobody, on a file system of which its first argument alone can be written to.
+// Runs a command as user nobody on a file system that is writable only at its first argument.
 const asNobody = ['unshare', '-m', 'sh', '-c']
 const lockDown =
   'mount --bind "$0" "$0" && mount -o remount,bind,ro / && ' +

@@ -1,4 +1,4 @@
-// Contract section 1: what may be asked, and how.
+// Contract section 1: requests.
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -31,7 +31,7 @@ const json = { 'content-type': 'application/json' }
 const pageTakes = 'it takes an integer from 1 to 9007199254740991'
 const limitTakes = 'it takes an integer from 1 to 1000'
 
-/** Asks with a body; a text is sent as it is. */
+/** Sends a request with a body; text is sent unchanged. */
 function askWithBody(body: unknown, query = '', headers: Readonly<Record<string, string>> = json) {
   const text = typeof body === 'string' || body instanceof Buffer ? body : JSON.stringify(body)
   return ask(path + query, { headers, body: text })

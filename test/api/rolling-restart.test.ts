@@ -23,7 +23,7 @@ await store.load([{ resource: rights, company: 1, records: all }])
 const key = await store.issueKey({ name: 'test' })
 const body = expectedBody({ resource: rights, all })
 
-// With this, the kernel hands connections that a closing listener has not taken to another one.
+// With this, the kernel passes connections pending on a closing listener to another one.
 const migrate = '/proc/sys/net/ipv4/tcp_migrate_req'
 const isMigrating = existsSync(migrate) && readFileSync(migrate, 'utf8').trim() === '1'
 const isLinux = process.platform === 'linux'
@@ -34,13 +34,13 @@ for (const workers of ['1', '2']) {
     { skip: isLinux ? false : 'SO_REUSEPORT deals connections out on Linux only' },
     async (t) => {
       const options = ['--reuse-port', 'yes', '--workers', workers, '--port']
-      // A port that is free; somebody else's server on it would make the first one fail.
+      // A free port; another server on it would make the first one fail.
       const free = await runServer(t, store.db)
       free.stop()
       await free.ended()
       const port = String(free.port)
       let server = await runServer(t, store.db, [...options, port])
-      // The servers need the processor to start, more than the clients do.
+      // The servers need the processor to start more than the clients do.
       const task = { port: server.port, path, key, body, pauseMs: 15 }
       const loads = [
         startLoad({ ...task, clients: 12 }),

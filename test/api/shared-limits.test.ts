@@ -1,4 +1,4 @@
-// Several servers that share rates through a real Redis, and what they do without it.
+// Several servers that share rates through a real Redis, and their behaviour without it.
 
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
@@ -15,7 +15,7 @@ const path = pathOf(rights, 1)
 const away = 'Redis is unreachable; this server counts rates on its own'
 const back = 'Redis is reachable; rates are shared'
 
-/** Servers on one store that share a Redis, and a way to ask each of them. */
+/** Servers on one store that share a Redis, and a way to send requests to each. */
 async function serve(t: TestContext, redisUrl: string, count: number) {
   const store = await makeTempStore(t, resources)
   await store.load([{ resource: rights, company: 1, records: makeRecords(rights, 3) }])
@@ -30,12 +30,12 @@ async function serve(t: TestContext, redisUrl: string, count: number) {
   return { store, servers, ask }
 }
 
-/** How often a server has logged a message. */
+/** The number of times a server has logged a message. */
 function timesLogged(server: Server, message: string): number {
   return server.printed().split(message).length - 1
 }
 
-/** Waits until a claim holds. */
+/** Waits until a condition holds. */
 async function until(claim: () => boolean | Promise<boolean>): Promise<void> {
   const start = performance.now()
   while (!(await claim())) {
@@ -45,15 +45,15 @@ async function until(claim: () => boolean | Promise<boolean>): Promise<void> {
 }
 
 /**
- * What `askAll` gives in a round in which Redis answered every server in time. On a machine that is
- * very busy a server gives up on it, says so, and counts on its own for a while.
+ * The result of `askAll` in a round in which Redis answered every server in time. On a very busy
+ * machine a server stops waiting for Redis, logs that, and counts locally for a while.
  */
 async function askInTime<T>(servers: readonly Server[], askAll: (round: number) => Promise<T>) {
   const timesAway = () => servers.reduce((sum, server) => sum + timesLogged(server, away), 0)
   for (let round = 0; ; round += 1) {
     const before = timesAway()
     const answers = await askAll(round)
-    // Long enough for the gathered lines of the log to be written.
+    // Long enough for buffered log lines to be written.
     await sleep(300)
     if (timesAway() === before) return answers
     assert.ok(round < 5, 'Redis answers in time')
@@ -66,7 +66,7 @@ test('three servers together allow a key exactly its rate (E10)', { skip: noRedi
   const { store, servers, ask } = await serve(t, redis.url, 3)
   const answers = await askInTime(servers, async (round) => {
     const key = await store.issueKey({ name: `small ${round}`, rate: '50/1h' })
-    // Each server has one request at a time, so that none waits for Redis behind many others.
+    // One request at a time for each server, so that none queues for Redis.
     const asked = servers.map(async (server) => {
       const own = []
       for (let turn = 0; turn < 30; turn += 1) own.push(await ask(server, key))
@@ -101,7 +101,7 @@ test('a shared window ends (E9)', { skip: noRedis }, async (t) => {
   const key = await store.issueKey({ name: 'small', rate: '2/1s' })
   const statuses: number[] = []
   for (let turn = 0; turn < 3; turn += 1) statuses.push((await ask(server, key)).status)
-  // A slow machine may see the window end; then the third is the first of the next one.
+  // On a slow machine the window may end; then the third request starts the next one.
   assert.deepEqual(statuses.slice(0, 2), [200, 200])
   await until(async () => (await ask(server, key)).status === 429)
   await sleep(1_100)

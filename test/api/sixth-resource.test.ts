@@ -1,4 +1,4 @@
-// A resource is declared once, as data: all else follows from the declaration.
+// A resource is declared once, as data: everything else derives from the declaration.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -46,7 +46,7 @@ const summed = defineResource({
 })
 
 const oldestFirst = defineResource({
-  // Longer than the room that is left for it before a page's records.
+  // Longer than the space reserved for it before the records of a page.
   name: 'licences_to_bring_in_or_send_out',
   title: 'Licence',
   description: 'A licence, the oldest first, summed up by its kind.',

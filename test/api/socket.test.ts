@@ -1,4 +1,4 @@
-// What only a socket shows: the real executable, a real port, raw bytes and curl.
+// Behaviour that needs a socket: the real executable, a real port, raw bytes and curl.
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -41,14 +41,14 @@ interface Head {
   readonly isLast?: boolean
 }
 
-/** The head of a request with a good key; the last of a connection unless it says otherwise. */
+/** A request head with a valid key; it closes the connection unless it says otherwise. */
 function head({ method = 'GET', url = path, fields = [], isLast = true }: Head = {}): string {
   const common = ['Host: registry.example', `Authorization: Bearer ${key}`]
   const end = isLast ? ['Connection: close'] : []
   return [`${method} ${url} HTTP/1.1`, ...common, ...fields, ...end, '', ''].join('\r\n')
 }
 
-/** What curl prints for these arguments: the status after the body. */
+/** The output of curl for these arguments: the body, then the status. */
 async function curl(...args: string[]): Promise<{ body: string; status: number }> {
   const { stdout } = await run('curl', [
     ...['--silent', '--show-error', '--max-time', '10', '--write-out', '\n%{http_code}'],

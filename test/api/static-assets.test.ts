@@ -1,4 +1,4 @@
-// Files that browsers load: what a copy of one is good for, and what all who load them may cost.
+// Static files: caching by browsers, and the total cost of serving them.
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -79,7 +79,7 @@ test('HEAD has the headers of GET, compressed or not', async () => {
   }
 })
 
-/** Milliseconds of processor time of all threads, those that compress included. */
+/** Milliseconds of processor time of all threads, including those that compress. */
 async function allThreadsMs(work: () => Promise<unknown>): Promise<number> {
   const before = process.cpuUsage()
   await work()
@@ -115,7 +115,7 @@ async function listen(t: TestContext, limits: Partial<AssetLimits & LoadLimits>)
 const lastOf = (url: string, fields = '') =>
   `GET ${url} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${fields}\r\n`
 
-/** Asks for more of the bundle than the system takes for it, and does not read. */
+/** Requests more of the bundle than the system buffers, and does not read. */
 async function stall(t: TestContext, port: number, count: number): Promise<Socket[]> {
   const sockets = Array.from({ length: count }, () => connect(port, '127.0.0.1').pause())
   t.after(() => sockets.forEach((socket) => socket.destroy()))

@@ -1,4 +1,4 @@
-// A stop, and the log, of the real executable.
+// Stopping the real executable, and its log.
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -29,13 +29,13 @@ const secondPage = expectedBody({ resource: rights, all, page: 2, limit: 5 })
 const fields = `Host: x\r\nAuthorization: Bearer ${key}\r\n`
 const closing = `GET ${path} HTTP/1.1\r\n${fields}Connection: close\r\n\r\n`
 const plain = `GET ${path} HTTP/1.1\r\n${fields}\r\n`
-/** A request that is not over until its body has come. */
+/** A request that is incomplete until its body arrives. */
 const open =
   `GET ${path} HTTP/1.1\r\n${fields}` +
   `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`
 
-// Less than --stop-seconds (10), which a stop takes that waits for somebody; and long enough for a
-// machine that is busy.
+// Less than --stop-seconds (10), the time of a stop that waits for a client, and long enough for a
+// busy machine.
 const promptMs = 8_000
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
@@ -57,7 +57,7 @@ test('SIGTERM under load: no request fails, and every client gets Connection: cl
   const server = await runServer(t, store.db)
   const expected = expectedBody({ resource: rights, all })
   const task = { port: server.port, path, key, body: expected }
-  // Connections that have nothing to say are open beside them.
+  // Idle connections are open at the same time.
   const idle = await Promise.all(Array.from({ length: 10 }, () => openWire(server.port)))
   const load = startLoad({ ...task, clients: 20, endsWhenClosed: true })
   while (load.answered() < 500) await sleep(5)
@@ -79,9 +79,9 @@ test('after SIGTERM the server is alive but not ready, and still answers for 400
   const stoppedAt = performance.now()
   const close = 'Connection: close\r\n'
   const isOver = () => performance.now() - stoppedAt >= 400
-  // Readiness goes first: whoever asks is answered so until it stops.
+  // Readiness ends first, and health checks see that until the server stops.
   while ((await ask('/readyz', close)).status === 200);
-  // None of these asks for it: it is the server that closes.
+  // No request asked for it: the server closes.
   for (;;) {
     const targets = ['/healthz', '/readyz', path]
     const fields = `Authorization: Bearer ${key}\r\n`
@@ -89,7 +89,7 @@ test('after SIGTERM the server is alive but not ready, and still answers for 400
     try {
       for (const target of targets) answers.push(await ask(target, fields))
     } catch (error) {
-      // This process, too, may be late.
+      // This process may be late too.
       if (isOver()) break
       throw error
     }
@@ -111,7 +111,7 @@ test('after SIGTERM the server is alive but not ready, and still answers for 400
 test('SIGTERM before readiness or during an import ends the process and damages nothing (I3)', async (t) => {
   for (const afterMs of [0, 60, 120, 180, 240, 300]) {
     const { code, signal, printed } = await runBriefly(t, store.db, afterMs)
-    // Before our own code runs, the signal itself ends the process.
+    // Before our code runs, the signal itself ends the process.
     assert.ok(code === 0 || signal === 'SIGTERM', `${afterMs} ms: ${String(code)} ${printed}`)
     if (signal === null) assert.match(printed, /"msg":"stopped"\}\n$/)
     assert.doesNotMatch(printed, /Error/)
@@ -135,7 +135,7 @@ test('SIGTERM during requests: they complete, then the server exits with 0', asy
   const server = await runServer(t, store.db)
   const wires = await Promise.all(Array.from({ length: 10 }, () => openWire(server.port)))
   for (const wire of wires) wire.send(open + body.slice(0, 5))
-  // All have arrived when one that was sent later has been answered.
+  // All have arrived once a later one has been answered.
   const witness = await openWire(server.port)
   witness.send(plain)
   await witness.until(/pagination_offset/)

@@ -1,4 +1,4 @@
-// Contract section 3: what a page holds.
+// Contract section 3: the content of a page.
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -19,7 +19,7 @@ import {
 } from '../support/make-app.ts'
 import { makeRecord, makeRecords, type WireRecord } from '../support/make-record.ts'
 
-/** The fields of each resource in the order of the seed's tables, and those never null. */
+/** The fields of each resource in the specified order, and those that are never null. */
 const seedFields: Readonly<Record<string, string>> = {
   rights:
     'id jurisdiction name object_type status registration_number registration_date ' +
@@ -151,7 +151,7 @@ test('the last page of a long listing is as fast as the first (3.5)', async (t) 
   })
   const path = `${pathOf(posTerminals, 1)}?limit=100&page=`
   checkPage(await ask(`${path}200`), { resource: posTerminals, all, page: 200 })
-  // The least of many in turn: whatever else the machine does can only make one slower.
+  // The minimum of many alternating runs: other work on the machine can only slow one down.
   let [first, last] = [Infinity, Infinity]
   const msOf = async (page: number) => {
     const start = performance.now()
@@ -246,7 +246,7 @@ test('types of equal count are ordered by Unicode code point (3.7)', async (t) =
 })
 
 test('meta is complete at any remaining buffer size (3.7)', async (t) => {
-  // What follows the records is 86 bytes longer than the attr.
+  // The text after the records is 86 bytes longer than the attr.
   const lengths = Array.from({ length: 40 }, (_, index) => room.after - 86 - 20 + index)
   const companies = lengths.map((length, index) => ({
     resource: events,

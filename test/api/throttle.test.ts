@@ -1,4 +1,4 @@
-// C15: whoever tries keys that are none is slowed down, and nobody else.
+// C15: only clients that try invalid keys are slowed down.
 
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
@@ -27,7 +27,7 @@ const expected = { resource: rights, all }
 const badKeyRate = { quota: 10, seconds: 60 }
 const unknown = () => `Bearer ${makeKey(randomBytes(32))}`
 
-/** An application with a clock that stands still, and how often it has looked a key up. */
+/** An application with a stopped clock, and its number of key look-ups. */
 async function makeThrottled(t: Parameters<typeof makeApp>[0], trustedProxies?: string[]) {
   let time = 1_000_000
   let lookUps = 0
@@ -48,7 +48,7 @@ async function makeThrottled(t: Parameters<typeof makeApp>[0], trustedProxies?: 
     ...made,
     lookUps: () => lookUps,
     pass: (ms: number) => (time += ms),
-    /** Fails as often as is allowed. */
+    /** Makes as many failed attempts as allowed. */
     exhaust: async (from: string, headers: Readonly<Record<string, string>> = {}) => {
       for (let count = 0; count < badKeyRate.quota; count += 1) {
         checkFailure(await made.ask(path, { from, headers, authorization: unknown() }), 403, /./)
@@ -88,7 +88,7 @@ test('for a blocked address few keys are looked up, and none twice (C15)', async
     checkFailure(await ask(path, { from: '192.0.2.1', authorization }), 429, /./)
   }
   assert.equal(lookUps(), before + reservedLookUps + 1)
-  // A key that cannot be one takes nothing of what is left for those that may be good.
+  // A malformed key does not use up look-ups for well-formed ones.
   for (let count = 0; count < 20; count += 1) {
     const malformed = `Bearer ${count}`
     checkFailure(await ask(path, { from: '192.0.2.1', authorization: malformed }), 429, /./)
@@ -104,7 +104,7 @@ test('valid keys still work from other addresses, and from a blocked one if alre
   checkFailure(await ask(path, { from, authorization: unknown() }), 429, /./)
   checkPage(await ask(path, { from }), expected)
   checkPage(await ask(path, { from: '192.0.2.2' }), expected)
-  // One that is new cannot be told from a guess; where it is used elsewhere, it can.
+  // A new key looks like a guess, unless it has been used from elsewhere.
   const issue = async (name: string) => `Bearer ${await store.issueKey({ name })}`
   for (let count = 1; count < reservedLookUps; count += 1) {
     await ask(path, { from, authorization: unknown() })
@@ -113,7 +113,7 @@ test('valid keys still work from other addresses, and from a blocked one if alre
   checkFailure(await ask(path, { from, authorization: elsewhere }), 429, /./)
   checkPage(await ask(path, { from: '192.0.2.2', authorization: elsewhere }), expected)
   checkPage(await ask(path, { from, authorization: elsewhere }), expected)
-  // Even while others there go on trying, a new one gets its turn.
+  // A new key gets its turn even while others at the address keep trying.
   pass(1_000)
   const here = await issue('here')
   checkFailure(await ask(path, { from, authorization: unknown() }), 429, /./)
@@ -190,7 +190,7 @@ test('X-Forwarded-For is ignored unless it comes from a trusted proxy (D17)', as
     403,
     /./,
   )
-  // What the client itself has sent stands left of what the proxy has added.
+  // The client's own entries are to the left of those that the proxy added.
   const chain = { 'x-forwarded-for': '1.1.1.1, 198.51.100.1, 10.0.0.5' }
   checkFailure(await behind.ask(path, { ...question, from: '10.1.2.3', headers: chain }), 429, /./)
   checkFailure(
@@ -200,7 +200,7 @@ test('X-Forwarded-For is ignored unless it comes from a trusted proxy (D17)', as
   )
 })
 
-/** What is alive on the heap, in MiB. */
+/** Live heap memory, in MiB. */
 function heapMib(): number {
   setFlagsFromString('--expose-gc')
   ;(runInNewContext('gc') as () => void)()
@@ -251,7 +251,7 @@ test('--bad-key-rate and --trust-proxy accept the documented values', async (t) 
   for (const value of ['', 'proxy', '10.0.0.0/33', '10.0.0/8', '::1/129', '10.0.0.0/8/8', '*']) {
     assert.throws(() => read('trust-proxy', value), /must be none, or addresses and networks/)
   }
-  // The real executable has them on.
+  // They are on in the real executable.
   const { store, key } = await makeApp(t, { records })
   const options = ['--bad-key-rate', '2/60s', '--trust-proxy', '127.0.0.1']
   const { port } = await runServer(t, store.db, options)
@@ -268,7 +268,7 @@ test('a flood of invalid keys blocks no valid key of its address in any worker (
   const { store, key } = await makeApp(t, { records })
   const fresh = await store.issueKey({ name: 'fresh' })
   const { port } = await runServer(t, store.db, ['--workers', '2', '--bad-key-rate', '20/60s'])
-  // Each on a connection of its own, which the primary deals out to the workers in turn.
+  // Each on its own connection, which the primary assigns to the workers in turn.
   const ask = async (authorization: string) => {
     const head = `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n`
     return answerIn(await exchange(port, `${head}Authorization: ${authorization}\r\n\r\n`)).status
@@ -278,13 +278,13 @@ test('a flood of invalid keys blocks no valid key of its address in any worker (
     assert.ok(statuses.every((status) => status === 403 || status === 429))
     return statuses.filter((status) => status === 429).length
   }
-  // It is known to one of the two alone.
+  // Only one of the two workers knows it.
   assert.equal(await ask(`Bearer ${key}`), 200)
   assert.ok((await flood(60)) > 0)
   const floods = Array.from({ length: 4 }, () => flood(30))
   for (let count = 0; count < 40; count += 1) assert.equal(await ask(`Bearer ${key}`), 200)
   await Promise.all(floods)
-  // One that was never seen is recognised, too, sooner or later.
+  // A key that was never seen is eventually recognised too.
   let tries = 0
   while ((await ask(`Bearer ${fresh}`)) !== 200) {
     assert.ok((tries += 1) < 200, 'it is recognised')

@@ -1,5 +1,5 @@
-// What comes over a wire that is no sound request: rows A17 to D22 of the list of hostile inputs.
-// Each is answered in the contract's form, by whichever layer finds it, and its connection closed.
+// Malformed requests: rows A17 to D22 of the list of hostile inputs.
+// Whichever layer detects one answers in the contract's form, and the connection is closed.
 
 import assert from 'node:assert/strict'
 import type { AddressInfo } from 'node:net'
@@ -45,7 +45,7 @@ test('a good request is answered', async () => {
 
 const health = 'GET /healthz HTTP/1.1'
 
-/** A row, what it sends, and the status of the one answer. */
+/** A row, its bytes, and the status of the only answer. */
 const refused: readonly (readonly [row: string, bytes: string, status: number])[] = [
   ['a space in the target (A17)', lines('GET /he althz HTTP/1.1', host), 400],
   ['a NUL in the target (A17)', lines('GET /health\0z HTTP/1.1', host), 400],
@@ -143,7 +143,7 @@ for (const [row, bytes, status] of refused) {
   test(`${row}: ${status} in the contract's form, then the connection closes (4)`, async () => {
     const wire = await openWire(port)
     wire.send(Buffer.from(bytes, 'latin1'))
-    // Sent at once where the parser might take it for the next request.
+    // Sent at once, in case the parser takes it for the next request.
     wire.send(good)
     const answer = answerIn(await wire.closed())
     checkRawFailure(answer, status)
@@ -193,7 +193,7 @@ test('nothing is answered after the last request of a connection (D22)', async (
       [200, 400],
     )
   }
-  // The server, one for all of these, lives.
+  // The server that all of these share is still alive.
   assert.equal(answerIn(await exchange(port, good)).body, whole)
 })
 
@@ -225,12 +225,12 @@ test('data after a refused request is ignored (D3, D6)', async (t) => {
   const { app, ask, store: own } = await makeApp(t)
   await app.listen({ port: 0, host: '127.0.0.1' })
   const { port: ownPort } = app.server.address() as AddressInfo
-  // What is looked at is counted.
+  // Counts the requests that are processed.
   const authorization = `Bearer ${await own.issueKey({ name: 'small', rate: '9/1h' })}`
   const bad = lines(health, host, 'Host: other.example')
   const next = lines(start, host, `Authorization: ${authorization}`)
   checkRawFailure(answerIn(await exchange(ownPort, bad + next.repeat(3))), 400)
-  // The same where the refused one has to wait for its turn.
+  // The same if the refused request has to wait for earlier answers.
   const waited = answersIn(await exchange(ownPort, lines(health, host) + bad + next.repeat(3)))
   assert.deepEqual(
     waited.map(({ status }) => status),

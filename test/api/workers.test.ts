@@ -1,4 +1,4 @@
-// Several processes that are one server (`--workers`).
+// Several processes that form one server (`--workers`).
 
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
@@ -53,7 +53,7 @@ async function until(isTrue: () => boolean | Promise<boolean>, what: string): Pr
   }
 }
 
-/** Waits until so many requests have been answered; one that is not ends the test. */
+/** Waits until this many requests have been answered; a failed one ends the test. */
 async function untilAnswered(load: Load, count: number): Promise<void> {
   const isEnough = () => load.answered() >= count || load.failures.length > 0
   await until(isEnough, `${count} requests have been answered`)
@@ -98,7 +98,7 @@ test('a killed worker is replaced, and the metric totals do not fall', async (t)
   const [victim = 0, survivor = 0] = started(server)
   kill(victim)
   await until(() => server.printed().includes('a worker died'), 'its death is noticed')
-  // The other one answers meanwhile.
+  // The other worker answers meanwhile.
   const during = startLoad(task)
   await untilAnswered(during, 100)
   assert.deepEqual(await during.stop(), [])

@@ -135,7 +135,7 @@ test('variables that Kubernetes sets for Services are ignored, others refused', 
   assert.match(wrong.err, /^dossier: DOSSIER_PORTS is not a setting; did you mean DOSSIER_PORT\?$/m)
 })
 
-/** What is shown of a value. */
+/** Values and how they are shown. */
 const shownAs: Readonly<Record<string, string>> = {
   '/var/lib/dossier/registry.db': '/var/lib/dossier/registry.db',
   'a:b@c.db': 'a:***@c.db',

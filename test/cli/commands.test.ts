@@ -1,4 +1,4 @@
-// The command line as an operator types it, mistakes included.
+// The command line as operators use it, mistakes included.
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -15,7 +15,7 @@ import { dossier, runDossier, storeOf } from '../support/run-dossier.ts'
 import { storeKind } from '../support/store-at.ts'
 import { holdStore } from '../support/store-state.ts'
 
-// What can be wrong with a file is told of files; a server's faults have a file of their own.
+// File faults apply to SQLite only; those of a server are in another test file.
 const isFile = storeKind === 'sqlite'
 const row = (id: number) => `{"id":${id},"company_id":7,"name":"n${id}"}\n`
 
@@ -46,7 +46,7 @@ test('help shows the defaults of each command', async (t) => {
   assert.match(text, /DOSSIER_PORT; default 8080\)/)
 })
 
-/** What is typed wrongly, and what is said of it; the exit code is 2. */
+/** Usage errors and their messages; the exit code is 2. */
 const mistakes: readonly (readonly [args: readonly string[], says: RegExp])[] = [
   [['imprt'], /did you mean import\?/],
   [['import'], /name what to import: companies, rights/],
@@ -209,7 +209,7 @@ test('an interrupted import changes nothing and says so', async (t) => {
   let err = ''
   child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()))
   child.stdin.on('error', () => undefined)
-  // More than a pipe holds: once it has gone, the import reads, and then waits for more.
+  // More than a pipe holds: once it is written, the import has read some and waits for more.
   child.stdin.write(row(1).repeat(100_000))
   await once(child.stdin, 'drain')
   child.kill('SIGINT')
@@ -244,7 +244,7 @@ if (isFile)
   test('import turns a file without tables into a store', async (t) => {
     const folder = makeFolder(t)
     const path = join(folder, 'dossier.db')
-    // What a kill leaves between the two steps of making a store.
+    // The state after a kill between the two steps of creating a store.
     const begun = new DatabaseSync(path)
     begun.exec('pragma page_size = 16384; pragma journal_mode = wal')
     begun.close()

@@ -1,4 +1,4 @@
-// `dossier demo`, run as a newcomer runs it: the program itself, its banner, the shell.
+// `dossier demo` as a new user runs it: the executable, its banner, the shell.
 
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
@@ -15,17 +15,17 @@ const program = resolve(import.meta.dirname, '../../bin/dossier')
 const options = { timeout: 60_000 }
 const shell = promisify(execFile)
 
-/** A demo that runs, and what it has said so far. */
+/** A running demo and its output so far. */
 interface RunningDemo {
   readonly child: ChildProcess
   readonly said: { out: string; err: string }
-  /** Waits until what was said matches. */
+  /** Waits until the output matches. */
   until(pattern: RegExp): Promise<void>
-  /** Sends the signal and gives the exit code. */
+  /** Sends the signal and returns the exit code. */
   stop(signal: NodeJS.Signals): Promise<number | null>
 }
 
-/** The exit code, when all that was said has been read. */
+/** The exit code, once all output has been read. */
 function exitOf(child: ChildProcess): Promise<number | null> {
   return new Promise((done) => child.once('close', done))
 }
@@ -55,7 +55,7 @@ function startDemo(t: TestContext, cwd: string, args: readonly string[]): Runnin
   }
 }
 
-/** What the requests of a banner are answered, each pasted into a shell of its own. */
+/** The answers to the requests of a banner, each run in its own shell. */
 async function paste(banner: string): Promise<string[]> {
   const lines = banner.match(/^curl .+$/gm) ?? []
   const answers = lines.map(async (line) => (await shell('sh', ['-c', line])).stdout)

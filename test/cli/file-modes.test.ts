@@ -1,4 +1,4 @@
-// Who may read the files that Dossier makes, whatever the umask says.
+// Permissions of the files that Dossier creates, whatever the umask.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -10,7 +10,7 @@ import { runDossier, startDossier } from '../support/run-dossier.ts'
 
 const row = (id: number) => `{"id":${id},"company_id":7}\n`
 
-/** The rights of every file of a store, of its copy, and of the others that commands make. */
+/** The modes of every file of a store, its copy and the other files that commands create. */
 function modesIn(folder: string): Record<string, string> {
   const names = readdirSync(folder).filter((name) => /\.db|rejects/.test(name))
   return Object.fromEntries(names.map((name) => [name, modeOf(join(folder, name))]))
@@ -22,7 +22,7 @@ function modeOf(path: string): string {
 
 const withUmask = (umask: string) => ['sh', '-c', `umask ${umask}; exec "$@"`, 'sh']
 
-/** Starts a server, and has a key used there, so that there is something to write at its stop. */
+/** Starts a server and uses a key, so that it has uses to write when it stops. */
 async function serveOnce(
   t: TestContext,
   folder: string,
@@ -86,13 +86,13 @@ test('a path that looks like an SQLite URL is a plain file name, accessible to i
   assert.deepEqual(modesIn(folder), { 'file:x.db': '600' })
 })
 
-/** Runs a command as one of several users that share a group. */
+/** Runs a command as one of several users of a group. */
 const asMember = (user: number) => [
   ...['setpriv', `--reuid=${user}`, '--regid=61000', '--clear-groups'],
   ...withUmask('077'),
 ]
 
-// docs/operating.md says how: the folder with the group's bit, the store 0660.
+// As in docs/operating.md: the folder is setgid, the store has mode 0660.
 test('two users of one group can share a store, one importing and one serving', async (t) => {
   const folder = makeFolder(t)
   const isRoot = spawnSync('setpriv', [...asMember(61001).slice(1), 'true']).status === 0
@@ -104,7 +104,7 @@ test('two users of one group can share a store, one importing and one serving', 
     runDossier(folder, ['import', 'rights', '-'], { ...importer, input: row(id) })
   assert.equal((await put(1)).code, 0)
   chmodSync(join(folder, 'dossier.db'), 0o660)
-  // The server comes first, so that the files beside the store are its user's.
+  // The server starts first, so that its user owns the files next to the store.
   assert.ok(!existsSync(join(folder, 'dossier.db-wal')))
   await serveOnce(t, folder, asMember(61002), async () => {
     const { code, err } = await put(2)

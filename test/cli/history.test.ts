@@ -1,4 +1,4 @@
-// What an operator sees of the history: imports, companies, a sound store, a copy, a pruned past.
+// Commands on history: imports, company, verify, backup and prune.
 
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
@@ -18,12 +18,12 @@ import { storeAt, storeKind } from '../support/store-at.ts'
 import { type StoreFault, storeFaults } from '../support/store-faults.ts'
 import { changeStore } from '../support/store-state.ts'
 
-// A file is copied and upgraded by commands of its own; test/postgres/ has those of a server.
+// Backup and upgrade of a file; test/postgres/ tests those of PostgreSQL.
 const isFile = storeKind === 'sqlite'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** The same registry as `makeChangedRegistry` makes, by the commands themselves. */
+/** The registry of `makeChangedRegistry`, made with the commands. */
 async function typeRegistry(folder: string): Promise<string> {
   const db = storeAt(join(folder, 'registry.db'))
   writeExtracts(folder)
@@ -117,7 +117,7 @@ Latest events (2 of 2)
   ])
 })
 
-/** Names as they are mistyped, and the companies that are told then. */
+/** Mistyped names, and the companies suggested for them. */
 const slips: readonly (readonly [jurisdiction: string, identifier: string, near: RegExp])[] = [
   ['GB', '9876543', /; did you mean GB 09876543\?$/m],
   ['gb', '09876543', /; did you mean GB 09876543\?$/m],
@@ -161,7 +161,7 @@ const lackingIndex: StoreFault = [
   /^file: /m,
 ]
 
-// test/store/verify.test.ts has every fault of the contents; these show what is said of any.
+// test/store/verify.test.ts has every content fault; these show how one is reported.
 const faults = [...storeFaults.slice(0, 1), ...(isFile ? [lackingIndex] : [])]
 
 for (const [title, sql, told] of faults) {
@@ -196,7 +196,7 @@ if (isFile)
       const sql = `select * from ${table}`
       assert.deepEqual(query(join(folder, 'copy.db'), sql), query(db, sql))
     }
-    // A copy is a store like any other: it takes imports, and is in WAL mode.
+    // A copy is an ordinary store: it accepts imports and is in WAL mode.
     assert.equal(query(join(folder, 'copy.db'), 'pragma journal_mode')[0]?.['journal_mode'], 'wal')
     const more = ['import', 'rights', 'rights.ndjson', '--db', 'copy.db']
     assert.equal((await runCommand(folder, more)).code, 0)
@@ -250,7 +250,7 @@ test('prune removes past states, reports how many, and the store stays sound', a
   assert.equal(query(db, 'select * from events').length, 3)
 })
 
-/** What is typed wrongly, and what is said of it; the exit code is 2. */
+/** Usage errors and their messages; the exit code is 2. */
 const mistakes: readonly (readonly [args: readonly string[], says: RegExp])[] = [
   [['imports', 'x'], /imports takes options only, but got x/],
   [['imports', '--limit', '0'], /--limit is "0"; it takes 1 to 1,000,000/],
@@ -286,7 +286,7 @@ if (isFile)
     const folder = makeFolder(t)
     const path = await makeChangedRegistry(folder)
     const db = new DatabaseSync(path)
-    // The tables of format 1, as far as they differ.
+    // The tables of format 1 that differ.
     db.exec(`
     drop view companies_view;
     drop table companies_past;

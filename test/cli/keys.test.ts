@@ -1,4 +1,4 @@
-// `dossier keys` beside a running server.
+// `dossier keys` with a running server.
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
@@ -60,7 +60,7 @@ describe('keys', { concurrency: 2 }, () => {
     assert.ok(!out.includes(made.out.trim().slice(start.length, -end.length)))
   })
 
-  /** What cannot be made or revoked, with the exit code and what is said. */
+  /** Keys that cannot be created or revoked, with the exit code and the message. */
   const refused: readonly (readonly [args: readonly string[], code: number, says: RegExp])[] = [
     [
       ['create', '--name', 'a', '--expires', '2020-01-01'],

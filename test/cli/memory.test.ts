@@ -13,7 +13,7 @@ import { peakMemoryMb, startDossier } from '../support/run-dossier.ts'
 const limitMb = 400
 const piece = Buffer.alloc(1 << 20, 'x')
 
-/** 300 MB without a line end between two texts, never held as a whole. */
+/** 300 MB without a line end between two texts, never held in memory at once. */
 function* longText(before: string, after: string): Generator<Buffer> {
   yield Buffer.from(before)
   for (let n = 0; n < 286; n++) yield piece
@@ -22,7 +22,7 @@ function* longText(before: string, after: string): Generator<Buffer> {
 
 const good = '{"id":1,"company_id":7}'
 
-/** Where 300 MB are in the way, and what is said of them. */
+/** Inputs with a 300 MB value, and the messages. */
 const inputs: Readonly<Record<string, readonly [before: string, after: string, says: RegExp]>> = {
   'x.ndjson.zst': [`${good}\n{"name":"`, `"}\n`, /line 2: is longer than 8 MiB/],
   'x.json.zst': [`[${good},{"name":"`, '"}]', /row 2: is longer than 8 MiB/],
@@ -62,7 +62,7 @@ test('standard input: a 300 MB line is refused and the next one read (G16)', asy
   assertBounded(peak)
 })
 
-/** The most memory that a process held until it ended. */
+/** The peak memory of a process. */
 async function peakOf(pid: number | undefined, ended: Promise<unknown>): Promise<number> {
   let peak = 0
   const watch = setInterval(() => (peak = Math.max(peak, peakMemoryMb(pid))), 5)

@@ -1,4 +1,4 @@
-// Imports as they are operated: reports, progress, interruptions, and files that are in the way.
+// Operating imports: reports, progress, interruptions and conflicting files.
 
 import assert from 'node:assert/strict'
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -33,7 +33,7 @@ describe('operating imports', { concurrency: 2 }, () => {
     const { code, out, err } = await ended
     assert.equal(code, 0)
     assert.match(out, new RegExp(`^ {2}inserted +${id}$`, 'm'))
-    // eslint-disable-next-line no-control-regex -- a terminal's controls are what must not be there
+    // eslint-disable-next-line no-control-regex -- terminal controls must not appear
     assert.doesNotMatch(out + err, /[\u001b\r]/)
   })
 

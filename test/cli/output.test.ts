@@ -1,4 +1,4 @@
-// What a command does whose output cannot be written.
+// Commands whose output cannot be written.
 
 import assert from 'node:assert/strict'
 import { existsSync, statSync } from 'node:fs'

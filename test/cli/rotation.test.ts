@@ -1,4 +1,4 @@
-// `dossier keys rotate` beside running servers.
+// `dossier keys rotate` with running servers.
 
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
@@ -24,7 +24,7 @@ async function print(...args: string[]): Promise<string> {
 
 async function ask(port: number, key: string, listing = 'rights'): Promise<number> {
   const response = await fetch(`http://127.0.0.1:${port}/api/v1/companies/7/${listing}`, {
-    // Each on a connection of its own, so that each worker gets some.
+    // Each on its own connection, so that each worker gets some.
     headers: { authorization: `Bearer ${key}`, connection: 'close' },
   })
   await response.arrayBuffer()
@@ -56,10 +56,10 @@ describe('rotation', { concurrency: 2 }, () => {
     for (const { port } of [alone, team, team, team, team]) {
       const answers = await Promise.all([ask(port, old), ask(port, young)])
       assert.equal(answers[1], 200, 'the new one works at once')
-      // On a machine that is very slow the overlap may be over by now.
+      // On a very slow machine the overlap may have ended by now.
       if (Date.now() < endAt) assert.equal(answers[0], 200, 'the old one works on')
     }
-    // A worker may remember for half a second what it read before the rotation.
+    // A worker may cache for half a second what it read before the rotation.
     await sleep(Math.max(0, endAt - Date.now()) + 600)
     for (let turn = 0; turn < 6; turn += 1) {
       for (const { port } of [alone, team]) {

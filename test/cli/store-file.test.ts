@@ -1,4 +1,4 @@
-// What is wrong with a store's file is told in one line, whichever command meets it.
+// Every command reports a fault of the store file in one line.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -49,7 +49,7 @@ async function assertTold(
   assert.equal(run.out, '')
 }
 
-/** A store with one record, as `x.db` in a folder that everyone may look into. */
+/** A store with one record, as `x.db` in a world-readable folder. */
 async function folderWithStore(t: TestContext): Promise<string> {
   const folder = makeFolder(t)
   chmodSync(folder, 0o755)
@@ -57,7 +57,7 @@ async function folderWithStore(t: TestContext): Promise<string> {
   return folder
 }
 
-/** Files that are no store for this Dossier; each command says the same of them. */
+/** Files that are not a store of this version; each command reports them the same way. */
 const strangers: Readonly<Record<string, readonly [make: (path: string) => void, says: RegExp]>> = {
   'a folder': [(path) => mkdirSync(path), /is a folder; name a file in it with --db/],
   'a text file': [
@@ -133,13 +133,13 @@ test('a damaged store is reported, and neither served nor written (C11, F3, F4)'
   }
 })
 
-/** Runs a command as a user who owns nothing; undefined where this machine cannot. */
+/** Runs a command as user nobody; undefined if this machine cannot. */
 function asNobody(): readonly string[] | undefined {
   const words = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups']
   return spawnSync('setpriv', [...words.slice(1), 'true']).status === 0 ? words : undefined
 }
 
-/** A command's run as nobody, and the rights on the file and its folder that it lacks. */
+/** Commands run as user nobody, with the modes of the file and its folder. */
 const rights: readonly (readonly [command: string, file: number, folder: number, says: RegExp])[] =
   [
     ['serve', 0o600, 0o755, /permission denied; give this user the right to read it/],
@@ -158,7 +158,7 @@ for (const [command, file, folderMode, says] of rights) {
     const folder = await folderWithStore(t)
     chmodSync(join(folder, 'x.db'), file)
     chmodSync(folder, folderMode)
-    // Where the folder may not be entered, the command is run beside it.
+    // If the folder cannot be entered, the command runs outside it.
     const isShut = folderMode === 0o700
     if (!isShut) return assertTold(folder, command, says, { via })
     const run = await runDossier('/', ['serve', '--db', join(folder, 'x.db')], { via })

@@ -1,4 +1,4 @@
-// Nothing that comes from outside reaches a terminal as a control sequence, whichever way it comes.
+// No external text reaches a terminal as a control sequence, on any path.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -12,13 +12,13 @@ import { dossier, startDossier } from '../support/run-dossier.ts'
 import { changeStore } from '../support/store-state.ts'
 import { controls } from '../support/terminal-controls.ts'
 
-/** Sets a window's title, begins a colour in eight bits, turns text around, and forges a line. */
+/** Sets a window title, starts an 8-bit colour, reverses text, and forges a line. */
 const evil = 'owned\u001b]0;t\u0007\u009b31m\u007f\u202e\u2066\u2028\r\nforged: line'
 /** For a name on a command line or in a file system. */
 const evilName = evil.replaceAll('/', '')
 const quoted = JSON.stringify(evil)
 
-/** Files that are imported as rights, and are refused with something of theirs in the message. */
+/** Files that an import of rights refuses with a message that quotes them. */
 const sources: Readonly<Record<string, readonly [name: string, text: string]>> = {
   'an unknown column': ['x.csv', `id,company_id,"${evil}"\n1,7,x\n`],
   'a duplicate column': ['x.csv', `id,company_id,"${evil}","${evil}"\n1,7,x,y\n`],
@@ -29,7 +29,7 @@ const sources: Readonly<Record<string, readonly [name: string, text: string]>> =
   'a file name without a format': [`${evilName}.${evilName}`, 'id,company_id\nx,7\n'],
 }
 
-/** What is typed, beside the files; all of it is answered with an error that repeats it. */
+/** Arguments that cause an error which quotes them. */
 const typed: readonly (readonly string[])[] = [
   [evil],
   ['import', 'rights', evil],
@@ -49,7 +49,7 @@ function assertHarmless(text: string): void {
   assert.ok(text.isWellFormed())
 }
 
-/** A store into which names and texts have come that no command of today would let in. */
+/** A store with names and texts that no current command would accept. */
 async function makeEvilStore(folder: string): Promise<string> {
   const db = join(folder, 'dossier.db')
   const company = { jurisdiction: 'XX', identifier: '1', [evil]: evil, address: 'a street\na town' }

@@ -1,4 +1,4 @@
-// The uses of keys: counted by servers, written to a file of their own, shown by `keys list`.
+// Uses of keys: counted by servers, written to a separate file, shown by `keys list`.
 
 import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
@@ -36,7 +36,7 @@ async function list(db: string, ...options: string[]): Promise<Listed[]> {
   return JSON.parse(out) as Listed[]
 }
 
-/** How often each key was used in the last day; and the month says the same. */
+/** The uses of each key in the last day; those of the month must be equal. */
 async function uses(db: string): Promise<Record<string, number | undefined>> {
   const listed = await list(db)
   for (const key of listed) assert.equal(key.requestsLastDay, key.requestsLast30Days)
@@ -144,7 +144,7 @@ describe('uses of keys', { concurrency: 2 }, () => {
     const store = await makeStore(t)
     const key = await store.issueKey({ name: 'a' })
     const args = ['serve', '--db', store.db, '--port', '0', '--log-format', 'json']
-    // No file may grow beyond so many KiB; what is on a pipe is not concerned.
+    // The file size limit, in KiB; it does not affect pipes.
     const { until, child, ended, said } = startDossier(
       t,
       store.folder,

@@ -12,7 +12,7 @@ import { peakMemoryMb, startDossier } from '../support/run-dossier.ts'
 const mapping = `select jurisdiction, identifier, left(note, 60000) as note, source_file, source_row
   from source where note is not null`
 
-/** Writes a file of 3,000 rows of 20 kB, and two of the longest that are read. */
+/** Writes a file of 3,000 rows of 20 kB, and two of the maximum length. */
 function writeRows(
   path: string,
   longest: number,
@@ -24,7 +24,7 @@ function writeRows(
   closeSync(file)
 }
 
-/** Imports a file of companies, and gives the report and the most memory that it took, in MB. */
+/** Imports a file of companies; returns the report and the peak memory in MB. */
 async function importWide(t: TestContext, folder: string, name: string, isMapped: boolean) {
   writeFileSync(join(folder, 'm.sql'), mapping)
   const map = isMapped ? ['--map', 'm.sql'] : []
@@ -34,7 +34,7 @@ async function importWide(t: TestContext, folder: string, name: string, isMapped
   const watch = setInterval(() => (peakMb = Math.max(peakMb, peakMemoryMb(child.pid))), 5)
   const { code, out, err } = await ended
   clearInterval(watch)
-  // As an attribute a text has at most 64 KiB, which is for the check of rows to say.
+  // A text attribute has at most 64 KiB, which the row checks enforce.
   assert.equal(code, isMapped || name === 'x.parquet' ? 0 : 1, err)
   return { counts: (JSON.parse(out) as { counts: Record<string, number> }).counts, peakMb }
 }
@@ -102,7 +102,7 @@ test('reading an idle named pipe can be interrupted, and its data is read when i
   const folder = makeFolder(t)
   execFileSync('mkfifo', [join(folder, 'pipe.ndjson')])
   const waiting = startDossier(t, folder, ['import', 'companies', 'pipe.ndjson'])
-  // The store is opened before the pipe is.
+  // The store is opened before the pipe.
   while (!existsSync(join(folder, 'dossier.db'))) await new Promise((done) => setTimeout(done, 20))
   await new Promise((done) => setTimeout(done, 500))
   waiting.child.kill('SIGINT')

@@ -1,5 +1,5 @@
-// What an import loads is a value: a kind that the program does not know is declared here, in one
-// file, and goes the way of all imports. (It has a table of its own, which no schema makes.)
+// The target of an import is a value: this file declares a kind that the program does not know,
+// and it passes through the usual import. (Its table is not part of any schema.)
 
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
@@ -15,7 +15,7 @@ import { placedCompany, placing } from '../../src/store/sql/named-companies.ts'
 import { importRows, makeFolder, queryStore } from '../support/import-rows.ts'
 import { storeAt } from '../support/store-at.ts'
 
-/** Companies that are watched: a set, to which an import adds. */
+/** A watch list of companies, to which an import adds. */
 const watched: ImportTarget = {
   ...companies,
   name: 'watched',

@@ -1,4 +1,4 @@
-// What an import records of what it changes: companies by their attributes, listings by who came.
+// Recorded history: changes of company attributes, and of officers in listings.
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
@@ -40,7 +40,7 @@ test('each attribute that differs is one event, with all its fields', async (t) 
   )
 })
 
-/** Two values of an attribute, and the event between them, if it is one. */
+/** Two values of an attribute, and the event that the change causes, if any. */
 const values: readonly (readonly [before: unknown, after: unknown, event: string | undefined])[] = [
   [undefined, null, undefined],
   [null, '', undefined],

@@ -1,4 +1,4 @@
-// K2: a mapping is one SELECT over its files; whatever else it tries is refused, or ends in bounds.
+// K2: a mapping is one SELECT over its files; anything else is refused or stopped.
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
@@ -13,7 +13,7 @@ import { storeKind } from '../support/store-at.ts'
 const csv = 'jurisdiction,identifier,name\nGB,1,One\n'
 const select = 'select jurisdiction, identifier, name from source'
 
-/** A folder with a source, another file, and a file that stands for a store. */
+/** A folder with a source, another file, and a file in place of a store. */
 function makeGround(t: Parameters<typeof makeFolder>[0]) {
   const folder = makeFolder(t)
   writeFileSync(join(folder, 'x.csv'), csv)
@@ -24,7 +24,7 @@ function makeGround(t: Parameters<typeof makeFolder>[0]) {
   return folder
 }
 
-/** Every file of a folder, by its name and content. */
+/** The content of every file of a folder, by name. */
 function digestOf(folder: string): Record<string, string> {
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()
   const files = names.filter((name) => statSync(join(folder, name)).isFile())
@@ -38,7 +38,7 @@ function digestOf(folder: string): Record<string, string> {
 const oneSelect = /^a mapping must be exactly one SELECT/
 const noFile = /reads (files|\S+ instead of the view source).*--map-read DIR/
 
-/** Mappings that try more than to reshape rows; `F` stands for the folder. */
+/** Mappings that attempt more than reshaping rows; `F` stands for the folder. */
 const hostile: Readonly<Record<string, RegExp>> = {
   [`${select}; copy (select 1) to 'F/registry.db'`]: oneSelect,
   "copy (select 1) to 'F/registry.db'": oneSelect,
@@ -93,7 +93,7 @@ describe('a hostile mapping is refused and changes no file (K2)', () => {
 })
 
 describe('a mapping that takes too many resources is stopped (K2)', () => {
-  /** What each takes, and what is said of it. */
+  /** Resources that each uses up, and the message. */
   const greedy: Readonly<Record<string, RegExp>> = {
     [`${select}, range(100000000) order by random(), repeat(name, 200)`]:
       /: the mapping needs more temporary space than an import may use/,
@@ -140,7 +140,7 @@ describe('a mapping that takes too many resources is stopped (K2)', () => {
       const args = ['import', 'companies', 'x.csv', '--map', 'm.sql']
       const { child, ended, until } = startDossier(t, folder, args)
       const begun = until(/interrupted; nothing was changed/)
-      // It takes less to come to the mapping; from then on that is what it computes.
+      // Start-up takes less time than this; afterwards it is computing the mapping.
       while (processorSeconds(child.pid) < 3) await pause()
       child.kill('SIGINT')
       await begun
@@ -150,7 +150,7 @@ describe('a mapping that takes too many resources is stopped (K2)', () => {
   }
 })
 
-/** What a process has computed so far, as the system counts it: in hundredths. */
+/** The processor time of a process in seconds; the system counts hundredths. */
 function processorSeconds(pid: number | undefined): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
   return (Number(stat[11]) + Number(stat[12])) / 100

@@ -1,4 +1,4 @@
-// What an import takes, refuses and reports.
+// Imports: accepted and refused input, and reports.
 
 import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -135,7 +135,7 @@ test('a missing identifier column of companies is reported before any row', asyn
   })
 })
 
-/** Lines that are refused, with the field, if it is one, and a word of the reason. */
+/** Refused lines, with the field, if any, and part of the reason. */
 const refused: readonly (readonly [line: string, field: string | undefined, says: RegExp])[] = [
   ['{"id":1,"company_id":7,"salary_from":15.45}', 'salary_from', /integer/],
   ['{"id":1,"company_id":7,"salary_from":"1e3"}', 'salary_from', /integer/],

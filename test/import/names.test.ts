@@ -1,4 +1,4 @@
-// Names of columns and of files: what they may be, and that they mean nothing more.
+// Names of columns and files: allowed values, without hidden meaning.
 
 import assert from 'node:assert/strict'
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs'
@@ -99,7 +99,7 @@ describe('columns', () => {
 })
 
 describe('names of files', () => {
-  /** The attributes of the one company of a file, wherever that lies. */
+  /** The attributes of the only company in a file. */
   async function attributesOf(t: TestContext, name: string, options?: ImportOptions) {
     const { db, folder, load } = folderWith(t, {})
     mkdirSync(dirname(join(folder, name)), { recursive: true })

@@ -1,4 +1,4 @@
-// Every mapping on the real file that it is for, held against what was measured in that file.
+// Every mapping on its real file, compared with figures measured in that file.
 
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
@@ -17,7 +17,7 @@ interface Case {
   readonly mapping: string
   /** read, inserted, unchanged, refused */
   readonly counts: readonly [number, number, number, number]
-  /** Queries over the store, and what they give. */
+  /** Queries over the store, and their results. */
   readonly facts: Readonly<Record<string, number | string>>
 }
 
@@ -68,7 +68,7 @@ const cases: readonly Case[] = [
       "select count(*) from rights_view where name like '%<br%'": 0,
       "select count(*) from rights_view where cast(holders as text) like '%(RU)%'": 0,
       'select max(total) from heads': 45,
-      // The README counts 365 spellings; two differ in blanks alone.
+      // The README counts 365 spellings; two differ only in blanks.
       'select count(*) from companies': 363,
     },
   },
@@ -131,7 +131,7 @@ const cases: readonly Case[] = [
     mapping: 'sec-company-tickers',
     counts: [9_530, 9_530, 0, 0],
     facts: {
-      // 575 securities have no exchange; the companies of 127 have others that have one.
+      // 575 securities have no exchange; the companies of 127 of them have another one that does.
       'select count(*) from company_attributes where attributes like \'%""%\'': 127,
     },
   },

@@ -1,4 +1,4 @@
-// What changed between two extracts of real registers, held against what was measured in the files
+// Changes between two extracts of real registers, compared with figures measured in the files
 // by other means.
 
 import assert from 'node:assert/strict'
@@ -157,7 +157,7 @@ const days: readonly (readonly [Register, readonly string[]])[] = [
   [sp500, ['2023-05-22', '2024-03-29', '2025-03-28', '2026-03-28', '2026-08-08']],
 ]
 
-/** What the mapping says of each company of one extract, as texts by attribute. */
+/** The mapping's attributes of each company of an extract, as texts. */
 async function statesOn(folder: string, register: Register, day: string) {
   const db = join(folder, `${register.mapping}-${day}.db`)
   await importDay(db, register, day)

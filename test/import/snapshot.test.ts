@@ -1,4 +1,4 @@
-// Snapshots at their edges; what they remove is shown beside a model, in merge.properties.test.ts.
+// Edge cases of snapshots; merge.properties.test.ts checks removals against a model.
 
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
@@ -18,14 +18,14 @@ const withRejects: ImportOptions = { isSnapshot: true, onRejected: () => undefin
 
 const right = (id: number, company = 7, name = `n${id}`) => ({ id, company_id: company, name })
 
-/** A store that holds these rights. */
+/** A store with these rights. */
 async function registryOf(t: TestContext, rows: readonly object[]): Promise<string> {
   const db = join(makeFolder(t), 'test.db')
   await importRows(db, 'rights', rows)
   return db
 }
 
-/** What stands in the listings: `company/id name`. */
+/** The content of the listings: `company/id name`. */
 function standing(db: string): string[] {
   return query(db, 'select company_id, id, name from rights_view order by company_id, id').map(
     (row) => `${String(row['company_id'])}/${String(row['id'])} ${String(row['name'])}`,
@@ -63,7 +63,7 @@ for (const [what, bytes] of Object.entries({
 }
 
 describe('under --rejects, a refused row does not count as absent', () => {
-  /** A line that stands for record 2 and is refused. */
+  /** Refused lines that identify record 2. */
   const refused: Readonly<Record<string, string>> = {
     'a wrong value': '{"id":2,"company_id":7,"created_at":"soon"}',
     'an unknown column': '{"id":2,"company_id":7,"nmae":"n2"}',
@@ -80,7 +80,7 @@ describe('under --rejects, a refused row does not count as absent', () => {
     })
   }
 
-  /** Lines that stand for some record, but do not say for which. */
+  /** Lines that do not identify their record. */
   const unreadable: Readonly<Record<string, string>> = {
     'invalid JSON': '<html>503 Service Unavailable</html>',
     'truncated JSON': '{"id":2,"company_id":7,"na',

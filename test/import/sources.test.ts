@@ -1,4 +1,4 @@
-// Files of every format and packing, and what is wrong with some of them.
+// Files of every format and compression, valid and broken.
 
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -14,8 +14,8 @@ const gzipLine = (id: number) => gzipSync(line(id))
 const zstdLine = (id: number) => zstdCompressSync(line(id))
 
 /**
- * Every place of so many, and those around `near`. What is unpacked does not ask the store: on
- * PostgreSQL, where each import takes as long as ten, one place in five will do.
+ * Every position, and those around `near`. Decompression does not depend on the store: on
+ * PostgreSQL, where each import takes ten times as long, one position in five is enough.
  */
 function placesOf(length: number, near = 0): number[] {
   const all = Array.from({ length }, (_, place) => place)
@@ -45,7 +45,7 @@ describe('a file compressed in several parts is read to the end', () => {
         })
         // A byte of the gzip header (time, system) says nothing about the content.
         if (report === undefined || (name.endsWith('gz') && at < 10)) continue
-        // Zstandard has a checksum only if its writer asked for one; the rest is up to the checks.
+        // Zstandard has a checksum only if its writer asked for one; otherwise the checks apply.
         assert.ok(name.endsWith('zst'), `gzip's checksum tells byte ${at}`)
       }
     })
@@ -63,7 +63,7 @@ describe('a file compressed in several parts is read to the end', () => {
         })
         if (report !== undefined) passed.push(length)
       }
-      // Where a second part would begin, zstd passes over up to three bytes of its magic number.
+      // At the start of a second part, zstd ignores up to three bytes of its magic number.
       const between = name.endsWith('zst') ? [0, 1, 2, 3] : [0]
       assert.deepEqual(
         passed,
@@ -146,7 +146,7 @@ describe('Parquet', () => {
     ])
   })
 
-  /** What stands in `salary_from`, and what becomes of it. */
+  /** SQL values of `salary_from`, and the imported values or reasons. */
   const numbers: readonly (readonly [sql: string, becomes: number | RegExp])[] = [
     ['15.00::decimal(9, 2)', 15],
     ['15::double', 15],
@@ -198,7 +198,7 @@ describe('Parquet', () => {
 })
 
 describe('CSV', () => {
-  /** Files that hold two records, 1 named `a` and 2 named `b`, however they are written. */
+  /** Different spellings of two records, 1 named `a` and 2 named `b`. */
   const sound: Readonly<Record<string, string>> = {
     'blank lines': 'id,company_id,name\n\n1,7,a\n\n2,7,b\n\n',
     'no last line end': 'id,company_id,name\n1,7,a\n2,7,b',
@@ -248,7 +248,7 @@ describe('CSV', () => {
     )
   })
 
-  /** Files that are broken in line 3, and a word of what is said. */
+  /** Files with an error in line 3, and part of the message. */
   const unsound: Readonly<Record<string, readonly [text: string, says: RegExp]>> = {
     'too many columns': ['id,company_id\n1,7\n2,7,8\n', /line 3 has 3 columns, but the header has/],
     'too few columns': [
@@ -289,7 +289,7 @@ describe('CSV', () => {
 })
 
 describe('a mapping', () => {
-  /** Statements that all give the same record. */
+  /** Statements that all return the same record. */
   const sound: readonly string[] = [
     'select id, company_id, name from source',
     'select id, company_id, name from source;',
@@ -310,7 +310,7 @@ describe('a mapping', () => {
     })
   }
 
-  /** Statements that cannot be used, and what is said of them. */
+  /** Invalid statements and their messages. */
   const unsound: Readonly<Record<string, RegExp>> = {
     'select nope from source': /"nope" not found/,
     'select id, company_id, 1 as naem from source':

@@ -1,4 +1,4 @@
-// What an import survives: the campaigns of `torture/` in a short form.
+// The campaigns of `torture/` in a short form.
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -31,7 +31,7 @@ const rules: Readonly<Record<string, string>> = {
 const folder = mkdtempSync(join(tmpdir(), 'dossier-test-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
 
-// How many first loads and how many updates are killed. A server takes its time to start again.
+// The number of first loads and of updates that are killed; a server is slow to restart.
 const extents = { sqlite: { kills: 2, rows: 500 }, postgres: { kills: 1, rows: 500 } }
 
 for (const [name, campaign] of Object.entries(campaignsOf[storeKind])) {

@@ -21,7 +21,7 @@ import { verifyStore } from '../support/verify-store.ts'
 const tooMany = 'exceeds the 1,000 kinds that a company may have'
 const day = (n: number) => ({ asOf: `2024-01-0${n}T00:00:00Z` })
 
-/** Events of a company, one of each kind from `from` to `to`; ids as the kinds. */
+/** Events of a company, one of each type from `from` to `to`; ids have the same numbers. */
 function eventsOf(company: number, from: number, to: number): object[] {
   return Array.from({ length: to - from + 1 }, (_, n) =>
     event(company, from + n, `kind ${from + n}`),
@@ -34,7 +34,7 @@ function event(company: number, id: number, attr: string): object {
 
 interface Store {
   readonly db: string
-  /** Imports rows, the good ones among them; gives each refused one as its place and the rest. */
+  /** Imports rows with `--rejects`; returns location and details of each refused one. */
   readonly load: (
     target: string,
     rows: readonly object[],
@@ -101,7 +101,7 @@ test('existing types count, removed ones make room (3.7)', async (t) => {
   assert.deepEqual(await load('events', [event(7, 5_000, 'new')]), [[1, 'attr', '"new"', tooMany]])
   assert.deepEqual(await load('events', [event(7, 5_000, 'kind 3')]), [], 'of a kind that is there')
   assert.deepEqual(await load('events', [event(7, 1, 'new')]), [], 'in place of the only one')
-  // The room that a later row makes is room, too.
+  // Room that a later row makes counts too.
   assert.deepEqual(await load('events', [event(7, 5_001, 'newer'), event(7, 1, 'kind 2')]), [])
   assert.equal((await typesOf(7)).size, 1_000)
   const rest = [...eventsOf(7, 11, 1_000), ...eventsOf(7, 1_001, 1_012)]
@@ -117,7 +117,7 @@ test('existing types count, removed ones make room (3.7)', async (t) => {
 test('a refused row changes nothing, nor does its import without --rejects (3.7)', async (t) => {
   const { db, load, typesOf } = openStore(t)
   await load('events', eventsOf(7, 1, 1_000))
-  // The record keeps its former kind, so there is no room for the last one either.
+  // The record keeps its former type, so there is no room for the last one either.
   const rows = [event(7, 5_000, 'kind 1'), event(7, 5_001, 'a'), event(9, 5_002, 'b')]
   const report = await importRows(db, 'events', rows)
   assert.deepEqual([report.version, report.counts.refused], [undefined, 1])
@@ -133,11 +133,11 @@ test('a record of two companies is refused for both if one has no room (3.7)', a
     event(8, 9_000, 'kind 2'),
     event(7, 9_000, 'kind 2'),
   ])
-  // Its change would be carried to company 7.
+  // Its change would also apply to company 7.
   const rows = [event(8, 9_000, 'new'), event(8, 9_001, 'newer')]
   assert.deepEqual(await load('events', rows), [[1, 'attr', '"new"', tooMany]])
   assert.deepEqual([...(await typesOf(8)).keys()], ['kind 2', 'newer'])
-  // A company that only refused rows name is not made.
+  // A company named only by refused rows is not created.
   assert.deepEqual(await load('events', [event(77, 9_000, 'new')]), [[1, 'attr', '"new"', tooMany]])
   assert.deepEqual(await queryStore(db, 'select id from companies where id = 77'), [])
   await checkSound(db)
@@ -180,7 +180,7 @@ const someRows = fc.array(
   { minLength: 5, maxLength: 40 },
 )
 
-/** What is refused of rows of one company, and what its types are then. */
+/** The refused rows of one company, and its types afterwards. */
 function modelOf(kinds: Map<number, number>, rows: readonly { id: number; kind: number }[]) {
   const all = new Map([...kinds, ...rows.map(({ id, kind }) => [id, kind] as const)])
   const sizeOf = (of: Map<number, number>) => new Set(of.values()).size
@@ -201,7 +201,7 @@ test(`random rows near the limit are refused as if imported one by one (seed ${s
   let kinds = new Map(Array.from({ length: kindsBefore }, (_, n) => [n + 1, n + 1]))
   let total = 0
   for (const drawn of fc.sample(someRows, { seed, numRuns: 12 })) {
-    // One row for each record: what contradicts is another matter.
+    // One row for each record, so that none contradict.
     const rows = [...new Map(drawn.map((row) => [row.id, row])).values()]
     const expected = modelOf(kinds, rows)
     const report = await importRows(
@@ -229,7 +229,7 @@ test(`random rows near the limit are refused as if imported one by one (seed ${s
 test('excess types of an earlier version stay, no new one is added, and verify reports them (3.7)', async (t) => {
   const { db, load, typesOf } = openStore(t)
   await load('events', eventsOf(7, 1, 1_000))
-  // As an earlier version would have imported them.
+  // As imported by an earlier version.
   const more = ['over', 'beyond'].map((type) => `{"type":"${type}","count":1}`)
   changeStore(storeAt(db), `update heads set meta = replace(meta, ']', ',${more.join(',')}]')`)
   const rows = [event(7, 5_000, 'new'), event(7, 5_001, 'over'), event(7, 1, 'newer')]
@@ -239,7 +239,7 @@ test('excess types of an earlier version stay, no new one is added, and verify r
   assert.match(faults.join('\n'), /events of company 7: 1002 types, more than 1000/)
 })
 
-// --- What is recorded --------------------------------------------------------------------------
+// --- Recorded history --------------------------------------------------------------------------
 
 const recordedTooMany = 'would be recorded, and exceed the 1,000 kinds that a company may have'
 
@@ -263,7 +263,7 @@ test('a company whose recorded changes would exceed the limit is refused (3.7)',
   assert.deepEqual(await load('companies', fewer, { ...recording, ...day(3) }), [])
   assert.equal((await typesOf(7)).size, 1_000)
   await checkSound(db)
-  // That a snapshot lacks it would be another kind, and no row says so.
+  // Its absence from a snapshot would be another type, without a row that causes it.
   const without = { ...recording, ...day(4), isSnapshot: true }
   await assert.rejects(
     load('companies', [company(8, { a: '3' })], without),

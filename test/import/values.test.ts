@@ -1,4 +1,4 @@
-// Values at the edges of what is taken, and what stands in the registry afterwards.
+// Values at the limits of what is accepted, and how they are stored.
 
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
@@ -13,7 +13,7 @@ import { runsOf } from '../support/store-at.ts'
 
 const emptyDb = (t: TestContext) => join(makeFolder(t), 'test.db')
 
-/** Imports one field of a record as JSON; gives what is stored, or why it was refused. */
+/** Imports one field of a record as JSON; returns the stored value or the reason of refusal. */
 async function store(db: string, target: string, field: string, json: string): Promise<unknown> {
   const path = `${db}.value.ndjson`
   const required = target === 'events' ? '"date":"2020-01-01","attr":"a",' : ''
@@ -30,7 +30,7 @@ async function store(db: string, target: string, field: string, json: string): P
 
 type Becomes = string | number | null | readonly string[] | RegExp
 
-/** A value as JSON, and what becomes of it: itself in the wire's form, or a reason. */
+/** A value as JSON, and its wire form or the reason of refusal. */
 const values: Readonly<Record<string, readonly (readonly [json: string, becomes: Becomes])[]>> = {
   'jobs.salary_from': [
     ['0', 0],
@@ -129,7 +129,7 @@ for (const [place, cases] of Object.entries(values)) {
   })
 }
 
-/** Rows that are refused for what names the record or its company, with field and reason. */
+/** Rows refused for an invalid record or company name, with field and reason. */
 const unnamed: readonly (readonly [row: object, field: string | undefined, says: RegExp])[] = [
   [{ id: -1, company_id: 7 }, 'id', /1 or greater/],
   [{ id: 1.5, company_id: 7 }, 'id', /integer/],
@@ -244,13 +244,13 @@ test('any refusal is one line without control characters', () => {
         ...{ field, value: JSON.stringify(value), reason: 'is not a known column' },
       })
       const shown = printable(problem)
-      // eslint-disable-next-line no-control-regex -- these are what must not be there
+      // eslint-disable-next-line no-control-regex -- these must not appear
       assert.doesNotMatch(shown, /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/)
     }),
   )
 })
 
-/** What may be in an import: rows that are good, repeated, contradictory, or refused. */
+/** Rows of an import: valid, repeated, contradictory or refused. */
 const anyRow = fc.oneof(
   { weight: 6, arbitrary: fc.record({ id: fc.integer({ min: 1, max: 6 }), name: anyName() }) },
   { weight: 2, arbitrary: fc.record({ key: fc.constantFrom('x', 'y'), name: anyName() }) },

@@ -1,4 +1,4 @@
-// contrib/compose.postgres.yaml: what it starts, and what it tells to type, run here by hand as its
+// contrib/compose.postgres.yaml: its services and documented commands, run here directly as its
 // users, over a PostgreSQL whose roles are those of contrib/postgres-roles.sql.
 
 import assert from 'node:assert/strict'
@@ -46,7 +46,7 @@ test(
     await makeRoles(server.url, postgres.environment, passwords)
     const folder = makeFolder(t)
     writeFileSync(join(folder, 'rights.csv'), 'company_id,id,name\n7,1,A mark\n')
-    /** What a service has in its environment, with the server and the folder of this test. */
+    /** The environment of a service, with the server and the folder of this test. */
     const environmentOf = ({ environment }: Service) =>
       Object.fromEntries(
         Object.entries(environment).map(([name, value]) => [
@@ -92,7 +92,7 @@ test(
   },
 )
 
-/** Does what the image does with its environment, and what the file of roles says. */
+/** Applies the environment as the image does, and the file of roles. */
 async function makeRoles(
   url: string,
   environment: Readonly<Record<string, string>>,

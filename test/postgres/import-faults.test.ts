@@ -1,4 +1,4 @@
-// Imports into PostgreSQL that are killed from either side: the state before, and nothing left.
+// Imports into PostgreSQL killed on either side leave the state before and nothing else.
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -22,13 +22,13 @@ const row = (id: number, name: string) =>
 const rows = (count: number, name: string) =>
   Array.from({ length: count }, (_, n) => row(n + 1, name)).join('')
 
-// Whoever looks for an import's session must find none of other files.
+// Looking for the session of an import must not find those of other test files.
 useOwnDatabase('faults')
 
 interface Made {
   readonly folder: string
   readonly db: string
-  /** A session that looks on, at the same schema. */
+  /** An observing session in the same schema. */
   readonly watcher: Client
 }
 
@@ -63,7 +63,7 @@ const ofImport = `
       where l.pid = a.pid and c.relname = 'stage'
     )`
 
-/** Waits until an import's session runs a statement that begins like that; gives its pid. */
+/** Waits until the session of an import runs a statement with this start; returns its pid. */
 async function untilItRuns(watcher: Client, start: string): Promise<number> {
   for (let waited = 0; waited < 20_000; waited += 2) {
     const { rows: found } = await watcher.query<{ pid: number }>(
@@ -76,7 +76,7 @@ async function untilItRuns(watcher: Client, start: string): Promise<number> {
   return assert.fail(`no statement ${start}`)
 }
 
-/** Temporary tables and locks of imports, once their sessions are over. */
+/** Temporary tables and locks of imports, once their sessions have ended. */
 async function checkNothingLeft(watcher: Client): Promise<void> {
   for (let waited = 0; ; waited += 50) {
     const { rows: left } = await watcher.query<{ name: string }>(
@@ -96,7 +96,7 @@ async function checkNothingLeft(watcher: Client): Promise<void> {
   }
 }
 
-/** Where an import is caught, and the lock that holds it there; COPY takes long enough. */
+/** Statements to interrupt, and the lock that blocks each; COPY takes long enough. */
 const moments: readonly (readonly [statement: string, lock: string])[] = [
   ['copy stage', ''],
   ['insert into rights_ids', 'lock table rights_ids in access exclusive mode'],

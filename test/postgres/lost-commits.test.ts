@@ -1,4 +1,4 @@
-// A connection that is lost between COMMIT and its answer: what is told of it is what was done.
+// A connection lost between COMMIT and its answer: the reported outcome is the real one.
 
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
@@ -21,7 +21,7 @@ interface Made {
   readonly folder: string
   readonly db: string
   readonly proxy: CuttingProxy
-  /** The same store, by way of the proxy. */
+  /** The URL of the same store through the proxy. */
   readonly through: string
 }
 
@@ -41,7 +41,7 @@ async function makeStore(t: TestContext): Promise<Made> {
   return { folder, db, proxy, through: through.href }
 }
 
-/** A key is printed before its commit; what is said where that has failed. */
+/** A key is printed before its commit; this is the message if the commit fails. */
 const doesNotWork = new RegExp(
   '^dossier: the printed key does not work: [^\\n]+\\n' +
     'dossier: postgres:[^\\n]*nothing was changed[^\\n]*\\n$',
@@ -143,8 +143,8 @@ test('a session that ends before COMMIT, between two statements, is reported in 
   assert.match(told.message, /^postgres:[^\n]*the connection was lost; nothing was changed/)
 })
 
-// Of a transaction that is short, nothing may have come to the disk by then. The server would give
-// its number to the next one, and say of that what it is asked of the first.
+// A short transaction may not have reached the disk by then. The server would reuse its number for
+// the next one, and report the outcome of that one instead.
 test('a server crash at COMMIT, with the transaction number reused: the key is reported as not stored', async (t) => {
   const server = await startPostgres({ settings: { wal_writer_delay: '10s' } })
   t.after(() => server.remove())

@@ -1,4 +1,4 @@
-// A PostgreSQL that fails under a server: 503 in the contract's form, then well again by itself.
+// A PostgreSQL failure under a server: 503 in the contract's form, then recovery by itself.
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -20,7 +20,7 @@ let postgres: PostgresServer
 let db = ''
 let key = ''
 
-/** A server of its own: the others of this run go on. */
+/** Its own PostgreSQL, so that other tests of this run are not affected. */
 before(async () => {
   postgres = await startPostgres()
   db = `${postgres.url}?schema=dossier`
@@ -51,7 +51,7 @@ async function ask({ port }: Server, url = path): Promise<Told> {
   return { status: answer.status, body, ms: performance.now() - start }
 }
 
-/** Requests now and for a while, as clients send them who do not know. */
+/** Sends requests now and for a while, as unaware clients do. */
 async function askMany(server: Server, count = 30): Promise<Told[]> {
   const answers: Promise<Told>[] = []
   for (let n = 0; n < count; n++) {
@@ -61,7 +61,7 @@ async function askMany(server: Server, count = 30): Promise<Told[]> {
   return Promise.all(answers)
 }
 
-/** Every answer is good, or says 503 as the contract wants it; none takes long. */
+/** Every answer is valid or a 503 in the contract's form; none takes long. */
 function checkBounded(answers: readonly Told[]): void {
   for (const { status, body, ms } of answers) {
     assert.ok(status === 200 || status === 503, body)
@@ -80,7 +80,7 @@ async function untilWell(server: Server): Promise<number> {
   }
 }
 
-/** The sessions of servers, as PostgreSQL counts them. */
+/** The number of server sessions in PostgreSQL. */
 async function sessions(): Promise<number> {
   const client = new Client({ connectionString: postgres.url })
   await client.connect()
@@ -155,14 +155,14 @@ test('hanging statements exhaust the pool: 503 until they end', async (t) => {
   assert.ok((await sessions()) <= pool)
 })
 
-/** Asks for a listing again and again, from so many clients, until told to stop. */
+/** Requests a listing repeatedly from several clients until stopped. */
 function hammer(server: Server, clients: number) {
   let isOn = true
   const answers = Array.from({ length: clients }, async () => {
     const given: Told[] = []
     while (isOn) {
       given.push(await ask(server))
-      // A client that is refused waits a little.
+      // A refused client waits a little.
       await sleep(20)
     }
     return given
@@ -176,7 +176,7 @@ function hammer(server: Server, clients: number) {
 }
 
 test('one table is locked: its listing gets 503, the others are served', async (t) => {
-  // Bounds that no slow machine comes near; a lock is waited for half as long as a connection.
+  // Bounds far above any slow machine; a lock wait is half as long as a connection wait.
   const server = await serve(t, ['--wait-ms', '3000', '--statement-ms', '6000'])
   const jobs = path.replace('rights', 'jobs')
   assert.deepEqual([(await ask(server)).status, (await ask(server, jobs)).status], [200, 200])

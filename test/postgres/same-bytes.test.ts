@@ -1,4 +1,4 @@
-// Two stores, one service: after the same imports every answer is the same to the byte.
+// After the same imports, both stores give byte-identical answers.
 
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
@@ -27,7 +27,7 @@ const mappings = resolve(import.meta.dirname, '../../mappings')
 // DOSSIER_TEST_DATA=all for the long form: the largest file, too, and eight times the pages.
 const isLong = process.env['DOSSIER_TEST_DATA'] === 'all'
 
-/** What chance and the clock give differently: lineages, and when imports were committed. */
+/** Replaces random and time-dependent values: lineages and commit times. */
 const settle = `
   update imports set lineage = 'same' || version,
     committed_at = 1700000000000 + version * 1000`
@@ -43,7 +43,7 @@ async function settleStores(path: string): Promise<void> {
 
 type Ask = (url: string, headers?: Record<string, string>) => Promise<string>
 
-/** Asks the application over a store; an answer is its status line, header fields and body. */
+/** Sends a request to the application; an answer is status line, header fields and body. */
 async function askOver(t: Scope, db: string): Promise<Ask> {
   const store = await openStoreReader(db, resources, patientBounds)
   const key: KeyRecord = {
@@ -71,7 +71,7 @@ async function askOver(t: Scope, db: string): Promise<Ask> {
   }
 }
 
-/** Shows where two long answers part, rather than all of both; first the bodies. */
+/** Shows where two long answers differ, rather than all of both; bodies first. */
 function checkSame(one: string, other: string, url: string): void {
   if (one === other) return
   for (const part of [1, 0]) {
@@ -82,7 +82,7 @@ function checkSame(one: string, other: string, url: string): void {
   }
 }
 
-/** Compares every page of every listing of both stores; gives how many there were. */
+/** Compares every page of every listing of both stores; returns their number. */
 async function compareAll(t: Scope, path: string, companies: readonly number[]): Promise<number> {
   await settleStores(path)
   const [file, server] = await Promise.all(
@@ -119,7 +119,7 @@ async function compareAll(t: Scope, path: string, companies: readonly number[]):
   return pages
 }
 
-/** The companies of a store, by the ids that it has given them. */
+/** The companies of a store by their ids. */
 function companiesOf(path: string): number[] {
   const file = new DatabaseSync(path, { readOnly: true })
   const rows = file.prepare('select id from companies order by id').all()
@@ -127,7 +127,7 @@ function companiesOf(path: string): number[] {
   return rows.map(({ id }) => Number(id))
 }
 
-/** Does an import on both stores, and compares what is said of it. */
+/** Runs an import on both stores and compares the reports. */
 async function importBoth(work: (kind: StoreKind) => Promise<ImportReport>): Promise<void> {
   const [file, server] = [await work('sqlite'), await work('postgres')]
   const told = ({ version, counts, problems }: ImportReport) => ({ version, counts, problems })
@@ -147,7 +147,7 @@ test('random imports: both stores report and serve the same', async (t) => {
           for (const batch of [0, 1, 2]) {
             const rows = (records[at] ?? [])
               .filter((one) => one.batch <= batch)
-              // Companies by id and by name, and ids by key: what the stores have to work out.
+              // Companies by id and by name, and ids by key, which the stores have to resolve.
               .map(({ record: { id, ...rest } }) => ({
                 ...rest,
                 ...(id % 3 === 0 ? { key: `key ${id % 50}` } : { id: 1 + (id % 100) }),
@@ -218,7 +218,7 @@ test(
   },
 )
 
-/** Extracts in the order of their days, with what records their changes. */
+/** Extracts in the order of their days, with their recording options. */
 const extracts: readonly (readonly [target: string, day: string, file: string, mapping: string])[] =
   [
     ...['2021-12-26', '2023-01-31', '2025-02-28'].map(
@@ -240,7 +240,7 @@ const extracts: readonly (readonly [target: string, day: string, file: string, m
     }),
   ]
 
-/** All that is kept of what was: the same text for the same rows on both stores. */
+/** The whole stored past: the same text for the same rows on both stores. */
 const kept = [
   'select record from events order by id',
   'select * from employees_past order by company_id, until, id',
@@ -254,7 +254,7 @@ function keptText(path: string, kind: StoreKind, sql: string): string[] {
   const file = kind === 'sqlite' ? new DatabaseSync(path, { readOnly: true }) : undefined
   const rows = file ? file.prepare(sql).all() : queryServer(storeAt(path, kind), sql)
   file?.close()
-  // SQLite's 1 and 0 are true and false elsewhere.
+  // SQLite has 1 and 0 for true and false.
   return rows.map((row) =>
     JSON.stringify(
       Object.values(row).map((value) => (typeof value === 'boolean' ? +value : value)),

@@ -1,4 +1,4 @@
-// The tables in PostgreSQL: what Citus asks of them, what serving asks of the planner, and how they
+// The tables in PostgreSQL: requirements of Citus, query plans of serving, and how they
 // are made and upgraded.
 
 import assert from 'node:assert/strict'
@@ -116,7 +116,7 @@ for (const resource of resources) {
     test(`the ${what} of ${resource.name}: only index seeks of one company, whatever the amount of data`, async () => {
       await client.query('begin')
       try {
-        // What the planner sees of a registry: many companies, one of them with very much.
+        // Statistics for the planner: many companies, one of them very large.
         await client.query(`
           insert into companies select n, null, null, 1 from generate_series(1, 20000) n;
           insert into imports
@@ -201,7 +201,7 @@ test('tables of an older version are upgraded, of a newer one left alone', async
   }
 })
 
-/** What can be wrong with a URL, and what is said of it, in one line without the password. */
+/** Faults of a URL, and their one-line messages without the password. */
 const strangers: readonly (readonly [what: string, url: (good: URL) => string, says: RegExp])[] = [
   [
     'nothing listens',

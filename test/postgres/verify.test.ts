@@ -1,4 +1,4 @@
-// What an operator sees of a PostgreSQL alone: faults that no file has, and how to copy it.
+// Faults that only PostgreSQL has, and how to copy it.
 
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
@@ -9,7 +9,7 @@ import { queryServer } from '../support/query-server.ts'
 import { runCommand } from '../support/run-command.ts'
 import { verifyStore } from '../support/verify-store.ts'
 
-// An extension is made in it and dropped.
+// The tests create and drop an extension in it.
 useOwnDatabase('verify')
 
 async function makeRegistry(t: TestContext): Promise<string> {
@@ -37,7 +37,7 @@ test('verify leaves the files to PostgreSQL, and runs amcheck if it is installed
   }
   const sound = await verifyStore(db)
   assert.deepEqual([sound.faults, sound.notes], [[], []])
-  // An index that is not kept for a while lacks a row.
+  // An index that is not maintained for a while lacks a row.
   const index = "where indexrelid = 'rights_by_id'::regclass"
   queryServer(db, `update pg_index set indisready = false ${index}`)
   queryServer(db, 'insert into rights select 99, 0, 99, sort, 1, 1, digest, record from rights')

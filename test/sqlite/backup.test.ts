@@ -1,4 +1,4 @@
-// A copy that takes its time: what is told of it, who commits meanwhile, and how it is given up.
+// A copy in several steps: progress, concurrent commits and cancellation.
 
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { resources } from '../../src/resources/index.ts'
 import { openStoreInspector } from '../../src/store/open-store.ts'
 import { importRows, makeFolder, queryValue } from '../support/import-rows.ts'
 
-/** A store that is copied in several steps, opened to be copied. */
+/** An open store that is copied in several steps. */
 async function makeStore(t: TestContext) {
   const folder = makeFolder(t)
   const db = join(folder, 'registry.db')
@@ -30,7 +30,7 @@ test('a copy reports progress, and is a snapshot despite concurrent commits', as
     onProgress(copied, totalBytes) {
       told.push(copied)
       total = totalBytes
-      // A copy that began anew at each commit would never end.
+      // A copy that restarted at each commit would never end.
       if (told.length > 100) throw new Error('the copy does not come to its end')
       writer.exec(`insert into sources (name) values ('another ${told.length}')`)
     },

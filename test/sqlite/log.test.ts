@@ -1,4 +1,4 @@
-// The log beside a store (`registry.db-wal`) does not grow with imports, whoever reads meanwhile.
+// The write-ahead log (`registry.db-wal`) does not grow with imports, even during reads.
 
 import assert from 'node:assert/strict'
 import { statSync } from 'node:fs'
@@ -46,11 +46,11 @@ test('an import empties the log while a server is constantly reading', async (t)
 test('an import that changes nothing leaves nothing in the log', async (t) => {
   const db = join(makeFolder(t), 'registry.db')
   await importRows(db, 'jobs', rowsOf('first'))
-  // Who has the store open keeps its log from being removed with the last connection.
+  // An open connection keeps the log from being removed.
   const server = new DatabaseSync(db, { readOnly: true })
   t.after(() => server.close())
   assert.equal(server.prepare('select count(*) as n from jobs').get()?.['n'], 500)
-  // More than a connection keeps in its memory.
+  // More than the cache of a connection.
   await importRows(db, 'jobs', rowsOf('x'.repeat(20_000), 2_000), { isDryRun: true })
   assert.equal(logBytes(db), 0)
   assert.equal(server.prepare('select count(*) as n from jobs').get()?.['n'], 500)

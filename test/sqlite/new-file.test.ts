@@ -1,4 +1,4 @@
-// Several processes that make one file: nobody is turned away, and it is made once.
+// Several processes create one file: none fails, and it is created once.
 
 import assert from 'node:assert/strict'
 import { type ChildProcess, fork } from 'node:child_process'

@@ -1,5 +1,5 @@
-// Reliability rows F3 to F16: what a server does whose store is damaged, replaced, locked or
-// unreadable while it serves. (What a command says of a bad store when it starts is shown in
+// Reliability rows F3 to F16: a server whose store is damaged, replaced, locked or
+// unreadable while it serves. (What commands report about a bad store at their start is in
 // test/cli/store-file.test.ts.)
 
 import assert from 'node:assert/strict'
@@ -22,7 +22,7 @@ import { runDossier } from '../support/run-dossier.ts'
 import { answerIn, checkRawFailure, exchange, runServer } from '../support/run-server.ts'
 import { makeTempStore } from '../support/temp-store.ts'
 
-/** A server of a store with one company of 40 rights, and ways to ask it. */
+/** A server of a store with one company of 40 rights, and ways to send requests. */
 async function serve(t: TestContext) {
   const store = await makeTempStore(t, resources)
   await store.load([{ resource: rights, company: 1, records: makeRecords(rights, 40) }])
@@ -55,7 +55,7 @@ test('damage while serving: 503, alive but not ready, and ready again once repai
   checkpointer.exec('pragma wal_checkpoint(truncate)')
   checkpointer.close()
   const whole = readFileSync(store.db)
-  // One page alone: what else is asked of the store, such as for the key, is still answered.
+  // Only one page, so that other reads of the store, such as of the key, still succeed.
   const root = queryValue(store.db, "select rootpage from sqlite_schema where name = 'rights'")
   const pageBytes = 16_384
   for (const fill of [0, 0xaa]) {
@@ -116,7 +116,7 @@ test('a lock of another process blocks no request; a start waits 5 s and reports
   assert.match(err, /^dossier: [^\n]*another process is writing to it; try again[^\n]*\n$/)
 })
 
-/** Attaches strace to a process, with a fault; undefined where that cannot be done here. */
+/** Attaches strace to a process, with a fault; undefined if that is not possible here. */
 async function inject(t: TestContext, pid: number, fault: string) {
   if (spawnSync('strace', ['-o', '/dev/null', 'true']).status !== 0) return undefined
   const words = ['-f', '-p', String(pid), '-o', '/dev/null', '-e', `inject=${fault}`]
@@ -137,7 +137,7 @@ test('disk read errors: 503, alive but not ready, and ready again when reads suc
   assert.equal((await page()).status, 200)
   const detach = await inject(t, server.pid, 'pread64:error=EIO')
   if (detach === undefined) return t.skip('needs strace, and the right to trace')
-  // What was imported just now is in the log, which is not mapped.
+  // Recently imported data is in the log, which is not mapped.
   await store.load([{ resource: rights, company: 1, records: makeRecords(rights, 41) }])
   checkRawFailure(await page(), 503)
   checkRawFailure(await ask('/readyz'), 503)
@@ -159,7 +159,7 @@ test('every statement of a request uses an index and sorts nothing (F14)', async
     return prepare(sql)
   }
   createReader(db, resources)
-  // Asked for metrics, not by a request; the other has one row, and knows no way but to read it.
+  // One serves metrics, not requests; the other has one row, which it has to scan.
   const isExempt = (sql: string) => /from imports i join sources|from store|pragma/.test(sql)
   const asked = prepared.filter((sql) => !isExempt(sql))
   assert.equal(asked.length, 3 * resources.length + 1)

@@ -1,5 +1,5 @@
-// Random sequences of imports by natural key, beside a model: each key has one id, for good, and
-// each company too; sources do not share keys; companies are found by their names.
+// Random sequences of imports by natural key, compared with a model: each key keeps its id, and
+// so does each company; sources do not share keys; companies are found by their identifiers.
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import { importRows, makeFolder, query } from '../support/import-rows.ts'
 import { patientBounds, runsOf, storeAt } from '../support/store-at.ts'
 
 interface Given {
-  /** Undefined where the content is the key. */
+  /** Undefined if the content is the key. */
   readonly key: string | undefined
   readonly date: string
   readonly attr: string
@@ -31,7 +31,7 @@ const anyGiven: fc.Arbitrary<Given> = fc.record({
   companies: fc.uniqueArray(fc.constantFrom('1', '01', '2'), { minLength: 1, maxLength: 3 }),
 })
 
-/** What an import calls its record: the key, or the content. */
+/** The identity of a record in an import: the key or the content. */
 const identityOf = ({ key, date, attr }: Omit<Given, 'companies'>) =>
   JSON.stringify(key ?? { date, attr })
 
@@ -41,13 +41,13 @@ const anyStep: fc.Arbitrary<Step> = fc.record({
   given: fc.uniqueArray(anyGiven, { minLength: 1, maxLength: 7, selector: identityOf }),
 })
 
-/** A record that stands somewhere; the model's key is source and identity. */
+/** A record in some listing; the model's key is source and identity. */
 interface ListingState {
   readonly given: Given
   readonly companies: Set<string>
 }
 
-/** Takes a step as the operator's guide says. */
+/** Applies a step to the model as the operator's guide describes. */
 function take(model: Map<string, ListingState>, { source, isSnapshot, given }: Step): void {
   const told = new Map(given.map((one) => [`${source} ${identityOf(one)}`, one]))
   if (isSnapshot) {
@@ -64,7 +64,7 @@ function take(model: Map<string, ListingState>, { source, isSnapshot, given }: S
   }
 }
 
-/** The rows of a step; in `after` each bears its name in the model, by which it is recognised. */
+/** The rows of a step; `after` contains the record's name in the model, which identifies it. */
 function rowsOf({ source, given }: Step): object[] {
   return given.flatMap(({ companies, ...record }) =>
     companies.map((identifier) => ({
@@ -81,7 +81,7 @@ interface Listed {
   readonly after: string
 }
 
-/** The ids of companies by their identifiers; each keeps the one that it had. */
+/** The ids of companies by their identifiers; each must keep its id. */
 function readCompanies(db: string, known: Map<string, number>): void {
   for (const { id, jurisdiction, identifier } of query(db, 'select * from companies')) {
     assert.equal(jurisdiction, 'GB')

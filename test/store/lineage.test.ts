@@ -1,4 +1,4 @@
-// A backup that is restored and goes another way repeats version numbers, but no entity tag.
+// A restored backup that diverges repeats version numbers, but no entity tag.
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import { runCommand } from '../support/run-command.ts'
 import { runServer } from '../support/run-server.ts'
 import { storeAt } from '../support/store-at.ts'
 
-/** Takes a copy of a store; gives what puts it back, under a server that runs. */
+/** Copies a store; returns a function that restores it under a running server. */
 async function copyStore(db: string): Promise<() => Promise<void>> {
   const at = storeAt(db)
   if (!isServerStore(at)) {

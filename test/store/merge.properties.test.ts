@@ -1,5 +1,5 @@
-// Random sequences of imports into one store, beside a model of a few lines: after each, every
-// listing is what the model says, to the record, the position, the counter and the version.
+// Random sequences of imports into one store, compared with a small model: after each, every
+// listing equals the model in records, positions, counters and version.
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ import { patientBounds, runsOf, storeAt } from '../support/store-at.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
-/** A record of one import, and the companies in whose listings it stands. */
+/** A record of one import, and the companies that list it. */
 interface Given {
   readonly id: number
   readonly row: Row
@@ -53,17 +53,17 @@ function steps(row: fc.Arbitrary<Row>): fc.Arbitrary<Step[]> {
   return fc.array(step, { minLength: 1, maxLength: 6 })
 }
 
-/** What the model holds of a record. */
+/** The model's state of a record. */
 interface Held {
   readonly source: string
   row: Row
   readonly companies: Set<number>
 }
 
-/** Takes a step as the operator's guide says; gives how many rows meet which end. */
+/** Applies a step to the model as the operator's guide describes; returns the counts. */
 function take(model: Map<number, Held>, { source, isSnapshot, given }: Step) {
   const counts = { read: 0, inserted: 0, updated: 0, unchanged: 0, refused: 0, removed: 0 }
-  // The sources bring ids of their own, far apart.
+  // Each source has its own range of ids.
   const idOf = (id: number) => (source === 'a' ? id : id + 100)
   const told = new Map(given.map((one) => [idOf(one.id), one]))
   for (const [id, one] of told) {
@@ -116,7 +116,7 @@ function expectedMeta(listing: readonly [number, Held][]) {
     .sort((a, b) => b.count - a.count || Buffer.from(a.type).compare(Buffer.from(b.type)))
 }
 
-/** What was served of a listing, and at which version, to tell whether both change together. */
+/** The served content of a listing and its version, to check that both change together. */
 type Served = Map<number, { text: string; version: number }>
 
 async function checkListing(

@@ -1,5 +1,5 @@
-// Each import is a version, and what it replaced is kept: any listing at any earlier version can be
-// put together from present and past, to the bytes that were served then.
+// Each import is a version, and replaced data is kept: any listing at any earlier version can be
+// rebuilt from present and past, byte for byte.
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
@@ -19,7 +19,7 @@ const companies = [1, 2, 3]
 const alone = { onWait: () => assert.fail('nobody else writes') }
 const listed = resources.filter(({ name }) => ['rights', 'events'].includes(name))
 
-/** The path that names its store, on whichever kind of store the suite runs. */
+/** The path that names its store, on any kind of store. */
 function pathOfStore({ store }: TestApp): string {
   return join(store.folder, 'registry.db')
 }
@@ -47,7 +47,7 @@ const step: fc.Arbitrary<Step> = fc
     ),
   })
   .map(({ target, source, isSnapshot, given }) => {
-    // One identity has one content, in whatever listings it stands.
+    // One identity has one content in all its listings.
     const first = new Map(given.toReversed().map((one) => [one.id, one]))
     const rows = given.map(({ id, company }) => {
       const { value = 'x', day = '' } = first.get(id) ?? {}
@@ -57,7 +57,7 @@ const step: fc.Arbitrary<Step> = fc
     return { target, source, isSnapshot, rows }
   })
 
-/** A listing as it stood at a version, with the lineage of its last change until then. */
+/** A listing at a version, with the lineage of its last change until then. */
 function rebuild(db: string, { name }: Resource, company: number, version: number) {
   const rows = query(
     db,
@@ -103,7 +103,7 @@ function checkVersion(db: string, version: number, served: Served | undefined): 
       if (then === undefined) assert.deepEqual(listing.all, [])
       else {
         assert.equal(expectedBody({ resource, all: listing.all }), then.text)
-        // A listing that never had a record has the lineage of its company.
+        // A listing that has always been empty has the lineage of its company.
         const lineage = String(listing.lineage ?? '[0-9a-f]{12}')
         assert.match(then.tag, new RegExp(`^W/"${lineage}-[\\w-]{12}"$`))
       }
@@ -162,7 +162,7 @@ test('pruning a store of many versions removes exactly the older past', async (t
   for (const value of ['x', 'y', 'z', 'w']) {
     await importRows(db, 'rights', [{ id: 1, company_id: 1, name: value }])
     versions.push(await serve(app))
-    // Two imports within a millisecond could not be told apart by their time.
+    // Two imports within a millisecond would have the same time.
     await new Promise((resolve) => setTimeout(resolve, 5))
   }
   const [third] = query(db, 'select committed_at from imports where version = 3')

@@ -1,4 +1,4 @@
-// A key is stored only if it was printed, and a key that was printed is stored or said not to work.
+// A key is stored only if it was printed; a printed key is stored or reported as not working.
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
@@ -60,7 +60,7 @@ if (storeKind === 'sqlite') {
   test('a printed key that cannot be stored is reported as not working', async (t) => {
     const folder = await makeStore(t)
     const before = await list(folder)
-    // The log of a commit does not fit into 32 KB; what is beside it does.
+    // The log of a commit does not fit into 32 KB; the other files do.
     const via = ['bash', '-c', 'ulimit -f 32; exec "$@"', 'bash']
     for (const command of commands) {
       const { code, out, err } = await runDossier(folder, command, { via })

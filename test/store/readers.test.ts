@@ -1,4 +1,4 @@
-// Those who read while others write, and those who write at the same time.
+// Concurrent readers and writers.
 
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
@@ -15,10 +15,10 @@ import { storeAt, storeKind } from '../support/store-at.ts'
 
 const events = resources.find(({ name }) => name === 'events')
 
-/** A whole listing at once is more than a server gives a request the time for. */
+/** A whole listing takes longer than the server's time limit for a request. */
 const patience = { statementMs: 30_000, waitMs: 30_000 }
 
-/** Events of two companies; `attr` tells which import they are of. */
+/** Events of two companies; `attr` is the import that brought them. */
 function rowsOf(attr: string, count: number): object[] {
   return Array.from({ length: count }, (_, n) => ({
     ...{ id: n + 1, company_id: 1 + (n % 2) },
@@ -91,7 +91,7 @@ test('simultaneous imports into a new store all run, one after the other', async
   assert.equal(queryValue(db, 'select max(version) from imports'), ids.length)
 })
 
-// The same of a PostgreSQL is in its own folder.
+// test/postgres/ has the same for PostgreSQL.
 if (storeKind === 'sqlite')
   test('the connection that serves cannot write (F15)', async (t) => {
     const db = join(makeFolder(t), 'dossier.db')

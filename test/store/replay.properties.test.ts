@@ -1,5 +1,5 @@
-// Replaying a company's recorded events onto its first state gives its present state, whatever
-// extracts came in between.
+// Replaying a company's recorded events onto its first state gives its current state, whatever
+// extracts were imported in between.
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ import { changesIn, importExtract } from '../support/history.ts'
 
 const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
 
-/** What a source says of a company, as texts; `register_entry` where it has ever been absent. */
+/** A source's attributes of a company, as texts; `register_entry` if it was ever absent. */
 type State = Map<string, string>
 
 const value = fc.oneof(
@@ -95,7 +95,7 @@ test(`companies: first state and events give the current state (seed ${seed})`, 
   )
 })
 
-/** The attributes that the store holds are those of the model, the absent ones apart. */
+/** Checks that the store has the attributes of the model, except absent ones. */
 function checkServed(db: string, present: ReadonlyMap<string, State>): void {
   const rows = query(db, 'select identifier, attributes from companies_view')
   for (const { identifier, attributes } of rows) {
@@ -124,7 +124,7 @@ const officers = fc.array(
   { minLength: 1, maxLength: 7 },
 )
 
-/** An officer of whom nothing is told leaves, and leaves no event; another one comes. */
+/** An officer without any recorded text leaves without an event; another one joins. */
 const untold: typeof officers extends fc.Arbitrary<infer Given> ? Given : never = [
   { isSnapshot: false, given: [{ key: 1, company: '1', name: null, position: null }] },
   { isSnapshot: true, given: [{ key: 1, company: '2', name: 'Jane', position: 'Director' }] },

@@ -1,4 +1,4 @@
-// A store of the format before: the first command that writes upgrades it.
+// A store of the previous format: the first command that writes upgrades it.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -12,7 +12,7 @@ import { verifyStore } from '../support/verify-store.ts'
 
 const isFile = storeKind === 'sqlite'
 
-/** Makes a store one of the format before. */
+/** Converts a store to the previous format. */
 function makeFormer(db: string): void {
   changeStore(db, 'alter table imports drop column lineage')
   changeStore(db, 'alter table heads drop column largest')

@@ -1,4 +1,4 @@
-// `dossier verify` finds what is wrong with the contents of a store.
+// `dossier verify` finds faults in the contents of a store.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -11,7 +11,7 @@ import { startDossier } from '../support/run-dossier.ts'
 import { storeAt } from '../support/store-at.ts'
 import { holdStore } from '../support/store-state.ts'
 
-/** Keeps others from changing keys, as a command that changes them does; gives the way to end. */
+/** Locks keys as a command that changes them does; returns a function that unlocks them. */
 async function holdKeys(path: string): Promise<() => Promise<void>> {
   const db = storeAt(path)
   if (!isServerStore(db)) return holdStore(path)

@@ -1,4 +1,4 @@
-// What the service's own OpenAPI document announces, and whether an answer keeps to it.
+// Checks answers against the service's OpenAPI document.
 
 import assert from 'node:assert/strict'
 import type { Answer } from './make-app.ts'
@@ -40,19 +40,19 @@ export interface Document extends Readonly<Record<string, unknown>> {
   readonly components: Readonly<Record<string, Readonly<Record<string, unknown>>>>
 }
 
-/** What is announced, to look things up in and to hold answers against. */
+/** The announced API, for look-ups and for checking answers. */
 export interface Announcement {
-  /** A part of the document, or what it refers to. */
+  /** A part of the document, with its reference resolved. */
   // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- names the shape
   deref: <Part>(part: unknown) => Part
   /** The responses of an operation, by status. */
   responsesOf: (operation: Operation) => [status: string, response: Response][]
-  /** @throws AssertionError where a value breaks a schema. */
+  /** @throws AssertionError if a value breaks a schema. */
   validate: (schema: unknown, value: unknown, where?: string) => void
   /**
-   * Checks that an answer is one that the document announces.
+   * Checks that the document announces an answer.
    *
-   * @throws AssertionError that says what of it is not.
+   * @throws AssertionError that names the difference.
    */
   checkAnnounced: (operation: Operation, given: Pick<Answer, 'status' | 'headers' | 'text'>) => void
 }
@@ -78,7 +78,7 @@ export function readAnnouncement(document: Document): Announcement {
       const { headers, content } = deref<Response>(part)
       for (const [name, header] of Object.entries(headers)) {
         const value = given.headers[name.toLowerCase()]
-        // These are there for keys with a limit alone.
+        // Only for keys with a limit.
         if (value === undefined && name.startsWith('RateLimit')) continue
         assert.ok(value !== undefined, `${operation.operationId} ${given.status}: ${name} misses`)
         const { schema } = deref<{ schema: { type: string } }>(header)

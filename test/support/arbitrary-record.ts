@@ -7,7 +7,7 @@ import type { WireRecord } from './make-record.ts'
 
 const isText = (text: string) => /\S/.test(text) && !text.includes('\0')
 
-/** Any text that the wire may hold, odd ones included. */
+/** Any valid text, unusual ones included. */
 const anyText = fc.oneof(
   fc.constantFrom('a', 'A', 'é', 'z', '\uFFFD', '\u{1F600}', '"', '\\', '\u2028x'),
   fc.string({ unit: 'binary', minLength: 1, maxLength: 12 }).filter(isText),
@@ -40,7 +40,7 @@ export function anyRecord(resource: Resource): fc.Arbitrary<WireRecord> {
     .map((record) => ({ ...record, id: Number(record['id']) }))
 }
 
-/** Records with ids of their own, each with the import (0 to 2) that brings it. */
+/** Records with distinct ids, each with the import (0 to 2) that brings it. */
 export function anyRecords(
   resource: Resource,
 ): fc.Arbitrary<{ record: WireRecord; batch: number }[]> {

@@ -1,4 +1,4 @@
-// A small registry that has a past: two extracts of companies, and rights that changed once.
+// A small registry with a past: two extracts of companies, and rights that changed once.
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -27,7 +27,7 @@ export function writeExtracts(folder: string): void {
   }
 }
 
-/** Makes the registry as the command line would, in this process; gives the store. */
+/** Makes the registry as the command line would, in this process; returns the store. */
 export async function makeChangedRegistry(folder: string): Promise<string> {
   const path = join(folder, 'registry.db')
   writeExtracts(folder)

@@ -1,15 +1,15 @@
-// A TCP proxy before a PostgreSQL that loses the connection on which a COMMIT is sent.
+// A TCP proxy in front of PostgreSQL that cuts the connection on which a COMMIT is sent.
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
 
-/** What the client and the server still get of each other, once COMMIT has been sent. */
+/** The messages that still get through once COMMIT has been sent. */
 export type Cut =
   /** The server commits, and its answer is lost. */
   | 'answer lost'
-  /** COMMIT itself is lost, and both sides see that the connection is. */
+  /** COMMIT itself is lost, and both sides see the connection close. */
   | 'commit lost'
   /** COMMIT is lost, and the server does not notice: it waits for more. */
   | 'server waits'
@@ -17,7 +17,7 @@ export type Cut =
 export interface CutOptions {
   /** Refuses all later connections. */
   readonly andStayAway?: boolean
-  /** Comes between the client's COMMIT and the cut. */
+  /** Runs between the client's COMMIT and the cut. */
   readonly first?: () => Promise<void>
 }
 
@@ -25,7 +25,7 @@ export interface CuttingProxy {
   readonly port: number
   /** Cuts the next connection that commits. */
   cutNext(cut: Cut, options?: CutOptions): void
-  /** Whether it has. */
+  /** Whether it has cut one. */
   hasCut(): boolean
 }
 

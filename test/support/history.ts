@@ -1,4 +1,4 @@
-// Extracts as a test gives them, and the changes that the store has recorded of them.
+// Extracts for tests, and the changes that the store has recorded.
 
 import { changeResource } from '../../src/resources/index.ts'
 import { type ImportOptions, importRows, query } from './import-rows.ts'
@@ -25,7 +25,7 @@ export function momentOf(day: string | undefined): string | undefined {
   return day === undefined ? undefined : `${day}T00:00:00Z`
 }
 
-/** A recorded change, as the wire has it but for its id. */
+/** A recorded change in wire form, without its id. */
 export interface RecordedChange {
   readonly identifier: string | null
   readonly date: string

@@ -1,4 +1,4 @@
-// A folder of files, a store beside them, and imports of the one into the other.
+// A folder with files and a store, and imports of the files into it.
 
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { importInto, type ImportOptions, makeFolder, query } from './import-rows
 
 type Files = Readonly<Record<string, string | Buffer>>
 
-/** Writes files into a folder of their own, and gives what imports from it into a store there. */
+/** Writes files into a new folder; returns functions that import them into a store there. */
 export function folderWith(t: TestContext, files: Files) {
   const folder = makeFolder(t)
   for (const [name, bytes] of Object.entries(files)) writeFileSync(join(folder, name), bytes)
@@ -32,7 +32,7 @@ export function folderWith(t: TestContext, files: Files) {
   }
 }
 
-/** Writes a Parquet file of a SELECT, and gives its path. */
+/** Writes the result of a SELECT as a Parquet file; returns its path. */
 export async function writeParquet(path: string, select: string): Promise<void> {
   const instance = await DuckDBInstance.create(':memory:')
   const connection = await instance.connect()

@@ -1,4 +1,4 @@
-// Importing in tests: real files, a real store, the importer as the command line drives it.
+// Imports in tests: real files, a real store, the importer as the command line uses it.
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -19,20 +19,20 @@ import { openSession } from '../../src/store/postgres/connect.ts'
 import { queryServer } from './query-server.ts'
 import { storeAt, type StoreKind } from './store-at.ts'
 
-/** A folder that is gone when the test ends. */
+/** A folder that is removed when the test ends. */
 export function makeFolder(t: { after(work: () => void): void }): string {
   const folder = mkdtempSync(join(tmpdir(), 'dossier-test-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   return folder
 }
 
-/** What a test says of an import; the rest is as the command line has it by default. */
+/** Options of an import in a test; the others have the defaults of the command line. */
 export type ImportOptions = Partial<Omit<ImportRequest, 'target' | 'files'>> & {
-  /** The resources that the store is opened with; all declared ones if not given. */
+  /** The resources of the store; all declared ones by default. */
   readonly resources?: readonly Resource[]
-  /** The kind of store that the path stands for; the one that the suite runs on if not given. */
+  /** The kind of store that the path names; by default that of the suite. */
   readonly kind?: StoreKind
-  /** The URL of a store, in place of the one that the path stands for. */
+  /** The URL of a store, instead of the one that the path names. */
   readonly at?: string
 }
 
@@ -69,7 +69,7 @@ export async function importInto(
   }
 }
 
-/** Imports rows, by way of an NDJSON file beside the store. */
+/** Imports rows through an NDJSON file next to the store. */
 export async function importRows(
   db: string,
   target: string,
@@ -81,7 +81,7 @@ export async function importRows(
   return importInto(db, target, [path], options)
 }
 
-/** The rows of a query over a store; in SQL that both kinds of store understand. */
+/** The rows of a query over a store, in SQL valid for both kinds. */
 export function query(db: string, sql: string): Record<string, SQLOutputValue>[] {
   const at = storeAt(db)
   if (isServerStore(at)) return queryServer(at, sql)
@@ -93,7 +93,7 @@ export function query(db: string, sql: string): Record<string, SQLOutputValue>[]
   }
 }
 
-/** The same where the test waits, in this process. */
+/** The same, asynchronously in this process. */
 export async function queryStore(db: string, sql: string): Promise<Record<string, unknown>[]> {
   const at = storeAt(db)
   if (!isServerStore(at)) return query(at, sql)
@@ -103,7 +103,7 @@ export async function queryStore(db: string, sql: string): Promise<Record<string
   return rows
 }
 
-/** The one value that a query over a store gives. */
+/** The single value that a query over a store returns. */
 export function queryValue(db: string, sql: string): SQLOutputValue | undefined {
   return Object.values(query(db, sql)[0] ?? {})[0]
 }

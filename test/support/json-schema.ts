@@ -1,5 +1,5 @@
-// A validator for the part of JSON Schema (2020-12) that our OpenAPI document is written in. It
-// fails on a keyword that it does not know, so that nothing passes by not being looked at.
+// A validator for the part of JSON Schema (2020-12) that our OpenAPI document uses. It
+// fails on unknown keywords, so that nothing passes unchecked.
 
 import assert from 'node:assert/strict'
 
@@ -27,7 +27,7 @@ const isOfFormat: Readonly<Record<string, (value: unknown) => boolean>> = {
     (/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/.test(value) && !Number.isNaN(Date.parse(value))),
 }
 
-/** How long JSON Schema takes a text to be: in code points. */
+/** The length of a text in JSON Schema: in code points. */
 const lengthOf = (text: string) => Array.from(text).length
 
 const noCheck: Check = () => undefined

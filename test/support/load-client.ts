@@ -1,13 +1,13 @@
-// Clients that ask one request after the other, each on a connection of its own, and judge every
+// Clients that send one request after the other, each on its own connection, and check every
 // answer.
 
 import { Agent, request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** The clients give up after so many. */
+/** The clients stop after this many failures. */
 const failuresMax = 200
 
-/** What is asked, and what has to come. */
+/** The request and the expected answer. */
 export interface Task {
   readonly port: number
   readonly path: string
@@ -16,20 +16,20 @@ export interface Task {
   readonly clients: number
   /** Each request on a new connection. */
   readonly isUnkept?: boolean
-  /** What each client waits after an answer, in milliseconds; nothing if not given. */
+  /** Pause of each client after an answer, in milliseconds; none by default. */
   readonly pauseMs?: number
-  /** A client ends when its connection has been closed, as a balancer that has been told does. */
+  /** A client ends when its connection is closed, as a notified load balancer does. */
   readonly endsWhenClosed?: boolean
 }
 
 export interface Load {
-  /** Requests that were answered as they should be. */
+  /** Requests with the expected answer. */
   answered(): number
-  /** What went wrong, a line for each request. */
+  /** Failures, one line for each request. */
   readonly failures: readonly string[]
-  /** How many answers said `Connection: close`. */
+  /** The number of answers with `Connection: close`. */
   closings(): number
-  /** Lets each client end its request; gives the failures. */
+  /** Lets each client finish its request; returns the failures. */
   stop(): Promise<readonly string[]>
   /** Resolves when all clients have ended by themselves. */
   ended(): Promise<void>
@@ -54,7 +54,7 @@ export function startLoad(task: Task): Load {
         if (task.pauseMs !== undefined) await sleep(task.pauseMs)
       } catch (error) {
         failures.push(String(error))
-        // A server that has gone must neither fill the memory nor hold the test up.
+        // A stopped server must not fill the memory or block the test.
         if (failures.length > failuresMax) break
         await sleep(1)
       }

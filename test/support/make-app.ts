@@ -1,4 +1,4 @@
-// The real application over a real store, asked without a socket.
+// The real application over a real store, called without a socket.
 
 import assert from 'node:assert/strict'
 import type { FastifyInstance } from 'fastify'
@@ -22,19 +22,19 @@ import { type CompanyRecords, makeTempStore, type Scope, type TempStore } from '
 interface MakeAppOptions {
   readonly resources?: readonly Resource[]
   readonly records?: readonly CompanyRecords[]
-  /** Companies that are known beside those that have records. */
+  /** Known companies in addition to those with records. */
   readonly companies?: readonly number[]
   readonly cacheBytesMax?: number
   readonly now?: () => number
-  /** Stands between the application and its store, to break it or to count what is asked. */
+  /** Wraps the store, to break it or to count calls. */
   readonly wrapStore?: (store: StoreReader) => StoreReader
-  /** Other limits of a connection than the usual ones. */
+  /** Limits of a connection that differ from the defaults. */
   readonly limits?: Partial<WireLimits & LoadLimits>
   readonly corsOrigins?: readonly string[]
   readonly trustedProxies?: readonly string[]
-  /** How many failed attempts an address has; as many as it likes unless given. */
+  /** The failed attempts allowed to an address; unlimited by default. */
   readonly badKeyRate?: Rate
-  /** How often a key without a rate of its own may ask; as often as it likes unless given. */
+  /** The rate of keys without their own; unlimited by default. */
   readonly defaultRate?: string
   /** Milliseconds that are never set back. */
   readonly clock?: () => number
@@ -42,7 +42,7 @@ interface MakeAppOptions {
   readonly extend?: (app: FastifyInstance) => void
 }
 
-/** What is asked, beside the path. `Authorization` is that of a good key unless it is given. */
+/** A request except its path. `Authorization` has a valid key by default. */
 interface Question {
   readonly method?: string
   /** The Authorization field; null for none. */
@@ -53,7 +53,7 @@ interface Question {
   readonly from?: string
 }
 
-/** What is answered. */
+/** An answer. */
 export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string | undefined>>
@@ -64,7 +64,7 @@ export interface Answer {
 export interface TestApp {
   readonly app: FastifyInstance
   readonly store: TempStore
-  /** A key without scopes, and so without limits. */
+  /** A key without scopes, so valid for all listings. */
   readonly key: string
   readonly ask: (path: string, question?: Question) => Promise<Answer>
   /** The lines of the log so far, parsed. */
@@ -93,7 +93,7 @@ export async function makeApp(scope: Scope, options: MakeAppOptions = {}): Promi
     cacheBytesMax: options.cacheBytesMax ?? 1_048_576,
     logger,
     version: '0.0.0-test',
-    // A test that loads a store in its own process is late, and no overload.
+    // Loading a store in this process makes the event loop late without overload.
     load: createLoad({ ...loadLimits, delayMsMax: Number.MAX_VALUE, ...options.limits }, logger),
     ...(options.limits === undefined ? {} : { limits: options.limits }),
     ...(options.trustedProxies === undefined ? {} : { trustedProxies: options.trustedProxies }),
@@ -136,7 +136,7 @@ export function pathOf(resource: Resource, company: number | string): string {
   return `/api/v1/companies/${company}/${resource.name}`
 }
 
-/** A page as it must be answered; `all` is what the company has, in any order. */
+/** An expected page; `all` are the records of the company, in any order. */
 export interface ExpectedPage {
   readonly resource: Resource
   readonly all: readonly WireRecord[]
@@ -144,7 +144,7 @@ export interface ExpectedPage {
   readonly limit?: number
 }
 
-/** The body that contract 3.1 to 3.7 ask for, byte by byte. */
+/** The body required by contract 3.1 to 3.7, byte for byte. */
 export function expectedBody({ resource, all, page = 1, limit = 100 }: ExpectedPage): string {
   const offset = (page - 1) * limit
   const meta = metaOf(resource, all)
@@ -158,19 +158,19 @@ export function expectedBody({ resource, all, page = 1, limit = 100 }: ExpectedP
   })
 }
 
-/** Checks that an answer is the page of the listing, to the byte. */
+/** Checks that an answer is the page of the listing, byte for byte. */
 export function checkPage(answer: Answer, expected: ExpectedPage): void {
   assert.equal(answer.text, expectedBody(expected))
   assert.equal(answer.status, 200)
   assert.equal(answer.headers['content-type'], 'application/json; charset=utf-8')
 }
 
-/** The bytes of a failure (section 7 of the seed). */
+/** The bytes of a failure (section 7 of the specification). */
 export function failureText(status: number, message: string): string {
   return `{"ok":false,"error":{"code":${status},"message":${JSON.stringify(message)}}}`
 }
 
-/** Checks that an answer is a failure in the contract's form, with this message or one like it. */
+/** Checks that an answer is a failure in the contract's form with a matching message. */
 export function checkFailure(answer: Answer, status: number, message: string | RegExp): void {
   assert.equal(answer.status, status, answer.text)
   assert.equal(answer.headers['content-type'], 'application/json; charset=utf-8')

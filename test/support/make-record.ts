@@ -1,9 +1,9 @@
-// Valid records, made from a resource's declaration: a sixth resource is tested the moment it is
-// declared.
+// Valid records derived from a resource's declaration, so that any new
+// resource is tested.
 
 import { exampleRecord, type Resource } from '../../src/resources/resource.ts'
 
-/** A record as the wire has it: all of its fields, in the order of the declaration. */
+/** A record in wire form: all of its fields, in the order of the declaration. */
 export type WireRecord = Readonly<Record<string, unknown>> & { readonly id: number }
 
 /** A record made of the examples in the declaration; `overrides` replace some of them. */
@@ -20,7 +20,7 @@ export function makeRecords(resource: Resource, count: number, firstId = 1): Wir
   return Array.from({ length: count }, (_, index) => makeRecord(resource, { id: firstId + index }))
 }
 
-/** Records in the order of their listing (contract 3.6), worked out apart from the product. */
+/** Records in the order of their listing (contract 3.6), computed independently. */
 export function inOrder(resource: Resource, records: readonly WireRecord[]): WireRecord[] {
   const { by, direction } = resource.order
   const way = direction === 'ascending' ? 1 : -1
@@ -32,7 +32,7 @@ export function inOrder(resource: Resource, records: readonly WireRecord[]): Wir
   })
 }
 
-/** What `meta` must say of a listing (contract 3.7); undefined for a resource without one. */
+/** The expected `meta` of a listing (contract 3.7); undefined for a resource without one. */
 export function metaOf(
   resource: Resource,
   records: readonly WireRecord[],
@@ -45,7 +45,7 @@ export function metaOf(
     .toSorted((a, b) => b.count - a.count || byCodePoint(a.type, b.type))
 }
 
-/** Ascending by Unicode code point, which is neither a locale's order nor that of UTF-16. */
+/** Ascending by Unicode code point, unlike locale or UTF-16 order. */
 function byCodePoint(a: string, b: string): number {
   const [left, right] = [Array.from(a), Array.from(b)]
   for (const [index, character] of left.entries()) {

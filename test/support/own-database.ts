@@ -1,11 +1,11 @@
-// A database of its own for one test file, on the server of the run: nobody else's sessions and
-// extensions are in it, though other files run at the same time.
+// A separate database for one test file, on the server of the run: without the sessions and
+// extensions of files that run at the same time.
 
 import { after, before } from 'node:test'
 import { Client } from 'pg'
 import { schemaPrefix, testServerUrl } from './store-at.ts'
 
-/** Has the stores of the file that calls it stand in a database that is gone at its end. */
+/** Puts the stores of the calling file into a database that is dropped at its end. */
 export function useOwnDatabase(name: string): void {
   const server = testServerUrl()
   const database = `${schemaPrefix}${name}`

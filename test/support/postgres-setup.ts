@@ -1,4 +1,4 @@
-// Before and after a run over PostgreSQL: one server for all its files, unless one is given.
+// Set-up of a run on PostgreSQL: one server for all test files, unless one is given.
 //
 // node --test --test-global-setup=test/support/postgres-setup.ts
 

@@ -1,6 +1,6 @@
-// What work costs: the processor's time, since a clock on the wall also counts who else is at work.
+// Cost in processor time, since wall-clock time includes other work on the machine.
 
-/** Milliseconds of processor time that this thread takes for some work. */
+/** Milliseconds of processor time that this thread takes for a task. */
 export async function processorMs(work: () => unknown): Promise<number> {
   const before = process.threadCpuUsage()
   await work()

@@ -1,4 +1,4 @@
-// Asks a store in PostgreSQL without a promise, as a file lets one: another thread waits.
+// Queries PostgreSQL synchronously, as SQLite allows: another thread waits.
 
 import assert from 'node:assert/strict'
 import type { SQLOutputValue } from 'node:sqlite'

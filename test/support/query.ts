@@ -1,4 +1,4 @@
-// A thread that asks stores in PostgreSQL, while the test that wants to know stands still.
+// A thread that queries PostgreSQL while the test's thread is blocked.
 
 import { type MessagePort, workerData } from 'node:worker_threads'
 import { types } from 'pg'

@@ -1,11 +1,11 @@
-// The figures of a server, as Prometheus would read them.
+// The metrics of a server, as Prometheus would read them.
 
 import assert from 'node:assert/strict'
 
-/** A sample: `name{labels}` as it stands, and its value. */
+/** A sample: `name{labels}` verbatim, and its value. */
 export type Samples = ReadonlyMap<string, number>
 
-/** Reads the text format of Prometheus; fails on a line that is none. */
+/** Parses the text format of Prometheus; fails on an invalid line. */
 export function parseMetrics(text: string): Samples {
   const samples = new Map<string, number>()
   for (const line of text.split('\n')) {

@@ -1,5 +1,5 @@
-// The command line in this process: what `dossier` does, without the third of a second that a
-// process of its own takes to start. For tests in which the process itself is no part of the rule.
+// The command line in this process: `dossier` without the third of a second that a
+// separate process takes to start, for tests that do not depend on the process.
 
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,11 +10,11 @@ import { type Run, type RunOptions, storeOf } from './run-dossier.ts'
 
 type Stream = Parameters<typeof createOutput>[0]
 
-// One at a time: the folder that a process works in is the same for all of it.
+// One at a time: a process has only one working directory.
 let turn: Promise<unknown> = Promise.resolve()
 
 /**
- * Runs `dossier` in a folder to its end; what it prints goes to files.
+ * Runs `dossier` in a folder to its end; its output goes to files.
  *
  * @param args are those of a command that neither serves nor reads standard input.
  */
@@ -53,7 +53,7 @@ async function runNow(
   }
 }
 
-/** A file in place of a stream of the process: an output writes to a file by its descriptor. */
+/** A file in place of an output stream of the process. */
 function openFile(path: string) {
   const fd = openSync(path, 'w')
   return {

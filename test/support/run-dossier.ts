@@ -10,7 +10,7 @@ import { storeAt } from './store-at.ts'
 
 export const dossier = resolve(import.meta.dirname, '../../bin/dossier')
 
-/** What a run left behind. */
+/** The result of a run. */
 export interface Run {
   readonly code: number | null
   readonly out: string
@@ -20,25 +20,25 @@ export interface Run {
 export interface RunOptions {
   readonly input?: string | Buffer
   readonly env?: Record<string, string>
-  /** A command that runs another one, such as `setpriv …`. */
+  /** A command that runs the executable, such as `setpriv …`. */
   readonly via?: readonly string[]
-  /** Told all of standard error so far, as it comes. */
+  /** Called with all of standard error so far, as it arrives. */
   readonly onErr?: (err: string) => void
 }
 
-/** A process that runs, and what it has said so far. */
+/** A running process and its output so far. */
 export interface RunningDossier {
   readonly child: ChildProcessWithoutNullStreams
   readonly said: { out: string; err: string }
-  /** Waits until what was said matches. */
+  /** Waits until the output matches. */
   readonly until: (pattern: RegExp) => Promise<void>
-  /** The end, once all that was said has been read. */
+  /** The result, once all output has been read. */
   readonly ended: Promise<Run>
 }
 
 const patienceMs = 20_000
 
-/** Starts `dossier` in a folder; it is gone when the test ends. */
+/** Starts `dossier` in a folder; it is ended with the test. */
 export function startDossier(
   t: Pick<TestContext, 'after'>,
   cwd: string,
@@ -94,7 +94,7 @@ function launch(cwd: string, args: readonly string[], options: RunOptions): Runn
   }
 }
 
-/** The most memory that a process has held so far, in MB; 0 once it is gone. Linux alone tells. */
+/** The peak memory of a process so far, in MB; 0 once it has ended. Linux only. */
 export function peakMemoryMb(pid: number | undefined): number {
   try {
     const status = readFileSync(`/proc/${String(pid)}/status`, 'utf8')
@@ -104,7 +104,7 @@ export function peakMemoryMb(pid: number | undefined): number {
   }
 }
 
-/** Has the store that a command takes by default stand for a file in its folder. */
+/** Makes the default store of a command stand for a file in its folder. */
 export function storeOf(cwd: string): Record<string, string> {
   const file = join(cwd, 'dossier.db')
   const db = storeAt(file)

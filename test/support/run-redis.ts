@@ -1,4 +1,4 @@
-// A Redis of one's own: the machine's redis-server on a free port, with nothing kept.
+// A private Redis: the machine's redis-server on a free port, without persistence.
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -6,7 +6,7 @@ import { connect, createServer, type AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Scope } from './temp-store.ts'
 
-/** Why tests with Redis are skipped; false where they are not. */
+/** Why tests with Redis are skipped; false if they are not. */
 export const noRedis = isInstalled() ? false : 'redis-server is not installed on this machine'
 
 function isInstalled(): boolean {
@@ -20,12 +20,12 @@ function isInstalled(): boolean {
 
 export interface Redis {
   readonly url: string
-  /** Stops it, so that it takes connections and does not answer. */
+  /** Suspends it, so that it accepts connections and does not answer. */
   freeze(): void
   thaw(): void
   /** Ends it. */
   kill(): Promise<void>
-  /** Starts it anew on the same port, with nothing in it. */
+  /** Restarts it empty on the same port. */
   restart(): Promise<void>
 }
 

@@ -1,4 +1,4 @@
-// The real executable on a real port, and what talks to it byte by byte.
+// The real executable on a real port, and raw connections to it.
 
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -18,9 +18,9 @@ export type LogLine = Readonly<Record<string, unknown>>
 export interface Server {
   readonly port: number
   readonly pid: number
-  /** Reads no more of what it prints, as a reader of the log that has ended. */
+  /** Stops reading its output, like a log reader that has exited. */
   stopReading(): void
-  /** All that has been printed so far. */
+  /** All output so far. */
   printed(): string
   /** Sends a signal, SIGTERM unless given. */
   stop(signal?: NodeJS.Signals): void
@@ -28,19 +28,19 @@ export interface Server {
   ended(): Promise<{ code: number | null; lines: LogLine[]; ms: number }>
 }
 
-/** What a server runs in. */
+/** The environment of a server. */
 export interface Surroundings {
-  /** How many files and sockets it may have open. */
+  /** The limit of open files and sockets. */
   readonly openFilesMax?: number
   readonly env?: Readonly<Record<string, string>>
-  /** Where standard error goes, if it is not to be read with standard output. */
+  /** The target of standard error, if it is not read with standard output. */
   readonly stderrTo?: string
 }
 
 /**
  * Starts `dossier serve` on a free port, and waits until it listens.
  *
- * @param surroundings are what it runs in.
+ * @param surroundings are its environment.
  */
 export async function runServer(
   scope: Scope,
@@ -50,7 +50,7 @@ export async function runServer(
 ): Promise<Server> {
   const port0 = options.includes('--port') ? [] : ['--port', '0']
   const at = storeAt(db)
-  // Who tests what a request may take of a server says so; a slow machine is no fault.
+  // Tests of the limits on requests set their own; a slow machine must not fail others.
   const isPatient = isServerStore(at) && !options.includes('--pool')
   const patience = isPatient ? ['--wait-ms', '20000', '--statement-ms', '20000'] : []
   const args = ['serve', '--db', at, ...port0, ...patience, '--log-format', 'json', ...options]
@@ -95,7 +95,7 @@ export async function runServer(
   }
 }
 
-/** Starts `dossier serve`, and sends SIGTERM after so many milliseconds, whatever it does then. */
+/** Starts `dossier serve`, and sends SIGTERM after this many milliseconds in any state. */
 export async function runBriefly(
   scope: Scope,
   db: string,
@@ -123,20 +123,20 @@ async function portOf(child: ChildProcess, output: () => string): Promise<number
   assert.fail(`no server: ${output()}`)
 }
 
-/** An answer as it came over the wire. */
+/** An answer as received. */
 export interface WireAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
 }
 
-/** A connection that can be written to piece by piece. */
+/** A connection that can be written piece by piece. */
 export interface Wire {
   readonly socket: Socket
   send(text: string | Buffer): void
-  /** All bytes that came, once the other side has closed. */
+  /** All bytes received, once the other side has closed. */
   closed(): Promise<string>
-  /** Waits until what came matches. */
+  /** Waits until the received text matches. */
   until(pattern: RegExp): Promise<string>
 }
 
@@ -148,7 +148,7 @@ export async function openWire(port: number): Promise<Wire> {
   let received = ''
   let isClosed = false
   socket.on('data', (bytes) => (received += bytes.toString('latin1')))
-  // The other side may close while we still write; what it said before that counts.
+  // The other side may close while we still write; what it sent before is kept.
   socket.on('error', () => undefined)
   socket.on('close', () => (isClosed = true))
   await once(socket, 'connect')
@@ -172,7 +172,7 @@ export async function openWire(port: number): Promise<Wire> {
   }
 }
 
-/** Sends bytes and gives all that came back until the other side closed. */
+/** Sends bytes and returns all bytes received until the other side closed. */
 export async function exchange(port: number, bytes: string | Buffer): Promise<string> {
   const wire = await openWire(port)
   wire.send(bytes)
@@ -180,7 +180,7 @@ export async function exchange(port: number, bytes: string | Buffer): Promise<st
 }
 
 /**
- * Takes apart the answers on a wire, in order. `methods` are those of the requests: an answer to
+ * Parses the answers on a connection, in order. `methods` are those of the requests: an answer to
  * HEAD has no body whatever its header says.
  */
 export function answersIn(received: string, methods: readonly string[] = []): WireAnswer[] {
@@ -212,7 +212,7 @@ function bodyLength(headers: Readonly<Record<string, string>>, rest: string): nu
   return given === undefined ? rest.length : Number(given)
 }
 
-/** The one answer on a wire. */
+/** The only answer on a connection. */
 export function answerIn(received: string, method = 'GET'): WireAnswer {
   const [answer, ...more] = answersIn(received, [method])
   assert.ok(answer, 'there is an answer')
@@ -220,7 +220,7 @@ export function answerIn(received: string, method = 'GET'): WireAnswer {
   return answer
 }
 
-/** Checks that an answer has the contract's form, from whatever layer it is (section 4). */
+/** Checks that an answer of any layer has the contract's form (section 4). */
 export function checkRawFailure(answer: WireAnswer, status: number, message?: string): void {
   assert.equal(answer.status, status)
   assert.equal(answer.headers['content-type'], 'application/json; charset=utf-8')

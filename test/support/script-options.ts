@@ -1,31 +1,31 @@
-// What is typed after `npm run bench --` and its like: options, help and faults from one table.
+// Arguments of `npm run bench` and similar scripts: options, help and errors from one table.
 
 import { columns } from '../../src/cli/command.ts'
 import { parseArguments } from '../../src/cli/arguments.ts'
 import { UsageError } from '../../src/config.ts'
 import { nearest } from '../../src/nearest.ts'
 
-/** What a script says of itself and takes. */
+/** The description and options of a script. */
 interface Script {
-  /** Its name as npm runs it. */
+  /** Its npm name. */
   readonly name: string
   readonly summary: string
-  /** Options that take a whole number, with what they are unless given. */
+  /** Options with a whole number, and their defaults. */
   readonly numbers?: Readonly<Record<string, { readonly usual: number; readonly meaning: string }>>
-  /** Options that take no value. */
+  /** Options without a value. */
   readonly flags?: Readonly<Record<string, string>>
-  /** Words of which any number may be given; all of them where none is. */
+  /** Words of which any number may be given; all by default. */
   readonly words?: { readonly meaning: string; readonly known: readonly string[] }
 }
 
-/** What has been typed, checked. */
+/** The validated arguments. */
 interface Given {
   number(name: string): number
   has(name: string): boolean
   readonly words: readonly string[]
 }
 
-/** Reads what was typed; for help, or a fault, says so and ends the process (0, 2). */
+/** Parses the arguments; prints help (exit code 0) or an error (2) and ends the process. */
 export function readOptions(script: Script, args = process.argv.slice(2)): Given {
   if (args.some((arg) => arg === '--help' || arg === '-h')) {
     console.log(help(script))

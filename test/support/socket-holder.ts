@@ -1,8 +1,8 @@
-// Stands in for systemd: holds a listening socket, and hands it to one server after the other.
+// Stands in for systemd: holds a listening socket, and passes it to one server after the other.
 //
 //   node test/support/socket-holder.ts TIMES PROGRAM ARGUMENTS…
 //
-// It takes no connection itself: while a server runs, its own event loop stands still.
+// It accepts no connections: while a server runs, its own event loop is blocked.
 
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,7 +1,7 @@
 // Which store the suite runs on: `DOSSIER_TEST_STORE` is `sqlite` (the default) or `postgres`.
 //
-// A test names its store by a file's path. On PostgreSQL that path stands for a schema of the
-// server that the run has started, so that one text of a test is good for every store.
+// A test names its store by a file path. On PostgreSQL that path stands for a schema of the
+// server that the run has started, so that each test works on every store.
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
@@ -16,14 +16,14 @@ const chosen = process.env['DOSSIER_TEST_STORE'] ?? 'sqlite'
 export const storeKind: StoreKind =
   storeKinds.find((kind) => kind === chosen) ?? assert.fail(`DOSSIER_TEST_STORE is ${chosen}`)
 
-/** The server that the run has, as its superuser. */
+/** The URL of the server of the run, as its superuser. */
 export function testServerUrl(): string {
   const url = process.env['DOSSIER_TEST_POSTGRES_URL']
   assert.ok(url, 'no PostgreSQL: run with --test-global-setup=test/support/postgres-setup.ts')
   return url
 }
 
-/** Every schema of this run begins with it. */
+/** The prefix of every schema of this run. */
 export const schemaPrefix = `dossier_test_${process.env['DOSSIER_TEST_RUN'] ?? 'own'}_`
 
 /** The URL of a schema of this run. */
@@ -33,18 +33,18 @@ export function schemaUrl(name: string): string {
   return url.href
 }
 
-/** The store that stands for a file, where the suite runs on another kind. */
+/** The store that a file path stands for, if the suite runs on another kind. */
 export function storeAt(path: string, kind = storeKind): string {
   if (kind === 'sqlite' || isServerStore(path)) return path
   return schemaUrl(createHash('sha256').update(path).digest('hex').slice(0, 16))
 }
 
-/** What a request may ask of a server where no test is about that: a slow machine is no fault. */
+/** Generous request limits for tests of other things, so that a slow machine does not fail them. */
 export const patientBounds: ServingBounds = { pool: 10, statementMs: 20_000, waitMs: 20_000 }
 
 /**
- * How often a random test runs: in the suite half as often as with DOSSIER_TEST_RUNS=all, and less
- * often where every statement goes to a server.
+ * The number of runs of a random test: half as many as with DOSSIER_TEST_RUNS=all, and fewer
+ * if every statement goes to a server.
  */
 export function runsOf(runs: number): number {
   if (process.env['DOSSIER_TEST_RUNS'] === 'all') return runs

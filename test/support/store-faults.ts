@@ -1,9 +1,9 @@
-// Ways in which a store may be wrong, in SQL that every kind of store understands. The store has
+// Faults of a store, in SQL that every kind of store understands. The store has
 // had the imports of changed-registry.ts.
 
 export type StoreFault = readonly [title: string, sql: string, told: RegExp]
 
-/** What may be wrong with a store, and what is told of it. */
+/** Faults of a store, and how they are reported. */
 export const storeFaults: readonly StoreFault[] = [
   [
     'a gap in the positions',

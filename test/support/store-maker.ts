@@ -5,7 +5,7 @@ import { resources } from '../../src/resources/index.ts'
 import { openForWriting } from '../../src/store/sqlite/open.ts'
 import { openUsage } from '../../src/store/sqlite/usage.ts'
 
-/** What is to be made: a store, or the file with the uses of its keys. */
+/** The file to create: a store, or the file with the uses of its keys. */
 export interface Order {
   readonly kind: 'store' | 'usage'
   readonly path: string
@@ -14,7 +14,7 @@ export interface Order {
 }
 
 async function make({ kind, path, at }: Order): Promise<string> {
-  // No timer is as exact as the collision has to be.
+  // Timers are not precise enough for the collision.
   while (Date.now() < at);
   try {
     const made = kind === 'store' ? openForWriting(path, resources) : openUsage(path, 'store')

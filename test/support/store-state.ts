@@ -1,4 +1,4 @@
-// A store as it lies there: its bytes, and its lock.
+// The stored state: bytes and lock.
 
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { beginWriting } from '../../src/store/postgres/transaction.ts'
 import { queryServer } from './query-server.ts'
 import { storeAt } from './store-at.ts'
 
-/** All bytes of a store: those of its files, or those of its tables, row by row. */
+/** All bytes of a store: of its files, or of its tables row by row. */
 export async function storeBytes(path: string): Promise<Buffer> {
   const db = storeAt(path)
   if (!isServerStore(db)) {
@@ -34,14 +34,14 @@ export async function storeBytes(path: string): Promise<Buffer> {
   }
 }
 
-/** Tells one state of a store from another. */
+/** A digest of the state of a store. */
 export async function storeDigest(path: string): Promise<string> {
   return createHash('sha256')
     .update(await storeBytes(path))
     .digest('hex')
 }
 
-/** Takes the turn to write, as another import would; gives the way to end it. */
+/** Takes the write lock, as another import would; returns a function that releases it. */
 export async function holdStore(path: string): Promise<() => Promise<void>> {
   const db = storeAt(path)
   if (!isServerStore(db)) {
@@ -54,7 +54,7 @@ export async function holdStore(path: string): Promise<() => Promise<void>> {
   return () => client.end()
 }
 
-/** Does to a store what no import does. */
+/** Runs SQL on a store that no import would. */
 export function changeStore(path: string, sql: string): void {
   const db = storeAt(path)
   if (isServerStore(db)) {
@@ -62,7 +62,7 @@ export function changeStore(path: string, sql: string): void {
     return
   }
   const file = new DatabaseSync(db)
-  // A connection that may write the schema is one of an earlier time.
+  // Defensive mode would forbid SQL that writes the schema.
   file.enableDefensive(false)
   file.exec(sql)
   file.close()

@@ -1,4 +1,4 @@
-// A store in a folder of its own: filled by the importer from files, as an operator fills one.
+// A store in its own folder, filled by the importer from files as by an operator.
 
 import assert from 'node:assert/strict'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -14,7 +14,7 @@ import { openStoreWriter } from '../../src/store/open-store.ts'
 import type { WireRecord } from './make-record.ts'
 import { storeAt } from './store-at.ts'
 
-/** What cleans up after a test: a test's context, or `node:test` itself for a whole file. */
+/** The scope of clean-up: a test context, or `node:test` itself for a whole file. */
 export interface Scope {
   after(work: () => Promise<void>): void
 }
@@ -26,7 +26,7 @@ export interface CompanyRecords {
   readonly records: readonly WireRecord[]
 }
 
-/** A key to be issued; without scopes it opens everything. */
+/** A key to issue; without scopes it grants everything. */
 export interface KeyOptions {
   readonly name: string
   readonly scopes?: readonly string[]
@@ -39,7 +39,7 @@ export interface TempStore {
   readonly db: string
   /** A folder that is removed at the end. */
   readonly folder: string
-  /** Imports records; `isSnapshot` means that they are all that there is of their resource. */
+  /** Imports records; with `isSnapshot` they are all records of their resource. */
   load(parts: readonly CompanyRecords[], options?: { isSnapshot?: boolean }): Promise<void>
   /** Imports companies by their ids. */
   loadCompanies(ids: readonly number[]): Promise<void>

@@ -1,4 +1,4 @@
-// What `dossier verify` finds in a store, in this process.
+// `dossier verify` in this process.
 
 import { storedChecks } from '../../src/import/check-stored.ts'
 import { resources } from '../../src/resources/index.ts'

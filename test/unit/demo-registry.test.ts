@@ -1,4 +1,4 @@
-// The demonstration's registry: the same every time, plausible, and fit to be imported.
+// The demonstration registry: deterministic, plausible and valid for import.
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'

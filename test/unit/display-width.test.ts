@@ -1,11 +1,11 @@
-// Tables are aligned on a terminal, whatever script is in them.
+// Tables are aligned on a terminal in any script.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { displayWidth } from '../../src/cli/display-width.ts'
 import { tableLines } from '../../src/cli/table.ts'
 
-/** How many columns of a terminal each takes. */
+/** The number of terminal columns of each text. */
 const widths: Readonly<Record<string, number>> = {
   '': 0,
   'plain text': 10,

@@ -1,4 +1,4 @@
-// When a key ends: what an operator may type.
+// Expiry times of keys, as operators write them.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -20,7 +20,7 @@ function words(text: string): string[] {
 }
 
 test('1: no code outside resources/ names a resource or a field of its own', () => {
-  // Words that mean something else where they stand: columns of imports, HTTP, JSON Schema, keys.
+  // Words with another meaning in context: columns of imports, HTTP, JSON Schema, keys.
   const general = new Set([
     ...['id', 'name', 'jurisdiction', 'identifier', 'title', 'description', 'status'],
   ])
@@ -29,7 +29,7 @@ test('1: no code outside resources/ names a resource or a field of its own', () 
       .flatMap(({ name, fields }) => [name, ...Object.keys(fields)])
       .filter((word) => !general.has(word)),
   )
-  // `keys` has columns of these names, which are none of a resource's.
+  // `keys` has columns of these names, which belong to no resource.
   const isKeys = (path: string) => /^store\/sql\/stored-keys\.ts$/.test(path)
   for (const { path, text } of files.filter((file) => !isKeys(file.path))) {
     assert.deepEqual(
@@ -41,7 +41,7 @@ test('1: no code outside resources/ names a resource or a field of its own', () 
 })
 
 test('1: nor names a field within a longer text or as a property', () => {
-  // Words of one resource alone; `created_at` is a column of keys too.
+  // Words of a single resource; `created_at` is a column of keys too.
   const own = resources
     .flatMap(({ fields }) => Object.keys(fields))
     .filter((word) => (word.includes('_') && word !== 'created_at') || word === 'holders')

@@ -1,4 +1,4 @@
-// The scopes that `keys create` takes, beside those that endpoints ask for.
+// The scopes that `keys create` accepts, compared with those that endpoints need.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,4 +1,4 @@
-// One set of limits for several processes, which ask the one that keeps the counts.
+// Limits shared by several processes, which ask the one that keeps the counts.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -18,7 +18,7 @@ const key: KeyRecord = {
   ...{ expiresAt: undefined, revokedAt: undefined, rate: '10/60s' },
 }
 
-/** The process that keeps the counts, as others reach it: through JSON, and a little later. */
+/** The process that keeps the counts, reached as in production: through JSON, after a delay. */
 function keeper(clock: () => number): Ask {
   const throttle = createThrottle({ quota: 2, seconds: 60 }, clock)
   const answers = answerLimits(createCounter(clock), throttle)

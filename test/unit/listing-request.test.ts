@@ -1,4 +1,4 @@
-// A request is one value with one canonical form, from which cache key, tag and links are made.
+// A request is one value with one canonical form, from which cache key, tag and links derive.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -15,7 +15,7 @@ import { resources } from '../../src/resources/index.ts'
 const head = { total: 1, version: 7, lineage: '3f9a1c0b7d2e', changedAt: 0, dataVersion: 9 }
 const tagOf = (request: ListingRequest) => entityTag(head, canonicalForm(request))
 
-/** Few values of each, so that two requests are often alike in all but one. */
+/** Few values of each, so that two requests often differ in only one. */
 const request: fc.Arbitrary<ListingRequest> = fc.record(
   {
     resource: fc.constantFrom(...resources),
@@ -26,7 +26,7 @@ const request: fc.Arbitrary<ListingRequest> = fc.record(
   { noNullPrototype: true },
 )
 
-/** Where a parameter stands, and how: absent only where it has its default. */
+/** The position and form of a parameter; absent only if it has its default. */
 const spelling = fc.constantFrom('query', 'padded', 'text', 'number', 'both', 'absent')
 
 function spell(asked: ListingRequest, how: Readonly<Record<keyof typeof parameters, string>>) {
@@ -64,7 +64,7 @@ test('different requests share neither canonical form nor tag', () => {
     { numRuns: 2_000 },
   )
   function alone(one: ListingRequest, other: ListingRequest, name: keyof ListingRequest) {
-    // Alike in all but one member, which is the hardest case.
+    // Different in only one member, which is the hardest case.
     const near: ListingRequest = { ...one, [name]: other[name] }
     fc.pre(one[name] !== other[name])
     assert.notEqual(canonicalForm(one), canonicalForm(near))

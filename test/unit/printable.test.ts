@@ -1,4 +1,4 @@
-// Text as a terminal may show it.
+// Text that is safe for a terminal.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -25,7 +25,7 @@ function shown(rows: readonly ReadRow[]) {
   return rows.map(({ number, row }) => [number, row instanceof Refusal ? row.reason : row])
 }
 
-/** Any text cut into chunks anywhere, also within a character. */
+/** A text split into chunks anywhere, even within a character. */
 function cut(bytes: Buffer, places: readonly number[]): Buffer[] {
   const ends = places.map((place) => place % (bytes.length + 1)).sort((a, b) => a - b)
   return [0, ...ends].map((start, n) => bytes.subarray(start, ends[n] ?? bytes.length))

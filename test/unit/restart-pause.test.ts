@@ -1,4 +1,4 @@
-// How long a worker that died is waited with.
+// The pause before a dead worker is replaced.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,4 +1,4 @@
-// Moments: every form that a source may write, and the one that comes out (contract 3.8).
+// Timestamps: every form that a source may use, and the wire format (contract 3.8).
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import { Refusal } from '../../src/import/refusal.ts'
 import { normaliseTimestamp } from '../../src/import/timestamp.ts'
 
-/** What is written, and what it is in UTC to the millisecond. */
+/** Input, and its UTC time with milliseconds. */
 const accepted: Readonly<Record<string, string>> = {
   '2024-05-31': '2024-05-31T00:00:00.000Z',
   '2024-05-31T23:59': '2024-05-31T23:59:00.000Z',
@@ -35,7 +35,7 @@ for (const [given, moment] of Object.entries(accepted)) {
   })
 }
 
-/** What is refused, and a word of the reason. */
+/** Refused input, and part of the reason. */
 const refused: readonly (readonly [given: unknown, says: RegExp])[] = [
   ['2023-02-29', /does not exist as a date and time/],
   ['1900-02-29', /does not exist as a date and time/],

@@ -1,4 +1,4 @@
-// Text files for DuckDB: broken UTF-8 is told with its line, wherever the chunks are cut.
+// Text files for DuckDB: invalid UTF-8 is reported with its line, at any chunk boundary.
 
 import assert from 'node:assert/strict'
 import { isUtf8 } from 'node:buffer'
@@ -10,7 +10,7 @@ import { findSourceFiles } from '../../src/import/source-file.ts'
 import { prepareColumnarFile } from '../../src/import/unpack.ts'
 import { makeFolder } from '../support/import-rows.ts'
 
-/** Prepares a CSV file of these bytes; gives its header. */
+/** Prepares a CSV file of these bytes; returns its header. */
 async function prepare(folder: string, bytes: Buffer) {
   const path = join(folder, 'x.csv')
   writeFileSync(path, bytes)
@@ -77,7 +77,7 @@ test('a line over 16 MiB is refused before it fills memory (G16)', async (t) => 
   await assert.rejects(prepare(folder, bytes), /line 2 is longer than 16 MiB/)
 })
 
-/** Headers, the columns that they have, and what is between them. */
+/** Headers, their columns and their delimiter. */
 const headers: readonly (readonly [text: string, columns: readonly string[], delimiter: string])[] =
   [
     ['id,name', ['id', 'name'], ','],
