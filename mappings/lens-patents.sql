@@ -2,11 +2,11 @@
 --
 --   dossier import rights patents.csv.gz --map lens-patents --source lens
 --
--- Key: the Lens id, so that a patent of several applicants is one record in the listings of all of them.
--- Applicants are persons and companies of any country, not distinguished: their jurisdiction is ZZ,
--- unknown. Patents without an applicant are left out. Dates are DD/MM/YY. The publication year gives
--- the century; if it contradicts the date, the date is left out. An application is not later than its
--- publication, which gives its century.
+-- Key: the Lens id, so that a patent of several applicants is one record in the listings of all of
+-- them. Applicants are persons and companies of any country, not distinguished: their jurisdiction
+-- is ZZ, unknown. Patents without an applicant are left out. Dates are DD/MM/YY. The publication
+-- year gives the century; if it contradicts the date, the date is left out. An application is not
+-- later than its publication, which gives its century.
 
 with patents as (
   select

@@ -3,11 +3,11 @@
 --
 --   dossier import jobs postings.csv.gz --map nyc-job-postings --source nyc --rejects refused.ndjson
 --
--- Key: job id and posting type, since a job is posted internally and externally under one id.
--- An empty description, the usual case, is replaced by the work unit and the requirements. Salaries
+-- Key: job id and posting type, since a job is posted internally and externally under one id. An
+-- empty description, the usual case, is replaced by the work unit and the requirements. Salaries
 -- are whole numbers: if a bound is not (hourly rates such as 15.45), both are left out rather than
--- rounded. Some rows have shifted columns: their posting date is prose, and the import refuses them.
--- Left out: columns that only some exports have, including the date of update.
+-- rounded. Some rows have shifted columns: their posting date is prose, and the import refuses
+-- them. Left out: columns that only some exports have, including the date of update.
 
 select
   "Job ID" || '|' || "Posting Type" as key,

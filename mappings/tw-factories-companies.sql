@@ -3,8 +3,9 @@
 --   dossier import companies factories.ndjson.gz --map tw-factories-companies --source tw
 --
 -- A company is a factory's registration number; the only one without has its permit number.
--- Company numbers are shared by several factories, or empty, so they are an attribute. Left out: the
--- captured error pages, which have neither number, and dates (events: tw-factories-events.sql).
+-- Company numbers are shared by several factories, or empty, so they are an attribute. Left out:
+-- the captured error pages, which have neither number, and dates (events:
+-- tw-factories-events.sql).
 
 select
   'TW' as jurisdiction,

@@ -4,8 +4,8 @@
 --   dossier import employees positions-2016.csv.gz --map us-plum-book --source plum-book-2016
 --
 -- Key: the row's id, which is valid for one edition only: give each edition its own source.
--- Agencies are in capitals in only one edition; their identifier is always in capitals. Left
--- out: positions without a person's name ("Vacant", "Career Incumbent"), pay and kind of appointment.
+-- Agencies are in capitals in only one edition; their identifier is always in capitals. Left out:
+-- positions without a person's name ("Vacant", "Career Incumbent"), pay and kind of appointment.
 -- There is no first day in office.
 
 select
