@@ -126,9 +126,9 @@ export async function migrateStore(
   if (options.isDistributed) {
     throw new OperatorError(`${db} is a file; only a PostgreSQL with Citus can be distributed`)
   }
-  const isNew = !existsSync(db)
-  openForWriting(db, resources).close()
-  return isNew ? [`created ${db}`] : []
+  const done: string[] = []
+  openForWriting(db, resources, (line) => done.push(line)).close()
+  return done
 }
 
 /** A known error of a driver as an OperatorError that says what to do; else the error. */

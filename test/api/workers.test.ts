@@ -26,8 +26,8 @@ const body = expectedBody({ resource: rights, all })
 const two = ['--workers', '2', '--metrics-port', '0']
 
 function started(server: Server): number[] {
-  return [...server.printed().matchAll(/"worker":(\d+),"msg":"a worker started"/g)].map(
-    ([, pid]) => Number(pid),
+  return [...server.printed().matchAll(/"worker":(\d+),"msg":"a worker started"/g)].map(([, pid]) =>
+    Number(pid),
   )
 }
 

@@ -311,7 +311,10 @@ if (isFile)
       refused.err,
       /older Dossier \(format 1, this one reads 3\); upgrade it with: dossier migrate/,
     )
-    assert.equal((await runCommand(folder, ['keys', 'list', '--db', path])).code, 0)
+    const migrated = await runCommand(folder, ['migrate', '--db', path])
+    assert.deepEqual([migrated.code, migrated.out], [0, `upgraded ${path} to format 3\n`])
+    const repeated = await runCommand(folder, ['migrate', '--db', path])
+    assert.equal(repeated.out, `${path} is up to date.\n`)
     assert.equal((await runCommand(folder, ['verify', '--db', path])).code, 0)
     const again = ['import', 'rights', 'rights.ndjson', '--db', path]
     assert.equal((await runCommand(folder, again)).code, 0)

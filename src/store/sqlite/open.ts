@@ -54,7 +54,11 @@ export function openForReading(path: string, resources: readonly Resource[]): Da
  *
  * @throws OperatorError as `openForReading`.
  */
-export function openForWriting(path: string, resources: readonly Resource[]): DatabaseSync {
+export function openForWriting(
+  path: string,
+  resources: readonly Resource[],
+  onDone: (line: string) => void = () => undefined,
+): DatabaseSync {
   if (path !== memory && !existsSync(dirname(resolve(path)))) {
     throw new OperatorError(`${path}: the folder does not exist; create it first`)
   }
@@ -64,7 +68,10 @@ export function openForWriting(path: string, resources: readonly Resource[]): Da
     const isNew = isBlank(db)
     db.exec(writerPragmas)
     if (isNew) enterFormat(db)
-    if (isNew || isOutdated(db, resources)) createSchema(db, resources)
+    if (isNew || isOutdated(db, resources)) {
+      createSchema(db, resources)
+      onDone(isNew ? `created ${path}` : `upgraded ${path} to format ${schemaVersion}`)
+    }
     return db
   } catch (error) {
     db.close()
