@@ -90,7 +90,7 @@ test('a store replaced by another file: 503 and not ready until a restart (F8)',
   await until('requests are refused', async () => (await page()).status === 503)
   assert.equal((await ask('/healthz')).status, 200)
   await until('it is said', () =>
-    Promise.resolve(/is not the file any more that is served; restart/.test(server.printed())),
+    Promise.resolve(/was replaced while being served; restart/.test(server.printed())),
   )
   renameSync(old, store.db)
   assert.equal((await ask('/readyz')).status, 200)
