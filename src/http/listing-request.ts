@@ -40,12 +40,14 @@ type ParameterName = keyof typeof parameters
 type Members = Readonly<Record<string, unknown>>
 
 const names = Object.keys(parameters) as ParameterName[]
+/** What precedes the value of each parameter in a query, in the order of the table. */
+const queryParts = names.map((name, at) => [`${at === 0 ? '?' : '&'}${name}=`, name] as const)
 const decimalDigits = /^\d{1,16}$/
 const positiveDigits = /^[1-9]\d{0,15}$/
 
-/** The path of a resource's listings, with the company id in braces. */
-export function listingPath({ name }: Resource): string {
-  return `/api/v1/companies/{company_id}/${name}`
+/** The path of a company's listing of a resource; without a company, its id is in braces. */
+export function listingPath({ name }: Resource, companyId: number | string = '{company_id}') {
+  return `/api/v1/companies/${companyId}/${name}`
 }
 
 /**
@@ -99,10 +101,8 @@ export function parseListingRequest(
  * table. Two requests have the same form if and only if they ask for the same page.
  */
 export function canonicalForm(request: ListingRequest): string {
-  const { resource, companyId } = request
-  let form = listingPath(resource).replace('{company_id}', String(companyId))
-  for (const [at, name] of names.entries())
-    form += `${at === 0 ? '?' : '&'}${name}=${request[name]}`
+  let form = listingPath(request.resource, request.companyId)
+  for (const [part, name] of queryParts) form += `${part}${request[name]}`
   return form
 }
 
