@@ -6,6 +6,7 @@ import { cpus } from 'node:os'
 import { join } from 'node:path'
 import { readOptions } from '../test/support/script-options.ts'
 import { folder } from './files.ts'
+import { median } from './median.ts'
 import { type Figure, measures } from './measures.ts'
 
 const options = readOptions({
@@ -18,14 +19,6 @@ const options = readOptions({
   words: { meaning: 'Measures (default: all)', known: Object.keys(measures) },
 })
 if (options.has('clean')) rmSync(folder, { recursive: true, force: true })
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b)
-  const middle = sorted.length >> 1
-  const [low = 0, high = 0] =
-    sorted.length % 2 ? [sorted[middle], sorted[middle]] : sorted.slice(middle - 1)
-  return (low + high) / 2
-}
 
 function isMet({ values, reach }: Figure): boolean | undefined {
   if (reach === undefined) return undefined

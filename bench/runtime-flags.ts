@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { dossier, folder, makeFile, makeStore, removeStore, type Shape } from './files.ts'
+import { median } from './median.ts'
 import { load, type Question, residentMb, start } from './processes.ts'
 
 const rounds = 3
@@ -73,10 +74,6 @@ async function importing(flags: Flags): Promise<Cost> {
     'ms in all': (used.userCPUTime + used.systemCPUTime) / 1_000,
     MB: used.maxRSS / 1_024,
   }
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? NaN
 }
 
 /** Prints what work costs without each flag, as a ratio to the cost with all of them. */

@@ -22,15 +22,27 @@ export function integer(minimum: number, maximum: number): Kind<number> {
   }
 }
 
-/** An integer, or a word that means something else. */
-export function integerOr<T>(word: string, meant: () => T, [minimum, maximum]: [number, number]) {
-  const { fault, parse } = integer(minimum, maximum)
-  const kind: Kind<number | T> = {
-    fault: (text) =>
-      text === word || fault(text) === undefined ? undefined : `${fault(text) ?? ''}, or ${word}`,
+/** Another kind, or a word that means something else; faults name the word if the kind does. */
+function orWord<T, M>(word: string, meant: () => M, { fault, parse }: Kind<T>): Kind<T | M> {
+  return {
+    fault: (text) => (text === word ? undefined : fault(text)),
     parse: (text) => (text === word ? meant() : parse(text)),
   }
-  return kind
+}
+
+/** Another kind, with `none` for undefined. */
+export function orNone<T>(kind: Kind<T>): Kind<T | undefined> {
+  return orWord('none', () => undefined, kind)
+}
+
+/** An integer, or a word that means something else. */
+export function integerOr<M>(word: string, meant: () => M, [minimum, maximum]: [number, number]) {
+  const { fault, parse } = integer(minimum, maximum)
+  const faultOf = (text: string) => {
+    const reason = fault(text)
+    return reason && `${reason}, or ${word}`
+  }
+  return orWord(word, meant, { fault: faultOf, parse })
 }
 
 export function oneOf<Word extends string>(...words: readonly Word[]): Kind<Word> {
@@ -66,11 +78,10 @@ export function isNetwork(text: string): boolean {
 }
 
 /** A rate; undefined for `none`. */
-export const rate: Kind<Rate | undefined> = {
-  fault: (text) =>
-    text === 'none' || parseRate(text) ? undefined : `must be none, or ${rateForm}`,
+export const rate: Kind<Rate | undefined> = orNone({
+  fault: (text) => (parseRate(text) ? undefined : `must be none, or ${rateForm}`),
   parse: parseRate,
-}
+})
 
 export const notEmpty: Kind<string> = {
   fault: (text) => (text.trim() === '' ? 'must not be empty' : undefined),
@@ -111,14 +122,6 @@ export const file: Kind<string> = { fault: fileFault, parse: String }
 
 /** The path of a file, or the URL of a PostgreSQL database. */
 export const store: Kind<string> = { fault: storeFault, parse: String }
-
-/** The same kind, with `none` for undefined. */
-export function orNone<T>({ fault, parse }: Kind<T>): Kind<T | undefined> {
-  return {
-    fault: (text) => (text === 'none' ? undefined : fault(text)),
-    parse: (text) => (text === 'none' ? undefined : parse(text)),
-  }
-}
 
 /** The URL of a Redis; undefined for `none`. */
 export const redis: Kind<string | undefined> = orNone({ fault: redisFault, parse: String })

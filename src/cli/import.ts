@@ -26,6 +26,7 @@ import { changeResource, resources } from '../resources/index.ts'
 import { openStoreForTrial, openStoreWriter, storeFiles } from '../store/open-store.ts'
 import type { Command, CommandContext, Input } from './command.ts'
 import { printReport } from './import-report.ts'
+import { waitingLine } from './lock-wait.ts'
 import { createProgress } from './progress.ts'
 
 const targets = importTargets(resources)
@@ -146,8 +147,7 @@ async function runImport(input: Input, context: CommandContext): Promise<number>
       knownCompaniesOnly: flags.has('known-companies-only'),
       onRejected: rejects && ((rejected) => rejects.write(rejected)),
       onProgress: (done) => progress.show(done),
-      onWait: () =>
-        progress.writeLine('another command is writing to the store; waiting for it to finish'),
+      onWait: () => progress.writeLine(waitingLine),
       signal: context.signal,
     })
     progress.end()

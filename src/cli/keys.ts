@@ -6,7 +6,7 @@ import { nearest } from '../nearest.ts'
 import { OperatorError, UnknownOutcomeError } from '../operator-error.ts'
 import { parseRate, rateForm } from '../rate.ts'
 import { resources } from '../resources/index.ts'
-import { mayExist, openStoreWriter, readKeyUsage } from '../store/open-store.ts'
+import { openExistingStore, readKeyUsage } from '../store/open-store.ts'
 import type { BeforeCommit, KeyRecord } from '../store/keys.ts'
 import type { StoreWriter } from '../store/writing.ts'
 import type { KeyUsage } from '../store/usage.ts'
@@ -81,18 +81,13 @@ applies a change within a second.
         `keys takes an action: ${actions.join(', ')}${near ? `; did you mean ${near}?` : ''}`,
       )
     }
-    const store = await openStore(input.settings.db)
+    const store = await openExistingStore(input.settings.db, resources)
     try {
       return await run[known](store, { ...input, words }, context)
     } finally {
       await store.close()
     }
   },
-}
-
-async function openStore(db: string): Promise<StoreWriter> {
-  if (!mayExist(db)) throw new OperatorError(`${db} does not exist; create it with: dossier import`)
-  return openStoreWriter(db, resources)
 }
 
 type Run = (store: StoreWriter, input: Input, context: CommandContext) => Promise<number>

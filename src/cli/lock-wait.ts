@@ -3,10 +3,10 @@
 import type { LockWait } from '../store/lock-wait.ts'
 import type { CommandContext } from './command.ts'
 
+/** What a command reports while it waits. */
+export const waitingLine = 'another command is writing to the store; waiting for it to finish'
+
 /** Reports that the command is waiting; a signal ends the wait. */
 export function lockWait({ stderr, signal }: CommandContext): LockWait {
-  const onWait = () => {
-    stderr.writeLines('another command is writing to the store; waiting for it to finish')
-  }
-  return { onWait, signal }
+  return { onWait: () => stderr.writeLines(waitingLine), signal }
 }

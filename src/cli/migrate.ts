@@ -4,6 +4,7 @@ import { UsageError } from '../config.ts'
 import { resources } from '../resources/index.ts'
 import { describeStore, migrateStore } from '../store/open-store.ts'
 import type { Command } from './command.ts'
+import { waitingLine } from './lock-wait.ts'
 
 export const migrate: Command = {
   name: 'migrate',
@@ -27,8 +28,7 @@ does not start. It may run while servers read: each step is one transaction.
       throw new UsageError(`migrate takes options only, but got ${words.join(' ')}`)
     const done = await migrateStore(db, resources, {
       isDistributed: flags.has('distributed'),
-      onWait: () =>
-        stderr.writeLines('another command is writing to the store; waiting for it to finish'),
+      onWait: () => stderr.writeLines(waitingLine),
     })
     const lines = done.length === 0 ? [`${describeStore(db)} is up to date.`] : done
     stdout.writeLines(...lines)

@@ -1,9 +1,8 @@
 // `dossier prune`: deletes past states of records and companies that are older than a duration.
 
 import { UsageError } from '../config.ts'
-import { OperatorError } from '../operator-error.ts'
 import { resources } from '../resources/index.ts'
-import { mayExist, openStoreWriter } from '../store/open-store.ts'
+import { openExistingStore } from '../store/open-store.ts'
 import type { Command } from './command.ts'
 import { parseDuration } from './duration.ts'
 import { formatCount, tableLines } from './table.ts'
@@ -35,10 +34,7 @@ The file does not shrink, but its free space is reused.
       throw new UsageError(`prune takes options only, but got ${words.join(' ')}`)
     const before = context.now() - parseDuration('keep', keep)
     const { db } = settings
-    if (!mayExist(db)) {
-      throw new OperatorError(`${db} does not exist; create it with: dossier import`)
-    }
-    const store = await openStoreWriter(db, resources)
+    const store = await openExistingStore(db, resources)
     try {
       const pruned = await store.prune(before, lockWait(context))
       const rows = Object.entries(pruned.forgotten).map(([name, count]) => [

@@ -18,11 +18,15 @@ export interface ReadyPage {
   readonly lastModified: string
 }
 
-/** Builds the page for a request, in the client's preferred coding if it is worth coding. */
+/**
+ * Builds the page for a request, in the client's preferred coding if it is worth coding.
+ *
+ * @param form is the canonical form of the request.
+ */
 export async function makePage(
   request: ListingRequest,
+  form: string,
   page: Page,
-  tag: string,
   accepted: Coding,
 ): Promise<ReadyPage> {
   const plain = pageBody(request, page)
@@ -31,8 +35,8 @@ export async function makePage(
     lineage: page.lineage,
     body: await encode(plain, coding),
     coding,
-    tag,
-    link: linkField(request, page.total),
+    tag: entityTag(page, form),
+    link: linkField(request, form, page.total),
     lastModified: new Date(page.changedAt).toUTCString(),
   }
 }
@@ -73,11 +77,11 @@ export function matchesTag(field: string | undefined, tag: string): boolean {
 }
 
 /** The Link field (RFC 8288): `first`, `prev`, `next` and `last`, each relative to the host. */
-function linkField(request: ListingRequest, total: number): string {
+function linkField(request: ListingRequest, form: string, total: number): string {
   const { page, limit } = request
   const last = Math.max(1, Math.ceil(total / limit))
-  const link = (rel: string, to: number) =>
-    `<${canonicalForm({ ...request, page: to })}>; rel="${rel}"`
+  const formOf = (to: number) => (to === page ? form : canonicalForm({ ...request, page: to }))
+  const link = (rel: string, to: number) => `<${formOf(to)}>; rel="${rel}"`
   const links = [link('first', 1)]
   if (page > 1) links.push(link('prev', Math.min(page - 1, last)))
   if (page < last) links.push(link('next', page + 1))

@@ -28,11 +28,6 @@ const temporary = ':memory:'
 // Loaded on demand, so that a server of a file does not load the driver.
 const postgres = () => import('./postgres/open.ts')
 
-/** False for the path of a missing file; whether a PostgreSQL store exists is not checked. */
-export function mayExist(db: string): boolean {
-  return isServerStore(db) || existsSync(db)
-}
-
 /** Whether it is the URL of a PostgreSQL store; anything else is the path of a file. */
 export function isServerStore(db: string): boolean {
   return /^postgres(ql)?:\/\//i.test(db)
@@ -96,6 +91,19 @@ export async function openStoreWriter(
     },
     resources,
   )
+}
+
+/**
+ * Opens the store at `db` for a command that changes it and must not create a file.
+ *
+ * @throws OperatorError as `openStoreWriter`, and if the file does not exist.
+ */
+export async function openExistingStore(
+  db: string,
+  resources: readonly Resource[],
+): Promise<StoreWriter> {
+  if (isServerStore(db) || existsSync(db)) return openStoreWriter(db, resources)
+  throw new OperatorError(`${db} does not exist; create it with: dossier import`)
 }
 
 /**

@@ -59,7 +59,7 @@ async function answer(
   const page = await fromStore(() => store.readPage(resource, companyId, offset, asked.limit))
   if (page === undefined) throw unknownCompany(companyId)
   if (page.greatestLimit !== undefined) throw pageTooLarge(asked.limit, page.greatestLimit)
-  const ready = await makePage(asked, page, entityTag(page, form), coding)
+  const ready = await makePage(asked, form, page, coding)
   pages.set(cacheKey, ready)
   return sendPage(reply, page, ready)
 }
