@@ -33,10 +33,36 @@ export function schemaUrl(name: string): string {
   return url.href
 }
 
+/** The schemas that file paths stand for. */
+const named = new Map<string, string>()
+
 /** The store that a file path stands for, if the suite runs on another kind. */
 export function storeAt(path: string, kind = storeKind): string {
   if (kind === 'sqlite' || isServerStore(path)) return path
-  return schemaUrl(createHash('sha256').update(path).digest('hex').slice(0, 16))
+  const url = named.get(path) ?? schemaUrl(digestOf(path))
+  named.set(path, url)
+  return url
+}
+
+function digestOf(path: string): string {
+  return createHash('sha256').update(path).digest('hex').slice(0, 16)
+}
+
+/** Whether a path already stands for a schema. */
+export function isNamed(path: string): boolean {
+  return isServerStore(path) || named.has(path)
+}
+
+/** Makes a path stand for a schema. */
+export function nameStore(path: string, url: string): void {
+  named.set(path, url)
+}
+
+/** Forgets the stores in a folder that has been removed; returns their URLs. */
+export function forgetStores(folder: string): string[] {
+  const inFolder = [...named].filter(([path]) => path.startsWith(`${folder}/`))
+  for (const [path] of inFolder) named.delete(path)
+  return inFolder.map(([, url]) => url)
 }
 
 /** Generous request limits for tests of other things, so that a slow machine does not fail them. */
