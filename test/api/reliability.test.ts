@@ -18,13 +18,13 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { chownSync, readdirSync, readFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { setPriority } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { after, test } from 'node:test'
 import { resources } from '../../src/resources/index.ts'
 import { rights } from '../../src/resources/rights.ts'
+import { freePort } from '../support/free-port.ts'
 import { pathOf } from '../support/make-app.ts'
 import { makeRecords } from '../support/make-record.ts'
 import { startDossier } from '../support/run-dossier.ts'
@@ -67,15 +67,6 @@ async function untilReady(port: number): Promise<void> {
     await sleep(50)
   }
   assert.fail('it does not become ready')
-}
-
-function freePort(): Promise<number> {
-  return new Promise((done) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => done(typeof address === 'object' ? (address?.port ?? 0) : 0))
-    })
-  })
 }
 
 test('liveness is answered while 100 clients request the largest page (E6, E12)', async (t) => {
@@ -121,7 +112,7 @@ test(
   async (t) => {
     const env = { NODE_OPTIONS: '--max-old-space-size=48' }
     const server = await runServer(t, store.db, ['--cache-mib', '8'], { env })
-    const statuses = await askOften(server.port, 600).catch(() => 'ended' as const)
+    const statuses = await askOften(server.port, 300).catch(() => 'ended' as const)
     if (statuses !== 'ended') {
       assert.deepEqual([...statuses], [200])
       server.stop()
@@ -151,10 +142,10 @@ test(
     const megabytes = () =>
       Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_000
     const files = () => readdirSync(`/proc/${pid}/fd`).length
-    await askOften(port, 1_000)
+    await askOften(port, 400)
     await sleep(300)
     const [memory, open] = [megabytes(), files()]
-    assert.deepEqual([...(await askOften(port, 2_000))], [200])
+    assert.deepEqual([...(await askOften(port, 800))], [200])
     await sleep(300)
     assert.ok(megabytes() < memory + 60, `${memory} MB before, ${megabytes()} after`)
     assert.ok(files() <= open, `${open} before, ${files()} after`)

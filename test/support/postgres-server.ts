@@ -21,11 +21,11 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { createRequire } from 'node:module'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'pg'
+import { freePort } from './free-port.ts'
 
 export interface PostgresServer {
   /** The URL of a superuser; its database has the collation en_US (ICU). */
@@ -265,14 +265,4 @@ async function untilAnswers(
     }
   }
   assert.fail(`PostgreSQL does not answer: ${server.output()}`)
-}
-
-/** A port that nothing listens on. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  assert.ok(typeof address === 'object' && address)
-  return address.port
 }
