@@ -81,10 +81,10 @@ export function forgetStores(folder: string): string[] {
 export const patientBounds: ServingBounds = { pool: 10, statementMs: 20_000, waitMs: 20_000 }
 
 /**
- * The number of runs of a random test: half as many as with DOSSIER_TEST_RUNS=all, and fewer
- * if every statement goes to a server.
+ * The number of runs of a random test: a third of those with DOSSIER_TEST_RUNS=all, and fewer
+ * if every statement goes to a server. Each run of the suite has others.
  */
 export function runsOf(runs: number): number {
   if (process.env['DOSSIER_TEST_RUNS'] === 'all') return runs
-  return Math.ceil(runs / (storeKind === 'sqlite' ? 2 : 8))
+  return Math.ceil(runs / (storeKind === 'sqlite' ? 3 : 12))
 }
