@@ -69,6 +69,7 @@ async function* readDuring(
     startReader({
       ...{ ...server, random, companies: companiesOf(ground) },
       isConditional: index % 2 === 1,
+      isShort,
     }),
   )
   await work()
@@ -124,6 +125,7 @@ interface ReaderOptions {
   readonly companies: readonly number[]
   /** Sends the last entity tag of each page, to get a 304 if nothing has changed. */
   readonly isConditional: boolean
+  readonly isShort: boolean
 }
 
 /** Starts to fetch pages, one after another, over one connection; `stop` returns the tally. */
@@ -159,7 +161,11 @@ function startReader(options: ReaderOptions): { stop(): Promise<Tally> } {
 
   const running = (async () => {
     try {
-      while (!end.signal.aborted) await readOne()
+      while (!end.signal.aborted) {
+        await readOne()
+        // In the suite, other tests need the processor.
+        if (options.isShort) await sleep(10)
+      }
     } catch (error) {
       tally.fault ??= `no answer: ${String(error)}`
     }

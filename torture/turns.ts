@@ -20,7 +20,7 @@ export const takeTurns: Campaign = async function* (ground) {
   const names = ['events, update', 'events, first load', 'companies, update'] as const
   for (const name of ground.isShort ? names.slice(0, 1) : names) {
     const tried = await makeCase(ground, name, fileStores)
-    for (let n = 0; n < (ground.isShort ? 2 : 12); n++) yield await interrupt(tried, ground)
+    for (let n = 0; n < (ground.isShort ? 1 : 12); n++) yield await interrupt(tried, ground)
   }
   yield* cutArchives(ground)
 }

@@ -50,7 +50,8 @@ test(
     await untilPrinted(/"msg":"listening"/g, 1)
     const port = Number(/holding (\d+)/.exec(printed)?.[1])
     assert.ok(printed.includes(`"url":"http://127.0.0.1:${port}"`), printed)
-    const task = { port, path, key, body }
+    // The servers need the processor to start more than the clients do.
+    const task = { port, path, key, body, pauseMs: 10 }
     const loads = [
       startLoad({ ...task, clients: 8 }),
       startLoad({ ...task, clients: 4, isUnkept: true }),

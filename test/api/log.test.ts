@@ -4,8 +4,6 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { closeSync, constants, existsSync, openSync, readFileSync, readSync } from 'node:fs'
 import { Agent, request } from 'node:http'
-import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { after, test, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -13,6 +11,7 @@ import { lineBytesMax, shortLine } from '../../src/server/log.ts'
 import { keylessLinesMax } from '../../src/http/request-log.ts'
 import { resources } from '../../src/resources/index.ts'
 import { rights } from '../../src/resources/rights.ts'
+import { freePort } from '../support/free-port.ts'
 import { makeRecords } from '../support/make-record.ts'
 import { readMetrics, sumOf } from '../support/read-metrics.ts'
 import { peakMemoryMb, startDossier } from '../support/run-dossier.ts'
@@ -27,14 +26,6 @@ const key = await store.issueKey({ name: 'test' })
 /** An unknown path with a line of a kilobyte. */
 const longPath = `/api/v1/${'x'.repeat(2_000)}`
 const dropped = /^dossier_log_lines_dropped_total/
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  while (!server.listening) await sleep(5)
-  const { port } = server.address() as AddressInfo
-  server.close()
-  return port
-}
 
 /** Starts a server with a shell redirection of its standard output. */
 async function startWith(t: TestContext, redirection: string, options: readonly string[] = []) {

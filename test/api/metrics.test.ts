@@ -12,8 +12,10 @@ import { makeRecords } from '../support/make-record.ts'
 import { parseMetrics, readMetrics, type Samples, sumOf } from '../support/read-metrics.ts'
 import { runDossier } from '../support/run-dossier.ts'
 import { answersIn, exchange, runServer, type Server } from '../support/run-server.ts'
+import { aboveStores } from '../support/store-at.ts'
 import { makeTempStore } from '../support/temp-store.ts'
 
+const above = { skip: aboveStores }
 const companyId = 4_711_000_123
 const path = pathOf(rights, companyId)
 const store = await makeTempStore({ after }, resources)
@@ -98,7 +100,7 @@ test('freshness: the next import updates the time of its source and the version'
   assert.ok((since.get(name) ?? 0) > (before.get(name) ?? Infinity))
 })
 
-test('no metric contains a key, key name, company or address (C13, I12)', async (t) => {
+test('no metric contains a key, key name, company or address (C13, I12)', above, async (t) => {
   const server = await runServer(t, store.db, ['--metrics-port', '0'])
   const url = metricsUrl(server)
   const before = ownNames(await readMetrics(url)).length
@@ -124,44 +126,48 @@ function ownNames(samples: Samples): string[] {
   return [...samples.keys()].filter((name) => name.startsWith('dossier_'))
 }
 
-test('metrics are off by default and have their own listener on loopback (I13)', async (t) => {
-  const server = await runServer(t, store.db, ['--host', '0.0.0.0', '--metrics-port', '0'])
-  const url = new URL(metricsUrl(server))
-  assert.equal(url.hostname, '127.0.0.1')
-  const [onClients] = answersIn(
-    await exchange(server.port, 'GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'),
-  )
-  assert.equal(onClients?.status, 404)
-  for (const [method, target, status] of [
-    ['GET', '/', 404],
-    ['GET', path, 404],
-    ['POST', '/metrics', 405],
-  ] as const) {
-    const answer = await fetch(new URL(target, url), { method })
-    assert.equal(answer.status, status)
-    const { ok, error } = (await answer.json()) as { ok: boolean; error: { code: number } }
-    assert.deepEqual([ok, error.code], [false, status])
-  }
-  const [broken] = answersIn(await exchange(Number(url.port), 'NONSENSE\r\n\r\n'))
-  assert.equal(broken?.status, 400)
-  assert.match(broken.body, /^\{"ok":false,/)
-  const outside = Object.values(networkInterfaces())
-    .flat()
-    .find((face) => face?.family === 'IPv4' && !face.internal)?.address
-  if (outside !== undefined) {
-    await assert.rejects(fetch(`http://${outside}:${url.port}/metrics`), 'not from outside')
-  }
+test(
+  'metrics are off by default and have their own listener on loopback (I13)',
+  above,
+  async (t) => {
+    const server = await runServer(t, store.db, ['--host', '0.0.0.0', '--metrics-port', '0'])
+    const url = new URL(metricsUrl(server))
+    assert.equal(url.hostname, '127.0.0.1')
+    const [onClients] = answersIn(
+      await exchange(server.port, 'GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'),
+    )
+    assert.equal(onClients?.status, 404)
+    for (const [method, target, status] of [
+      ['GET', '/', 404],
+      ['GET', path, 404],
+      ['POST', '/metrics', 405],
+    ] as const) {
+      const answer = await fetch(new URL(target, url), { method })
+      assert.equal(answer.status, status)
+      const { ok, error } = (await answer.json()) as { ok: boolean; error: { code: number } }
+      assert.deepEqual([ok, error.code], [false, status])
+    }
+    const [broken] = answersIn(await exchange(Number(url.port), 'NONSENSE\r\n\r\n'))
+    assert.equal(broken?.status, 400)
+    assert.match(broken.body, /^\{"ok":false,/)
+    const outside = Object.values(networkInterfaces())
+      .flat()
+      .find((face) => face?.family === 'IPv4' && !face.internal)?.address
+    if (outside !== undefined) {
+      await assert.rejects(fetch(`http://${outside}:${url.port}/metrics`), 'not from outside')
+    }
 
-  const silent = await runServer(t, store.db)
-  assert.doesNotMatch(silent.printed(), /metrics_url/)
-  const taken = await runDossier(store.folder, [
-    ...['serve', '--db', store.db, '--port', '0', '--metrics-port', url.port],
-  ])
-  assert.equal(taken.code, 1)
-  assert.match(taken.err, /^dossier: port \d+ of 127\.0\.0\.1 is in use;.*--metrics-port\n$/)
-})
+    const silent = await runServer(t, store.db)
+    assert.doesNotMatch(silent.printed(), /metrics_url/)
+    const taken = await runDossier(store.folder, [
+      ...['serve', '--db', store.db, '--port', '0', '--metrics-port', url.port],
+    ])
+    assert.equal(taken.code, 1)
+    assert.match(taken.err, /^dossier: port \d+ of 127\.0\.0\.1 is in use;.*--metrics-port\n$/)
+  },
+)
 
-test('docs/grafana-dashboard.json queries only existing metrics', async (t) => {
+test('docs/grafana-dashboard.json queries only existing metrics', above, async (t) => {
   const file = join(import.meta.dirname, '../../docs/grafana-dashboard.json')
   const text = readFileSync(file, 'utf8')
   const expressions = [...text.matchAll(/"expr": ("(?:[^"\\]|\\.)*")/g)].map(

@@ -18,20 +18,22 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { chownSync, readdirSync, readFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { setPriority } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { after, test } from 'node:test'
 import { resources } from '../../src/resources/index.ts'
 import { rights } from '../../src/resources/rights.ts'
+import { freePort } from '../support/free-port.ts'
 import { pathOf } from '../support/make-app.ts'
 import { makeRecords } from '../support/make-record.ts'
 import { startDossier } from '../support/run-dossier.ts'
 import { answerIn, answersIn, exchange, runServer } from '../support/run-server.ts'
+import { aboveStores } from '../support/store-at.ts'
 import { changeStore } from '../support/store-state.ts'
 import { makeTempStore } from '../support/temp-store.ts'
 
+const above = { skip: aboveStores }
 const store = await makeTempStore({ after }, resources)
 await store.load([{ resource: rights, company: 1, records: makeRecords(rights, 1_000) }])
 const key = await store.issueKey({ name: 'test' })
@@ -67,15 +69,6 @@ async function untilReady(port: number): Promise<void> {
   assert.fail('it does not become ready')
 }
 
-function freePort(): Promise<number> {
-  return new Promise((done) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => done(typeof address === 'object' ? (address?.port ?? 0) : 0))
-    })
-  })
-}
-
 test('liveness is answered while 100 clients request the largest page (E6, E12)', async (t) => {
   const { port } = await runServer(t, store.db, ['--cache-mib', '0'])
   const pages = Promise.all(Array.from({ length: 100 }, () => ask(port)))
@@ -88,7 +81,7 @@ test('liveness is answered while 100 clients request the largest page (E6, E12)'
 test('the last page of a long listing costs what the first one does (E7)', async (t) => {
   const long = await makeTempStore(t, resources)
   await long.load([{ resource: rights, company: 1, records: makeRecords(rights, 1) }])
-  const count = 200_000
+  const count = 60_000
   changeStore(
     long.db,
     `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${count - 1})
@@ -109,23 +102,27 @@ test('the last page of a long listing costs what the first one does (E7)', async
   }
   await msOf(2)
   const first = Math.min(await msOf(1), await msOf(1), await msOf(1))
-  const last = Math.min(await msOf(400), await msOf(400), await msOf(400))
+  const last = Math.min(await msOf(120), await msOf(120), await msOf(120))
   assert.ok(last < 20 * first + 200, `${last} ms after ${first} ms`)
 })
 
-test('with little memory the server serves or exits with an error, and never hangs (E13)', async (t) => {
-  const env = { NODE_OPTIONS: '--max-old-space-size=48' }
-  const server = await runServer(t, store.db, ['--cache-mib', '8'], { env })
-  const statuses = await askOften(server.port, 600).catch(() => 'ended' as const)
-  if (statuses !== 'ended') {
-    assert.deepEqual([...statuses], [200])
-    server.stop()
-  }
-  const { code } = await server.ended()
-  assert.equal(code === 0, statuses !== 'ended')
-})
+test(
+  'with little memory the server serves or exits with an error, and never hangs (E13)',
+  above,
+  async (t) => {
+    const env = { NODE_OPTIONS: '--max-old-space-size=48' }
+    const server = await runServer(t, store.db, ['--cache-mib', '8'], { env })
+    const statuses = await askOften(server.port, 300).catch(() => 'ended' as const)
+    if (statuses !== 'ended') {
+      assert.deepEqual([...statuses], [200])
+      server.stop()
+    }
+    const { code } = await server.ended()
+    assert.equal(code === 0, statuses !== 'ended')
+  },
+)
 
-test('a server with little processor time stays alive (E14)', async (t) => {
+test('a server with little processor time stays alive (E14)', above, async (t) => {
   const { port, pid } = await runServer(t, store.db)
   setPriority(pid, 10)
   const burners = Array.from({ length: 2 }, () => spawn('sh', ['-c', 'while :; do :; done']))
@@ -145,10 +142,10 @@ test(
     const megabytes = () =>
       Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_000
     const files = () => readdirSync(`/proc/${pid}/fd`).length
-    await askOften(port, 1_000)
+    await askOften(port, 400)
     await sleep(300)
     const [memory, open] = [megabytes(), files()]
-    assert.deepEqual([...(await askOften(port, 2_000))], [200])
+    assert.deepEqual([...(await askOften(port, 800))], [200])
     await sleep(300)
     assert.ok(megabytes() < memory + 60, `${memory} MB before, ${megabytes()} after`)
     assert.ok(files() <= open, `${open} before, ${files()} after`)
@@ -170,7 +167,7 @@ test('after SIGKILL under load, the next start serves without recovery (I5)', as
   assert.ok(performance.now() - startedAt < 10_000)
 })
 
-test('the server keeps serving when the log reader exits (I7)', async (t) => {
+test('the server keeps serving when the log reader exits (I7)', above, async (t) => {
   const server = await runServer(t, store.db)
   server.stopReading()
   for (let turn = 0; turn < 3; turn += 1) {
@@ -180,45 +177,53 @@ test('the server keeps serving when the log reader exits (I7)', async (t) => {
   }
 })
 
-test('each request is one line of JSON, whatever its path and fields contain (I8)', async (t) => {
-  const server = await runServer(t, store.db)
-  const odd = [
-    'a\r',
-    '\x1b[31mred',
-    '\x85',
-    '\u2028',
-    '%0d%0a{"level":60}',
-    '"\\',
-    'x'.repeat(8_000),
-  ]
-  const starts = odd.flatMap((text) => [
-    `GET /${text} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
-    `GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\nUser-Agent: ${text}\r\n\r\n`,
-  ])
-  for (const text of starts) {
-    const [answer] = answersIn(await exchange(server.port, Buffer.from(text)))
-    assert.ok(answer !== undefined && answer.status < 500, text)
-  }
-  server.stop()
-  // Each line is parsed here.
-  const { lines } = await server.ended()
-  assert.ok(lines.length >= starts.length)
-  // Neither terminals nor readers with other line ends are misled.
-  assert.doesNotMatch(server.printed().replaceAll('\n', ''), /[\p{Cc}\p{Zl}\p{Zp}]/u)
-  assert.ok(lines.every(({ level }) => level !== 60))
-})
+test(
+  'each request is one line of JSON, whatever its path and fields contain (I8)',
+  above,
+  async (t) => {
+    const server = await runServer(t, store.db)
+    const odd = [
+      'a\r',
+      '\x1b[31mred',
+      '\x85',
+      '\u2028',
+      '%0d%0a{"level":60}',
+      '"\\',
+      'x'.repeat(8_000),
+    ]
+    const starts = odd.flatMap((text) => [
+      `GET /${text} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
+      `GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\nUser-Agent: ${text}\r\n\r\n`,
+    ])
+    for (const text of starts) {
+      const [answer] = answersIn(await exchange(server.port, Buffer.from(text)))
+      assert.ok(answer !== undefined && answer.status < 500, text)
+    }
+    server.stop()
+    // Each line is parsed here.
+    const { lines } = await server.ended()
+    assert.ok(lines.length >= starts.length)
+    // Neither terminals nor readers with other line ends are misled.
+    assert.doesNotMatch(server.printed().replaceAll('\n', ''), /[\p{Cc}\p{Zl}\p{Zp}]/u)
+    assert.ok(lines.every(({ level }) => level !== 60))
+  },
+)
 
-test('an unexpected error is reported once and ends the server with exit code 1 (I10)', async (t) => {
-  const planted = `process.on('SIGUSR2', () => { throw new Error('planted') })`
-  const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(planted)}`
-  const server = await runServer(t, store.db, [], { env: { NODE_OPTIONS } })
-  assert.equal((await ask(server.port)).status, 200)
-  server.stop('SIGUSR2')
-  const { code } = await server.ended().catch(() => ({ code: 1 }))
-  assert.equal(code, 1)
-  assert.equal(server.printed().match(/Error: planted/g)?.length, 1, server.printed())
-  assert.match(server.printed(), /"status":200/, 'what was logged before is there')
-})
+test(
+  'an unexpected error is reported once and ends the server with exit code 1 (I10)',
+  above,
+  async (t) => {
+    const planted = `process.on('SIGUSR2', () => { throw new Error('planted') })`
+    const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(planted)}`
+    const server = await runServer(t, store.db, [], { env: { NODE_OPTIONS } })
+    assert.equal((await ask(server.port)).status, 200)
+    server.stop('SIGUSR2')
+    const { code } = await server.ended().catch(() => ({ code: 1 }))
+    assert.equal(code, 1)
+    assert.equal(server.printed().match(/Error: planted/g)?.length, 1, server.printed())
+    assert.match(server.printed(), /"status":200/, 'what was logged before is there')
+  },
+)
 
 test('the same bytes in any time zone and language (I14)', async (t) => {
   const answers = []

@@ -8,6 +8,7 @@ import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { resources } from '../../src/resources/index.ts'
 import { rights } from '../../src/resources/rights.ts'
+import { freePort } from '../support/free-port.ts'
 import { startLoad } from '../support/load-client.ts'
 import { expectedBody, pathOf } from '../support/make-app.ts'
 import { makeRecords } from '../support/make-record.ts'
@@ -34,16 +35,12 @@ for (const workers of ['1', '2']) {
     { skip: isLinux ? false : 'SO_REUSEPORT deals connections out on Linux only' },
     async (t) => {
       const options = ['--reuse-port', 'yes', '--workers', workers, '--port']
-      // A free port; another server on it would make the first one fail.
-      const free = await runServer(t, store.db)
-      free.stop()
-      await free.ended()
-      const port = String(free.port)
+      const port = String(await freePort())
       let server = await runServer(t, store.db, [...options, port])
       // The servers need the processor to start more than the clients do.
-      const task = { port: server.port, path, key, body, pauseMs: 15 }
+      const task = { port: server.port, path, key, body, pauseMs: 30 }
       const loads = [
-        startLoad({ ...task, clients: 12 }),
+        startLoad({ ...task, clients: 8 }),
         startLoad({ ...task, clients: isMigrating ? 4 : 0, isUnkept: true }),
       ]
       for (let restart = 0; restart < restarts; restart += 1) {

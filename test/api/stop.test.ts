@@ -16,8 +16,10 @@ import {
   runBriefly,
   runServer,
 } from '../support/run-server.ts'
+import { aboveStores } from '../support/store-at.ts'
 import { makeTempStore } from '../support/temp-store.ts'
 
+const above = { skip: aboveStores }
 const all = makeRecords(rights, 12)
 const path = pathOf(rights, 1)
 const store = await makeTempStore({ after }, resources)
@@ -71,42 +73,46 @@ test('SIGTERM under load: no request fails, and every client gets Connection: cl
   assert.ok(ms < promptMs, `${ms} ms`)
 })
 
-test('after SIGTERM the server is alive but not ready, and still answers for 400 ms (I1)', async (t) => {
-  const server = await runServer(t, store.db)
-  const ask = async (target: string, extra = '') =>
-    answerIn(await exchange(server.port, `GET ${target} HTTP/1.1\r\nHost: x\r\n${extra}\r\n`))
-  server.stop()
-  const stoppedAt = performance.now()
-  const close = 'Connection: close\r\n'
-  const isOver = () => performance.now() - stoppedAt >= 400
-  // Readiness ends first, and health checks see that until the server stops.
-  while ((await ask('/readyz', close)).status === 200);
-  // No request asked for it: the server closes.
-  for (;;) {
-    const targets = ['/healthz', '/readyz', path]
-    const fields = `Authorization: Bearer ${key}\r\n`
-    const answers = []
-    try {
-      for (const target of targets) answers.push(await ask(target, fields))
-    } catch (error) {
-      // This process may be late too.
+test(
+  'after SIGTERM the server is alive but not ready, and still answers for 400 ms (I1)',
+  above,
+  async (t) => {
+    const server = await runServer(t, store.db)
+    const ask = async (target: string, extra = '') =>
+      answerIn(await exchange(server.port, `GET ${target} HTTP/1.1\r\nHost: x\r\n${extra}\r\n`))
+    server.stop()
+    const stoppedAt = performance.now()
+    const close = 'Connection: close\r\n'
+    const isOver = () => performance.now() - stoppedAt >= 400
+    // Readiness ends first, and health checks see that until the server stops.
+    while ((await ask('/readyz', close)).status === 200);
+    // No request asked for it: the server closes.
+    for (;;) {
+      const targets = ['/healthz', '/readyz', path]
+      const fields = `Authorization: Bearer ${key}\r\n`
+      const answers = []
+      try {
+        for (const target of targets) answers.push(await ask(target, fields))
+      } catch (error) {
+        // This process may be late too.
+        if (isOver()) break
+        throw error
+      }
+      assert.deepEqual(
+        answers.map(({ status, headers }) => [status, headers['connection']]),
+        [
+          [200, 'close'],
+          [503, 'close'],
+          [200, 'close'],
+        ],
+      )
       if (isOver()) break
-      throw error
     }
-    assert.deepEqual(
-      answers.map(({ status, headers }) => [status, headers['connection']]),
-      [
-        [200, 'close'],
-        [503, 'close'],
-        [200, 'close'],
-      ],
-    )
-    if (isOver()) break
-  }
-  const { code, ms } = await server.ended()
-  assert.equal(code, 0)
-  assert.ok(ms >= 400 && ms < promptMs, `${ms} ms`)
-})
+    const { code, ms } = await server.ended()
+    assert.equal(code, 0)
+    assert.ok(ms >= 400 && ms < promptMs, `${ms} ms`)
+  },
+)
 
 test('SIGTERM before readiness or during an import ends the process and damages nothing (I3)', async (t) => {
   for (const afterMs of [0, 60, 120, 180, 240, 300]) {
@@ -131,7 +137,7 @@ test('SIGTERM before readiness or during an import ends the process and damages 
   assert.equal((await server.ended()).code, 0)
 })
 
-test('SIGTERM during requests: they complete, then the server exits with 0', async (t) => {
+test('SIGTERM during requests: they complete, then the server exits with 0', above, async (t) => {
   const server = await runServer(t, store.db)
   const wires = await Promise.all(Array.from({ length: 10 }, () => openWire(server.port)))
   for (const wire of wires) wire.send(open + body.slice(0, 5))
@@ -151,29 +157,33 @@ test('SIGTERM during requests: they complete, then the server exits with 0', asy
   assert.equal(code, 0)
 })
 
-test('a request on an open connection after SIGTERM gets a 503 and is closed (4)', async (t) => {
-  const server = await runServer(t, store.db)
-  const wire = await openWire(server.port)
-  wire.send(open + body.slice(0, 5))
-  const witness = await openWire(server.port)
-  witness.send(plain)
-  await witness.until(/pagination_offset/)
-  server.stop()
-  await witness.closed()
-  wire.send(body.slice(5) + plain)
-  const [first, second] = answersIn(await wire.closed())
-  assert.equal(first?.body, secondPage)
-  // The first answer may already have closed the connection; a second one must be a 503.
-  if (second !== undefined) {
-    assert.equal(second.status, 503)
-    assert.equal(second.body, failureText(503, 'Service Unavailable'))
-    assert.match(second.headers['retry-after'] ?? '', /^[1-9]\d*$/)
-    assert.equal(second.headers['connection'], 'close')
-  }
-  assert.equal((await server.ended()).code, 0)
-})
+test(
+  'a request on an open connection after SIGTERM gets a 503 and is closed (4)',
+  above,
+  async (t) => {
+    const server = await runServer(t, store.db)
+    const wire = await openWire(server.port)
+    wire.send(open + body.slice(0, 5))
+    const witness = await openWire(server.port)
+    witness.send(plain)
+    await witness.until(/pagination_offset/)
+    server.stop()
+    await witness.closed()
+    wire.send(body.slice(5) + plain)
+    const [first, second] = answersIn(await wire.closed())
+    assert.equal(first?.body, secondPage)
+    // The first answer may already have closed the connection; a second one must be a 503.
+    if (second !== undefined) {
+      assert.equal(second.status, 503)
+      assert.equal(second.body, failureText(503, 'Service Unavailable'))
+      assert.match(second.headers['retry-after'] ?? '', /^[1-9]\d*$/)
+      assert.equal(second.headers['connection'], 'close')
+    }
+    assert.equal((await server.ended()).code, 0)
+  },
+)
 
-test('an unfinished request delays a stop by --stop-seconds at most', async (t) => {
+test('an unfinished request delays a stop by --stop-seconds at most', above, async (t) => {
   const server = await runServer(t, store.db, ['--stop-seconds', '1'])
   const wire = await openWire(server.port)
   wire.send(open + body.slice(0, 5))
@@ -186,7 +196,7 @@ test('an unfinished request delays a stop by --stop-seconds at most', async (t) 
   assert.ok(ms >= 900 && ms < promptMs, `${ms} ms`)
 })
 
-test('a second signal ends it at once', async (t) => {
+test('a second signal ends it at once', above, async (t) => {
   const server = await runServer(t, store.db)
   const wire = await openWire(server.port)
   wire.send(open)
@@ -201,7 +211,7 @@ test('a second signal ends it at once', async (t) => {
   assert.ok(ms < promptMs, `${ms} ms`)
 })
 
-test('the log has one line of JSON for each request, with its id and no key', async (t) => {
+test('the log has one line of JSON for each request, with its id and no key', above, async (t) => {
   const server = await runServer(t, store.db)
   const close = 'Connection: close\r\n\r\n'
   const secret = await store.issueKey({ name: 'canary' })
@@ -272,7 +282,7 @@ test('a key revoked by another process is refused within a second (2.2)', async 
   assert.equal((await server.ended()).code, 0)
 })
 
-test('SIGUSR1 neither opens a debugger nor ends a server or its workers', async (t) => {
+test('SIGUSR1 neither opens a debugger nor ends a server or its workers', above, async (t) => {
   const server = await runServer(t, store.db, ['--workers', '2'])
   const workers = [...server.printed().matchAll(/"worker":(\d+),/g)].map(([, pid]) => Number(pid))
   assert.equal(workers.length, 2)

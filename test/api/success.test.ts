@@ -18,6 +18,7 @@ import {
   pathOf,
 } from '../support/make-app.ts'
 import { makeRecord, makeRecords, type WireRecord } from '../support/make-record.ts'
+import { someOf } from '../support/store-at.ts'
 
 /** The fields of each resource in the specified order, and those that are never null. */
 const seedFields: Readonly<Record<string, string>> = {
@@ -37,7 +38,8 @@ const neverNull: Readonly<Record<string, readonly string[]>> = {
 }
 
 const [withSome, withNone] = [1, 2]
-const recordsOf = new Map(resources.map((resource) => [resource, makeRecords(resource, 7)]))
+const shown = someOf(resources)
+const recordsOf = new Map(shown.map((resource) => [resource, makeRecords(resource, 7)]))
 const { ask } = await makeApp(
   { after },
   {
@@ -165,7 +167,7 @@ test('the last page of a long listing is as fast as the first (3.5)', async (t) 
   assert.ok(last < first * 3 + 1, `page 1 takes ${first} ms, page 200 ${last} ms`)
 })
 
-for (const resource of resources.filter(({ order }) => order.by === 'id')) {
+for (const resource of shown.filter(({ order }) => order.by === 'id')) {
   test(`${resource.name}: ordered by id as a number, whatever the order of import (3.6)`, async (t) => {
     assert.equal(resource.order.direction, 'ascending')
     const ids = [100, 9, 1_000_000_000_000, 10, 1, 99, 2]
@@ -272,7 +274,7 @@ test('meta follows additions, changes and removals (3.7)', async (t) => {
 })
 
 test('no other listing has meta (3.7)', async () => {
-  for (const resource of resources.filter(({ name }) => name !== 'events')) {
+  for (const resource of shown.filter(({ name }) => name !== 'events')) {
     assert.equal(memberOf(await ask(pathOf(resource, withSome)), 'meta'), undefined)
   }
   assert.deepEqual(memberOf(await ask(pathOf(events, withNone)), 'meta'), [])
@@ -287,7 +289,7 @@ test('timestamps are UTC, with milliseconds only in created_at and updated_at (3
   assert.equal(record['application_date'], '2019-03-13T23:00:00Z')
   assert.equal(record['created_at'], '2024-03-01T01:00:00.123Z')
   assert.equal(record['updated_at'], '2023-01-17T00:00:00.000Z')
-  for (const resource of resources) {
+  for (const resource of shown) {
     const [first] = memberOf(await ask(pathOf(resource, withSome)), resource.name) as WireRecord[]
     for (const [name, value] of Object.entries(first ?? {})) {
       if (name === 'created_at' || name === 'updated_at') {

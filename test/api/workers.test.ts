@@ -12,6 +12,7 @@ import { type Load, startLoad } from '../support/load-client.ts'
 import { expectedBody, pathOf } from '../support/make-app.ts'
 import { makeRecords } from '../support/make-record.ts'
 import { readMetrics, sumOf } from '../support/read-metrics.ts'
+import { runCommand } from '../support/run-command.ts'
 import { runDossier } from '../support/run-dossier.ts'
 import { runServer, type Server } from '../support/run-server.ts'
 import { makeTempStore } from '../support/temp-store.ts'
@@ -167,7 +168,7 @@ test('an unavailable store or port is reported once, with exit code 1 (I6)', asy
   assert.match(taken.err, /^dossier: port \d+ of 127\.0\.0\.1 is in use; [^\n]*\n$/)
 
   for (const workers of ['0', 'many', '-1']) {
-    const { code, err } = await runDossier(store.folder, ['serve', '--workers', workers])
+    const { code, err } = await runCommand(store.folder, ['serve', '--workers', workers])
     assert.equal(code, 2)
     assert.match(err, /--workers is ".*"; it must be an integer from 1 to 256, or auto/)
   }

@@ -127,7 +127,7 @@ test('the first start creates the registry, the second one serves it', options, 
 test('an interruption while the registry is created leaves nothing', options, async (t) => {
   const folder = makeFolder(t)
   const demo = startDemo(t, folder, ['--port', '0'])
-  await demo.until(/Creating events/)
+  await demo.until(/Creating rights/)
   assert.equal(await demo.stop('SIGINT'), 130)
   assert.match(demo.said.err, /interrupted; nothing was changed\n$/)
   assert.deepEqual(readdirSync(join(folder, 'demo')), [])

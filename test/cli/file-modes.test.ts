@@ -6,9 +6,12 @@ import { chmodSync, chownSync, existsSync, readdirSync, statSync, writeFileSync 
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { makeFolder } from '../support/import-rows.ts'
+import { runCommand } from '../support/run-command.ts'
 import { runDossier, startDossier } from '../support/run-dossier.ts'
 
 const row = (id: number) => `{"id":${id},"company_id":7}\n`
+
+const createKey = ['keys', 'create', '--name', 'client']
 
 /** The modes of every file of a store, its copy and the other files that commands create. */
 function modesIn(folder: string): Record<string, string> {
@@ -20,6 +23,14 @@ function modeOf(path: string): string {
   return (statSync(path).mode & 0o777).toString(8)
 }
 
+/** Runs a command in this process, with its umask. */
+async function run(folder: string, umask: string, args: readonly string[]): Promise<string> {
+  const before = process.umask(umask)
+  const { code, out, err } = await runCommand(folder, args).finally(() => process.umask(before))
+  assert.equal(code, 0, err)
+  return out
+}
+
 const withUmask = (umask: string) => ['sh', '-c', `umask ${umask}; exec "$@"`, 'sh']
 
 /** Starts a server and uses a key, so that it has uses to write when it stops. */
@@ -27,15 +38,14 @@ async function serveOnce(
   t: TestContext,
   folder: string,
   via: readonly string[],
+  key: string,
   whileItRuns: (folder: string) => Promise<void> | void,
 ): Promise<void> {
-  const made = await runDossier(folder, ['keys', 'create', '--name', `k${Date.now()}`], { via })
-  assert.equal(made.code, 0, made.err)
   const args = ['serve', '--port', '0', '--log-format', 'json', '--stop-seconds', '1']
   const server = startDossier(t, folder, args, { via })
   await server.until(/"listening"/)
   const url = String(/"url":"([^"]+)"/.exec(server.said.out)?.[1])
-  const headers = { authorization: `Bearer ${made.out.trim()}`, connection: 'close' }
+  const headers = { authorization: `Bearer ${key.trim()}`, connection: 'close' }
   assert.equal((await fetch(`${url}/api/v1/companies/7/rights`, { headers })).status, 200)
   await whileItRuns(folder)
   server.child.kill('SIGTERM')
@@ -46,14 +56,11 @@ async function serveOnce(
 for (const umask of ['000', '022', '077']) {
   test(`with umask ${umask} only the owner can access a new store, its log, copy, usage file and rejects`, async (t) => {
     const folder = makeFolder(t)
-    const via = withUmask(umask)
-    const run = async (...args: string[]) => {
-      const { code, err } = await runDossier(folder, args, { via, input: row(1) + '{"id":-1}\n' })
-      assert.equal(code, 0, err)
-    }
-    await run('import', 'rights', '-', '--rejects', 'rejects.ndjson')
-    await run('backup', 'copy.db')
-    await serveOnce(t, folder, via, () => {
+    writeFileSync(join(folder, 'rows.ndjson'), row(1) + '{"id":-1}\n')
+    await run(folder, umask, ['import', 'rights', 'rows.ndjson', '--rejects', 'rejects.ndjson'])
+    await run(folder, umask, ['backup', 'copy.db'])
+    const key = await run(folder, umask, createKey)
+    await serveOnce(t, folder, withUmask(umask), key, () => {
       const modes = modesIn(folder)
       assert.ok('dossier.db-wal' in modes && 'dossier.db-shm' in modes)
       assert.deepEqual(new Set(Object.values(modes)), new Set(['600']))
@@ -64,15 +71,17 @@ for (const umask of ['000', '022', '077']) {
 
 test('companion files take the mode of the store, existing files keep theirs', async (t) => {
   const folder = makeFolder(t)
-  const via = withUmask('077')
   writeFileSync(join(folder, 'rejects.ndjson'), '')
   chmodSync(join(folder, 'rejects.ndjson'), 0o644)
-  const args = ['import', 'rights', '-', '--rejects', 'rejects.ndjson']
-  assert.equal((await runDossier(folder, args, { via, input: row(1) })).code, 0)
+  writeFileSync(join(folder, 'rows.ndjson'), row(1))
+  const args = ['import', 'rights', 'rows.ndjson', '--rejects', 'rejects.ndjson']
+  await run(folder, '077', args)
   chmodSync(join(folder, 'dossier.db'), 0o640)
-  assert.equal((await runDossier(folder, args, { via, input: row(2) })).code, 0)
-  assert.equal((await runDossier(folder, ['backup', 'copy.db'], { via })).code, 0)
-  await serveOnce(t, folder, via, () => undefined)
+  writeFileSync(join(folder, 'rows.ndjson'), row(2))
+  await run(folder, '077', args)
+  await run(folder, '077', ['backup', 'copy.db'])
+  const key = await run(folder, '077', createKey)
+  await serveOnce(t, folder, withUmask('077'), key, () => undefined)
   const { 'rejects.ndjson': rejects, ...modes } = modesIn(folder)
   assert.equal(rejects, '644')
   assert.ok('dossier-usage.db' in modes && 'copy.db' in modes)
@@ -81,8 +90,8 @@ test('companion files take the mode of the store, existing files keep theirs', a
 
 test('a path that looks like an SQLite URL is a plain file name, accessible to its owner only', async (t) => {
   const folder = makeFolder(t)
-  const args = ['import', 'rights', '-', '--db', 'file:x.db']
-  assert.equal((await runDossier(folder, args, { input: row(1) })).code, 0)
+  writeFileSync(join(folder, 'rows.ndjson'), row(1))
+  await run(folder, '022', ['import', 'rights', 'rows.ndjson', '--db', 'file:x.db'])
   assert.deepEqual(modesIn(folder), { 'file:x.db': '600' })
 })
 
@@ -106,7 +115,9 @@ test('two users of one group can share a store, one importing and one serving', 
   chmodSync(join(folder, 'dossier.db'), 0o660)
   // The server starts first, so that its user owns the files next to the store.
   assert.ok(!existsSync(join(folder, 'dossier.db-wal')))
-  await serveOnce(t, folder, asMember(61002), async () => {
+  const server = asMember(61002)
+  const key = (await runDossier(folder, createKey, { via: server })).out
+  await serveOnce(t, folder, server, key, async () => {
     const { code, err } = await put(2)
     assert.equal(code, 0, err)
     const modes = modesIn(folder)

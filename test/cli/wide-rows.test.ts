@@ -12,14 +12,17 @@ import { peakMemoryMb, startDossier } from '../support/run-dossier.ts'
 const mapping = `select jurisdiction, identifier, left(note, 60000) as note, source_file, source_row
   from source where note is not null`
 
-/** Writes a file of 3,000 rows of 20 kB, and two of the maximum length. */
+// More than DuckDB reads at once, which is 2,048. DOSSIER_TEST_DATA=all for the long form.
+const rowCount = process.env['DOSSIER_TEST_DATA'] === 'all' ? 3_000 : 2_100
+
+/** Writes a file of many rows of 20 kB, and two of the maximum length. */
 function writeRows(
   path: string,
   longest: number,
   row: (identifier: number, note: string) => string,
 ): void {
   const file = openSync(path, 'w')
-  for (let n = 0; n < 3_000; n++) writeSync(file, row(n, 'x'.repeat(20_000)))
+  for (let n = 0; n < rowCount; n++) writeSync(file, row(n, 'x'.repeat(20_000)))
   for (let n = 0; n < 2; n++) writeSync(file, row(5_000 + n, 'y'.repeat(longest - 100)))
   closeSync(file)
 }
@@ -64,7 +67,7 @@ const texts = {
 
 for (const [name, { longest, row, mapped }] of Object.entries(texts)) {
   for (const isMapped of mapped) {
-    test(`${name}${isMapped ? ' with a mapping' : ''}: 3,000 rows of 20 kB and two of ${longest >> 20} MiB fit in 350 MB`, async (t) => {
+    test(`${name}${isMapped ? ' with a mapping' : ''}: ${rowCount} rows of 20 kB and two of ${longest >> 20} MiB fit in 350 MB`, async (t) => {
       const folder = makeFolder(t)
       const path = join(folder, name)
       let isFirst = name !== 'x.ndjson'
@@ -74,7 +77,7 @@ for (const [name, { longest, row, mapped }] of Object.entries(texts)) {
         return start + row(n, text)
       })
       const { counts, peakMb } = await importWide(t, folder, name, isMapped)
-      assert.deepEqual([counts['read'], counts['refused']], [3_002, isMapped ? 0 : 2])
+      assert.deepEqual([counts['read'], counts['refused']], [rowCount + 2, isMapped ? 0 : 2])
       if (process.platform === 'linux') assert.ok(peakMb > 50 && peakMb < 350, `${peakMb} MB`)
     })
   }

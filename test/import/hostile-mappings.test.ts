@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { OperatorError } from '../../src/operator-error.ts'
 import { importInto, makeFolder } from '../support/import-rows.ts'
+import { runCommand } from '../support/run-command.ts'
 import { runDossier, startDossier } from '../support/run-dossier.ts'
 import { storeKind } from '../support/store-at.ts'
 
@@ -141,7 +142,7 @@ describe('a mapping that takes too many resources is stopped (K2)', () => {
       const { child, ended, until } = startDossier(t, folder, args)
       const begun = until(/interrupted; nothing was changed/)
       // Start-up takes less time than this; afterwards it is computing the mapping.
-      while (processorSeconds(child.pid) < 3) await pause()
+      while (processorSeconds(child.pid) < 1.5) await pause()
       child.kill('SIGINT')
       await begun
       const { code } = await ended
@@ -192,7 +193,7 @@ test('a bare name is a bundled mapping, whatever files the folder has', async (t
   for (const name of ['ba-atms', 'mine', 'mine.sql']) writeFileSync(join(folder, name), evil)
   const run = async (map: string) => {
     const args = ['import', 'companies', 'x.csv', '--dry-run', '--map', map]
-    return (await runDossier(folder, args)).err
+    return (await runCommand(folder, args)).err
   }
   assert.match(await run('ba-atms'), /"ID" not found/, 'the ready one is run')
   assert.match(

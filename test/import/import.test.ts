@@ -7,8 +7,10 @@ import { test } from 'node:test'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { OperatorError } from '../../src/operator-error.ts'
 import { importInto, importRows, makeFolder, query, queryValue } from '../support/import-rows.ts'
+import { aboveStores } from '../support/store-at.ts'
 import { storeDigest } from '../support/store-state.ts'
 
+const above = { skip: aboveStores }
 const csv = 'id,company_id,name\n1,7,one\n2,7,"two, with ""quotes""\nand a line"\n'
 const ndjson = '{"id":1,"company_id":7,"name":"one"}\n\n{"id":2,"company_id":7,"name":"two"}'
 
@@ -35,7 +37,7 @@ const sources: Readonly<Record<string, string | Buffer>> = {
 }
 
 for (const [name, bytes] of Object.entries(sources)) {
-  test(`${name} is read as two records`, async (t) => {
+  test(`${name} is read as two records`, above, async (t) => {
     const { db, path } = folderWith(t, { [name]: bytes })
     const report = await importInto(db, 'rights', [path(name)])
     assert.deepEqual(report.problems, [])
@@ -102,7 +104,7 @@ const broken: Readonly<Record<string, readonly [bytes: string | Buffer, says: Re
 }
 
 for (const [name, [bytes, says]] of Object.entries(broken)) {
-  test(`${name}: gives a clear error and loads nothing (G10, G13)`, async (t) => {
+  test(`${name}: gives a clear error and loads nothing (G10, G13)`, above, async (t) => {
     const { db, path } = folderWith(t, { [name]: bytes })
     await assert.rejects(importInto(db, 'rights', [path(name)]), (error: unknown) => {
       assert.ok(error instanceof OperatorError, String(error))
@@ -161,7 +163,9 @@ const refused: readonly (readonly [line: string, field: string | undefined, says
 ]
 
 for (const [line, field, says] of refused) {
-  test(`refused: ${line.slice(0, 60)} (G13, G14)`, async (t) => {
+  // Some text a PostgreSQL cannot store, not even where refused rows are staged.
+  const options = /\\u/.test(line) ? {} : above
+  test(`refused: ${line.slice(0, 60)} (G13, G14)`, options, async (t) => {
     const good = '{"id":100,"company_id":7}\n'
     const { db, path } = folderWith(t, { 'x.ndjson': `${good}${line}\n` })
     const report = await importInto(db, 'jobs', [path('x.ndjson')])

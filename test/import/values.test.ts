@@ -6,26 +6,37 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import fc from 'fast-check'
 import { printable } from '../../src/printable.ts'
-import { describeProblem } from '../../src/import/refusal.ts'
+import { describeProblem, type Problem } from '../../src/import/refusal.ts'
 import { resources } from '../../src/resources/index.ts'
 import { importInto, importRows, makeFolder, query } from '../support/import-rows.ts'
 import { runsOf } from '../support/store-at.ts'
 
 const emptyDb = (t: TestContext) => join(makeFolder(t), 'test.db')
 
-/** Imports one field of a record as JSON; returns the stored value or the reason of refusal. */
-async function store(db: string, target: string, field: string, json: string): Promise<unknown> {
+/** Imports a field of records as JSON; returns each stored value or the reason of refusal. */
+async function store(
+  db: string,
+  target: string,
+  field: string,
+  values: readonly string[],
+): Promise<unknown[]> {
   const path = `${db}.value.ndjson`
   const required = target === 'events' ? '"date":"2020-01-01","attr":"a",' : ''
-  writeFileSync(path, `{"id":1,"company_id":7,${required}"${field}":${json}}\n`)
-  const report = await importInto(db, target, [path])
-  const [problem] = report.problems
-  if (problem !== undefined) {
-    assert.equal(problem.field, field)
-    return new Error(problem.reason)
-  }
-  const [row] = query(db, `select record from ${target} where id = 1`)
-  return (JSON.parse(String(row?.['record'])) as Record<string, unknown>)[field]
+  const lines = values.map(
+    (json, n) => `{"id":${n + 1},"company_id":7,${required}"${field}":${json}}\n`,
+  )
+  writeFileSync(path, lines.join(''))
+  const { problems } = await importInto(db, target, [path], { onRejected: () => undefined })
+  const reasons = new Map(problems.map(({ number, reason }) => [number, reason]))
+  assert.ok(problems.every((problem) => problem.field === field))
+  const rows = query(db, `select id, record from ${target}`)
+  const stored = new Map(rows.map(({ id, record }) => [Number(id), String(record)]))
+  return values.map((_, n) => {
+    const reason = reasons.get(n + 1)
+    assert.equal(stored.has(n + 1), reason === undefined, 'it is stored, or refused')
+    if (reason !== undefined) return new Error(reason)
+    return (JSON.parse(stored.get(n + 1) ?? '') as Record<string, unknown>)[field]
+  })
 }
 
 type Becomes = string | number | null | readonly string[] | RegExp
@@ -117,8 +128,14 @@ for (const [place, cases] of Object.entries(values)) {
   const [target = '', field = ''] = place.split('.')
   test(`${place}: each value is converted as specified or refused (G13, G14, G15)`, async (t) => {
     const db = emptyDb(t)
-    for (const [json, becomes] of cases) {
-      const stored = await store(db, target, field, json)
+    const all = await store(
+      db,
+      target,
+      field,
+      cases.map(([json]) => json),
+    )
+    for (const [n, [json, becomes]] of cases.entries()) {
+      const stored = all[n]
       const shown = json.slice(0, 60)
       if (becomes instanceof RegExp) {
         assert.ok(stored instanceof Error, `${shown} became ${JSON.stringify(stored)}`)
@@ -129,8 +146,23 @@ for (const [place, cases] of Object.entries(values)) {
   })
 }
 
-/** Rows refused for an invalid record or company name, with field and reason. */
-const unnamed: readonly (readonly [row: object, field: string | undefined, says: RegExp])[] = [
+/** A row that is refused, with field and reason. */
+type RefusedRow = readonly [row: object, field: string | undefined, says: RegExp]
+
+/** Checks that each row is refused, for its own reason. */
+function checkRefused(rows: readonly RefusedRow[], problems: readonly Problem[]): void {
+  assert.deepEqual(
+    problems.map(({ number }) => number),
+    rows.map((_, n) => n + 1),
+  )
+  for (const [n, [row, field, says]] of rows.entries()) {
+    assert.equal(problems[n]?.field, field, JSON.stringify(row).slice(0, 60))
+    assert.match(problems[n]?.reason ?? '', says)
+  }
+}
+
+/** Rows refused for an invalid record or company name. */
+const unnamed: readonly RefusedRow[] = [
   [{ id: -1, company_id: 7 }, 'id', /1 or greater/],
   [{ id: 1.5, company_id: 7 }, 'id', /integer/],
   [{ id: 2 ** 53, company_id: 7 }, 'id', /2\^53-1/],
@@ -150,12 +182,10 @@ const unnamed: readonly (readonly [row: object, field: string | undefined, says:
 
 test('a row with an invalid record or company is refused, naming the column', async (t) => {
   const db = emptyDb(t)
-  for (const [row, field, says] of unnamed) {
-    const { problems, version } = await importRows(db, 'rights', [row])
-    assert.equal(version, undefined)
-    assert.equal(problems[0]?.field, field, JSON.stringify(row).slice(0, 60))
-    assert.match(problems[0]?.reason ?? '', says)
-  }
+  const rows = unnamed.map(([row]) => row)
+  const { problems, version } = await importRows(db, 'rights', rows)
+  checkRefused(unnamed, problems)
+  assert.equal(version, undefined)
 })
 
 /** A list in a list, and so on. */
@@ -163,8 +193,8 @@ function nested(levels: number): unknown {
   return levels === 0 ? 'x' : [nested(levels - 1)]
 }
 
-/** Rows of companies that are refused, with field and reason. */
-const companies: readonly (readonly [row: object, field: string | undefined, says: RegExp])[] = [
+/** Rows of companies that are refused. */
+const companies: readonly RefusedRow[] = [
   [{ identifier: '1' }, 'jurisdiction', /required/],
   [{ jurisdiction: 'GB', identifier: ' ' }, 'identifier', /required/],
   [{ jurisdiction: 44, identifier: '1' }, 'jurisdiction', /text/],
@@ -188,12 +218,10 @@ const companies: readonly (readonly [row: object, field: string | undefined, say
 
 test('a company with an invalid identifier or attribute is refused', async (t) => {
   const db = emptyDb(t)
-  for (const [row, field, says] of companies) {
-    const { problems, version } = await importRows(db, 'companies', [row])
-    assert.equal(version, undefined)
-    assert.equal(problems[0]?.field, field, JSON.stringify(row).slice(0, 60))
-    assert.match(problems[0]?.reason ?? '', says)
-  }
+  const rows = companies.map(([row]) => row)
+  const { problems, version } = await importRows(db, 'companies', rows)
+  checkRefused(companies, problems)
+  assert.equal(version, undefined)
 })
 
 test('an attribute may be nested as deep as documented', async (t) => {
@@ -225,11 +253,17 @@ test('every other column of a company is kept, whatever its name and value', asy
 
 test('a column named like an inherited property is unknown', async (t) => {
   const db = emptyDb(t)
-  for (const column of ['constructor', 'toString', '__proto__', 'hasOwnProperty']) {
-    const path = `${db}.x.ndjson`
-    writeFileSync(path, `{"id":1,"company_id":7,"${column}":"x"}\n`)
-    assert.equal((await importInto(db, 'rights', [path])).problems[0]?.field, column)
-  }
+  const columns = ['constructor', 'toString', '__proto__', 'hasOwnProperty']
+  const path = `${db}.x.ndjson`
+  writeFileSync(
+    path,
+    columns.map((column, n) => `{"id":${n + 1},"company_id":7,"${column}":"x"}\n`).join(''),
+  )
+  const { problems } = await importInto(db, 'rights', [path])
+  assert.deepEqual(
+    problems.map(({ field }) => field),
+    columns,
+  )
 })
 
 test('any refusal is one line without control characters', () => {

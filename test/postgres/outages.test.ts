@@ -163,7 +163,7 @@ function hammer(server: Server, clients: number) {
     while (isOn) {
       given.push(await ask(server))
       // A refused client waits a little.
-      await sleep(20)
+      await sleep(50)
     }
     return given
   })

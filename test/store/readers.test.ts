@@ -30,7 +30,7 @@ test('a reader during imports always sees one complete state', async (t) => {
   assert.ok(events)
   const folder = makeFolder(t)
   const db = join(folder, 'dossier.db')
-  const [many, few] = [20_000, 5_000]
+  const [many, few] = [6_000, 1_500]
   await importRows(db, 'events', rowsOf('old', many))
   const write = (attr: string, count: number) => {
     const lines = rowsOf(attr, count).map((row) => `${JSON.stringify(row)}\n`)
@@ -51,7 +51,7 @@ test('a reader during imports always sees one complete state', async (t) => {
   const seen = new Set<string>()
   let reads = 0
   for (; !state.isOver; reads++) {
-    await sleep(1)
+    await sleep(5)
     const page = await store.readPage(events, 1, 0, 100_000)
     const head = await store.readHead(events, 1)
     assert.ok(page && head)
@@ -73,7 +73,7 @@ test('a reader during imports always sees one complete state', async (t) => {
 
 test('simultaneous imports into a new store all run, one after the other', async (t) => {
   const folder = makeFolder(t)
-  const ids = [1, 2, 3, 4, 5, 6]
+  const ids = [1, 2, 3, 4]
   const runs = await Promise.all(
     ids.map((id) =>
       runDossier(folder, ['import', 'rights', '-'], { input: `{"id":${id},"company_id":7}\n` }),

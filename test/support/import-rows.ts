@@ -18,11 +18,15 @@ import { isServerStore, openStoreWriter } from '../../src/store/open-store.ts'
 import { openSession } from '../../src/store/postgres/connect.ts'
 import { queryServer } from './query-server.ts'
 import { storeAt, type StoreKind } from './store-at.ts'
+import { leaveSchemas, lookAtSchema, reuseSchema } from './used-schemas.ts'
 
 /** A folder that is removed when the test ends. */
 export function makeFolder(t: { after(work: () => void): void }): string {
   const folder = mkdtempSync(join(tmpdir(), 'dossier-test-'))
-  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  t.after(() => {
+    rmSync(folder, { recursive: true, force: true })
+    leaveSchemas(folder)
+  })
   return folder
 }
 
@@ -44,7 +48,10 @@ export async function importInto(
   options: ImportOptions = {},
 ): Promise<ImportReport> {
   const known = options.resources ?? resources
+  const isUsual = options.at === undefined && options.kind !== 'sqlite' && known === resources
+  if (isUsual) await reuseSchema(db)
   const store = await openStoreWriter(options.at ?? storeAt(db, options.kind), known)
+  if (isUsual) await lookAtSchema(db)
   try {
     return await importFiles(store, {
       target:

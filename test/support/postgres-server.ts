@@ -16,15 +16,16 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statfsSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { createRequire } from 'node:module'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'pg'
+import { freePort } from './free-port.ts'
 
 export interface PostgresServer {
   /** The URL of a superuser; its database has the collation en_US (ICU). */
@@ -59,9 +60,15 @@ const testSettings: Readonly<Record<string, string>> = {
   full_page_writes: 'off',
   max_connections: '200',
   max_locks_per_transaction: '1024',
+  // It only fills the memory that the cluster may be in.
+  max_wal_size: '256MB',
   lc_messages: 'C',
   timezone: 'Asia/Kathmandu',
 }
+
+// Each import creates and drops dozens of small files, which a disk's file system is slow at.
+const memoryFolder = '/dev/shm'
+const memoryBytesMin = 4 * 1_024 ** 3
 
 /** Makes a cluster on a free port and starts its server. */
 export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
@@ -70,7 +77,13 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   chmodSync(folder, 0o755)
   const bin = copyBinaries(binaries, folder)
   const user = ownUser()
-  const data = join(folder, 'data')
+  // Not its programs: such a file system may forbid to run them.
+  const place = hasMemoryFolder() ? mkdtempSync(join(memoryFolder, 'dossier-postgres-')) : folder
+  chmodSync(place, 0o755)
+  const data = join(place, 'data')
+  const removeFolders = () => {
+    for (const path of [folder, place]) rmSync(path, { recursive: true, force: true })
+  }
   mkdirSync(data, { mode: 0o700 })
   if (user !== undefined) chownSync(data, user.uid, user.gid)
   const run = (file: string, args: string[]) =>
@@ -86,10 +99,10 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     const lines = settings.map(([name, value]) => `${name} = '${value}'\n`)
     writeFileSync(join(data, 'postgresql.auto.conf'), lines.join(''))
   } catch (error) {
-    rmSync(folder, { recursive: true, force: true })
+    removeFolders()
     throw error
   }
-  const server = serverProcess(join(bin, 'postgres'), data, folder, user)
+  const server = serverProcess(join(bin, 'postgres'), data, [folder, place], user)
   const url = `postgres://dossier:${encodeURIComponent(password)}@127.0.0.1:${port}/postgres`
   const start = async () => {
     server.spawn()
@@ -105,9 +118,15 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     stop: (signal) => server.stop(signal),
     async remove() {
       await server.stop('SIGQUIT')
-      rmSync(folder, { recursive: true, force: true })
+      removeFolders()
     },
   }
+}
+
+function hasMemoryFolder(): boolean {
+  if (process.platform !== 'linux' || !existsSync(memoryFolder)) return false
+  const { bavail, bsize } = statfsSync(memoryFolder)
+  return bavail * bsize >= memoryBytesMin
 }
 
 function initialise(folder: string, data: string, run: (file: string, args: string[]) => void) {
@@ -165,7 +184,7 @@ function giveTo(user: { uid: number; gid: number } | undefined, data: string): v
 function serverProcess(
   postgres: string,
   data: string,
-  folder: string,
+  folders: readonly string[],
   user: { uid: number; gid: number } | undefined,
 ) {
   let child: ChildProcess | undefined
@@ -194,9 +213,9 @@ function serverProcess(
       child.stderr?.on('data', (text: Buffer) => (output += text.toString()))
       // The guard's input closes when this process ends for any reason; then the server stops too.
       const script = `cat > /dev/null; kill -QUIT "$0"
-        while kill -0 "$0"; do sleep 0.1; done; rm -rf "$1"`
+        while kill -0 "$0"; do sleep 0.1; done; rm -rf "$@"`
       guard?.kill()
-      guard = spawn('sh', ['-c', script, String(child.pid), folder], {
+      guard = spawn('sh', ['-c', script, String(child.pid), ...folders], {
         stdio: ['pipe', 'ignore', 'ignore'],
         detached: true,
       })
@@ -246,14 +265,4 @@ async function untilAnswers(
     }
   }
   assert.fail(`PostgreSQL does not answer: ${server.output()}`)
-}
-
-/** A port that nothing listens on. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  assert.ok(typeof address === 'object' && address)
-  return address.port
 }

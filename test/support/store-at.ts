@@ -16,6 +16,18 @@ const chosen = process.env['DOSSIER_TEST_STORE'] ?? 'sqlite'
 export const storeKind: StoreKind =
   storeKinds.find((kind) => kind === chosen) ?? assert.fail(`DOSSIER_TEST_STORE is ${chosen}`)
 
+/** For `skip`, of a test in a file that runs on both stores, but whose rule no store decides. */
+export const aboveStores = storeKind === 'sqlite' ? false : 'no store decides this: see SQLite'
+
+/**
+ * Some of the resources where each costs a store time: of every order, with and without meta. What
+ * a store does with a resource follows from its declaration, and the run on SQLite has them all.
+ */
+export function someOf<R extends { readonly name: string }>(resources: readonly R[]): R[] {
+  const isShown = ({ name }: R) => !['employees', 'jobs', 'pos_terminals'].includes(name)
+  return resources.filter((resource) => storeKind === 'sqlite' || isShown(resource))
+}
+
 /** The URL of the server of the run, as its superuser. */
 export function testServerUrl(): string {
   const url = process.env['DOSSIER_TEST_POSTGRES_URL']
@@ -33,20 +45,46 @@ export function schemaUrl(name: string): string {
   return url.href
 }
 
+/** The schemas that file paths stand for. */
+const named = new Map<string, string>()
+
 /** The store that a file path stands for, if the suite runs on another kind. */
 export function storeAt(path: string, kind = storeKind): string {
   if (kind === 'sqlite' || isServerStore(path)) return path
-  return schemaUrl(createHash('sha256').update(path).digest('hex').slice(0, 16))
+  const url = named.get(path) ?? schemaUrl(digestOf(path))
+  named.set(path, url)
+  return url
+}
+
+function digestOf(path: string): string {
+  return createHash('sha256').update(path).digest('hex').slice(0, 16)
+}
+
+/** Whether a path already stands for a schema. */
+export function isNamed(path: string): boolean {
+  return isServerStore(path) || named.has(path)
+}
+
+/** Makes a path stand for a schema. */
+export function nameStore(path: string, url: string): void {
+  named.set(path, url)
+}
+
+/** Forgets the stores in a folder that has been removed; returns their URLs. */
+export function forgetStores(folder: string): string[] {
+  const inFolder = [...named].filter(([path]) => path.startsWith(`${folder}/`))
+  for (const [path] of inFolder) named.delete(path)
+  return inFolder.map(([, url]) => url)
 }
 
 /** Generous request limits for tests of other things, so that a slow machine does not fail them. */
 export const patientBounds: ServingBounds = { pool: 10, statementMs: 20_000, waitMs: 20_000 }
 
 /**
- * The number of runs of a random test: half as many as with DOSSIER_TEST_RUNS=all, and fewer
- * if every statement goes to a server.
+ * The number of runs of a random test: a third of those with DOSSIER_TEST_RUNS=all, and fewer
+ * if every statement goes to a server. Each run of the suite has others.
  */
 export function runsOf(runs: number): number {
   if (process.env['DOSSIER_TEST_RUNS'] === 'all') return runs
-  return Math.ceil(runs / (storeKind === 'sqlite' ? 2 : 8))
+  return Math.ceil(runs / (storeKind === 'sqlite' ? 3 : 12))
 }

@@ -1,7 +1,7 @@
 // The stored state: bytes and lock.
 
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync } from 'node:fs'
+import { copyFileSync, existsSync, readFileSync, rmSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { buffer } from 'node:stream/consumers'
 import { to as copyTo } from 'pg-copy-streams'
@@ -40,6 +40,49 @@ export async function storeDigest(path: string): Promise<string> {
     .update(await storeBytes(path))
     .digest('hex')
 }
+
+/** Keeps the rows of a store that nobody has open; returns a function that restores them. */
+export async function keepStore(path: string): Promise<() => Promise<void>> {
+  const db = storeAt(path)
+  if (isServerStore(db)) {
+    await onServer(db, keepTables)
+    return () => onServer(db, restoreTables)
+  }
+  const names = ['', '-wal', '-shm'].map((end) => `${db}${end}`)
+  const files = names.filter((name) => existsSync(name))
+  for (const file of files) copyFileSync(file, `${file}.kept`)
+  return () => {
+    for (const name of names) rmSync(name, { force: true })
+    for (const file of files) copyFileSync(`${file}.kept`, file)
+    return Promise.resolve()
+  }
+}
+
+async function onServer(db: string, work: string): Promise<void> {
+  const client = await openSession(db)
+  await client.query(`
+    do $do$
+    declare one record;
+    begin
+      ${work}
+    end $do$`)
+  await client.end()
+}
+
+const eachTable = `
+  for one in
+    select oid::regclass as name, current_schema() || '_kept.' || relname as kept from pg_class
+    where relnamespace = current_schema()::regnamespace and relkind = 'r'
+  loop`
+const keepTables = `
+  execute 'create schema ' || current_schema() || '_kept';
+  ${eachTable}
+    execute format('create table %s as table %s', one.kept, one.name);
+  end loop;`
+const restoreTables = `
+  ${eachTable}
+    execute format('delete from %1$s; insert into %1$s table %2$s', one.name, one.kept);
+  end loop;`
 
 /** Takes the write lock, as another import would; returns a function that releases it. */
 export async function holdStore(path: string): Promise<() => Promise<void>> {

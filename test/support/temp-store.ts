@@ -9,10 +9,12 @@ import { importFiles } from '../../src/import/import-files.ts'
 import type { ImportTarget } from '../../src/import/import-target.ts'
 import { companies, recordsOf } from '../../src/import/import-targets.ts'
 import { findSourceFiles } from '../../src/import/source-file.ts'
+import { resources as allResources } from '../../src/resources/index.ts'
 import type { Resource } from '../../src/resources/resource.ts'
 import { openStoreWriter } from '../../src/store/open-store.ts'
 import type { WireRecord } from './make-record.ts'
 import { storeAt } from './store-at.ts'
+import { leaveSchemas, lookAtSchema, reuseSchema } from './used-schemas.ts'
 
 /** The scope of clean-up: a test context, or `node:test` itself for a whole file. */
 export interface Scope {
@@ -55,11 +57,15 @@ export async function makeTempStore(
   resources: readonly Resource[],
 ): Promise<TempStore> {
   const folder = await mkdtemp(join(tmpdir(), 'dossier-test-'))
-  const db = storeAt(join(folder, 'registry.db'))
+  const path = join(folder, 'registry.db')
+  if (resources === allResources) await reuseSchema(path)
+  const db = storeAt(path)
   const writer = await openStoreWriter(db, resources)
+  if (resources === allResources) await lookAtSchema(path)
   scope.after(async () => {
     await writer.close()
     await rm(folder, { recursive: true })
+    leaveSchemas(folder)
   })
 
   async function importRows(

@@ -32,10 +32,10 @@ function rowsOf(name: string): readonly Row[] {
   return rows
 }
 
-function digestOfAll(): string {
+function digestOf(tables: readonly Iterable<Row>[]): string {
   const hash = createHash('sha256')
-  for (const { rows } of demoExtracts()) {
-    for (const row of rows()) hash.update(JSON.stringify(row))
+  for (const rows of tables) {
+    for (const row of rows) hash.update(JSON.stringify(row))
   }
   return hash.digest('hex')
 }
@@ -58,7 +58,11 @@ test('a seed determines the sequence', () => {
 })
 
 test('the registry is the same bytes every time', () => {
-  assert.equal(digestOfAll(), digestOfAll())
+  const extracts = demoExtracts()
+  assert.equal(
+    digestOf(extracts.map(({ rows }) => rows())),
+    digestOf(extracts.map(({ name }) => rowsOf(name))),
+  )
 })
 
 test('companies come first, then every resource once', () => {
@@ -87,9 +91,9 @@ test('every company passes the import checks, and none is duplicated', () => {
 for (const resource of resources) {
   test(`${resource.name}: every record passes the import checks and has all its fields`, () => {
     const check = checkRecord(resource)
-    const columns = ['company_id', ...Object.keys(resource.fields)]
+    const columns = ['company_id', ...Object.keys(resource.fields)].join()
     for (const row of rowsOf(resource.name)) {
-      assert.deepEqual(Object.keys(row), columns)
+      assert.equal(Object.keys(row).join(), columns)
       const checked = check(row)
       if (checked instanceof Refusal) {
         assert.fail(`${checked.field} ${checked.reason}: ${JSON.stringify(row)}`)
