@@ -75,7 +75,7 @@ async function randomPages(url: string, { records, listing }: Shape): Promise<Fi
     insert into bare
       select company_id, '{"ok":true,"rights":[' || string_agg(record, ',' order by position)
         || '],"total":100,"pagination_total":100,"pagination_offset":0}'
-      from round_0.rights group by company_id`)
+      from round_0.rights_records group by company_id`)
   await client.query('vacuum analyze')
   await client.end()
   const key = makeKey(db)

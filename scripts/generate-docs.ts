@@ -91,7 +91,13 @@ const kindInWords: Readonly<Record<FieldKind, string>> = {
 function acceptedTable(): string {
   const rows = Object.entries(samples).flatMap(([key, values]) => {
     const kind = key as FieldKind
-    const normalise = normaliserOf({ kind, description: '', example: '', required: false })
+    const normalise = normaliserOf({
+      kind,
+      description: '',
+      example: '',
+      required: false,
+      filter: undefined,
+    })
     return values.map((value) => {
       const stored = normalise(value)
       const outcome =

@@ -101,7 +101,7 @@ async function digestCompany(reader: StoreReader, company: number): Promise<Buff
     for (let offset = 0; offset < (head?.total ?? 0); offset += pageLimit) {
       const page = await reader.readPage(resource, company, offset, pageLimit)
       hash.update(`${page?.total} ${page?.version} ${page?.meta}\n`)
-      hash.update(page?.recordsBetween('', '') ?? '')
+      hash.update(page?.records.join(',') ?? '')
     }
   }
   return hash.digest()

@@ -69,8 +69,8 @@ async function addListings(db: string, found: CompanyRecord): Promise<Overview> 
       listings[resource.name] = (await reader.readHead(resource, found.id))?.total ?? 0
     }
     const page = await reader.readPage(changeResource, found.id, 0, latestMax)
-    const latest = page === undefined ? '[]' : page.recordsBetween('[', ']').toString()
-    return { ...found, listings, latest: JSON.parse(latest) as WireRecord[] }
+    const latest = JSON.parse(`[${page?.records.join(',') ?? ''}]`) as WireRecord[]
+    return { ...found, listings, latest }
   } finally {
     await reader.close()
   }

@@ -39,6 +39,7 @@ export const checkCompany: CheckRow = (row) => {
     sort: '',
     digest: digestOf(attributes.texts),
     content: attributes.content,
+    filters: [],
     asOf,
   } satisfies StagedRow
 }

@@ -1,6 +1,7 @@
 // Turns a row of a source into a record in its wire form, or a refusal.
 
 import { hash } from 'node:crypto'
+import { filterValuesOf } from '../resources/filters.ts'
 import type { Resource } from '../resources/resource.ts'
 import { companyColumns, metaTypeBytesMax, recordBytesMax } from '../resources/resource.ts'
 import type { RefusedRow, StagedRow } from '../store/importing.ts'
@@ -43,6 +44,7 @@ export function checkRecord(resource: Resource): CheckRow {
       name,
       normalise: normaliserOf(field, name === resource.metaOf ? metaTypeBytesMax : undefined),
     }))
+  const filtersOf = filterValuesOf(resource)
   const sortField = resource.order.by === 'id' ? undefined : resource.order.by
 
   return (row) => {
@@ -63,7 +65,8 @@ export function checkRecord(resource: Resource): CheckRow {
     if (identity instanceof Refusal) return identity
     if (isTooLarge(content, identity.id)) return new Refusal(tooLarge)
     const sort = sortField === undefined ? '' : (record[sortField] as string)
-    return { ...company, ...identity, sort, digest, content, asOf: null }
+    const filters = filtersOf(record)
+    return { ...company, ...identity, sort, digest, content, filters, asOf: null }
   }
 }
 

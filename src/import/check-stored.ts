@@ -13,7 +13,7 @@ export function storedChecks(resources: readonly Resource[]): StoredChecks {
     resources.map((resource) => [resource.name, checkRecord(resource)]),
   )
   return {
-    checkRecord(resource, record, sort, digest) {
+    checkRecord(resource, { record, sort, digest, filters }) {
       const row = parse(record)
       const checked = row && checks.get(resource.name)?.({ company_id: 1, ...row })
       if (checked instanceof Refusal) return describe(checked)
@@ -21,6 +21,8 @@ export function storedChecks(resources: readonly Resource[]): StoredChecks {
       if (`{"id":${checked.id},${checked.content.slice(1)}` !== record) {
         return 'is not in the form that is served'
       }
+      const isFilteredByItself = checked.filters.every((value, n) => value === filters?.[n])
+      if (filters !== undefined && !isFilteredByItself) return 'is filtered by other values'
       return checkBeside(checked, sort, digest)
     },
     checkAttributes(attributes, digest) {

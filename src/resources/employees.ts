@@ -7,14 +7,16 @@ export const employees = defineResource({
   description: 'A person associated with the company as an employee.',
   fields: {
     id: id('Record identifier', 90210),
-    identifier: text('Identifier of the person (digits)', '770412345678'),
+    identifier: text('Identifier of the person (digits)', '770412345678', { filter: 'value' }),
     name: text('Full name of the person', 'Jane Doe'),
-    position: text('Job position', 'Director'),
+    position: text('Job position', 'Director', { filter: 'value' }),
     employer_identifier: text('Identifier of the employing company', '09876543'),
     employer_name: text('Name of the employing company', 'Northwind Trading Ltd'),
     employer_jurisdiction: text('Jurisdiction code of the employing company', 'GB'),
-    start_date: timestamp('First day in the position', '2018-04-01T00:00:00Z'),
-    end_date: timestamp('Last day in the position; null if there is none', '2024-12-31T00:00:00Z'),
+    start_date: timestamp('First day in the position', '2018-04-01T00:00:00Z', { filter: 'range' }),
+    end_date: timestamp('Last day in the position; null if there is none', '2024-12-31T00:00:00Z', {
+      filter: 'range',
+    }),
     created_at: timestampMs(
       'When the record was added to the register',
       '2018-04-03T10:00:00.000Z',
@@ -22,6 +24,7 @@ export const employees = defineResource({
     updated_at: timestampMs(
       'When the record was last changed in the register',
       '2018-04-03T10:00:00.000Z',
+      { filter: 'range' },
     ),
   },
   order: { by: 'id', direction: 'ascending' },

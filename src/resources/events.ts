@@ -8,8 +8,11 @@ export const events = defineResource({
   fields: {
     id: id('Record identifier', 31337),
     jurisdiction: text('Jurisdiction code', 'GB'),
-    date: timestamp('When the change took place', '2023-01-17T00:00:00Z', { required: true }),
-    attr: text('Name of the changed attribute', 'address', { required: true }),
+    date: timestamp('When the change took place', '2023-01-17T00:00:00Z', {
+      required: true,
+      filter: 'range',
+    }),
+    attr: text('Name of the changed attribute', 'address', { required: true, filter: 'value' }),
     before: text('Value before the change', '1 Old Road, Ipswich'),
     after: text('Value after the change', '12 Quay Street, Felixstowe'),
     identifier: text('Identifier of the company that changed', '09876543'),

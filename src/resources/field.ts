@@ -10,11 +10,14 @@ export interface Field {
   readonly example: unknown
   /** Never null on the wire (contract 3.2); a record without it is refused at import. */
   readonly required: boolean
+  /** Whether listings can be filtered by its values, or by ranges of them (contract 10.1). */
+  readonly filter: 'value' | 'range' | undefined
 }
 
 /** Optional properties of a field. */
 interface FieldOptions {
   readonly required?: boolean
+  readonly filter?: 'value' | 'range'
 }
 
 type FieldMaker<Example> = (description: string, example: Example, options?: FieldOptions) => Field
@@ -25,12 +28,13 @@ function fieldMaker<Example>(kind: FieldKind): FieldMaker<Example> {
     description,
     example,
     required: options?.required ?? false,
+    filter: options?.filter,
   })
 }
 
 /** A positive integer up to 2^53-1 that identifies the record; every resource's first field. */
 export function id(description: string, example: number): Field {
-  return { kind: 'id', description, example, required: true }
+  return { kind: 'id', description, example, required: true, filter: undefined }
 }
 
 /** Unicode text of at most 64 KiB, served unchanged; null if blank. */

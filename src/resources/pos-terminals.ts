@@ -7,11 +7,11 @@ export const posTerminals = defineResource({
   description: 'A point-of-sale terminal registered to the company.',
   fields: {
     id: id('Record identifier', 8086),
-    terminal_id: text('Identifier of the terminal', 'T-0042-7'),
+    terminal_id: text('Identifier of the terminal', 'T-0042-7', { filter: 'value' }),
     location: text('Address or location of the terminal', '12 Quay Street, Felixstowe'),
-    bank_name: text('Name of the bank', 'Harbour Bank'),
-    status: text('Status of the terminal', 'active'),
-    jurisdiction: text('Jurisdiction code', 'GB'),
+    bank_name: text('Name of the bank', 'Harbour Bank', { filter: 'value' }),
+    status: text('Status of the terminal', 'active', { filter: 'value' }),
+    jurisdiction: text('Jurisdiction code', 'GB', { filter: 'value' }),
   },
   order: { by: 'id', direction: 'ascending' },
 })

@@ -94,6 +94,10 @@ export function defineResource<Name extends string>(declaration: Declaration<Nam
     order.by === 'id' || (orderField?.required && orderField.kind === 'timestamp'),
     `${name}: order.by must be id or a required timestamp`,
   )
+  for (const [field, { kind, filter }] of Object.entries(fields)) {
+    const possible = kind === 'text' ? 'value' : kind === 'text_list' ? undefined : 'range'
+    assert.ok(filter === undefined || filter === possible, `${name}: ${field} is no ${filter}`)
+  }
   const metaField = metaOf === undefined ? undefined : fields[metaOf]
   assert.ok(
     metaOf === undefined || (metaField?.required && metaField.kind === 'text'),

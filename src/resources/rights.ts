@@ -8,13 +8,17 @@ export const rights = defineResource({
     'An intellectual property right, such as a trademark or a patent, registered to the company.',
   fields: {
     id: id('Record identifier', 4711),
-    jurisdiction: text('Jurisdiction code', 'GB'),
+    jurisdiction: text('Jurisdiction code', 'GB', { filter: 'value' }),
     name: text('Name of the right', 'NORTHWIND'),
-    object_type: text('Kind of right, such as trademark or patent', 'trademark'),
-    status: text('Status of the right', 'registered'),
-    registration_number: text('Registration number', 'UK00003123456'),
-    registration_date: timestamp('Date of registration', '2019-08-02T00:00:00Z'),
-    application_date: timestamp('Date of application', '2019-03-14T00:00:00Z'),
+    object_type: text('Kind of right, such as trademark or patent', 'trademark', {
+      filter: 'value',
+    }),
+    status: text('Status of the right', 'registered', { filter: 'value' }),
+    registration_number: text('Registration number', 'UK00003123456', { filter: 'value' }),
+    registration_date: timestamp('Date of registration', '2019-08-02T00:00:00Z', {
+      filter: 'range',
+    }),
+    application_date: timestamp('Date of application', '2019-03-14T00:00:00Z', { filter: 'range' }),
     holders: textList('Names of the holders', ['Northwind Trading Ltd']),
     created_at: timestampMs(
       'When the record was added to the register',
@@ -23,6 +27,7 @@ export const rights = defineResource({
     updated_at: timestampMs(
       'When the record was last changed in the register',
       '2023-01-17T16:03:05.500Z',
+      { filter: 'range' },
     ),
   },
   order: { by: 'id', direction: 'ascending' },

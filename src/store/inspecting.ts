@@ -47,10 +47,18 @@ export type CompanyName = number | IdentifyingName
 /** The name of a company in its register. */
 export type IdentifyingName = readonly [jurisdiction: string, identifier: string]
 
+/** A record's text, and what is stored beside it. */
+export interface StoredRecord {
+  readonly record: string
+  readonly sort: string
+  readonly digest: string
+  /** Undefined for a past state, which has none. */
+  readonly filters: readonly unknown[] | undefined
+}
+
 /** The checks of stored texts in a verification; each returns the fault, or undefined. */
 export interface StoredChecks {
-  /** @param sort stored beside the record, as is `digest`. */
-  checkRecord(resource: Resource, record: string, sort: string, digest: string): string | undefined
+  checkRecord(resource: Resource, stored: StoredRecord): string | undefined
   checkAttributes(attributes: string, digest: string): string | undefined
 }
 

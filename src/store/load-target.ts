@@ -14,6 +14,8 @@ export interface LoadTarget {
   readonly contradictionField: string | null
   /** The field whose values `meta` counts (contract 3.7); undefined if there is no `meta`. */
   readonly metaOf: string | undefined
+  /** The number of filter values in each of its rows. */
+  readonly filterCount: number
   /** Whether rows may state their own day (`asOf`). */
   readonly hasRowDays: boolean
   /** Whether an unknown company that a row names only by id is created. */

@@ -86,7 +86,7 @@ export async function openStoreWriter(
   return createWriter(
     {
       use: (work) => work(databaseOf(connection)),
-      openImport: () => openImport(connection),
+      openImport: (filters) => openImport(connection, filters),
       close: () => connection.close(),
     },
     resources,

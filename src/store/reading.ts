@@ -19,8 +19,8 @@ export interface Head {
 
 /** A range of a listing, with the head from the same snapshot. */
 export interface Page extends Head {
-  /** The records' JSON texts, joined by commas, between two texts, as UTF-8. Call it only once. */
-  readonly recordsBetween: (head: string, tail: string) => Buffer
+  /** The records' JSON texts, several joined by commas in each; to be joined by commas. */
+  readonly records: readonly string[]
   /** The JSON text of `meta`, if the resource has one. */
   readonly meta: string | undefined
   /**

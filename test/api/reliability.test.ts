@@ -85,8 +85,14 @@ test('the last page of a long listing costs what the first one does (E7)', async
   changeStore(
     long.db,
     `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${count - 1})
-    insert into rights (company_id, position, id, sort, source_id, version, digest, record)
-    select company_id, i, id + i, sort, source_id, version, digest, record from rights, n`,
+    insert into rights
+      (company_id, position, piece, at, bytes, id, sort, source_id, version, digest)
+    select company_id, i, i, 0, bytes, id + i, sort, source_id, version, digest from rights, n`,
+  )
+  changeStore(
+    long.db,
+    `insert into rights_pieces select r.company_id, r.position, r.position, p.texts
+    from rights r join rights_pieces p on p.position = 0 where r.position > 0`,
   )
   changeStore(long.db, `update heads set total = ${count}`)
   const longKey = await long.issueKey({ name: 'test' })

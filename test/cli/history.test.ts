@@ -12,6 +12,8 @@ import {
   makeChangedRegistry,
   writeExtracts,
 } from '../support/changed-registry.ts'
+import { resources } from '../../src/resources/index.ts'
+import { makeWithoutLineage } from '../support/former-format.ts'
 import { importRows, makeFolder, query } from '../support/import-rows.ts'
 import { runCommand } from '../support/run-command.ts'
 import { storeAt, storeKind } from '../support/store-at.ts'
@@ -168,7 +170,7 @@ for (const [title, sql, told] of faults) {
   test(`verify reports ${title} and exits with 1 (F5)`, async (t) => {
     const folder = makeFolder(t)
     const path = await makeChangedRegistry(folder)
-    changeStore(path, sql)
+    for (const one of [sql].flat()) changeStore(path, one)
     const { code, out, err } = await runCommand(folder, ['verify', '--db', path])
     assert.match(err, told)
     assert.equal(code, 1)
@@ -285,8 +287,9 @@ if (isFile)
   test('a command that writes upgrades a store of an older format', async (t) => {
     const folder = makeFolder(t)
     const path = await makeChangedRegistry(folder)
+    makeWithoutLineage(path, resources)
     const db = new DatabaseSync(path)
-    // The tables of format 1 that differ.
+    // The tables of format 1 that differ from those of format 2.
     db.exec(`
     drop view companies_view;
     drop table companies_past;
@@ -295,8 +298,6 @@ if (isFile)
     alter table store drop column past_from;
     alter table imports drop column as_of;
     alter table imports drop column recorded;
-    alter table imports drop column lineage;
-    alter table heads drop column largest;
     alter table company_attributes drop column as_of;
     alter table company_attributes drop column is_present;
     drop table rights_past; drop table employees_past; drop table jobs_past;
@@ -309,10 +310,10 @@ if (isFile)
     assert.equal(refused.code, 1)
     assert.match(
       refused.err,
-      /older Dossier \(format 1, this one reads 3\); upgrade it with: dossier migrate/,
+      /older Dossier \(format 1, this one reads 4\); upgrade it with: dossier migrate/,
     )
     const migrated = await runCommand(folder, ['migrate', '--db', path])
-    assert.deepEqual([migrated.code, migrated.out], [0, `upgraded ${path} to format 3\n`])
+    assert.deepEqual([migrated.code, migrated.out], [0, `upgraded ${path} to format 4\n`])
     const repeated = await runCommand(folder, ['migrate', '--db', path])
     assert.equal(repeated.out, `${path} is up to date.\n`)
     assert.equal((await runCommand(folder, ['verify', '--db', path])).code, 0)

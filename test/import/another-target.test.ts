@@ -24,7 +24,7 @@ const watched: ImportTarget = {
   merge: (d) => ({
     place: [
       'create table if not exists watched (company_id bigint primary key, version integer)',
-      `insert into placed
+      `insert into placed (seq, company_id, id, sort, digest)
         select s.seq, ${placedCompany(d)}, ${placedCompany(d)}, '', s.digest
         from stage s ${placing(d)}`,
     ],

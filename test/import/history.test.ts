@@ -28,7 +28,7 @@ test('each attribute that differs is one event, with all its fields', async (t) 
   ])
   assert.equal(counts.recorded, 3)
   assert.deepEqual(
-    query(db, 'select record from events order by id').map(({ record }) => record),
+    query(db, 'select record from events_records order by id').map(({ record }) => record),
     [
       ['fax', 'null', '"2"'],
       ['name', '"Old"', '"New"'],

@@ -314,5 +314,5 @@ test('attribute names have at most 256 bytes; longer existing ones are shortened
   )
   assert.deepEqual(await load('companies', [company(7, {})], { ...recording, ...day(2) }), [])
   assert.deepEqual([...(await typesOf(7)).keys()], [longest])
-  assert.equal(query(db, 'select record from events').length, 1)
+  assert.equal(query(db, 'select record from events_records').length, 1)
 })

@@ -29,7 +29,7 @@ async function store(
   const { problems } = await importInto(db, target, [path], { onRejected: () => undefined })
   const reasons = new Map(problems.map(({ number, reason }) => [number, reason]))
   assert.ok(problems.every((problem) => problem.field === field))
-  const rows = query(db, `select id, record from ${target}`)
+  const rows = query(db, `select id, record from ${target}_records`)
   const stored = new Map(rows.map(({ id, record }) => [Number(id), String(record)]))
   return values.map((_, n) => {
     const reason = reasons.get(n + 1)

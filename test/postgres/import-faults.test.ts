@@ -100,7 +100,8 @@ async function checkNothingLeft(watcher: Client): Promise<void> {
 const moments: readonly (readonly [statement: string, lock: string])[] = [
   ['copy stage', ''],
   ['insert into rights_ids', 'lock table rights_ids in access exclusive mode'],
-  ['update rights', 'lock table rights in share mode'],
+  ['delete from rights', 'lock table rights in share mode'],
+  ['delete from rights_pieces', 'lock table rights_pieces in share mode'],
   ['insert into heads', 'lock table heads in share mode'],
 ]
 

@@ -241,7 +241,7 @@ const extracts: readonly (readonly [target: string, day: string, file: string, m
 
 /** The whole stored past: the same text for the same rows on both stores. */
 const kept = [
-  'select record from events order by id',
+  'select record from events_records order by id',
   'select * from employees_past order by company_id, until, id',
   'select * from company_attributes order by company_id, source_id',
   'select * from company_attributes_past order by company_id, until, source_id',

@@ -40,7 +40,11 @@ test('verify leaves the files to PostgreSQL, and runs amcheck if it is installed
   // An index that is not maintained for a while lacks a row.
   const index = "where indexrelid = 'rights_by_id'::regclass"
   queryServer(db, `update pg_index set indisready = false ${index}`)
-  queryServer(db, 'insert into rights select 99, 0, 99, sort, 1, 1, digest, record from rights')
+  queryServer(
+    db,
+    `insert into rights (company_id, position, piece, at, bytes, id, sort, source_id, version, digest)
+     select 99, 0, 0, 0, bytes, 99, sort, 1, 1, digest from rights`,
+  )
   queryServer(db, `update pg_index set indisready = true ${index}`)
   const { faults } = await verifyStore(db)
   assert.match(faults.join('\n'), /^file: rights_by_id: heap tuple .* lacks matching index tuple/m)

@@ -61,7 +61,9 @@ test('a reader of an earlier state blocks no import; the next import empties the
   await importRows(db, 'jobs', rowsOf('first'))
   const reader = new DatabaseSync(db, { readOnly: true })
   t.after(() => reader.close())
-  const latest = reader.prepare("select count(*) as n from jobs where record like '%second%'")
+  const latest = reader.prepare(
+    "select count(*) as n from jobs_records where record like '%second%'",
+  )
   reader.exec('begin')
   assert.equal(latest.get()?.['n'], 0)
   await importRows(db, 'jobs', rowsOf('second'))
@@ -71,5 +73,5 @@ test('a reader of an earlier state blocks no import; the next import empties the
   assert.equal(latest.get()?.['n'], 500)
   await importRows(db, 'jobs', rowsOf('third'))
   assert.equal(logBytes(db), 0)
-  assert.equal(queryValue(db, "select count(*) from jobs where record like '%third%'"), 500)
+  assert.equal(queryValue(db, "select count(*) from jobs_records where record like '%third%'"), 500)
 })

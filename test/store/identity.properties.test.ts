@@ -98,7 +98,7 @@ async function listing(db: string, company: number): Promise<readonly Listed[]> 
   const page = await store.readPage(events, company, 0, 1_000)
   await store.close()
   assert.ok(page !== undefined)
-  const records = JSON.parse(page.recordsBetween('[', ']').toString()) as Listed[]
+  const records = JSON.parse(`[${page.records.join(',')}]`) as Listed[]
   assert.equal(page.total, records.length)
   return records
 }

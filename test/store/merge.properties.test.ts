@@ -11,6 +11,7 @@ import { openStoreReader } from '../../src/store/open-store.ts'
 import type { StoreReader } from '../../src/store/reading.ts'
 import { importRows, makeFolder, queryStore } from '../support/import-rows.ts'
 import { patientBounds, runsOf, storeAt } from '../support/store-at.ts'
+import { verifyStore } from '../support/verify-store.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
@@ -29,13 +30,16 @@ interface Step {
 
 const companies = [1, 2, 3, 4]
 
-/** The fields that vary, so that records collide in order, change, and move. */
+/** Texts with which a listing takes several pieces, and a record may fill one. */
+const long = ['Ж'.repeat(900), '},{"id":1,'.repeat(150), 'x'.repeat(5_000)]
+
+/** The fields that vary, so that records collide in order, change, move, and fill pieces. */
 const rowsOf: Readonly<Record<string, fc.Arbitrary<Row>>> = {
-  rights: fc.record({ name: fc.constantFrom('n1', 'n2', 'n3') }),
+  rights: fc.record({ name: fc.constantFrom('n1', 'n2', ...long) }),
   events: fc.record({
     date: fc.constantFrom('2020-01-01', '2020-01-02', '2020-01-03T04:05:06+02:00'),
     attr: fc.constantFrom('name', 'address', '\uffee', '😀'),
-    after: fc.constantFrom('x', 'y', null),
+    after: fc.constantFrom('x', 'y', null, ...long),
   }),
 }
 
@@ -116,6 +120,22 @@ function expectedMeta(listing: readonly [number, Held][]) {
     .sort((a, b) => b.count - a.count || Buffer.from(a.type).compare(Buffer.from(b.type)))
 }
 
+/** Every page of up to four records has the bytes of its part of the whole. */
+async function checkPages(
+  store: StoreReader,
+  resource: Resource,
+  company: number,
+  whole: string,
+): Promise<void> {
+  const all = whole.slice(1, -1).split(/,(?=\{"id":\d+,"[a-z]+":)/)
+  for (const limit of [1, 2, 4]) {
+    for (let offset = 0; offset <= all.length; offset += limit) {
+      const page = await store.readPage(resource, company, offset, limit)
+      assert.equal(page?.records.join(','), all.slice(offset, offset + limit).join(','))
+    }
+  }
+}
+
 /** The served content of a listing and its version, to check that both change together. */
 type Served = Map<number, { text: string; version: number }>
 
@@ -132,7 +152,7 @@ async function checkListing(
     assert.equal(expected.length, 0)
     return
   }
-  const text = page.recordsBetween('[', ']').toString()
+  const text = `[${page.records.join(',')}]`
   const records = JSON.parse(text) as Row[]
   assert.deepEqual(
     records.map(({ id, name, attr, after }) => ({ id, name, attr, after })),
@@ -144,6 +164,7 @@ async function checkListing(
     })),
   )
   assert.equal(page.total, expected.length)
+  await checkPages(store, resource, company, text)
   if (resource.metaOf) assert.deepEqual(JSON.parse(page.meta ?? '[]'), expectedMeta(expected))
   const before = served.get(company)
   if (before) assert.equal(before.text === text, before.version === page.version)
@@ -179,6 +200,7 @@ for (const name of ['rights', 'events']) {
           const gaps = `select company_id from ${name} group by 1 having count(*) <> max(position) + 1`
           assert.deepEqual(await queryStore(db, gaps), [])
         }
+        assert.deepEqual((await verifyStore(storeAt(db))).faults, [])
       }),
       { numRuns: runsOf(40) },
     )

@@ -61,7 +61,7 @@ const step: fc.Arbitrary<Step> = fc
 function rebuild(db: string, { name }: Resource, company: number, version: number) {
   const rows = query(
     db,
-    `select record from ${name} where company_id = ${company} and version <= ${version}
+    `select record from ${name}_records where company_id = ${company} and version <= ${version}
      union all
      select record from ${name}_past
      where company_id = ${company} and version <= ${version} and until > ${version}`,

@@ -55,7 +55,7 @@ test('a reader during imports always sees one complete state', async (t) => {
     const page = await store.readPage(events, 1, 0, 100_000)
     const head = await store.readHead(events, 1)
     assert.ok(page && head)
-    const records = JSON.parse(page.recordsBetween('[', ']').toString()) as {
+    const records = JSON.parse(`[${page.records.join(',')}]`) as {
       attr: string
     }[]
     const types = [...new Set(records.map(({ attr }) => attr))]

@@ -1,4 +1,4 @@
-// A store of the previous format: the first command that writes upgrades it.
+// A store of an earlier format: the first command that writes upgrades it.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -6,18 +6,9 @@ import { resources } from '../../src/resources/index.ts'
 import { openStoreReader, openStoreWriter } from '../../src/store/open-store.ts'
 import { importRows, makeFolder, query, queryStore } from '../support/import-rows.ts'
 import { makeChangedRegistry } from '../support/changed-registry.ts'
-import { storeKind } from '../support/store-at.ts'
+import { makeOfRows, makeWithoutLineage, setLatestFormat } from '../support/former-format.ts'
 import { changeStore } from '../support/store-state.ts'
 import { verifyStore } from '../support/verify-store.ts'
-
-const isFile = storeKind === 'sqlite'
-
-/** Converts a store to the previous format. */
-function makeFormer(db: string): void {
-  changeStore(db, 'alter table imports drop column lineage')
-  changeStore(db, 'alter table heads drop column largest')
-  changeStore(db, isFile ? 'pragma user_version = 2' : 'delete from migrations where step = 2')
-}
 
 const lineagesOf = (db: string) =>
   query(db, 'select lineage from imports order by version').map(({ lineage }) => String(lineage))
@@ -26,15 +17,15 @@ async function upgrade(db: string): Promise<void> {
   await (await openStoreWriter(db, resources)).close()
 }
 
-test('upgrading the previous format draws lineages and finds large records', async (t) => {
+test('upgrading from before lineages draws them and finds large records', async (t) => {
   const folder = makeFolder(t)
   const db = await makeChangedRegistry(folder)
   const large = { company_id: 7, name: 'x'.repeat(20_000) }
   await importRows(`${folder}/rows`, 'rights', [{ id: 2, ...large }], { at: db })
-  const said = /older Dossier \((format 2, this one reads 3|step 1 of 2)\)/
+  const said = /older Dossier \((format 2, this one reads 4|step 1 of 3)\)/
   const seen: string[][] = []
   for (let time = 0; time < 2; time += 1) {
-    makeFormer(db)
+    makeWithoutLineage(db, resources)
     await assert.rejects(openStoreReader(db, resources), said)
     await upgrade(db)
     const lineages = lineagesOf(db)
@@ -44,7 +35,7 @@ test('upgrading the previous format draws lineages and finds large records', asy
     const heads = await queryStore(db, 'select largest from heads where largest is not null')
     const [{ bytes } = {}] = await queryStore(
       db,
-      'select octet_length(record) as bytes from rights where id = 2',
+      'select octet_length(record) as bytes from rights_records where id = 2',
     )
     assert.deepEqual(
       heads.map(({ largest }) => largest),
@@ -55,13 +46,57 @@ test('upgrading the previous format draws lineages and finds large records', asy
   assert.equal(new Set(all).size, all.length, 'upgraded twice, lineages have nothing in common')
 })
 
-test('upgrading the previous format adds the table of a missing resource', async (t) => {
+test('upgrading an earlier format adds the table of a missing resource', async (t) => {
   const db = await makeChangedRegistry(makeFolder(t))
-  makeFormer(db)
+  makeOfRows(db, resources)
   changeStore(db, 'drop view rights_view')
   for (const table of ['rights', 'rights_ids', 'rights_past'])
     changeStore(db, `drop table ${table}`)
   changeStore(db, "delete from heads where resource = 'rights'")
   await upgrade(db)
+  assert.deepEqual((await verifyStore(db)).faults, [])
+})
+
+test('upgrading moves texts into pieces, and leaves every record as it was', async (t) => {
+  const folder = makeFolder(t)
+  const db = await makeChangedRegistry(folder)
+  const rows = Array.from({ length: 500 }, (_, n) => ({
+    company_id: 1 + (n % 3),
+    id: 1_000 + n,
+    name: `Имя, {"id": ${n}`.repeat(1 + (n % 40)),
+    salary_from: n % 5 === 0 ? null : n,
+    registration_date: n % 6 === 0 ? null : `${1_000 + n}-12-3${n % 2}`,
+    updated_at: n % 7 === 0 ? null : `0${100 + n}-02-0${1 + (n % 9)}T01:02:03.${100 + n}Z`,
+  }))
+  const rights = rows.map((row) => ({ ...row, salary_from: undefined }))
+  const jobs = rows.map(({ name, ...row }) => ({
+    ...row,
+    title: name,
+    registration_date: undefined,
+  }))
+  await importRows(`${folder}/rights`, 'rights', rights, { at: db })
+  await importRows(`${folder}/jobs`, 'jobs', jobs, { at: db })
+  const recordsOf = async () => {
+    const all = resources.map(({ name }) =>
+      queryStore(db, `select * from ${name}_view order by company_id, id`),
+    )
+    return Promise.all(all)
+  }
+  const before = await recordsOf()
+  makeOfRows(db, resources)
+  await upgrade(db)
+  assert.deepEqual(await recordsOf(), before)
+  assert.deepEqual((await verifyStore(db)).faults, [])
+})
+
+test('an upgrade that was killed between two resources goes on where it was', async (t) => {
+  const db = await makeChangedRegistry(makeFolder(t))
+  const [, second] = resources
+  assert.equal(second?.name, 'employees')
+  makeOfRows(db, [second])
+  setLatestFormat(db)
+  await assert.rejects(openStoreReader(db, resources), /no table for employees; /)
+  await upgrade(db)
+  await (await openStoreReader(db, resources)).close()
   assert.deepEqual((await verifyStore(db)).faults, [])
 })

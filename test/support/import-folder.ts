@@ -26,7 +26,7 @@ export function folderWith(t: TestContext, files: Files) {
       return importInto(db, target, paths, options)
     },
     records: (target: string): unknown[] => {
-      const rows = query(db, `select record from ${target} order by company_id, position`)
+      const rows = query(db, `select record from ${target}_records order by company_id, position`)
       return rows.map(({ record }) => JSON.parse(String(record)) as unknown)
     },
   }

@@ -1,7 +1,7 @@
 // Faults of a store, in SQL that every kind of store understands. The store has
 // had the imports of changed-registry.ts.
 
-export type StoreFault = readonly [title: string, sql: string, told: RegExp]
+export type StoreFault = readonly [title: string, sql: string | readonly string[], told: RegExp]
 
 /** Faults of a store, and how they are reported. */
 export const storeFaults: readonly StoreFault[] = [
@@ -43,24 +43,57 @@ export const storeFaults: readonly StoreFault[] = [
   ],
   [
     'a record in another form',
-    `update rights set record = replace(record, '"y"', ' "y"')`,
+    [
+      `update rights_pieces set texts = replace(texts, '"y"', ' "y"')`,
+      'update rights set bytes = bytes + 1',
+    ],
     /record 1: is not in the form that is served/,
   ],
   [
     'a missing field',
-    `update events set record = replace(record, '"attr"', '"atr"')`,
+    [
+      `update events_pieces set texts = replace(texts, '"attr"', '"atr"')`,
+      'update events set bytes = bytes - 1, at = case when at > 0 then at - 1 else 0 end',
+    ],
     /: atr is not a known column; did you mean attr/,
   ],
   [
     'a value that is not allowed',
-    `update events set record = replace(record, '"2025-02-28T00:00:00Z"', 'null')`,
+    [
+      `update events_pieces set texts = replace(texts, '"2025-02-28T00:00:00Z"', 'null')`,
+      'update events set bytes = bytes - 18, at = case when at > 0 then at - 18 else 0 end',
+    ],
     /record \d+: date is required/,
   ],
-  ['text that is not JSON', `update rights set record = 'x'`, /contains the id none/],
-  ['another id', `update rights set record = replace(record, ':1,', ':2,')`, /contains the id 2/],
+  ['text that is not JSON', `update rights_pieces set texts = 'x'`, /contains the id none/],
+  [
+    'another id',
+    `update rights_pieces set texts = replace(texts, ':1,', ':2,')`,
+    /contains the id 2/,
+  ],
+  [
+    'other bytes between two records',
+    `update events_pieces set texts = replace(texts, '},{', '};{')`,
+    /events of company \d+: the texts of the records from position 0 on do not match their index/,
+  ],
+  [
+    'a record in no piece',
+    'update rights set piece = 7',
+    /rights of company \d+: the texts of the records from position 0 on do not match their index/,
+  ],
+  [
+    'a piece of no record',
+    'insert into rights_pieces values (99, 0, 0, 1)',
+    /rights of company 99: the texts of the records from position 0 on do not match their index/,
+  ],
+  [
+    'a wrong value of a filter',
+    "update events set filter_attr = 'z'",
+    /record \d+: is filtered by other values/,
+  ],
   [
     'a value that does not match its digest',
-    `update rights set record = replace(record, '"y"', '"z"')`,
+    `update rights_pieces set texts = replace(texts, '"y"', '"z"')`,
     /record 1: does not match its digest/,
   ],
   [

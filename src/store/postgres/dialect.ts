@@ -25,9 +25,15 @@ export const dialect: Dialect = {
   // Temporary tables are not analysed automatically; plans made for a few rows would be used for
   // millions.
   filled: (table) => [`analyze ${table}`],
-  deleteCutOff: (name) => `
-    delete from ${name} r using edit e
-    where r.company_id = e.company_id and r.position >= e.position`,
+  sortedTable: (name, columns) => `create temp table ${name} (${columns})`,
+  joined: (text, place) => `string_agg(${text}, ',' order by ${place})`,
+  slice: (text, at, bytes) =>
+    `convert_from(substr(convert_to(${text}, 'UTF8'), ${at} + 1, ${bytes}), 'UTF8') collate "C"`,
+  jsonValue: (json, name) => `(${json}::json ->> '${name}') collate "C"`,
+  unixSeconds: (timestamp) => `extract(epoch from (${timestamp})::timestamptz)::bigint`,
+  deleteCut: (table) => `
+    delete from ${table} r using cut t
+    where r.company_id = t.company_id and r.position between t.first and t.last`,
   // Indexes are kept, because dropping one would lock readers out.
   firstLoad: () => ({ before: [], after: [] }),
   companies,

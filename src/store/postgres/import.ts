@@ -15,15 +15,18 @@ import { beginWriting } from './transaction.ts'
 // For sorts and hashes of millions of rows; a merge runs few of them at once.
 const importSettings = { work_mem: '64MB', maintenance_work_mem: '128MB', temp_buffers: '32MB' }
 
-export async function openImport(db: string): Promise<ImportConnection> {
+/** @param filters the number of filter values in a staged row. */
+export async function openImport(db: string, filters: number): Promise<ImportConnection> {
   const client = await openSession(db, importSettings)
   try {
-    await client.query([createStage, createNewCompanies, ...createTables(dialect)].join(';'))
+    await client.query(
+      [createStage(filters), createNewCompanies, ...createTables(dialect)].join(';'),
+    )
   } catch (error) {
     await client.end()
     throw error
   }
-  const opened = openStage(client)
+  const opened = openStage(client, filters)
   return {
     ...databaseOf(client, db),
     stage: opened.stage,

@@ -4,8 +4,9 @@ import { randomBytes } from 'node:crypto'
 import type { Client } from 'pg'
 import { OperatorError } from '../../operator-error.ts'
 import type { Resource } from '../../resources/resource.ts'
+import { piecesOf } from '../sql/pieces.ts'
 import { withSession } from './connect.ts'
-import { createResource, distributionColumns, steps, viewMark } from './schema.ts'
+import { convertResource, createResource, distributionColumns, steps, viewMark } from './schema.ts'
 import { withWriteLock } from './transaction.ts'
 import { describeUrl, schemaIn } from './url.ts'
 
@@ -106,7 +107,7 @@ async function schemaState(
   const marks = new Map(rows.map(({ name, mark }) => [name, mark]))
   return {
     step,
-    missing: resources.filter(({ name }) => !marks.has(name)),
+    missing: resources.filter(({ name }) => !marks.has(piecesOf(name))),
     outdated: resources.filter(
       (resource) => marks.get(`${resource.name}_view`) !== viewMark(resource),
     ),
@@ -165,8 +166,20 @@ async function declareResources(
   const needed = resources.filter(
     (resource) => missing.includes(resource) || outdated.includes(resource),
   )
-  for (const resource of needed) await client.query(createResource(resource))
+  for (const resource of needed) {
+    const isOfRows = await hasColumn(client, resource.name, 'record')
+    await client.query(isOfRows ? convertResource(resource) : createResource(resource))
+  }
   return needed.map(({ name }) => `created the table and view for ${name}`)
+}
+
+async function hasColumn(client: Client, table: string, column: string): Promise<boolean> {
+  const { rowCount } = await client.query(
+    `select from pg_attribute where attrelid = to_regclass(quote_ident($1)) and attname = $2
+       and not attisdropped`,
+    [table, column],
+  )
+  return (rowCount ?? 0) > 0
 }
 
 // --- Citus -----------------------------------------------------------------------------------

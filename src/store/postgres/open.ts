@@ -74,7 +74,7 @@ export async function openForWriting(
     return createWriter(
       {
         use: (work) => withSession(db, (client) => work(databaseOf(client, db))),
-        openImport: () => openImport(db),
+        openImport: (filters) => openImport(db, filters),
         close: () => undefined,
       },
       resources,

@@ -3,33 +3,40 @@
 import type { Pool } from 'pg'
 import type { Resource } from '../../resources/resource.ts'
 import type { LastImport, StoreReader } from '../reading.ts'
-import { greatestLimit } from '../page-size.ts'
 import type { Row } from '../sql/database.ts'
 import {
+  type FrameRow,
+  frameSql,
   headOf,
   type HeadRow,
   headSql,
-  isLeftOut,
   lastImportsSql,
   pageOf,
-  type PageRow,
-  pageSql,
-  type ServingWords,
-  sizesSql,
+  type PieceRow,
+  piecesSql,
+  rangeOf,
 } from '../sql/listing.ts'
 import { keyColumns, keyRecord } from '../sql/stored-keys.ts'
 import { lockMsOf, type ServingBounds } from './connect.ts'
 import { createGate } from './gate.ts'
 
-/** The index returns records in the order in which they are joined, so nothing is sorted. */
-export const words: ServingWords = {
-  company: '$1',
-  offset: '$2::bigint',
-  limit: '$3::bigint',
-  joined: (range, direction) =>
-    `select string_agg(record, ',' order by position ${direction}) from ${range}`,
-  empty: "''",
+/**
+ * SQL that returns a page in one statement, and so from one snapshot: rows of a frame and a piece,
+ * in the order served; the piece is null if there is none. A lateral join of one row can only be a
+ * nested loop, which keeps the order of the pieces; sorting them would copy all texts.
+ */
+export function pageSql(resource: Resource): string {
+  const isBackwards = resource.order.direction === 'descending'
+  const first = isBackwards ? 'greatest(f.total - $2::bigint - $3::bigint, 0)' : '$2::bigint'
+  const end = isBackwards ? 'f.total - $2::bigint' : '$2::bigint + $3::bigint'
+  const isSmall = '$3::bigint * f.widest <= f.room'
+  const pieces = piecesSql(resource, { company, first, end, isSmall, room: 'f.room' })
+  return `
+    select f.*, p.* from (${frameSql(resource, company)}) f
+    left join lateral (${pieces}) p on true`
 }
+
+const company = '$1'
 
 /** `$1` is a key's hash. */
 export const findKeySql = `select ${keyColumns} from keys where hash = $1`
@@ -45,42 +52,38 @@ export function createReader(
       resource,
       {
         gate: createGate(resource.name, gateBoundsOf(bounds)),
-        head: { name: `head ${resource.name}`, text: headSql(resource, words) },
-        page: { name: `page ${resource.name}`, text: pageSql(resource, words) },
-        sizes: { name: `sizes ${resource.name}`, text: sizesSql(resource, words) },
+        head: { name: `head ${resource.name}`, text: headSql(resource, company) },
+        page: { name: `page ${resource.name}`, text: pageSql(resource) },
       },
     ]),
   )
   const findKey = { name: 'key', text: findKeySql }
 
-  /** The single row of a prepared statement, with its columns as an array. */
-  async function row<Row extends unknown[]>(
+  /** The rows of a prepared statement, with their columns as arrays. */
+  async function rows<Row extends unknown[]>(
     statement: { name: string; text: string } | undefined,
     values: unknown[],
-  ): Promise<Row | undefined> {
+  ): Promise<Row[]> {
     if (statement === undefined) throw new Error('the store was not opened for this resource')
-    const { rows } = await pool.query<Row>({ ...statement, values, rowMode: 'array' })
-    return rows[0]
+    return (await pool.query<Row>({ ...statement, values, rowMode: 'array' })).rows
   }
 
   return {
     storeId,
     async readHead(resource, company) {
-      const found = await row<HeadRow>(statements.get(resource)?.head, [company])
+      const [found] = await rows<HeadRow>(statements.get(resource)?.head, [company])
       return found && headOf(found)
     },
     async readPage(resource, company, offset, limit) {
       const known = statements.get(resource)
-      const read = () => row<PageRow<string>>(known?.page, [company, offset, limit])
+      const read = () => rows<[...FrameRow, ...unknown[]]>(known?.page, [company, offset, limit])
       const found = await (known === undefined ? read() : known.gate.run(read))
-      if (found === undefined) return undefined
-      const records = found[6]
-      return pageOf(found, {
-        recordsBetween: (head, tail) => Buffer.from(head + (records ?? '') + tail),
-        greatestLimit: isLeftOut(records)
-          ? greatestLimit(await row(known?.sizes, [company]), limit)
-          : undefined,
-      })
+      const [row] = found
+      if (row === undefined) return undefined
+      const frame = row.slice(0, 8) as FrameRow
+      const range = rangeOf(resource, frame[0], offset, limit)
+      const pieces = found.map((row) => row.slice(8)).filter(isPiece)
+      return pageOf(frame, resource, { range, pieces, limit })
     },
     async findKey(hash) {
       const { rows } = await pool.query<Row>({ ...findKey, values: [hash] })
@@ -94,6 +97,11 @@ export function createReader(
     },
     close: () => pool.end(),
   }
+}
+
+/** Whether a row has a piece: the only row of a page without records has none. */
+function isPiece(columns: readonly unknown[]): columns is PieceRow {
+  return columns[0] !== null
 }
 
 /** Leaves a quarter of the pool to other resources; pauses as long as it waits for a lock. */

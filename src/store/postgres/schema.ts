@@ -7,6 +7,15 @@
 import { createHash } from 'node:crypto'
 import type { Field } from '../../resources/field.ts'
 import type { Resource } from '../../resources/resource.ts'
+import {
+  convertRows,
+  createRecords,
+  indexColumns,
+  pieceColumns,
+  piecesOf,
+  recordsOf,
+} from '../sql/pieces.ts'
+import { dialect } from './dialect.ts'
 
 /** A text column, compared by its bytes. */
 const text = 'text collate "C"'
@@ -147,30 +156,45 @@ export const steps: readonly string[] = [
   alter table heads add column largest integer;
   update heads h set largest = l.bytes from large_listings l
     where h.company_id = l.company_id and h.resource = l.resource;`,
+
+  // From here on, texts are kept apart from their index: `convertResource`.
+  'select',
 ]
 
-/**
- * Creates the missing tables of one resource, and re-creates its view.
- *
- * Positions run from 0 without gaps, oldest first. A listing that is served newest first is read
- * backwards, so that new records are appended in either order (ARCHITECTURE.md, idea 3). `sort` is
- * the value that precedes `id` in the order, or empty; `version` is the import that last changed
- * the record.
- */
+const types = { id: 'bigint', text } as const
+
+/** Rewrites the listings of a resource as of step 2, in which each row had its record's text. */
+export function convertResource(resource: Resource): string {
+  const { name } = resource
+  const rows = `${name}_rows`
+  return [
+    `drop view ${name}_view`,
+    `drop index ${name}_by_id`,
+    `alter table ${name} rename to ${rows}`,
+    `alter index ${name}_pkey rename to ${rows}_pkey`,
+    createResource(resource),
+    ...convertRows(dialect, resource, rows),
+    `drop table ${rows}`,
+  ].join(';')
+}
+
+/** Creates the missing tables of one resource, and re-creates its views. */
 export function createResource(resource: Resource): string {
   const { name } = resource
+  const pieces = piecesOf(name)
   return `
     create table if not exists ${name} (
-      company_id bigint not null,
-      position integer not null,
-      id bigint not null,
-      sort ${text} not null,
-      source_id integer not null,
-      version integer not null,
-      digest ${text} not null,
-      record ${text} not null,
+      ${indexColumns(resource, types)},
       primary key (company_id, position)
     );
+
+    create table if not exists ${pieces} (
+      ${pieceColumns(types)},
+      primary key (company_id, position)
+    );
+    -- Keeps pieces in their rows, uncompressed, as long as they fit into a page.
+    alter table ${pieces} alter column texts set storage external;
+    alter table ${pieces} set (toast_tuple_target = 8160);
 
     -- Finds the listings that contain a record.
     create index if not exists ${name}_by_id on ${name} (id);
@@ -198,6 +222,8 @@ export function createResource(resource: Resource): string {
     );
 
     drop view if exists ${name}_view;
+    drop view if exists ${recordsOf(name)};
+    ${createRecords(dialect, resource)};
     ${createView(resource)};
     comment on view ${name}_view is '${viewMark(resource)}';
   `
@@ -207,7 +233,8 @@ function createView(resource: Resource): string {
   const columns = Object.entries(resource.fields)
     .map(([name, field]) => `${viewExpression(name, field)} as "${name}"`)
     .join(', ')
-  return `create view ${resource.name}_view as select company_id, ${columns} from ${resource.name}`
+  const { name } = resource
+  return `create view ${name}_view as select company_id, ${columns} from ${recordsOf(name)}`
 }
 
 function viewExpression(name: string, { kind }: Field): string {
@@ -225,7 +252,7 @@ export function viewMark(resource: Resource): string {
 /** Each table's distribution column in Citus; tables without one are small, and copied to all. */
 export function distributionColumns(resources: readonly Resource[]): readonly TableOfCitus[] {
   const byCompany = resources.flatMap(({ name }) =>
-    [name, `${name}_past`].map((table) => ({ table, column: 'company_id' })),
+    [name, piecesOf(name), `${name}_past`].map((table) => ({ table, column: 'company_id' })),
   )
   const byKey = resources.map(({ name }) => ({ table: `${name}_ids`, column: 'key' }))
   return [

@@ -3,14 +3,14 @@
 import type { Client } from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import type { Place, StagedRow } from '../importing.ts'
-import type { Stage } from '../sql/import.ts'
+import { filterNames, type Stage } from '../sql/stage.ts'
 
 const pieceLength = 1 << 16
 
 const text = 'text collate "C"'
 
 /** Temporary tables belong to the session, and are dropped with it. */
-export const createStage = `
+export const createStage = (filters: number) => `
   create temp table stage (
     seq bigint not null,
     file integer not null, number bigint not null,
@@ -18,6 +18,9 @@ export const createStage = `
     id bigint, key ${text}, sort ${text}, digest ${text},
     content ${text}, -- null for a refused row, which only identifies its record
     as_of ${text}
+    ${filterNames(filters)
+      .map((name) => `, ${name} ${text}`)
+      .join('')}
   )`
 
 /** A stage, and how to abandon it. */
@@ -28,18 +31,17 @@ interface OpenedStage {
 }
 
 /** @param client must not run other queries until the stage has ended. */
-export function openStage(client: Client): OpenedStage {
+export function openStage(client: Client, filterCount: number): OpenedStage {
   const fault = watchFaults(client)
   const copy = copyToStage(client, fault)
   let seq = 0
   const stage: Stage = {
-    write: (place, row) => copy.add(copyLine((seq += 1), place, row)),
+    write: (place, row) => copy.add(copyLine((seq += 1), place, row, filterCount)),
     writeRefused: (place, row) => {
       // PostgreSQL cannot store such text, so no stored record can have it in its identity.
       const texts = [row.key, row.companyJurisdiction, row.companyIdentifier]
       if (texts.some((text) => text !== null && !isStorable(text))) return undefined
-      const rest = { companyId: null, sort: null, digest: null, content: null, asOf: null }
-      return copy.add(copyLine((seq += 1), place, { ...rest, ...row }))
+      return copy.add(copyLine((seq += 1), place, { ...unchecked, ...row }, filterCount))
     },
     async end() {
       await copy.end()
@@ -48,12 +50,24 @@ export function openStage(client: Client): OpenedStage {
     async append(rows) {
       if (rows.length === 0) return
       const more = copyToStage(client, fault)
-      for (const row of rows) await more.add(copyLine((seq += 1), recordedPlace, row))
+      for (const row of rows) {
+        await more.add(copyLine((seq += 1), recordedPlace, row, filterCount))
+      }
       await more.end()
     },
   }
   return { stage, abandon: () => copy.abandon() }
 }
+
+/** What a refused row lacks. */
+const unchecked = {
+  companyId: null,
+  sort: null,
+  digest: null,
+  content: null,
+  asOf: null,
+  filters: [],
+} as const
 
 // Records made by the store have no place in a file.
 const recordedPlace: Place = { file: 0, number: 0 }
@@ -120,14 +134,28 @@ type CopiedRow = Omit<StagedRow, 'sort' | 'digest' | 'content'> &
   Readonly<Record<'sort' | 'digest' | 'content', string | null>>
 
 /** A row in COPY's text format: the columns of `stage`, separated by tabs, `\N` for null. */
-function copyLine(seq: number, { file, number }: Place, row: CopiedRow): string {
+function copyLine(
+  seq: number,
+  { file, number }: Place,
+  row: CopiedRow,
+  filterCount: number,
+): string {
   const company = row.companyId ?? '\\N'
   return (
     `${seq}\t${file}\t${number}\t${company}\t${copyText(row.companyJurisdiction)}\t` +
     `${copyText(row.companyIdentifier)}\t${row.id ?? '\\N'}\t${copyText(row.key)}\t` +
     `${copyText(row.sort)}\t${copyText(row.digest)}\t${copyText(row.content)}\t` +
-    `${copyText(row.asOf)}\n`
+    `${copyText(row.asOf)}${copyFilters(row.filters, filterCount)}\n`
   )
+}
+
+function copyFilters(filters: CopiedRow['filters'], count: number): string {
+  let texts = ''
+  for (let n = 0; n < count; n++) {
+    const value = filters[n] ?? null
+    texts += `\t${typeof value === 'number' ? value : copyText(value)}`
+  }
+  return texts
 }
 
 const special = /[\\\n\r\t]/

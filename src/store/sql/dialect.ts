@@ -43,8 +43,18 @@ export interface Dialect {
    * @param searchedBy the columns by which its rows will be looked up; none if it is read whole.
    */
   filled(table: string, searchedBy?: string): readonly string[]
-  /** Deletes the records from `edit`'s positions on. */
-  deleteCutOff(name: string): string
+  /** Creates a temporary table whose rows are read in the order of `key`, if that costs nothing. */
+  sortedTable(name: string, columns: string, key: string): string
+  /** An aggregate: texts joined by commas, in the order of `place`, that of a `sortedTable`. */
+  joined(text: string, place: string): string
+  /** A part of a text: `bytes` bytes after the first `at`. */
+  slice(text: string, at: string, bytes: string): string
+  /** A member of a JSON object, as text; null for null. */
+  jsonValue(json: string, name: string): string
+  /** Seconds since 1970 of a timestamp in wire form. */
+  unixSeconds(timestamp: string): string
+  /** Deletes the rows of a table at the positions of `cut`. */
+  deleteCut(table: string): string
   /** Statements around the first load of a resource's table, when no reader needs its index. */
   firstLoad(resource: Resource): { readonly before: string[]; readonly after: string[] }
   /** Statements that name and create the companies that rows refer to. */

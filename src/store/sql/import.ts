@@ -9,11 +9,8 @@ import type {
   ImportPlan,
   ImportSession,
   MergeCounts,
-  Place,
   Recording,
-  RefusedRow,
   StagedProblem,
-  StagedRow,
 } from '../importing.ts'
 import { drawLineage } from '../lineage.ts'
 import type { LockWait } from '../lock-wait.ts'
@@ -24,19 +21,8 @@ import { appendRecords } from './merge-records.ts'
 import * as companies from './named-companies.ts'
 import { refuseOlder } from './order-of-extracts.ts'
 import { stageDifferences } from './recording.ts'
+import type { Stage } from './stage.ts'
 import { settleChanges } from './types-limit.ts'
-
-/** Writes an import's rows into the table `stage`, in order. */
-export interface Stage {
-  /** Returns a promise only if the caller has to wait: this runs for every row. */
-  write(place: Place, row: StagedRow): Promise<void> | undefined
-  /** Stages a refused row, which only identifies its record. */
-  writeRefused(place: Place, row: RefusedRow): Promise<void> | undefined
-  /** Completes the table, which may be read from now on. */
-  end(): Awaitable<void>
-  /** Appends rows made by the store after all others. */
-  append(rows: readonly StagedRow[]): Awaitable<void>
-}
 
 /**
  * A connection for one import, with the tables of `createTables`, and the parts of an import that
@@ -319,6 +305,7 @@ function stagedProblem(row: Row): StagedProblem {
       sort: String(row['sort']),
       digest: String(row['digest']),
       content: String(row['content']),
+      filters: [],
       asOf: row['as_of'] as string | null,
     },
   }

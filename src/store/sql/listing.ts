@@ -1,65 +1,62 @@
 // The statements that serve a listing, over the SQL in which the stores differ, and their rows.
 
 import type { Resource } from '../../resources/resource.ts'
-import { boundedMeta, pageFits, sizesColumns } from '../page-size.ts'
+import { boundedMeta, greatestLimit, roomForRecords, widestRecord } from '../page-size.ts'
 import type { Head, Page } from '../reading.ts'
-
-/** The SQL in which the stores' serving statements differ. */
-export interface ServingWords {
-  /** The parameters: company id, number of records before the page, maximum number in the page. */
-  readonly company: string
-  readonly offset: string
-  readonly limit: string
-  /**
-   * SQL for one value: the records of a range, joined by commas; null for an empty range.
-   *
-   * @param range the SQL after `from`, with columns `position` and `record`.
-   */
-  readonly joined: (range: string, direction: 'asc' | 'desc') => string
-  /** An empty value of the type of `joined`. */
-  readonly empty: string
-}
+import { piecesOf } from './pieces.ts'
 
 // A listing without records has the version of its company, and no meta.
 const headColumns = `
-  coalesce(h.total, 0), coalesce(h.version, c.version), i.committed_at,
-  (select max(version) from imports), i.lineage`
+  coalesce(h.total, 0) as total, coalesce(h.version, c.version) as version,
+  i.committed_at, (select max(version) from imports) as data_version, i.lineage`
 
-const headTables = ({ name }: Resource, { company }: ServingWords) => `
+/** @param company is the parameter with the company's id. */
+const headTables = ({ name }: Resource, company: string) => `
   from companies c
   left join heads h on h.company_id = ${company} and h.resource = '${name}'
   join imports i on i.version = coalesce(h.version, c.version)
   where c.id = ${company}`
 
-/** SQL that returns the head of a listing, as a `HeadRow`. Parameter: company. */
-export function headSql(resource: Resource, words: ServingWords): string {
-  return `select ${headColumns} ${headTables(resource, words)}`
+/** SQL that returns the head of a listing, as a `HeadRow`. */
+export function headSql(resource: Resource, company: string): string {
+  return `select ${headColumns} ${headTables(resource, company)}`
 }
 
-/** SQL that returns the row for `greatestLimit`. Parameter: company. */
-export function sizesSql(resource: Resource, words: ServingWords): string {
-  return `select ${sizesColumns} ${headTables(resource, words)}`
+/** SQL that returns what a page has besides its records, as a `FrameRow`. */
+export function frameSql(resource: Resource, company: string): string {
+  const meta = resource.metaOf === undefined ? 'null' : boundedMeta
+  return `select ${headColumns}, ${meta} as meta, ${widestRecord} as widest,
+      ${roomForRecords} as room ${headTables(resource, company)}`
+}
+
+/** The SQL in which the stores' statements for a page's records differ. */
+export interface RangeSql {
+  readonly company: string
+  /** A range of positions: the first one, and the one after the last. */
+  readonly first: string
+  readonly end: string
+  /** Whether the page fits, however large the records of the listing are. */
+  readonly isSmall: string
+  /** `room` of the `FrameRow`. */
+  readonly room: string
 }
 
 /**
- * SQL that returns records and head in one statement, and so from one snapshot (ARCHITECTURE.md,
- * idea 4), as a `PageRow`. Parameters: company, offset, limit. Records that do not fit into a page
- * are not read (`page-size.ts`).
+ * SQL that returns the pieces with the records of a range, as `PieceRow`s in the order served; none
+ * if they do not fit into a page (`page-size.ts`).
  */
-export function pageSql(resource: Resource, words: ServingWords): string {
-  const { name, order, metaOf } = resource
-  const { company, offset, limit, joined, empty } = words
-  // A descending listing is read backwards: its first record has the highest position.
-  const isBackwards = order.direction === 'descending'
-  const first = isBackwards ? `coalesce(h.total, 0) - ${offset} - ${limit}` : offset
-  const range = `${name}
-      where company_id = ${company}
-        and position >= ${first} and position < ${first} + ${limit}`
-  const records = `(${joined(range, isBackwards ? 'desc' : 'asc')})`
+export function piecesSql({ name, order }: Resource, range: RangeSql): string {
+  const { company, first, end, isSmall, room } = range
+  const pieces = piecesOf(name)
   return `
-    select ${headColumns}, ${metaOf === undefined ? 'null' : boundedMeta},
-      case when ${pageFits(limit, range)} then ${records} else ${empty} end
-      ${headTables(resource, words)}`
+    select position, last, texts from ${pieces}
+    where company_id = ${company} and position < ${end} and position >= (
+      select max(position) from ${pieces} where company_id = ${company} and position <= ${first}
+    ) and (${isSmall} or ${room} >= (
+      select sum(bytes + 1) from ${name}
+      where company_id = ${company} and position >= ${first} and position < ${end}
+    ))
+    order by position ${order.direction === 'descending' ? 'desc' : 'asc'}`
 }
 
 /** The columns of a head, in order. */
@@ -71,28 +68,100 @@ export type HeadRow = [
   lineage: string,
 ]
 
+/** The columns of `frameSql`, in order. */
+export type FrameRow = [...HeadRow, meta: string | null, widest: number, room: number]
+
+/** A piece: the positions of its first and last record, and its texts. */
+export type PieceRow = [first: number, last: number, texts: string]
+
+export function headOf(row: readonly [...HeadRow, ...unknown[]]): Head {
+  return {
+    total: row[0],
+    version: row[1],
+    lineage: row[4],
+    changedAt: row[2],
+    dataVersion: row[3],
+  }
+}
+
+/** A range of positions: the first one, and the one after the last. */
+export interface Range {
+  readonly first: number
+  readonly end: number
+}
+
+/** The positions of a page; a listing that is served newest first is read backwards. */
+export function rangeOf(
+  { order }: Resource,
+  total: number,
+  offset: number,
+  limit: number,
+): Range | undefined {
+  const start = Math.min(offset, total)
+  const length = Math.min(limit, total - start)
+  if (length === 0) return undefined
+  const first = order.direction === 'descending' ? total - start - length : start
+  return { first, end: first + length }
+}
+
+/** Whether a page fits, however large the records of its listing are (contract 3.10). */
+export function isSmall(frame: FrameRow, limit: number): boolean {
+  return limit * frame[6] <= frame[7]
+}
+
 /**
- * The columns of a page, in order. The records are joined by the store: null for an empty range, an
- * empty value for a page that does not fit.
+ * A page from its pieces, which are empty if its records do not fit.
+ *
+ * @param range is undefined if no position is in the page.
  */
-export type PageRow<Records> = [...HeadRow, meta: string | null, records: Records | null]
-
-export function headOf([total, version, changedAt, dataVersion, lineage]: HeadRow): Head {
-  return { total, version, lineage, changedAt, dataVersion }
-}
-
-/** @param parts the parts of a page other than its head and `meta`. */
 export function pageOf(
-  [total, version, changedAt, dataVersion, lineage, meta]: PageRow<unknown>,
-  parts: Pick<Page, 'recordsBetween' | 'greatestLimit'>,
+  frame: FrameRow,
+  resource: Resource,
+  { range, pieces, limit }: { range: Range | undefined; pieces: PieceRow[]; limit: number },
 ): Page {
-  const head = headOf([total, version, changedAt, dataVersion, lineage])
-  return { ...head, meta: meta ?? undefined, ...parts }
+  const meta = frame[5]
+  const widest = frame[6]
+  const room = frame[7]
+  const isLeftOut = room < 0 || (range !== undefined && pieces.length === 0)
+  return {
+    ...headOf(frame),
+    meta: meta ?? undefined,
+    records: range === undefined || isLeftOut ? [] : trim(pieces, range, resource),
+    greatestLimit: isLeftOut ? greatestLimit(widest, room, limit) : undefined,
+  }
 }
 
-/** Whether a page was left out because it does not fit (contract 3.10). */
-export function isLeftOut(records: { readonly length: number } | null): boolean {
-  return records?.length === 0
+/** The texts of the pieces, without the records at their ends that are not in the range. */
+function trim(pieces: readonly PieceRow[], { first, end }: Range, { order }: Resource): string[] {
+  const texts = pieces.map((piece) => piece[2])
+  const isBackwards = order.direction === 'descending'
+  const [lowest, highest] = isBackwards ? [pieces.length - 1, 0] : [0, pieces.length - 1]
+  const tooLow = first - (pieces[lowest]?.[0] ?? first)
+  const tooHigh = (pieces[highest]?.[1] ?? end) - end + 1
+  // The last piece first: both ends may be those of one piece.
+  const [before, after] = isBackwards ? [tooHigh, tooLow] : [tooLow, tooHigh]
+  const last = pieces.length - 1
+  texts[last] = withoutLast(texts[last] ?? '', after)
+  texts[0] = withoutFirst(texts[0] ?? '', before)
+  return texts
+}
+
+/**
+ * What separates two records. It cannot be within one: a quotation mark in a JSON string follows a
+ * backslash, and what follows the end of a string is not a letter.
+ */
+const separator = ',{"id":'
+
+function withoutFirst(texts: string, records: number): string {
+  let at = 0
+  for (let n = 0; n < records; n++) at = texts.indexOf(separator, at) + 1
+  return at === 0 ? texts : texts.slice(at)
+}
+
+function withoutLast(texts: string, records: number): string {
+  let end = texts.length
+  for (let n = 0; n < records; n++) end = texts.lastIndexOf(separator, end - 1)
+  return end === texts.length ? texts : texts.slice(0, end)
 }
 
 /** The last import of each source. */

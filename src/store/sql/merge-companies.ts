@@ -11,6 +11,7 @@ export const companiesTarget: LoadTarget = {
   columns: { companyId: 'id', companyIdentifier: 'identifier' },
   metaOf: undefined,
   contradictionField: 'identifier',
+  filterCount: 0,
   hasRowDays: true,
   isMadeById: false,
   tables: ['company_attributes'],
@@ -21,7 +22,7 @@ export const companiesTarget: LoadTarget = {
 function mergeCompanies(d: Dialect): MergeSteps {
   return {
     place: [
-      `insert into placed
+      `insert into placed (seq, company_id, id, sort, digest)
         select seq, company, company, '', digest
         from (
           select s.seq, ${placedCompany(d)} as company, s.digest from stage s ${placing(d)}

@@ -1,17 +1,23 @@
 // The merge of a resource's records. Uses these tables besides those of merge.ts:
 //
-// edit      where each listing changes: the first position that cannot stay
-// pending   the records from there on, cut off, to be appended again in order with new ones
+// edit      where each listing changes: the first position that cannot stay, and the start of its
+//           piece (pieces.ts)
+// cut       the positions that are written again: in each listing the pieces from there on, and
+//           those in which a record is replaced
+// pending   the records that stay of them
+// laid      those and the new ones, in order
 //
-// So records are written in one way only, by appending; if all new ones come last, none are cut
-// off.
+// So records are written in one way only, in whole pieces; if all new ones come last, only the last
+// piece of each listing is written again.
 
+import { filterColumns } from '../../resources/filters.ts'
 import { companyColumns, type Resource } from '../../resources/resource.ts'
 import type { Differences, LoadTarget } from '../load-target.ts'
 import type { Dialect } from './dialect.ts'
 import { largeRecordBytes } from '../page-size.ts'
 import { gone, type MergeSteps } from './merge.ts'
 import { placedCompany, placing } from './named-companies.ts'
+import { createLaid, lay, piecesOf, recordsOf, writeLaid } from './pieces.ts'
 import { countTypes, sumTypes } from './type-counts.ts'
 
 /** The records of one resource. */
@@ -25,7 +31,8 @@ export function recordsTarget(resource: Resource): LoadTarget {
     metaOf: resource.metaOf,
     hasRowDays: false,
     isMadeById: true,
-    tables: [name, `${name}_ids`, 'heads'],
+    filterCount: filterColumns(resource).length,
+    tables: [name, piecesOf(name), `${name}_ids`, 'heads'],
     merge: (d) => mergeRecords(d, resource),
     differences: (d, history) => listingDifferences(d, name, history.name),
   }
@@ -52,8 +59,13 @@ function typeCounts(d: Dialect, { name, metaOf }: Resource): readonly string[] {
   return metaOf === undefined ? [] : countTypes(d, name, metaOf)
 }
 
-/** A record's text: its id, which the store may have assigned, and its content. */
-const recordText = (d: Dialect) => `'{"id":' || c.id || ',' || ${d.withoutFirst('s.content')}`
+/** A record's text: its id, which the store may have assigned, and its content in `stage s`. */
+const recordText = (d: Dialect, id: string) =>
+  `'{"id":' || ${id} || ',' || ${d.withoutFirst('s.content')}`
+
+/** The length of that text, given the length of the content. */
+const recordBytes = (id: string, contentBytes: string) =>
+  `${contentBytes} + length(cast(${id} as text)) + ${'"id":,'.length}`
 
 /** The greatest id staged, used or assigned; cast, because numbers may be bound as floats. */
 const lastId = ({ greatest }: Dialect, name: string) => `cast(${greatest}(
@@ -74,8 +86,9 @@ const assignIds = (d: Dialect, name: string) => `
     group by s.key`
 
 const placeRecords = (d: Dialect, name: string) => `
-  insert into placed
-    select s.seq, ${placedCompany(d)}, coalesce(s.id, i.id), s.sort, s.digest
+  insert into placed (seq, company_id, id, sort, bytes, digest)
+    select s.seq, ${placedCompany(d)}, coalesce(s.id, i.id), s.sort, octet_length(s.content),
+      s.digest
     from stage s ${placing(d)}
     left join ${name}_ids i on i.source_id = $source and i.key = s.key`
 
@@ -96,7 +109,8 @@ const refuseForeignIds = (d: Dialect, name: string) => `
 
 const findOwnChanges = (d: Dialect, name: string) => `
   create temp table change as
-    select p.seq, p.company_id, p.id, p.sort, p.digest, r.position, true as is_staged
+    select p.seq, p.company_id, p.id, p.sort, p.digest, ${recordBytes('p.id', 'p.bytes')} as bytes,
+      r.position, true as is_staged
     from placed p
     left join ${d.byId(name, 'r')} on r.id = p.id and r.company_id = p.company_id
     where p.digest is not null and (r.digest is null or r.digest <> p.digest)`
@@ -109,7 +123,8 @@ const findOwnChanges = (d: Dialect, name: string) => `
  */
 const findCarriedChanges = (d: Dialect, name: string) => `
   insert into change
-    select min(c.seq), r.company_id, c.id, min(c.sort), min(c.digest), min(r.position), false
+    select min(c.seq), r.company_id, c.id, min(c.sort), min(c.digest), min(c.bytes),
+      min(r.position), false
     from change c
     join ${d.byId(name, 'r')} on r.id = c.id
     where r.digest <> c.digest and not exists (
@@ -140,18 +155,26 @@ function applySteps(d: Dialect, resource: Resource, isFirst: boolean): readonly 
     `create temp table touched as
       select company_id from change union select company_id from removal`,
     ...d.filled('touched'),
-    ...findLarge(d),
-    updateInPlace(d, name),
-    settleMoves(name),
-    dropUpdated(name),
-    ...d.filled('change'),
+    removeMoved(name),
+    insertRemoved,
     ...d.filled('removal', 'company_id, position'),
-    `create temp table edit (company_id ${d.rowKey}, position integer)`,
+    `create temp table edit (company_id ${d.rowKey}, position integer, start integer)`,
     findEdits(name, order.by === 'id' ? firstById : firstInOrder),
     ...d.filled('edit'),
-    cutOff(d, name),
-    d.deleteCutOff(name),
-    append(d, name),
+    removeFollowing,
+    insertRemoved,
+    ...d.filled('change'),
+    'create temp table cut (company_id bigint, first integer, last integer)',
+    findCut(d, name),
+    ...d.filled('cut'),
+    cutRecords(d, resource),
+    ...d.filled('pending'),
+    createLaid(d),
+    lay(resource, recordsToLay(name)),
+    ...d.filled('laid'),
+    d.deleteCut(name),
+    d.deleteCut(piecesOf(name)),
+    ...writeRecords(d, resource),
     ...(metaOf === undefined ? [] : sumTypes(d, name)),
     writeHeads(d, name, metaOf),
     ...after,
@@ -164,45 +187,42 @@ const keepPast = (name: string) => `
     (company_id, until, id, version, source_id, sort, digest, record)
     select r.company_id, $version, r.id, r.version, r.source_id, r.sort, r.digest, r.record
     from ${gone} gone
-    join ${name} r on r.company_id = gone.company_id and r.position = gone.position
+    join ${recordsOf(name)} r on r.company_id = gone.company_id and r.position = gone.position
     order by r.company_id, r.id`
 
-/** Replaces a record in place if its place in the order is unchanged. */
-const updateInPlace = (d: Dialect, name: string) => `
-  update ${name} set version = $version, digest = new.digest, record = new.record
-  from (
-    select c.company_id, c.position, c.sort, c.digest, ${recordText(d)} as record
-    from change c join stage s on s.seq = c.seq
-    where c.position is not null
-  ) new
-  where ${name}.company_id = new.company_id and ${name}.position = new.position
-    and ${name}.sort = new.sort`
-
-/** Removes a record whose place in the order changes; it is inserted again. */
-const settleMoves = (name: string) => `
+/** Removes a record whose place in the order changes. */
+const removeMoved = (name: string) => `
   insert into removal
     select c.company_id, c.position
     from change c
     join ${name} r on r.company_id = c.company_id and r.position = c.position
     where c.sort <> r.sort`
 
-const dropUpdated = (name: string) => `
-  delete from change where position is not null and exists (
-    select 1 from ${name} r
-    where r.company_id = change.company_id and r.position = change.position
-      and r.sort = change.sort
+/** Removes a replaced record that is written again anyway, since an earlier position changes. */
+const removeFollowing = `
+  insert into removal
+    select c.company_id, c.position
+    from edit e
+    join change c on c.company_id = e.company_id and c.position >= e.start`
+
+/** Inserts the removed records' replacements, at the places that the order gives them. */
+const insertRemoved = `
+  update change set position = null where position is not null and exists (
+    select 1 from removal g
+    where g.company_id = change.company_id and g.position = change.position
   )`
 
 /** The first insertion of each listing, for listings ordered by id. */
 const firstById = `
-  select company_id, '' as sort, min(id) as id from change group by company_id`
+  select company_id, '' as sort, min(id) as id from change where position is null
+  group by company_id`
 
 // The same for listings in another order.
 const firstInOrder = `
   select company_id, sort, id from (
     select company_id, sort, id,
       row_number() over (partition by company_id order by sort, id) as n
-    from change
+    from change where position is null
   ) numbered where n = 1`
 
 /**
@@ -212,51 +232,76 @@ const firstInOrder = `
  */
 const findEdits = (name: string, firstOfCompany: string) => `
   insert into edit
-    select company_id, min(position) as position from (
-      select company_id, position from removal
-      union all
-      select first.company_id, coalesce((
-        select r.position + 1 from ${name} r
-        where r.company_id = first.company_id and (r.sort, r.id) < (first.sort, first.id)
-        order by r.position desc limit 1
-      ), 0)
-      from (${firstOfCompany}) first
-    ) place group by company_id`
+    select company_id, position, coalesce((
+      select max(p.position) from ${piecesOf(name)} p
+      where p.company_id = changed.company_id and p.position <= changed.position
+    ), 0)
+    from (
+      select company_id, min(position) as position from (
+        select company_id, position from removal
+        union all
+        select first.company_id, coalesce((
+          select r.position + 1 from ${name} r
+          where r.company_id = first.company_id and (r.sort, r.id) < (first.sort, first.id)
+          order by r.position desc limit 1
+        ), 0)
+        from (${firstOfCompany}) first
+      ) place group by company_id
+    ) changed`
 
-const cutOff = ({ orderedJoin }: Dialect, name: string) => `
+const findCut = ({ orderedJoin }: Dialect, name: string) => `
+  insert into cut
+    select company_id, start, ${lastPosition} from edit
+    union all
+    select distinct p.company_id, p.position, p.last
+    from change c
+    ${orderedJoin} ${name} r on r.company_id = c.company_id and r.position = c.position
+    ${orderedJoin} ${piecesOf(name)} p on p.company_id = r.company_id and p.position = r.piece
+    where c.position is not null`
+
+const lastPosition = 2_147_483_647
+
+/** The records of `cut` that stay; what is still in \`change\` with a position is replaced. */
+const cutRecords = (d: Dialect, resource: Resource) => `
   create temp table pending as
-    select r.company_id, r.id, r.sort, r.source_id, r.version, r.digest, r.record
-    from edit e
-    ${orderedJoin} ${name} r on r.company_id = e.company_id and r.position >= e.position
+    select row_number() over () as n, t.first as run, r.company_id, r.id, r.sort, r.source_id,
+      r.version, r.digest, r.bytes, r.record${filterNamesOf(resource, 'r.')}
+    from cut t
+    ${d.orderedJoin} ${recordsOf(resource.name)} r
+      on r.company_id = t.company_id and r.position between t.first and t.last
     where not exists (
-      select 1 from removal g where g.company_id = r.company_id and g.position = r.position
+      select 1 from ${gone} g where g.company_id = r.company_id and g.position = r.position
     )`
 
-const append = (d: Dialect, name: string) => `
-  insert into ${name} (company_id, position, id, sort, source_id, version, digest, record)
-    select n.company_id,
-      e.position - 1 + row_number() over (partition by n.company_id order by n.sort, n.id),
-      n.id, n.sort, n.source_id, n.version, n.digest, n.record
-    from (
-      select company_id, id, sort, source_id, version, digest, record from pending
-      union all
-      select c.company_id, c.id, c.sort, $source, $version, c.digest, ${recordText(d)}
-      from change c join stage s on s.seq = c.seq
-    ) n
-    join edit e on e.company_id = n.company_id`
+const filterNamesOf = (resource: Resource, prefix: string) =>
+  filterColumns(resource)
+    .map(({ column }) => `, ${prefix}${column}`)
+    .join('')
 
-/** The length that an id adds to a record's content: `"id":`, a number and a comma. */
-const idBytesMax = 22
+const recordsToLay = (name: string) => `
+  select c.company_id, coalesce(r.piece, e.start) as run, c.sort, c.id, c.bytes, c.seq,
+    cast(null as bigint) as pending
+  from change c
+  left join ${name} r on r.company_id = c.company_id and r.position = c.position
+  left join edit e on e.company_id = c.company_id
+  union all
+  select company_id, run, sort, id, bytes, null, n from pending`
 
-/** The largest incoming record of each listing, if it is large (`page-size.ts`). */
-const findLarge = (d: Dialect): readonly string[] => [
-  `create temp table large as
-    select c.company_id, max(octet_length(${recordText(d)})) as bytes
-    from change c join stage s on s.seq = c.seq
-    where octet_length(s.content) > ${largeRecordBytes - idBytesMax}
-    group by c.company_id`,
-  ...d.filled('large'),
-]
+function writeRecords(d: Dialect, resource: Resource): readonly string[] {
+  const filters = filterColumns(resource).map(({ column, type }, n) => {
+    const staged = type === 'text' ? `s.filter${n + 1}` : `cast(s.filter${n + 1} as bigint)`
+    return `case when s.seq is null then p.${column} else ${staged} end`
+  })
+  return writeLaid(d, resource, {
+    from: 'left join stage s on s.seq = l.seq left join pending p on p.n = l.pending',
+    sort: 'coalesce(s.sort, p.sort)',
+    source: 'case when s.seq is null then p.source_id else $source end',
+    version: 'coalesce(p.version, $version)',
+    digest: 'coalesce(s.digest, p.digest)',
+    record: `coalesce(p.record, ${recordText(d, 'l.id')})`,
+    filters,
+  })
+}
 
 const writeHeads = ({ greatest }: Dialect, name: string, metaOf: string | undefined) => `
   insert into heads (company_id, resource, total, version, meta, largest)
@@ -268,7 +313,10 @@ const writeHeads = ({ greatest }: Dialect, name: string, metaOf: string | undefi
       $version, ${metaOf === undefined ? 'null' : "coalesce(m.meta, '[]')"}, l.bytes
     from touched t
     ${metaOf === undefined ? '' : 'left join new_meta m on m.company_id = t.company_id'}
-    left join large l on l.company_id = t.company_id
+    left join (
+      select company_id, max(bytes) as bytes from change where bytes > ${largeRecordBytes}
+      group by company_id
+    ) l on l.company_id = t.company_id
     where true order by t.company_id
     on conflict (company_id, resource) do update
       set total = excluded.total, version = excluded.version, meta = excluded.meta,
@@ -282,14 +330,28 @@ const writeHeads = ({ greatest }: Dialect, name: string, metaOf: string | undefi
  */
 export function appendRecords(d: Dialect, resource: Resource, isFirst: boolean): readonly string[] {
   const used = [
-    ...['change', 'removal', 'touched', 'large', 'edit', 'pending', 'type_change', 'new_meta'],
+    ...[
+      'change',
+      'removal',
+      'touched',
+      'edit',
+      'cut',
+      'pending',
+      'laid',
+      'type_change',
+      'new_meta',
+    ],
   ]
   return [
     ...used.map((name) => `drop table if exists ${d.temporary}.${name}`),
     `create temp table change as
-      select seq, company_id, ${lastId(d, resource.name)} + row_number() over (order by seq) as id,
-        sort, digest, cast(null as integer) as position, true as is_staged
-      from stage where seq > $after`,
+      select seq, company_id, id, sort, digest, ${recordBytes('id', 'bytes')} as bytes,
+        cast(null as integer) as position, true as is_staged
+      from (
+        select seq, company_id, sort, digest, octet_length(content) as bytes,
+          ${lastId(d, resource.name)} + row_number() over (order by seq) as id
+        from stage where seq > $after
+      ) recorded`,
     ...d.filled('change'),
     'create temp table removal (company_id bigint, position integer)',
     ...typeCounts(d, resource),
@@ -307,10 +369,10 @@ const listingDifferences = (d: Dialect, name: string, history: string): Differen
       select r.company_id, r.id, r.record as text, true as is_before,
           g.position is null as is_after
         from sighted t
-        join ${name} r on r.company_id = t.company_id and r.source_id = $source
+        join ${recordsOf(name)} r on r.company_id = t.company_id and r.source_id = $source
         left join ${gone} g on g.company_id = r.company_id and g.position = r.position
       union all
-      select c.company_id, c.id, ${recordText(d)}, false, true
+      select c.company_id, c.id, ${recordText(d, 'c.id')}, false, true
         from sighted t
         join change c on c.company_id = t.company_id
         join stage s on s.seq = c.seq

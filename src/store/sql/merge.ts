@@ -32,6 +32,7 @@ export const gone = `(
 export const createTables = (d: Dialect): readonly string[] => [
   `create temp table placed (
     seq ${d.rowKey}, company_id bigint, id bigint, sort ${d.text},
+    bytes integer, -- of the content
     digest ${d.text} -- null for a refused row, which only identifies its record
   )`,
   `create temp table refused (

@@ -3,13 +3,14 @@
 
 import type { Dialect } from './dialect.ts'
 import { gone } from './merge.ts'
+import { recordsOf } from './pieces.ts'
 
 /** Fills `type_change` with the numbers of records of each type that are removed and added. */
 export const countTypes = (d: Dialect, name: string, metaOf: string): readonly string[] => [
   `create temp table type_change as
     select r.company_id, ${d.jsonMember('r.record', metaOf)} as type, -count(*) as n
     from ${gone} gone
-    join ${name} r on r.company_id = gone.company_id and r.position = gone.position
+    join ${recordsOf(name)} r on r.company_id = gone.company_id and r.position = gone.position
     group by 1, 2`,
   `insert into type_change
     select c.company_id, ${d.jsonMember('s.content', metaOf)}, count(*)
@@ -40,7 +41,7 @@ export const countedMeta = (d: Dialect, name: string, metaOf: string) =>
   metaOfCounts(
     d,
     `select company_id, ${d.jsonMember('record', metaOf)} as type, count(*) as n
-      from ${name} group by 1, 2`,
+      from ${recordsOf(name)} group by 1, 2`,
   )
 
 /**

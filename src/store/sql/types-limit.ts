@@ -10,6 +10,7 @@ import { metaTypesMax } from '../../resources/resource.ts'
 import type { Recording } from '../importing.ts'
 import type { LoadTarget } from '../load-target.ts'
 import type { Database, Value } from './database.ts'
+import { recordsOf } from './pieces.ts'
 
 /** A record that is refused with all its rows; its id, or that of a company being imported. */
 export interface Beyond {
@@ -129,13 +130,13 @@ const typeChanges = (db: Database, name: string, metaOf: string, companies: read
     select g.company_id, -1 as seq, null as id, ${db.dialect.jsonMember('r.record', metaOf)} as was,
         null as became
       from removal g
-      join ${name} r on r.company_id = g.company_id and r.position = g.position
+      join ${recordsOf(name)} r on r.company_id = g.company_id and r.position = g.position
     union all
     select c.company_id, c.seq, c.id, ${db.dialect.jsonMember('r.record', metaOf)},
         ${db.dialect.jsonMember('s.content', metaOf)}
       from change c
       join stage s on s.seq = c.seq
-      left join ${name} r on r.company_id = c.company_id and r.position = c.position
+      left join ${recordsOf(name)} r on r.company_id = c.company_id and r.position = c.position
   ) moved
   where company_id in (${companies.join(', ')})
   order by company_id, seq`

@@ -2,10 +2,12 @@
 // database contributes what differs.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { filterColumns } from '../../resources/filters.ts'
 import { metaTypesMax, type Resource } from '../../resources/resource.ts'
 import type { StoredChecks, Verification } from '../inspecting.ts'
 import { largestRecords } from '../page-size.ts'
 import { type Database, readValue, type Row, type Value } from './database.ts'
+import { piecesOf, recordsOf } from './pieces.ts'
 import { countedMeta } from './type-counts.ts'
 
 /** How many faults of each kind are reported individually. */
@@ -137,18 +139,26 @@ async function verifyRecords(
   onStep: (step: string) => void,
 ): Promise<Record<string, number>> {
   const { name } = resource
-  const look = (state: string) => (row: Row) => {
+  const look = (state: string, filters?: readonly string[]) => (row: Row) => {
+    const stored = {
+      record: text(row['record']),
+      sort: text(row['sort']),
+      digest: text(row['digest']),
+      filters: filters?.map((column) => row[column] ?? null),
+    }
     const reason =
       row['id'] !== row['id_in_record']
         ? `contains the id ${text(row['id_in_record'])}`
-        : checks.checkRecord(resource, text(row['record']), text(row['sort']), text(row['digest']))
+        : checks.checkRecord(resource, stored)
     if (reason === undefined) return
     const place = `company ${text(row['company_id'])}, record ${text(row['id'])}${state}`
     faults.add(`${name} records`, `${name} of ${place}: ${reason}`)
   }
   const columns = `company_id, id, sort, digest, record, ${db.idInRecord} as id_in_record`
+  const filters = filterColumns(resource).map(({ column }) => column)
   const step = () => onStep(name)
-  const records = await eachRow(db, `select ${columns} from ${name}`, step, look(''))
+  const present = `select ${[columns, ...filters].join(', ')} from ${recordsOf(name)}`
+  const records = await eachRow(db, present, step, look('', filters))
   const past = `select ${columns} from ${name}_past`
   const former = await eachRow(db, past, step, look(', past state'))
   return { [name]: records, [`${name}, past states`]: former }
@@ -195,6 +205,12 @@ function listingRules(db: VerifiedDatabase, resource: Resource): Readonly<Record
         `${company(row)}: ${text(row['records'])} records at positions ${text(row['first'])} to ` +
         `${text(row['last'])}, but the head has a total of ${text(row['total'])}`,
     },
+    [`${name} pieces`]: {
+      sql: pieceFaults(resource),
+      describe: (row) =>
+        `${company(row)}: the texts of the records from position ${text(row['place'])} on do not ` +
+        'match their index',
+    },
     [`${name} order`]: {
       sql: orderFaults(name),
       describe: (row) =>
@@ -222,22 +238,28 @@ function listingRules(db: VerifiedDatabase, resource: Resource): Readonly<Record
         having min(digest) <> max(digest) or min(source_id) <> max(source_id)`,
       describe: (row) => `${name}: the record ${text(row['id'])} has more than one content`,
     },
-    ...(metaOf === undefined
-      ? {}
-      : {
-          [`${name} meta`]: {
-            sql: metaFaults(name, countedMeta(db.dialect, name, metaOf)),
-            describe: (row) => `${company(row)}: meta does not match the records`,
-          },
-          [`${name} types`]: {
-            sql: `select company_id, types from (
-                select h.company_id, ${db.dialect.jsonLength('h.meta')} as types
-                from heads h where h.resource = '${name}'
-              ) counted where types > ${metaTypesMax}`,
-            describe: (row) =>
-              `${company(row)}: ${text(row['types'])} types, more than ${metaTypesMax}`,
-          },
-        }),
+    ...(metaOf === undefined ? {} : metaRules(db, name, metaOf)),
+  }
+}
+
+function metaRules(
+  { dialect }: Database,
+  name: string,
+  metaOf: string,
+): Readonly<Record<string, Rule>> {
+  const company = (row: Row) => `${name} of company ${text(row['company_id'])}`
+  return {
+    [`${name} meta`]: {
+      sql: metaFaults(name, countedMeta(dialect, name, metaOf)),
+      describe: (row) => `${company(row)}: meta does not match the records`,
+    },
+    [`${name} types`]: {
+      sql: `select company_id, types from (
+          select h.company_id, ${dialect.jsonLength('h.meta')} as types
+          from heads h where h.resource = '${name}'
+        ) counted where types > ${metaTypesMax}`,
+      describe: (row) => `${company(row)}: ${text(row['types'])} types, more than ${metaTypesMax}`,
+    },
   }
 }
 
@@ -251,6 +273,22 @@ const positionFaults = (name: string) => `
   full join (select * from heads where resource = '${name}') h on h.company_id = l.company_id
   where l.first <> 0 or l.last <> l.records - 1
     or coalesce(h.total, -1) <> coalesce(l.records, 0)`
+
+const pieceFaults = ({ name, order }: Resource) => `
+  select p.company_id, p.position as place
+  from ${piecesOf(name)} p
+  left join (
+    select company_id, piece, min(position) as first, max(position) as last,
+      string_agg(record, ','
+        order by position ${order.direction === 'descending' ? 'desc' : 'asc'}) as texts
+    from ${recordsOf(name)} group by company_id, piece
+  ) r on r.company_id = p.company_id and r.piece = p.position
+  where r.first is distinct from p.position or r.last is distinct from p.last
+    or r.texts is distinct from p.texts
+  union all
+  select company_id, position from ${name} r where not exists (
+    select 1 from ${piecesOf(name)} p where p.company_id = r.company_id and p.position = r.piece
+  )`
 
 const orderFaults = (name: string) => `
   select company_id, place from (

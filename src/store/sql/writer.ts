@@ -1,8 +1,10 @@
 // The interfaces for commands, built from the logic that both stores share and a store's own
 // access.
 
+import { filterColumns } from '../../resources/filters.ts'
 import type { Resource } from '../../resources/resource.ts'
 import type { Awaitable } from '../awaitable.ts'
+import type { ImportPlan } from '../importing.ts'
 import type { StoreInspector } from '../inspecting.ts'
 import type { StoreWriter } from '../writing.ts'
 import { type Database, readValue } from './database.ts'
@@ -17,8 +19,8 @@ export type Use = <T>(work: (db: Database) => Promise<T>) => Promise<T>
 /** How a store is opened for changes. */
 export interface WritingAccess {
   readonly use: Use
-  /** Opens a connection for one import. */
-  openImport(): Awaitable<ImportConnection>
+  /** Opens a connection for one import, whose staged rows have this number of filter values. */
+  openImport(filters: number): Awaitable<ImportConnection>
   close(): Awaitable<void>
 }
 
@@ -26,7 +28,7 @@ export function createWriter(access: WritingAccess, resources: readonly Resource
   const { use } = access
   return {
     readStoreId: () => use(readStoreId),
-    beginImport: async (plan) => beginImport(await access.openImport(), plan),
+    beginImport: async (plan) => beginImport(await access.openImport(filtersOf(plan)), plan),
     addKey: (key, ...rest) => use((db) => addKey(db, key, ...rest)),
     rotateKey: (name, now, ...rest) => use((db) => rotateKey(db, name, now, ...rest)),
     listKeys: () => use(listKeys),
@@ -34,6 +36,12 @@ export function createWriter(access: WritingAccess, resources: readonly Resource
     prune: (before, wait) => use((db) => prune(db, resources, before, wait)),
     close: () => access.close(),
   }
+}
+
+/** The rows of an import and those that record its changes are staged in one table. */
+function filtersOf({ target, recording }: ImportPlan): number {
+  const recorded = recording === undefined ? 0 : filterColumns(recording.resource).length
+  return Math.max(target.filterCount, recorded)
 }
 
 /** @param own the parts specific to a database. */

@@ -2,7 +2,7 @@
 
 import type { Dialect } from '../sql/dialect.ts'
 import { companies } from './named-companies.ts'
-import { createIdIndex, dropIdIndex } from './schema.ts'
+import { createIdIndex, dropIdIndex } from './id-index.ts'
 
 export const dialect: Dialect = {
   greatest: 'max',
@@ -25,11 +25,18 @@ export const dialect: Dialect = {
     searchedBy === undefined
       ? []
       : [`create index temp.${table}_index on ${table} (${searchedBy})`],
-  // Reads `edit` first, and of each listing only the positions to be cut off.
-  deleteCutOff: (name) => `
-    delete from ${name} where (company_id, position) in (
-      select r.company_id, r.position
-      from edit e cross join ${name} r on r.company_id = e.company_id and r.position >= e.position
+  sortedTable: (name, columns, key) =>
+    `create temp table ${name} (${columns}, primary key (${key})) without rowid`,
+  // An `order by` within the aggregate would sort once more: rows come in the table's order.
+  joined: (text) => `group_concat(${text}, ',')`,
+  slice: (text, at, bytes) => `cast(substr(cast(${text} as blob), ${at} + 1, ${bytes}) as text)`,
+  jsonValue: (json, name) => `${json} ->> '${name}'`,
+  unixSeconds: (timestamp) => `unixepoch(${timestamp})`,
+  // Reads `cut` first, and of each listing only the positions to be cut.
+  deleteCut: (table) => `
+    delete from ${table} where (company_id, position) in (
+      select r.company_id, r.position from cut t cross join ${table} r
+      on r.company_id = t.company_id and r.position between t.first and t.last
     )`,
   // Building the index once, sorted, is faster than row by row.
   firstLoad: (resource) => ({

@@ -9,18 +9,22 @@ import { createStage, openStage } from './stage.ts'
 import { beginWriting, commit } from './transaction.ts'
 import { emptyWal } from './wal.ts'
 
-/** Prepares a connection for one import, until that is committed or discarded. */
-export function openImport(db: DatabaseSync): ImportConnection {
+/**
+ * Prepares a connection for one import, until that is committed or discarded.
+ *
+ * @param filters the number of filter values in a staged row.
+ */
+export function openImport(db: DatabaseSync, filters: number): ImportConnection {
   // From an earlier import on this connection.
   dropTemporaryTables(db)
-  for (const sql of [createStage, ...createTables(dialect)]) db.exec(sql)
+  for (const sql of [createStage(filters), ...createTables(dialect)]) db.exec(sql)
   // Staging in one transaction avoids a disk write per row.
   db.exec('begin')
   const database = databaseOf(db)
   let hasWritten = false
   return {
     ...database,
-    stage: openStage(db),
+    stage: openStage(db, filters),
     step: (sql, values) => database.run(sql, values),
     async begin(wait) {
       db.exec('commit')

@@ -6,15 +6,17 @@ import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { Resource } from '../../resources/resource.ts'
 import { OperatorError } from '../../operator-error.ts'
+import { piecesOf } from '../sql/pieces.ts'
 import { makeDatabaseFile, storeError } from './errors.ts'
 import {
   applicationId,
+  convertResource,
   createRegistry,
   createResource,
+  createViews,
   filePragma,
   schemaVersion,
   upgradeRegistry,
-  upgradeResource,
 } from './schema.ts'
 import { enterWal } from './wal.ts'
 
@@ -42,7 +44,7 @@ export function openForReading(path: string, resources: readonly Resource[]): Da
       .map((row) => row['name']),
   )
   for (const { name } of resources) {
-    if (names.has(name)) continue
+    if (names.has(piecesOf(name))) continue
     db.close()
     throw new OperatorError(`${path} has no table for ${name}; any import adds it: dossier import`)
   }
@@ -185,10 +187,9 @@ function isOutdated(db: DatabaseSync, resources: readonly Resource[]): boolean {
   if (formatOf(db) < schemaVersion) return true
   const objects = db.prepare('select sql from sqlite_schema').all()
   const present = new Set(objects.map(({ sql }) => comparable(String(sql))))
-  return resources.some((resource) => {
-    const view = createResource(resource).slice(createResource(resource).indexOf('create view'))
-    return !present.has(comparable(view))
-  })
+  return resources.some((resource) =>
+    createViews(resource).some((view) => !present.has(comparable(view))),
+  )
 }
 
 function comparable(sql: string): string {
@@ -198,17 +199,36 @@ function comparable(sql: string): string {
     .toLowerCase()
 }
 
+/**
+ * Creates a store in one transaction, or upgrades one, each resource in a transaction of its own: a
+ * kill leaves no store, or one that the next command upgrades from there.
+ */
 function createSchema(db: DatabaseSync, resources: readonly Resource[]): void {
-  db.exec('begin immediate')
-  try {
+  const isCreated = inTransaction(db, () => {
+    const format = formatOf(db)
     // Another process may have created the store while this one waited for the lock.
     const isNew = isBlank(db)
-    const format = formatOf(db)
-    if (isNew) db.exec(createRegistry(randomBytes(6).toString('hex')))
-    else if (format < schemaVersion) db.exec(upgradeRegistry(format))
-    for (const resource of resources) db.exec(createResource(resource))
-    if (!isNew) for (const resource of resources) db.exec(upgradeResource(resource, format))
+    if (isNew) {
+      db.exec(createRegistry(randomBytes(6).toString('hex')))
+      for (const resource of resources) db.exec(createResource(resource))
+    } else if (format < schemaVersion) db.exec(upgradeRegistry(format))
+    return isNew
+  })
+  for (const resource of isCreated ? [] : resources) {
+    inTransaction(db, () => {
+      const columns = db.prepare(`select name from pragma_table_info('${resource.name}')`).all()
+      const isOfRows = columns.some(({ name }) => name === 'record')
+      db.exec(isOfRows ? convertResource(resource) : createResource(resource))
+    })
+  }
+}
+
+function inTransaction<T>(db: DatabaseSync, work: () => T): T {
+  db.exec('begin immediate')
+  try {
+    const result = work()
     db.exec('commit')
+    return result
   } catch (error) {
     if (db.isTransaction) db.exec('rollback')
     throw error

@@ -3,11 +3,21 @@
 import type { Field } from '../../resources/field.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { largestRecords } from '../page-size.ts'
+import {
+  convertRows,
+  createRecords,
+  indexColumns,
+  pieceColumns,
+  piecesOf,
+  recordsOf,
+} from '../sql/pieces.ts'
+import { dialect } from './dialect.ts'
+import { createIdIndex, dropIdIndex } from './id-index.ts'
 
 /** `DOSS`: the `PRAGMA application_id` of a Dossier store. */
 export const applicationId = 0x444f5353
 /** The `PRAGMA user_version`, raised whenever the tables change their meaning. */
-export const schemaVersion = 3
+export const schemaVersion = 4
 
 /** A setting that only takes effect before anything is written. */
 export const filePragma = 'pragma page_size = 16384'
@@ -121,7 +131,8 @@ const registryTables = `
   ${companiesView}
 `
 
-// Upgrades a store of each earlier format to the next one; `createResource` does the rest.
+// Upgrades a store of each earlier format to the next one; `createResource` and `convertResource`
+// do the rest.
 const upgrades: Readonly<Record<number, string>> = {
   1: `
     alter table keys add column rate text;
@@ -158,41 +169,43 @@ export function upgradeRegistry(from: number): string {
   return `${steps.map(([, step]) => step).join('\n')} pragma user_version = ${schemaVersion};`
 }
 
-/** Upgrades the heads of a resource's listings in a store of an earlier format. */
-export function upgradeResource({ name }: Resource, from: number): string {
-  return from >= 3
-    ? ''
-    : `
-    update heads set largest = l.bytes
-    from (${largestRecords(name)}) l
-    where heads.company_id = l.company_id and heads.resource = '${name}';
-  `
+/** Rewrites the listings of a resource as of format 3, in which each row had its record's text. */
+export function convertResource(resource: Resource): string {
+  const { name } = resource
+  const rows = `${name}_rows`
+  return [
+    `drop view ${name}_view`,
+    dropIdIndex(resource),
+    `alter table ${name} rename to ${rows}`,
+    createResource(resource),
+    dropIdIndex(resource),
+    ...convertRows(dialect, resource, rows),
+    createIdIndex(resource),
+    `drop table ${rows}`,
+    `update heads set largest = l.bytes
+      from (${largestRecords(name)}) l
+      where heads.company_id = l.company_id and heads.resource = '${name}'
+        and heads.largest is null`,
+  ].join(';')
 }
 
-/**
- * Creates the missing tables of one resource, and re-creates its view.
- *
- * Positions run from 0 without gaps, oldest first. A listing that is served newest first is read
- * backwards, so that new records are appended in either order (see ARCHITECTURE.md). `sort` is the
- * value that precedes `id` in the order, or empty; `version` is the import that last changed the
- * record.
- */
+const types = { id: 'integer', text: 'text' } as const
+
+/** Creates the missing tables of one resource, and re-creates its views. */
 export function createResource(resource: Resource): string {
   const { name } = resource
+  const pieces = piecesOf(name)
   return `
     create table if not exists ${name} (
-      company_id integer not null,
-      position integer not null,
-      id integer not null,
-      sort text not null,
-      source_id integer not null,
-      version integer not null,
-      digest text not null,
-      record text not null,
+      ${indexColumns(resource, types)},
       primary key (company_id, position)
     ) without rowid;
 
-    ${createIdIndex(resource)}
+    -- A row of 4 KB stays on one page of such a table only if the table has row ids.
+    create table if not exists ${pieces} (${pieceColumns(types)});
+    create unique index if not exists ${pieces}_by_position on ${pieces} (company_id, position);
+
+    ${createIdIndex(resource)};
 
     -- The ids that the store has assigned: kept forever, even if the record is removed.
     create table if not exists ${name}_ids (
@@ -216,18 +229,19 @@ export function createResource(resource: Resource): string {
     ) without rowid;
 
     drop view if exists ${name}_view;
-    create view ${name}_view as
-      select company_id, ${viewColumns(resource)} from ${name};
+    drop view if exists ${recordsOf(name)};
+    ${createViews(resource).join(';')};
   `
 }
 
-/** Finds the listings that contain a record; covers all that a merge compares. */
-export function createIdIndex({ name }: Resource): string {
-  return `create index if not exists ${name}_by_id on ${name} (id, digest, source_id);`
-}
-
-export function dropIdIndex({ name }: Resource): string {
-  return `drop index ${name}_by_id;`
+/** Creates the views of a resource: its records, and the same with a column for each field. */
+export function createViews(resource: Resource): readonly string[] {
+  const { name } = resource
+  return [
+    createRecords(dialect, resource),
+    `create view ${name}_view as
+      select company_id, ${viewColumns(resource)} from ${recordsOf(name)}`,
+  ]
 }
 
 function viewColumns(resource: Resource): string {

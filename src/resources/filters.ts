@@ -1,0 +1,49 @@
+// The fields that a store keeps beside a record's text, so that listings can be filtered by them
+// (contract 10.1).
+
+import type { Resource } from './resource.ts'
+
+/** A column with the values of one field. */
+export interface FilterColumn {
+  readonly field: string
+  /** Its name; a prefix keeps it apart from the columns that every resource has. */
+  readonly column: string
+  /** Text is compared by code point; a timestamp is an integer, in the field's own precision. */
+  readonly type: 'text' | 'integer'
+}
+
+export type FilterValue = string | number | null
+
+/**
+ * The columns of a resource's filters, in the order of its fields. The field by which the resource
+ * is ordered has none: every record has that value anyway.
+ */
+export function filterColumns({ fields, order }: Resource): readonly FilterColumn[] {
+  return Object.entries(fields)
+    .filter(([field, { filter }]) => filter !== undefined && field !== order.by)
+    .map(([field, { kind }]) => ({
+      field,
+      column: `filter_${field}`,
+      type: kind === 'text' ? 'text' : 'integer',
+    }))
+}
+
+/** Makes a function that returns a record's values for `filterColumns`, in the same order. */
+export function filterValuesOf(
+  resource: Resource,
+): (record: Readonly<Record<string, unknown>>) => readonly FilterValue[] {
+  const readers = filterColumns(resource).map(({ field }) => {
+    const read = readerOf(resource.fields[field]?.kind)
+    return (record: Readonly<Record<string, unknown>>) => {
+      const value = record[field]
+      return value === null || value === undefined ? null : read(value)
+    }
+  })
+  return (record) => readers.map((read) => read(record))
+}
+
+function readerOf(kind: string | undefined): (value: unknown) => FilterValue {
+  if (kind === 'timestamp') return (value) => Date.parse(String(value)) / 1_000
+  if (kind === 'timestamp_ms') return (value) => Date.parse(String(value))
+  return (value) => value as FilterValue
+}

@@ -1,0 +1,42 @@
+// Converts a store to the formats before, to show that they are upgraded.
+
+import type { Resource } from '../../src/resources/resource.ts'
+import { storeKind } from './store-at.ts'
+import { changeStore } from './store-state.ts'
+
+const isFile = storeKind === 'sqlite'
+
+/** As of format 3 or step 2: each record's row has its text. */
+export function makeOfRows(db: string, resources: readonly Resource[]): void {
+  for (const { name } of resources) {
+    for (const sql of [
+      `create table ${name}_rows as
+        select company_id, position, id, sort, source_id, version, digest, record
+        from ${name}_records`,
+      `drop view ${name}_view`,
+      `drop view ${name}_records`,
+      `drop table ${name}_pieces`,
+      `drop table ${name}`,
+      `alter table ${name}_rows rename to ${name}`,
+      `create index ${name}_by_id on ${name} (id)`,
+      ...(isFile ? [] : [`alter table ${name} add primary key (company_id, position)`]),
+      `create view ${name}_view as select company_id, id from ${name}`,
+    ]) {
+      changeStore(db, sql)
+    }
+  }
+  changeStore(db, isFile ? 'pragma user_version = 3' : 'delete from migrations where step = 3')
+}
+
+/** As of format 2 or step 1: imports have no lineage, and heads not the largest record. */
+export function makeWithoutLineage(db: string, resources: readonly Resource[]): void {
+  makeOfRows(db, resources)
+  changeStore(db, 'alter table imports drop column lineage')
+  changeStore(db, 'alter table heads drop column largest')
+  changeStore(db, isFile ? 'pragma user_version = 2' : 'delete from migrations where step = 2')
+}
+
+/** Marks a store as one of this version, whatever its tables. */
+export function setLatestFormat(db: string): void {
+  changeStore(db, isFile ? 'pragma user_version = 4' : 'insert into migrations values (3, 0)')
+}
