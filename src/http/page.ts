@@ -4,6 +4,7 @@ import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Head, Page } from '../store/reading.ts'
 import { canonicalForm, type ListingRequest, pageOffset } from './listing-request.ts'
+import { borrow, giveBack } from './wire/body-memory.ts'
 import { type Coding, encode, isWorthCoding } from './wire/coding.ts'
 
 /** A page that is ready to send. */
@@ -12,6 +13,8 @@ export interface ReadyPage {
   readonly lineage: string
   /** The body in its coding. */
   readonly body: Buffer
+  /** The borrowed memory that holds the body; undefined if the body has its own. */
+  readonly memory: Buffer | undefined
   readonly coding: Coding
   readonly tag: string
   readonly link: string
@@ -29,11 +32,14 @@ export async function makePage(
   page: Page,
   accepted: Coding,
 ): Promise<ReadyPage> {
-  const plain = pageBody(request, page)
+  const { body: plain, memory } = pageBody(request, page)
   const coding = isWorthCoding(plain) ? accepted : 'identity'
+  const body = coding === 'identity' ? plain : await encode(plain, coding)
+  if (body !== plain) giveBack(memory)
   return {
     lineage: page.lineage,
-    body: await encode(plain, coding),
+    body,
+    memory: body === plain ? memory : undefined,
     coding,
     tag: entityTag(page, form),
     link: linkField(request, form, page.total),
@@ -42,15 +48,27 @@ export async function makePage(
 }
 
 /** The body of a successful response (contract 3.1), around the records as stored. */
-function pageBody(request: ListingRequest, page: Page): Buffer {
+function pageBody(request: ListingRequest, page: Page): { body: Buffer; memory: Buffer } {
   const { resource } = request
   const { meta, total, records } = page
   const head = `{"ok":true,"${resource.name}":[`
   const tail =
     (resource.metaOf === undefined ? ']' : `],"meta":${meta ?? '[]'}`) +
     `,"total":${total},"pagination_total":${total},"pagination_offset":${pageOffset(request)}}`
-  return Buffer.from(head + records.join(',') + tail)
+  let bytes = head.length + Buffer.byteLength(tail) + records.length
+  for (const texts of records) bytes += Buffer.byteLength(texts)
+  const memory = borrow(bytes)
+  let end = memory.write(head, 'latin1')
+  const first = end
+  for (const texts of records) {
+    if (end > first) memory[end++] = comma
+    end += memory.write(texts, end)
+  }
+  end += memory.write(tail, end)
+  return { body: memory.subarray(0, end), memory }
 }
+
+const comma = 0x2c
 
 /** The length of a request's fingerprint in characters: 72 bits. */
 const fingerprintLength = 12
@@ -133,7 +151,12 @@ export function createPageCache(bytesMax: number): PageCache {
   return {
     get: (key) => pages.get(key),
     set(key, page) {
-      if (isWorthKeeping(key, page)) pages.set(key, page)
+      if (!isWorthKeeping(key, page)) return
+      const isBorrowed = page.memory !== undefined
+      pages.set(
+        key,
+        isBorrowed ? { ...page, body: Buffer.from(page.body), memory: undefined } : page,
+      )
     },
   }
 }

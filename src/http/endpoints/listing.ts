@@ -8,6 +8,7 @@ import { describeListing } from '../docs/listing.ts'
 import { pageTooLarge, unavailable, unknownCompany } from '../errors.ts'
 import { canonicalForm, listingPath, pageOffset, readListingRequest } from '../listing-request.ts'
 import { entityTag, makePage, matchesTag, type ReadyPage } from '../page.ts'
+import { giveBackAfter } from '../wire/body-memory.ts'
 import { chooseCoding, varyByCoding } from '../wire/coding.ts'
 import { type Endpoint, readMethods, type Service } from './endpoint.ts'
 
@@ -76,6 +77,7 @@ async function fromStore<T>(read: () => Awaitable<T>): Promise<T> {
 function sendPage(reply: FastifyReply, head: Head, page: ReadyPage): FastifyReply {
   setValidators(reply, head, page.tag, page.lastModified)
   reply.header('content-type', 'application/json; charset=utf-8').header('link', page.link)
+  if (page.memory !== undefined) giveBackAfter(reply.raw, page.memory)
   if (page.coding !== 'identity') reply.header('content-encoding', page.coding)
   return reply.send(page.body)
 }
