@@ -70,20 +70,20 @@ function pageBody(request: ListingRequest, page: Page): { body: Buffer; memory: 
 
 const comma = 0x2c
 
-/** The length of a request's fingerprint in characters: 72 bits. */
-const fingerprintLength = 12
+/** Longer forms are hashed in a tag. */
+const formInTagMax = 100
 
 /**
  * The entity tag of a page: the lineage of its listing, which identifies one state even after a
- * backup was restored, and a hash of the request's canonical form, since the body of a request may
- * select another page of the same URL, and one import may change two listings. It is weak, since
- * one tag covers every content coding (RFC 9110 section 8.8.1).
+ * backup was restored, and the request's canonical form, since the body of a request may select
+ * another page of the same URL, and one import may change two listings. It is weak, since one tag
+ * covers every content coding (RFC 9110 section 8.8.1).
  *
- * @param form is the canonical form of the request.
+ * @param form is the canonical form of the request: visible ASCII without quotation marks.
  */
 export function entityTag({ lineage }: Head, form: string): string {
-  const fingerprint = hash('sha1', form, 'base64url').slice(0, fingerprintLength)
-  return `W/"${lineage}-${fingerprint}"`
+  const request = form.length <= formInTagMax ? form : hash('sha256', form, 'base64url')
+  return `W/"${lineage}${request}"`
 }
 
 /** Whether an If-None-Match field matches the tag, by weak comparison (RFC 9110 13.1.2). */
