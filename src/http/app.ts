@@ -72,7 +72,7 @@ export interface AppOptions {
   /** Finds the key of a request; reads the client's address only if it needs it. */
   readonly authenticate: (
     authorization: string | undefined,
-    client: { readonly ip: string | undefined },
+    client: { readonly ip: string | undefined; readonly socket: object },
   ) => Awaitable<Authenticated>
   /** Counts a request of a key; returns the verdict of its rate limit, if it has one. */
   readonly limitRate?: (key: KeyRecord) => Awaitable<RateVerdict | undefined>
