@@ -2,19 +2,9 @@
 // import. Both are kept between runs, under names that describe them.
 
 import { execFileSync } from 'node:child_process'
-import {
-  closeSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir, userInfo } from 'node:os'
 import { join, resolve } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 
 /** The folder of files and stores. */
 export const folder = join(tmpdir(), `dossier-bench-${userInfo().uid}`)
@@ -132,30 +122,8 @@ function writeOnce(name: string, lines: number, lineOf: (n: number) => string): 
 export function makePeerStore(shape: Shape): string {
   const db = join(folder, `${nameOf(shape)}-peer.db`)
   if (existsSync(db)) return db
-  const peer = new DatabaseSync(`${db}.part`)
-  const columns = [
-    ...['id', 'jurisdiction', 'name', 'object_type', 'status', 'registration_number'],
-    ...['registration_date', 'application_date', 'holders', 'created_at', 'updated_at'],
-  ]
-  peer.exec(`
-    pragma synchronous = off;
-    begin;
-    create table rights (company_id integer, id integer, ${columns.slice(1).join(' text, ')} text,
-      primary key (company_id, id)) without rowid`)
-  const insert = peer.prepare(
-    `insert into rights (company_id, ${columns.join(', ')})
-      values (?${', ?'.repeat(columns.length)})`,
-  )
-  for (const line of readFileSync(makeFile(shape), 'utf8').trimEnd().split('\n')) {
-    const record = JSON.parse(line) as Record<string, string | number | string[]>
-    const cells = columns.map((name) => record[name] ?? null)
-    insert.run(
-      Number(record['company_id']),
-      ...cells.map((cell) => (Array.isArray(cell) ? JSON.stringify(cell) : cell)),
-    )
-  }
-  peer.exec('commit')
-  peer.close()
+  const script = join(import.meta.dirname, 'peer-store.ts')
+  execFileSync(process.execPath, [script, makeFile(shape), `${db}.part`])
   renameSync(`${db}.part`, db)
   return db
 }

@@ -142,6 +142,14 @@ export function residentMb(pid: number, what: 'VmRSS' | 'VmHWM'): number {
   return Number(new RegExp(`${what}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) / 1_024
 }
 
+/** Inserts the records of a file into typed columns; returns the time of the whole process. */
+export function insertBare(file: string, db: string): number {
+  const startedAt = performance.now()
+  const script = join(import.meta.dirname, 'peer-store.ts')
+  spawnSync(process.execPath, [script, file, db], { stdio: 'inherit' })
+  return (performance.now() - startedAt) / 1_000
+}
+
 /**
  * Runs `dossier import`; returns the time of the whole process and its peak resident memory.
  *
