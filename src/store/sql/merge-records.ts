@@ -155,9 +155,9 @@ function applySteps(d: Dialect, resource: Resource, isFirst: boolean): readonly 
     `create temp table touched as
       select company_id from change union select company_id from removal`,
     ...d.filled('touched'),
+    ...d.filled('removal', 'company_id, position'),
     removeMoved(name),
     insertRemoved,
-    ...d.filled('removal', 'company_id, position'),
     `create temp table edit (company_id ${d.rowKey}, position integer, start integer)`,
     findEdits(name, order.by === 'id' ? firstById : firstInOrder),
     ...d.filled('edit'),
@@ -167,8 +167,10 @@ function applySteps(d: Dialect, resource: Resource, isFirst: boolean): readonly 
     'create temp table cut (company_id bigint, first integer, last integer)',
     findCut(d, name),
     ...d.filled('cut'),
+    removeReplaced,
+    ...d.filled('removal'),
     cutRecords(d, resource),
-    ...d.filled('pending'),
+    ...d.filled('pending', 'n'),
     createLaid(d),
     lay(resource, recordsToLay(name)),
     ...d.filled('laid'),
@@ -261,16 +263,20 @@ const findCut = ({ orderedJoin }: Dialect, name: string) => `
 
 const lastPosition = 2_147_483_647
 
-/** The records of `cut` that stay; what is still in \`change\` with a position is replaced. */
+/** Removes records that are replaced in their places: `removal` has all that do not stay now. */
+const removeReplaced = `
+  insert into removal select company_id, position from change where position is not null`
+
+/** The records of `cut` that stay. */
 const cutRecords = (d: Dialect, resource: Resource) => `
   create temp table pending as
-    select row_number() over () as n, t.first as run, r.company_id, r.id, r.sort, r.source_id,
-      r.version, r.digest, r.bytes, r.record${filterNamesOf(resource, 'r.')}
+    select cast(row_number() over () as bigint) as n, t.first as run, r.company_id, r.id, r.sort,
+      r.source_id, r.version, r.digest, r.bytes, r.record${filterNamesOf(resource, 'r.')}
     from cut t
     ${d.orderedJoin} ${recordsOf(resource.name)} r
       on r.company_id = t.company_id and r.position between t.first and t.last
     where not exists (
-      select 1 from ${gone} g where g.company_id = r.company_id and g.position = r.position
+      select 1 from removal g where g.company_id = r.company_id and g.position = r.position
     )`
 
 const filterNamesOf = (resource: Resource, prefix: string) =>

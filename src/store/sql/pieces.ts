@@ -63,13 +63,14 @@ export function pieceColumns({ id, text }: ColumnTypes): string {
       texts ${text} not null`
 }
 
-/** Creates the view of a resource's records. */
+/** Creates the view of a resource's records, which looks up the piece of each. */
 export function createRecords(d: Dialect, { name }: Resource): string {
   return `
     create view ${recordsOf(name)} as
       select r.*, ${d.slice('p.texts', 'r.at', 'r.bytes')} as record
       from ${name} r
-      join ${piecesOf(name)} p on p.company_id = r.company_id and p.position = r.piece`
+      ${d.orderedJoin} ${piecesOf(name)} p
+        on p.company_id = r.company_id and p.position = r.piece`
 }
 
 /**
