@@ -21,6 +21,15 @@ export interface Shape {
   readonly order: 'clustered' | 'scattered'
 }
 
+/** The shape of rights, by default as in an extract that is ordered by id. */
+export function rightsOf(
+  records: number,
+  listing: number,
+  order: Shape['order'] = 'scattered',
+): Shape {
+  return { resource: 'rights', records, listing, order }
+}
+
 function nameOf({ resource, records, listing, order }: Shape): string {
   return `${resource}-${records}-${listing}-${order}`
 }

@@ -9,7 +9,7 @@ import {
   makeFile,
   makeStore,
   removeStore,
-  type Shape,
+  rightsOf,
 } from './files.ts'
 import type { Measure } from './measures.ts'
 import { importFile, load, type Question, startDossier } from './processes.ts'
@@ -52,12 +52,7 @@ export const compareExtracts: Measure = async (scale) => {
 
 /** Imports records, and again with one in a hundred changed, with and without keeping the past. */
 export const keepPast: Measure = async (scale) => {
-  const shape: Shape = {
-    resource: 'rights',
-    records: 1e6 * scale,
-    listing: 100,
-    order: 'clustered',
-  }
+  const shape = rightsOf(1e6 * scale, 100, 'clustered')
   const file = makeFile(shape)
   const changed = makeChanged(shape)
   const first = join(folder, 'past-1.db')
@@ -87,12 +82,7 @@ export const keepPast: Measure = async (scale) => {
 
 /** The latency of pages while an import reads, merges and commits, compared to that without one. */
 export const serveBesideImport: Measure = async (scale) => {
-  const shape: Shape = {
-    resource: 'rights',
-    records: 1e6 * scale,
-    listing: 100,
-    order: 'clustered',
-  }
+  const shape = rightsOf(1e6 * scale, 100, 'clustered')
   const made = makeStore(shape)
   const changed = makeChanged(shape)
   const db = join(folder, 'beside.db')

@@ -10,6 +10,7 @@ import {
   makePeerStore,
   makeStore,
   removeStore,
+  rightsOf,
   type Shape,
 } from './files.ts'
 import { compareExtracts, keepPast, serveBesideImport } from './history.ts'
@@ -92,15 +93,8 @@ async function againstBare(
   }
 }
 
-const rights = (records: number, listing: number): Shape => ({
-  resource: 'rights',
-  records,
-  listing,
-  order: 'scattered',
-})
-
 const hotPage: Measure = (scale) =>
-  againstBare('one hot page of 100', rights(1e6 * scale, 100), '/api/v1/companies/7/rights', {
+  againstBare('one hot page of 100', rightsOf(1e6 * scale, 100), '/api/v1/companies/7/rights', {
     cacheMib: 64,
     least: 0.65,
   })
@@ -113,7 +107,7 @@ const randomPages =
     const options = { cacheMib: 0, companies: records / listing, least }
     return againstBare(
       `random pages, listings of ${listing}, cache off`,
-      rights(records, listing),
+      rightsOf(records, listing),
       path,
       options,
     )
@@ -123,7 +117,7 @@ const randomPages =
 const againstPeer =
   (listing: number, least: number): Measure =>
   async (scale) => {
-    const shape = rights(1e6 * scale, listing)
+    const shape = rightsOf(1e6 * scale, listing)
     const { db, key } = makeStore(shape)
     const server = await startDossier(db, port, 0)
     const peer = await startPeer(makePeerStore(shape), port + 1, key)
@@ -177,7 +171,7 @@ const manyRecords: Measure = async (scale) => {
   const sides: [Server, Question][] = []
   try {
     for (const [index, records] of sizes.entries()) {
-      const { db, key } = makeStore(rights(records, 100))
+      const { db, key } = makeStore(rightsOf(records, 100))
       const companies = records / 100
       const path = '/api/v1/companies/{}/rights?limit=10'
       sides.push([await startDossier(db, port + 2 * index, 0), { key, path, companies }])
@@ -196,32 +190,32 @@ const manyRecords: Measure = async (scale) => {
 const importing: Measure = async (scale) => {
   const figures: Figure[] = []
   for (const order of ['clustered', 'scattered'] as const) {
-    const shape: Shape = { ...rights(1e6 * scale, 100), order }
+    const shape = rightsOf(1e6 * scale, 100, order)
     const file = makeFile(shape)
     const db = join(folder, 'import.db')
     const bare = join(folder, 'bare.db')
-    const rates = {
-      ...{ first: [] as number[], again: [] as number[], peakMb: [] as number[] },
-      bare: [] as number[],
-    }
+    const first: number[] = []
+    const again: number[] = []
+    const toBare: number[] = []
+    const peakMb: number[] = []
     for (let round = 0; round < 3; round++) {
       removeStore(db)
       removeStore(bare)
-      const first = await processes.importFile('rights', file, db)
-      rates.bare.push(processes.insertBare(file, bare) / first.seconds)
-      const again = await processes.importFile('rights', file, db)
-      rates.first.push(shape.records / first.seconds)
-      rates.again.push(shape.records / again.seconds)
-      rates.peakMb.push(first.peakMb, again.peakMb)
+      const loaded = await processes.importFile('rights', file, db)
+      toBare.push(processes.insertBare(file, bare) / loaded.seconds)
+      const repeated = await processes.importFile('rights', file, db)
+      first.push(shape.records / loaded.seconds)
+      again.push(shape.records / repeated.seconds)
+      peakMb.push(loaded.peakMb, repeated.peakMb)
     }
     removeStore(db)
     removeStore(bare)
     const what = `import of 1,000,000, ${order}`
     figures.push(
-      { what, unit: 'records/s', values: rates.first, reach: { least: 60_000 } },
-      { what, unit: '÷ bare inserts', values: rates.bare, reach: { least: 0.6 } },
-      { what: `${what}, again`, unit: 'records/s', values: rates.again, reach: { least: 100_000 } },
-      { what: `${what}, memory`, unit: 'MB', values: rates.peakMb, reach: { most: 350 } },
+      { what, unit: 'records/s', values: first, reach: { least: 60_000 } },
+      { what, unit: '÷ bare inserts', values: toBare, reach: { least: 0.6 } },
+      { what: `${what}, again`, unit: 'records/s', values: again, reach: { least: 100_000 } },
+      { what: `${what}, memory`, unit: 'MB', values: peakMb, reach: { most: 350 } },
     )
   }
   return figures
@@ -246,7 +240,7 @@ const appending: Measure = async (scale) => {
 }
 
 const starting: Measure = async (scale) => {
-  const { db, key } = makeStore(rights(1e6 * scale, 100))
+  const { db, key } = makeStore(rightsOf(1e6 * scale, 100))
   const seconds: number[] = []
   const idleMb: number[] = []
   for (let round = 0; round < rounds; round++) {

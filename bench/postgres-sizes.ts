@@ -8,7 +8,7 @@
 import { rmSync } from 'node:fs'
 import { Client } from 'pg'
 import { startPostgres } from '../test/support/postgres-server.ts'
-import { makeCompanies, makeFile, type Shape } from './files.ts'
+import { makeCompanies, makeFile, rightsOf } from './files.ts'
 import { importFile } from './processes.ts'
 
 interface Size {
@@ -25,7 +25,7 @@ const server = await startPostgres({ settings: { shared_buffers: '1GB', max_wal_
 try {
   for (const records of counts.length > 0 ? counts : [1e6, 1e7]) {
     const companies = records / listing
-    const shape: Shape = { resource: 'rights', records, listing, order: 'scattered' }
+    const shape = rightsOf(records, listing)
     const schema = `of_${records}`
     const db = `${server.url}?schema=${schema}`
     for (const [target, file] of [

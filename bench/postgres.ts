@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client } from 'pg'
 import { startPostgres } from '../test/support/postgres-server.ts'
-import { dossier, folder, makeFile, type Shape } from './files.ts'
+import { dossier, folder, makeFile, rightsOf, type Shape } from './files.ts'
 import { compare, type Figure, type Measure } from './measures.ts'
 import { importFile, type Server, start, startDossier } from './processes.ts'
 
@@ -26,9 +26,7 @@ const settings = {
 export const onPostgres: Measure = async (scale) => {
   const server = await startPostgres({ settings })
   try {
-    const rights: Shape = {
-      ...{ resource: 'rights', records: 1e6 * scale, listing: 100, order: 'clustered' },
-    }
+    const rights = rightsOf(1e6 * scale, 100, 'clustered')
     return [
       ...(await importing(server.url, rights)),
       ...(await randomPages(server.url, rights)),

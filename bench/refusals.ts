@@ -7,7 +7,7 @@ import { issueKey } from '../src/keys/issue.ts'
 import { makeKey } from '../src/keys/key.ts'
 import { resources } from '../src/resources/index.ts'
 import { openStoreWriter } from '../src/store/open-store.ts'
-import { dossier, makeStore } from './files.ts'
+import { dossier, makeStore, rightsOf } from './files.ts'
 import type { Measure } from './measures.ts'
 import { start } from './processes.ts'
 
@@ -20,7 +20,7 @@ const callsOfARound = 10_000
  * connection. The result is the greatest median divided by the least.
  */
 export const compareRefusals: Measure = async (scale) => {
-  const { db } = makeStore({ resource: 'rights', records: 1_000, listing: 100, order: 'clustered' })
+  const { db } = makeStore(rightsOf(1_000, 100, 'clustered'))
   const requests = (await makeWrongKeys(db)).map((key) =>
     Buffer.from(
       `GET /api/v1/companies/1/rights HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`,

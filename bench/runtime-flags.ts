@@ -5,7 +5,7 @@ import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { dossier, folder, makeFile, makeStore, removeStore, type Shape } from './files.ts'
+import { dossier, folder, makeFile, makeStore, removeStore, rightsOf } from './files.ts'
 import { median } from './median.ts'
 import { load, type Question, residentMb, start } from './processes.ts'
 
@@ -14,7 +14,7 @@ const seconds = 4
 const port = 18_480
 const root = join(import.meta.dirname, '..')
 const runtime = join(root, 'node_modules/.bin/node')
-const shape: Shape = { resource: 'rights', records: 1e6, listing: 100, order: 'scattered' }
+const shape = rightsOf(1e6, 100)
 
 /** A process's flags, variables of the environment written as `NAME=VALUE`. */
 type Flags = readonly string[]

@@ -2,19 +2,14 @@
 
 import { statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import { makeFile, makeStore, type Shape } from './files.ts'
+import { makeFile, makeStore, rightsOf } from './files.ts'
 import type { Figure } from './measures.ts'
 
 const rounds = 5
 
 /** The bytes of a store and of the file that it was imported from. */
 export function sizeOfStore(scale: number): Promise<Figure[]> {
-  const shape: Shape = {
-    resource: 'rights',
-    records: 1e6 * scale,
-    listing: 100,
-    order: 'scattered',
-  }
+  const shape = rightsOf(1e6 * scale, 100)
   const file = makeFile(shape)
   const { db } = makeStore(shape)
   const store = new DatabaseSync(db, { readOnly: true })

@@ -1,7 +1,7 @@
 // The gain of a second worker.
 
 import { availableParallelism } from 'node:os'
-import { makeStore } from './files.ts'
+import { makeStore, rightsOf } from './files.ts'
 import type { Figure, Measure } from './measures.ts'
 import { load, type Question, type Server, startDossier } from './processes.ts'
 
@@ -17,12 +17,7 @@ const port = 18_140
  * request leaves of twice the throughput: two workers could share locks, and wait for each other.
  */
 export const twoWorkers: Measure = async (scale) => {
-  const { db, key } = makeStore({
-    resource: 'rights',
-    records: 1e6 * scale,
-    listing: 20,
-    order: 'scattered',
-  })
+  const { db, key } = makeStore(rightsOf(1e6 * scale, 20))
   const hasCores = availableParallelism() >= 4
   const question = { key, path: '/api/v1/companies/{}/rights', companies: (1e6 * scale) / 20 }
   const generators = hasCores ? [2, 3] : [1]

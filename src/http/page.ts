@@ -4,7 +4,7 @@ import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Head, Page } from '../store/reading.ts'
 import { canonicalForm, type ListingRequest, pageOffset } from './listing-request.ts'
-import { borrow, giveBack } from './wire/body-memory.ts'
+import { borrow, giveBack, isLent } from './wire/body-memory.ts'
 import { type Coding, encode, isWorthCoding } from './wire/coding.ts'
 
 /** A page that is ready to send. */
@@ -34,12 +34,13 @@ export async function makePage(
 ): Promise<ReadyPage> {
   const { body: plain, memory } = pageBody(request, page)
   const coding = isWorthCoding(plain) ? accepted : 'identity'
-  const body = coding === 'identity' ? plain : await encode(plain, coding)
-  if (body !== plain) giveBack(memory)
+  const body = await encode(plain, coding)
+  const isPlain = body === plain
+  if (!isPlain) giveBack(memory)
   return {
     lineage: page.lineage,
     body,
-    memory: body === plain ? memory : undefined,
+    memory: isPlain && isLent(memory) ? memory : undefined,
     coding,
     tag: entityTag(page, form),
     link: linkField(request, form, page.total),
@@ -151,14 +152,14 @@ export function createPageCache(bytesMax: number): PageCache {
   return {
     get: (key) => pages.get(key),
     set(key, page) {
-      if (!isWorthKeeping(key, page)) return
-      const isBorrowed = page.memory !== undefined
-      pages.set(
-        key,
-        isBorrowed ? { ...page, body: Buffer.from(page.body), memory: undefined } : page,
-      )
+      if (isWorthKeeping(key, page)) pages.set(key, withOwnMemory(page))
     },
   }
+}
+
+function withOwnMemory(page: ReadyPage): ReadyPage {
+  if (page.memory === undefined) return page
+  return { ...page, body: Buffer.from(page.body), memory: undefined }
 }
 
 function sizeOf({ body }: ReadyPage): number {

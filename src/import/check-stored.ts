@@ -21,8 +21,9 @@ export function storedChecks(resources: readonly Resource[]): StoredChecks {
       if (`{"id":${checked.id},${checked.content.slice(1)}` !== record) {
         return 'is not in the form that is served'
       }
-      const isFilteredByItself = checked.filters.every((value, n) => value === filters?.[n])
-      if (filters !== undefined && !isFilteredByItself) return 'is filtered by other values'
+      if (filters !== undefined && !checked.filters.every((value, n) => value === filters[n])) {
+        return 'is filtered by other values'
+      }
       return checkBeside(checked, sort, digest)
     },
     checkAttributes(attributes, digest) {

@@ -85,27 +85,36 @@ export function createAuthenticate(
 
   // Hashing takes 3 % of the time of a cached page, and a client sends the same key again and
   // again. Only a field with a valid key is remembered, no longer than its connection lasts.
-  const lastOf = new WeakMap<object, { readonly authorization: string; readonly id: string }>()
+  const lastOf = new WeakMap<object, Given>()
 
   return (authorization, client) => {
     // A request without a key is not an attempt.
     if (authorization === undefined) return undefined
-    const { socket } = client
-    const last = lastOf.get(socket)
-    const isSame = last?.authorization === authorization
-    const token = isSame ? '' : bearer.exec(authorization)?.[1]
-    if (token === undefined) return refuse(client)
-    const id = isSame ? last.id : hashKey(token)
+    const last = lastOf.get(client.socket)
+    const given = last?.authorization === authorization ? last : readKey(authorization)
+    if (given === undefined) return refuse(client)
+    const { id, token } = given
     const known = cached.get(id)
     if (known !== undefined && Math.abs(known.until - now()) <= cachedMs && known.until > now()) {
       if (!isValid(known.key, now())) return refuse(client, id)
-      if (!isSame) lastOf.set(socket, { authorization, id })
+      if (given !== last) lastOf.set(client.socket, given)
       return known.key
     }
-    if (isSame) return lookUp(id, client)
     // A malformed key is refused without a look-up (contract 2.4).
     return isWellFormedKey(token) ? lookUp(id, client) : refuse(client)
   }
+}
+
+/** An Authorization field, the key in it, and the key's hash. */
+interface Given {
+  readonly authorization: string
+  readonly token: string
+  readonly id: string
+}
+
+function readKey(authorization: string): Given | undefined {
+  const token = bearer.exec(authorization)?.[1]
+  return token === undefined ? undefined : { authorization, token, id: hashKey(token) }
 }
 
 function waitFor(waitSeconds: number | undefined): Wait | undefined {

@@ -36,6 +36,16 @@ const open =
   `GET ${path} HTTP/1.1\r\n${fields}` +
   `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`
 
+/** Sends the beginning of a request, which has arrived once a witness has an answer. */
+async function beginRequest(port: number) {
+  const wire = await openWire(port)
+  wire.send(open + body.slice(0, 5))
+  const witness = await openWire(port)
+  witness.send(plain)
+  await witness.until(/pagination_offset/)
+  return { wire, witness }
+}
+
 // Less than --stop-seconds (10), the time of a stop that waits for a client, and long enough for a
 // busy machine.
 const promptMs = 8_000
@@ -162,11 +172,7 @@ test(
   above,
   async (t) => {
     const server = await runServer(t, store.db)
-    const wire = await openWire(server.port)
-    wire.send(open + body.slice(0, 5))
-    const witness = await openWire(server.port)
-    witness.send(plain)
-    await witness.until(/pagination_offset/)
+    const { wire, witness } = await beginRequest(server.port)
     server.stop()
     await witness.closed()
     wire.send(body.slice(5) + plain)
@@ -185,11 +191,7 @@ test(
 
 test('an unfinished request delays a stop by --stop-seconds at most', above, async (t) => {
   const server = await runServer(t, store.db, ['--stop-seconds', '1'])
-  const wire = await openWire(server.port)
-  wire.send(open + body.slice(0, 5))
-  const witness = await openWire(server.port)
-  witness.send(plain)
-  await witness.until(/pagination_offset/)
+  await beginRequest(server.port)
   server.stop()
   const { code, ms } = await server.ended()
   assert.equal(code, 0)

@@ -1,6 +1,8 @@
 // Converts a store to the formats before, to show that they are upgraded.
 
 import type { Resource } from '../../src/resources/resource.ts'
+import { steps } from '../../src/store/postgres/schema.ts'
+import { schemaVersion } from '../../src/store/sqlite/schema.ts'
 import { storeKind } from './store-at.ts'
 import { changeStore } from './store-state.ts'
 
@@ -38,5 +40,10 @@ export function makeWithoutLineage(db: string, resources: readonly Resource[]): 
 
 /** Marks a store as one of this version, whatever its tables. */
 export function setLatestFormat(db: string): void {
-  changeStore(db, isFile ? 'pragma user_version = 4' : 'insert into migrations values (3, 0)')
+  changeStore(
+    db,
+    isFile
+      ? `pragma user_version = ${schemaVersion}`
+      : `insert into migrations values (${steps.length}, 0)`,
+  )
 }

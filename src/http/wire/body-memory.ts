@@ -9,23 +9,29 @@ import type { ServerResponse } from 'node:http'
 
 /** Sizes are rounded up to a multiple of this, in bytes. */
 const step = 16_384
-/** Larger bodies are rare, and get memory of their own. */
+/** Larger bodies are rare, and keep the memory that they get. */
 const sizeMax = 16 * step
-/** How much is kept for the next bodies, of each size; together at most 4.4 MB. */
+/** How many are kept for the next bodies, of each size; together at most 4.4 MB. */
 const keptMax = 2
 
 const free = new Map<number, Buffer[]>()
 
-/** Memory for at least this number of bytes, with bytes of earlier bodies in it. */
+/** Memory for at least this number of bytes, which may have bytes of earlier bodies in it. */
 export function borrow(bytes: number): Buffer {
+  if (bytes > sizeMax) return Buffer.allocUnsafeSlow(bytes)
   const size = Math.ceil(bytes / step) * step
   return free.get(size)?.pop() ?? Buffer.allocUnsafeSlow(size)
 }
 
+/** Whether memory from `borrow` will be used again. */
+export function isLent(memory: Buffer): boolean {
+  return memory.length <= sizeMax
+}
+
 /** Takes memory back that nothing reads any more. */
 export function giveBack(memory: Buffer): void {
+  if (!isLent(memory)) return
   const size = memory.length
-  if (size > sizeMax) return
   const kept = free.get(size)
   if (kept === undefined) free.set(size, [memory])
   else if (kept.length < keptMax) kept.push(memory)

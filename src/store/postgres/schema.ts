@@ -11,6 +11,7 @@ import {
   convertRows,
   createRecords,
   indexColumns,
+  pastColumns,
   pieceColumns,
   piecesOf,
   recordsOf,
@@ -208,18 +209,7 @@ export function createResource(resource: Resource): string {
     );
     create index if not exists ${name}_ids_by_id on ${name}_ids (id);
 
-    -- Replaced and removed records, with the versions between which they were current.
-    create table if not exists ${name}_past (
-      company_id bigint not null,
-      until integer not null,
-      id bigint not null,
-      version integer not null,
-      source_id integer not null,
-      sort ${text} not null,
-      digest ${text} not null,
-      record ${text} not null,
-      primary key (company_id, until, id)
-    );
+    create table if not exists ${name}_past (${pastColumns(types)});
 
     drop view if exists ${name}_view;
     drop view if exists ${recordsOf(name)};

@@ -54,6 +54,27 @@ export function indexColumns(resource: Resource, { id, text }: ColumnTypes): str
       ${filters.join('')}`
 }
 
+/** The names of a resource's filter columns, each after a comma. */
+export function namesOfFilters(resource: Resource, prefix = ''): string {
+  return filterColumns(resource)
+    .map(({ column }) => `, ${prefix}${column}`)
+    .join('')
+}
+
+/** Columns of replaced and removed records; the versions between which they were current. */
+export function pastColumns({ id, text }: ColumnTypes): string {
+  return `
+      company_id ${id} not null,
+      until integer not null,
+      id ${id} not null,
+      version integer not null,
+      source_id integer not null,
+      sort ${text} not null,
+      digest ${text} not null,
+      record ${text} not null,
+      primary key (company_id, until, id)`
+}
+
 /** Columns of the pieces: the positions of the first and the last record, and the texts. */
 export function pieceColumns({ id, text }: ColumnTypes): string {
   return `
@@ -94,7 +115,9 @@ export const createLaid = (d: Dialect) =>
 export function lay({ order }: Resource, records: string): string {
   const isBackwards = order.direction === 'descending'
   const place = isBackwards ? '-numbered.position' : 'numbered.position'
-  const at = isBackwards ? 'max(before + bytes) over piece - before - bytes' : before
+  const at = isBackwards
+    ? 'max(before + bytes) over piece - before - bytes'
+    : 'before - min(before) over piece'
   return `
   insert into laid
     select company_id, min(position) over piece, ${place}, position, ${at}, bytes, id, seq, pending
@@ -111,8 +134,6 @@ export function lay({ order }: Resource, records: string): string {
     window piece as (partition by company_id, run, number)`
 }
 
-const before = 'before - min(before) over piece'
-
 /** A record to be written: its values, as SQL over `laid l` and the tables in `from`. */
 export interface LaidRecord {
   readonly from: string
@@ -128,10 +149,9 @@ export interface LaidRecord {
 /** Writes the laid records: the rows of the index, then the pieces. */
 export function writeLaid(d: Dialect, resource: Resource, laid: LaidRecord): readonly string[] {
   const { name } = resource
-  const filters = filterColumns(resource).map(({ column }) => `, ${column}`)
   return [
     `insert into ${name} (company_id, position, piece, at, bytes, id, sort, source_id, version,
-        digest${filters.join('')})
+        digest${namesOfFilters(resource)})
       select l.company_id, l.position, l.piece, l.at, l.bytes, l.id, ${laid.sort}, ${laid.source},
         ${laid.version}, ${laid.digest}${laid.filters.map((value) => `, ${value}`).join('')}
       from laid l ${laid.from}
