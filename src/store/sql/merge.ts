@@ -8,7 +8,7 @@
 //
 // `$source`, `$version` etc. are the import's own values (never from a source's rows, let alone a
 // request): see `prepareMerge` in import.ts. This file has the steps that all imports share; those
-// specific to a target are in merge-records.ts and merge-companies.ts.
+// specific to a target are in merge-records.ts, write-records.ts and merge-companies.ts.
 
 import type { Dialect } from './dialect.ts'
 
