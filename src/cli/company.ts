@@ -1,6 +1,7 @@
 // `dossier company`: shows operators one company as the registry has it.
 
 import { UsageError } from '../config.ts'
+import { formatCount } from '../format-count.ts'
 import { attributeText } from '../import/attribute-text.ts'
 import { OperatorError } from '../operator-error.ts'
 import { changeResource, resources } from '../resources/index.ts'
@@ -9,7 +10,7 @@ import { openStoreInspector, openStoreReader } from '../store/open-store.ts'
 import type { CompanyName, CompanyRecord } from '../store/inspecting.ts'
 import type { Command } from './command.ts'
 import { nearCompanies } from './near-companies.ts'
-import { formatCount, oneLine, tableLines } from './table.ts'
+import { oneLine, tableLines } from './table.ts'
 
 const latestMax = 10
 

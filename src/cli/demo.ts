@@ -23,6 +23,7 @@ import {
   longHistoryLength,
   longHistoryListing,
 } from '../demo/registry.ts'
+import { formatCount } from '../format-count.ts'
 import { importFiles } from '../import/import-files.ts'
 import { companies, importTargets } from '../import/import-targets.ts'
 import { OperatorError } from '../operator-error.ts'
@@ -38,13 +39,16 @@ import { lockWait } from './lock-wait.ts'
 const defaultDb = 'demo/registry.db'
 const keyLifeMs = 7 * 86_400_000
 
+const companyText = formatCount(companyCount)
+const eventText = formatCount(longHistoryLength)
+
 export const demo: Command = {
   name: 'demo',
   summary: 'create a sample registry and serve it',
   synopsis: ['demo [OPTIONS]'],
   details: `
-Creates a registry of ${format(companyCount)} fictitious companies, with names in Latin, Cyrillic,
-Chinese and Arabic script; one has ${format(longHistoryLength)} events, some have no records. The
+Creates a registry of ${companyText} fictitious companies, with names in Latin, Cyrillic,
+Chinese and Arabic script; one has ${eventText} events, some have no records. The
 file, ${defaultDb} unless --db names another, is kept; delete it to start afresh.
 
 Then issues a key that is valid for seven days, serves the registry, and prints requests to paste.
@@ -108,7 +112,7 @@ async function makeRegistry(db: string, context: CommandContext): Promise<void> 
         const path = join(folder, `${extract.name}.ndjson`)
         orExplain(db, () => writeNdjson(path, extract.rows()))
         const rows = await importExtract(store, extract, path, context)
-        counts.push(`${format(rows)} ${extract.name}`)
+        counts.push(`${formatCount(rows)} ${extract.name}`)
       }
     } finally {
       await store.close()
@@ -223,8 +227,4 @@ async function tagOf({ app }: RunningServer, key: string): Promise<string> {
   const headers = { authorization: `Bearer ${key}` }
   const answer = await app.inject({ method: 'HEAD', url: taggedPath, headers })
   return String(answer.headers['etag'])
-}
-
-function format(count: number): string {
-  return count.toLocaleString('en')
 }

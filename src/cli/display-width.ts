@@ -5,6 +5,8 @@
 export function displayWidth(text: string): number {
   if (ascii.test(text)) return text.length
   let width = 0
+  // Made when it is needed: it loads tables for 20 ms, and most commands print ASCII.
+  graphemes ??= new Intl.Segmenter('en', { granularity: 'grapheme' })
   for (const { segment } of graphemes.segment(text)) width += widthOfGrapheme(segment)
   return width
 }
@@ -15,7 +17,7 @@ export function padToWidth(text: string, width: number): string {
 }
 
 const ascii = /^[\x20-\x7e]*$/
-const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
+let graphemes: Intl.Segmenter | undefined
 
 function widthOfGrapheme(grapheme: string): number {
   // An emoji may consist of several characters, such as a family or a flag.

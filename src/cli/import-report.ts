@@ -1,10 +1,10 @@
 // The report of an import: its refused rows, and counts of rows by outcome.
 
+import { formatCount } from '../format-count.ts'
 import type { ImportReport } from '../import/import-files.ts'
 import { describeKind } from '../import/refused-kinds.ts'
 import { changeResource } from '../resources/index.ts'
 import type { CommandContext, Input } from './command.ts'
-import { formatCount } from './table.ts'
 
 interface ReportOptions {
   readonly input: Input

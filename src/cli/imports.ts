@@ -1,12 +1,13 @@
 // `dossier imports`: lists the imports with their times, sources and changes.
 
 import { UsageError } from '../config.ts'
+import { formatCount } from '../format-count.ts'
 import { resources } from '../resources/index.ts'
 import { shortMoment } from '../short-moment.ts'
 import { openStoreInspector } from '../store/open-store.ts'
 import type { LoggedImport } from '../store/inspecting.ts'
 import type { Command } from './command.ts'
-import { formatCount, formatMoment, oneLine } from './table.ts'
+import { formatMoment, oneLine } from './table.ts'
 
 const limitDefault = 20
 const limitMax = 1_000_000

@@ -1,6 +1,7 @@
 // `dossier keys`: creates, rotates, lists and revokes the keys of clients.
 
 import { type Settings, UsageError } from '../config.ts'
+import { formatCount } from '../format-count.ts'
 import { type IssuedKey, makeIssuedKey, storeIssuedKey } from '../keys/issue.ts'
 import { nearest } from '../nearest.ts'
 import { OperatorError, UnknownOutcomeError } from '../operator-error.ts'
@@ -12,7 +13,7 @@ import type { StoreWriter } from '../store/writing.ts'
 import type { KeyUsage } from '../store/usage.ts'
 import type { Command, CommandContext, Input } from './command.ts'
 import { parseDuration, parseEnd } from './duration.ts'
-import { formatCount, formatDay, formatMoment, tableLines } from './table.ts'
+import { formatDay, formatMoment, tableLines } from './table.ts'
 import { usagePath } from '../server/metering.ts'
 import { lockWait } from './lock-wait.ts'
 

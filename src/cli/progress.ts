@@ -3,8 +3,8 @@
 import cliProgress from 'cli-progress'
 import type { CommandContext } from './command.ts'
 import type { Output } from './output.ts'
+import { formatCount } from '../format-count.ts'
 import { printable } from '../printable.ts'
-import { formatCount } from './table.ts'
 
 /** The progress of a command. */
 interface Progress {

@@ -1,11 +1,12 @@
 // `dossier prune`: deletes past states of records and companies that are older than a duration.
 
 import { UsageError } from '../config.ts'
+import { formatCount } from '../format-count.ts'
 import { resources } from '../resources/index.ts'
 import { openExistingStore } from '../store/open-store.ts'
 import type { Command } from './command.ts'
 import { parseDuration } from './duration.ts'
-import { formatCount, tableLines } from './table.ts'
+import { tableLines } from './table.ts'
 import { lockWait } from './lock-wait.ts'
 
 export const prune: Command = {

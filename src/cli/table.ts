@@ -23,11 +23,6 @@ export function oneLine(text: string): string {
   return text.replace(/[\t-\r\x85\u2028\u2029]+/g, ' ')
 }
 
-/** A count with commas between thousands. */
-export function formatCount(count: number): string {
-  return count.toLocaleString('en')
-}
-
 /** The day of a moment in milliseconds since 1970, UTC. */
 export function formatDay(moment: number): string {
   return new Date(moment).toISOString().slice(0, 10)

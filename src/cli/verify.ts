@@ -1,11 +1,12 @@
 // `dossier verify`: checks the integrity of a store.
 
 import { UsageError } from '../config.ts'
+import { formatCount } from '../format-count.ts'
 import { storedChecks } from '../import/check-stored.ts'
 import { resources } from '../resources/index.ts'
 import { describeStore, openStoreInspector } from '../store/open-store.ts'
 import type { Command } from './command.ts'
-import { formatCount, tableLines } from './table.ts'
+import { tableLines } from './table.ts'
 
 export const verifyCommand: Command = {
   name: 'verify',

@@ -1,5 +1,6 @@
 // The text that the demo prints when it is ready: where to look, and requests to paste.
 
+import { formatCount } from '../format-count.ts'
 import {
   companyCount,
   firstEmptyId,
@@ -35,7 +36,7 @@ export function banner({ db, url, key, etag }: BannerFacts): string {
       get(showcaseId, 'employees?page=3&limit=50'),
     ],
     [
-      `The last page of ${number(longHistoryLength)} events, as fast as the first`,
+      `The last page of ${formatCount(longHistoryLength)} events, as fast as the first`,
       get(longHistoryId, `${longHistoryListing}?page=${lastPage}&limit=5`),
     ],
     [
@@ -46,7 +47,7 @@ export function banner({ db, url, key, etag }: BannerFacts): string {
     ['A company that does not exist: 404', get(companyCount + 1, 'jobs')],
   ]
   return `
-Dossier is serving ${db}: ${number(companyCount)} fictitious companies.
+Dossier is serving ${db}: ${formatCount(companyCount)} fictitious companies.
 
   API reference, to try requests:  ${url}/docs
   Key, valid for seven days:       ${key}
@@ -61,8 +62,4 @@ Stop:           Ctrl-C
 
 function pathOf(id: number, rest: string): string {
   return `/api/v1/companies/${id}/${rest}`
-}
-
-function number(value: number): string {
-  return value.toLocaleString('en')
 }

@@ -1,5 +1,6 @@
 // The values that an import accepts for each kind of field, and the form in which it stores them.
 
+import { formatCount } from '../format-count.ts'
 import { type Field, type FieldKind, listLengthMax, textBytesMax } from '../resources/field.ts'
 import { Refusal } from './refusal.ts'
 import { normaliseTimestamp } from './timestamp.ts'
@@ -31,7 +32,7 @@ export function normaliseText(value: unknown, bytesMax = textBytesMax): string |
   if (isBlank(value)) return null
   if (typeof value !== 'string') return new Refusal('must be text; quote it, or cast it to varchar')
   if (value.length * 3 > bytesMax && Buffer.byteLength(value) > bytesMax) {
-    return new Refusal(`is longer than ${bytesMax.toLocaleString('en')} bytes`)
+    return new Refusal(`is longer than ${formatCount(bytesMax)} bytes`)
   }
   if (!value.isWellFormed()) return new Refusal('contains half of a surrogate pair')
   if (value.includes('\0')) return new Refusal('contains a NUL character')

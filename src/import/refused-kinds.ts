@@ -1,5 +1,6 @@
 // Groups refusals that differ only in place and value.
 
+import { formatCount } from '../format-count.ts'
 import { describeProblem, type Problem } from './refusal.ts'
 
 /** Rows refused for the same reason in the same field. */
@@ -37,7 +38,7 @@ export function collectKinds() {
 
 /** One line: the first row, the number of further rows, and some of their values. */
 export function describeKind({ first, rows, otherValues }: RefusedKind): string {
-  const more = rows === 2 ? '1 more row' : `${(rows - 1).toLocaleString('en')} more rows`
+  const more = rows === 2 ? '1 more row' : `${formatCount(rows - 1)} more rows`
   const values = otherValues.length > 0 ? `, also ${otherValues.join(', ')}` : ''
   return describeProblem(first, rows === 1 ? '' : ` (and ${more}${values})`)
 }

@@ -5,6 +5,7 @@
 // Names of files and folders have no meaning: no hive partitioning, no patterns.
 
 import type { DuckDBConnection } from '@duckdb/node-api'
+import { formatCount } from '../../format-count.ts'
 import { OperatorError } from '../../operator-error.ts'
 import { literal, quoted } from './database.ts'
 
@@ -88,9 +89,7 @@ async function keysOf(
 /** @throws OperatorError if a file has too many columns. */
 export function refuseColumns(name: string, columns: number): void {
   if (columns <= columnsMax) return
-  throw new OperatorError(
-    `${name} has more than the maximum of ${columnsMax.toLocaleString('en')} columns`,
-  )
+  throw new OperatorError(`${name} has more than the maximum of ${formatCount(columnsMax)} columns`)
 }
 
 /** Column names ignore case: of keys that differ only in case, later ones get a number. */

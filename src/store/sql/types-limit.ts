@@ -5,6 +5,7 @@
 // of a listing could exceed the limit, its rows are counted in the order read, as if each were an
 // import of its own: a row that would add a type too many is refused, with all rows of its record.
 
+import { formatCount } from '../../format-count.ts'
 import { OperatorError } from '../../operator-error.ts'
 import { metaTypesMax } from '../../resources/resource.ts'
 import type { Recording } from '../importing.ts'
@@ -121,7 +122,7 @@ function replace(
 }
 
 // Not a constant, which would load number formats (30 ms) at the start of every command.
-const typesAllowed = () => `the ${metaTypesMax.toLocaleString('en')} kinds that a company may have`
+const typesAllowed = () => `the ${formatCount(metaTypesMax)} kinds that a company may have`
 const tooMany = () => `exceeds ${typesAllowed()}`
 
 /** A listing's changes of types, in order: removals, then rows in the order read. */
@@ -187,7 +188,7 @@ const recordedTooMany = () => `would be recorded, and exceed ${typesAllowed()}`
 function unrecordable(name: string, company: number): OperatorError {
   return new OperatorError(
     `changes of company ${company} cannot be recorded: its ${name} would be of more than ` +
-      `${metaTypesMax.toLocaleString('en')} kinds; to record nothing, import without --as-of`,
+      `${formatCount(metaTypesMax)} kinds; to record nothing, import without --as-of`,
   )
 }
 
