@@ -6,7 +6,7 @@
 
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { commands } from '../src/cli/command-line.ts'
+import { loadCommands } from '../src/cli/command-line.ts'
 import type { Command } from '../src/cli/command.ts'
 import { settings, variableOf } from '../src/config.ts'
 import { createOpenApi } from '../src/http/docs/openapi.ts'
@@ -19,6 +19,7 @@ import { resources } from '../src/resources/index.ts'
 import type { Resource } from '../src/resources/resource.ts'
 
 const root = join(import.meta.dirname, '..')
+const commands = await loadCommands()
 
 /** The guides that have generated parts. */
 export const guides = ['docs/operating.md', 'docs/client.md'] as const

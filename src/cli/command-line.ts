@@ -6,34 +6,32 @@ import { nearest } from '../nearest.ts'
 import { OperatorError } from '../operator-error.ts'
 import { withoutPasswords, withoutPasswordsInText } from '../redact.ts'
 import { explainStoreError } from '../store/open-store.ts'
-import { checkConfig } from './check-config.ts'
 import { type Command, type CommandContext, columns, commandHelp, parseInput } from './command.ts'
-import { backupCommand } from './backup.ts'
-import { company } from './company.ts'
-import { demo } from './demo.ts'
-import { importCommand } from './import.ts'
-import { imports } from './imports.ts'
-import { keys } from './keys.ts'
-import { migrate } from './migrate.ts'
 import { programVersion } from '../server/program-version.ts'
-import { prune } from './prune.ts'
-import { serve } from './serve.ts'
-import { verifyCommand } from './verify.ts'
 
-/** Every command, in the order of the help. */
-export const commands: readonly Command[] = [
-  importCommand,
-  keys,
-  serve,
-  imports,
-  company,
-  verifyCommand,
-  backupCommand,
-  prune,
-  migrate,
-  demo,
-  checkConfig,
-]
+// In the order of the help. Only the command that runs is loaded: all of them would double the time
+// to start a short one.
+const loaders: Readonly<Record<string, () => Promise<Command>>> = {
+  import: async () => (await import('./import.ts')).importCommand,
+  keys: async () => (await import('./keys.ts')).keys,
+  serve: async () => (await import('./serve.ts')).serve,
+  imports: async () => (await import('./imports.ts')).imports,
+  company: async () => (await import('./company.ts')).company,
+  verify: async () => (await import('./verify.ts')).verifyCommand,
+  backup: async () => (await import('./backup.ts')).backupCommand,
+  prune: async () => (await import('./prune.ts')).prune,
+  migrate: async () => (await import('./migrate.ts')).migrate,
+  demo: async () => (await import('./demo.ts')).demo,
+  'check-config': async () => (await import('./check-config.ts')).checkConfig,
+}
+
+/** The names of the commands, in the order of the help. */
+export const commandNames: readonly string[] = Object.keys(loaders)
+
+/** Every command, in that order. */
+export function loadCommands(): Promise<Command[]> {
+  return Promise.all(Object.values(loaders).map((load) => load()))
+}
 
 /**
  * Runs the command that the arguments name.
@@ -60,15 +58,16 @@ export async function runCommandLine(
 async function dispatch(args: readonly string[], context: CommandContext): Promise<number> {
   const [name, ...rest] = args[0] === 'help' ? [...args.slice(1, 2), '--help'] : args
   if (name === undefined || isHelp(name)) {
-    context.stdout.write(help())
+    context.stdout.write(help(await loadCommands()))
     return 0
   }
   if (name === '--version' || name === '-v') {
     context.stdout.write(`${programVersion()}\n`)
     return 0
   }
-  const command = commands.find((known) => known.name === name)
-  if (command === undefined) return reportUsageErrors(context, [unknownCommand(name)])
+  const load = Object.hasOwn(loaders, name) ? loaders[name] : undefined
+  if (load === undefined) return reportUsageErrors(context, [unknownCommand(name)])
+  const command = await load()
   if (rest.some(isHelp)) {
     context.stdout.write(commandHelp(command))
     return 0
@@ -133,15 +132,12 @@ function reportUsageErrors(
 }
 
 function unknownCommand(name: string): string {
-  const near = nearest(
-    name,
-    commands.map((command) => command.name),
-  )
+  const near = nearest(name, commandNames)
   const advice = near ? `did you mean ${near}?` : 'see: dossier --help'
   return `${withoutPasswords(name)} is not a command; ${advice}`
 }
 
-function help(): string {
+function help(commands: readonly Command[]): string {
   return `Dossier ${programVersion()}: a read-only company registry data service.
 
 Usage: dossier COMMAND [OPTIONS]
