@@ -1,7 +1,12 @@
 /**
- * A whole number with commas between thousands. `toLocaleString` would load tables that take
- * longer (20 ms) than all the rest of a short command.
+ * A count with commas between thousands. `toLocaleString` would load tables that take longer
+ * (20 ms) than all the rest of a short command.
  */
 export function formatCount(count: number): string {
-  return String(count).replace(/\B(?=(?:\d{3})+$)/g, ',')
+  const digits = String(count)
+  let text = digits.slice(-3)
+  for (let end = digits.length - 3; end > 0; end -= 3) {
+    text = `${digits.slice(Math.max(0, end - 3), end)},${text}`
+  }
+  return text
 }
