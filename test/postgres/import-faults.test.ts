@@ -96,17 +96,19 @@ async function checkNothingLeft(watcher: Client): Promise<void> {
   }
 }
 
-/** Statements to interrupt, and the lock that blocks each; COPY takes long enough. */
-const moments: readonly (readonly [statement: string, lock: string])[] = [
-  ['copy stage', ''],
-  ['insert into rights_ids', 'lock table rights_ids in access exclusive mode'],
-  ['delete from rights', 'lock table rights in share mode'],
-  ['delete from rights_pieces', 'lock table rights_pieces in share mode'],
-  ['insert into heads', 'lock table heads in share mode'],
+const [importer, session] = ['the importer', 'its session'] as const
+
+/** Statements to interrupt, the lock that blocks each (COPY takes long enough), and what ends. */
+const moments: readonly (readonly [statement: string, lock: string, ends: readonly string[]])[] = [
+  ['copy stage', '', [importer, session]],
+  ['insert into rights_ids', 'lock table rights_ids in access exclusive mode', [importer]],
+  ['delete from rights', 'lock table rights in share mode', [session]],
+  ['delete from rights_pieces', 'lock table rights_pieces in share mode', [importer]],
+  ['insert into heads', 'lock table heads in share mode', [importer, session]],
 ]
 
-for (const [statement, lock] of moments) {
-  for (const who of ['the importer', 'its session'] as const) {
+for (const [statement, lock, ends] of moments) {
+  for (const who of ends) {
     test(`${who} is killed during “${statement}”: the previous state remains`, async (t) => {
       const count = lock === '' ? 8_000 : 2_000
       const { folder, db, watcher } = await makeStore(t, count)
@@ -115,11 +117,11 @@ for (const [statement, lock] of moments) {
       await holder.query(`begin; ${lock}`)
       const { child, ended } = startImport(folder)
       const pid = await untilItRuns(watcher, statement)
-      if (who === 'the importer') child.kill('SIGKILL')
+      if (who === importer) child.kill('SIGKILL')
       else await watcher.query('select pg_terminate_backend($1)', [pid])
       await holder.end()
       const { code, err } = await ended
-      if (who === 'its session') {
+      if (who === session) {
         assert.equal(code, 1, err)
         assert.match(withoutProgress(err), /^dossier: postgres:[^\n]*nothing was changed[^\n]*\n$/)
         assert.ok(!err.includes('password'), 'no password is shown')

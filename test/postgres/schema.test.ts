@@ -8,6 +8,7 @@ import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'pg'
 import { resources } from '../../src/resources/index.ts'
+import type { Resource } from '../../src/resources/resource.ts'
 import { migrateStore, openStoreReader } from '../../src/store/open-store.ts'
 import { openSession } from '../../src/store/postgres/connect.ts'
 import { isOutdated } from '../../src/store/postgres/migrate.ts'
@@ -108,51 +109,54 @@ const small = new Set(
     .map((t) => t.table),
 )
 
-for (const resource of resources) {
-  for (const [what, sql, types] of [
-    ['head', headSql(resource, '$1'), 'bigint'],
-    ['page', pageSql(resource), 'bigint, bigint, bigint'],
-  ] as const) {
-    test(`the ${what} of ${resource.name}: only index seeks of one company, whatever the amount of data`, async () => {
-      await client.query('begin')
-      try {
-        // Statistics for the planner: many companies, one of them very large.
-        await client.query(`
-          insert into companies select n, null, null, 1 from generate_series(1, 20000) n;
-          insert into imports
-            values (1, 'x', 1, false, 0, 0, '', 0, 0, 0, 0, 0, 0, 0, null, '{}', 'x');
-          insert into heads select n, '${resource.name}', 1, 1, '[]'
-            from generate_series(1, 20000) n;
-          insert into ${resource.name}
-            select 1 + n % (n / 4 + 1), n, n, 0, 8, n, '', 1, 1, ''
-            from generate_series(1, 40000) n;
-          insert into ${resource.name}_pieces
-            select 1 + n % (n / 4 + 1), n, n, '{"id":1}' from generate_series(1, 40000) n;
-          analyze companies; analyze imports; analyze heads; analyze ${resource.name};
-          analyze ${resource.name}_pieces;
-          set local plan_cache_mode = force_generic_plan`)
-        await client.query(`prepare asked (${types}) as ${sql}`)
-        const call = what === 'head' ? 'asked (1)' : 'asked (1, 1000, 100)'
-        const explained = await client.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
-          `explain (format json) execute ${call}`,
-        )
-        const plan = explained.rows[0]?.['QUERY PLAN'][0].Plan
-        assert.ok(plan)
-        const scans = scansIn(plan)
-        assert.ok(scans.length >= 2)
-        for (const scan of scans) {
-          if (small.has(String(scan['Relation Name']))) continue
-          assert.match(scan['Node Type'], /^Index/, JSON.stringify(scan))
-          assert.match(scan['Index Cond'] ?? '', /\((company_id|id) = \$1\)/)
-        }
-        assert.ok(!JSON.stringify(plan).includes('"Sort"'), 'the index gives the order')
-      } finally {
-        await client.query('rollback')
-        await client.query('deallocate all')
-      }
-    })
+// Statistics for the planner: many companies, one of them very large.
+const largeStore = `
+  insert into companies select n, null, null, 1 from generate_series(1, 20000) n;
+  insert into imports values (1, 'x', 1, false, 0, 0, '', 0, 0, 0, 0, 0, 0, 0, null, '{}', 'x');
+  analyze companies; analyze imports;`
+
+const largeListing = ({ name }: Resource) => `
+  insert into heads select n, '${name}', 1, 1, '[]' from generate_series(1, 20000) n;
+  insert into ${name}
+    select 1 + n % (n / 4 + 1), n, n, 0, 8, n, '', 1, 1, '' from generate_series(1, 40000) n;
+  insert into ${name}_pieces
+    select 1 + n % (n / 4 + 1), n, n, '{"id":1}' from generate_series(1, 40000) n;
+  analyze heads; analyze ${name}; analyze ${name}_pieces;`
+
+async function checkPlan(name: string, call: string): Promise<void> {
+  const explained = await client.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
+    `explain (format json) execute ${call}`,
+  )
+  const plan = explained.rows[0]?.['QUERY PLAN'][0].Plan
+  assert.ok(plan)
+  const scans = scansIn(plan)
+  assert.ok(scans.length >= 2)
+  for (const scan of scans) {
+    if (small.has(String(scan['Relation Name']))) continue
+    assert.match(scan['Node Type'], /^Index/, `${name}: ${JSON.stringify(scan)}`)
+    assert.match(scan['Index Cond'] ?? '', /\((company_id|id) = \$1\)/, name)
   }
+  assert.ok(!JSON.stringify(plan).includes('"Sort"'), `${name}: the index gives the order`)
 }
+
+test('each head and page: only index seeks of one company, whatever the amount of data', async () => {
+  await client.query('begin')
+  try {
+    await client.query(largeStore)
+    await client.query('set local plan_cache_mode = force_generic_plan')
+    for (const resource of resources) {
+      const { name } = resource
+      await client.query(largeListing(resource))
+      await client.query(`prepare ${name}_head (bigint) as ${headSql(resource, '$1')}`)
+      await client.query(`prepare ${name}_page (bigint, bigint, bigint) as ${pageSql(resource)}`)
+      await checkPlan(name, `${name}_head (1)`)
+      await checkPlan(name, `${name}_page (1, 1000, 100)`)
+    }
+  } finally {
+    await client.query('rollback')
+    await client.query('deallocate all')
+  }
+})
 
 test('a key is found by an index', async () => {
   await client.query('set enable_seqscan = off')
