@@ -57,11 +57,14 @@ function lines(list: readonly LoggedImport[]): string[] {
 
 function describe(one: LoggedImport): string[] {
   const { version, committedAt, startedAt, target, source, asOf, isSnapshot, files } = one
+  const { reverts, revertedBy } = one
   const what = [
+    ...(reverts === undefined ? [] : [`revert of ${reverts.join(', ')}`]),
     `${target} from ${source}`,
     ...(asOf === undefined ? [] : [`as of ${shortMoment(asOf)}`]),
     ...(isSnapshot ? ['snapshot'] : []),
     `in ${((committedAt - startedAt) / 1_000).toFixed(1)} s`,
+    ...(revertedBy === undefined ? [] : [`reverted by ${revertedBy}`]),
   ]
   return [
     `version ${version}  ${formatMoment(committedAt)} UTC  ${what.join(', ')}`,
@@ -72,7 +75,17 @@ function describe(one: LoggedImport): string[] {
   ]
 }
 
-function countsLine({ counts, recorded }: LoggedImport): string {
+function countsLine({ counts, recorded, reverts }: LoggedImport): string {
+  if (reverts !== undefined) {
+    const { inserted, updated, removed } = counts
+    return [
+      [inserted, 'restored'] as const,
+      [updated, 'updated'] as const,
+      [removed, 'removed'] as const,
+    ]
+      .map(([count, name]) => `${formatCount(count)} ${name}`)
+      .join(', ')
+  }
   const { read, companiesCreated, ...ends } = counts
   const changes = Object.entries(ends).map(([name, count]) => `${formatCount(count)} ${name}`)
   const more = [

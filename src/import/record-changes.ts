@@ -6,7 +6,12 @@ import {
   metaTypeBytesMax,
   type Resource,
 } from '../resources/resource.ts'
-import type { Difference, Recording, ListingState } from '../store/importing.ts'
+import {
+  type Difference,
+  type ListingState,
+  type Recording,
+  recordingSource,
+} from '../store/importing.ts'
 import { OperatorError } from '../operator-error.ts'
 import { attributeText, byCodePoint, presenceAttr } from './attribute-text.ts'
 import { checkRecord } from './check-record.ts'
@@ -32,7 +37,7 @@ export function recordingOf(
   const check = checkRecord(resource)
   return {
     resource,
-    source: `${source}/${name}`,
+    source: recordingSource(source, name),
     record: (difference) =>
       history.changesOf(difference.before, difference.after).map((change) => {
         const row = check(changeRow(changeFields, difference, change))

@@ -70,6 +70,9 @@ export interface Recording {
   record(difference: Difference): readonly StagedRow[]
 }
 
+/** The name of `Recording.source` for the changes of a target from a source. */
+export const recordingSource = (source: string, target: string) => `${source}/${target}`
+
 /** What is imported, from which source, and how. */
 export interface ImportPlan extends LockWait {
   readonly target: LoadTarget

@@ -20,6 +20,10 @@ export interface LoggedImport {
   readonly counts: Omit<ImportCounts, 'recorded'>
   /** The number of records that describe its changes, by resource. */
   readonly recorded: Readonly<Record<string, number>>
+  /** The versions that this one takes back; undefined for an import. */
+  readonly reverts: readonly number[] | undefined
+  /** The version that has taken this one back. */
+  readonly revertedBy: number | undefined
 }
 
 /** What a source says about a company. */

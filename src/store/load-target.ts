@@ -31,6 +31,17 @@ export interface LoadTarget {
    * @param history the resource in which changes are recorded.
    */
   differences(dialect: Dialect, history: Resource): Differences
+  /**
+   * The statements that take back what versions have changed: those in the table `reverted`, of
+   * which `$first` is the earliest, and which are all later ones of their source and target.
+   */
+  revert(dialect: Dialect): RevertSteps
+}
+
+export interface RevertSteps {
+  /** Fill `change` with what comes back, and `removal` with what goes, as those of a merge do. */
+  readonly find: readonly string[]
+  readonly apply: readonly string[]
 }
 
 export interface Differences {

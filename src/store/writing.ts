@@ -4,6 +4,7 @@ import type { Awaitable } from './awaitable.ts'
 import type { ImportStore } from './importing.ts'
 import type { KeyStore } from './keys.ts'
 import type { LockWait } from './lock-wait.ts'
+import type { RevertPlan, RevertReport } from './reverting.ts'
 
 /** The result of pruning. */
 export interface Pruned {
@@ -19,5 +20,11 @@ export interface StoreWriter extends ImportStore, KeyStore {
   readStoreId(): Awaitable<string>
   /** Deletes past states that were replaced before `before`, in milliseconds since 1970. */
   prune(before: number, wait: LockWait): Promise<Pruned>
+  /**
+   * Takes versions back: for each source and target, a new version with the state before them.
+   *
+   * @throws OperatorError that says what to do, if they cannot be taken back.
+   */
+  revert(plan: RevertPlan): Promise<RevertReport>
   close(): Awaitable<void>
 }

@@ -6,7 +6,7 @@ import { resources } from '../../src/resources/index.ts'
 import { openStoreReader, openStoreWriter } from '../../src/store/open-store.ts'
 import { importRows, makeFolder, query, queryStore } from '../support/import-rows.ts'
 import { makeChangedRegistry } from '../support/changed-registry.ts'
-import { makeOfRows, makeWithoutLineage, setLatestFormat } from '../support/former-format.ts'
+import { makeOfRows, makeWithoutLineage, upgradeHalfway } from '../support/former-format.ts'
 import { changeStore } from '../support/store-state.ts'
 import { verifyStore } from '../support/verify-store.ts'
 
@@ -22,7 +22,7 @@ test('upgrading from before lineages draws them and finds large records', async 
   const db = await makeChangedRegistry(folder)
   const large = { company_id: 7, name: 'x'.repeat(20_000) }
   await importRows(`${folder}/rows`, 'rights', [{ id: 2, ...large }], { at: db })
-  const said = /older Dossier \((format 2, this one reads 4|step 1 of 3)\)/
+  const said = /older Dossier \((format 2, this one reads 5|step 1 of 4)\)/
   const seen: string[][] = []
   for (let time = 0; time < 2; time += 1) {
     makeWithoutLineage(db, resources)
@@ -94,7 +94,7 @@ test('an upgrade that was killed between two resources goes on where it was', as
   const [, second] = resources
   assert.equal(second?.name, 'employees')
   makeOfRows(db, [second])
-  setLatestFormat(db)
+  upgradeHalfway(db)
   await assert.rejects(openStoreReader(db, resources), /no table for employees; /)
   await upgrade(db)
   await (await openStoreReader(db, resources)).close()

@@ -2,14 +2,23 @@
 
 import type { Resource } from '../../src/resources/resource.ts'
 import { steps } from '../../src/store/postgres/schema.ts'
-import { schemaVersion } from '../../src/store/sqlite/schema.ts'
+import { upgradeRegistry } from '../../src/store/sqlite/schema.ts'
 import { storeKind } from './store-at.ts'
 import { changeStore } from './store-state.ts'
 
 const isFile = storeKind === 'sqlite'
 
+/** As of format 4 or step 3: nothing can be taken back. */
+export function makeWithoutReverts(db: string): void {
+  changeStore(db, 'alter table imports drop column reverts')
+  changeStore(db, 'alter table imports drop column reverted_by')
+  changeStore(db, 'alter table company_attributes_past drop column is_present')
+  changeStore(db, isFile ? 'pragma user_version = 4' : 'delete from migrations where step = 4')
+}
+
 /** As of format 3 or step 2: each record's row has its text. */
 export function makeOfRows(db: string, resources: readonly Resource[]): void {
+  makeWithoutReverts(db)
   for (const { name } of resources) {
     for (const sql of [
       `create table ${name}_rows as
@@ -38,12 +47,13 @@ export function makeWithoutLineage(db: string, resources: readonly Resource[]): 
   changeStore(db, isFile ? 'pragma user_version = 2' : 'delete from migrations where step = 2')
 }
 
-/** Marks a store as one of this version, whatever its tables. */
-export function setLatestFormat(db: string): void {
+/** Upgrades what does not depend on a resource, after `makeOfRows`; the rest is still to do. */
+export function upgradeHalfway(db: string): void {
   changeStore(
     db,
     isFile
-      ? `pragma user_version = ${schemaVersion}`
-      : `insert into migrations values (${steps.length}, 0)`,
+      ? upgradeRegistry(3)
+      : `${steps.slice(2).join('\n;\n')}
+         insert into migrations select n, 0 from generate_series(3, ${steps.length}) n`,
   )
 }

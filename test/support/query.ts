@@ -12,7 +12,9 @@ const { port, isAnswered } = workerData as { port: MessagePort; isAnswered: Int3
 async function ask(db: string, sql: string): Promise<object> {
   const client = await openSession(db)
   try {
-    return { rows: (await client.query(sql)).rows as unknown[] }
+    // Several statements have several results; the last one counts.
+    const results = [await client.query<object>(sql)].flat()
+    return { rows: results.at(-1)?.rows }
   } catch (error) {
     return { error: String(error) }
   } finally {

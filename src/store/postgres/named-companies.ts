@@ -1,7 +1,7 @@
 // Names and creates companies in PostgreSQL; ../sql/named-companies.ts has the rules. New ones are
 // collected in `new_companies` first, because `companies` has no unique constraint on names.
 
-import type { CompanyStatements } from '../sql/named-companies.ts'
+import { type CompanyStatements, lastCompanyId } from '../sql/named-companies.ts'
 
 const text = 'text collate "C"'
 
@@ -47,9 +47,7 @@ const createCompaniesWithId = `
 const createCompaniesByName = `
   insert into new_companies
     select greatest(
-        $assignedIdMin - 1,
-        $stagedCompanyId,
-        (select max(id) from companies where id < $assignedIdEnd),
+        ${lastCompanyId('greatest')},
         (select max(id) from new_companies where id < $assignedIdEnd)
       ) + row_number() over (order by min(r.seq)),
       r.jurisdiction, r.identifier
@@ -99,4 +97,22 @@ export const companies: CompanyStatements = {
     ],
     companies: ['delete from companies c using new_companies o where c.id = o.id'],
   },
+  forget: [
+    `delete from company_names n using forgotten f join companies c on c.id = f.id
+      where n.identifier = c.identifier and n.jurisdiction = c.jurisdiction
+        and n.company_id = c.id`,
+    'delete from companies c using forgotten f where c.id = f.id',
+  ],
+  // Another company may have got the name.
+  revive: [
+    `with named as (
+      insert into company_names (jurisdiction, identifier, company_id)
+        select jurisdiction, identifier, id from revived where identifier is not null
+      on conflict do nothing
+      returning jurisdiction, identifier, company_id
+    )
+    insert into companies (id, jurisdiction, identifier, version)
+      select r.id, n.jurisdiction, n.identifier, $version
+      from revived r left join named n on n.company_id = r.id`,
+  ],
 }

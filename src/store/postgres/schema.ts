@@ -160,6 +160,11 @@ export const steps: readonly string[] = [
 
   // From here on, texts are kept apart from their index: `convertResource`.
   'select',
+
+  `-- reverts: the versions that this one takes back, a JSON array; null for an import. reverted_by:
+  -- the version that has taken this one back.
+  alter table imports add column reverts ${text}, add column reverted_by integer;
+  alter table company_attributes_past add column is_present boolean not null default true;`,
 ]
 
 const types = { id: 'bigint', text } as const

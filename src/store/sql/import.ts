@@ -118,7 +118,9 @@ async function lastDayOfRows(db: Database): Promise<string | null> {
 }
 
 async function lastDay(db: Database, target: string, source: number): Promise<string | null> {
-  const sql = 'select max(as_of) from imports where source_id = $source and resource = $target'
+  const sql = `
+    select max(as_of) from imports
+    where source_id = $source and resource = $target and reverted_by is null`
   return (await readValue(db, sql, { source, target })) as string | null
 }
 
@@ -222,7 +224,7 @@ function tablesOf({ target, recording }: ImportPlan): readonly string[] {
 }
 
 /** Returns the number of changed rows. Yields between steps, so that signals are handled. */
-async function runSteps(
+export async function runSteps(
   db: ImportConnection,
   steps: readonly string[],
   values: Values,
@@ -259,7 +261,8 @@ async function count(db: Database, from: string): Promise<number> {
   return Number(await readValue(db, `select count(*) from ${from}`))
 }
 
-async function countChanges(
+/** Counts what `change` and `removal` hold. */
+export async function countChanges(
   db: Database,
 ): Promise<Pick<MergeCounts, 'inserted' | 'updated' | 'removed'>> {
   const [changes] = await db.rows(
@@ -320,20 +323,23 @@ async function logImport(
 ): Promise<void> {
   const { target, recording, startedAt } = plan
   const { recorded, ...outcomes } = counts
-  await db.run(
-    `insert into imports values (
-       $version, $target, $source, $isSnapshot, $startedAt, $committedAt, $files, $read, $inserted,
-       $updated, $unchanged, $refused, $removed, $companiesCreated, $asOf, $recorded, $lineage
-     )`,
-    {
-      ...own,
-      ...outcomes,
-      target: target.name,
-      startedAt,
-      committedAt: Date.now(),
-      lineage: drawLineage(),
-      files: JSON.stringify(files),
-      recorded: JSON.stringify(recording ? { [recording.resource.name]: recorded } : {}),
-    },
-  )
+  await db.run(insertLogEntry, {
+    ...own,
+    ...outcomes,
+    target: target.name,
+    startedAt,
+    committedAt: Date.now(),
+    lineage: drawLineage(),
+    files: JSON.stringify(files),
+    recorded: JSON.stringify(recording ? { [recording.resource.name]: recorded } : {}),
+    reverts: null,
+  })
 }
+
+/** Adds a version to the log; a missing value would be null. */
+export const insertLogEntry = `
+  insert into imports values (
+    $version, $target, $source, $isSnapshot, $startedAt, $committedAt, $files, $read, $inserted,
+    $updated, $unchanged, $refused, $removed, $companiesCreated, $asOf, $recorded, $lineage,
+    $reverts, null
+  )`

@@ -8,7 +8,7 @@ import type {
   IdentifyingName,
   LoggedImport,
 } from '../inspecting.ts'
-import { type Database, optionalText, type Row } from './database.ts'
+import { type Database, optionalNumber, optionalText, type Row } from './database.ts'
 
 /** The last `limit` imports, newest first. */
 export async function listImports(db: Database, limit: number): Promise<LoggedImport[]> {
@@ -41,6 +41,8 @@ function loggedImport(row: Row): LoggedImport {
       companiesCreated: number('companies_created'),
     },
     recorded: JSON.parse(String(row['recorded'])) as Record<string, number>,
+    reverts: row['reverts'] === null ? undefined : (JSON.parse(String(row['reverts'])) as number[]),
+    revertedBy: optionalNumber(row['reverted_by']),
   }
 }
 

@@ -1,8 +1,8 @@
 // The merge of companies: what each source says about them, apart from their identity.
 
-import type { LoadTarget } from '../load-target.ts'
+import type { LoadTarget, RevertSteps } from '../load-target.ts'
 import type { Dialect } from './dialect.ts'
-import type { MergeSteps } from './merge.ts'
+import { dropTemporary, type MergeSteps } from './merge.ts'
 import { placedCompany, placing } from './named-companies.ts'
 
 /** Companies, with the attributes from their sources. */
@@ -17,6 +17,7 @@ export const companiesTarget: LoadTarget = {
   tables: ['company_attributes'],
   merge: mergeCompanies,
   differences: (d) => ({ prepare: [], query: companyDifferences(d) }),
+  revert: revertAttributes,
 }
 
 function mergeCompanies(d: Dialect): MergeSteps {
@@ -80,10 +81,10 @@ const changeDiffering = `
 /** Moves replaced and removed attributes to the past, in the same transaction. */
 const keepAttributes = `
   insert into company_attributes_past
-    (company_id, until, source_id, version, digest, attributes, as_of)
-    select company_id, $version, source_id, version, digest, attributes, as_of
+    (company_id, until, source_id, version, digest, attributes, as_of, is_present)
+    select company_id, $version, source_id, version, digest, attributes, as_of, is_present
     from company_attributes
-    where source_id = $source and is_present and company_id in (
+    where source_id = $source and company_id in (
       select company_id from removal union select company_id from change
     )
     order by company_id`
@@ -131,3 +132,44 @@ const companyDifferences = ({ greatest }: Dialect) => `
   ) d
   join companies k on k.id = d.company_id
   order by k.id`
+
+/** What the source said of each company before the reverted versions. */
+const findRestored = `
+  create temp table restored as
+    select company_id, digest, attributes, as_of, is_present from company_attributes_past
+    where source_id = $source and version < $first
+      and until in (select version from reverted)`
+
+const isReverted = 'source_id = $source and version in (select version from reverted)'
+
+function revertAttributes(d: Dialect): RevertSteps {
+  return {
+    find: [
+      ...['change', 'removal', 'restored'].map((name) => dropTemporary(d, name)),
+      findRestored,
+      ...d.filled('restored', 'company_id'),
+      `create temp table change as
+        select r.company_id, case when a.is_present then a.digest end as position,
+          true as is_staged
+        from restored r
+        left join company_attributes a on a.company_id = r.company_id and a.source_id = $source
+        where r.is_present`,
+      `create temp table removal as
+        select a.company_id from company_attributes a
+        where ${isReverted} and a.is_present and not exists (
+          select 1 from restored r where r.company_id = a.company_id and r.is_present
+        )`,
+    ],
+    apply: [
+      `insert into company_attributes_past
+        (company_id, until, source_id, version, digest, attributes, as_of, is_present)
+        select company_id, $version, source_id, version, digest, attributes, as_of, is_present
+        from company_attributes where ${isReverted} order by company_id`,
+      `delete from company_attributes where ${isReverted}`,
+      `insert into company_attributes
+        (company_id, source_id, version, digest, attributes, as_of, is_present)
+        select company_id, $source, $version, digest, attributes, as_of, is_present
+        from restored order by company_id`,
+    ],
+  }
+}

@@ -4,9 +4,10 @@ import { filterColumns } from '../../resources/filters.ts'
 import { companyColumns, type Resource } from '../../resources/resource.ts'
 import type { Differences, LoadTarget } from '../load-target.ts'
 import type { Dialect } from './dialect.ts'
-import { gone, type MergeSteps } from './merge.ts'
+import { dropTemporary, gone, type MergeSteps } from './merge.ts'
 import { placedCompany, placing } from './named-companies.ts'
 import { piecesOf, recordsOf } from './pieces.ts'
+import { revertRecords } from './revert-records.ts'
 import { countTypes } from './type-counts.ts'
 import { recordBytes, recordText, tablesOfWriting, writeRecords } from './write-records.ts'
 
@@ -25,6 +26,7 @@ export function recordsTarget(resource: Resource): LoadTarget {
     tables: [name, piecesOf(name), `${name}_ids`, 'heads'],
     merge: (d) => mergeRecords(d, resource),
     differences: (d, history) => listingDifferences(d, name, history.name),
+    revert: (d) => revertRecords(d, resource),
   }
 }
 
@@ -135,9 +137,7 @@ const findRemovals = (d: Dialect, name: string) => `
 export function appendRecords(d: Dialect, resource: Resource, isFirst: boolean): readonly string[] {
   const changes = ['change', 'removal', 'type_change', 'new_meta']
   return [
-    ...[...changes, ...tablesOfWriting].map(
-      (name) => `drop table if exists ${d.temporary}.${name}`,
-    ),
+    ...[...changes, ...tablesOfWriting].map((name) => dropTemporary(d, name)),
     `create temp table change as
       select seq, company_id, id, sort, digest, ${recordBytes('id', 'bytes')} as bytes,
         cast(null as integer) as position, true as is_staged
@@ -177,8 +177,8 @@ const listingDifferences = (d: Dialect, name: string, history: string): Differen
 
 /**
  * The changed companies in which the source has had records before; a company's first state is not
- * a change. If its last record is gone, the past shows that it had some; so do the recorded
- * changes, which remain when the past is pruned.
+ * a change. If its last record is gone, the past shows that it had some (reverted versions show
+ * nothing); so do the recorded changes, which remain when the past is pruned.
  */
 const findSighted = (name: string, history: string) => `
   create temp table sighted as
@@ -189,6 +189,7 @@ const findSighted = (name: string, history: string) => `
       select 1 from ${name} r where r.company_id = t.company_id and r.source_id = $source
     ) or exists (
       select 1 from ${name}_past p where p.company_id = t.company_id and p.source_id = $source
+        and p.version in (select version from imports where reverted_by is null)
     ) or exists (
       select 1 from ${history} h
       where h.company_id = t.company_id and h.source_id = $recordingSource

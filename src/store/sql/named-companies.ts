@@ -21,19 +21,42 @@ export interface CompanyStatements {
   create(isByIdToo: boolean): CountedSteps
   /** Deletes the companies that this import has created for refused rows only. */
   readonly dropOrphans: CountedSteps
+  /** Deletes the companies in `forgotten`, by `id`. */
+  readonly forget: readonly string[]
+  /** Creates the companies in `revived` anew: `id`, `jurisdiction`, `identifier`. */
+  readonly revive: readonly string[]
 }
 
-/** The companies with a jurisdiction and identifier that no company has yet, each once. */
+/**
+ * The companies with a jurisdiction and identifier that no company has yet, each once. One that was
+ * forgotten gets the id that it had.
+ */
 const createReference = ({ companyNames: { table } }: Dialect) => `
   create temp table reference as
-    select company_id as id, company_jurisdiction as jurisdiction,
+    select coalesce(s.company_id, f.company_id) as id, company_jurisdiction as jurisdiction,
       company_identifier as identifier, min(seq) as seq
-    from stage s where company_identifier is not null and content is not null
+    from stage s
+    left join (${forgottenNames}) f
+      on f.jurisdiction = s.company_jurisdiction and f.identifier = s.company_identifier
+    where company_identifier is not null and content is not null
       and not exists (
         select 1 from ${table} n
         where n.jurisdiction = s.company_jurisdiction and n.identifier = s.company_identifier
       )
     group by 1, 2, 3`
+
+const forgottenNames = `
+      select distinct company_id, jurisdiction, identifier from companies_past p
+      where identifier is not null
+        and not exists (select 1 from companies c where c.id = p.company_id)`
+
+/** The greatest id that a company has or had, of those after which new ones are assigned. */
+export const lastCompanyId = (greatest: string) => `${greatest}(
+        $assignedIdMin - 1,
+        $stagedCompanyId,
+        coalesce((select max(id) from companies where id < $assignedIdEnd), 0),
+        coalesce((select max(company_id) from companies_past where company_id < $assignedIdEnd), 0)
+      )`
 
 /** Names companies that were known only by their id. */
 export const completeCompanies = (d: Dialect): readonly string[] => [

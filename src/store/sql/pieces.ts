@@ -192,7 +192,7 @@ export function convertRows(d: Dialect, resource: Resource, rows: string): reado
 }
 
 /** A record's value of a filter, as `filterValuesOf` in src/resources/filters.ts computes it. */
-function filterOf(d: Dialect, { fields }: Resource, field: string, record: string): string {
+export function filterOf(d: Dialect, { fields }: Resource, field: string, record: string): string {
   const value = d.jsonValue(record, field)
   const kind = fields[field]?.kind
   if (kind === 'timestamp') return d.unixSeconds(value)

@@ -11,6 +11,7 @@ import { type Database, readValue } from './database.ts'
 import { beginImport, type ImportConnection } from './import.ts'
 import { findCompany, findNames, listImports } from './inspect.ts'
 import { prune } from './prune.ts'
+import { filtersToRevert, revert } from './revert.ts'
 import { addKey, listKeys, revokeKey, rotateKey } from './stored-keys.ts'
 
 /** Runs `work` with a connection of its own. */
@@ -34,6 +35,8 @@ export function createWriter(access: WritingAccess, resources: readonly Resource
     listKeys: () => use(listKeys),
     revokeKey: (name, now, wait) => use((db) => revokeKey(db, name, now, wait)),
     prune: (before, wait) => use((db) => prune(db, resources, before, wait)),
+    revert: async (plan) =>
+      revert(await access.openImport(filtersToRevert(resources)), resources, plan),
     close: () => access.close(),
   }
 }

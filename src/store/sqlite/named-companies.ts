@@ -1,6 +1,6 @@
 // Names and creates companies in SQLite; ../sql/named-companies.ts has the rules.
 
-import type { CompanyStatements } from '../sql/named-companies.ts'
+import { type CompanyStatements, lastCompanyId } from '../sql/named-companies.ts'
 
 const findNameless = `
   create temp table nameless as
@@ -23,11 +23,7 @@ const createCompaniesWithId = `
 
 const createCompaniesByName = `
   insert into companies (id, jurisdiction, identifier, version)
-    select max(
-        $assignedIdMin - 1,
-        $stagedCompanyId,
-        coalesce((select max(id) from companies where id < $assignedIdEnd), 0)
-      ) + row_number() over (order by min(seq)),
+    select ${lastCompanyId('max')} + row_number() over (order by min(seq)),
       jurisdiction, identifier, $version
     from reference r
     where r.id is null and not exists (
@@ -57,4 +53,11 @@ export const companies: CompanyStatements = {
     ],
   }),
   dropOrphans: { before: [], companies: [dropOrphans] },
+  forget: ['delete from companies where id in (select id from forgotten)'],
+  // Another company may have got the name.
+  revive: [
+    `insert or ignore into companies (id, jurisdiction, identifier, version)
+      select id, jurisdiction, identifier, $version from revived`,
+    `insert or ignore into companies (id, version) select id, $version from revived`,
+  ],
 }

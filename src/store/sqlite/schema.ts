@@ -18,14 +18,14 @@ import { createIdIndex, dropIdIndex } from './id-index.ts'
 /** `DOSS`: the `PRAGMA application_id` of a Dossier store. */
 export const applicationId = 0x444f5353
 /** The `PRAGMA user_version`, raised whenever the tables change their meaning. */
-export const schemaVersion = 4
+export const schemaVersion = 5
 
 /** A setting that only takes effect before anything is written. */
 export const filePragma = 'pragma page_size = 16384'
 
 // Replaced and removed states, with the versions between which they were current: `version` is the
 // first of them, `until` the first one in which the state was no longer current.
-const pastTables = `
+const pastTables = (presence: string) => `
   create table companies_past (
     company_id integer not null,
     until integer not null,
@@ -43,9 +43,12 @@ const pastTables = `
     digest text not null,
     attributes text not null,
     as_of text,
+    ${presence}
     primary key (company_id, until, source_id)
   ) without rowid;
 `
+
+const presence = 'is_present integer not null default 1'
 
 const companiesView = `
   create view companies_view as
@@ -77,7 +80,11 @@ const registryTables = `
     -- The number of records that describe its changes, by resource: a JSON object.
     recorded text not null default '{}',
     -- Random: identifies this import among all histories (../lineage.ts).
-    lineage text not null
+    lineage text not null,
+    -- The versions that this one takes back, a JSON array; null for an import.
+    reverts text,
+    -- The version that has taken this one back.
+    reverted_by integer
   );
 
   -- A company known only from a record's company_id has no jurisdiction and identifier yet.
@@ -98,11 +105,11 @@ const registryTables = `
     attributes text not null,
     as_of text,
     -- 0 if the source's last snapshot lacked the company, which may return.
-    is_present integer not null default 1,
+    ${presence},
     primary key (company_id, source_id)
   ) without rowid;
 
-  ${pastTables}
+  ${pastTables(`${presence},`)}
 
   -- One row per listing: the values in a page besides its records.
   create table heads (
@@ -142,8 +149,8 @@ const upgrades: Readonly<Record<number, string>> = {
     alter table imports add column as_of text;
     alter table imports add column recorded text not null default '{}';
     alter table company_attributes add column as_of text;
-    alter table company_attributes add column is_present integer not null default 1;
-    ${pastTables}
+    alter table company_attributes add column ${presence};
+    ${pastTables('')}
     drop view companies_view;
     ${companiesView}
   `,
@@ -151,6 +158,11 @@ const upgrades: Readonly<Record<number, string>> = {
     alter table imports add column lineage text not null default '';
     update imports set lineage = lower(hex(randomblob(6)));
     alter table heads add column largest integer;
+  `,
+  4: `
+    alter table imports add column reverts text;
+    alter table imports add column reverted_by integer;
+    alter table company_attributes_past add column ${presence};
   `,
 }
 

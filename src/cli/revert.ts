@@ -1,0 +1,114 @@
+// `dossier revert`: takes versions back, as a new version.
+
+import { UsageError } from '../config.ts'
+import { formatCount } from '../format-count.ts'
+import { resources } from '../resources/index.ts'
+import { openExistingStore } from '../store/open-store.ts'
+import type { Reverted, RevertRange, RevertReport } from '../store/reverting.ts'
+import type { Command, Input } from './command.ts'
+import { lockWait } from './lock-wait.ts'
+
+export const revert: Command = {
+  name: 'revert',
+  summary: 'take an import back, as a new version',
+  synopsis: [
+    'revert VERSION [--with-later] [--dry-run] [--json]',
+    'revert --to VERSION [--dry-run] [--json]',
+  ],
+  details: `
+Makes a new version in which the data of one import's source is as it was before that import: its
+records or companies, and the changes that it recorded. Other sources keep their data. Ids stay
+assigned, and the past is kept, so a revert can be reverted. \`dossier imports\` lists the versions.
+
+If the source was imported again since, --with-later takes those imports back as well. --to goes
+back to the state of a version with all sources; 0 is the empty registry.
+
+  dossier revert 12 --dry-run
+  dossier revert 12
+  dossier revert --to 11`,
+  options: [
+    { name: 'with-later', meaning: 'take later imports of the same source back as well' },
+    { name: 'to', value: 'VERSION', meaning: 'take back everything after this version' },
+    { name: 'dry-run', meaning: 'report what would change, and change nothing' },
+    { name: 'json', meaning: 'print the report as JSON' },
+  ],
+  settings: ['db'],
+  async run(input, context) {
+    const range = rangeOf(input)
+    const store = await openExistingStore(input.settings.db, resources)
+    try {
+      const isDryRun = input.flags.has('dry-run')
+      const startedAt = context.now()
+      const report = await store.revert({ range, isDryRun, startedAt, ...lockWait(context) })
+      if (input.flags.has('json')) context.stdout.writeJson(report)
+      else context.stdout.writeLines(...reportLines(report, isDryRun))
+      return 0
+    } finally {
+      await store.close()
+    }
+  },
+}
+
+function rangeOf({ words, options, flags }: Input): RevertRange {
+  const { to } = options
+  if (to !== undefined) {
+    if (words.length > 0) throw new UsageError('revert takes either VERSION or --to VERSION')
+    if (flags.has('with-later')) throw new UsageError('--to takes back all later imports anyway')
+    return { to: parseVersion('--to', to, 0) }
+  }
+  const [word, ...rest] = words
+  if (word === undefined) throw new UsageError('revert needs a VERSION; see: dossier imports')
+  if (rest.length > 0) {
+    throw new UsageError('revert takes one VERSION; --with-later adds those that follow')
+  }
+  return { version: parseVersion('VERSION', word, 1), isWithLater: flags.has('with-later') }
+}
+
+function parseVersion(name: string, word: string, min: number): number {
+  const version = /^\d{1,9}$/.test(word) ? Number(word) : -1
+  if (version >= min) return version
+  throw new UsageError(
+    `${name} is ${JSON.stringify(word)}; it takes a number as in: dossier imports`,
+  )
+}
+
+function reportLines(report: RevertReport, isDryRun: boolean): string[] {
+  const { reverted, companiesForgotten, companiesRevived } = report
+  return [
+    ...reverted.flatMap(sourceLines),
+    ...countLines([
+      ['companies forgotten', companiesForgotten],
+      ['companies known again', companiesRevived],
+    ]),
+    isDryRun ? 'Dry run: nothing was changed.' : committed(reverted),
+  ]
+}
+
+function committed(reverted: readonly Reverted[]): string {
+  const versions = reverted.map(({ version }) => version)
+  return `Committed as version${versions.length === 1 ? '' : 's'} ${versions.join(', ')}.`
+}
+
+function sourceLines({ target, source, reverts, recorded, ...counts }: Reverted): string[] {
+  const label = reverts.length === 1 ? 'version' : 'versions'
+  return [
+    `${target} from source ${source}: ${label} ${reverts.join(', ')}`,
+    ...['restored', 'updated', 'removed'].map((name) =>
+      countLine(name, counts[name as 'restored']),
+    ),
+    ...countLines(
+      Object.entries(recorded).flatMap(([name, { restored, removed }]) => [
+        [`${name} restored`, restored],
+        [`${name} removed`, removed],
+      ]),
+    ),
+  ]
+}
+
+function countLines(counts: readonly (readonly [name: string, count: number])[]): string[] {
+  return counts.filter(([, count]) => count > 0).map(([name, count]) => countLine(name, count))
+}
+
+function countLine(name: string, count: number): string {
+  return `  ${name.padEnd(22)}${formatCount(count).padStart(14)}`
+}

@@ -1,0 +1,258 @@
+// Takes versions back: a new version for each source and target, whose state is the one before.
+//
+// All are made in one transaction. What the reverted versions added goes to the past; what they
+// replaced or removed comes back from there. So a revert can be reverted.
+
+import { filterColumns } from '../../resources/filters.ts'
+import type { Resource } from '../../resources/resource.ts'
+import { recordingSource } from '../importing.ts'
+import { drawLineage } from '../lineage.ts'
+import type { LoadTarget } from '../load-target.ts'
+import { OperatorError } from '../../operator-error.ts'
+import type { Reverted, RevertPlan, RevertReport } from '../reverting.ts'
+import { type Database, optionalNumber, readValue, type Row, type Values } from './database.ts'
+import { countChanges, type ImportConnection, insertLogEntry, runSteps } from './import.ts'
+import { companiesTarget } from './merge-companies.ts'
+import { dropTemporary } from './merge.ts'
+import { recordsTarget } from './merge-records.ts'
+import { chooseVersions, type LoggedVersion, type RevertGroup } from './reverted-versions.ts'
+
+/** The number of filter values that the connection's stage needs. */
+export function filtersToRevert(resources: readonly Resource[]): number {
+  return Math.max(...resources.map((resource) => filterColumns(resource).length))
+}
+
+/**
+ * Takes versions back, or finds out in a dry run what that would change.
+ *
+ * @param db a connection that is used for nothing else, and is closed afterwards.
+ * @throws OperatorError that says what to do, if they cannot be taken back; nothing is changed.
+ */
+export async function revert(
+  db: ImportConnection,
+  resources: readonly Resource[],
+  plan: RevertPlan,
+): Promise<RevertReport> {
+  const targets = [companiesTarget, ...resources.map(recordsTarget)]
+  try {
+    await db.stage.end()
+    await db.begin(plan)
+    const log = await readLog(db)
+    const pastFrom = Number(await readValue(db, 'select past_from from store'))
+    const groups = chooseVersions(log, plan.range, pastFrom)
+    const report = await revertGroups(db, targets, groups, plan)
+    if (plan.isDryRun) {
+      await db.discard()
+      const reverted = report.reverted.map((one) => ({ ...one, version: undefined }))
+      return { ...report, reverted }
+    }
+    plan.signal?.throwIfAborted()
+    await db.commit()
+    const changed = report.reverted.map(({ restored, updated, removed }) =>
+      Math.max(restored, updated, removed),
+    )
+    const touched = groups.flatMap((group) => targetsOf(targets, group))
+    await db.settle({
+      tables: [...new Set(touched.flatMap(({ tables }) => tables))],
+      rows: Math.max(...changed),
+    })
+    return report
+  } catch (error) {
+    await db.discard()
+    throw error
+  }
+}
+
+async function readLog(db: Database): Promise<LoggedVersion[]> {
+  const rows = await db.rows(
+    `select i.version, i.resource, i.source_id, s.name, i.recorded, i.reverts, i.reverted_by
+     from imports i join sources s on s.id = i.source_id order by i.version`,
+  )
+  return rows.map((row: Row) => ({
+    version: Number(row['version']),
+    target: String(row['resource']),
+    sourceId: Number(row['source_id']),
+    source: String(row['name']),
+    recordedIn: Object.keys(JSON.parse(String(row['recorded'])) as object),
+    isRevert: row['reverts'] !== null,
+    revertedBy: optionalNumber(row['reverted_by']),
+  }))
+}
+
+/** The group's target, then the resources in which its changes were recorded. */
+function targetsOf(targets: readonly LoadTarget[], group: RevertGroup): readonly LoadTarget[] {
+  const names = [group.target, ...group.versions.flatMap(({ recordedIn }) => recordedIn)]
+  return [...new Set(names)].map((name) => {
+    const found = targets.find((target) => target.name === name)
+    if (found === undefined) throw new OperatorError(`this Dossier has no ${name} to revert`)
+    return found
+  })
+}
+
+async function revertGroups(
+  db: ImportConnection,
+  targets: readonly LoadTarget[],
+  groups: readonly RevertGroup[],
+  plan: RevertPlan,
+): Promise<RevertReport> {
+  const reverted: Reverted[] = []
+  let companiesRevived = 0
+  for (const group of groups) {
+    plan.signal?.throwIfAborted()
+    const version = Number(await readValue(db, 'select max(version) + 1 from imports'))
+    const values = valuesOf(group, version)
+    await runSteps(db, [dropTemporary(db.dialect, 'reverted'), findReverted], values)
+    companiesRevived += await reviveCompanies(db, values)
+    const changes = new Map<string, Changes>()
+    for (const target of targetsOf(targets, group)) {
+      changes.set(target.name, await revertTarget(db, target, group, values))
+    }
+    const done = describe(group, version, changes)
+    await log(db, done, values, plan)
+    reverted.push(done)
+  }
+  const companiesForgotten = await forgetCompanies(db, targets, {
+    version: reverted.at(-1)?.version ?? null,
+  })
+  return { reverted, companiesForgotten, companiesRevived }
+}
+
+function valuesOf({ target, sourceId, versions }: RevertGroup, version: number): Values {
+  return { version, target, source: sourceId, first: versions[0]?.version ?? null }
+}
+
+const findReverted = `
+  create temp table reverted as
+    select version from imports
+    where version >= $first and resource = $target and source_id = $source`
+
+interface Changes {
+  readonly restored: number
+  readonly updated: number
+  readonly removed: number
+}
+
+/** Records that describe changes have a source of their own; it is found among them. */
+async function revertTarget(
+  db: ImportConnection,
+  target: LoadTarget,
+  group: RevertGroup,
+  values: Values,
+): Promise<Changes> {
+  const after = Number(await readValue(db, 'select coalesce(max(seq), 0) from stage'))
+  const { find, apply } = target.revert(db.dialect)
+  const source =
+    target.name === group.target
+      ? group.sourceId
+      : await readValue(db, 'select id from sources where name = $name', {
+          name: recordingSource(group.source, group.target),
+        })
+  const own = { ...values, source: source ?? null, after }
+  await runSteps(db, find, own)
+  const { inserted: restored, updated, removed } = await countChanges(db)
+  await runSteps(db, apply, own)
+  return { restored, updated, removed }
+}
+
+function describe(
+  { target, source, versions }: RevertGroup,
+  version: number,
+  changes: ReadonlyMap<string, Changes>,
+): Reverted {
+  const own = changes.get(target) ?? { restored: 0, updated: 0, removed: 0 }
+  const recorded = [...changes].filter(([name]) => name !== target)
+  return {
+    version,
+    target,
+    source,
+    reverts: versions.map((one) => one.version),
+    ...own,
+    recorded: Object.fromEntries(
+      recorded.map(([name, { restored, removed }]) => [name, { restored, removed }]),
+    ),
+  }
+}
+
+/** Adds the version to the log, and notes there which versions are in force. */
+async function log(
+  db: ImportConnection,
+  { target, reverts, restored, updated, removed, recorded }: Reverted,
+  values: Values,
+  { startedAt }: RevertPlan,
+): Promise<void> {
+  await db.run(insertLogEntry, {
+    ...values,
+    target,
+    isSnapshot: false,
+    startedAt,
+    committedAt: Date.now(),
+    files: '[]',
+    read: restored + updated,
+    inserted: restored,
+    updated,
+    unchanged: 0,
+    refused: 0,
+    removed,
+    companiesCreated: 0,
+    asOf: null,
+    recorded: JSON.stringify(
+      Object.fromEntries(Object.entries(recorded).map(([name, one]) => [name, one.restored])),
+    ),
+    lineage: drawLineage(),
+    reverts: JSON.stringify(reverts),
+  })
+  await runSteps(db, noteReverted, values)
+}
+
+// What a reverted revert had taken back is in force again.
+const noteReverted = [
+  `update imports set reverted_by = null
+    where reverted_by in (select version from reverted)`,
+  `update imports set reverted_by = $version
+    where version in (select version from reverted)`,
+]
+
+/** Makes those companies known again that the reverted versions have forgotten. */
+async function reviveCompanies(db: ImportConnection, values: Values): Promise<number> {
+  const find = `
+    create temp table revived as
+      select p.company_id as id, p.jurisdiction, p.identifier
+      from companies_past p
+      where p.version < $first and p.until in (select version from reverted)
+        and not exists (select 1 from companies c where c.id = p.company_id)
+        and not exists (
+          select 1 from companies_past q
+          where q.company_id = p.company_id and q.version < $first and q.until < p.until
+            and q.until in (select version from reverted)
+        )`
+  await runSteps(db, [dropTemporary(db.dialect, 'revived'), find], values)
+  await runSteps(db, db.dialect.companies.revive, values)
+  return Number(await readValue(db, 'select count(*) from revived'))
+}
+
+/** Forgets the companies that no version in force mentions; their ids stay theirs. */
+async function forgetCompanies(
+  db: ImportConnection,
+  targets: readonly LoadTarget[],
+  values: Values,
+): Promise<number> {
+  const inForce = 'in (select version from imports where reverted_by is null)'
+  const mentions = targets
+    .map(({ tables: [table] }) => table)
+    .flatMap((table) => [
+      `select 1 from ${table} r where r.company_id = c.id`,
+      `select 1 from ${table}_past r where r.company_id = c.id and r.version ${inForce}`,
+    ])
+  const find = `
+    create temp table forgotten as
+      select c.id from companies c
+      where c.version not ${inForce}
+        ${mentions.map((query) => `and not exists (${query})`).join(' ')}`
+  const keep = `
+    insert into companies_past (company_id, until, version, jurisdiction, identifier)
+      select c.id, $version, c.version, c.jurisdiction, c.identifier
+      from forgotten f join companies c on c.id = f.id`
+  const forgetHeads = 'delete from heads where company_id in (select id from forgotten)'
+  await runSteps(db, [find, keep, forgetHeads, ...db.dialect.companies.forget], values)
+  return Number(await readValue(db, 'select count(*) from forgotten'))
+}

@@ -1,0 +1,128 @@
+// Which versions a revert takes back, and whether it may.
+
+import { OperatorError } from '../../operator-error.ts'
+import type { RevertRange } from '../reverting.ts'
+
+/** A version in the log. */
+export interface LoggedVersion {
+  readonly version: number
+  readonly target: string
+  readonly sourceId: number
+  readonly source: string
+  /** The resources in which its changes were recorded. */
+  readonly recordedIn: readonly string[]
+  readonly isRevert: boolean
+  /** The version that has taken it back. */
+  readonly revertedBy: number | undefined
+}
+
+/** Versions of one source and target, all those from the first on. */
+export interface RevertGroup {
+  readonly target: string
+  readonly sourceId: number
+  readonly source: string
+  readonly versions: readonly LoggedVersion[]
+}
+
+/**
+ * Chooses the versions to take back, in groups of one source and target.
+ *
+ * @param log all versions, in order.
+ * @param pastFrom the earliest version whose state is completely known.
+ * @throws OperatorError that says what to do, if they cannot be taken back.
+ */
+export function chooseVersions(
+  log: readonly LoggedVersion[],
+  range: RevertRange,
+  pastFrom: number,
+): readonly RevertGroup[] {
+  const groups = 'to' in range ? allAfter(log, range.to) : [versionsFrom(log, range)]
+  for (const { versions } of groups) {
+    const first = versions[0]?.version ?? 0
+    if (first - 1 < pastFrom) {
+      throw new OperatorError(
+        `version ${first} cannot be reverted: the state before it was pruned ` +
+          `(the history is complete from version ${pastFrom} on)`,
+      )
+    }
+  }
+  return groups
+}
+
+function versionsFrom(
+  log: readonly LoggedVersion[],
+  { version, isWithLater }: { version: number; isWithLater: boolean },
+): RevertGroup {
+  const chosen = find(log, version)
+  const { target, source, revertedBy } = chosen
+  if (revertedBy !== undefined) {
+    throw new OperatorError(
+      `version ${version} was reverted by version ${revertedBy}; ` +
+        `to bring it back: dossier revert ${revertedBy}`,
+    )
+  }
+  const group = groupOf(
+    chosen,
+    log.filter((one) => one.version >= version),
+  )
+  const later = group.versions.filter((one) => one.version > version && isInForce(one))
+  if (later.length > 0 && !isWithLater) {
+    const shown = later.slice(0, 10).map((one) => one.version)
+    const more = later.length > shown.length ? ` and ${later.length - shown.length} more` : ''
+    throw new OperatorError(
+      `version ${version} (${target} from ${source}) has later imports of the same source: ` +
+        `${shown.join(', ')}${more}; take them back, too, with --with-later`,
+    )
+  }
+  return group
+}
+
+/** An import that no revert has taken back; a revert itself stands for what it restored. */
+function isInForce({ isRevert, revertedBy }: LoggedVersion): boolean {
+  return !isRevert && revertedBy === undefined
+}
+
+function allAfter(log: readonly LoggedVersion[], to: number): readonly RevertGroup[] {
+  if (to !== 0) find(log, to)
+  const after = log.filter(({ version }) => version > to)
+  const groups: RevertGroup[] = []
+  for (const one of after) {
+    if (groups.some((group) => isSame(group, one))) continue
+    const group = groupOf(one, after)
+    const before = groupOf(one, log).versions.filter(({ version }) => version <= to)
+    // Else it has the state of version `to` already.
+    if (group.versions.some(isInForce) || before.some(isRevertedAfter(to))) groups.push(group)
+  }
+  if (groups.length === 0) {
+    throw new OperatorError(`no import follows version ${to}; there is nothing to revert`)
+  }
+  return groups
+}
+
+const isRevertedAfter =
+  (version: number) =>
+  ({ revertedBy = version }: LoggedVersion) =>
+    revertedBy > version
+
+function groupOf(one: LoggedVersion, among: readonly LoggedVersion[]): RevertGroup {
+  const { target, sourceId, source } = one
+  return { target, sourceId, source, versions: among.filter((other) => isSame(one, other)) }
+}
+
+function isSame(
+  one: Pick<LoggedVersion, 'target' | 'sourceId'>,
+  other: Pick<LoggedVersion, 'target' | 'sourceId'>,
+): boolean {
+  return one.target === other.target && one.sourceId === other.sourceId
+}
+
+function find(log: readonly LoggedVersion[], version: number): LoggedVersion {
+  const found = log.find((one) => one.version === version)
+  if (found !== undefined) return found
+  const last = log.at(-1)?.version
+  throw new OperatorError(
+    last === undefined
+      ? 'nothing has been imported yet'
+      : `there is no version ${version}; the latest is ${last} (see: dossier imports)`,
+  )
+}

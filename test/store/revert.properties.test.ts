@@ -1,0 +1,339 @@
+// A revert makes a new version with the state before: any listing, byte for byte, and whatever else
+// imports write.
+
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { changeResource, resources } from '../../src/resources/index.ts'
+import { openStoreWriter } from '../../src/store/open-store.ts'
+import type { RevertRange, RevertReport } from '../../src/store/reverting.ts'
+import { importRows, makeFolder, queryStore } from '../support/import-rows.ts'
+import { makeApp, pathOf, type TestApp } from '../support/make-app.ts'
+import { runsOf, storeAt } from '../support/store-at.ts'
+import { storeDigest } from '../support/store-state.ts'
+import { verifyStore } from '../support/verify-store.ts'
+
+const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
+const alone = { onWait: () => assert.fail('nobody else writes') }
+
+async function revert(db: string, range: RevertRange, isDryRun = false): Promise<RevertReport> {
+  const store = await openStoreWriter(storeAt(db), resources)
+  try {
+    return await store.revert({ range, isDryRun, startedAt: Date.now(), ...alone })
+  } finally {
+    await store.close()
+  }
+}
+
+const one = (version: number): RevertRange => ({ version, isWithLater: false })
+
+/** An import of random rows; its day is that of its place in the sequence. */
+interface Step {
+  readonly target: 'companies' | 'rights' | 'events' | 'employees'
+  readonly source: 'a' | 'b'
+  readonly isSnapshot: boolean
+  readonly isRecorded: boolean
+  readonly rows: readonly object[]
+}
+
+const step: fc.Arbitrary<Step> = fc
+  .record({
+    target: fc.constantFrom<Step['target']>('companies', 'rights', 'events', 'employees'),
+    source: fc.constantFrom<Step['source']>('a', 'b'),
+    isSnapshot: fc.boolean(),
+    isRecorded: fc.boolean(),
+    given: fc.uniqueArray(
+      fc.record({
+        id: fc.integer({ min: 1, max: 9 }),
+        company: fc.integer({ min: 1, max: 5 }),
+        value: fc.constantFrom('x', 'y', 'é', 'z'.repeat(3_000)),
+        day: fc.constantFrom('2020-01-01', '2020-01-02', '2020-01-03'),
+      }),
+      { minLength: 1, maxLength: 8, selector: ({ id }) => id },
+    ),
+  })
+  .map(({ target, source, isSnapshot, isRecorded, given }) => {
+    const own = source === 'a' ? 0 : 100
+    const rows = given.map(({ id, company, value, day }) => {
+      // Some companies by number, the others by name.
+      const of =
+        company < 3
+          ? { company_id: company }
+          : { company_jurisdiction: 'GB', company_identifier: `n${company}` }
+      if (target === 'companies') return { jurisdiction: 'GB', identifier: `n${id}`, town: value }
+      if (target === 'employees') return { id: id + own, ...of, name: value, position: day }
+      if (target === 'events') return { id: id + own, ...of, date: day, attr: value.slice(0, 9) }
+      return { id: id + own, ...of, name: value, registration_date: day }
+    })
+    return { target, source, isSnapshot, isRecorded, rows }
+  })
+
+/** @returns the version, unless the store refused rows: then nothing is loaded. */
+async function run(db: string, { target, source, ...rest }: Step, day: number) {
+  const { isSnapshot, isRecorded, rows } = rest
+  const recording =
+    isRecorded && (target === 'companies' || target === 'employees')
+      ? { asOf: `2021-01-${String(day).padStart(2, '0')}T00:00:00Z`, recordIn: changeResource }
+      : {}
+  const { version } = await importRows(db, target, rows, { source, isSnapshot, ...recording })
+  return version
+}
+
+/** The path that names its store, on any kind of store. */
+const pathOfStore = ({ store }: TestApp) => join(store.folder, 'registry.db')
+
+/** What clients and operators see, except for versions, times and tags. */
+async function stateOf(app: TestApp): Promise<Record<string, unknown>> {
+  const db = pathOfStore(app)
+  const ids = await queryStore(
+    db,
+    'select id from companies union select company_id from companies_past',
+  )
+  const pages: Record<string, string> = {}
+  for (const { id } of ids) {
+    for (const resource of resources) {
+      const path = pathOf(resource, Number(id))
+      const { status, text } = await app.ask(path)
+      // An unknown company answers as one that never was.
+      if (status === 200) pages[path] = text
+      else assert.equal(status, 404)
+    }
+  }
+  const of = (sql: string) => queryStore(db, sql)
+  return {
+    pages,
+    companies: await of('select id, jurisdiction, identifier from companies order by id'),
+    attributes: await of(
+      `select company_id, source_id, digest, attributes, as_of, is_present from company_attributes
+       order by company_id, source_id`,
+    ),
+    filters: await of(
+      `select company_id, position, filter_registration_date from rights
+       order by company_id, position`,
+    ),
+  }
+}
+
+async function checkSound(db: string): Promise<void> {
+  assert.deepEqual((await verifyStore(storeAt(db))).faults, [])
+}
+
+test(`an import and its revert give the state before, and the revert’s revert that after (seed ${seed})`, async (t) => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 4 }), step, async (before, last) => {
+      const app = await makeApp(t)
+      const db = pathOfStore(app)
+      for (const [day, each] of before.entries()) await run(db, each, day + 1)
+      const first = await stateOf(app)
+      const version = await run(db, last, 20)
+      if (version === undefined) return
+      const second = await stateOf(app)
+      await revert(db, one(version), true)
+      assert.deepEqual(await stateOf(app), second)
+      await revert(db, one(version))
+      assert.deepEqual(await stateOf(app), first)
+      await checkSound(db)
+      await revert(db, one(version + 1))
+      assert.deepEqual(await stateOf(app), second)
+      await checkSound(db)
+      await revert(db, { to: version - 1 })
+      assert.deepEqual(await stateOf(app), first)
+      await checkSound(db)
+      await app.app.close()
+    }),
+    { numRuns: runsOf(25), seed },
+  )
+})
+
+test(`a reverted import might never have been, whatever other sources did since (seed ${seed})`, async (t) => {
+  const plain = fc.array(step, { minLength: 1, maxLength: 6 })
+  await fc.assert(
+    fc.asyncProperty(plain, fc.nat(), async (steps, pick) => {
+      const app = await makeApp(t)
+      const db = pathOfStore(app)
+      // Recorded changes would have other ids.
+      const unrecorded = steps.map((each) => ({ ...each, isRecorded: false }))
+      const versions: (number | undefined)[] = []
+      for (const [day, each] of unrecorded.entries()) versions.push(await run(db, each, day + 1))
+      const made = versions.filter((version) => version !== undefined)
+      const chosen = made[pick % made.length]
+      if (chosen === undefined || made.length < versions.length) return
+      const { target, source } = unrecorded[versions.indexOf(chosen)] ?? assert.fail()
+      await revert(db, { version: chosen, isWithLater: true })
+      await checkSound(db)
+      const other = await makeApp(t)
+      for (const [day, each] of unrecorded.entries()) {
+        const isKept =
+          each.target !== target || each.source !== source || Number(versions[day]) < chosen
+        if (isKept) await run(pathOfStore(other), each, day + 1)
+      }
+      const [state, expected] = [await stateOf(app), await stateOf(other)]
+      assert.deepEqual(withoutIds(state), withoutIds(expected))
+      await app.app.close()
+      await other.app.close()
+    }),
+    { numRuns: runsOf(25), seed },
+  )
+})
+
+/** Assigned ids and the numbers of sources depend on what was imported before. */
+function withoutIds({ pages, companies, attributes }: Record<string, unknown>) {
+  const names = new Map(
+    (companies as Record<string, unknown>[]).map(({ id, jurisdiction, identifier }) => [
+      String(id),
+      identifier === null ? String(id) : [jurisdiction, identifier].join(' '),
+    ]),
+  )
+  const named = Object.entries(pages as Record<string, string>).map(([path, text]) => {
+    const id = /companies\/(\d+)/.exec(path)?.[1] ?? ''
+    return [path.replace(id, names.get(id) ?? id), text.replaceAll(id, names.get(id) ?? id)]
+  })
+  const said = (attributes as Record<string, unknown>[])
+    .map((row) => [names.get(String(row['company_id'])), row['attributes'], row['is_present']])
+    .map((row) => JSON.stringify(row))
+  return { pages: Object.fromEntries(named) as unknown, attributes: said.sort() }
+}
+
+test('a company that is known again has the id that it had, and no other company gets it', async (t) => {
+  const db = join(makeFolder(t), 'a.db')
+  const named = (identifier: string) => [{ jurisdiction: 'GB', identifier }]
+  const idOf = async (identifier: string) => {
+    const [row] = await queryStore(
+      db,
+      `select id from companies where identifier = '${identifier}'`,
+    )
+    return row?.['id']
+  }
+  await importRows(db, 'companies', named('one'))
+  await importRows(db, 'companies', named('two'), { source: 'other' })
+  const before = await idOf('two')
+  const { companiesForgotten } = await revert(db, one(2))
+  assert.deepEqual([companiesForgotten, await idOf('two')], [1, undefined])
+  await importRows(db, 'companies', named('three'))
+  assert.equal(Number(await idOf('three')), Number(before) + 1)
+  await importRows(db, 'companies', named('two'), { source: 'other' })
+  assert.equal(await idOf('two'), before)
+  await checkSound(db)
+})
+
+test('after the revert of a first extract, the next one is first again: it records nothing', async (t) => {
+  const db = join(makeFolder(t), 'a.db')
+  const rows = (position: string) => [{ id: 1, company_id: 1, name: 'Jane Doe', position }]
+  const recordIn = changeResource
+  await importRows(db, 'employees', rows('Director'), { asOf: '2062-01-01T00:00:00Z', recordIn })
+  await revert(db, one(1))
+  // The mistyped day no longer counts either.
+  const again = await importRows(db, 'employees', rows('Chair'), {
+    ...{ asOf: '2026-01-01T00:00:00Z', recordIn },
+  })
+  assert.deepEqual([again.counts.inserted, again.counts.recorded], [1, 0])
+})
+
+test('recorded changes go with the import that recorded them, and come back with it', async (t) => {
+  const db = join(makeFolder(t), 'a.db')
+  const events = async () =>
+    (await queryStore(db, 'select record from events_records')).map(({ record }) => record)
+  for (const [day, town] of ['Leeds', 'York', 'Hull'].entries()) {
+    await importRows(db, 'companies', [{ jurisdiction: 'GB', identifier: '1', town }], {
+      ...{ asOf: `2026-01-0${day + 1}T00:00:00Z`, recordIn: changeResource },
+    })
+  }
+  const both = await events()
+  assert.equal(both.length, 2)
+  const { reverted } = await revert(db, { version: 2, isWithLater: true })
+  assert.deepEqual(reverted, [
+    {
+      ...{ version: 4, target: 'companies', source: 'default', reverts: [2, 3] },
+      ...{ restored: 0, updated: 1, removed: 0 },
+      recorded: { events: { restored: 0, removed: 2 } },
+    },
+  ])
+  assert.deepEqual(await events(), [])
+  await revert(db, one(4))
+  assert.deepEqual(await events(), both)
+  await checkSound(db)
+})
+
+test('a company that another source has ever mentioned stays known', async (t) => {
+  const db = join(makeFolder(t), 'a.db')
+  await importRows(db, 'rights', [{ id: 1, company_id: 7 }])
+  await importRows(db, 'rights', [{ id: 2, company_id: 7 }], { source: 'other' })
+  // The other source now has its record elsewhere.
+  await importRows(db, 'rights', [{ id: 2, company_id: 8 }], { source: 'other', isSnapshot: true })
+  await revert(db, one(1))
+  assert.deepEqual(
+    (await queryStore(db, 'select id from companies order by id')).map(({ id }) => Number(id)),
+    [7, 8],
+  )
+  await checkSound(db)
+})
+
+test('the revert of a company’s return leaves it as absent as it was', async (t) => {
+  const db = join(makeFolder(t), 'a.db')
+  const companies = (...identifiers: string[]) =>
+    identifiers.map((identifier) => ({ jurisdiction: 'GB', identifier, town: 'Leeds' }))
+  const extracts = [companies('1', '2'), companies('2'), companies('1', '2')]
+  for (const [day, rows] of extracts.entries()) {
+    await importRows(db, 'companies', rows, {
+      ...{ asOf: `2026-01-0${day + 1}T00:00:00Z`, recordIn: changeResource, isSnapshot: true },
+    })
+  }
+  await revert(db, one(3))
+  const rows = await queryStore(
+    db,
+    'select is_present, as_of from company_attributes order by company_id',
+  )
+  assert.deepEqual(
+    rows.map((row) => [Boolean(row['is_present']), row['as_of']]),
+    [
+      [false, '2026-01-02T00:00:00Z'],
+      [true, '2026-01-01T00:00:00Z'],
+    ],
+  )
+  await checkSound(db)
+})
+
+test('an import that was reverted and came back can be reverted again, once at a time', async (t) => {
+  const db = join(makeFolder(t), 'a.db')
+  await importRows(db, 'rights', [{ id: 1, company_id: 7 }])
+  await revert(db, one(1))
+  await assert.rejects(
+    revert(db, one(1)),
+    /^OperatorError: version 1 was reverted by version 2; to bring it back: dossier revert 2$/,
+  )
+  await revert(db, one(2))
+  const { reverted } = await revert(db, one(1))
+  assert.deepEqual(reverted[0]?.reverts, [1, 2, 3])
+  assert.deepEqual(await queryStore(db, 'select id from rights'), [])
+  await assert.rejects(revert(db, { to: 0 }), / there is nothing to revert$/)
+  // At version 3, it was there.
+  await revert(db, { to: 3 })
+  assert.equal((await queryStore(db, 'select id from rights')).length, 1)
+})
+
+test('what cannot be reverted is refused in one line, and nothing changes', async (t) => {
+  const db = join(makeFolder(t), 'a.db')
+  for (const name of ['x', 'y', 'z'])
+    await importRows(db, 'rights', [{ id: 1, company_id: 7, name }])
+  await importRows(db, 'rights', [{ id: 2, company_id: 7 }], { source: 'other' })
+  const before = await storeDigest(db)
+  const refusals: readonly (readonly [RevertRange, RegExp])[] = [
+    [one(9), /: there is no version 9; the latest is 4 \(see: dossier imports\)$/],
+    [
+      one(1),
+      / has later imports of the same source: 2, 3; take them back, too, with --with-later$/,
+    ],
+    [{ to: 9 }, /: there is no version 9/],
+    [{ to: 4 }, /: no import follows version 4; there is nothing to revert$/],
+  ]
+  for (const [range, says] of refusals) await assert.rejects(revert(db, range), says)
+  assert.equal(await storeDigest(db), before)
+  const store = await openStoreWriter(storeAt(db), resources)
+  await store.prune(Date.now() + 1, alone)
+  await store.close()
+  await assert.rejects(
+    revert(db, one(4)),
+    /: version 4 cannot be reverted: the state before it was pruned \(.* from version 4 on\)$/,
+  )
+})
