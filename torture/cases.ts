@@ -1,5 +1,5 @@
-// The imports under test: a first load and an update with removals, of companies and of records;
-// each with the state before and after it.
+// The imports under test: a first load, an update with removals and the revert of that, of
+// companies and of records; each with the state before and after it.
 
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -59,7 +59,7 @@ export interface ImportCase<C extends Course = Course> {
 }
 
 type Target = 'companies' | 'events'
-export type CaseName = `${Target}, ${'first load' | 'update'}`
+export type CaseName = `${Target}, ${'first load' | 'update' | 'revert'}`
 
 /**
  * Makes a case, once for each folder: writes its files, prepares the state before, and runs the
@@ -98,7 +98,10 @@ async function makeAnew<C extends Course>(
   const db = stores.at(folder, 'registry')
   await stores.clear(prepared)
   if (!isFirstLoad) await mustRun(load('first')(prepared))
-  const args = load(isFirstLoad ? 'first' : 'second')
+  if (kind === 'revert') await mustRun(load('second')(prepared))
+  // Can be repeated, like an import.
+  const revert = (store: string) => ['revert', '--to', '1', '--db', store]
+  const args = kind === 'revert' ? revert : load(isFirstLoad ? 'first' : 'second')
   const reset = async () => stores.copy(prepared, db)
   await reset()
   const before = await stores.readState(db, isFirstLoad)

@@ -25,7 +25,7 @@ export const failCalls: Campaign = async function* (ground) {
   }
   const names: readonly CaseName[] = ground.isShort
     ? ['events, update']
-    : ['events, first load', 'events, update', 'companies, update']
+    : ['events, first load', 'events, update', 'companies, update', 'events, revert']
   for (const name of names) {
     const tried = await makeCase(ground, name, fileStores)
     const counts = await countCalls(

@@ -56,7 +56,10 @@ function mountDisk(folder: string): Disk | undefined {
 async function* fillStore(ground: Ground, disk: Disk): AsyncGenerator<Outcome> {
   const names: readonly CaseName[] = ground.isShort
     ? ['events, update']
-    : ['events, first load', 'events, update', 'companies, first load', 'companies, update']
+    : [
+        ...(['events, first load', 'events, update', 'events, revert'] as const),
+        ...(['companies, first load', 'companies, update'] as const),
+      ]
   for (const name of names) {
     const made = await makeCase(ground, name, fileStores)
     // Enough for the log and the store, each a second time.

@@ -16,7 +16,10 @@ export const killAtCalls: Campaign = async function* (ground) {
   }
   const names: readonly CaseName[] = ground.isShort
     ? ['events, first load']
-    : ['companies, first load', 'events, first load', 'companies, update', 'events, update']
+    : [
+        ...(['companies, first load', 'events, first load', 'companies, update'] as const),
+        ...(['events, update', 'companies, revert', 'events, revert'] as const),
+      ]
   for (const name of names) {
     const tried = await makeCase(ground, name, fileStores)
     const counts = await countCalls(tried, writingCalls)

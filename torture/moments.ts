@@ -31,12 +31,16 @@ export interface Share {
   readonly times: number
 }
 
-/** Distributes kills: `kills` for first loads and for updates each, half of them for companies. */
+/**
+ * Distributes kills: `kills` for first loads and for updates each, half as many for reverts. Half
+ * of them are for companies.
+ */
 export function shareOut(kills: number): Share[] {
-  return (['first load', 'update'] as const).flatMap((kind) =>
+  const kinds = { 'first load': kills, update: kills, revert: Math.ceil(kills / 2) }
+  return (['first load', 'update', 'revert'] as const).flatMap((kind) =>
     (['companies', 'events'] as const).map((target, index) => ({
       name: `${target}, ${kind}` as const,
-      times: Math.floor((kills + index) / 2),
+      times: Math.floor((kinds[kind] + index) / 2),
     })),
   )
 }

@@ -16,7 +16,10 @@ const blockBytes = 512
 export const limitFileSize: Campaign = async function* (ground) {
   const names: readonly CaseName[] = ground.isShort
     ? ['events, update']
-    : ['events, first load', 'events, update', 'companies, first load', 'companies, update']
+    : [
+        ...(['events, first load', 'events, update', 'events, revert'] as const),
+        ...(['companies, first load', 'companies, update'] as const),
+      ]
   for (const name of names) {
     const tried = await makeCase(ground, name, fileStores)
     const enough = Math.ceil((tried.course.bytes * 1.2) / blockBytes)

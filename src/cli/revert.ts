@@ -21,7 +21,7 @@ records or companies, and the changes that it recorded. Other sources keep their
 assigned, and the past is kept, so a revert can be reverted. \`dossier imports\` lists the versions.
 
 If the source was imported again since, --with-later takes those imports back as well. --to goes
-back to the state of a version with all sources; 0 is the empty registry.
+back to the state of a version with all sources; 0 is the empty registry. It can be repeated.
 
   dossier revert 12 --dry-run
   dossier revert 12
@@ -74,6 +74,7 @@ function parseVersion(name: string, word: string, min: number): number {
 
 function reportLines(report: RevertReport, isDryRun: boolean): string[] {
   const { reverted, companiesForgotten, companiesRevived } = report
+  if (reverted.length === 0) return ['Nothing to revert: the registry is in that state already.']
   return [
     ...reverted.flatMap(sourceLines),
     ...countLines([

@@ -306,7 +306,7 @@ test('an import that was reverted and came back can be reverted again, once at a
   const { reverted } = await revert(db, one(1))
   assert.deepEqual(reverted[0]?.reverts, [1, 2, 3])
   assert.deepEqual(await queryStore(db, 'select id from rights'), [])
-  await assert.rejects(revert(db, { to: 0 }), / there is nothing to revert$/)
+  assert.deepEqual((await revert(db, { to: 0 })).reverted, [])
   // At version 3, it was there.
   await revert(db, { to: 3 })
   assert.equal((await queryStore(db, 'select id from rights')).length, 1)
@@ -325,7 +325,6 @@ test('what cannot be reverted is refused in one line, and nothing changes', asyn
       / has later imports of the same source: 2, 3; take them back, too, with --with-later$/,
     ],
     [{ to: 9 }, /: there is no version 9/],
-    [{ to: 4 }, /: no import follows version 4; there is nothing to revert$/],
   ]
   for (const [range, says] of refusals) await assert.rejects(revert(db, range), says)
   assert.equal(await storeDigest(db), before)

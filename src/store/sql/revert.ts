@@ -40,6 +40,10 @@ export async function revert(
     const log = await readLog(db)
     const pastFrom = Number(await readValue(db, 'select past_from from store'))
     const groups = chooseVersions(log, plan.range, pastFrom)
+    if (groups.length === 0) {
+      await db.discard()
+      return { reverted: [], companiesForgotten: 0, companiesRevived: 0 }
+    }
     const report = await revertGroups(db, targets, groups, plan)
     if (plan.isDryRun) {
       await db.discard()

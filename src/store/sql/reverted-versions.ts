@@ -25,7 +25,8 @@ export interface RevertGroup {
 }
 
 /**
- * Chooses the versions to take back, in groups of one source and target.
+ * Chooses the versions to take back, in groups of one source and target; none if the state of
+ * version `to` is the current one.
  *
  * @param log all versions, in order.
  * @param pastFrom the earliest version whose state is completely known.
@@ -92,9 +93,6 @@ function allAfter(log: readonly LoggedVersion[], to: number): readonly RevertGro
     const before = groupOf(one, log).versions.filter(({ version }) => version <= to)
     // Else it has the state of version `to` already.
     if (group.versions.some(isInForce) || before.some(isRevertedAfter(to))) groups.push(group)
-  }
-  if (groups.length === 0) {
-    throw new OperatorError(`no import follows version ${to}; there is nothing to revert`)
   }
   return groups
 }
