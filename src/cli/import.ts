@@ -103,6 +103,17 @@ as ${changeResource.name}; with --history, so does one of ${historical.join(', '
       name: 'known-companies-only',
       meaning: 'refuse records of companies that are not in the registry',
     },
+    { name: 'trim', meaning: 'remove the blanks around all texts' },
+    {
+      name: 'no-history',
+      meaning: 'record no changes, though earlier extracts of the source had a date',
+    },
+    { name: 'future', meaning: 'the dates are right, though they are in the future' },
+    {
+      name: 'expect-changes',
+      meaning: 'the import may remove a fifth of what the source has, or change four fifths',
+    },
+    { name: 'allow-empty', meaning: 'import files without rows' },
     { name: 'dry-run', meaning: 'check everything, change nothing' },
     {
       name: 'format',
@@ -143,6 +154,13 @@ async function runImport(input: Input, context: CommandContext): Promise<number>
       source,
       isSnapshot: flags.has('snapshot'),
       isDryRun,
+      isTrimmed: flags.has('trim'),
+      permissions: {
+        future: flags.has('future'),
+        largeChange: flags.has('expect-changes'),
+        noRows: flags.has('allow-empty'),
+        noDay: flags.has('no-history'),
+      },
       ...history,
       knownCompaniesOnly: flags.has('known-companies-only'),
       onRejected: rejects && ((rejected) => rejects.write(rejected)),
@@ -193,7 +211,13 @@ function parseHistory({ name, history, hasRowDays }: ImportTarget, { options, fl
   if (isHistory && !hasRowDays && asOf === undefined) {
     throw new UsageError('--history needs the date of the extract: --as-of DATE')
   }
-  const isRecorded = isHistory || history?.isOptional === false
+  const isUnrecorded = flags.has('no-history')
+  if (isUnrecorded && history === undefined) {
+    throw new UsageError(`--no-history does not apply to ${name}, whose changes are not recorded`)
+  }
+  if (isHistory && isUnrecorded)
+    throw new UsageError('--history and --no-history exclude each other')
+  const isRecorded = !isUnrecorded && (isHistory || history?.isOptional === false)
   return { asOf, recordIn: isRecorded ? changeResource : undefined }
 }
 

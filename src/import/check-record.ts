@@ -158,5 +158,14 @@ function checkCompanyReference(row: SourceRow): CompanyReference | Refusal {
 export function checkName(row: SourceRow, column: string): string | null | Refusal {
   const given = row[column]
   const name = normaliseText(given, nameBytesMax)
-  return name instanceof Refusal ? new Refusal(name.reason, column, given) : name
+  if (name instanceof Refusal) return new Refusal(name.reason, column, given)
+  // It would be another company than the one without them.
+  if (name !== null && name.trim() !== name) {
+    return new Refusal(
+      'has blanks around it; to remove them from all texts, add --trim',
+      column,
+      given,
+    )
+  }
+  return name
 }

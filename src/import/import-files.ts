@@ -9,6 +9,16 @@ import type {
   StagedProblem,
 } from '../store/importing.ts'
 import { OperatorError } from '../operator-error.ts'
+import {
+  latestMoment,
+  type Permissions,
+  refusedDay,
+  refuseFuture,
+  refuseLargeChange,
+  refuseNoRows,
+  trimmed,
+} from './guard-rails.ts'
+import type { CheckRow } from './check-record.ts'
 import type { ImportTarget } from './import-target.ts'
 import { openSource, type PlacedRow, type Source } from './read-source.ts'
 import { recordingOf } from './record-changes.ts'
@@ -26,6 +36,10 @@ export interface ImportRequest {
   readonly source: string
   readonly isSnapshot: boolean
   readonly isDryRun: boolean
+  /** Whether to remove the blanks around texts. */
+  readonly isTrimmed?: boolean
+  /** What is meant, although it looks like a mistake; nothing by default. */
+  readonly permissions?: Partial<Permissions>
   readonly knownCompaniesOnly: boolean
   /** The day of the extract in its wire form; undefined if only rows may state it. */
   readonly asOf: string | undefined
@@ -74,14 +88,18 @@ const problemsShownMax = 20
  * If any row is refused, nothing is changed, unless the request has `onRejected`. The report's
  * `version` says whether anything was changed.
  *
- * @throws OperatorError if the source cannot be read to its end, or a snapshot has no rows or, with
- *   `onRejected`, a refused row without an identity; nothing is changed.
+ * @throws OperatorError if the source cannot be read to its end, something looks like a mistake
+ *   (`guard-rails.ts`), or a snapshot has, with `onRejected`, a refused row without an identity;
+ *   nothing is changed.
  */
 export async function importFiles(
   store: ImportStore,
   request: ImportRequest,
 ): Promise<ImportReport> {
   const startedAt = Date.now()
+  const { permissions = {} } = request
+  const latest = permissions.future === true ? undefined : latestMoment(startedAt)
+  if (latest !== undefined) refuseFuture(request.asOf, latest)
   let bytes = 0
   const source = openSource({
     files: request.files,
@@ -94,20 +112,26 @@ export async function importFiles(
   })
   const recording =
     request.recordIn && recordingOf(request.target, request.recordIn, request.source)
-  const session = await store.beginImport({ ...request, recording, startedAt, unit: source.unit })
+  const session = await store.beginImport({
+    ...request,
+    recording,
+    startedAt,
+    unit: source.unit,
+    isDayNeeded: request.target.history !== undefined && permissions.noDay !== true,
+  })
   const problems = collectProblems(request, source.unit)
   try {
-    const { read, refused, unnamed } = await stageRows(session, source, request, problems, (rows) =>
+    const staging = { session, source, request, problems, latest }
+    const { read, refused, unnamed } = await stageRows(staging, (rows) =>
       request.onProgress({ step: 'reading', count: rows, bytes }),
     )
-    if (request.isSnapshot && read === 0) {
-      throw new OperatorError('the snapshot has no rows, so nothing was changed')
-    }
+    refuseNoRows(read, request.isSnapshot, permissions)
     if (unnamed && request.onRejected) throw unnamedRow(unnamed)
     request.onProgress({ step: 'merging', count: read, bytes })
     const merged = await session.prepare((problem) => problems.addStaged(problem))
     const counts = { ...merged, read, refused: refused + merged.refused }
     const isWanted = counts.refused === 0 || request.onRejected !== undefined
+    if (isWanted && permissions.largeChange !== true) refuseLargeChange(counts)
     request.signal.throwIfAborted()
     const version =
       isWanted && !request.isDryRun ? await session.commit(counts, source.files) : undefined
@@ -158,14 +182,32 @@ function collectProblems(request: ImportRequest, unit: 'line' | 'row'): Problems
   }
 }
 
+interface Staging {
+  readonly session: ImportSession
+  readonly source: Source
+  readonly request: ImportRequest
+  readonly problems: Problems
+  /** The latest day that a row may have; undefined for any. */
+  readonly latest: string | undefined
+}
+
+/** How a row is checked: by its target, and for what this import does not permit. */
+function checkOf({ request, latest }: Staging): CheckRow {
+  const { check } = request.target
+  const prepared: CheckRow = request.isTrimmed === true ? (row) => check(trimmed(row)) : check
+  if (latest === undefined || !request.target.hasRowDays) return prepared
+  return (row) => {
+    const checked = prepared(row)
+    return checked instanceof Refusal ? checked : (refusedDay(checked.asOf, latest) ?? checked)
+  }
+}
+
 async function stageRows(
-  session: ImportSession,
-  source: Source,
-  request: ImportRequest,
-  problems: Problems,
+  staging: Staging,
   onRows: (rows: number) => void,
 ): Promise<{ read: number; refused: number; unnamed: Problem | undefined }> {
-  const { check } = request.target
+  const { session, source, request, problems } = staging
+  const check = checkOf(staging)
   let read = 0
   let refused = 0
   let unnamed: Problem | undefined

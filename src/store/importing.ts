@@ -82,6 +82,8 @@ export interface ImportPlan extends LockWait {
   readonly knownCompaniesOnly: boolean
   /** The day of the extract, in wire form; if undefined, the latest day in its rows. */
   readonly asOf: string | undefined
+  /** Whether an extract without a day is refused, if the source had one before. */
+  readonly isDayNeeded: boolean
   /** Undefined to record no changes; without a day, none are recorded either. */
   readonly recording: Recording | undefined
   readonly startedAt: number

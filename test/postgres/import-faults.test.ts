@@ -47,7 +47,10 @@ async function makeStore(t: TestContext, count = 2_000): Promise<Made> {
 
 function startImport(folder: string) {
   const env = { ...process.env, ...storeOf(folder) }
-  const child = spawn(dossier, ['import', 'rights', 'second.ndjson'], { cwd: folder, env })
+  const child = spawn(dossier, ['import', 'rights', 'second.ndjson', '--expect-changes'], {
+    cwd: folder,
+    env,
+  })
   let err = ''
   child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()))
   child.stdout.resume()
@@ -128,7 +131,13 @@ for (const [statement, lock, ends] of moments) {
       }
       await checkNothingLeft(watcher)
       assert.equal(await storeDigest(db), before)
-      const again = await runCommand(folder, ['import', 'rights', 'second.ndjson', '--json'])
+      const again = await runCommand(folder, [
+        'import',
+        'rights',
+        'second.ndjson',
+        '--expect-changes',
+        '--json',
+      ])
       assert.equal(again.code, 0, again.err)
       const { counts, version } = JSON.parse(again.out) as {
         counts: Record<string, number>

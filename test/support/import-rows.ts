@@ -64,6 +64,9 @@ export async function importInto(
       asOf: undefined,
       recordIn: undefined,
       isDryRun: false,
+      isTrimmed: false,
+      // Tests of the command line show what it does not permit.
+      permissions: { future: true, largeChange: true, noRows: true, noDay: true },
       knownCompaniesOnly: false,
       onRejected: undefined,
       onProgress: () => undefined,

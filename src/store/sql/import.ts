@@ -19,7 +19,7 @@ import { type Database, readValue, type Row, type Values } from './database.ts'
 import * as merge from './merge.ts'
 import { appendRecords } from './merge-records.ts'
 import * as companies from './named-companies.ts'
-import { refuseOlder } from './order-of-extracts.ts'
+import { refuseOlder, refuseUndated } from './order-of-extracts.ts'
 import { stageDifferences } from './recording.ts'
 import type { Stage } from './stage.ts'
 import { settleChanges } from './types-limit.ts'
@@ -84,7 +84,8 @@ export function beginImport(db: ImportConnection, plan: ImportPlan): ImportSessi
 /**
  * The values of an import's statements, read while it holds the write lock.
  *
- * @throws OperatorError if the source has been imported as of a later day.
+ * @throws OperatorError if the source has been imported as of a later day, or of any if this
+ *   extract has none.
  */
 async function prepareMerge(
   db: ImportConnection,
@@ -95,7 +96,9 @@ async function prepareMerge(
   const source = await sourceId(db, plan.source)
   const version = Number(await readValue(db, 'select coalesce(max(version), 0) + 1 from imports'))
   const asOf = plan.asOf ?? (target.hasRowDays ? await lastDayOfRows(db) : null)
-  if (asOf !== null) refuseOlder(plan, asOf, await lastDay(db, target.name, source))
+  const last = await lastDay(db, target.name, source)
+  if (asOf !== null) refuseOlder(plan, asOf, last)
+  else if (plan.isDayNeeded) refuseUndated(plan, last)
   return {
     stagedId: staged.id,
     stagedCompanyId: staged.companyId,

@@ -18,3 +18,16 @@ export function refuseOlder(plan: ImportPlan, asOf: string, last: string | null)
       'import extracts in the order of their dates',
   )
 }
+
+/**
+ * An extract without a day would replace what the source said without recording the changes.
+ *
+ * @throws OperatorError if an earlier extract of the source had a day.
+ */
+export function refuseUndated(plan: ImportPlan, last: string | null): void {
+  if (last === null) return
+  throw new OperatorError(
+    `${plan.source} was last imported as of ${shortMoment(last)}; give --as-of, ` +
+      'or --no-history to record nothing',
+  )
+}

@@ -1,0 +1,90 @@
+// What is probably a mistake is refused before anything changes, and the refusal names the option
+// that says it is meant.
+
+import { formatCount } from '../format-count.ts'
+import { OperatorError } from '../operator-error.ts'
+import { shortMoment } from '../short-moment.ts'
+import type { ImportCounts } from '../store/importing.ts'
+import type { SourceRow } from './check-record.ts'
+import { Refusal } from './refusal.ts'
+
+/** What an operator has said is meant. */
+export interface Permissions {
+  /** Days beyond tomorrow. */
+  readonly future: boolean
+  /** Removing or changing most of what the source has. */
+  readonly largeChange: boolean
+  /** An import without rows. */
+  readonly noRows: boolean
+  /** No day, though earlier extracts had one. */
+  readonly noDay: boolean
+}
+
+const dayMs = 86_400_000
+
+/** The last moment of tomorrow in wire form: somewhere, it is tomorrow already. */
+export function latestMoment(now: number): string {
+  return `${new Date(now + dayMs).toISOString().slice(0, 10)}T23:59:59Z`
+}
+
+/** @throws OperatorError if the extract's day is beyond `latest`. */
+export function refuseFuture(asOf: string | undefined, latest: string): void {
+  if (asOf === undefined || asOf <= latest) return
+  throw new OperatorError(
+    `--as-of ${shortMoment(asOf)} is in the future, and would make every extract until then too ` +
+      'old; if it is right, add --future',
+  )
+}
+
+/** A row's own day. */
+export function refusedDay(asOf: string | null, latest: string): Refusal | undefined {
+  if (asOf === null || asOf <= latest) return undefined
+  return new Refusal('is in the future; if that is right, add --future', 'as_of', asOf)
+}
+
+// Small sources change as a whole now and then.
+const fewRows = 100
+const removedShareMax = 1 / 5
+const changedShareMax = 4 / 5
+
+/** @throws OperatorError if an import would remove or change most of what its source has. */
+export function refuseLargeChange({ updated, unchanged, removed }: ImportCounts): void {
+  const known = updated + unchanged + removed
+  const changes: readonly (readonly [count: number, max: number, verb: string])[] = [
+    [removed, removedShareMax, 'remove'],
+    [updated, changedShareMax, 'change'],
+  ]
+  for (const [count, max, verb] of changes) {
+    if (count <= fewRows || count <= known * max) continue
+    throw new OperatorError(
+      `the import would ${verb} ${formatCount(count)} of the ${formatCount(known)} that the ` +
+        'source has here, so nothing was changed; if that is right, add --expect-changes ' +
+        '(with --dry-run, it shows all counts)',
+    )
+  }
+}
+
+/** @throws OperatorError if no row was read. */
+export function refuseNoRows(
+  read: number,
+  isSnapshot: boolean,
+  { noRows }: Partial<Permissions>,
+): void {
+  if (read > 0) return
+  if (isSnapshot) throw new OperatorError('the snapshot has no rows, so nothing was changed')
+  if (noRows === true) return
+  throw new OperatorError(
+    'there are no rows, so nothing was changed; if that is right, add --allow-empty',
+  )
+}
+
+/** The same row with the blanks around its texts removed, those in lists included. */
+export function trimmed(row: SourceRow): SourceRow {
+  const entries = Object.entries(row)
+  return Object.fromEntries(entries.map(([name, value]) => [name, trimmedValue(value)]))
+}
+
+function trimmedValue(value: unknown): unknown {
+  if (typeof value === 'string') return value.trim()
+  return Array.isArray(value) ? value.map(trimmedValue) : value
+}

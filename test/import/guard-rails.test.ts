@@ -1,0 +1,169 @@
+// What is probably a mistake is refused before anything changes, in one line that names the option
+// that says it is meant.
+
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { makeFolder } from '../support/import-rows.ts'
+import { type Run } from '../support/run-dossier.ts'
+import { runCommand } from '../support/run-command.ts'
+import { storeDigest } from '../support/store-state.ts'
+
+type Import = (rows: readonly object[], ...args: string[]) => Promise<Run>
+
+/** Imports rows of companies, unless another target is named, into one store. */
+function importer(folder: string, target = 'companies'): Import {
+  let files = 0
+  return (rows, ...args) => {
+    const file = `${(files += 1)}.ndjson`
+    writeFileSync(join(folder, file), rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
+    return runCommand(folder, ['import', target, file, ...args])
+  }
+}
+
+const companies = (count: number, town = 'Leeds') =>
+  Array.from({ length: count }, (_, n) => ({ jurisdiction: 'GB', identifier: String(n + 1), town }))
+
+async function load(run: Promise<Run>): Promise<void> {
+  const { code, err } = await run
+  assert.equal(code, 0, err)
+}
+
+/** An import that is refused in one line, and leaves the store as it was. */
+async function refuse(folder: string, run: () => Promise<Run>, says: RegExp): Promise<void> {
+  const store = join(folder, 'dossier.db')
+  const before = await storeDigest(store)
+  const { code, err } = await run()
+  assert.equal(code, 1, err)
+  assert.match(err, says)
+  assert.equal(await storeDigest(store), before)
+}
+
+test('an extract without a date is refused if the source had one; --no-history records nothing', async (t) => {
+  const folder = makeFolder(t)
+  const run = importer(folder)
+  await load(run(companies(1), '--source', 'sec', '--as-of', '2025-02-27'))
+  await refuse(
+    folder,
+    () => run(companies(1, 'York'), '--source', 'sec'),
+    /^dossier: sec was last imported as of 2025-02-27; give --as-of, or --no-history to .*\n$/,
+  )
+  // Another source never had a date.
+  await load(run(companies(1), '--source', 'other'))
+  await load(run(companies(1), '--source', 'other'))
+  const { out } = await run(companies(1, 'York'), '--source', 'sec', '--no-history')
+  assert.match(out, /updated +1\n/)
+  assert.doesNotMatch(out, /recorded/)
+})
+
+test('a date beyond tomorrow is refused unless --future; so is a row of such a date', async (t) => {
+  const folder = makeFolder(t)
+  const run = importer(folder)
+  await load(run(companies(1)))
+  const day = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10)
+  const says =
+    /^dossier: --as-of 2062-07-01 is in the future, and would .*; if it is right, add --future\n$/
+  await refuse(folder, () => run(companies(1), '--as-of', '2062-07-01'), says)
+  const [company] = companies(1)
+  await refuse(
+    folder,
+    () => run([{ ...company, as_of: day(3) }]),
+    /as_of: "20[^\n]*: is in the future; if that is right, add --future/,
+  )
+  await load(run([{ ...company, as_of: day(1) }]))
+  await load(run([{ ...company, as_of: day(3) }], '--future'))
+  await load(run(companies(1), '--as-of', '2062-07-01', '--future'))
+})
+
+test('removing more than a fifth of a source is refused unless --expect-changes', async (t) => {
+  const folder = makeFolder(t)
+  const run = importer(folder)
+  await load(run(companies(600)))
+  await refuse(
+    folder,
+    () => run(companies(479), '--snapshot'),
+    /^dossier: the import would remove 121 of the 600 .* add --expect-changes .*\n$/,
+  )
+  const dry = await run(companies(479), '--snapshot', '--expect-changes', '--dry-run')
+  assert.match(dry.out, /removed +121\n/)
+  await load(run(companies(480), '--snapshot'))
+  await load(run(companies(100), '--snapshot', '--expect-changes'))
+  // A hundred are few.
+  await load(run(companies(1), '--snapshot'))
+})
+
+test('changing more than four fifths of a source is refused unless --expect-changes', async (t) => {
+  const folder = makeFolder(t)
+  const run = importer(folder)
+  await load(run(companies(200)))
+  const changed = (count: number) => [
+    ...companies(count, 'York'),
+    ...companies(200).slice(count),
+    { jurisdiction: 'GB', identifier: 'new' },
+  ]
+  await refuse(
+    folder,
+    () => run(changed(161)),
+    /^dossier: the import would change 161 of the 200 that the source has here/,
+  )
+  await load(run(changed(160)))
+  await load(run(companies(200, 'Hull'), '--expect-changes'))
+})
+
+test('files without rows are refused unless --allow-empty', async (t) => {
+  const folder = makeFolder(t)
+  const run = importer(folder)
+  await load(run(companies(1)))
+  const says =
+    /^dossier: there are no rows, so nothing was changed; if that is right, add --allow-empty\n$/
+  await refuse(folder, () => run([]), says)
+  for (const [name, text] of [
+    ['empty.json', '[]'],
+    ['header.csv', 'jurisdiction,identifier\n'],
+  ] as const) {
+    writeFileSync(join(folder, name), text)
+    await refuse(folder, () => runCommand(folder, ['import', 'companies', name]), says)
+  }
+  await load(run([], '--allow-empty'))
+  await refuse(
+    folder,
+    () => run([], '--snapshot', '--allow-empty'),
+    /^dossier: the snapshot has no rows, so nothing was changed\n$/,
+  )
+})
+
+test('a jurisdiction or identifier with blanks around it is refused; --trim removes them', async (t) => {
+  const folder = makeFolder(t)
+  const run = importer(folder)
+  await load(run(companies(1)))
+  const row = { jurisdiction: 'DE', identifier: ' 1', towns: [' Bonn ', 7], town: 'Bonn\u00a0' }
+  await refuse(
+    folder,
+    () => run([row]),
+    /identifier: " 1": has blanks around it; to remove them from all texts, add --trim/,
+  )
+  const rights = importer(folder, 'rights')
+  const right = { id: 1, company_jurisdiction: 'DE\t', company_identifier: '1', name: ' A' }
+  await refuse(folder, () => rights([right]), /company_jurisdiction: .* has blanks around it/)
+  await load(run([row], '--trim'))
+  await load(rights([right], '--trim'))
+  const { out } = await runCommand(folder, ['company', 'DE', '1', '--json'])
+  const [said] = (JSON.parse(out) as { attributes: { attributes: object }[] }).attributes
+  assert.deepEqual(said?.attributes, { towns: ['Bonn', 7], town: 'Bonn' })
+})
+
+test('options that say what is meant are refused where they mean nothing', async (t) => {
+  const folder = makeFolder(t)
+  const rights = importer(folder, 'rights')
+  const employees = importer(folder, 'employees')
+  const wrong: readonly (readonly [Promise<Run>, RegExp])[] = [
+    [rights([], '--no-history'), /--no-history does not apply to rights, whose changes are not/],
+    [employees([], '--history', '--no-history', '--as-of', '2025-01-01'), /exclude each other/],
+  ]
+  for (const [run, says] of wrong) {
+    const { code, err } = await run
+    assert.equal(code, 2, err)
+    assert.match(err, says)
+  }
+})
