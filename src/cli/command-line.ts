@@ -15,6 +15,7 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   import: async () => (await import('./import.ts')).importCommand,
   keys: async () => (await import('./keys.ts')).keys,
   serve: async () => (await import('./serve.ts')).serve,
+  sources: async () => (await import('./sources.ts')).sources,
   imports: async () => (await import('./imports.ts')).imports,
   company: async () => (await import('./company.ts')).company,
   verify: async () => (await import('./verify.ts')).verifyCommand,

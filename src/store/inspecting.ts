@@ -26,6 +26,25 @@ export interface LoggedImport {
   readonly revertedBy: number | undefined
 }
 
+/** An import in force: no revert has taken it back. */
+export interface SourceImport {
+  readonly version: number
+  readonly committedAt: number
+  /** In wire form. */
+  readonly asOf: string | undefined
+}
+
+/** What a source has of one target. */
+export interface SourceSummary {
+  readonly source: string
+  readonly target: string
+  /** The number of its records, or of its companies. */
+  readonly records: number
+  readonly companies: number
+  /** In the order of their versions; none for recorded changes. */
+  readonly imports: readonly SourceImport[]
+}
+
 /** What a source says about a company. */
 export interface CompanyAttributes {
   readonly source: string
@@ -86,6 +105,8 @@ export interface CopyWatch {
 export interface StoreInspector {
   /** The last `limit` imports, newest first. */
   listImports(limit: number): Awaitable<readonly LoggedImport[]>
+  /** Every source of every target, by name. */
+  listSources(): Awaitable<readonly SourceSummary[]>
   findCompany(name: CompanyName): Awaitable<CompanyRecord | undefined>
   /** Those of the names that belong to a company, in the order given; at most `limit`. */
   findNames(names: readonly IdentifyingName[], limit: number): Awaitable<IdentifyingName[]>

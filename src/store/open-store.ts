@@ -65,7 +65,7 @@ export async function openStoreInspector(
 ): Promise<StoreInspector> {
   if (isServerStore(db)) return (await postgres()).openForInspecting(db, resources)
   const connection = openForReading(db, resources)
-  return createInspector((work) => work(databaseOf(connection)), {
+  return createInspector((work) => work(databaseOf(connection)), resources, {
     verify: (checks, onStep) => verify(connection, resources, checks, onStep),
     backup: (path, watch) => backUp(connection, path, watch),
     close: () => connection.close(),

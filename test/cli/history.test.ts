@@ -1,4 +1,4 @@
-// Commands on history: imports, company, verify, backup, prune and revert.
+// Commands on history: imports, company, verify, backup and prune.
 
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
@@ -6,12 +6,7 @@ import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
-import {
-  changedRights,
-  extracts,
-  makeChangedRegistry,
-  writeExtracts,
-} from '../support/changed-registry.ts'
+import { makeChangedRegistry, typeRegistry } from '../support/changed-registry.ts'
 import { resources } from '../../src/resources/index.ts'
 import { makeWithoutLineage } from '../support/former-format.ts'
 import { importRows, makeFolder, query } from '../support/import-rows.ts'
@@ -24,21 +19,6 @@ import { changeStore } from '../support/store-state.ts'
 const isFile = storeKind === 'sqlite'
 
 type Json = Readonly<Record<string, unknown>>
-
-/** The registry of `makeChangedRegistry`, made with the commands. */
-async function typeRegistry(folder: string): Promise<string> {
-  const db = storeAt(join(folder, 'registry.db'))
-  writeExtracts(folder)
-  const asOf = extracts.map(([name, day]) => [
-    ...['companies', name, '--source', 'register', '--snapshot', '--as-of', day],
-  ])
-  const rights = changedRights.map(([name]) => ['rights', name])
-  for (const args of [...asOf, ...rights]) {
-    const { code, err } = await runCommand(folder, ['import', ...args, '--db', db])
-    assert.equal(code, 0, err)
-  }
-  return db
-}
 
 test('import reports how many events it recorded', async (t) => {
   const folder = makeFolder(t)
@@ -321,57 +301,3 @@ if (isFile)
     assert.equal((await runCommand(folder, again)).code, 0)
     assert.equal(query(path, 'select past_from from store')[0]?.['past_from'], 4)
   })
-
-test('revert takes an import back; the log shows both; a dry run changes nothing', async (t) => {
-  const folder = makeFolder(t)
-  const db = await typeRegistry(folder)
-  const revert = (...args: string[]) => runCommand(folder, ['revert', ...args, '--db', db])
-  const events = async () => {
-    const { out } = await runCommand(folder, ['company', 'GB', '1', '--db', db, '--json'])
-    return (JSON.parse(out) as { listings: { events: number } }).listings.events
-  }
-  const recorded = await events()
-  assert.ok(recorded > 0)
-  const report = ['companies from source register: version 2', '  restored  ', '  events removed']
-  const dry = await revert('2', '--dry-run')
-  assert.deepEqual([dry.code, dry.err, await events()], [0, '', recorded])
-  for (const line of [...report, 'Dry run: nothing was changed.']) assert.ok(dry.out.includes(line))
-  const done = await revert('2', '--json')
-  const { reverted } = JSON.parse(done.out) as { reverted: Json[] }
-  const version = reverted[0]?.['version']
-  assert.deepEqual([done.code, reverted[0]?.['reverts']], [0, [2]])
-  assert.ok((await events()) < recorded)
-  const log = await runCommand(folder, ['imports', '--db', db])
-  assert.match(log.out, /revert of 2, companies from register, .*\n {2}\d+ restored, \d+ updated, /)
-  assert.match(log.out, new RegExp(`version 2 .*, reverted by ${String(version)}\n`))
-  const back = await revert(String(version))
-  assert.match(back.out, /\nCommitted as version \d+\.\n$/)
-  assert.equal(await events(), recorded)
-})
-
-test('a revert that makes no sense is refused in one line that says what to do', async (t) => {
-  const folder = makeFolder(t)
-  const db = await typeRegistry(folder)
-  const refusals: readonly (readonly [code: number, args: string[], says: RegExp])[] = [
-    [2, [], /revert needs a VERSION; see: dossier imports\n/],
-    [2, ['latest'], /VERSION is "latest"; it takes a number as in: dossier imports\n/],
-    [2, ['1', '2'], /revert takes one VERSION; --with-later adds those that follow\n/],
-    [2, ['1', '--to', '2'], /revert takes either VERSION or --to VERSION\n/],
-    [2, ['--to', '1', '--with-later'], /--to takes back all later imports anyway\n/],
-    [2, ['--to', '-1'], /--to is "-1"; it takes a number/],
-    [1, ['99'], /^dossier: there is no version 99; the latest is \d+ \(see: dossier imports\)\n$/],
-    [
-      1,
-      ['1'],
-      /^dossier: version 1 \(companies from register\) has later imports of the same .*\n$/,
-    ],
-  ]
-  for (const [code, args, says] of refusals) {
-    const refused = await runCommand(folder, ['revert', ...args, '--db', db])
-    assert.equal(refused.code, code, refused.err)
-    assert.match(refused.err, says)
-  }
-  const nowhere = await runCommand(folder, ['revert', '1', '--db', join(folder, 'no.db')])
-  assert.match(nowhere.err, /^dossier: .*no\.db does not exist; create it with: dossier import\n$/)
-  assert.ok(!existsSync(join(folder, 'no.db')))
-})

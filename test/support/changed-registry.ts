@@ -1,9 +1,11 @@
 // A small registry with a past: two extracts of companies, and rights that changed once.
 
+import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { changeResource } from '../../src/resources/index.ts'
 import { importInto } from './import-rows.ts'
+import { runCommand } from './run-command.ts'
 import { storeAt } from './store-at.ts'
 
 /** The files of the four imports, in their order; the first two are snapshots of their day. */
@@ -39,4 +41,19 @@ export async function makeChangedRegistry(folder: string): Promise<string> {
   }
   for (const [file] of changedRights) await importInto(path, 'rights', [join(folder, file)])
   return storeAt(path)
+}
+
+/** The registry of `makeChangedRegistry`, made with the commands. */
+export async function typeRegistry(folder: string): Promise<string> {
+  const db = storeAt(join(folder, 'registry.db'))
+  writeExtracts(folder)
+  const asOf = extracts.map(([name, day]) => [
+    ...['companies', name, '--source', 'register', '--snapshot', '--as-of', day],
+  ])
+  const rights = changedRights.map(([name]) => ['rights', name])
+  for (const args of [...asOf, ...rights]) {
+    const { code, err } = await runCommand(folder, ['import', ...args, '--db', db])
+    assert.equal(code, 0, err)
+  }
+  return db
 }

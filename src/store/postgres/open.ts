@@ -49,7 +49,7 @@ export async function openForInspecting(
   const look = <T>(work: (client: Client) => Promise<T>) => withSession(db, work, readOnly)
   return explained(db, async () => {
     await look((client) => checkSchema(client, db, resources))
-    return createInspector((work) => look((client) => work(databaseOf(client, db))), {
+    return createInspector((work) => look((client) => work(databaseOf(client, db))), resources, {
       verify: (checks, onStep) => look((client) => verify(client, db, resources, checks, onStep)),
       backup: (path) => Promise.reject(noBackup(db, path)),
       close: () => undefined,

@@ -12,6 +12,7 @@ import { beginImport, type ImportConnection } from './import.ts'
 import { findCompany, findNames, listImports } from './inspect.ts'
 import { prune } from './prune.ts'
 import { filtersToRevert, revert } from './revert.ts'
+import { listSources } from './sources.ts'
 import { addKey, listKeys, revokeKey, rotateKey } from './stored-keys.ts'
 
 /** Runs `work` with a connection of its own. */
@@ -50,10 +51,12 @@ function filtersOf({ target, recording }: ImportPlan): number {
 /** @param own the parts specific to a database. */
 export function createInspector(
   use: Use,
+  resources: readonly Resource[],
   own: Pick<StoreInspector, 'verify' | 'backup' | 'close'>,
 ): StoreInspector {
   return {
     listImports: (limit) => use((db) => listImports(db, limit)),
+    listSources: () => use((db) => listSources(db, resources)),
     findCompany: (name) => use((db) => findCompany(db, name)),
     findNames: (names, limit) => use((db) => findNames(db, names, limit)),
     ...own,

@@ -1,0 +1,164 @@
+// `dossier sources`: lists the sources, and removes what one of them has.
+
+import { createInterface } from 'node:readline/promises'
+import { UsageError } from '../config.ts'
+import { formatCount } from '../format-count.ts'
+import { importTargets } from '../import/import-targets.ts'
+import { nextExtract } from '../import/next-extract.ts'
+import { removeSource } from '../import/remove-source.ts'
+import { nearest } from '../nearest.ts'
+import { OperatorError } from '../operator-error.ts'
+import { resources } from '../resources/index.ts'
+import { shortMoment } from '../short-moment.ts'
+import type { SourceSummary } from '../store/inspecting.ts'
+import { openExistingStore, openStoreInspector } from '../store/open-store.ts'
+import type { Command, CommandContext, Input } from './command.ts'
+import { lockWait } from './lock-wait.ts'
+import { formatDay, tableLines } from './table.ts'
+
+const targets = importTargets(resources)
+
+export const sources: Command = {
+  name: 'sources',
+  summary: 'list the sources, or remove what one of them has',
+  synopsis: ['sources [--json]', 'sources remove NAME [--resource NAME] [--yes]'],
+  details: `
+Lists what each source has: records and the companies that they belong to, the last import, its
+date, and when the next extract is due if the last ones came at regular intervals. Recorded changes
+have a source of their own, such as sec/companies.
+
+\`remove\` removes what a source has, as a snapshot without rows would, with a version for each
+listing. It shows the counts and asks on a terminal; elsewhere it needs --yes. \`dossier revert\`
+brings the data back.
+
+  dossier sources
+  dossier sources remove default --resource rights`,
+  options: [
+    { name: 'resource', value: 'NAME', meaning: 'only this listing, or companies' },
+    { name: 'yes', meaning: 'remove without a question' },
+    { name: 'json', meaning: 'print the list as JSON' },
+  ],
+  settings: ['db'],
+  async run(input, context) {
+    const [action, ...words] = input.words
+    const list = await listAll(input.settings.db)
+    if (action === 'remove') return remove(list, words, input, context)
+    if (action !== undefined) {
+      throw new UsageError(`sources takes no ${action}; to remove one: sources remove NAME`)
+    }
+    if (input.flags.has('json')) context.stdout.writeJson(list.map(withNext))
+    else context.stdout.writeLines(...lines(list))
+    return 0
+  },
+}
+
+async function listAll(db: string): Promise<readonly SourceSummary[]> {
+  const store = await openStoreInspector(db, resources)
+  try {
+    return await store.listSources()
+  } finally {
+    await store.close()
+  }
+}
+
+function withNext({ imports, ...counts }: SourceSummary): object {
+  return { ...counts, imports: imports.length, last: imports.at(-1), next: nextExtract(imports) }
+}
+
+const head = ['source', 'of', 'records', 'companies', 'last import', 'as of', 'next expected']
+
+function lines(list: readonly SourceSummary[]): string[] {
+  if (list.length === 0) return ['No source has data. Begin with: dossier import --help']
+  return tableLines([head, ...list.map(cells)])
+}
+
+function cells({ source, target, records, companies, imports }: SourceSummary): string[] {
+  const last = imports.at(-1)
+  const next = nextExtract(imports)
+  return [
+    ...[source, target, formatCount(records), formatCount(companies)],
+    last === undefined ? '' : `version ${last.version}, ${formatDay(last.committedAt)}`,
+    last?.asOf === undefined ? '' : shortMoment(last.asOf),
+    next === undefined ? '' : formatDay(next),
+  ]
+}
+
+async function remove(
+  list: readonly SourceSummary[],
+  [name, ...more]: readonly string[],
+  input: Input,
+  context: CommandContext,
+): Promise<number> {
+  if (name === undefined || more.length > 0) {
+    throw new UsageError('sources remove takes the name of one source; see: dossier sources')
+  }
+  const chosen = choose(list, name, input.options['resource'])
+  const total = chosen.reduce((sum, { records }) => sum + records, 0)
+  const counted = chosen.map(({ target, records, companies }) => {
+    const of = target === 'companies' ? '' : ` of ${formatCount(companies)} companies`
+    return `${target} from source ${name}: ${formatCount(records)}${of}`
+  })
+  context.stdout.writeLines(...counted)
+  if (!input.flags.has('yes')) await confirm(`Remove these ${formatCount(total)}? [y/N] `, context)
+  const store = await openExistingStore(input.settings.db, resources)
+  try {
+    for (const { target: of } of chosen) {
+      const target = targets.find((known) => known.name === of)
+      if (target === undefined) throw new OperatorError(`this Dossier has no ${of}`)
+      const wait = lockWait(context)
+      const request = { target, source: name, startedAt: context.now(), ...wait }
+      const { version, removed } = await removeSource(store, request)
+      context.stdout.writeLines(
+        `Removed ${formatCount(removed)} ${of} as version ${version}; ` +
+          `to bring them back: dossier revert ${version}`,
+      )
+    }
+    return 0
+  } finally {
+    await store.close()
+  }
+}
+
+function choose(
+  list: readonly SourceSummary[],
+  name: string,
+  target: string | undefined,
+): readonly SourceSummary[] {
+  const names = [...new Set(list.map(({ source }) => source))]
+  if (!names.includes(name)) {
+    const near = nearest(name, names)
+    throw new OperatorError(
+      `there is no source ${name}; ${near ? `did you mean ${near}?` : 'see: dossier sources'}`,
+    )
+  }
+  const known = targets.map((one) => one.name)
+  if (target !== undefined && !known.includes(target)) {
+    const near = nearest(target, known)
+    const advice = near ? `did you mean ${near}?` : `choose from ${known.join(', ')}`
+    throw new UsageError(`--resource is ${target}; ${advice}`)
+  }
+  const chosen = list.filter(
+    (one) => one.source === name && one.records > 0 && (target ?? one.target) === one.target,
+  )
+  if (chosen.length === 0) {
+    const of = target === undefined ? '' : ` of ${target}`
+    throw new OperatorError(`the source ${name} has nothing${of}, so nothing was changed`)
+  }
+  return chosen
+}
+
+/** @throws OperatorError unless the operator agrees. */
+async function confirm(question: string, { stderr, signal }: CommandContext): Promise<void> {
+  if (!stderr.isTTY || !process.stdin.isTTY) {
+    throw new OperatorError('nothing was changed; to remove these, add --yes')
+  }
+  stderr.write(question)
+  const terminal = createInterface({ input: process.stdin })
+  try {
+    const answer = await terminal.question('', { signal })
+    if (/^y(es)?$/i.test(answer.trim())) return
+  } finally {
+    terminal.close()
+  }
+  throw new OperatorError('nothing was changed')
+}

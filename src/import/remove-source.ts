@@ -1,0 +1,37 @@
+// Removes what a source has, as a snapshot without rows would.
+
+import type { ImportStore } from '../store/importing.ts'
+import type { LockWait } from '../store/lock-wait.ts'
+import type { ImportTarget } from './import-target.ts'
+
+/** What to remove: the records or companies of one source. */
+export interface RemovalRequest extends LockWait {
+  readonly target: ImportTarget
+  readonly source: string
+  readonly startedAt: number
+}
+
+/** Removes them as the registry's next version, and returns that, and how many they were. */
+export async function removeSource(
+  store: ImportStore,
+  request: RemovalRequest,
+): Promise<{ readonly version: number; readonly removed: number }> {
+  const session = await store.beginImport({
+    ...request,
+    isSnapshot: true,
+    knownCompaniesOnly: true,
+    asOf: undefined,
+    isDayNeeded: false,
+    recording: undefined,
+    unit: 'row',
+  })
+  try {
+    const counts = await session.prepare(() => undefined)
+    request.signal?.throwIfAborted()
+    const version = await session.commit({ ...counts, read: 0 }, [])
+    return { version, removed: counts.removed }
+  } catch (error) {
+    await session.discard()
+    throw error
+  }
+}

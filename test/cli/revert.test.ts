@@ -1,0 +1,138 @@
+// Commands that take data away: revert and sources remove.
+
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { extracts, typeRegistry } from '../support/changed-registry.ts'
+import { importRows, makeFolder, query } from '../support/import-rows.ts'
+import { runCommand } from '../support/run-command.ts'
+import { dossier } from '../support/run-dossier.ts'
+import { storeAt } from '../support/store-at.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+test('revert takes an import back; the log shows both; a dry run changes nothing', async (t) => {
+  const folder = makeFolder(t)
+  const db = await typeRegistry(folder)
+  const revert = (...args: string[]) => runCommand(folder, ['revert', ...args, '--db', db])
+  const events = async () => {
+    const { out } = await runCommand(folder, ['company', 'GB', '1', '--db', db, '--json'])
+    return (JSON.parse(out) as { listings: { events: number } }).listings.events
+  }
+  const recorded = await events()
+  assert.ok(recorded > 0)
+  const report = ['companies from source register: version 2', '  restored  ', '  events removed']
+  const dry = await revert('2', '--dry-run')
+  assert.deepEqual([dry.code, dry.err, await events()], [0, '', recorded])
+  for (const line of [...report, 'Dry run: nothing was changed.']) assert.ok(dry.out.includes(line))
+  const done = await revert('2', '--json')
+  const { reverted } = JSON.parse(done.out) as { reverted: Json[] }
+  const version = reverted[0]?.['version']
+  assert.deepEqual([done.code, reverted[0]?.['reverts']], [0, [2]])
+  assert.ok((await events()) < recorded)
+  const log = await runCommand(folder, ['imports', '--db', db])
+  assert.match(log.out, /revert of 2, companies from register, .*\n {2}\d+ restored, \d+ updated, /)
+  assert.match(log.out, new RegExp(`version 2 .*, reverted by ${String(version)}\n`))
+  const back = await revert(String(version))
+  assert.match(back.out, /\nCommitted as version \d+\.\n$/)
+  assert.equal(await events(), recorded)
+})
+
+test('a revert that makes no sense is refused in one line that says what to do', async (t) => {
+  const folder = makeFolder(t)
+  const db = await typeRegistry(folder)
+  const refusals: readonly (readonly [code: number, args: string[], says: RegExp])[] = [
+    [2, [], /revert needs a VERSION; see: dossier imports\n/],
+    [2, ['latest'], /VERSION is "latest"; it takes a number as in: dossier imports\n/],
+    [2, ['1', '2'], /revert takes one VERSION; --with-later adds those that follow\n/],
+    [2, ['1', '--to', '2'], /revert takes either VERSION or --to VERSION\n/],
+    [2, ['--to', '1', '--with-later'], /--to takes back all later imports anyway\n/],
+    [2, ['--to', '-1'], /--to is "-1"; it takes a number/],
+    [1, ['99'], /^dossier: there is no version 99; the latest is \d+ \(see: dossier imports\)\n$/],
+    [
+      1,
+      ['1'],
+      /^dossier: version 1 \(companies from register\) has later imports of the same .*\n$/,
+    ],
+  ]
+  for (const [code, args, says] of refusals) {
+    const refused = await runCommand(folder, ['revert', ...args, '--db', db])
+    assert.equal(refused.code, code, refused.err)
+    assert.match(refused.err, says)
+  }
+  const nowhere = await runCommand(folder, ['revert', '1', '--db', join(folder, 'no.db')])
+  assert.match(nowhere.err, /^dossier: .*no\.db does not exist; create it with: dossier import\n$/)
+  assert.ok(!existsSync(join(folder, 'no.db')))
+})
+
+test('sources lists what each source has; remove takes it away, and revert brings it back', async (t) => {
+  const folder = makeFolder(t)
+  const db = await typeRegistry(folder)
+  const sources = (...args: string[]) => runCommand(folder, ['sources', ...args, '--db', db])
+  const list = async () => {
+    const { out } = await sources('--json')
+    return JSON.parse(out) as { source: string; target: string; records: number; last?: Json }[]
+  }
+  const before = await list()
+  const rights = before.find(({ target }) => target === 'rights')
+  assert.ok(rights !== undefined && rights.records > 0 && rights.source === 'default')
+  const register = before.find(({ source }) => source === 'register')
+  assert.equal(register?.last?.['asOf'], `${extracts.at(-1)?.[1] ?? ''}T00:00:00Z`)
+  assert.ok(before.some(({ source }) => source === 'register/companies'))
+  const shown = await sources()
+  assert.match(shown.out, /^source +of +records +companies +last import +as of +next expected\n/)
+
+  const unsaid = await sources('remove', 'default')
+  assert.deepEqual(
+    [unsaid.code, unsaid.err],
+    [1, 'dossier: nothing was changed; to remove these, add --yes\n'],
+  )
+  assert.match(unsaid.out, /^rights from source default: \d+ of \d+ companies\n$/)
+  const removed = await sources('remove', 'default', '--resource', 'rights', '--yes')
+  assert.equal(removed.code, 0, removed.err)
+  assert.deepEqual(query(join(folder, 'registry.db'), 'select id from rights'), [])
+  const [, version] = /to bring them back: dossier revert (\d+)\n$/.exec(removed.out) ?? []
+  const back = await runCommand(folder, ['revert', String(version), '--db', db])
+  assert.equal(back.code, 0, back.err)
+  assert.equal((await list()).find(({ target }) => target === 'rights')?.records, rights.records)
+})
+
+test('a source that cannot be removed is refused in one line', async (t) => {
+  const folder = makeFolder(t)
+  const db = await typeRegistry(folder)
+  const refusals: readonly (readonly [code: number, args: string[], says: RegExp])[] = [
+    [1, ['remove', 'registr'], /^dossier: there is no source registr; did you mean register\?\n$/],
+    [
+      1,
+      ['remove', 'default', '--resource', 'jobs', '--yes'],
+      /^dossier: the source default has no/,
+    ],
+    [2, ['remove', 'default', '--resource', 'right'], /--resource is right; did you mean rights\?/],
+    [2, ['remove'], /sources remove takes the name of one source; see: dossier sources\n/],
+    [2, ['delete', 'x'], /sources takes no delete; to remove one: sources remove NAME\n/],
+  ]
+  for (const [code, args, says] of refusals) {
+    const refused = await runCommand(folder, ['sources', ...args, '--db', db])
+    assert.equal(refused.code, code, refused.err)
+    assert.match(refused.err, says)
+  }
+})
+
+test('on a terminal, sources remove asks, and only yes removes', async (t) => {
+  const folder = makeFolder(t)
+  const db = join(folder, 'registry.db')
+  await importRows(db, 'rights', [{ id: 1, company_id: 7 }])
+  const command = `${dossier} sources remove default --db '${storeAt(db)}'`
+  for (const [answer, left, says] of [
+    ['\n', 1, /Remove these 1\? \[y\/N\] [^]*nothing was changed/],
+    ['n\n', 1, /nothing was changed/],
+    ['y\n', 0, /Removed 1 rights as version 2/],
+  ] as const) {
+    const run = spawnSync('script', ['-qec', command, '/dev/null'], { cwd: folder, input: answer })
+    if (run.error) return t.diagnostic('no terminal to try: the command script is not there')
+    assert.match(run.stdout.toString(), says)
+    assert.equal(query(db, 'select id from rights').length, left)
+  }
+})
