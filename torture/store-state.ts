@@ -54,9 +54,11 @@ function isSame(a: StoreState, b: StoreState): boolean {
   return isSameRegistry(a, b) && a.log === b.log && a.version === b.version
 }
 
+/** PostgreSQL's tables are made in steps, so one may lack columns of later steps. */
 function isPartOf(some: string, all: string): boolean {
-  const known = new Set(all.split('\n'))
-  return some.split('\n').every((line) => known.has(line))
+  const names = (schema: string) => schema.split('\n').map((line) => line.replace(/ \w{32}$/, ''))
+  const known = new Set(names(all))
+  return names(some).every((name) => known.has(name))
 }
 
 /** Whether a column of the log of imports is the same if the import runs at another time. */
