@@ -61,6 +61,15 @@ export interface ImportCase<C extends Course = Course> {
 type Target = 'companies' | 'events'
 export type CaseName = `${Target}, ${'first load' | 'update' | 'revert'}`
 
+/** Those of which each writes to files in its own way: for faults of the disk. */
+export const writingCases: readonly CaseName[] = [
+  'events, first load',
+  'events, update',
+  'events, revert',
+  'companies, first load',
+  'companies, update',
+]
+
 /**
  * Makes a case, once for each folder: writes its files, prepares the state before, and runs the
  * import once for the state after.

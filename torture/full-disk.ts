@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { type CaseName, makeCase } from './cases.ts'
+import { makeCase, writingCases } from './cases.ts'
 import { companiesCsv } from './extracts.ts'
 import { type FileCase, fileStores } from './file-stores.ts'
 import { judge } from './judge.ts'
@@ -54,13 +54,7 @@ function mountDisk(folder: string): Disk | undefined {
 
 /** Puts the store on a disk with some room left, from none to enough. */
 async function* fillStore(ground: Ground, disk: Disk): AsyncGenerator<Outcome> {
-  const names: readonly CaseName[] = ground.isShort
-    ? ['events, update']
-    : [
-        ...(['events, first load', 'events, update', 'events, revert'] as const),
-        ...(['companies, first load', 'companies, update'] as const),
-      ]
-  for (const name of names) {
+  for (const name of ground.isShort ? writingCases.slice(1, 2) : writingCases) {
     const made = await makeCase(ground, name, fileStores)
     // Enough for the log and the store, each a second time.
     const enough = made.course.bytes * 2

@@ -1,7 +1,7 @@
 // `kill -9` of an import at a system call that changes a file: at every call of the rare ones; of
 // the writes, at those that create the store, and at a selection of all.
 
-import { type CaseName, type ImportCase, makeCase } from './cases.ts'
+import { type CaseName, type ImportCase, makeCase, writingCases } from './cases.ts'
 import { fileStores } from './file-stores.ts'
 import { examine } from './judge.ts'
 import { type Campaign, firstFault, type Ground, type Outcome, spread } from './outcome.ts'
@@ -16,10 +16,7 @@ export const killAtCalls: Campaign = async function* (ground) {
   }
   const names: readonly CaseName[] = ground.isShort
     ? ['events, first load']
-    : [
-        ...(['companies, first load', 'events, first load', 'companies, update'] as const),
-        ...(['events, update', 'companies, revert', 'events, revert'] as const),
-      ]
+    : [...writingCases, 'companies, revert']
   for (const name of names) {
     const tried = await makeCase(ground, name, fileStores)
     const counts = await countCalls(tried, writingCalls)

@@ -3,7 +3,7 @@
 import { gzipSync } from 'node:zlib'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type CaseName, makeCase } from './cases.ts'
+import { makeCase, writingCases } from './cases.ts'
 import { fileStores } from './file-stores.ts'
 import { judge } from './judge.ts'
 import { type Campaign, spread } from './outcome.ts'
@@ -14,13 +14,7 @@ const blockBytes = 512
 
 /** Imports under limits from zero to more than enough. */
 export const limitFileSize: Campaign = async function* (ground) {
-  const names: readonly CaseName[] = ground.isShort
-    ? ['events, update']
-    : [
-        ...(['events, first load', 'events, update', 'events, revert'] as const),
-        ...(['companies, first load', 'companies, update'] as const),
-      ]
-  for (const name of names) {
+  for (const name of ground.isShort ? writingCases.slice(1, 2) : writingCases) {
     const tried = await makeCase(ground, name, fileStores)
     const enough = Math.ceil((tried.course.bytes * 1.2) / blockBytes)
     for (const blocks of spread(0, enough, ground.isShort ? 3 : 16)) {

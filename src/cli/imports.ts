@@ -78,13 +78,8 @@ function describe(one: LoggedImport): string[] {
 function countsLine({ counts, recorded, reverts }: LoggedImport): string {
   if (reverts !== undefined) {
     const { inserted, updated, removed } = counts
-    return [
-      [inserted, 'restored'] as const,
-      [updated, 'updated'] as const,
-      [removed, 'removed'] as const,
-    ]
-      .map(([count, name]) => `${formatCount(count)} ${name}`)
-      .join(', ')
+    const [back, changed, gone] = [inserted, updated, removed].map(formatCount)
+    return `${back} restored, ${changed} updated, ${gone} removed`
   }
   const { read, companiesCreated, ...ends } = counts
   const changes = Object.entries(ends).map(([name, count]) => `${formatCount(count)} ${name}`)

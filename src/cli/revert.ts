@@ -86,24 +86,27 @@ function reportLines(report: RevertReport, isDryRun: boolean): string[] {
 }
 
 function committed(reverted: readonly Reverted[]): string {
-  const versions = reverted.map(({ version }) => version)
-  return `Committed as version${versions.length === 1 ? '' : 's'} ${versions.join(', ')}.`
+  return `Committed as ${versionsOf(reverted.map(({ version }) => version))}.`
 }
 
-function sourceLines({ target, source, reverts, recorded, ...counts }: Reverted): string[] {
-  const label = reverts.length === 1 ? 'version' : 'versions'
+function sourceLines(one: Reverted): string[] {
+  const { target, source, reverts, restored, updated, removed, recorded } = one
   return [
-    `${target} from source ${source}: ${label} ${reverts.join(', ')}`,
-    ...['restored', 'updated', 'removed'].map((name) =>
-      countLine(name, counts[name as 'restored']),
-    ),
+    `${target} from source ${source}: ${versionsOf(reverts)}`,
+    countLine('restored', restored),
+    countLine('updated', updated),
+    countLine('removed', removed),
     ...countLines(
-      Object.entries(recorded).flatMap(([name, { restored, removed }]) => [
-        [`${name} restored`, restored],
-        [`${name} removed`, removed],
+      Object.entries(recorded).flatMap(([name, count]) => [
+        [`${name} restored`, count.restored],
+        [`${name} removed`, count.removed],
       ]),
     ),
   ]
+}
+
+function versionsOf(versions: readonly (number | undefined)[]): string {
+  return `version${versions.length === 1 ? '' : 's'} ${versions.join(', ')}`
 }
 
 function countLines(counts: readonly (readonly [name: string, count: number])[]): string[] {

@@ -12,10 +12,10 @@ import type {
   Recording,
   StagedProblem,
 } from '../importing.ts'
-import { drawLineage } from '../lineage.ts'
 import type { LockWait } from '../lock-wait.ts'
 import { assignedIdEnd, assignedIdMin, noteIds, type StagedIds } from './assigned-ids.ts'
 import { type Database, readValue, type Row, type Values } from './database.ts'
+import { logVersion } from './import-log.ts'
 import * as merge from './merge.ts'
 import { appendRecords } from './merge-records.ts'
 import * as companies from './named-companies.ts'
@@ -324,25 +324,14 @@ async function logImport(
   counts: ImportCounts,
   files: readonly ImportedFile[],
 ): Promise<void> {
-  const { target, recording, startedAt } = plan
+  const { target, recording, isSnapshot, startedAt } = plan
   const { recorded, ...outcomes } = counts
-  await db.run(insertLogEntry, {
-    ...own,
-    ...outcomes,
+  await logVersion(db, own, {
     target: target.name,
+    isSnapshot,
     startedAt,
-    committedAt: Date.now(),
-    lineage: drawLineage(),
-    files: JSON.stringify(files),
-    recorded: JSON.stringify(recording ? { [recording.resource.name]: recorded } : {}),
-    reverts: null,
+    counts: outcomes,
+    files,
+    recorded: recording ? { [recording.resource.name]: recorded } : {},
   })
 }
-
-/** Adds a version to the log; a missing value would be null. */
-export const insertLogEntry = `
-  insert into imports values (
-    $version, $target, $source, $isSnapshot, $startedAt, $committedAt, $files, $read, $inserted,
-    $updated, $unchanged, $refused, $removed, $companiesCreated, $asOf, $recorded, $lineage,
-    $reverts, null
-  )`

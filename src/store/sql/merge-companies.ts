@@ -145,7 +145,7 @@ const isReverted = 'source_id = $source and version in (select version from reve
 function revertAttributes(d: Dialect): RevertSteps {
   return {
     find: [
-      ...['change', 'removal', 'restored'].map((name) => dropTemporary(d, name)),
+      ...dropTemporary(d, 'change', 'removal', 'restored'),
       findRestored,
       ...d.filled('restored', 'company_id'),
       `create temp table change as

@@ -41,14 +41,10 @@ function mergeRecords(d: Dialect, resource: Resource): MergeSteps {
       findCarriedChanges(d, name),
       findRemovals(d, name),
       ...d.filled('removal'),
-      ...typeCounts(d, resource),
+      ...countTypes(d, resource),
     ],
     apply: (isFirst) => writeRecords(d, resource, isFirst),
   }
-}
-
-function typeCounts(d: Dialect, { name, metaOf }: Resource): readonly string[] {
-  return metaOf === undefined ? [] : countTypes(d, name, metaOf)
 }
 
 /** The greatest id staged, used or assigned; cast, because numbers may be bound as floats. */
@@ -135,9 +131,8 @@ const findRemovals = (d: Dialect, name: string) => `
  * that nothing has to be compared.
  */
 export function appendRecords(d: Dialect, resource: Resource, isFirst: boolean): readonly string[] {
-  const changes = ['change', 'removal', 'type_change', 'new_meta']
   return [
-    ...[...changes, ...tablesOfWriting].map((name) => dropTemporary(d, name)),
+    ...dropTemporary(d, 'change', 'removal', 'type_change', ...tablesOfWriting),
     `create temp table change as
       select seq, company_id, id, sort, digest, ${recordBytes('id', 'bytes')} as bytes,
         cast(null as integer) as position, true as is_staged
@@ -148,7 +143,7 @@ export function appendRecords(d: Dialect, resource: Resource, isFirst: boolean):
       ) recorded`,
     ...d.filled('change'),
     'create temp table removal (company_id bigint, position integer)',
-    ...typeCounts(d, resource),
+    ...countTypes(d, resource),
     ...writeRecords(d, resource, isFirst),
   ]
 }

@@ -28,9 +28,9 @@ export const gone = `(
       select company_id, position from change where position is not null
     )`
 
-/** Drops a temporary table that an earlier part of the same work may have made. */
-export const dropTemporary = (d: Dialect, name: string) =>
-  `drop table if exists ${d.temporary}.${name}`
+/** Drops temporary tables that an earlier part of the same work may have made. */
+export const dropTemporary = (d: Dialect, ...names: readonly string[]): readonly string[] =>
+  names.map((name) => `drop table if exists ${d.temporary}.${name}`)
 
 /** Creates the tables of every merge, except `stage`, which the connection creates. */
 export const createTables = (d: Dialect): readonly string[] => [

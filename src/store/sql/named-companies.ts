@@ -23,7 +23,7 @@ export interface CompanyStatements {
   readonly dropOrphans: CountedSteps
   /** Deletes the companies in `forgotten`, by `id`. */
   readonly forget: readonly string[]
-  /** Creates the companies in `revived` anew: `id`, `jurisdiction`, `identifier`. */
+  /** Creates the companies in `revived` again: `id`, `jurisdiction`, `identifier`. */
   readonly revive: readonly string[]
 }
 

@@ -11,14 +11,14 @@ import { filterNames } from './stage.ts'
 import { countTypes } from './type-counts.ts'
 import { recordBytes, tablesOfWriting, writeRecords } from './write-records.ts'
 
-const tables = ['undone', 'restored', 'change', 'removal', 'type_change', 'new_meta']
+const tables = ['undone', 'restored', 'change', 'removal', 'type_change', ...tablesOfWriting]
 
 /** The statements for `LoadTarget.revert`; `$after` is the last row of `stage`. */
 export function revertRecords(d: Dialect, resource: Resource): RevertSteps {
-  const { name, metaOf } = resource
+  const { name } = resource
   return {
     find: [
-      ...[...tables, ...tablesOfWriting].map((table) => dropTemporary(d, table)),
+      ...dropTemporary(d, ...tables),
       findUndone(name),
       ...d.filled('undone'),
       findRestored(d, name),
@@ -29,7 +29,7 @@ export function revertRecords(d: Dialect, resource: Resource): RevertSteps {
       ...d.filled('change'),
       findRemovals(d, name),
       ...d.filled('removal'),
-      ...(metaOf === undefined ? [] : countTypes(d, name, metaOf)),
+      ...countTypes(d, resource),
     ],
     apply: writeRecords(d, resource, false),
   }

@@ -6,16 +6,16 @@
 import { filterColumns } from '../../resources/filters.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { recordingSource } from '../importing.ts'
-import { drawLineage } from '../lineage.ts'
 import type { LoadTarget } from '../load-target.ts'
 import { OperatorError } from '../../operator-error.ts'
 import type { Reverted, RevertPlan, RevertReport } from '../reverting.ts'
-import { type Database, optionalNumber, readValue, type Row, type Values } from './database.ts'
-import { countChanges, type ImportConnection, insertLogEntry, runSteps } from './import.ts'
+import { readValue, type Values } from './database.ts'
+import { countChanges, type ImportConnection, runSteps } from './import.ts'
+import { logVersion, readVersions } from './import-log.ts'
 import { companiesTarget } from './merge-companies.ts'
 import { dropTemporary } from './merge.ts'
 import { recordsTarget } from './merge-records.ts'
-import { chooseVersions, type LoggedVersion, type RevertGroup } from './reverted-versions.ts'
+import { chooseVersions, type RevertGroup } from './reverted-versions.ts'
 
 /** The number of filter values that the connection's stage needs. */
 export function filtersToRevert(resources: readonly Resource[]): number {
@@ -37,9 +37,9 @@ export async function revert(
   try {
     await db.stage.end()
     await db.begin(plan)
-    const log = await readLog(db)
+    const versions = await readVersions(db)
     const pastFrom = Number(await readValue(db, 'select past_from from store'))
-    const groups = chooseVersions(log, plan.range, pastFrom)
+    const groups = chooseVersions(versions, plan.range, pastFrom)
     if (groups.length === 0) {
       await db.discard()
       return { reverted: [], companiesForgotten: 0, companiesRevived: 0 }
@@ -67,22 +67,6 @@ export async function revert(
   }
 }
 
-async function readLog(db: Database): Promise<LoggedVersion[]> {
-  const rows = await db.rows(
-    `select i.version, i.resource, i.source_id, s.name, i.recorded, i.reverts, i.reverted_by
-     from imports i join sources s on s.id = i.source_id order by i.version`,
-  )
-  return rows.map((row: Row) => ({
-    version: Number(row['version']),
-    target: String(row['resource']),
-    sourceId: Number(row['source_id']),
-    source: String(row['name']),
-    recordedIn: Object.keys(JSON.parse(String(row['recorded'])) as object),
-    isRevert: row['reverts'] !== null,
-    revertedBy: optionalNumber(row['reverted_by']),
-  }))
-}
-
 /** The group's target, then the resources in which its changes were recorded. */
 function targetsOf(targets: readonly LoadTarget[], group: RevertGroup): readonly LoadTarget[] {
   const names = [group.target, ...group.versions.flatMap(({ recordedIn }) => recordedIn)]
@@ -105,14 +89,14 @@ async function revertGroups(
     plan.signal?.throwIfAborted()
     const version = Number(await readValue(db, 'select max(version) + 1 from imports'))
     const values = valuesOf(group, version)
-    await runSteps(db, [dropTemporary(db.dialect, 'reverted'), findReverted], values)
+    await runSteps(db, [...dropTemporary(db.dialect, 'reverted'), findReverted], values)
     companiesRevived += await reviveCompanies(db, values)
     const changes = new Map<string, Changes>()
     for (const target of targetsOf(targets, group)) {
       changes.set(target.name, await revertTarget(db, target, group, values))
     }
     const done = describe(group, version, changes)
-    await log(db, done, values, plan)
+    await note(db, done, values, plan)
     reverted.push(done)
   }
   const companiesForgotten = await forgetCompanies(db, targets, {
@@ -178,33 +162,29 @@ function describe(
 }
 
 /** Adds the version to the log, and notes there which versions are in force. */
-async function log(
+async function note(
   db: ImportConnection,
   { target, reverts, restored, updated, removed, recorded }: Reverted,
   values: Values,
   { startedAt }: RevertPlan,
 ): Promise<void> {
-  await db.run(insertLogEntry, {
-    ...values,
-    target,
-    isSnapshot: false,
-    startedAt,
-    committedAt: Date.now(),
-    files: '[]',
-    read: restored + updated,
-    inserted: restored,
-    updated,
-    unchanged: 0,
-    refused: 0,
-    removed,
-    companiesCreated: 0,
-    asOf: null,
-    recorded: JSON.stringify(
-      Object.fromEntries(Object.entries(recorded).map(([name, one]) => [name, one.restored])),
-    ),
-    lineage: drawLineage(),
-    reverts: JSON.stringify(reverts),
-  })
+  const back = Object.entries(recorded).map(([name, one]) => [name, one.restored] as const)
+  await logVersion(
+    db,
+    { ...values, asOf: null },
+    {
+      target,
+      isSnapshot: false,
+      startedAt,
+      counts: {
+        ...{ read: restored + updated, inserted: restored, updated, unchanged: 0 },
+        ...{ refused: 0, removed, companiesCreated: 0 },
+      },
+      files: [],
+      recorded: Object.fromEntries(back),
+      reverts,
+    },
+  )
   await runSteps(db, noteReverted, values)
 }
 
@@ -229,7 +209,7 @@ async function reviveCompanies(db: ImportConnection, values: Values): Promise<nu
           where q.company_id = p.company_id and q.version < $first and q.until < p.until
             and q.until in (select version from reverted)
         )`
-  await runSteps(db, [dropTemporary(db.dialect, 'revived'), find], values)
+  await runSteps(db, [...dropTemporary(db.dialect, 'revived'), find], values)
   await runSteps(db, db.dialect.companies.revive, values)
   return Number(await readValue(db, 'select count(*) from revived'))
 }

@@ -1,22 +1,29 @@
 // `meta` of a listing: how many of its records have each value of a field. It is updated with the
 // records that are added and removed, and counted over whole listings only for verification.
 
+import type { Resource } from '../../resources/resource.ts'
 import type { Dialect } from './dialect.ts'
 import { gone } from './merge.ts'
 import { recordsOf } from './pieces.ts'
 
-/** Fills `type_change` with the numbers of records of each type that are removed and added. */
-export const countTypes = (d: Dialect, name: string, metaOf: string): readonly string[] => [
-  `create temp table type_change as
-    select r.company_id, ${d.jsonMember('r.record', metaOf)} as type, -count(*) as n
-    from ${gone} gone
-    join ${recordsOf(name)} r on r.company_id = gone.company_id and r.position = gone.position
-    group by 1, 2`,
-  `insert into type_change
-    select c.company_id, ${d.jsonMember('s.content', metaOf)}, count(*)
-    from change c join stage s on s.seq = c.seq
-    group by 1, 2`,
-]
+/**
+ * Fills `type_change` with the numbers of records of each type that are removed and added; does
+ * nothing for a resource without `meta`.
+ */
+export function countTypes(d: Dialect, { name, metaOf }: Resource): readonly string[] {
+  if (metaOf === undefined) return []
+  return [
+    `create temp table type_change as
+      select r.company_id, ${d.jsonMember('r.record', metaOf)} as type, -count(*) as n
+      from ${gone} gone
+      join ${recordsOf(name)} r on r.company_id = gone.company_id and r.position = gone.position
+      group by 1, 2`,
+    `insert into type_change
+      select c.company_id, ${d.jsonMember('s.content', metaOf)}, count(*)
+      from change c join stage s on s.seq = c.seq
+      group by 1, 2`,
+  ]
+}
 
 /** Adds them to the heads' counts: `new_meta` of each listing in `touched`. */
 export const sumTypes = (d: Dialect, name: string): readonly string[] => [

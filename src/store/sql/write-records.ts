@@ -19,7 +19,7 @@ import { createLaid, lay, namesOfFilters, piecesOf, recordsOf, writeLaid } from 
 import { sumTypes } from './type-counts.ts'
 
 /** The temporary tables that `writeRecords` creates. */
-export const tablesOfWriting = ['touched', 'edit', 'cut', 'pending', 'laid']
+export const tablesOfWriting = ['touched', 'edit', 'cut', 'pending', 'laid', 'new_meta']
 
 /** A record's text: its id, which the store may have assigned, and its content in `stage s`. */
 export const recordText = (d: Dialect, id: string) =>

@@ -25,7 +25,7 @@ export const filePragma = 'pragma page_size = 16384'
 
 // Replaced and removed states, with the versions between which they were current: `version` is the
 // first of them, `until` the first one in which the state was no longer current.
-const pastTables = (presence: string) => `
+const pastTables = (columns: string) => `
   create table companies_past (
     company_id integer not null,
     until integer not null,
@@ -43,7 +43,7 @@ const pastTables = (presence: string) => `
     digest text not null,
     attributes text not null,
     as_of text,
-    ${presence}
+    ${columns}
     primary key (company_id, until, source_id)
   ) without rowid;
 `

@@ -1,0 +1,64 @@
+// The log of imports: every version of the registry, an import or a revert.
+
+import type { ImportCounts, ImportedFile } from '../importing.ts'
+import { drawLineage } from '../lineage.ts'
+import { type Database, optionalNumber, type Values } from './database.ts'
+import type { LoggedVersion } from './reverted-versions.ts'
+
+/** What the log says about a version, besides its number, source and day. */
+interface LogEntry {
+  readonly target: string
+  readonly isSnapshot: boolean
+  readonly startedAt: number
+  readonly counts: Omit<ImportCounts, 'recorded'>
+  readonly files: readonly ImportedFile[]
+  /** The number of records that describe its changes, by resource. */
+  readonly recorded: Readonly<Record<string, number>>
+  /** The versions that it takes back; undefined for an import. */
+  readonly reverts?: readonly number[]
+}
+
+/**
+ * Adds a version to the log.
+ *
+ * @param values `version`, `source` (a number) and `asOf`.
+ */
+export async function logVersion(db: Database, values: Values, entry: LogEntry): Promise<void> {
+  const { target, isSnapshot, startedAt, counts, files, recorded, reverts } = entry
+  await db.run(
+    `insert into imports values (
+       $version, $target, $source, $isSnapshot, $startedAt, $committedAt, $files, $read, $inserted,
+       $updated, $unchanged, $refused, $removed, $companiesCreated, $asOf, $recorded, $lineage,
+       $reverts, null
+     )`,
+    {
+      ...values,
+      ...counts,
+      target,
+      isSnapshot,
+      startedAt,
+      committedAt: Date.now(),
+      lineage: drawLineage(),
+      files: JSON.stringify(files),
+      recorded: JSON.stringify(recorded),
+      reverts: reverts === undefined ? null : JSON.stringify(reverts),
+    },
+  )
+}
+
+/** All versions, in order. */
+export async function readVersions(db: Database): Promise<LoggedVersion[]> {
+  const rows = await db.rows(
+    `select i.version, i.resource, i.source_id, s.name, i.recorded, i.reverts, i.reverted_by
+     from imports i join sources s on s.id = i.source_id order by i.version`,
+  )
+  return rows.map((row) => ({
+    version: Number(row['version']),
+    target: String(row['resource']),
+    sourceId: Number(row['source_id']),
+    source: String(row['name']),
+    recordedIn: Object.keys(JSON.parse(String(row['recorded'])) as object),
+    isRevert: row['reverts'] !== null,
+    revertedBy: optionalNumber(row['reverted_by']),
+  }))
+}
