@@ -21,6 +21,7 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   verify: async () => (await import('./verify.ts')).verifyCommand,
   backup: async () => (await import('./backup.ts')).backupCommand,
   prune: async () => (await import('./prune.ts')).prune,
+  compact: async () => (await import('./compact.ts')).compactCommand,
   revert: async () => (await import('./revert.ts')).revert,
   migrate: async () => (await import('./migrate.ts')).migrate,
   demo: async () => (await import('./demo.ts')).demo,

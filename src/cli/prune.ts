@@ -16,7 +16,8 @@ export const prune: Command = {
   details: `
 The store keeps what imports replace or remove. This deletes past states that were replaced longer
 than DURATION ago, in one transaction. Current data, the log of imports and recorded changes stay.
-The file does not shrink, but its free space is reused.
+What is deleted is overwritten. The file does not shrink, but its free space is reused; \`dossier
+compact\` gives it back.
 
   dossier prune --keep 365d`,
   options: [

@@ -9,6 +9,7 @@ import { storeError as postgresError } from './postgres/errors.ts'
 import { describeUrl } from './postgres/url.ts'
 import { backUp } from './sqlite/backup.ts'
 import { createInspector, createWriter } from './sql/writer.ts'
+import { compact } from './sqlite/compact.ts'
 import { databaseOf } from './sqlite/database.ts'
 import { storeError as sqliteError } from './sqlite/errors.ts'
 import { openImport } from './sqlite/import.ts'
@@ -87,6 +88,7 @@ export async function openStoreWriter(
     {
       use: (work) => work(databaseOf(connection)),
       openImport: (filters) => openImport(connection, filters),
+      compact: (wait) => compact(connection, wait),
       close: () => connection.close(),
     },
     resources,

@@ -14,12 +14,25 @@ export interface Pruned {
   readonly forgotten: Readonly<Record<string, number>>
 }
 
+/** The result of compacting: sizes in bytes, of all that the store takes. */
+export interface Compacted {
+  readonly bytesBefore: number
+  readonly bytesAfter: number
+  /** What is still to be freed, or was not tried: a sentence each. */
+  readonly notes: readonly string[]
+}
+
 /** What the commands that change a store may do with it. */
 export interface StoreWriter extends ImportStore, KeyStore {
   /** The store's random id (`StoreReader.storeId`). */
   readStoreId(): Awaitable<string>
   /** Deletes past states that were replaced before `before`, in milliseconds since 1970. */
   prune(before: number, wait: LockWait): Promise<Pruned>
+  /**
+   * Gives the room of deleted rows back, and leaves nothing of them in the store's files as far as
+   * the database can do that beside readers.
+   */
+  compact(wait: LockWait): Promise<Compacted>
   /**
    * Takes versions back: for each source and target, a new version with the state before them.
    *

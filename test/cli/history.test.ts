@@ -232,6 +232,16 @@ test('prune removes past states, reports how many, and the store stays sound', a
   assert.equal(query(db, 'select * from events').length, 3)
 })
 
+test('compact reports sizes, and the store stays sound', async (t) => {
+  const folder = makeFolder(t)
+  const db = await makeChangedRegistry(folder)
+  const { code, out, err } = await runCommand(folder, ['compact', '--db', db])
+  assert.equal(code, 0, err)
+  assert.match(out, /^[^\n]+ compacted: [\d,]+ bytes before, [\d,]+ after\.$/m)
+  assert.equal((await runCommand(folder, ['verify', '--db', db])).code, 0)
+  assert.equal(query(db, 'select * from events').length, 3)
+})
+
 /** Usage errors and their messages; the exit code is 2. */
 const mistakes: readonly (readonly [args: readonly string[], says: RegExp])[] = [
   [['imports', 'x'], /imports takes options only, but got x/],
@@ -241,6 +251,7 @@ const mistakes: readonly (readonly [args: readonly string[], says: RegExp])[] = 
   [['company', 'GB', '1', '2'], /name one company/],
   [['verify', 'x.db'], /verify takes options only; name the store with --db/],
   [['backup'], /backup takes one argument: the file to create/],
+  [['compact', 'x.db'], /compact takes options only, but got x\.db/],
   [['prune'], /prune needs --keep DURATION/],
   [['prune', '--keep', 'always'], /--keep is "always"; it takes a duration such as 365d/],
   [['import', 'companies', 'a.csv', '--as-of', '31.12.2024'], /--as-of is "31\.12\.2024"; it must/],

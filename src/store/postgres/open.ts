@@ -7,6 +7,7 @@ import type { StoreInspector } from '../inspecting.ts'
 import type { StoreReader } from '../reading.ts'
 import type { StoreWriter } from '../writing.ts'
 import { createInspector, createWriter, readStoreId } from '../sql/writer.ts'
+import { compact } from './compact.ts'
 import { defaultBounds, openPool, type ServingBounds, withSession } from './connect.ts'
 import { databaseOf } from './database.ts'
 import { storeError } from './errors.ts'
@@ -75,6 +76,7 @@ export async function openForWriting(
       {
         use: (work) => withSession(db, (client) => work(databaseOf(client, db))),
         openImport: (filters) => openImport(db, filters),
+        compact: (wait) => withSession(db, (client) => compact(client, wait)),
         close: () => undefined,
       },
       resources,

@@ -6,7 +6,8 @@ import type { Resource } from '../../resources/resource.ts'
 import type { Awaitable } from '../awaitable.ts'
 import type { ImportPlan } from '../importing.ts'
 import type { StoreInspector } from '../inspecting.ts'
-import type { StoreWriter } from '../writing.ts'
+import type { LockWait } from '../lock-wait.ts'
+import type { Compacted, StoreWriter } from '../writing.ts'
 import { type Database, readValue } from './database.ts'
 import { beginImport, type ImportConnection } from './import.ts'
 import { findCompany, findNames, listImports } from './inspect.ts'
@@ -23,6 +24,7 @@ export interface WritingAccess {
   readonly use: Use
   /** Opens a connection for one import, whose staged rows have this number of filter values. */
   openImport(filters: number): Awaitable<ImportConnection>
+  compact(wait: LockWait): Promise<Compacted>
   close(): Awaitable<void>
 }
 
@@ -36,6 +38,7 @@ export function createWriter(access: WritingAccess, resources: readonly Resource
     listKeys: () => use(listKeys),
     revokeKey: (name, now, wait) => use((db) => revokeKey(db, name, now, wait)),
     prune: (before, wait) => use((db) => prune(db, resources, before, wait)),
+    compact: (wait) => access.compact(wait),
     revert: async (plan) =>
       revert(await access.openImport(filtersToRevert(resources)), resources, plan),
     close: () => access.close(),

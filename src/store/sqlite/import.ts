@@ -32,7 +32,7 @@ export function openImport(db: DatabaseSync, filters: number): ImportConnection 
       hasWritten = true
     },
     commit: () => commit(db),
-    settle: () => emptyWal(db),
+    settle: () => void emptyWal(db),
     discard() {
       if (db.isTransaction) db.exec('rollback')
       // A large merge spills into the log before it is committed.

@@ -87,10 +87,11 @@ function enterFormat(db: DatabaseSync): void {
   enterWal(db, busyMs)
 }
 
-// Durable commits, whatever the default; sorting on a second core; memory that does not grow with
-// the import.
+// Durable commits, whatever the default; deleted content overwritten, in the file and in its free
+// pages; sorting on a second core; memory that does not grow with the import.
 const writerPragmas = `
   pragma synchronous = full;
+  pragma main.secure_delete = on;
   pragma threads = 2;
   pragma cache_size = -16384;
   pragma temp.cache_size = -16384;

@@ -34,14 +34,17 @@ export function enterWal(db: DatabaseSync, waitMs: number): void {
  * A commit does so by itself, but not while others read: under load, the log would grow with every
  * import, and readers have to copy each page that is still in it. This does not wait for a long
  * read of an earlier state, such as a backup; the next import tries again.
+ *
+ * @returns whether the log is empty now.
  */
-export function emptyWal(db: DatabaseSync): void {
+export function emptyWal(db: DatabaseSync): boolean {
   const before = Number(db.prepare('pragma busy_timeout').get()?.['timeout'])
   db.exec(`pragma busy_timeout = ${readersMs}`)
   try {
-    db.exec('pragma wal_checkpoint(truncate)')
+    return db.prepare('pragma wal_checkpoint(truncate)').get()?.['busy'] === 0
   } catch {
     // Commits are not affected, and a failing disk is reported by its next use.
+    return false
   } finally {
     db.exec(`pragma busy_timeout = ${before}`)
   }

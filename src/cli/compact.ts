@@ -1,0 +1,44 @@
+// `dossier compact`: gives the room of deleted rows back.
+
+import { UsageError } from '../config.ts'
+import { formatCount } from '../format-count.ts'
+import { resources } from '../resources/index.ts'
+import { describeStore, openExistingStore } from '../store/open-store.ts'
+import type { Command } from './command.ts'
+import { lockWait } from './lock-wait.ts'
+
+export const compactCommand: Command = {
+  name: 'compact',
+  summary: 'give the room of deleted data back',
+  synopsis: ['compact [--json]'],
+  details: `
+Writes the file of the store anew, without free room: useful after pruning or removing much. Servers
+keep running. It needs free space of twice the file's size for a while, and a kill leaves the store
+as it was. Commands that write wait until it ends. On PostgreSQL it runs \`vacuum\` on the store's
+tables, so that the next imports use their free room.
+
+  dossier prune --keep 365d
+  dossier compact`,
+  options: [{ name: 'json', meaning: 'print the sizes as JSON' }],
+  settings: ['db'],
+  async run({ words, flags, settings }, context) {
+    if (words.length > 0)
+      throw new UsageError(`compact takes options only, but got ${words.join(' ')}`)
+    const { db } = settings
+    const { stdout, stderr } = context
+    const store = await openExistingStore(db, resources)
+    try {
+      stderr.showStatus('compacting …')
+      const { bytesBefore, bytesAfter, notes } = await store.compact(lockWait(context))
+      stderr.showStatus('')
+      if (flags.has('json')) stdout.writeJson({ bytesBefore, bytesAfter, notes })
+      else {
+        const sizes = `${formatCount(bytesBefore)} bytes before, ${formatCount(bytesAfter)} after`
+        stdout.writeLines(`${describeStore(db)} compacted: ${sizes}.`, ...notes)
+      }
+      return 0
+    } finally {
+      await store.close()
+    }
+  },
+}

@@ -1,0 +1,100 @@
+// What is deleted from a store cannot be found in its files any more.
+
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { test } from 'node:test'
+import { importRows, makeFolder } from '../support/import-rows.ts'
+import { runCommand } from '../support/run-command.ts'
+
+const name = 'Zsófia Nemespataki'
+
+/** How often the store's files contain a text. */
+function occurrences(db: string, text: string): number {
+  const files = [db, `${db}-wal`].filter((path) => existsSync(path))
+  const counts = files.map((path) => readFileSync(path).toString('latin1').split(latin(text)))
+  return counts.reduce((sum, parts) => sum + parts.length - 1, 0)
+}
+
+const latin = (text: string) => Buffer.from(text).toString('latin1')
+
+/** Enough persons for pages and pieces to split, every third of them with the name. */
+function persons(round: number): object[] {
+  return Array.from({ length: 3_000 }, (_, n) => ({
+    id: ((n * 7_919) % 3_000) + 1,
+    company_id: (n % 40) + 1,
+    name: n % 3 === 0 ? name : `Person ${n}`,
+    position: `Position ${round} ${'x'.repeat((n * (round + 3)) % 700)}`,
+  }))
+}
+
+/** Imports the persons three times, always with other lengths, so that pages split and merge. */
+async function loadPersons(db: string): Promise<void> {
+  for (const round of [1, 2, 3]) await importRows(db, 'employees', persons(round))
+  const companies = [{ jurisdiction: 'HU', identifier: '1', owner: name }]
+  await importRows(db, 'companies', companies, { isSnapshot: true })
+}
+
+/** Removes everybody of that name, and keeps the others. */
+async function removePersons(db: string): Promise<void> {
+  const others = persons(3).filter((_, n) => n % 3 !== 0)
+  await importRows(db, 'employees', others, { isSnapshot: true })
+  const companies = [{ jurisdiction: 'HU', identifier: '1', owner: 'somebody' }]
+  await importRows(db, 'companies', companies, { isSnapshot: true })
+}
+
+test('after pruning, no removed person is left in the file or its log', async (t) => {
+  const folder = makeFolder(t)
+  const db = join(folder, 'registry.db')
+  await loadPersons(db)
+  // A server keeps the log from being removed with the last connection.
+  const server = new DatabaseSync(db, { readOnly: true })
+  t.after(() => server.close())
+  server.prepare('select count(*) from employees').get()
+  await removePersons(db)
+  assert.ok(occurrences(db, name) > 0, 'the past still has them')
+  const pruned = await runCommand(folder, ['prune', '--keep', '0d', '--db', db])
+  assert.equal(pruned.code, 0, pruned.err)
+  assert.equal(occurrences(db, name), 0)
+})
+
+test('compact removes what was deleted without being overwritten, and gives room back', async (t) => {
+  const folder = makeFolder(t)
+  const db = join(folder, 'registry.db')
+  await loadPersons(db)
+  // As an earlier version deleted, or sqlite3.
+  const earlier = new DatabaseSync(db)
+  earlier.exec(`
+    pragma secure_delete = off;
+    delete from employees_past; delete from company_attributes;
+    delete from employees; delete from employees_pieces; delete from heads;
+  `)
+  earlier.close()
+  assert.ok(occurrences(db, name) > 0)
+  const server = new DatabaseSync(db, { readOnly: true })
+  t.after(() => server.close())
+  server.prepare('select count(*) from employees').get()
+  const before = readFileSync(db).length
+  const run = await runCommand(folder, ['compact', '--db', db, '--json'])
+  assert.equal(run.code, 0, run.err)
+  const { bytesBefore, bytesAfter, notes } = JSON.parse(run.out) as Record<string, unknown>
+  assert.deepEqual([bytesBefore, bytesAfter, notes], [before, readFileSync(db).length, []])
+  assert.ok(Number(bytesAfter) < before / 3)
+  assert.equal(occurrences(db, name), 0)
+  assert.equal(server.prepare('select count(*) as n from imports').get()?.['n'], 4)
+})
+
+test('compact says so if a reader of an earlier state keeps the room', async (t) => {
+  const folder = makeFolder(t)
+  const db = join(folder, 'registry.db')
+  await importRows(db, 'employees', persons(1))
+  const reader = new DatabaseSync(db, { readOnly: true })
+  t.after(() => reader.close())
+  reader.exec('begin')
+  reader.prepare('select count(*) from employees').get()
+  const run = await runCommand(folder, ['compact', '--db', db])
+  assert.equal(run.code, 0, run.err)
+  assert.match(run.out, /compacted: [\d,]+ bytes before, [\d,]+ after\.\nA reader keeps an earlier/)
+  assert.equal(reader.prepare('select count(*) as n from employees').get()?.['n'], 3_000)
+})
