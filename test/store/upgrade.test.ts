@@ -6,7 +6,12 @@ import { resources } from '../../src/resources/index.ts'
 import { openStoreReader, openStoreWriter } from '../../src/store/open-store.ts'
 import { importRows, makeFolder, query, queryStore } from '../support/import-rows.ts'
 import { makeChangedRegistry } from '../support/changed-registry.ts'
-import { makeOfRows, makeWithoutLineage, upgradeHalfway } from '../support/former-format.ts'
+import {
+  makeOfRows,
+  makeWithoutLineage,
+  makeWithoutPastHeads,
+  upgradeHalfway,
+} from '../support/former-format.ts'
 import { changeStore } from '../support/store-state.ts'
 import { verifyStore } from '../support/verify-store.ts'
 
@@ -22,7 +27,7 @@ test('upgrading from before lineages draws them and finds large records', async 
   const db = await makeChangedRegistry(folder)
   const large = { company_id: 7, name: 'x'.repeat(20_000) }
   await importRows(`${folder}/rows`, 'rights', [{ id: 2, ...large }], { at: db })
-  const said = /older Dossier \((format 2, this one reads 5|step 1 of 4)\)/
+  const said = /older Dossier \((format 2, this one reads 6|step 1 of 5)\)/
   const seen: string[][] = []
   for (let time = 0; time < 2; time += 1) {
     makeWithoutLineage(db, resources)
@@ -98,5 +103,40 @@ test('an upgrade that was killed between two resources goes on where it was', as
   await assert.rejects(openStoreReader(db, resources), /no table for employees; /)
   await upgrade(db)
   await (await openStoreReader(db, resources)).close()
+  assert.deepEqual((await verifyStore(db)).faults, [])
+})
+
+test('upgrading finds the former heads of listings', async (t) => {
+  const folder = makeFolder(t)
+  const db = await makeChangedRegistry(folder)
+  for (const [n, attrs] of [['name', 'name', 'town'], ['town', 'seat'], ['seat']].entries()) {
+    const event = { company_id: 7, date: '2025-01-01T00:00:00Z', before: `${n}` }
+    const rows = attrs.map((attr, id) => ({ ...event, id: id + 1, attr }))
+    await importRows(`${folder}/${n}`, 'events', rows, { at: db, isSnapshot: true })
+  }
+  const formerHeads = async () => {
+    const all = resources.map(({ name }) =>
+      queryStore(db, `select * from ${name}_heads_past order by company_id, until`),
+    )
+    return Promise.all(all)
+  }
+  const before = await formerHeads()
+  assert.deepEqual(
+    before.map((heads) => heads.map(({ version, until, total }) => [version, until, total])),
+    [
+      [[3, 4, 1]],
+      [],
+      [],
+      [],
+      [
+        [5, 6, 3],
+        [6, 7, 2],
+      ],
+    ],
+  )
+  assert.match(String(before.at(-1)?.[0]?.['meta']), /^\[{"type":"name","count":2}/)
+  makeWithoutPastHeads(db, resources)
+  await upgrade(db)
+  assert.deepEqual(await formerHeads(), before)
   assert.deepEqual((await verifyStore(db)).faults, [])
 })

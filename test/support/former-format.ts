@@ -8,8 +8,15 @@ import { changeStore } from './store-state.ts'
 
 const isFile = storeKind === 'sqlite'
 
+/** As of format 5 or step 4: the former heads of listings are not kept. */
+export function makeWithoutPastHeads(db: string, resources: readonly Resource[]): void {
+  for (const { name } of resources) changeStore(db, `drop table ${name}_heads_past`)
+  changeStore(db, isFile ? 'pragma user_version = 5' : 'delete from migrations where step = 5')
+}
+
 /** As of format 4 or step 3: nothing can be taken back. */
-export function makeWithoutReverts(db: string): void {
+export function makeWithoutReverts(db: string, resources: readonly Resource[]): void {
+  makeWithoutPastHeads(db, resources)
   changeStore(db, 'alter table imports drop column reverts')
   changeStore(db, 'alter table imports drop column reverted_by')
   changeStore(db, 'alter table company_attributes_past drop column is_present')
@@ -18,7 +25,7 @@ export function makeWithoutReverts(db: string): void {
 
 /** As of format 3 or step 2: each record's row has its text. */
 export function makeOfRows(db: string, resources: readonly Resource[]): void {
-  makeWithoutReverts(db)
+  makeWithoutReverts(db, resources)
   for (const { name } of resources) {
     for (const sql of [
       `create table ${name}_rows as
@@ -53,7 +60,7 @@ export function upgradeHalfway(db: string): void {
     db,
     isFile
       ? upgradeRegistry(3)
-      : `${steps.slice(2).join('\n;\n')}
+      : `${steps.slice(2).join('\n;\n')};
          insert into migrations select n, 0 from generate_series(3, ${steps.length}) n`,
   )
 }

@@ -4,9 +4,17 @@ import { randomBytes } from 'node:crypto'
 import type { Client } from 'pg'
 import { OperatorError } from '../../operator-error.ts'
 import type { Resource } from '../../resources/resource.ts'
+import { pastHeadsOf } from '../sql/past-heads.ts'
 import { piecesOf } from '../sql/pieces.ts'
 import { withSession } from './connect.ts'
-import { convertResource, createResource, distributionColumns, steps, viewMark } from './schema.ts'
+import {
+  convertResource,
+  createResource,
+  distributionColumns,
+  fillPastHeads,
+  steps,
+  viewMark,
+} from './schema.ts'
 import { withWriteLock } from './transaction.ts'
 import { describeUrl, schemaIn } from './url.ts'
 
@@ -107,7 +115,9 @@ async function schemaState(
   const marks = new Map(rows.map(({ name, mark }) => [name, mark]))
   return {
     step,
-    missing: resources.filter(({ name }) => !marks.has(piecesOf(name))),
+    missing: resources.filter(
+      ({ name }) => !marks.has(piecesOf(name)) || !marks.has(pastHeadsOf(name)),
+    ),
     outdated: resources.filter(
       (resource) => marks.get(`${resource.name}_view`) !== viewMark(resource),
     ),
@@ -168,7 +178,9 @@ async function declareResources(
   )
   for (const resource of needed) {
     const isOfRows = await hasColumn(client, resource.name, 'record')
+    const hadPastHeads = await hasColumn(client, pastHeadsOf(resource.name), 'until')
     await client.query(isOfRows ? convertResource(resource) : createResource(resource))
+    if (!hadPastHeads) await client.query(fillPastHeads(resource))
   }
   return needed.map(({ name }) => `created the table and view for ${name}`)
 }

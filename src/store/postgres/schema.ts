@@ -16,6 +16,7 @@ import {
   piecesOf,
   recordsOf,
 } from '../sql/pieces.ts'
+import { findPastHeads, pastHeadColumns, pastHeadsOf } from '../sql/past-heads.ts'
 import { dialect } from './dialect.ts'
 
 /** A text column, compared by its bytes. */
@@ -165,7 +166,15 @@ export const steps: readonly string[] = [
   -- the version that has taken this one back.
   alter table imports add column reverts ${text}, add column reverted_by integer;
   alter table company_attributes_past add column is_present boolean not null default true;`,
+
+  // From here on, former heads of listings are kept: `fillPastHeads`.
+  'select',
 ]
+
+/** Finds the former heads of a resource's listings as of step 4, which had no table of them. */
+export function fillPastHeads(resource: Resource): string {
+  return findPastHeads(dialect, resource).join(';')
+}
 
 const types = { id: 'bigint', text } as const
 
@@ -215,6 +224,7 @@ export function createResource(resource: Resource): string {
     create index if not exists ${name}_ids_by_id on ${name}_ids (id);
 
     create table if not exists ${name}_past (${pastColumns(types)});
+    create table if not exists ${pastHeadsOf(name)} (${pastHeadColumns(types)});
 
     drop view if exists ${name}_view;
     drop view if exists ${recordsOf(name)};
@@ -247,7 +257,10 @@ export function viewMark(resource: Resource): string {
 /** Each table's distribution column in Citus; tables without one are small, and copied to all. */
 export function distributionColumns(resources: readonly Resource[]): readonly TableOfCitus[] {
   const byCompany = resources.flatMap(({ name }) =>
-    [name, piecesOf(name), `${name}_past`].map((table) => ({ table, column: 'company_id' })),
+    [name, piecesOf(name), `${name}_past`, pastHeadsOf(name)].map((table) => ({
+      table,
+      column: 'company_id',
+    })),
   )
   const byKey = resources.map(({ name }) => ({ table: `${name}_ids`, column: 'key' }))
   return [

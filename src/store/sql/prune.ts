@@ -4,6 +4,7 @@ import type { Resource } from '../../resources/resource.ts'
 import type { LockWait } from '../lock-wait.ts'
 import type { Pruned } from '../writing.ts'
 import { type Database, readValue } from './database.ts'
+import { pastHeadsOf } from './past-heads.ts'
 
 /**
  * Deletes every past state that was replaced or removed before a moment, in one transaction.
@@ -22,11 +23,11 @@ export async function prune(
   return db.inTransaction('registry', wait, async () => {
     const version = Number(await readValue(db, lastVersionBefore, { before }))
     const forgotten: Record<string, number> = {}
-    for (const name of ['companies', 'company_attributes', ...resources.map((one) => one.name)]) {
-      forgotten[name] = await db.run(`delete from ${name}_past where until <= $version`, {
-        version,
-      })
-    }
+    const forget = (table: string) =>
+      db.run(`delete from ${table} where until <= $version`, { version })
+    for (const name of ['companies', 'company_attributes', ...resources.map((one) => one.name)])
+      forgotten[name] = await forget(`${name}_past`)
+    for (const { name } of resources) await forget(pastHeadsOf(name))
     const { greatest } = db.dialect
     await db.run(`update store set past_from = ${greatest}(past_from, $version)`, { version })
     const earliest = await readValue(db, 'select past_from from store')

@@ -15,6 +15,7 @@ import { logVersion, readVersions } from './import-log.ts'
 import { companiesTarget } from './merge-companies.ts'
 import { dropTemporary } from './merge.ts'
 import { recordsTarget } from './merge-records.ts'
+import { keepHeads } from './past-heads.ts'
 import { chooseVersions, type RevertGroup } from './reverted-versions.ts'
 
 /** The number of filter values that the connection's stage needs. */
@@ -33,7 +34,6 @@ export async function revert(
   resources: readonly Resource[],
   plan: RevertPlan,
 ): Promise<RevertReport> {
-  const targets = [companiesTarget, ...resources.map(recordsTarget)]
   try {
     await db.stage.end()
     await db.begin(plan)
@@ -44,7 +44,7 @@ export async function revert(
       await db.discard()
       return { reverted: [], companiesForgotten: 0, companiesRevived: 0 }
     }
-    const report = await revertGroups(db, targets, groups, plan)
+    const report = await revertGroups(db, resources, groups, plan)
     if (plan.isDryRun) {
       await db.discard()
       const reverted = report.reverted.map((one) => ({ ...one, version: undefined }))
@@ -55,7 +55,7 @@ export async function revert(
     const changed = report.reverted.map(({ restored, updated, removed }) =>
       Math.max(restored, updated, removed),
     )
-    const touched = groups.flatMap((group) => targetsOf(targets, group))
+    const touched = groups.flatMap((group) => targetsOfGroup(targetsOf(resources), group))
     await db.settle({
       tables: [...new Set(touched.flatMap(({ tables }) => tables))],
       rows: Math.max(...changed),
@@ -67,8 +67,12 @@ export async function revert(
   }
 }
 
+function targetsOf(resources: readonly Resource[]): readonly LoadTarget[] {
+  return [companiesTarget, ...resources.map(recordsTarget)]
+}
+
 /** The group's target, then the resources in which its changes were recorded. */
-function targetsOf(targets: readonly LoadTarget[], group: RevertGroup): readonly LoadTarget[] {
+function targetsOfGroup(targets: readonly LoadTarget[], group: RevertGroup): readonly LoadTarget[] {
   const names = [group.target, ...group.versions.flatMap(({ recordedIn }) => recordedIn)]
   return [...new Set(names)].map((name) => {
     const found = targets.find((target) => target.name === name)
@@ -79,10 +83,11 @@ function targetsOf(targets: readonly LoadTarget[], group: RevertGroup): readonly
 
 async function revertGroups(
   db: ImportConnection,
-  targets: readonly LoadTarget[],
+  resources: readonly Resource[],
   groups: readonly RevertGroup[],
   plan: RevertPlan,
 ): Promise<RevertReport> {
+  const targets = targetsOf(resources)
   const reverted: Reverted[] = []
   let companiesRevived = 0
   for (const group of groups) {
@@ -92,14 +97,14 @@ async function revertGroups(
     await runSteps(db, [...dropTemporary(db.dialect, 'reverted'), findReverted], values)
     companiesRevived += await reviveCompanies(db, values)
     const changes = new Map<string, Changes>()
-    for (const target of targetsOf(targets, group)) {
+    for (const target of targetsOfGroup(targets, group)) {
       changes.set(target.name, await revertTarget(db, target, group, values))
     }
     const done = describe(group, version, changes)
     await note(db, done, values, plan)
     reverted.push(done)
   }
-  const companiesForgotten = await forgetCompanies(db, targets, {
+  const companiesForgotten = await forgetCompanies(db, resources, {
     version: reverted.at(-1)?.version ?? null,
   })
   return { reverted, companiesForgotten, companiesRevived }
@@ -217,11 +222,11 @@ async function reviveCompanies(db: ImportConnection, values: Values): Promise<nu
 /** Forgets the companies that no version in force mentions; their ids stay theirs. */
 async function forgetCompanies(
   db: ImportConnection,
-  targets: readonly LoadTarget[],
+  resources: readonly Resource[],
   values: Values,
 ): Promise<number> {
   const inForce = 'in (select version from imports where reverted_by is null)'
-  const mentions = targets
+  const mentions = targetsOf(resources)
     .map(({ tables: [table] }) => table)
     .flatMap((table) => [
       `select 1 from ${table} r where r.company_id = c.id`,
@@ -236,7 +241,10 @@ async function forgetCompanies(
     insert into companies_past (company_id, until, version, jurisdiction, identifier)
       select c.id, $version, c.version, c.jurisdiction, c.identifier
       from forgotten f join companies c on c.id = f.id`
+  const listings = '(select id as company_id from forgotten)'
+  const keepOld = resources.map(({ name }) => keepHeads(name, listings))
   const forgetHeads = 'delete from heads where company_id in (select id from forgotten)'
-  await runSteps(db, [find, keep, forgetHeads, ...db.dialect.companies.forget], values)
+  const { forget } = db.dialect.companies
+  await runSteps(db, [find, keep, ...keepOld, forgetHeads, ...forget], values)
   return Number(await readValue(db, 'select count(*) from forgotten'))
 }

@@ -56,7 +56,7 @@ export const countedMeta = (d: Dialect, name: string, metaOf: string) =>
  *
  * @param counts a query of `company_id`, `type` (a JSON string, quotes and all) and `n`.
  */
-const metaOfCounts = (d: Dialect, counts: string) => `
+export const metaOfCounts = (d: Dialect, counts: string) => `
     select company_id, '[' || string_agg(
         '{"type":' || type || ',"count":' || n || '}',
         ',' order by n desc, ${d.jsonString('type')}

@@ -7,6 +7,7 @@ import { metaTypesMax, type Resource } from '../../resources/resource.ts'
 import type { StoredChecks, Verification } from '../inspecting.ts'
 import { largestRecords } from '../page-size.ts'
 import { type Database, readValue, type Row, type Value } from './database.ts'
+import { pastHeadFaults } from './past-heads.ts'
 import { piecesOf, recordsOf } from './pieces.ts'
 import { countedMeta } from './type-counts.ts'
 
@@ -237,6 +238,11 @@ function listingRules(db: VerifiedDatabase, resource: Resource): Readonly<Record
       sql: `select id, min(company_id) as company_id from ${name} group by id
         having min(digest) <> max(digest) or min(source_id) <> max(source_id)`,
       describe: (row) => `${name}: the record ${text(row['id'])} has more than one content`,
+    },
+    [`${name} former heads`]: {
+      sql: pastHeadFaults(db.dialect, resource),
+      describe: (row) =>
+        `${company(row)}: the head before version ${text(row['until'])} does not match the records`,
     },
     ...(metaOf === undefined ? {} : metaRules(db, name, metaOf)),
   }

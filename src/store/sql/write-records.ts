@@ -15,6 +15,7 @@ import type { Resource } from '../../resources/resource.ts'
 import type { Dialect } from './dialect.ts'
 import { largeRecordBytes } from '../page-size.ts'
 import { gone } from './merge.ts'
+import { keepHeads } from './past-heads.ts'
 import { createLaid, lay, namesOfFilters, piecesOf, recordsOf, writeLaid } from './pieces.ts'
 import { sumTypes } from './type-counts.ts'
 
@@ -66,6 +67,7 @@ export function writeRecords(d: Dialect, resource: Resource, isFirst: boolean): 
     d.deleteCut(piecesOf(name)),
     ...writeLaidRecords(d, resource),
     ...(metaOf === undefined ? [] : sumTypes(d, name)),
+    keepHeads(name, 'touched'),
     writeHeads(d, name, metaOf),
     ...after,
   ]

@@ -6,6 +6,7 @@ import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { Resource } from '../../resources/resource.ts'
 import { OperatorError } from '../../operator-error.ts'
+import { pastHeadsOf } from '../sql/past-heads.ts'
 import { piecesOf } from '../sql/pieces.ts'
 import { makeDatabaseFile, storeError } from './errors.ts'
 import {
@@ -15,6 +16,7 @@ import {
   createResource,
   createViews,
   filePragma,
+  fillPastHeads,
   schemaVersion,
   upgradeRegistry,
 } from './schema.ts'
@@ -44,7 +46,7 @@ export function openForReading(path: string, resources: readonly Resource[]): Da
       .map((row) => row['name']),
   )
   for (const { name } of resources) {
-    if (names.has(piecesOf(name))) continue
+    if (names.has(piecesOf(name)) && names.has(pastHeadsOf(name))) continue
     db.close()
     throw new OperatorError(`${path} has no table for ${name}; any import adds it: dossier import`)
   }
@@ -186,11 +188,16 @@ function formatOf(db: DatabaseSync): number {
 /** Whether the store has an older format, or lacks a resource or a field. */
 function isOutdated(db: DatabaseSync, resources: readonly Resource[]): boolean {
   if (formatOf(db) < schemaVersion) return true
+  if (resources.some(({ name }) => !hasTable(db, pastHeadsOf(name)))) return true
   const objects = db.prepare('select sql from sqlite_schema').all()
   const present = new Set(objects.map(({ sql }) => comparable(String(sql))))
   return resources.some((resource) =>
     createViews(resource).some((view) => !present.has(comparable(view))),
   )
+}
+
+function hasTable(db: DatabaseSync, name: string): boolean {
+  return db.prepare('select 1 from sqlite_schema where name = ?').get(name) !== undefined
 }
 
 function comparable(sql: string): string {
@@ -219,7 +226,9 @@ function createSchema(db: DatabaseSync, resources: readonly Resource[]): void {
     inTransaction(db, () => {
       const columns = db.prepare(`select name from pragma_table_info('${resource.name}')`).all()
       const isOfRows = columns.some(({ name }) => name === 'record')
+      const hadPastHeads = hasTable(db, pastHeadsOf(resource.name))
       db.exec(isOfRows ? convertResource(resource) : createResource(resource))
+      if (!hadPastHeads) db.exec(fillPastHeads(resource))
     })
   }
 }

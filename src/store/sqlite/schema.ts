@@ -12,13 +12,14 @@ import {
   piecesOf,
   recordsOf,
 } from '../sql/pieces.ts'
+import { findPastHeads, pastHeadColumns, pastHeadsOf } from '../sql/past-heads.ts'
 import { dialect } from './dialect.ts'
 import { createIdIndex, dropIdIndex } from './id-index.ts'
 
 /** `DOSS`: the `PRAGMA application_id` of a Dossier store. */
 export const applicationId = 0x444f5353
 /** The `PRAGMA user_version`, raised whenever the tables change their meaning. */
-export const schemaVersion = 5
+export const schemaVersion = 6
 
 /** A setting that only takes effect before anything is written. */
 export const filePragma = 'pragma page_size = 16384'
@@ -202,6 +203,11 @@ export function convertResource(resource: Resource): string {
   ].join(';')
 }
 
+/** Finds the former heads of a resource's listings as of format 5, which had no table of them. */
+export function fillPastHeads(resource: Resource): string {
+  return findPastHeads(dialect, resource).join(';')
+}
+
 const types = { id: 'integer', text: 'text' } as const
 
 /** Creates the missing tables of one resource, and re-creates its views. */
@@ -229,6 +235,7 @@ export function createResource(resource: Resource): string {
     );
 
     create table if not exists ${name}_past (${pastColumns(types)}) without rowid;
+    create table if not exists ${pastHeadsOf(name)} (${pastHeadColumns(types)}) without rowid;
 
     drop view if exists ${name}_view;
     drop view if exists ${recordsOf(name)};
