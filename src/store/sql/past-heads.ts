@@ -1,6 +1,6 @@
 // The former heads of a resource's listings: the state that each listing had in earlier versions.
 //
-// A head is kept when an import replaces it, as records are: total, meta and version of a listing at
+// A head is kept when an import replaces it, as records are: a listing's total, meta and version at
 // version 7 are those of the row with `version <= 7 and until > 7`, or of the head itself.
 
 import type { Resource } from '../../resources/resource.ts'
