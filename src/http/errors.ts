@@ -3,6 +3,7 @@
 import { STATUS_CODES } from 'node:http'
 import { rateSecondsMax } from '../rate.ts'
 import { withoutKeys } from '../redact.ts'
+import type { Awaitable } from '../store/awaitable.ts'
 import { pageBytesMax } from '../store/page-size.ts'
 
 /** The largest body of a request, in bytes (contract 1.6). */
@@ -54,7 +55,7 @@ export const failures = {
   },
   404: {
     when: 'The company is not in the registry.',
-    example: 'Company 123 is not in the registry',
+    example: 'Company GB:9876543 is not in the registry; did you mean GB:09876543?',
   },
   405: { when: 'The method is neither GET nor HEAD.', headers: ['Allow'] },
   408: { when: 'The request did not arrive in time.', isBeforeTheKey: true },
@@ -134,8 +135,15 @@ export function notFound(): ApiError {
   return statusError(404)
 }
 
-export function unknownCompany(companyId: number): ApiError {
-  return new ApiError(404, `Company ${companyId} is not in the registry`)
+/**
+ * A 404 for a company.
+ *
+ * @param company its id, or its name in a register.
+ * @param near names that the client may have meant.
+ */
+export function unknownCompany(company: number | string, near: readonly string[] = []): ApiError {
+  const advice = near.length === 0 ? '' : `; did you mean ${near.map(cut).join(' or ')}?`
+  return new ApiError(404, `Company ${cut(String(company))} is not in the registry${advice}`)
 }
 
 /** @param methods are those that the path supports. */
@@ -157,9 +165,22 @@ export function unavailable(cause?: unknown): ApiError {
 
 /** A client's value, cut short. */
 function show(value: unknown): string {
+  return cut(JSON.stringify(value))
+}
+
+function cut(value: string): string {
   // Keys are removed before the cut: a part of one would not be recognised.
-  const text = withoutKeys(JSON.stringify(value))
-  return text.length > shownLengthMax ? `${text.slice(0, shownLengthMax)}…` : text
+  const text = withoutKeys(value)
+  return text.length > shownLengthMax ? `${text.slice(0, shownLengthMax).toWellFormed()}…` : text
+}
+
+/** Reads from the store; a fault becomes a 503, and its cause goes to the log. */
+export async function fromStore<T>(read: () => Awaitable<T>): Promise<T> {
+  try {
+    return await read()
+  } catch (error) {
+    throw unavailable(error)
+  }
 }
 
 /** Turns any error into a response: an unexpected one becomes a 500 with the error as its cause. */

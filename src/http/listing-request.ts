@@ -6,6 +6,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { nearest } from '../nearest.ts'
 import { withoutKeys } from '../redact.ts'
 import type { Resource } from '../resources/resource.ts'
+import type { CompanyName } from '../store/inspecting.ts'
+import type { StoreReader } from '../store/reading.ts'
+import { findCompany, parseCompany } from './company-name.ts'
 import { badRequest, invalid } from './errors.ts'
 import { readBody } from './wire/body.ts'
 
@@ -43,26 +46,38 @@ const names = Object.keys(parameters) as ParameterName[]
 /** What precedes the value of each parameter in a query, in the order of the table. */
 const queryParts = names.map((name, at) => [`${at === 0 ? '?' : '&'}${name}=`, name] as const)
 const decimalDigits = /^\d{1,16}$/
-const positiveDigits = /^[1-9]\d{0,15}$/
 
 /** The path of a company's listing of a resource; without a company, its id is in braces. */
 export function listingPath({ name }: Resource, companyId: number | string = '{company_id}') {
   return `/api/v1/companies/${companyId}/${name}`
 }
 
+/** A request as the client wrote it: the company may be named by its register's name. */
+type WrittenRequest = Omit<ListingRequest, 'companyId'> & { readonly company: CompanyName }
+
 /**
- * Parses a request, with its body if it has one.
+ * Parses a request, with its body if it has one, and finds the company that its path names.
  *
- * @throws ApiError as `parseListingRequest` and `readBody` do.
+ * @returns whether the path has the company's name instead of its id, besides the request.
+ * @throws ApiError as `parseListingRequest`, `readBody` and `findCompany` do.
  */
 export async function readListingRequest(
   request: FastifyRequest,
   reply: FastifyReply,
   resource: Resource,
-): Promise<ListingRequest> {
+  store: StoreReader,
+): Promise<{ readonly asked: ListingRequest; readonly isByName: boolean }> {
   const { company_id: segment } = request.params as { company_id: string }
   const body = hasBody(request.raw) ? await readBody(request.raw, reply.raw) : undefined
-  return parseListingRequest(resource, segment, request.query as Members, body)
+  const { company, ...rest } = parseListingRequest(
+    resource,
+    segment,
+    request.query as Members,
+    body,
+  )
+  const isByName = typeof company !== 'number'
+  const companyId = isByName ? await findCompany(store, company) : company
+  return { asked: { companyId, ...rest }, isByName }
 }
 
 /** Whether a request has a body (RFC 9112 section 6.3). */
@@ -74,7 +89,7 @@ function hasBody({ headers }: IncomingMessage): boolean {
 /**
  * Parses the parts of a request into one value (contract 1.2 to 1.5).
  *
- * @param segment is the company id in the path.
+ * @param segment is the company in the path.
  * @param query has a list of texts for a repeated parameter.
  * @param body is the JSON object of the request's body; undefined if there is none.
  * @throws ApiError 400 that names the parameter, its value and what it takes.
@@ -84,13 +99,13 @@ export function parseListingRequest(
   segment: string,
   query: Members,
   body: Members | undefined,
-): ListingRequest {
-  const companyId = parseCompanyId(segment)
+): WrittenRequest {
+  const company = parseCompany(segment)
   for (const name in query) checkName(name, 'query parameter')
   if (body !== undefined) for (const name of Object.keys(body)) checkName(name, 'body member')
   return {
     resource,
-    companyId,
+    company,
     page: parseParameter('page', query, body),
     limit: parseParameter('limit', query, body),
   }
@@ -118,12 +133,6 @@ export function pageOffset({ page, limit }: ListingRequest): number | bigint {
 /** The allowed values of a parameter, in words. */
 export function allowedFor(name: ParameterName): string {
   return `it takes an integer from ${parameters[name].minimum} to ${parameters[name].maximum}`
-}
-
-function parseCompanyId(segment: string): number {
-  const companyId = positiveDigits.test(segment) ? Number(segment) : NaN
-  if (Number.isSafeInteger(companyId)) return companyId
-  throw invalid('company_id', segment, 'it takes an integer from 1 to 9007199254740991')
 }
 
 function checkName(name: string, kind: string): void {

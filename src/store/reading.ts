@@ -2,6 +2,7 @@
 
 import type { Resource } from '../resources/resource.ts'
 import type { Awaitable } from './awaitable.ts'
+import type { IdentifyingName } from './inspecting.ts'
 import type { KeyRecord } from './keys.ts'
 
 /** The state of a listing, without its records; all read from one snapshot. */
@@ -55,6 +56,10 @@ export interface StoreReader {
     offset: number,
     limit: number,
   ): Awaitable<Page | undefined>
+  /** The id of the company with a name in its register. */
+  findCompany(name: IdentifyingName): Awaitable<number | undefined>
+  /** Those of the names that belong to a company, in the order given; at most `limit`. */
+  findNames(names: readonly IdentifyingName[], limit: number): Awaitable<readonly IdentifyingName[]>
   findKey(hash: Uint8Array): Awaitable<KeyRecord | undefined>
   /** The last import of each source, newest first; at most 100. */
   lastImports(): Awaitable<readonly LastImport[]>

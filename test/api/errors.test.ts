@@ -11,6 +11,9 @@ const path = pathOf(rights, 1)
 const records = [{ resource: rights, company: 1, records: makeRecords(rights, 3) }]
 const { ask } = await makeApp({ after }, { records })
 
+const companyTakes =
+  'it takes an integer from 1 to 9007199254740991, or a name in a register such as GB:09876543'
+
 const failures: readonly (readonly [
   status: number,
   message: string,
@@ -18,7 +21,7 @@ const failures: readonly (readonly [
   question?: Parameters<typeof ask>[1],
 ])[] = [
   [400, 'limit is "0"; it takes an integer from 1 to 1000', `${path}?limit=0`],
-  [400, 'company_id is "x"; it takes an integer from 1 to 9007199254740991', pathOf(rights, 'x')],
+  [400, `company_id is "x"; ${companyTakes}`, pathOf(rights, 'x')],
   [400, 'The URL is not valid; percent-encode it as UTF-8', pathOf(rights, '%zz')],
   [403, 'Forbidden', path, { authorization: null }],
   [404, 'Not Found', '/nothing'],

@@ -296,7 +296,7 @@ test('company_id is a positive integer up to 2^53-1 (1.5)', async () => {
 for (const segment of [
   ...['abc', '1.5', '1.0', '-1', '+5', '0', '00', '05', '0x10', '1e3', '%205', '5%20', '１', '٣'],
   ...['9007199254740992', '9007199254740993', '1'.repeat(31), '7'.repeat(200), '%00', '1%00'],
-  ...['%2531', '1;x=1', '1%2f2', 'null', '1%27', '*'],
+  ...['%2531', '1;x=1', '1%2f2', 'null', '1%27', '*', ':', 'GB:', ':09876543', 'GB:1%00'],
 ]) {
   test(`company_id ${segment.slice(0, 40)} is a 400 that says so (1.5, A1, A2, A3)`, async () => {
     for (const resource of resources) {
@@ -304,7 +304,7 @@ for (const segment of [
       checkFailure(
         answer,
         400,
-        /^company_id is ".*; it takes an integer from 1 to 9007199254740991$/,
+        /^company_id is ".*; it takes an integer from 1 to 9007199254740991, or a name in a/,
       )
     }
   })

@@ -61,8 +61,14 @@ export const parameterComponents: Components = {
     name: 'company_id',
     in: 'path',
     required: true,
-    description: 'Id of the company',
-    schema: companySchema,
+    description: 'Id of the company, or its name in a register: `GB:09876543`',
+    schema: {
+      type: ['integer', 'string'],
+      format: 'int64',
+      minimum: 1,
+      maximum: Number.MAX_SAFE_INTEGER,
+      maxLength: 2_048,
+    },
     example: 1,
   },
   ...(Object.fromEntries(paging) as Components),
@@ -85,6 +91,10 @@ function requestHeader(name: string, description: string, example: string): Json
 
 export const headerComponents: Components = {
   'X-Request-Id': responseHeader('The id of this request; yours, if you sent one', 'order-4711'),
+  'Content-Location': responseHeader(
+    'If the path has the name of the company in a register: the same page by its id',
+    '/api/v1/companies/1/rights?page=1&limit=100',
+  ),
   Link: responseHeader(
     'Links to the `first`, `prev`, `next` and `last` page (RFC 8288)',
     '</api/v1/companies/1/rights?page=2&limit=100>; rel="next"',

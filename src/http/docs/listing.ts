@@ -24,13 +24,13 @@ export function describeListing(resource: Resource): Operation {
     answers: {
       200: {
         description: 'A page of the listing',
-        headers: ['X-Request-Id', 'Link', ...validatorHeaders, ...rateHeaders],
+        headers: ['X-Request-Id', 'Link', 'Content-Location', ...validatorHeaders, ...rateHeaders],
         schema: `${name}Page`,
         example: { name: 'page', summary: 'One record', value: examplePage(resource) },
       },
       304: {
         description: 'The page has not changed since the response with the tag in `If-None-Match`',
-        headers: ['X-Request-Id', ...validatorHeaders, ...rateHeaders],
+        headers: ['X-Request-Id', 'Content-Location', ...validatorHeaders, ...rateHeaders],
       },
     },
     failures: failureStatuses,

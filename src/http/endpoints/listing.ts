@@ -2,10 +2,9 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Resource } from '../../resources/resource.ts'
-import type { Awaitable } from '../../store/awaitable.ts'
 import type { Head } from '../../store/reading.ts'
 import { describeListing } from '../docs/listing.ts'
-import { pageTooLarge, unavailable, unknownCompany } from '../errors.ts'
+import { fromStore, pageTooLarge, unavailable, unknownCompany } from '../errors.ts'
 import { canonicalForm, listingPath, pageOffset, readListingRequest } from '../listing-request.ts'
 import { entityTag, makePage, matchesTag, type ReadyPage } from '../page.ts'
 import { giveBackAfter } from '../wire/body-memory.ts'
@@ -29,9 +28,10 @@ async function answer(
   resource: Resource,
   { store, pages, metrics }: Service,
 ): Promise<FastifyReply> {
-  const asked = await readListingRequest(request, reply, resource)
+  const { asked, isByName } = await readListingRequest(request, reply, resource, store)
   const { companyId } = asked
   const form = canonicalForm(asked)
+  if (isByName) void reply.header('content-location', form)
   const coding = chooseCoding(request.headers['accept-encoding'])
   const cacheKey = `${form} ${coding}`
   const cached = pages.get(cacheKey)
@@ -63,15 +63,6 @@ async function answer(
   const ready = await makePage(asked, form, page, coding)
   pages.set(cacheKey, ready)
   return sendPage(reply, page, ready)
-}
-
-/** Reads from the store; a fault becomes a 503, and its cause goes to the log. */
-async function fromStore<T>(read: () => Awaitable<T>): Promise<T> {
-  try {
-    return await read()
-  } catch (error) {
-    throw unavailable(error)
-  }
 }
 
 function sendPage(reply: FastifyReply, head: Head, page: ReadyPage): FastifyReply {

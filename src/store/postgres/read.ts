@@ -3,7 +3,7 @@
 import type { Pool } from 'pg'
 import type { Resource } from '../../resources/resource.ts'
 import type { LastImport, StoreReader } from '../reading.ts'
-import type { Row } from '../sql/database.ts'
+import type { Queries, Row } from '../sql/database.ts'
 import {
   type FrameRow,
   frameSql,
@@ -16,9 +16,12 @@ import {
   piecesSql,
   rangeOf,
 } from '../sql/listing.ts'
+import { findNames } from '../sql/inspect.ts'
 import { keyColumns, keyRecord } from '../sql/stored-keys.ts'
+import { dialect } from './dialect.ts'
 import { lockMsOf, type ServingBounds } from './connect.ts'
 import { createGate } from './gate.ts'
+import { bind } from './parameters.ts'
 
 /**
  * SQL that returns a page in one statement, and so from one snapshot: rows of a frame and a piece,
@@ -41,6 +44,10 @@ const company = '$1'
 /** `$1` is a key's hash. */
 export const findKeySql = `select ${keyColumns} from keys where hash = $1`
 
+/** `$1` is an identifier, `$2` its jurisdiction. */
+export const findCompanySql =
+  'select company_id from company_names where identifier = $1 and jurisdiction = $2'
+
 /** Makes the reader of a store whose tables have been checked. */
 export function createReader(
   pool: Pool,
@@ -58,6 +65,7 @@ export function createReader(
     ]),
   )
   const findKey = { name: 'key', text: findKeySql }
+  const findCompany = { name: 'company', text: findCompanySql }
 
   /** The rows of a prepared statement, with their columns as arrays. */
   async function rows<Row extends unknown[]>(
@@ -85,6 +93,11 @@ export function createReader(
       const pieces = found.map((row) => row.slice(8)).filter(isPiece)
       return pageOf(frame, resource, { range, pieces, limit })
     },
+    async findCompany([jurisdiction, identifier]) {
+      const [found] = await rows<[id: number]>(findCompany, [identifier, jurisdiction])
+      return found?.[0]
+    },
+    findNames: (names, limit) => findNames(queriesOf(pool), names, limit),
     async findKey(hash) {
       const { rows } = await pool.query<Row>({ ...findKey, values: [hash] })
       return rows[0] && keyRecord(rows[0])
@@ -96,6 +109,14 @@ export function createReader(
       await pool.query('select from store')
     },
     close: () => pool.end(),
+  }
+}
+
+/** Queries that are not prepared, each over any connection of the pool. */
+function queriesOf(pool: Pool): Queries {
+  return {
+    dialect,
+    rows: async (sql, values = {}) => (await pool.query<Row>(bind(sql, values))).rows,
   }
 }
 

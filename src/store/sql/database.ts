@@ -31,9 +31,12 @@ export interface Database {
   inTransaction<T>(lock: Lock, wait: LockWait, work: () => Promise<T>): Promise<T>
 }
 
+/** What queries need of a database. */
+export type Queries = Pick<Database, 'dialect' | 'rows'>
+
 /** The first value of the first row; undefined if there is no row. */
 export async function readValue(
-  db: Database,
+  db: Queries,
   sql: string,
   values?: Values,
 ): Promise<Value | undefined> {

@@ -8,7 +8,7 @@ import type {
   IdentifyingName,
   LoggedImport,
 } from '../inspecting.ts'
-import { type Database, optionalNumber, optionalText, type Row } from './database.ts'
+import { type Database, optionalNumber, optionalText, type Queries, type Row } from './database.ts'
 
 /** The last `limit` imports, newest first. */
 export async function listImports(db: Database, limit: number): Promise<LoggedImport[]> {
@@ -89,7 +89,7 @@ function companyAttributes(row: Row): CompanyAttributes {
 
 /** Those of the names that belong to a company, in the order given; at most `limit`; one query. */
 export async function findNames(
-  db: Database,
+  db: Queries,
   names: readonly IdentifyingName[],
   limit: number,
 ): Promise<IdentifyingName[]> {

@@ -1,0 +1,35 @@
+// Reads companies from SQLite, apart from their listings.
+
+import type { DatabaseSync } from 'node:sqlite'
+import { LRUCache } from 'lru-cache'
+import type { StoreReader } from '../reading.ts'
+import { findNames } from '../sql/inspect.ts'
+import { databaseOf } from './database.ts'
+
+/** How many companies' names are cached. */
+const cachedMax = 20_000
+
+/** The part of a store's reader that is about companies. */
+type CompanyReader = Pick<StoreReader, 'findCompany' | 'findNames'>
+
+/** @param stateOf identifies the state of the database: it changes with every commit. */
+export function createCompanyReader(db: DatabaseSync, stateOf: () => number): CompanyReader {
+  const find = db.prepare('select id from companies where jurisdiction = ? and identifier = ?')
+  find.setReturnArrays(true)
+  const ids = new LRUCache<string, number>({ max: cachedMax })
+  let state = 0
+  return {
+    findCompany([jurisdiction, identifier]) {
+      // A jurisdiction has no colon, so no two names have the same key.
+      const key = `${jurisdiction}:${identifier}`
+      if (state !== stateOf()) ids.clear()
+      state = stateOf()
+      const cached = ids.get(key)
+      if (cached !== undefined) return cached
+      const row = find.get(jurisdiction, identifier) as unknown as [id: number] | undefined
+      if (row !== undefined) ids.set(key, row[0])
+      return row?.[0]
+    },
+    findNames: (names, limit) => findNames(databaseOf(db), names, limit),
+  }
+}

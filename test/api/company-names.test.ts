@@ -1,0 +1,108 @@
+// Contract 1.5: a company in a path by its name in a register.
+
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { resources } from '../../src/resources/index.ts'
+import { rights } from '../../src/resources/rights.ts'
+import { importRows } from '../support/import-rows.ts'
+import { checkFailure, makeApp, messageOf, pathOf, type TestApp } from '../support/make-app.ts'
+import type { Scope } from '../support/temp-store.ts'
+
+/** Companies, each with a right, and a few events. */
+const names = [
+  ['GB', '09876543'],
+  ['GB', 'SC123456'],
+  ['DE', 'HRB 12/34: München'],
+  ['DE', '00:1'],
+] as const
+
+async function makeRegistry(scope: Scope): Promise<TestApp> {
+  const made = await makeApp(scope)
+  const rows = names.map(([jurisdiction, identifier], at) => ({
+    id: at + 1,
+    name: identifier,
+    company_jurisdiction: jurisdiction,
+    company_identifier: identifier,
+  }))
+  await importRows(join(made.store.folder, 'rows'), 'rights', rows, { at: made.store.db })
+  return made
+}
+
+let made: TestApp
+const endings: (() => Promise<void>)[] = []
+before(async () => {
+  made = await makeRegistry({ after: (work) => void endings.push(work) })
+})
+after(async () => {
+  for (const end of endings.toReversed()) await end()
+})
+
+test('a name in a path is the company, percent-encoded where it must be (1.5)', async () => {
+  for (const [at, [jurisdiction, identifier]] of names.entries()) {
+    const name = `${jurisdiction}:${encodeURIComponent(identifier)}`
+    for (const segment of [name, encodeURIComponent(`${jurisdiction}:${identifier}`)]) {
+      const answer = await made.ask(pathOf(rights, segment))
+      assert.equal(answer.status, 200, answer.text)
+      const { rights: records } = JSON.parse(answer.text) as { rights: { id: number }[] }
+      assert.deepEqual(
+        records.map(({ id }) => id),
+        [at + 1],
+      )
+    }
+  }
+})
+
+test('by name or by id, the page is the same, and so is its tag (5)', async () => {
+  for (const resource of resources) {
+    const byName = await made.ask(`${pathOf(resource, 'GB:09876543')}?limit=7`)
+    const location = byName.headers['content-location'] ?? ''
+    assert.match(location, new RegExp(`^/api/v1/companies/\\d+/${resource.name}\\?page=1&limit=7$`))
+    const byId = await made.ask(location)
+    assert.equal(byId.headers['content-location'], undefined)
+    assert.equal(byId.text, byName.text)
+    for (const header of ['etag', 'link', 'data-version', 'last-modified']) {
+      assert.equal(byId.headers[header], byName.headers[header], header)
+    }
+    const again = await made.ask(`${pathOf(resource, 'GB:09876543')}?limit=7`, {
+      headers: { 'if-none-match': byId.headers['etag'] ?? '' },
+    })
+    assert.equal(again.status, 304)
+    assert.equal(again.headers['content-location'], location)
+  }
+})
+
+test('an unknown name is a 404 that names near ones (1.5)', async () => {
+  const near: readonly (readonly [asked: string, ...near: string[]])[] = [
+    ['gb:09876543', 'GB:09876543'],
+    ['GB:9876543', 'GB:09876543'],
+    ['GB:0009876543', 'GB:09876543'],
+    ['GB:0987-6543', 'GB:09876543'],
+    ['GB: 09 87 65 43 ', 'GB:09876543'],
+    ['GB:sc123456', 'GB:SC123456'],
+    ['gb:sc 123456', 'GB:SC123456'],
+  ]
+  for (const [asked, expected] of near) {
+    const answer = await made.ask(pathOf(rights, encodeURIComponent(asked)))
+    const message = `Company ${asked} is not in the registry; did you mean ${expected}?`
+    checkFailure(answer, 404, message)
+  }
+  const far = await made.ask(pathOf(rights, 'GB:11111111'))
+  checkFailure(far, 404, 'Company GB:11111111 is not in the registry')
+  const long = await made.ask(pathOf(rights, `GB:${'9'.repeat(2_000)}`))
+  assert.equal(long.status, 404)
+  assert.ok(messageOf(long).length < 200)
+})
+
+test('a wrong parameter is reported before an unknown name (1.4)', async () => {
+  const answer = await made.ask(`${pathOf(rights, 'GB:1')}?limit=0`)
+  checkFailure(answer, 400, /^limit is "0"/)
+})
+
+test('a company that an import has just named is found (1.5)', async () => {
+  const path = pathOf(rights, 'FR:1')
+  checkFailure(await made.ask(path), 404, 'Company FR:1 is not in the registry')
+  const rows = [{ id: 99, company_jurisdiction: 'FR', company_identifier: '1' }]
+  await importRows(join(made.store.folder, 'rows'), 'rights', rows, { at: made.store.db })
+  assert.equal((await made.ask(path)).status, 200)
+})
