@@ -12,60 +12,110 @@ export const headerBytesMax = 1 << 20
  *
  * @param isTabbed whether tabs are the only possible delimiter.
  * @param text the start of the file, including the whole header.
- * @throws OperatorError if the header is missing, too long or not text, or repeats a column.
+ * @throws OperatorError if the header is missing, too long or not text, leaves a quote open, or has
+ *   a column without a name or two of one name.
  */
 export function parseHeader(name: string, isTabbed: boolean, text: string): CsvHeader {
-  const record = firstRecord(text.replace(/^\uFEFF/, ''))
+  const start = text.replace(/^\uFEFF/, '')
+  const candidates = isTabbed ? ['\t'] : [',', ';', '\t', '|']
+  // The delimiter is the candidate that occurs most often outside quotes.
+  const header = candidates
+    .map((delimiter) => splitRecord(start, delimiter))
+    .reduce((a, b) => (b.columns.length > a.columns.length ? b : a))
+  refuseText(name, header, start.slice(0, header.length))
+  const { columns, delimiter } = header
+  refuseColumns(name, columns.length)
+  refuseNames(name, columns)
+  return { columns, delimiter }
+}
+
+/** The first record of a text, as one of the possible delimiters splits it. */
+interface SplitRecord {
+  readonly delimiter: string
+  /** Up to the cell with a fault, if there is one. */
+  readonly columns: readonly string[]
+  /** The length of the record in characters. */
+  readonly length: number
+  /** What is wrong with the quotes of the last cell. */
+  readonly fault?: string
+}
+
+function refuseText(name: string, { columns, length, fault }: SplitRecord, record: string): void {
   if (record.trim() === '') throw new OperatorError(`${name} is empty; it needs a header line`)
   if (record.includes('\0')) {
     throw new OperatorError(`${name}: the header contains a NUL character; is this a text file?`)
   }
-  if (record.length >= headerBytesMax) {
+  if (fault !== undefined) {
+    throw new OperatorError(
+      `${name}: in the header, ${fault} in column ${columns.length}, ` +
+        `${JSON.stringify(columns.at(-1)?.slice(0, 40))}; correct the file's first line`,
+    )
+  }
+  if (length >= headerBytesMax) {
     throw new OperatorError(`${name}: the header is longer than ${headerBytesMax >> 20} MiB`)
   }
-  const candidates = isTabbed ? ['\t'] : [',', ';', '\t', '|']
-  // The delimiter is the candidate that occurs most often outside quotes.
-  const split = candidates.map((delimiter) => ({
-    delimiter,
-    columns: splitRecord(record, delimiter),
-  }))
-  const header = split.reduce((a, b) => (b.columns.length > a.columns.length ? b : a))
-  refuseColumns(name, header.columns.length)
-  const columns = header.columns.map((column, index) => column || `column_${index + 1}`)
+}
+
+function refuseNames(name: string, columns: readonly string[]): void {
   const seen = new Set<string>()
-  for (const column of columns) {
+  for (const [index, column] of columns.entries()) {
+    if (column === '') {
+      const before = columns[index - 1]
+      const place = before === undefined ? '' : `, after ${before},`
+      throw new OperatorError(
+        `${name}: column ${index + 1} of the header${place} has no name; give each column one in ` +
+          "the file's first line",
+      )
+    }
     const word = column.toLowerCase()
     if (seen.has(word)) {
-      throw new OperatorError(`${name}: the header has the column ${column} twice`)
+      throw new OperatorError(
+        `${name}: the header has the column ${column} twice; rename one of the two in the file`,
+      )
     }
     seen.add(word)
   }
-  return { ...header, columns }
 }
 
-function firstRecord(text: string): string {
-  let isQuoted = false
-  for (let at = 0; at < text.length; at++) {
-    if (text[at] === '"') isQuoted = !isQuoted
-    else if (!isQuoted && (text[at] === '\n' || text[at] === '\r')) return text.slice(0, at)
-  }
-  return text
-}
-
-function splitRecord(record: string, delimiter: string): string[] {
-  const fields: string[] = []
-  let isQuoted = false
-  let start = 0
-  for (let at = 0; at <= record.length; at++) {
-    if (record[at] === '"') isQuoted = !isQuoted
-    else if (at === record.length || (!isQuoted && record[at] === delimiter)) {
-      fields.push(unquote(record.slice(start, at).trim()))
-      start = at + 1
+/** Splits as DuckDB does: a quote opens a quoted cell only at the cell's start. */
+function splitRecord(text: string, delimiter: string): SplitRecord {
+  const columns: string[] = []
+  for (let at = 0; ; at += 1) {
+    const start = at
+    while (text[at] === ' ') at += 1
+    if (text[at] === '"') {
+      const end = closingQuote(text, at)
+      const fault = end === undefined ? 'a quote is not closed' : undefined
+      columns.push(
+        text
+          .slice(at + 1, end)
+          .replaceAll('""', '"')
+          .trim(),
+      )
+      at = (end ?? text.length) + 1
+      while (text[at] === ' ') at += 1
+      if (fault !== undefined) return { delimiter, columns, length: text.length, fault }
+      if (!isCellEnd(text[at], delimiter)) {
+        return { delimiter, columns, length: at, fault: 'text follows a closing quote' }
+      }
+    } else {
+      while (!isCellEnd(text[at], delimiter)) at += 1
+      columns.push(text.slice(start, at).trim())
     }
+    if (text[at] !== delimiter) return { delimiter, columns, length: at }
   }
-  return fields
 }
 
-function unquote(field: string): string {
-  return /^".*"$/s.test(field) ? field.slice(1, -1).replaceAll('""', '"').trim() : field
+function isCellEnd(character: string | undefined, delimiter: string): boolean {
+  return (
+    character === undefined || character === delimiter || character === '\n' || character === '\r'
+  )
+}
+
+/** The place of the quote that closes a cell opened at `open`; doubled quotes are part of it. */
+function closingQuote(text: string, open: number): number | undefined {
+  for (let at = text.indexOf('"', open + 1); at >= 0; at = text.indexOf('"', at + 2)) {
+    if (text[at + 1] !== '"') return at
+  }
+  return undefined
 }

@@ -4,6 +4,7 @@
 
 import { isUtf8 } from 'node:buffer'
 import type { SourceRow } from './check-record.ts'
+import { doubledMember } from './doubled-member.ts'
 import { Refusal } from './refusal.ts'
 import { isNestedTooDeep, nestingMax } from '../nested-json.ts'
 import { OperatorError } from '../operator-error.ts'
@@ -77,6 +78,8 @@ function parseRow(bytes: Buffer): SourceRow | Refusal {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return new Refusal('must be a JSON object', undefined, value)
   }
+  const doubled = doubledMember(text, value)
+  if (doubled !== undefined) return new Refusal('is in the JSON object twice', doubled)
   return value as SourceRow
 }
 

@@ -21,10 +21,11 @@ async function store(
   values: readonly string[],
 ): Promise<unknown[]> {
   const path = `${db}.value.ndjson`
-  const required = target === 'events' ? '"date":"2020-01-01","attr":"a",' : ''
-  const lines = values.map(
-    (json, n) => `{"id":${n + 1},"company_id":7,${required}"${field}":${json}}\n`,
-  )
+  const given = target === 'events' ? { date: '"2020-01-01"', attr: '"a"' } : {}
+  const lines = values.map((json, n) => {
+    const members = Object.entries({ id: n + 1, company_id: 7, ...given, [field]: json })
+    return `{${members.map(([name, value]) => `"${name}":${value}`).join(',')}}\n`
+  })
   writeFileSync(path, lines.join(''))
   const { problems } = await importInto(db, target, [path], { onRejected: () => undefined })
   const reasons = new Map(problems.map(({ number, reason }) => [number, reason]))

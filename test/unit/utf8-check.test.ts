@@ -87,7 +87,7 @@ const headers: readonly (readonly [text: string, columns: readonly string[], del
     ['id|name|x,y', ['id', 'name', 'x,y'], '|'],
     ['"say ""id""",name', ['say "id"', 'name'], ','],
     ['"two\nlines",name', ['two\nlines', 'name'], ','],
-    ['id,,name', ['id', 'column_2', 'name'], ','],
+    ['5" disc,"a""b"', ['5" disc', 'a"b'], ','],
     [' id , name ', ['id', 'name'], ','],
     ['id', ['id'], ','],
   ]
@@ -98,5 +98,21 @@ for (const [text, columns, delimiter] of headers) {
       columns,
       delimiter,
     })
+  })
+}
+
+/** Headers that are refused, and what the message says. */
+const wrongHeaders: readonly (readonly [text: string, says: RegExp])[] = [
+  ['id,,name', /column 2 of the header, after id, has no name; give each column one/],
+  [',name', /column 1 of the header has no name/],
+  ['id,Name,name', /the header has the column name twice; rename one of the two/],
+  ['id,"na,me', /in the header, a quote is not closed in column 2, "na,me/],
+  ['id,"na,me\n1,"x",y', /text follows a closing quote in column 2, "na,me\\n1,"; correct/],
+  ['"id" x;name', /text follows a closing quote in column 1, "id"/],
+]
+
+for (const [text, says] of wrongHeaders) {
+  test(`the header ${JSON.stringify(text)} is refused`, async (t) => {
+    await assert.rejects(prepare(makeFolder(t), Buffer.from(`${text}\n1\n`)), says)
   })
 }
