@@ -3,7 +3,7 @@
 import { backUpMeanwhile } from './backups.ts'
 import { failCalls } from './failing-calls.ts'
 import { fillDisk } from './full-disk.ts'
-import { killAtCalls } from './kills-at-calls.ts'
+import { killAtCalls, killRestores } from './kills-at-calls.ts'
 import { killImports } from './kills.ts'
 import type { Campaign } from './outcome.ts'
 import { crashPostgres } from './postgres-crashes.ts'
@@ -24,6 +24,7 @@ export const campaignsOf = {
     readers: readMeanwhile,
     turns: takeTurns,
     backups: backUpMeanwhile,
+    restore: killRestores,
   },
   postgres: {
     'postgres-kills': killPostgresImports,

@@ -1,7 +1,7 @@
 // The imports under test: a first load, an update with removals and the revert of that, of
-// companies and of records; each with the state before and after it.
+// companies and of records, and the restore of a backup; each with the state before and after it.
 
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { writeExtract } from './extracts.ts'
 import type { Ground } from './outcome.ts'
@@ -59,7 +59,7 @@ export interface ImportCase<C extends Course = Course> {
 }
 
 type Target = 'companies' | 'events'
-export type CaseName = `${Target}, ${'first load' | 'update' | 'revert'}`
+export type CaseName = `${Target}, ${'first load' | 'update' | 'revert'}` | 'events, restore'
 
 /** Those of which each writes to files in its own way: for faults of the disk. */
 export const writingCases: readonly CaseName[] = [
@@ -107,11 +107,19 @@ async function makeAnew<C extends Course>(
   const db = stores.at(folder, 'registry')
   await stores.clear(prepared)
   if (!isFirstLoad) await mustRun(load('first')(prepared))
-  if (kind === 'revert') await mustRun(load('second')(prepared))
+  const backup = join(folder, 'backup.db')
+  rmSync(backup, { force: true })
+  if (kind === 'restore') await mustRun(['backup', backup, '--db', prepared])
+  if (kind === 'revert' || kind === 'restore') await mustRun(load('second')(prepared))
   // Can be repeated, like an import.
   const revert = (store: string) => ['revert', '--to', '1', '--db', store]
-  const args = kind === 'revert' ? revert : load(isFirstLoad ? 'first' : 'second')
-  const reset = async () => stores.copy(prepared, db)
+  const restore = (store: string) => ['restore', backup, '--db', store]
+  const commands: Readonly<Record<string, typeof revert>> = { revert, restore }
+  const args = commands[kind] ?? load(isFirstLoad ? 'first' : 'second')
+  const reset = async () => {
+    if (kind === 'restore') await mustRun(['restore', '--discard', '--db', db])
+    await stores.copy(prepared, db)
+  }
   await reset()
   const before = await stores.readState(db, isFirstLoad)
   const course = await stores.measure(db, args(db))

@@ -6,24 +6,43 @@ import { fileStores } from './file-stores.ts'
 import { examine } from './judge.ts'
 import { type Campaign, firstFault, type Ground, type Outcome, spread } from './outcome.ts'
 import { describeEnd, runDossier } from './processes.ts'
-import { canTrace, countCalls, interfere, whyNoTrace, writingCalls } from './traced-calls.ts'
+import {
+  canTrace,
+  countCalls,
+  interfere,
+  restoringCalls,
+  whyNoTrace,
+  writingCalls,
+} from './traced-calls.ts'
 
 /** Kills a first load and an update at their writes. */
-export const killAtCalls: Campaign = async function* (ground) {
+export const killAtCalls: Campaign = (ground) =>
+  killAtEach(
+    ground,
+    ground.isShort ? ['events, first load'] : [...writingCases, 'companies, revert'],
+    writingCalls,
+  )
+
+/** Kills the restore of a backup at its writes. */
+export const killRestores: Campaign = (ground) =>
+  killAtEach(ground, ['events, restore'], restoringCalls)
+
+async function* killAtEach(
+  ground: Ground,
+  names: readonly CaseName[],
+  calls: readonly string[],
+): AsyncGenerator<Outcome> {
   if (!canTrace) {
     yield { what: 'a kill at a write', found: whyNoTrace, isSkipped: true }
     return
   }
-  const names: readonly CaseName[] = ground.isShort
-    ? ['events, first load']
-    : [...writingCases, 'companies, revert']
   for (const name of names) {
     const tried = await makeCase(ground, name, fileStores)
-    const counts = await countCalls(tried, writingCalls)
-    for (const call of writingCalls) {
-      const calls = counts.get(call) ?? 0
-      for (const n of chooseCalls(ground, call, calls)) {
-        yield await killAt(tried, call, n, calls)
+    const counts = await countCalls(tried, calls)
+    for (const call of calls) {
+      const count = counts.get(call) ?? 0
+      for (const n of chooseCalls(ground, call, count)) {
+        yield await killAt(tried, call, n, count)
       }
     }
   }

@@ -9,13 +9,17 @@ import { describeEnd, runDossier } from './processes.ts'
 /** The system calls with which SQLite changes files. */
 export const writingCalls = ['pwrite64', 'fsync', 'ftruncate', 'unlink'] as const
 
+/** Those of a restore, which renames a file, too. */
+export const restoringCalls = [...writingCalls, 'rename'] as const
+
 /** Whether system calls can be traced: strace is installed and permitted. */
 export const canTrace = spawnSync('strace', ['-qq', '-o', '/dev/null', 'true']).status === 0
 
 /** Why a campaign that needs strace is skipped. */
 export const whyNoTrace = 'strace is not installed, or may not trace'
 
-const traced = ['-f', '-qq', '-e', 'signal=none']
+// With one thread for asynchronous work, each run makes the same calls in the same thread.
+const traced = ['-f', '-qq', '-e', 'signal=none', '-E', 'UV_THREADPOOL_SIZE=1']
 // Only traced calls stop the program, so it runs at almost normal speed.
 const quick = [...traced, '--seccomp-bpf']
 

@@ -20,6 +20,7 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   company: async () => (await import('./company.ts')).company,
   verify: async () => (await import('./verify.ts')).verifyCommand,
   backup: async () => (await import('./backup.ts')).backupCommand,
+  restore: async () => (await import('./restore.ts')).restoreCommand,
   prune: async () => (await import('./prune.ts')).prune,
   compact: async () => (await import('./compact.ts')).compactCommand,
   revert: async () => (await import('./revert.ts')).revert,

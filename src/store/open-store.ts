@@ -13,12 +13,14 @@ import { compact } from './sqlite/compact.ts'
 import { databaseOf } from './sqlite/database.ts'
 import { storeError as sqliteError } from './sqlite/errors.ts'
 import { openImport } from './sqlite/import.ts'
-import { openForReading, openForWriting } from './sqlite/open.ts'
+import { openForInspecting, openForReading, openForWriting } from './sqlite/open.ts'
 import { createReader } from './sqlite/read.ts'
+import { discardReplaced, restore } from './sqlite/restore.ts'
 import { openUsage } from './sqlite/usage.ts'
 import { verify } from './sqlite/verify.ts'
 import type { StoreInspector } from './inspecting.ts'
 import type { StoreReader } from './reading.ts'
+import type { Restored, RestoreWatch } from './restoring.ts'
 import type { UsageWriter } from './usage.ts'
 import type { StoreWriter } from './writing.ts'
 
@@ -65,7 +67,7 @@ export async function openStoreInspector(
   resources: readonly Resource[],
 ): Promise<StoreInspector> {
   if (isServerStore(db)) return (await postgres()).openForInspecting(db, resources)
-  const connection = openForReading(db, resources)
+  const connection = openForInspecting(db, resources)
   return createInspector((work) => work(databaseOf(connection)), resources, {
     verify: (checks, onStep) => verify(connection, resources, checks, onStep),
     backup: (path, watch) => backUp(connection, path, watch),
@@ -139,6 +141,43 @@ export async function migrateStore(
   const done: string[] = []
   openForWriting(db, resources, (line) => done.push(line)).close()
   return done
+}
+
+/**
+ * Verifies a backup, and puts it in the place of the store at `db`.
+ *
+ * @throws OperatorError that says what to do; the store is unchanged.
+ */
+export async function restoreStore(
+  db: string,
+  copy: string,
+  resources: readonly Resource[],
+  watch: RestoreWatch,
+): Promise<Restored> {
+  if (isServerStore(db)) throw (await postgres()).noRestore(db, copy)
+  if (isServerStore(copy) || !existsSync(copy)) {
+    throw new OperatorError(`${describeStore(copy)} is not a file; name one that backup has made`)
+  }
+  const source = openForInspecting(copy, resources)
+  try {
+    const { faults } = await verify(source, resources, watch.checks, (step) => watch.onCheck(step))
+    const [fault] = faults
+    if (fault !== undefined) {
+      const more = faults.length > 1 ? `, and ${faults.length - 1} more` : ''
+      throw new OperatorError(
+        `${copy} is damaged (${fault}${more}); restore another backup: dossier verify --db FILE`,
+      )
+    }
+    return await restore(source, db, watch)
+  } finally {
+    source.close()
+  }
+}
+
+/** Deletes the stores that restores have replaced, and returns their paths. */
+export async function discardReplacedStores(db: string): Promise<readonly string[]> {
+  if (isServerStore(db)) throw (await postgres()).noRestore(db, 'COPY')
+  return discardReplaced(db)
 }
 
 /** A known error of a driver as an OperatorError that says what to do; else the error. */

@@ -252,6 +252,8 @@ const mistakes: readonly (readonly [args: readonly string[], says: RegExp])[] = 
   [['verify', 'x.db'], /verify takes options only; name the store with --db/],
   [['backup'], /backup takes one argument: the file to create/],
   [['compact', 'x.db'], /compact takes options only, but got x\.db/],
+  [['restore'], /restore takes the file to restore, or --discard/],
+  [['restore', 'copy.db', '--discard'], /restore takes the file to restore, or --discard/],
   [['prune'], /prune needs --keep DURATION/],
   [['prune', '--keep', 'always'], /--keep is "always"; it takes a duration such as 365d/],
   [['import', 'companies', 'a.csv', '--as-of', '31.12.2024'], /--as-of is "31\.12\.2024"; it must/],

@@ -59,3 +59,11 @@ test('backup names pg_dump in one line', async (t) => {
   assert.match(err, new RegExp(`pg_dump --format=custom --schema=${schema} --file=copy\\.dump '`))
   assert.equal(err.trim().split('\n').length, 1)
 })
+
+test('restore names pg_restore in one line', async (t) => {
+  const folder = makeFolder(t)
+  const { code, err } = await runCommand(folder, ['restore', 'copy.dump'])
+  assert.equal(code, 1)
+  assert.match(err, /^dossier: [^\n]+ is a PostgreSQL; restore it with its own tools: pg_restore /)
+  assert.match(err, /--clean --if-exists --single-transaction --dbname='[^']+' copy\.dump\n$/)
+})

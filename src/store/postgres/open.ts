@@ -94,12 +94,25 @@ async function explained<T>(db: string, work: () => Promise<T>): Promise<T> {
 
 /** PostgreSQL has its own tools for copies; ours would be no better. */
 function noBackup(db: string, path: string): OperatorError {
-  const url = new URL(describeUrl(db))
-  url.searchParams.delete('schema')
   const schema = schemaIn(db)
   const only = schema === undefined ? '' : ` --schema=${schema}`
   return new OperatorError(
     `${describeUrl(db)} is a PostgreSQL; back it up with its own tools: ` +
-      `pg_dump --format=custom${only} --file=${path} '${url.href}'`,
+      `pg_dump --format=custom${only} --file=${path} '${toolsUrl(db)}'`,
   )
+}
+
+/** The same for restoring what `pg_dump` has made. */
+export function noRestore(db: string, path: string): OperatorError {
+  return new OperatorError(
+    `${describeUrl(db)} is a PostgreSQL; restore it with its own tools: ` +
+      `pg_restore --clean --if-exists --single-transaction --dbname='${toolsUrl(db)}' ${path}`,
+  )
+}
+
+/** The URL for PostgreSQL's tools, without our own parameter. */
+function toolsUrl(db: string): string {
+  const url = new URL(describeUrl(db))
+  url.searchParams.delete('schema')
+  return url.href
 }

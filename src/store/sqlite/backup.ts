@@ -61,7 +61,8 @@ async function copyPages(db: DatabaseSync, part: string, watch: CopyWatch): Prom
   }
 }
 
-function flush(path: string): void {
+/** Waits until a file, or the names in a folder, are on the disk. */
+export function flush(path: string): void {
   const file = openSync(path, 'r')
   try {
     fsyncSync(file)

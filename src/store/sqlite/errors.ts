@@ -26,6 +26,16 @@ export function isBusy(error: unknown): boolean {
   return isSqliteError(error) && [5, 6].includes(error.errcode & 0xff)
 }
 
+/** Whether a file is damaged (SQLITE_CORRUPT, SQLITE_NOTADB). */
+export function isDamaged(error: unknown): boolean {
+  return isSqliteError(error) && [11, 26].includes(error.errcode & 0xff)
+}
+
+/** Whether SQLite could not make its files beside a store (SQLITE_READONLY, SQLITE_CANTOPEN). */
+export function isUnwritable(error: unknown): boolean {
+  return isSqliteError(error) && [8, 14].includes(error.errcode & 0xff)
+}
+
 // https://www.sqlite.org/rescode.html
 const adviceOfCode: Readonly<Record<number, string>> = {
   3: 'permission denied; run as the user who owns the store',

@@ -3,12 +3,13 @@
 import { randomBytes } from 'node:crypto'
 import { accessSync, closeSync, constants, existsSync, openSync, readSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { DatabaseSync } from 'node:sqlite'
 import type { Resource } from '../../resources/resource.ts'
 import { OperatorError } from '../../operator-error.ts'
 import { pastHeadsOf } from '../sql/past-heads.ts'
 import { piecesOf } from '../sql/pieces.ts'
-import { makeDatabaseFile, storeError } from './errors.ts'
+import { isUnwritable, makeDatabaseFile, storeError } from './errors.ts'
 import {
   applicationId,
   convertResource,
@@ -20,6 +21,7 @@ import {
   schemaVersion,
   upgradeRegistry,
 } from './schema.ts'
+import { watchFile } from './open-file.ts'
 import { enterWal } from './wal.ts'
 
 /** A temporary store, deleted when it is closed. */
@@ -33,11 +35,15 @@ export const busyMs = 5_000
  *
  * @throws OperatorError that says what to do, if there is no store that this version can read.
  */
-export function openForReading(path: string, resources: readonly Resource[]): DatabaseSync {
+export function openForReading(
+  path: string,
+  resources: readonly Resource[],
+  how: '' | '?immutable=1' = '',
+): DatabaseSync {
   if (!existsSync(path)) {
     throw new OperatorError(`${path} does not exist; create it with: dossier import`)
   }
-  const db = openFile(path, true)
+  const db = openFile(path, true, how)
   db.exec(readerPragmas)
   const names = new Set(
     db
@@ -51,6 +57,28 @@ export function openForReading(path: string, resources: readonly Resource[]): Da
     throw new OperatorError(`${path} has no table for ${name}; any import adds it: dossier import`)
   }
   return db
+}
+
+/**
+ * Opens a store for reading beside servers, or as it is on a disk or in a folder that cannot be
+ * written, where SQLite could not make the files of the log.
+ *
+ * @throws OperatorError as `openForReading`.
+ */
+export function openForInspecting(path: string, resources: readonly Resource[]): DatabaseSync {
+  try {
+    return openForReading(path, resources)
+  } catch (error) {
+    if (!(error instanceof OperatorError) || !isUnwritable(error.cause)) throw error
+  }
+  if ((statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) {
+    throw new OperatorError(
+      `${path}-wal has changes that are not in the file yet, and cannot be read here; ` +
+        'copy both files to a folder that this user may write',
+    )
+  }
+  // Nobody can write it from here, and its log is empty: nothing has to be locked.
+  return openForReading(path, resources, '?immutable=1')
 }
 
 /**
@@ -76,6 +104,7 @@ export function openForWriting(
       createSchema(db, resources)
       onDone(isNew ? `created ${path}` : `upgraded ${path} to format ${schemaVersion}`)
     }
+    watchFile(db, 'meanwhile; run the command again')
     return db
   } catch (error) {
     db.close()
@@ -103,14 +132,14 @@ const writerPragmas = `
 // answers 6,000 requests/s instead of 3,700. SQLite maps at most this much, and copies the rest.
 const readerPragmas = 'pragma cache_size = -16384; pragma mmap_size = 2147418112'
 
-function openFile(path: string, readOnly: boolean): DatabaseSync {
+function openFile(path: string, readOnly: boolean, how = ''): DatabaseSync {
   const exists = path !== memory && existsSync(path)
   if (exists) checkFile(path, readOnly)
   let db: DatabaseSync | undefined
   try {
     if (!readOnly && !exists && path !== memory) makeDatabaseFile(path)
-    // An absolute path, because SQLite would parse `file:…` as a URL.
-    const at = path === memory ? path : resolve(path)
+    // A URL of the absolute path, because SQLite would parse `file:…` as a URL.
+    const at = path === memory ? path : new URL(`${pathToFileURL(path).href}${how}`)
     db = new DatabaseSync(at, { readOnly, timeout: busyMs })
     if (!isBlank(db)) checkVersion(db, path, readOnly)
     else if (readOnly) throw new OperatorError(emptyStore(path))

@@ -5,18 +5,25 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { LockWait } from '../lock-wait.ts'
 import { isBusy } from './errors.ts'
 import { busyMs } from './open.ts'
+import { checkPath } from './open-file.ts'
 
 const retryMs = 200
 
-/** Begins a transaction that may write, as soon as no other process holds the lock. */
+/**
+ * Begins a transaction that may write, as soon as no other process holds the lock.
+ *
+ * @throws OperatorError if the file was replaced by another one, which would not get the changes.
+ */
 export async function beginWriting(db: DatabaseSync, { onWait, signal }: LockWait): Promise<void> {
   db.exec('pragma busy_timeout = 0')
   let hasWaited = false
   for (;;) {
     try {
       db.exec('begin immediate')
+      checkPath(db)
       break
     } catch (error) {
+      if (db.isTransaction) db.exec('rollback')
       if (!isBusy(error)) throw error
       if (!hasWaited) onWait()
       hasWaited = true

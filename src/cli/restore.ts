@@ -1,0 +1,104 @@
+// `dossier restore`: puts a backup in the place of a store.
+
+import { UsageError } from '../config.ts'
+import { storedChecks } from '../import/check-stored.ts'
+import { resources } from '../resources/index.ts'
+import { discardReplacedStores, openStoreInspector, restoreStore } from '../store/open-store.ts'
+import type { Restored, RestoreWatch } from '../store/restoring.ts'
+import type { Command, CommandContext } from './command.ts'
+import { lockWait } from './lock-wait.ts'
+import { createProgress, type ProgressDisplay } from './progress.ts'
+
+export const restoreCommand: Command = {
+  name: 'restore',
+  summary: 'put a backup in the place of the store',
+  synopsis: ['restore COPY', 'restore --discard'],
+  details: `
+Verifies COPY, which \`dossier backup\` has made, and puts it in the place of the store: all or
+nothing, even if it is killed. Commands that write wait; servers go on, and serve the restored state
+as soon as it is complete. Keys are those of the copy.
+
+The replaced store is kept beside it, with the date in its name, until --discard deletes it; it can
+be restored like any copy.
+
+  dossier restore registry-2026-11-30.db --db registry.db
+  dossier restore --discard --db registry.db`,
+  options: [{ name: 'discard', meaning: 'delete the stores that restores have replaced' }],
+  settings: ['db'],
+  async run({ words, flags, settings }, context) {
+    const [copy, ...more] = words
+    const isDiscarding = flags.has('discard')
+    if (more.length > 0 || isDiscarding !== (copy === undefined)) {
+      throw new UsageError('restore takes the file to restore, or --discard')
+    }
+    const { db } = settings
+    const { stdout } = context
+    if (copy === undefined) {
+      const deleted = await discardReplacedStores(db)
+      const none = `No replaced store is kept beside ${db}.`
+      stdout.writeLines(
+        ...(deleted.length > 0 ? deleted.map((path) => `Deleted ${path}.`) : [none]),
+      )
+      return 0
+    }
+    const restored = await restoreShown(db, copy, context)
+    const state = await describeState(db)
+    stdout.writeLines(`${db} restored from ${copy}${state}.`, ...advice(restored))
+    return 0
+  },
+}
+
+async function restoreShown(db: string, copy: string, context: CommandContext): Promise<Restored> {
+  const { stderr, signal } = context
+  let progress: ProgressDisplay | undefined
+  const watch: RestoreWatch = {
+    ...lockWait(context),
+    startedAt: context.now(),
+    checks: storedChecks(resources),
+    onCheck(step) {
+      signal.throwIfAborted()
+      stderr.showStatus(`checking ${step} …`)
+    },
+    copying: (step) => ({
+      signal,
+      onProgress(bytes, totalBytes) {
+        if (bytes === 0) {
+          stderr.showStatus('')
+          progress?.end()
+          progress = undefined
+        }
+        progress ??= createProgress(context, totalBytes, 'MB')
+        progress.show({ step, count: Math.round(bytes / 1_000_000), bytes })
+      },
+    }),
+  }
+  try {
+    return await restoreStore(db, copy, resources, watch)
+  } finally {
+    progress?.end()
+  }
+}
+
+/** The version that is current now, to compare with what the operator expects. */
+async function describeState(db: string): Promise<string> {
+  const store = await openStoreInspector(db, resources)
+  try {
+    const [last] = await store.listImports(1)
+    if (last === undefined) return ', without an import'
+    return `: version ${last.version}, committed ${new Date(last.committedAt).toISOString()}`
+  } finally {
+    await store.close()
+  }
+}
+
+function advice({ kept, isFileReplaced }: Restored): string[] {
+  const keys = 'Keys are those of the copy; see: dossier keys list'
+  const restart = 'Restart the servers of this store: they still have the damaged file open.'
+  return [
+    ...(kept === undefined
+      ? []
+      : [`The replaced store is ${kept}, until: dossier restore --discard`]),
+    ...(isFileReplaced ? [restart] : []),
+    keys,
+  ]
+}

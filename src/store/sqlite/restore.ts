@@ -1,0 +1,258 @@
+// Puts a backup in the place of a store.
+//
+// A store that can be opened is overwritten by one transaction of its own log: servers go on, see
+// the old state or the new one, and a kill leaves either. A file put in its place instead would be
+// read with the log and the locks of the replaced one by whoever still has that open. Only a store
+// that is too damaged to be opened is replaced by a file.
+
+import {
+  existsSync,
+  linkSync,
+  readdirSync,
+  readSync,
+  closeSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statfsSync,
+  statSync,
+} from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+import { backup, DatabaseSync } from 'node:sqlite'
+import { formatCount } from '../../format-count.ts'
+import { OperatorError } from '../../operator-error.ts'
+import type { Restored, RestoreWatch } from '../restoring.ts'
+import { backUp, flush } from './backup.ts'
+import { isBusy, isDamaged, storeError } from './errors.ts'
+import { watchFile } from './open-file.ts'
+import { applicationId } from './schema.ts'
+import { beginWriting } from './transaction.ts'
+import { emptyWal } from './wal.ts'
+
+const pagesPerStep = 256
+
+/**
+ * Puts a copy in a store's place, and keeps the replaced one beside it.
+ *
+ * @param copy an open and verified store.
+ * @param path the store to replace; it may be missing, or damaged.
+ * @throws OperatorError that says what to do; the store is unchanged.
+ */
+export async function restore(
+  copy: DatabaseSync,
+  path: string,
+  watch: RestoreWatch,
+): Promise<Restored> {
+  if (!existsSync(path)) return restoreMissing(copy, path, watch)
+  refuseItself(copy, path)
+  const kept = keptPath(path, new Date(watch.startedAt))
+  refuseFullDisk(copy, path)
+  try {
+    await overwrite(copy, path, kept, watch)
+    return { kept, isFileReplaced: false }
+  } catch (error) {
+    rmSync(`${kept}.part`, { force: true })
+    if (!isDamaged(causeOf(error)) || !isStoreByHeader(path)) throw storeError(path, error)
+  }
+  await replaceFile(copy, path, kept, watch)
+  return { kept, isFileReplaced: true }
+}
+
+const causeOf = (error: unknown) =>
+  error instanceof OperatorError && error.cause !== undefined ? error.cause : error
+
+async function restoreMissing(
+  copy: DatabaseSync,
+  path: string,
+  watch: RestoreWatch,
+): Promise<Restored> {
+  const log = `${path}-wal`
+  if (existsSync(log)) {
+    throw new OperatorError(
+      `${log} is left of another store and may have changes of it; ` +
+        'move it to where that store is now, or delete it',
+    )
+  }
+  rmSync(`${path}-shm`, { force: true })
+  await backUp(copy, path, watch.copying(restoring))
+  return { kept: undefined, isFileReplaced: false }
+}
+
+const restoring = 'restoring'
+const keeping = 'keeping the replaced store'
+
+function refuseItself(copy: DatabaseSync, path: string): void {
+  const source = copy.location() ?? ''
+  const [a, b] = [statSync(source), statSync(path)]
+  if (a.dev === b.dev && a.ino === b.ino) {
+    throw new OperatorError(`${source} is the store itself; name a backup of it`)
+  }
+}
+
+/** The replaced store needs room for a copy, the restored one in the log and in the file. */
+function refuseFullDisk(copy: DatabaseSync, path: string): void {
+  const now = sizeOf(path)
+  const then = sizeOf(copy.location() ?? '')
+  const needed = now + then + Math.max(0, then - now)
+  const folder = dirname(resolve(path))
+  const { bavail, bsize } = statfsSync(folder)
+  if (bavail * bsize >= needed) return
+  throw new OperatorError(
+    `the restore needs ${formatCount(needed)} bytes, and the disk of ${folder} has ` +
+      `${formatCount(bavail * bsize)} free; make room and try again`,
+  )
+}
+
+function sizeOf(path: string): number {
+  const sizes = [path, `${path}-wal`].map((file) => statSync(file, { throwIfNoEntry: false })?.size)
+  return sizes.reduce<number>((sum, size) => sum + (size ?? 0), 0)
+}
+
+/** Keeps the state under the write lock, and overwrites that state and no later one. */
+async function overwrite(
+  copy: DatabaseSync,
+  path: string,
+  kept: string,
+  watch: RestoreWatch,
+): Promise<void> {
+  const target = openTarget(path, copy)
+  const reader = new DatabaseSync(resolve(path), { readOnly: true })
+  try {
+    for (;;) {
+      await beginWriting(target, watch)
+      const keptState = dataVersion(reader)
+      await backUp(reader, kept, watch.copying(keeping))
+      target.exec('rollback')
+      try {
+        await copyOver(copy, path, watch, () => dataVersion(reader) === keptState)
+        break
+      } catch (error) {
+        // The lock was free for a moment, and another command has used that.
+        rmSync(kept)
+        if (error !== overtaken && !isBusy(error)) throw error
+      }
+    }
+    emptyWal(target)
+  } finally {
+    if (target.isTransaction) target.exec('rollback')
+    reader.close()
+    target.close()
+  }
+}
+
+/** Opens a store of any format. */
+function openTarget(path: string, copy: DatabaseSync): DatabaseSync {
+  const target = new DatabaseSync(resolve(path))
+  try {
+    target.exec('pragma synchronous = full')
+    if (pragma(target, 'application_id') !== applicationId) {
+      throw new OperatorError(`${path} is not a Dossier store; check --db, or move it away`)
+    }
+    if (pragma(target, 'page_size') !== pragma(copy, 'page_size')) {
+      throw new OperatorError(
+        `${copy.location() ?? ''} has pages of another size; make a copy with: dossier backup`,
+      )
+    }
+    watchFile(target, 'meanwhile; run the command again')
+    return target
+  } catch (error) {
+    target.close()
+    throw error
+  }
+}
+
+/** Thrown within a copy, which aborts it. */
+const overtaken = new Error('another command has written to the store')
+
+async function copyOver(
+  copy: DatabaseSync,
+  path: string,
+  watch: RestoreWatch,
+  isKeptState: () => boolean,
+): Promise<void> {
+  const pageBytes = Number(pragma(copy, 'page_size'))
+  const copying = watch.copying(restoring)
+  let isLocked = false
+  copy.exec('begin')
+  try {
+    const pages = Number(pragma(copy, 'page_count'))
+    await backup(copy, resolve(path), {
+      // In two steps at least: after the first one, the backup holds the write lock.
+      rate: Math.min(pagesPerStep, Math.ceil(pages / 2)),
+      progress({ totalPages, remainingPages }) {
+        copying.signal.throwIfAborted()
+        if (!isLocked && !isKeptState()) throw overtaken
+        isLocked = true
+        copying.onProgress((totalPages - remainingPages) * pageBytes, totalPages * pageBytes)
+      },
+    })
+  } finally {
+    copy.exec('rollback')
+  }
+}
+
+/** Puts a new file in the place of one that cannot be opened, which nobody can write either. */
+async function replaceFile(
+  copy: DatabaseSync,
+  path: string,
+  kept: string,
+  watch: RestoreWatch,
+): Promise<void> {
+  const next = `${path}.restoring`
+  rmSync(next, { force: true })
+  await backUp(copy, next, watch.copying(restoring))
+  // The damaged file keeps its name until the new one takes that.
+  linkSync(path, kept)
+  if (existsSync(`${path}-wal`)) renameSync(`${path}-wal`, `${kept}-wal`)
+  rmSync(`${path}-shm`, { force: true })
+  renameSync(next, path)
+  flush(dirname(resolve(path)))
+}
+
+/** Whether a file that cannot be opened begins like a Dossier store. */
+function isStoreByHeader(path: string): boolean {
+  const file = openSync(path, 'r')
+  try {
+    const header = Buffer.alloc(100)
+    readSync(file, header, 0, 100, 0)
+    const isSqlite = header.toString('latin1', 0, 16) === 'SQLite format 3\0'
+    return isSqlite && header.readUInt32BE(68) === applicationId
+  } finally {
+    closeSync(file)
+  }
+}
+
+function dataVersion(db: DatabaseSync): unknown {
+  return pragma(db, 'data_version')
+}
+
+function pragma(db: DatabaseSync, name: string): unknown {
+  return db.prepare(`pragma ${name}`).get()?.[name]
+}
+
+/** A new name under which a replaced store is kept. */
+function keptPath(path: string, at: Date): string {
+  const moment = at.toISOString().slice(0, 19).replace('T', '-').replaceAll(':', '')
+  const kept = `${keptPrefix(path)}${moment}.db`
+  return existsSync(kept) ? keptPath(path, new Date(at.getTime() + 1_000)) : kept
+}
+
+const keptPrefix = (path: string) => `${path.replace(/\.db$/, '')}-replaced-`
+
+/**
+ * Deletes the stores that restores have replaced, with what an interrupted one has left.
+ *
+ * @returns the paths of the deleted stores.
+ */
+export function discardReplaced(path: string): string[] {
+  const folder = dirname(path)
+  const prefix = basename(keptPrefix(path))
+  const left = readdirSync(folder).filter(
+    (name) => name.startsWith(prefix) && keptEnding.test(name.slice(prefix.length)),
+  )
+  rmSync(`${path}.restoring`, { force: true })
+  for (const name of left) rmSync(join(folder, name))
+  return left.filter((name) => name.endsWith('.db')).map((name) => join(folder, name))
+}
+
+const keptEnding = /^\d{4}-\d\d-\d\d-\d{6}\.db(?:\.part)?(?:-wal|-shm|-journal)?$/

@@ -1,0 +1,65 @@
+// Inspection of a store that cannot be written: a backup on a read-only disk, or of another user.
+
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { chmodSync, cpSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { test, type TestContext } from 'node:test'
+import { importRows, makeFolder } from '../support/import-rows.ts'
+import { runDossier } from '../support/run-dossier.ts'
+
+const nobody = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups']
+
+/** A store in a folder that nobody can write; skips the test if it cannot become nobody. */
+async function makeShut(t: TestContext): Promise<string | undefined> {
+  if (spawnSync('setpriv', [...nobody.slice(1), 'true']).status !== 0) {
+    t.skip('needs root and setpriv, to become another user')
+    return undefined
+  }
+  const folder = makeFolder(t)
+  mkdirSync(join(folder, 'shut'))
+  await importRows(join(folder, 'shut/x.db'), 'rights', [{ id: 1, company_id: 7 }])
+  chmodSync(join(folder, 'shut/x.db'), 0o444)
+  chmodSync(join(folder, 'shut'), 0o555)
+  chmodSync(folder, 0o777)
+  return folder
+}
+
+test('a store that cannot be written is verified, backed up and shown (F10)', async (t) => {
+  const folder = await makeShut(t)
+  if (folder === undefined) return
+  for (const args of [['verify'], ['backup', 'copy.db'], ['imports']]) {
+    const run = await runDossier(folder, [...args, '--db', 'shut/x.db'], { via: nobody })
+    assert.equal(run.code, 0, `${args.join(' ')}: ${run.err}`)
+  }
+  const copy = await runDossier(folder, ['verify', '--db', 'copy.db'], { via: nobody })
+  assert.equal(copy.code, 0, copy.err)
+  const restored = await runDossier(folder, ['restore', 'shut/x.db', '--db', 'new.db'], {
+    via: nobody,
+  })
+  assert.equal(restored.code, 0, restored.err)
+})
+
+test('a log with changes beside a store that cannot be written is reported', async (t) => {
+  const folder = await makeShut(t)
+  if (folder === undefined) return
+  const db = join(folder, 'shut/x.db')
+  chmodSync(db, 0o644)
+  const writer = new DatabaseSync(db)
+  writer.exec(`insert into sources values (99, 'late')`)
+  // As copied by somebody who took the log along.
+  mkdirSync(join(folder, 'copied'))
+  for (const file of ['x.db', 'x.db-wal']) {
+    cpSync(join(folder, 'shut', file), join(folder, 'copied', file))
+    chmodSync(join(folder, 'copied', file), 0o444)
+  }
+  writer.close()
+  chmodSync(join(folder, 'copied'), 0o555)
+  const run = await runDossier(folder, ['verify', '--db', 'copied/x.db'], { via: nobody })
+  assert.equal(run.code, 1)
+  assert.match(
+    run.err,
+    /^dossier: copied\/x\.db-wal has changes that are not in the file yet, [^\n]+\n$/,
+  )
+})

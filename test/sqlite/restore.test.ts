@@ -1,0 +1,297 @@
+// `dossier restore`: a backup takes a store's place while servers go on.
+
+import assert from 'node:assert/strict'
+import {
+  cpSync,
+  existsSync,
+  linkSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { test, type TestContext } from 'node:test'
+import { storedChecks } from '../../src/import/check-stored.ts'
+import { resources } from '../../src/resources/index.ts'
+import { openStoreWriter, restoreStore } from '../../src/store/open-store.ts'
+import type { RestoreWatch } from '../../src/store/restoring.ts'
+import { importRows, makeFolder, query, queryValue } from '../support/import-rows.ts'
+import { runCommand } from '../support/run-command.ts'
+import { runServer } from '../support/run-server.ts'
+
+const rows = (count: number, name: string) =>
+  Array.from({ length: count }, (_, n) => ({ id: n + 1, company_id: 7, name }))
+
+/** A store at version 2, and its backup at version 1. */
+async function makeStores(t: TestContext, name = '') {
+  const folder = makeFolder(t)
+  const db = join(folder, 'registry.db')
+  const copy = join(folder, 'copy.db')
+  await importRows(db, 'rights', rows(300, `first${name}`))
+  const backedUp = await runCommand(folder, ['backup', copy, '--db', db])
+  assert.equal(backedUp.code, 0, backedUp.err)
+  await importRows(db, 'rights', rows(name === '' ? 2_000 : 400, `second${name}`))
+  return { folder, db, copy }
+}
+
+const records = (db: string) => query(db, 'select record from rights_records order by id')
+/** The stores that were replaced; reading one leaves files of SQLite beside it. */
+const kept = (folder: string) =>
+  readdirSync(folder).filter((name) => /-replaced-.*(?:\.db|\.part)$/.test(name))
+
+test('servers serve the restored state without a restart, and never an old page for a new one', async (t) => {
+  const { folder, db, copy } = await makeStores(t)
+  const made = await runCommand(folder, ['keys', 'create', '--name', 'a', '--db', db])
+  const copied = await runCommand(folder, ['backup', 'with-key.db', '--db', db])
+  assert.equal(copied.code, 0, copied.err)
+  const authorization = `Bearer ${made.out.trim()}`
+  const server = await runServer(t, db)
+  const ask = (tag = '') =>
+    fetch(`http://127.0.0.1:${server.port}/api/v1/companies/7/rights?limit=1`, {
+      headers: { authorization, 'if-none-match': tag },
+    })
+  const tagOf = async () => {
+    const answer = await ask()
+    assert.equal(answer.status, 200, await answer.text())
+    return { tag: answer.headers.get('etag') ?? '', version: answer.headers.get('data-version') }
+  }
+  await tagOf()
+  await importRows(db, 'rights', rows(10, 'third'))
+  const third = await tagOf()
+  assert.equal(third.version, '3')
+  const run = await runCommand(folder, ['restore', 'with-key.db', '--db', db])
+  assert.equal(run.code, 0, run.err)
+  assert.match(run.out, /^\S+ restored from with-key\.db: version 2, committed 20\S+\.$/m)
+  assert.doesNotMatch(run.out, /Restart/)
+  const second = await tagOf()
+  assert.deepEqual([second.version, second.tag === third.tag], ['2', false])
+  // The version numbers go another way from here.
+  await importRows(db, 'rights', rows(10, 'another third'))
+  const again = await ask(third.tag)
+  assert.equal(again.status, 200)
+  assert.equal(again.headers.get('data-version'), '3')
+  // The key is not in the older copy.
+  const old = await runCommand(folder, ['restore', copy, '--db', db])
+  assert.equal(old.code, 0, old.err)
+  await new Promise((resolve) => setTimeout(resolve, 1_000))
+  assert.equal((await ask()).status, 403)
+  assert.match(old.out, /Keys are those of the copy/)
+})
+
+test('the replaced store is kept beside it, can be restored itself, and is discarded', async (t) => {
+  const { folder, db, copy } = await makeStores(t)
+  const [before, after] = [records(db), records(copy)]
+  const run = await runCommand(folder, ['restore', copy, '--db', db])
+  assert.equal(run.code, 0, run.err)
+  assert.deepEqual(records(db), after)
+  const [name = ''] = kept(folder)
+  assert.match(name, /^registry-replaced-\d{4}-\d\d-\d\d-\d{6}\.db$/)
+  assert.match(
+    run.out,
+    new RegExp(`^The replaced store is .*${name}, until: dossier restore --d`, 'm'),
+  )
+  assert.deepEqual(records(join(folder, name)), before)
+  assert.equal((await runCommand(folder, ['verify', '--db', name])).code, 0)
+  assert.equal((await runCommand(folder, ['verify', '--db', db])).code, 0)
+  assert.equal(statSync(join(folder, name)).mode & 0o777, 0o600)
+
+  const back = await runCommand(folder, ['restore', name, '--db', db])
+  assert.equal(back.code, 0, back.err)
+  assert.deepEqual(records(db), before)
+  assert.equal(kept(folder).length, 2)
+
+  writeFileSync(join(folder, 'registry-replaced-by-hand.db'), '')
+  const discard = await runCommand(folder, ['restore', '--discard', '--db', db])
+  assert.equal(discard.out.match(/^Deleted .*-replaced-/gm)?.length, 2)
+  assert.deepEqual(kept(folder), ['registry-replaced-by-hand.db'])
+  const none = await runCommand(folder, ['restore', '--discard', '--db', db])
+  assert.deepEqual([none.code, none.out], [0, `No replaced store is kept beside ${db}.\n`])
+})
+
+test('a missing store is restored; the log of another one is not taken for its own', async (t) => {
+  const { folder, db, copy } = await makeStores(t)
+  const moved = join(folder, 'moved.db')
+  renameSync(db, moved)
+  writeFileSync(`${db}-wal`, 'changes')
+  const refused = await runCommand(folder, ['restore', copy, '--db', db])
+  assert.equal(refused.code, 1)
+  assert.match(
+    refused.err,
+    /registry\.db-wal is left of another store and may have changes of it; /,
+  )
+  assert.ok(!existsSync(db))
+  renameSync(`${db}-wal`, `${moved}-wal`)
+  const run = await runCommand(folder, ['restore', copy, '--db', db])
+  assert.equal(run.code, 0, run.err)
+  assert.deepEqual(records(db), records(copy))
+  assert.deepEqual(kept(folder), [])
+})
+
+test('a store that is too damaged to be opened is replaced, and kept as it is', async (t) => {
+  const { folder, db, copy } = await makeStores(t)
+  truncateSync(db, 100_000)
+  const damaged = readFileSync(db)
+  const run = await runCommand(folder, ['restore', copy, '--db', db])
+  assert.equal(run.code, 0, run.err)
+  assert.match(
+    run.out,
+    /Restart the servers of this store: they still have the damaged file open\./,
+  )
+  assert.deepEqual(records(db), records(copy))
+  const [name = ''] = kept(folder)
+  assert.deepEqual(readFileSync(join(folder, name)), damaged)
+})
+
+/** What is refused, with one line, and leaves the store as it is. */
+const refusals: Readonly<
+  Record<string, readonly [make: (folder: string, copy: string) => string, says: RegExp]>
+> = {
+  'the store itself': [
+    (folder) => join(folder, 'registry.db'),
+    /is the store itself; name a backup/,
+  ],
+  'a link to the store': [
+    (folder) => {
+      linkSync(join(folder, 'registry.db'), join(folder, 'link.db'))
+      return 'link.db'
+    },
+    /link\.db is the store itself/,
+  ],
+  'a missing file': [() => 'none.db', /none\.db is not a file; name one that backup has made/],
+  'a file that is no store': [
+    (folder) => {
+      writeFileSync(join(folder, 'x.csv'), 'id,company_id\n1,7\n'.repeat(9))
+      return 'x.csv'
+    },
+    /x\.csv is not a Dossier store/,
+  ],
+  'a copy that is cut off': [
+    (_, copy) => {
+      truncateSync(copy, 200_000)
+      return copy
+    },
+    /copy\.db: is damaged/,
+  ],
+  'a copy whose content is damaged': [
+    (_, copy) => {
+      changeFile(copy, 'update heads set total = total + 1')
+      return copy
+    },
+    /copy\.db is damaged \([^\n]+\); restore another backup: dossier verify/,
+  ],
+  'a copy of a newer version': [
+    (_, copy) => {
+      changeFile(copy, 'pragma user_version = 99')
+      return copy
+    },
+    /copy\.db was written by a newer Dossier \(format 99, this one reads up to \d+\)/,
+  ],
+}
+
+function changeFile(path: string, sql: string): void {
+  const file = new DatabaseSync(path)
+  file.exec(sql)
+  file.close()
+}
+
+test('what cannot be restored is refused in one line, and the store stays', async (t) => {
+  for (const [what, [make, says]] of Object.entries(refusals)) {
+    const { folder, db, copy } = await makeStores(t)
+    const file = make(folder, copy)
+    const before = records(db)
+    const run = await runCommand(folder, ['restore', file, '--db', db])
+    assert.equal(run.code, 1, what)
+    assert.match(run.err, says, what)
+    assert.match(run.err, /^dossier: [^\n]+\n$/, what)
+    assert.deepEqual(records(db), before, what)
+    assert.deepEqual(kept(folder), [], what)
+  }
+})
+
+test('a database of another program is never replaced', async (t) => {
+  const { folder, copy } = await makeStores(t)
+  changeFile(join(folder, 'other.db'), 'create table t (x)')
+  const says = /^dossier: other\.db is not a Dossier store; check --db, or move it away\n$/
+  const run = await runCommand(folder, ['restore', copy, '--db', 'other.db'])
+  assert.match(run.err, says)
+  assert.equal(queryValue(join(folder, 'other.db'), 'select count(*) from t'), 0)
+})
+
+const watchOf = (more: Partial<RestoreWatch>): RestoreWatch => ({
+  onWait: () => undefined,
+  startedAt: Date.now(),
+  checks: storedChecks(resources),
+  onCheck: () => undefined,
+  copying: () => ({ onProgress: () => undefined, signal: new AbortController().signal }),
+  ...more,
+})
+
+test('what another command commits just before the store is overwritten is kept', async (t) => {
+  const { folder, db, copy } = await makeStores(t)
+  const writer = new DatabaseSync(db)
+  t.after(() => writer.close())
+  let isLate = false
+  const watch = watchOf({
+    copying(step) {
+      if (step === 'restoring' && !isLate) {
+        isLate = true
+        writer.exec(`insert into sources values (99, 'late')`)
+      }
+      return { onProgress: () => undefined, signal: new AbortController().signal }
+    },
+  })
+  const restored = await restoreStore(db, copy, resources, watch)
+  assert.ok(isLate)
+  assert.equal(queryValue(db, 'select count(*) from sources where id = 99'), 0)
+  assert.equal(queryValue(restored.kept ?? '', 'select count(*) from sources where id = 99'), 1)
+  assert.equal(kept(folder).length, 1)
+})
+
+test('an interrupted restore leaves the store, and nothing beside it', async (t) => {
+  // More than one step of a copy.
+  const { folder, db, copy } = await makeStores(t, 'x'.repeat(50_000))
+  const before = records(db)
+  for (const step of ['keeping the replaced store', 'restoring']) {
+    const stop = new AbortController()
+    const copying = (now: string) => ({
+      onProgress: (bytes: number) => bytes > 0 && now === step && stop.abort('SIGINT'),
+      signal: stop.signal,
+    })
+    const running = restoreStore(db, copy, resources, watchOf({ copying }))
+    await assert.rejects(running, (reason) => reason === 'SIGINT')
+    assert.deepEqual(records(db), before)
+    assert.deepEqual(kept(folder), [])
+  }
+  await importRows(db, 'rights', rows(1, 'third'))
+})
+
+test('a restore waits for the command that is writing', async (t) => {
+  const { db, copy } = await makeStores(t)
+  const writer = new DatabaseSync(db)
+  t.after(() => writer.close())
+  writer.exec(`begin immediate; insert into sources values (99, 'before')`)
+  let waits = 0
+  const onWait = () => {
+    waits += 1
+    setTimeout(() => writer.exec('commit'), 300)
+  }
+  const { kept: replaced = '' } = await restoreStore(db, copy, resources, watchOf({ onWait }))
+  assert.equal(waits, 1)
+  assert.equal(queryValue(replaced, 'select count(*) from sources where id = 99'), 1)
+})
+
+test('a command does not write to a file that another one has replaced', async (t) => {
+  const { folder, db, copy } = await makeStores(t)
+  const writer = await openStoreWriter(db, resources)
+  t.after(() => writer.close())
+  cpSync(copy, join(folder, 'next.db'))
+  renameSync(join(folder, 'next.db'), db)
+  await assert.rejects(
+    writer.prune(Date.now(), { onWait: () => undefined }),
+    /registry\.db was replaced meanwhile; run the command again/,
+  )
+})
