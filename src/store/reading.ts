@@ -4,6 +4,8 @@ import type { Resource } from '../resources/resource.ts'
 import type { Awaitable } from './awaitable.ts'
 import type { IdentifyingName } from './inspecting.ts'
 import type { KeyRecord } from './keys.ts'
+import type { Selection } from './selection.ts'
+import type { ViewCounts } from './views.ts'
 
 /** The state of a listing, without its records; all read from one snapshot. */
 export interface Head {
@@ -30,6 +32,33 @@ export interface Page extends Head {
    */
   readonly greatestLimit: number | undefined
 }
+
+/** A page of a selection: what a version, filters and an order leave of a listing. */
+export interface SelectedPage extends Page {
+  /** The number of records that the selection has. */
+  readonly selected: number
+  /** The registry's last version, which may be later than `dataVersion`, the one asked for. */
+  readonly latestVersion: number
+}
+
+/** A version that cannot be shown: no import has made it, or what it had was pruned. */
+export interface OutsideHistory {
+  readonly outside: 'earlier' | 'pruned' | 'later'
+  readonly earliest: number
+  readonly latest: number
+}
+
+/** A head, and the registry's last version. */
+export interface ListedState extends Head {
+  readonly latestVersion: number
+}
+
+/** A moment that finds a version (contract 9.2). */
+export type Moment =
+  /** A day, as `YYYY-MM-DD`: the last version without an import of a later day of the resource. */
+  | { readonly asOf: string }
+  /** Milliseconds since 1970: the last version committed by then. */
+  | { readonly knownAt: number }
 
 /** The last import of a source. */
 export interface LastImport {
@@ -60,6 +89,21 @@ export interface StoreReader {
   findCompany(name: IdentifyingName): Awaitable<number | undefined>
   /** Those of the names that belong to a company, in the order given; at most `limit`. */
   findNames(names: readonly IdentifyingName[], limit: number): Awaitable<readonly IdentifyingName[]>
+  /**
+   * The state of a selection's listing at its version; undefined if the company was not in the
+   * registry then.
+   */
+  readState(selection: Selection): Awaitable<ListedState | OutsideHistory | undefined>
+  /** Up to `limit` records of a selection after the first `offset`; undefined as `readState`. */
+  readSelection(
+    selection: Selection,
+    offset: number,
+    limit: number,
+  ): Promise<SelectedPage | OutsideHistory | undefined>
+  /** The version that a moment finds; 0 if it is before the first import. */
+  findVersion(resource: Resource, moment: Moment): Promise<number>
+  /** What is kept for selections, for the metrics. */
+  viewCounts(): ViewCounts
   findKey(hash: Uint8Array): Awaitable<KeyRecord | undefined>
   /** The last import of each source, newest first; at most 100. */
   lastImports(): Awaitable<readonly LastImport[]>

@@ -30,6 +30,12 @@ export const dialect: Dialect = {
   slice: (text, at, bytes) =>
     `convert_from(substr(convert_to(${text}, 'UTF8'), ${at} + 1, ${bytes}), 'UTF8') collate "C"`,
   jsonValue: (json, name) => `(${json}::json ->> '${name}') collate "C"`,
+  numbers: (query, order) =>
+    `(select string_agg(int4send(entry::integer), ''::bytea order by ${order}) from (${query}) q)`,
+  numbersOf: (value) => (value instanceof Uint8Array ? bigEndian(value) : new Int32Array(0)),
+  pairs: (table, first, second, order) =>
+    `(select json_agg(json_build_array(${first}, ${second}) order by ${order})::text
+      from ${table})`,
   unixSeconds: (timestamp) => `extract(epoch from (${timestamp})::timestamptz)::bigint`,
   deleteCut: (table) => `
     delete from ${table} r using cut t
@@ -37,4 +43,11 @@ export const dialect: Dialect = {
   // Indexes are kept, because dropping one would lock readers out.
   firstLoad: () => ({ before: [], after: [] }),
   companies,
+}
+
+function bigEndian(bytes: Uint8Array): Int32Array {
+  const numbers = new Int32Array(bytes.length / 4)
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+  for (let n = 0; n < numbers.length; n++) numbers[n] = view.getInt32(n * 4)
+  return numbers
 }

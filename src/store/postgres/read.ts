@@ -3,7 +3,7 @@
 import type { Pool } from 'pg'
 import type { Resource } from '../../resources/resource.ts'
 import type { LastImport, StoreReader } from '../reading.ts'
-import type { Queries, Row } from '../sql/database.ts'
+import type { Queries, Row, Values } from '../sql/database.ts'
 import {
   type FrameRow,
   frameSql,
@@ -17,9 +17,12 @@ import {
   rangeOf,
 } from '../sql/listing.ts'
 import { findNames } from '../sql/inspect.ts'
+import { createSelector } from '../sql/select.ts'
+import { viewOf } from '../sql/view.ts'
 import { keyColumns, keyRecord } from '../sql/stored-keys.ts'
-import { dialect } from './dialect.ts'
+import { createViews, viewBytesUsual } from '../views.ts'
 import { lockMsOf, type ServingBounds } from './connect.ts'
+import { dialect } from './dialect.ts'
 import { createGate } from './gate.ts'
 import { bind } from './parameters.ts'
 
@@ -52,8 +55,67 @@ export const findCompanySql =
 export function createReader(
   pool: Pool,
   resources: readonly Resource[],
-  { storeId, bounds }: { readonly storeId: string; readonly bounds: ServingBounds },
+  {
+    storeId,
+    bounds,
+    viewBytesMax = viewBytesUsual,
+  }: {
+    readonly storeId: string
+    readonly bounds: ServingBounds
+    readonly viewBytesMax?: number
+  },
 ): StoreReader {
+  const queries = createQueries(pool, resources, bounds)
+  const readWhole: StoreReader['readPage'] = async (resource, company, offset, limit) => {
+    const found = await queries.gated(resource, ({ page }) =>
+      queries.rows<[...FrameRow, ...unknown[]]>(page, [company, offset, limit]),
+    )
+    const [row] = found
+    if (row === undefined) return undefined
+    const frame = row.slice(0, 8) as FrameRow
+    const range = rangeOf(resource, frame[0], offset, limit)
+    const pieces = found.map((row) => row.slice(8)).filter(isPiece)
+    return pageOf(frame, resource, { range, pieces, limit })
+  }
+  const selector = createSelector(resources, {
+    dialect,
+    views: createViews(viewBytesMax),
+    rows: queries.query,
+    makeView: async (resource, { sql, values }) =>
+      viewOf(dialect, await queries.query(resource, sql, values)),
+    readPage: readWhole,
+  })
+
+  return {
+    storeId,
+    async readHead(resource, company) {
+      const [found] = await queries.rows<HeadRow>(queries.statementsOf(resource).head, [company])
+      return found && headOf(found)
+    },
+    readPage: readWhole,
+    ...selector,
+    async findCompany([jurisdiction, identifier]) {
+      const statement = { name: 'company', text: findCompanySql }
+      const [found] = await queries.rows<[id: number]>(statement, [identifier, jurisdiction])
+      return found?.[0]
+    },
+    findNames: (names, limit) => findNames(queriesOf(pool), names, limit),
+    async findKey(hash) {
+      const { rows } = await pool.query<Row>({ name: 'key', text: findKeySql, values: [hash] })
+      return rows[0] && keyRecord(rows[0])
+    },
+    async lastImports() {
+      return (await pool.query<LastImport>(lastImportsSql)).rows
+    },
+    async ping() {
+      await pool.query('select from store')
+    },
+    close: () => pool.end(),
+  }
+}
+
+/** The statements of each resource, and ways to run them through its gate. */
+function createQueries(pool: Pool, resources: readonly Resource[], bounds: ServingBounds) {
   const statements = new Map(
     resources.map((resource) => [
       resource,
@@ -64,51 +126,32 @@ export function createReader(
       },
     ]),
   )
-  const findKey = { name: 'key', text: findKeySql }
-  const findCompany = { name: 'company', text: findCompanySql }
+  type Statements = typeof statements extends ReadonlyMap<Resource, infer S> ? S : never
 
-  /** The rows of a prepared statement, with their columns as arrays. */
-  async function rows<Row extends unknown[]>(
-    statement: { name: string; text: string } | undefined,
-    values: unknown[],
-  ): Promise<Row[]> {
-    if (statement === undefined) throw new Error('the store was not opened for this resource')
-    return (await pool.query<Row>({ ...statement, values, rowMode: 'array' })).rows
+  function statementsOf(resource: Resource): Statements {
+    const found = statements.get(resource)
+    if (found === undefined) throw new Error('the store was not opened for this resource')
+    return found
+  }
+
+  function gated<T>(resource: Resource, read: (known: Statements) => Promise<T>): Promise<T> {
+    const known = statementsOf(resource)
+    return known.gate.run(() => read(known))
   }
 
   return {
-    storeId,
-    async readHead(resource, company) {
-      const [found] = await rows<HeadRow>(statements.get(resource)?.head, [company])
-      return found && headOf(found)
+    statementsOf,
+    gated,
+    /** The rows of a prepared statement, with their columns as arrays. */
+    async rows<Row extends unknown[]>(
+      statement: { name: string; text: string },
+      values: unknown[],
+    ): Promise<Row[]> {
+      return (await pool.query<Row>({ ...statement, values, rowMode: 'array' })).rows
     },
-    async readPage(resource, company, offset, limit) {
-      const known = statements.get(resource)
-      const read = () => rows<[...FrameRow, ...unknown[]]>(known?.page, [company, offset, limit])
-      const found = await (known === undefined ? read() : known.gate.run(read))
-      const [row] = found
-      if (row === undefined) return undefined
-      const frame = row.slice(0, 8) as FrameRow
-      const range = rangeOf(resource, frame[0], offset, limit)
-      const pieces = found.map((row) => row.slice(8)).filter(isPiece)
-      return pageOf(frame, resource, { range, pieces, limit })
-    },
-    async findCompany([jurisdiction, identifier]) {
-      const [found] = await rows<[id: number]>(findCompany, [identifier, jurisdiction])
-      return found?.[0]
-    },
-    findNames: (names, limit) => findNames(queriesOf(pool), names, limit),
-    async findKey(hash) {
-      const { rows } = await pool.query<Row>({ ...findKey, values: [hash] })
-      return rows[0] && keyRecord(rows[0])
-    },
-    async lastImports() {
-      return (await pool.query<LastImport>(lastImportsSql)).rows
-    },
-    async ping() {
-      await pool.query('select from store')
-    },
-    close: () => pool.end(),
+    /** The rows of a query with named values on the tables of a resource. */
+    query: (resource: Resource, sql: string, values: Values): Promise<Row[]> =>
+      gated(resource, async () => (await pool.query<Row>(bind(sql, values))).rows),
   }
 }
 

@@ -1,6 +1,7 @@
 // The differences between the SQL of the two databases. All other SQL is written once, over these.
 
 import type { Resource } from '../../resources/resource.ts'
+import type { Value } from './database.ts'
 import type { CompanyStatements } from './named-companies.ts'
 
 /** A database's dialect. Expressions and names in arguments are inserted into the SQL unchanged. */
@@ -51,6 +52,11 @@ export interface Dialect {
   slice(text: string, at: string, bytes: string): string
   /** A member of a JSON object, as text; null for null. */
   jsonValue(json: string, name: string): string
+  /** The column `entry` of a query as one value, in an order; `numbersOf` decodes it. */
+  numbers(query: string, order: string): string
+  numbersOf(value: Value): Int32Array
+  /** Two columns of a table as JSON text: an array of pairs, in an order. */
+  pairs(table: string, first: string, second: string, order: string): string
   /** Seconds since 1970 of a timestamp in wire form. */
   unixSeconds(timestamp: string): string
   /** Deletes the rows of a table at the positions of `cut`. */

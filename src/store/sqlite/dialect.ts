@@ -31,6 +31,13 @@ export const dialect: Dialect = {
   joined: (text) => `group_concat(${text}, ',')`,
   slice: (text, at, bytes) => `cast(substr(cast(${text} as blob), ${at} + 1, ${bytes}) as text)`,
   jsonValue: (json, name) => `${json} ->> '${name}'`,
+  // The aggregate takes its rows in the order of the query within.
+  numbers: (query, order) =>
+    `(select json_group_array(entry) from (select entry from (${query}) order by ${order}))`,
+  numbersOf: (value) => Int32Array.from(JSON.parse(String(value)) as number[]),
+  pairs: (table, first, second, order) =>
+    `(select json_group_array(json_array(${first}, ${second}))
+      from (select * from ${table} order by ${order}))`,
   unixSeconds: (timestamp) => `unixepoch(${timestamp})`,
   // Reads `cut` first, and of each listing only the positions to be cut.
   deleteCut: (table) => `

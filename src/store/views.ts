@@ -1,0 +1,94 @@
+// Views: ordered lists of the records that a selection has, made once and sliced for every page.
+//
+// A view is made from one state of a listing and is good for that state only. Views are kept within
+// a number of bytes and for some minutes; how many are made at a time is bounded, too.
+
+import { LRUCache } from 'lru-cache'
+
+/** The records of a selection, in its order. */
+export interface View {
+  /** The lineage of the listing whose positions are in `entries`. */
+  readonly lineage: string
+  /** A position in the listing, or -n for the nth of `past`. */
+  readonly entries: Int32Array
+  /** Former states of records, by the version that replaced them and their id. */
+  readonly past: readonly (readonly [until: number, id: number])[]
+}
+
+/** What is kept and under way, for the metrics. */
+export interface ViewCounts {
+  readonly kept: number
+  readonly bytes: number
+  readonly underWay: number
+  /** Since the start. */
+  readonly made: number
+}
+
+export interface Views {
+  /** The view under a key, if it was made from that state of its listing. */
+  get(key: string, lineage: string): View | undefined
+  /**
+   * Makes a view and keeps it; those who ask for it meanwhile get the same one.
+   *
+   * @param lineage the state that it is to be made from.
+   *
+   * @throws Error if too many are being made.
+   */
+  make(key: string, lineage: string, make: () => Promise<View>): Promise<View>
+  counts(): ViewCounts
+}
+
+/** The bytes of views that a reader keeps, if nothing else is said. */
+export const viewBytesUsual = 16 * 1_048_576
+/** How long a view is kept, in milliseconds. */
+const ageMaxMs = 600_000
+/** How many views may be under way: with each of them a client waits. */
+const underWayMax = 64
+/** The memory of a view besides its entries, in bytes; a generous estimate. */
+const overheadBytes = 512
+
+/** @param bytesMax bounds the views that are kept; 0 keeps none. */
+export function createViews(bytesMax: number): Views {
+  const kept = new LRUCache<string, View>({
+    maxSize: Math.max(1, bytesMax),
+    sizeCalculation: sizeOf,
+    ttl: ageMaxMs,
+  })
+  const underWay = new Map<string, Promise<View>>()
+  let made = 0
+
+  async function start(key: string, make: () => Promise<View>): Promise<View> {
+    const view = await make()
+    made += 1
+    kept.set(key, view)
+    return view
+  }
+
+  return {
+    get(key, lineage) {
+      const view = kept.get(key)
+      return view?.lineage === lineage ? view : undefined
+    },
+    make(key, lineage, make) {
+      const making = `${lineage} ${key}`
+      const already = underWay.get(making)
+      if (already !== undefined) return already
+      if (underWay.size >= underWayMax) {
+        return Promise.reject(new Error('too many filtered listings are being prepared'))
+      }
+      const view = start(key, make).finally(() => underWay.delete(making))
+      underWay.set(making, view)
+      return view
+    },
+    counts: () => ({
+      kept: kept.size,
+      bytes: kept.calculatedSize,
+      underWay: underWay.size,
+      made,
+    }),
+  }
+}
+
+function sizeOf({ entries, past }: View): number {
+  return entries.byteLength + past.length * 64 + overheadBytes
+}
