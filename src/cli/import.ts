@@ -1,17 +1,8 @@
 // `dossier import`: loads files into the store, all or nothing.
 
-import {
-  closeSync,
-  existsSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  statSync,
-  writeSync,
-} from 'node:fs'
+import { closeSync, openSync, statSync, writeSync } from 'node:fs'
 import { constants, setPriority } from 'node:os'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { UsageError } from '../config.ts'
 import { importFiles, type RejectedRow } from '../import/import-files.ts'
 import type { ImportTarget } from '../import/import-target.ts'
@@ -25,13 +16,13 @@ import { OperatorError } from '../operator-error.ts'
 import { changeResource, resources } from '../resources/index.ts'
 import { openStoreForTrial, openStoreWriter, storeFiles } from '../store/open-store.ts'
 import type { Command, CommandContext, Input } from './command.ts'
+import { findFolders, findMapping } from './find-mapping.ts'
 import { printReport } from './import-report.ts'
 import { waitingLine } from './lock-wait.ts'
 import { createProgress } from './progress.ts'
 
 const targets = importTargets(resources)
 const historical = resources.filter(({ history }) => history).map(({ name }) => name)
-const mappingsFolder = join(import.meta.dirname, '../../mappings')
 
 export const importCommand: Command = {
   name: 'import',
@@ -134,7 +125,8 @@ async function runImport(input: Input, context: CommandContext): Promise<number>
   const target = parseTarget(word)
   if (words.length === 0) throw new UsageError(`name the files to import ${target.name} from`)
   const files = findSourceFiles(words, parseFormat(options['format']))
-  const mapping = options['map'] === undefined ? undefined : findMapping(options['map'])
+  const mapping =
+    options['map'] === undefined ? undefined : findMapping(options['map'], target.name)
   const mappingFolders = findFolders(options['map-read'], mapping !== undefined)
   const source = parseSource(options['source'])
   const history = parseHistory(target, input)
@@ -228,36 +220,6 @@ function parseSource(word = 'default'): string {
     )
   }
   return word
-}
-
-/**
- * Finds a mapping. A plain name is that of a ready-made one, even if the current folder has a file
- * of that name; a path, or a name that ends in .sql, is a file.
- */
-function findMapping(word: string): { path: string; sql: string } {
-  const isFile = /[/\\]|\.sql$/i.test(word)
-  const path = isFile ? word : join(mappingsFolder, `${word}.sql`)
-  if (!existsSync(path)) {
-    const names = readdirSync(mappingsFolder).map((name) => name.replace(/\.sql$/, ''))
-    const near = nearest(word.replace(/\.sql$/i, ''), names)
-    const ready = near ? `did you mean ${near}?` : `ready-made: ${names.join(', ')}`
-    const isHere = !isFile && existsSync(word)
-    const advice = isHere ? `to use the file of that name, write ./${word}` : ready
-    throw new OperatorError(`there is no mapping ${word}; ${advice}`)
-  }
-  return { path, sql: orExplain(`${path} cannot be read`, () => readFileSync(path, 'utf8')) }
-}
-
-/** The real paths of the folders that a mapping may read. */
-function findFolders(words: string | undefined, isMapped: boolean): string[] {
-  if (words === undefined) return []
-  if (!isMapped) throw new UsageError('--map-read needs a mapping: --map')
-  return words.split(',').map((word) => {
-    if (statOf(word)?.isDirectory() !== true) {
-      throw new UsageError(`--map-read ${word} is not a folder`)
-    }
-    return realpathSync(word)
-  })
 }
 
 function totalBytes(files: readonly SourceFile[]): number | undefined {

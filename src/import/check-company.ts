@@ -24,8 +24,8 @@ export const checkCompany: CheckRow = (row) => {
   const [jurisdiction, identifier] = companyNameColumns.map((column) => checkName(row, column))
   if (jurisdiction instanceof Refusal) return jurisdiction
   if (identifier instanceof Refusal) return identifier
-  if (jurisdiction == null) return new Refusal('is required', 'jurisdiction')
-  if (identifier == null) return new Refusal('is required', 'identifier')
+  if (jurisdiction == null) return missingName(row, 'jurisdiction')
+  if (identifier == null) return missingName(row, 'identifier')
   const asOf = isBlank(row[asOfColumn]) ? null : normaliseTimestamp(row[asOfColumn], 'seconds')
   if (asOf instanceof Refusal) return new Refusal(asOf.reason, asOfColumn, row[asOfColumn])
   const attributes = checkAttributes(row)
@@ -42,6 +42,12 @@ export const checkCompany: CheckRow = (row) => {
     filters: [],
     asOf,
   } satisfies StagedRow
+}
+
+function missingName(row: SourceRow, column: string): Refusal {
+  const like = Object.keys(row).find((name) => name !== column && name.toLowerCase() === column)
+  const advice = like === undefined ? '' : `, but the row has ${like}; names are in lower case`
+  return new Refusal(`is required${advice}`, column)
 }
 
 /** A checked row, in the columns of a source. */

@@ -111,6 +111,9 @@ export function digestOf(text: string): string {
 
 type Identity = Pick<StagedRow, 'id' | 'key'>
 
+// One that is absent is no mistake: then the content is the key.
+const blankKey = 'is blank; give each row a key, or leave the column out'
+
 function checkIdentity(row: SourceRow, digest: string): Identity | Refusal {
   const id = normaliseId(row['id'])
   if (id instanceof Refusal) return new Refusal(id.reason, 'id', row['id'])
@@ -121,6 +124,7 @@ function checkIdentity(row: SourceRow, digest: string): Identity | Refusal {
   const given = row[keyColumn]
   const key = normaliseText(typeof given === 'number' ? String(given) : given, nameBytesMax)
   if (key instanceof Refusal) return new Refusal(key.reason, keyColumn, given)
+  if (key === null && given !== undefined) return new Refusal(blankKey, keyColumn, given)
   // The prefix separates the source's own keys from those derived from the content.
   return { id: null, key: key === null ? `#${digest}` : `=${key}` }
 }

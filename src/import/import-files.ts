@@ -18,7 +18,7 @@ import {
   refuseNoRows,
   trimmed,
 } from './guard-rails.ts'
-import type { CheckRow } from './check-record.ts'
+import type { CheckRow, SourceRow } from './check-record.ts'
 import type { ImportTarget } from './import-target.ts'
 import { openSource, type PlacedRow, type Source } from './read-source.ts'
 import { recordingOf } from './record-changes.ts'
@@ -156,7 +156,8 @@ function collectProblems(request: ImportRequest, unit: 'line' | 'row'): Problems
   const shown: Problem[] = []
   const kinds = collectKinds()
   function add(file: number, number: number, refusal: Refusal, row: unknown): Problem {
-    const { reason, field, value } = refusal
+    const { field, value } = refusal
+    const reason = refusal.reason + adviceOnNull(request.mapping, refusal, row)
     const problem: Problem = {
       file: request.files[file]?.name ?? '',
       unit,
@@ -180,6 +181,13 @@ function collectProblems(request: ImportRequest, unit: 'line' | 'row'): Problems
       add(file, number, new Refusal(reason, field, value), request.target.rowOf(row))
     },
   }
+}
+
+/** In SQL, a text joined with a null is null, which surprises where a value is needed. */
+function adviceOnNull(mapping: string | undefined, { field }: Refusal, row: unknown): string {
+  if (field === undefined || mapping?.includes('||') !== true) return ''
+  const isNull = typeof row === 'object' && row !== null && (row as SourceRow)[field] === null
+  return isNull ? '; || with a null gives null: use concat() or coalesce()' : ''
 }
 
 interface Staging {

@@ -1,9 +1,7 @@
 // Reads a source as batches of rows, whatever its format. NDJSON and JSON are read here, row by
 // row; other formats, and everything with a mapping, by DuckDB.
 
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rmSync } from 'node:fs'
 import { nearest } from '../nearest.ts'
 import { isNestedTooDeep } from '../nested-json.ts'
 import { OperatorError } from '../operator-error.ts'
@@ -15,6 +13,7 @@ import {
   openColumnarReader,
 } from '../store/duckdb/columns.ts'
 import type { ImportedFile } from '../store/importing.ts'
+import { makeTemporaryFolder } from '../temporary-folder.ts'
 import type { SourceRow } from './check-record.ts'
 import { type ReadRow, readJson, readNdjson, tooDeep } from './read-json.ts'
 import { Refusal } from './refusal.ts'
@@ -70,7 +69,7 @@ async function* withReader<T>(
   try {
     yield* work(
       async () => (reader ??= await openColumnarReader(mappingFolders, signal)),
-      () => (folder ??= mkdtempSync(join(tmpdir(), 'dossier-import-'))),
+      () => (folder ??= makeTemporaryFolder('import')),
     )
   } finally {
     await reader?.close()
@@ -92,7 +91,7 @@ function readFiles(options: SourceOptions, digests: ImportedFile[]): AsyncGenera
         const prepared = await prepareColumnarFile(sourceFile, folder, digest, options)
         const reader = await openReader()
         const source = await reader.readFile(prepared)
-        checkColumns(source.columns, options)
+        checkColumns(sourceFile.name, source.columns, options)
         let number = 0
         for await (const batch of source.batches) {
           yield rowsOf(batch).map((row) => ({ file, number: (number += 1), row }))
@@ -125,7 +124,7 @@ function readMapped(options: SourceOptions, digests: ImportedFile[]): AsyncGener
       digests.push({ name: file.name, ...digest })
     }
     const source = await reader.mapFiles(prepared, mapping)
-    checkColumns(source.columns, options)
+    checkColumns('the mapping', source.columns, options)
     yield* placeRows(source, files)
   })
 }
@@ -201,7 +200,7 @@ function parseJson(text: string): unknown {
 }
 
 /** Refuses a source with wrong columns once, rather than each of its rows. */
-function checkColumns(columns: readonly string[], options: SourceOptions): void {
+function checkColumns(what: string, columns: readonly string[], options: SourceOptions): void {
   const known = options.columns
   const places: readonly string[] = options.mapping === undefined ? [] : placeColumns
   const unknown = columns.filter((column) => known && ![...known, ...places].includes(column))
@@ -212,12 +211,30 @@ function checkColumns(columns: readonly string[], options: SourceOptions): void 
     })
     const verb = unknown.length === 1 ? 'is not a known column' : 'are not known columns'
     const advice = options.mapping === undefined ? '; a mapping (--map) can rename them' : ''
-    throw new OperatorError(`${described.join(', ')} ${verb}. Known: ${known.join(', ')}${advice}`)
+    const list = described.join(', ')
+    throw new OperatorError(`${what}: ${list} ${verb}. Known: ${known.join(', ')}${advice}`)
   }
-  const missing = options.requiredColumns.filter((column) => !columns.includes(column))
-  if (missing.length > 0) {
-    throw new OperatorError(
-      `the column ${missing.join(', ')} is missing; a mapping (--map) can supply it`,
-    )
+  for (const column of options.requiredColumns) {
+    if (!columns.includes(column)) throw missingColumn(what, column, columns, options)
   }
+}
+
+/** Names the column that may be meant, or those that are there. */
+function missingColumn(
+  what: string,
+  column: string,
+  columns: readonly string[],
+  { mapping }: SourceOptions,
+): OperatorError {
+  const like = columns.find((name) => name.toLowerCase() === column)
+  const named = like === undefined ? '…' : `"${like}"`
+  const found =
+    like === undefined
+      ? `; it has ${columns.slice(0, 20).join(', ')}`
+      : `, but ${like}: names of columns are in lower case`
+  const advice =
+    mapping === undefined
+      ? `; a mapping (--map) can supply it: select ${named} as ${column}, … from source`
+      : `; write ${named} as ${column}`
+  return new OperatorError(`${what} has no column ${column}${found}${advice}`)
 }

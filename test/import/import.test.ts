@@ -131,7 +131,7 @@ test('a missing identifier column of companies is reported before any row', asyn
     assert.ok(error instanceof OperatorError)
     assert.match(
       error.message,
-      /the column identifier is missing; a mapping \(--map\) can supply it/,
+      /has no column identifier; it has .*; a mapping \(--map\) can supply it: select/,
     )
     return true
   })

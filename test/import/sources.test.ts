@@ -284,7 +284,7 @@ describe('CSV', () => {
     const good = Array.from({ length: 60_000 }, (_, n) => `${n + 1},7\n`).join('')
     const { load } = folderWith(t, { 'x.csv': `id,company_id\n${good}x,7\n` })
     const mapping = 'select id::bigint as id, company_id from source'
-    await assert.rejects(load('rights', ['x.csv'], { mapping }), /Could not convert string 'x'/)
+    await assert.rejects(load('rights', ['x.csv'], { mapping }), /it cannot convert "x" to INT64/)
   })
 })
 
@@ -312,7 +312,7 @@ describe('a mapping', () => {
 
   /** Invalid statements and their messages. */
   const unsound: Readonly<Record<string, RegExp>> = {
-    'select nope from source': /"nope" not found/,
+    'select nope from source': /it names the column nope, which/,
     'select id, company_id, 1 as naem from source':
       /naem \(did you mean name\?\) is not a known column/,
     'selct 1': /syntax error/,

@@ -161,10 +161,27 @@ async function openMapping(
   await connection.run(`create view source as ${selects.join(' union all by name ')}`)
   await database.lock({ paths: pieces, folders, tempBytes: 10 * bytes + (256 << 20) })
   const columns = await describe(database, select)
+  refuseDoubled(columns)
   const batches = read(database, { select, columns, isWide }, files, true)
   return {
     columns: columns.map(({ name }) => name),
     batches: bounded(batches, 100 * bytes + (256 << 20)),
+  }
+}
+
+/** DuckDB would call the second one `name_1`. */
+function refuseDoubled(columns: readonly Column[]): void {
+  const names = columns.map(({ name }) => name)
+  const seen = new Set<string>()
+  for (const name of names) {
+    const word = name.toLowerCase()
+    if (seen.has(word)) {
+      throw new OperatorError(
+        `the mapping returns the column ${name} twice; name one of them otherwise, or leave it ` +
+          `out of a star: * exclude (${quoted(name)})`,
+      )
+    }
+    seen.add(word)
   }
 }
 

@@ -1,9 +1,8 @@
 // One DuckDB instance in memory per import: its limits, its lockdown, interrupting its queries.
 
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rmSync } from 'node:fs'
 import type { DuckDBConnection } from '@duckdb/node-api'
+import { makeTemporaryFolder } from '../../temporary-folder.ts'
 
 /** DuckDB's memory limit, in MB; each row that is read must fit into it several times. */
 export const memoryMb = 288
@@ -42,7 +41,7 @@ const graceMs = 1_000
 
 /** Opens a DuckDB instance that never accesses the network. */
 export async function openDatabase(signal: AbortSignal): Promise<Database> {
-  const folder = mkdtempSync(join(tmpdir(), 'dossier-duckdb-'))
+  const folder = makeTemporaryFolder('duckdb')
   // Loaded only here, so that the server does not load it.
   const { DuckDBInstance } = await import('@duckdb/node-api')
   const instance = await DuckDBInstance.create(':memory:', {

@@ -2,6 +2,7 @@
 
 import { OperatorError } from '../../operator-error.ts'
 import { memoryMb } from './database.ts'
+import { explainMapping, withoutClass } from './explain-mapping.ts'
 import type { ColumnarFile } from './tables.ts'
 
 /** Whether DuckDB ran out of memory; reading fewer rows at once may succeed. */
@@ -22,7 +23,10 @@ export function explain(
   isMapped: boolean,
 ): unknown {
   if (!(error instanceof Error) || error instanceof OperatorError) return error
-  const known = explainCsv(error.message, files) ?? explainBounds(error, files, isMapped)
+  const known =
+    explainCsv(error.message, files) ??
+    explainDoubled(error.message, files) ??
+    explainBounds(error, files, isMapped)
   if (known !== undefined) return new OperatorError(known, { cause: error })
   const { text, file } = withNames(error.message, files)
   const lines = text.split('\n').map((line) => line.trim())
@@ -33,15 +37,11 @@ export function explain(
   const isOfFile =
     (file !== undefined && !/^Conversion/.test(message)) || /malformed json/i.test(message)
   if ((isOfFile || !isMapped) && subject !== undefined) {
-    return new OperatorError(`${subject.name} cannot be read: ${message}`, { cause: error })
+    const why = withoutClass(message)
+    return new OperatorError(`${subject.name} cannot be read: ${why}`, { cause: error })
   }
   if (!isMapped) return error
-  // A quoted line is left out if it is SQL of ours, which would not help the operator.
-  const near = lines
-    .find((line) => /^LINE \d/.test(line) && !/\bread_\w+\(/.test(line))
-    ?.replace(/^LINE 1: describe \(/, 'LINE 1: ')
-  const place = near === undefined ? '' : `: ${near.slice(0, 200)}`
-  return new OperatorError(`the mapping fails: ${message}${place}`, { cause: error })
+  return new OperatorError(explainMapping(lines, message), { cause: error })
 }
 
 /** Replaces paths in a message by the names of their files; also returns the file concerned. */
@@ -80,6 +80,21 @@ function explainCsv(message: string, files: readonly ColumnarFile[]): string | u
     .split('\n')
     .find((line) => line.trim() !== '' && !/CSV Error on Line|Original Line/.test(line))
   return `${place} cannot be read: ${(why ?? '').trim().slice(0, 200)}`
+}
+
+/** Explains a JSON object that has a member twice. */
+function explainDoubled(message: string, files: readonly ColumnarFile[]): string | undefined {
+  const member = /has duplicate key "([^"\n]{0,200})/.exec(message)?.[1]
+  const place = / in file "([^"\n]{1,4096})", in \S{4,12} (\d{1,15}):/.exec(message)
+  if (member === undefined || place === null) return undefined
+  const [, path, number] = place
+  for (const { name, pieces } of files) {
+    const piece = pieces.find((one) => one.path === path)
+    if (piece === undefined) continue
+    const row = piece.recordsBefore + Number(number)
+    return `${name}: row ${row}: ${member} is in the JSON object twice; correct the file`
+  }
+  return undefined
 }
 
 /** Explains exceeded limits of memory and of temporary files. */

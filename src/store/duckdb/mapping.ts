@@ -43,8 +43,12 @@ export async function parseMapping(
   if (parsed.error) {
     const why = parsed.error_message ?? ''
     if (/only select/i.test(why)) throw notOneSelect()
-    const place = parsed.position === undefined ? '' : lineAt(select, Number(parsed.position))
-    throw new OperatorError(`the mapping is not valid SQL: ${why.split('\n')[0] ?? ''}${place}`)
+    const position = parsed.position === undefined ? undefined : Number(parsed.position)
+    const place = position === undefined ? '' : lineAt(select, position)
+    const advice = await adviseQuotes(connection, select, position)
+    throw new OperatorError(
+      `the mapping is not valid SQL: ${why.split('\n')[0] ?? ''}${place}${advice}`,
+    )
   }
   if (parsed.statements?.length !== 1) throw notOneSelect()
   refuseReading(parsed.statements, mayReadFiles)
@@ -66,6 +70,30 @@ function notOneSelect(): OperatorError {
 function lineAt(text: string, position: number): string {
   const before = text.slice(0, position).split('\n')
   return ` in line ${before.length} of the mapping`
+}
+
+// Words that a mapping needs unquoted.
+const ownWords = new Set(
+  'select from as where and or not null case when then else end on in is by with'.split(' '),
+)
+
+/** Advises to quote a reserved word at an error, or before it, that may be a column's name. */
+async function adviseQuotes(
+  connection: DuckDBConnection,
+  text: string,
+  position = text.length,
+): Promise<string> {
+  const before = text.slice(0, position).slice(-200).match(/\w+/g)?.at(-1) ?? ''
+  const at = /^\w{1,64}/.exec(text.slice(position))?.[0] ?? ''
+  const words = [at, before].filter((word) => !ownWords.has(word.toLowerCase()))
+  const reader = await connection.runAndReadAll(
+    "select keyword_name from duckdb_keywords() where keyword_category = 'reserved'",
+  )
+  const reserved = new Set(reader.getRows().map(([word]) => String(word)))
+  const word = words.find((one) => reserved.has(one.toLowerCase()))
+  return word === undefined
+    ? ''
+    : `; ${word} is a word of SQL: if it is a column, put it in quotes: "${word}"`
 }
 
 /**
@@ -90,6 +118,7 @@ function refuseReading(statements: readonly unknown[], mayReadFiles: boolean): v
     if (node['type'] === 'TABLE_FUNCTION') refuseFunction(node['function'] as Node, mayReadFiles)
     if (node['type'] !== 'BASE_TABLE') continue
     const name = String(node['table_name'])
+    if (url.test(name)) throw noNetwork(name)
     const isFile = /[./]/.test(name)
     if (own.has(name.toLowerCase()) || (isFile && mayReadFiles)) continue
     const near = nearest(name, own)
@@ -106,9 +135,20 @@ function refuseFunction(node: Node, mayReadFiles: boolean): void {
   if (!fileFunctions.has(name)) {
     throw new OperatorError(`the mapping calls ${name}(), which is not allowed`)
   }
+  const address = url.exec(JSON.stringify(node['children']))?.[0]
+  if (address !== undefined) throw noNetwork(address)
   if (mayReadFiles) return
   throw new OperatorError(
     `the mapping calls ${name}(), which reads files; name their folder with --map-read DIR`,
+  )
+}
+
+const url = /\b[a-z][a-z0-9]{1,9}:\/\/[^"]{0,200}/i
+
+function noNetwork(address: string): OperatorError {
+  return new OperatorError(
+    `the mapping reads ${address}, but an import has no network; download it first, and name its ` +
+      'folder with --map-read DIR',
   )
 }
 

@@ -83,6 +83,13 @@ async function keysOf(
     .filter((key) => key !== '')
   if (keys.length === 0) throw new OperatorError(`${name} contains no JSON object`)
   refuseColumns(name, keys.length)
+  const withNul = keys.find((key) => key.includes('\0'))
+  if (withNul !== undefined) {
+    throw new OperatorError(
+      `${name} has a member whose name contains a NUL character: ${JSON.stringify(withNul)}; ` +
+        'rename it in the file',
+    )
+  }
   return keys.sort()
 }
 

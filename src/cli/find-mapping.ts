@@ -1,0 +1,76 @@
+// Finds the mapping that `dossier import --map` names, and the folders that it may read.
+
+import { isUtf8 } from 'node:buffer'
+import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { UsageError } from '../config.ts'
+import { nearest } from '../nearest.ts'
+import { OperatorError } from '../operator-error.ts'
+
+const mappingsFolder = join(import.meta.dirname, '../../mappings')
+
+/**
+ * Finds a mapping. A plain name is that of a ready-made one, even if the current folder has a file
+ * of that name; a path, or a name that ends in .sql, is a file.
+ *
+ * @param target what is imported, for which a ready-made mapping must be.
+ */
+export function findMapping(word: string, target: string): { path: string; sql: string } {
+  const isFile = /[/\\]|\.sql$/i.test(word)
+  const path = isFile ? word : join(mappingsFolder, `${word}.sql`)
+  if (!existsSync(path)) throw noMapping(word, isFile)
+  const sql = readText(path)
+  const gives = isFile ? undefined : /^-- +dossier import (\w+)/m.exec(sql)?.[1]
+  if (gives !== undefined && gives !== target) {
+    throw new OperatorError(
+      `the mapping ${word} gives ${gives}, not ${target}: dossier import ${gives} … --map ${word}`,
+    )
+  }
+  return { path, sql }
+}
+
+function noMapping(word: string, isFile: boolean): OperatorError {
+  const names = readdirSync(mappingsFolder).map((name) => name.replace(/\.sql$/, ''))
+  const near = nearest(word.replace(/\.sql$/i, ''), names)
+  const ready = near ? `did you mean ${near}?` : `ready-made: ${names.join(', ')}`
+  const isHere = !isFile && existsSync(word)
+  const advice = isHere ? `to use the file of that name, write ./${word}` : ready
+  return new OperatorError(`there is no mapping ${word}; ${advice}`)
+}
+
+function readText(path: string): string {
+  const bytes = readMapping(path)
+  if (isUtf8(bytes)) return bytes.toString().replace(/^\uFEFF/, '')
+  const isUtf16 = bytes.length > 1 && ((bytes[0] ?? 0) & (bytes[1] ?? 0) & 0xfe) === 0xfe
+  const found = isUtf16 ? 'is UTF-16' : `is not UTF-8 in line ${lineOfFault(bytes)}`
+  throw new OperatorError(`the mapping ${path} ${found}; save it as UTF-8`)
+}
+
+function readMapping(path: string): Buffer {
+  if (statSync(path).isDirectory()) {
+    throw new OperatorError(`the mapping ${path} is a folder; name the .sql file in it`)
+  }
+  try {
+    return readFileSync(path)
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new OperatorError(`the mapping ${path} cannot be read: ${reason}`)
+  }
+}
+
+function lineOfFault(bytes: Buffer): number {
+  const lines = bytes.toString('latin1').split('\n')
+  return lines.findIndex((line) => !isUtf8(Buffer.from(line, 'latin1'))) + 1
+}
+
+/** The real paths of the folders that a mapping may read. */
+export function findFolders(words: string | undefined, isMapped: boolean): string[] {
+  if (words === undefined) return []
+  if (!isMapped) throw new UsageError('--map-read needs a mapping: --map')
+  return words.split(',').map((word) => {
+    if (statSync(word, { throwIfNoEntry: false })?.isDirectory() !== true) {
+      throw new UsageError(`--map-read ${word} is not a folder`)
+    }
+    return realpathSync(word)
+  })
+}

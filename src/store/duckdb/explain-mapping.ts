@@ -1,0 +1,64 @@
+// Says in an operator's words what DuckDB finds wrong with a mapping.
+
+/** What DuckDB says, and what that means; `$1` etc. are the parts that it names. */
+const meanings: readonly (readonly [says: RegExp, means: string])[] = [
+  [
+    /Referenced column "([^"]{1,200})" not found/,
+    'it names the column $1, which the source does not have',
+  ],
+  [/Column "([^"]{1,200})" in EXCLUDE list/, 'it excludes the column $1, which is not there'],
+  [
+    /Values list "([^"]{1,200})" does not have a column named "([^"]{1,200})"/,
+    'it names the column $2, which $1 does not have',
+  ],
+  [/Function with name (\S{1,100}) does not exist/, 'it calls $1(), which does not exist'],
+  [
+    /Could not convert string '([^']{0,200})' to (\w{1,40})/,
+    'it cannot convert "$1" to $2; leave dates and numbers as text, which Dossier checks',
+  ],
+  [
+    /Could not parse string "([^"]{0,200})" according to format specifier "([^"]{0,100})"/,
+    'it cannot read "$1" as "$2"; try_strptime() gives null instead',
+  ],
+  [
+    /No function matches the given name and argument types '([^']{1,200})'/,
+    'it calls $1, which does not take values of these types; cast them',
+  ],
+  [
+    /column "([^"]{1,200})" must appear in the GROUP BY/,
+    'the column $1 has several values in a group: add it to group by, or write any_value("$1")',
+  ],
+]
+
+/**
+ * Explains an error of DuckDB in a mapping.
+ *
+ * @param lines its message, in trimmed lines.
+ * @param facts those of them that state the fault.
+ */
+export function explainMapping(lines: readonly string[], facts: string): string {
+  const text = lines.join('\n')
+  let what = withoutClass(facts)
+  for (const [says, means] of meanings) {
+    const found = says.exec(text)
+    if (found !== null) {
+      what = means.replace(/\$(\d)/g, (_, n: string) => found[Number(n)] ?? '')
+      break
+    }
+  }
+  const near = /(?:Candidate bindings: |Did you mean )"([^"]{1,200})"/.exec(text)?.[1]
+  const advice = near === undefined ? '' : `; did you mean ${near}?`
+  return `the mapping fails${placeOf(lines)}: ${what}${advice}`
+}
+
+/** A message of DuckDB without the name of its kind of error. */
+export function withoutClass(message: string): string {
+  return message.replace(/^(?:[A-Z][\w-]{0,30} ){1,4}Error: /, '')
+}
+
+/** The line of the mapping; that of SQL of ours would not help. */
+function placeOf(lines: readonly string[]): string {
+  const line = lines.find((one) => /^LINE \d/.test(one) && !/\bread_\w{1,40}\(/.test(one))
+  const number = /^LINE (\d{1,7})/.exec(line ?? '')?.[1]
+  return number === undefined ? '' : ` in line ${number}`
+}

@@ -1,0 +1,71 @@
+// What a new operator does wrong: each mistake is told in a line that says what was found and what
+// to do, and leaves the store as it was.
+
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { runCommand } from '../support/run-command.ts'
+import { storeDigest } from '../support/store-state.ts'
+import { verifyStore } from '../support/verify-store.ts'
+import type { BadInput, BadInputs } from './bad-inputs/bad-input.ts'
+import { badMappings } from './bad-inputs/mappings.ts'
+import { badValues } from './bad-inputs/values.ts'
+
+const tables: Readonly<Record<string, BadInputs>> = {
+  values: badValues,
+  mappings: badMappings,
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'dossier-bad-'))
+const store = join(folder, 'dossier.db')
+let digest = ''
+
+/** A registry with a source of companies, imported with a day, and one of rights. */
+before(async () => {
+  const companies = Array.from({ length: 3 }, (_, n) => ({
+    ...{ id: n + 1, jurisdiction: 'GB', identifier: String(n + 1), town: 'Leeds' },
+  }))
+  const rights = companies.map(({ id }) => ({ id: id + 10, company_id: id, name: 'Mark' }))
+  await load('companies', companies, '--as-of', '2025-02-27')
+  await load('rights', rights)
+  await load('rights', [{ ...rights[0], name: 'Brand' }])
+  digest = await storeDigest(store)
+})
+
+after(() => rmSync(folder, { recursive: true }))
+
+async function load(target: string, rows: readonly object[], ...options: string[]) {
+  writeFileSync(join(folder, 'good.ndjson'), rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
+  const words = ['import', target, 'good.ndjson', '--source', 'register', ...options]
+  const { code, err } = await runCommand(folder, words)
+  assert.equal(code, 0, err)
+}
+
+async function refuse({ files = {}, run, code = 1, says }: BadInput): Promise<void> {
+  for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content)
+  const { code: is, out, err } = await runCommand(folder, run.trim().split(/ +/))
+  for (const name of Object.keys(files)) rmSync(join(folder, name))
+  assert.equal(is, code, out + err)
+  const lines = err.split('\n').filter((line) => !/^(reading|merging)\b/.test(line))
+  assert.ok(
+    lines.some((line) => says.test(line)),
+    `${err} has no ${String(says)}`,
+  )
+  assert.doesNotMatch(err, /\n {4}at |Error:|LINE \d/, 'nothing of a program reaches an operator')
+  const before = digest
+  digest = await storeDigest(store)
+  assert.equal(digest, before, 'the store has changed')
+}
+
+for (const [subject, inputs] of Object.entries(tables)) {
+  describe(`wrong ${subject}`, () => {
+    for (const [what, input] of Object.entries(inputs)) test(what, () => refuse(input))
+  })
+}
+
+test('after all of it, the store is sound', async () => {
+  const { faults } = await verifyStore(store)
+  assert.deepEqual(faults, [])
+})

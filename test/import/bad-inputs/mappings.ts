@@ -1,0 +1,212 @@
+// Mappings that are not SQL, do too much, or give the wrong columns.
+
+import type { BadInput, BadInputs } from './bad-input.ts'
+
+const csv = 'Jurisdiction,Identifier,Name,order\nGB,7,"Acme\u001b[31m",1\nGB,8,,2\n'
+
+function mapping(sql: string | Buffer, says: RegExp, target = 'companies', options = ''): BadInput {
+  const files = { 'x.csv': csv, 'm.sql': sql }
+  return { files, run: `import ${target} x.csv --source trial --map m.sql ${options}`, says }
+}
+
+const named = 'select Jurisdiction as jurisdiction, Identifier as identifier'
+const record = 'select Jurisdiction as company_jurisdiction, Identifier as company_identifier'
+
+export const badMappings: BadInputs = {
+  'no mapping of that name': {
+    files: { 'x.csv': csv },
+    run: 'import companies x.csv --map sec-company-ticker',
+    says: /^dossier: there is no mapping sec-company-ticker; did you mean sec-company-tickers\?$/,
+  },
+  'a file that is not there': {
+    files: { 'x.csv': csv },
+    run: 'import companies x.csv --map my.sql',
+    says: /^dossier: there is no mapping my\.sql; ready-made: /,
+  },
+  'a file without its path': {
+    files: { 'x.csv': csv, mine: `${named} from source` },
+    run: 'import companies x.csv --map mine',
+    says: /^dossier: there is no mapping mine; to use the .* name, write \.\/mine$/,
+  },
+  'a folder': {
+    files: { 'x.csv': csv },
+    run: 'import companies x.csv --map ./',
+    says: /^dossier: the mapping \.\/ is a folder; name the \.sql file in it$/,
+  },
+  'a ready mapping of another resource': {
+    files: { 'x.csv': csv },
+    run: 'import rights x.csv --map ba-atms',
+    says: /^dossier: the mapping ba-atms gives pos_terminals, not rights: dossier import pos_/,
+  },
+  'a ready mapping of another file': {
+    files: { 'x.csv': csv },
+    run: 'import pos_terminals x.csv --map ba-atms',
+    says: /^dossier: the mapping fails in line \d+: it names the column ID, which the source/,
+  },
+  'not UTF-8': mapping(
+    Buffer.from(`${named},\n 'Ängström' as town from source`, 'latin1'),
+    /^dossier: the mapping m\.sql is not UTF-8 in line 2; save it as UTF-8$/,
+  ),
+  'UTF-16': mapping(
+    Buffer.from(`\uFEFF${named} from source`, 'utf16le'),
+    /^dossier: the mapping m\.sql is UTF-16; save it as UTF-8$/,
+  ),
+  'an empty file': mapping('-- nothing\n', /^dossier: the mapping has no SELECT$/),
+  'not SQL': mapping('jurisdiction: GB', /^dossier: the mapping is not valid SQL: .* in line 1/),
+  'a reserved word as a column': mapping(
+    `${named}, order as number from source`,
+    /not valid SQL: .* in line 1 .*; order is a word of SQL: .* put it in quotes: "order"$/,
+  ),
+  'a reserved word as the last column': mapping(
+    `${named},\n  order\nfrom source`,
+    /not valid SQL: .* in line 3 .*; order is a word of SQL: .* quotes: "order"$/,
+  ),
+  'a reserved word as a table': mapping(
+    `${named} from order`,
+    /not valid SQL: .*; order is a word of SQL: if it is a column, put it in quotes: "order"$/,
+  ),
+  'a quote that is not closed': mapping(
+    `${named}, 'x from source`,
+    /not valid SQL: .*unterminated/,
+  ),
+  'a bracket that is not closed': mapping(`${named}, upper(Name from source`, /not valid SQL: /),
+  'two statements': mapping(`${named} from source; select 1`, /must be exactly one SELECT/),
+  'a statement that writes': mapping('drop view source', /must be exactly one SELECT/),
+  'a file on the web': mapping(
+    "select * from read_csv('https://example.com/x.csv')",
+    /^dossier: the mapping reads https:\/\/example\.com\/x\.csv, but an import has no network/,
+  ),
+  'a file on the web as a table': mapping(
+    "select * from 'https://example.com/x.csv'",
+    /^dossier: the mapping reads https:\/\/example\.com\/x\.csv, but an import has no network/,
+  ),
+  'a bucket, with --map-read': mapping(
+    "select * from read_parquet(['s3://bucket/x.parquet'])",
+    /^dossier: the mapping reads s3:\/\/bucket\/x\.parquet, but an import has no network/,
+    'companies',
+    '--map-read .',
+  ),
+  'another file': mapping(
+    "select * from read_csv('y.csv')",
+    /which reads files; .* --map-read DIR$/,
+  ),
+  'another file as a table': mapping("select * from 'y.csv'", /reads y\.csv .* --map-read DIR$/),
+  'a file that is not there, with --map-read': mapping(
+    "select * from 'y.csv'",
+    /^dossier: the mapping fails: .*y\.csv/,
+    'companies',
+    '--map-read .',
+  ),
+  'a table of another name': mapping(
+    `${named} from sources`,
+    /reads sources .* did you mean source\?$/,
+  ),
+  'the file instead of the view': mapping(`${named} from x`, /reads x instead of the view source/),
+  'a column that is not there': mapping(
+    'select Jurisdiction as jurisdiction, Identifer as identifier from source',
+    /fails in line 1: it names the column Identifer, which .* have; did you mean Identifier\?$/,
+  ),
+  'a function that is not there': mapping(
+    `${named}, uper(Name) as name from source`,
+    /fails in line 1: it calls uper\(\), which does not exist; did you mean upper\?$/,
+  ),
+  'a column in the wrong quotes': mapping(
+    'select \'Jurisdiction\' as jurisdiction, "Identifiers" as identifier from source',
+    /names the column Identifiers, which .* have; did you mean Identifier\?$/,
+  ),
+  'a failed conversion': mapping(
+    `${named}, Name::integer as number from source`,
+    /fails in line 1: it cannot convert "Acme\\x1b\[31m" to INT32; leave dates and numbers as text/,
+  ),
+  'a date of another format': mapping(
+    `${named}, strptime(Name, '%d/%m/%Y') as founded from source`,
+    /fails: it cannot read "Acme\\x1b\[31m" as "%d\/%m\/%Y"; try_strptime\(\) gives null instead$/,
+  ),
+  'values of the wrong type': mapping(
+    `${named}, Name + 1 as next from source`,
+    /it calls \+\(VARCHAR, INTEGER_LITERAL\), which does not take .* types; cast them$/,
+  ),
+  'a sum in a query of rows': mapping(
+    `${named}, count(*) as n from source`,
+    /fails in line 1: the column Jurisdiction has several values in a group: add/,
+  ),
+  'columns with the names of the file': mapping(
+    'select * from source',
+    /has no column jurisdiction, but Jurisdiction: .*; write "Jurisdiction" as jurisdiction$/,
+  ),
+  'no identifier': mapping(
+    'select Jurisdiction as jurisdiction, Name as name from source',
+    /has no column identifier; it has jurisdiction, name; write … as identifier$/,
+  ),
+  'two columns of one name': mapping(
+    `${named}, Name as name, upper(Name) as name from source`,
+    /^dossier: the mapping returns the column name twice; name one .*: \* exclude \("name"\)$/,
+  ),
+  'a star beside a column of its name': mapping(
+    'select *, trim(Name) as name from source',
+    /^dossier: the mapping returns the column name twice/,
+  ),
+  'columns of other names': mapping(
+    `${record}, Name as title from source`,
+    /^dossier: the mapping: title is not a known column/,
+    'rights',
+  ),
+  'a null in the key': mapping(
+    `${record}, Name as key from source`,
+    /^x\.csv: row 2: key: null: is blank; give each row a key, or leave the column out$/,
+    'rights',
+  ),
+  'a null joined with ||': mapping(
+    "select 'GB' as jurisdiction, Identifier || '-' || Name as identifier from source",
+    /row 2: identifier: is required; \|\| with a null gives null: use concat\(\) or coalesce\(\)$/,
+  ),
+  'a number for a text': mapping(
+    'select Jurisdiction as jurisdiction, Identifier::integer as identifier from source',
+    /row 1: identifier: 7: must be text; quote it, or cast it to varchar/,
+  ),
+  'the place of another file': mapping(
+    `${named}, 'y.csv' as source_file from source`,
+    /row 1: source_file: "y\.csv": is not a file of this import/,
+  ),
+  'a place that is not a number': mapping(
+    `${named}, 'first' as source_row from source`,
+    /row 1: source_row: "first": must be a whole number/,
+  ),
+  'a mapped file with a member twice': {
+    files: {
+      'x.ndjson': '{"a":"1"}\n{"a":"1","b":"2","a":"3"}\n',
+      'm.sql': 'select a as jurisdiction, a as identifier from source',
+    },
+    run: 'import companies x.ndjson --map m.sql',
+    says: /^dossier: x\.ndjson: row 2: a is in the JSON object twice; correct the file$/,
+  },
+  'a mapped file with a NUL in a name': {
+    files: { 'x.ndjson': '{"a\\u0000b":"1"}\n', 'm.sql': 'select * from source' },
+    run: 'import companies x.ndjson --map m.sql',
+    says: /^dossier: x\.ndjson has a member whose name contains a NUL character: "a\\u0000b"/,
+  },
+  'a mapped file that is not JSON': {
+    files: { 'x.ndjson': '{"a":1\n', 'm.sql': 'select a as identifier from source' },
+    run: 'import companies x.ndjson --map m.sql',
+    says: /^dossier: x\.ndjson cannot be read: Malformed JSON in file "x\.ndjson", at byte 8/,
+  },
+  'a mapping of no rows': mapping(
+    `${named} from source where false`,
+    /there are no rows, so nothing/,
+  ),
+  'a folder that is not there': {
+    ...mapping(
+      `${named} from source`,
+      /^dossier: --map-read codes is not a folder$/,
+      'companies',
+      '--map-read codes',
+    ),
+    code: 2,
+  },
+  'a folder without a mapping': {
+    files: { 'x.csv': csv },
+    run: 'import companies x.csv --map-read .',
+    code: 2,
+    says: /^dossier: --map-read needs a mapping: --map$/,
+  },
+}
