@@ -105,6 +105,7 @@ as ${changeResource.name}; with --history, so does one of ${historical.join(', '
       meaning: 'the import may remove a fifth of what the source has, or change four fifths',
     },
     { name: 'allow-empty', meaning: 'import files without rows' },
+    { name: 'strict', meaning: 'refuse what would only be a warning' },
     { name: 'dry-run', meaning: 'check everything, change nothing' },
     {
       name: 'format',
@@ -144,6 +145,8 @@ async function runImport(input: Input, context: CommandContext): Promise<number>
       mapping: mapping?.sql,
       mappingFolders,
       source,
+      isSourceAssumed: options['source'] === undefined,
+      isStrict: flags.has('strict'),
       isSnapshot: flags.has('snapshot'),
       isDryRun,
       isTrimmed: flags.has('trim'),
@@ -157,6 +160,7 @@ async function runImport(input: Input, context: CommandContext): Promise<number>
       knownCompaniesOnly: flags.has('known-companies-only'),
       onRejected: rejects && ((rejected) => rejects.write(rejected)),
       onProgress: (done) => progress.show(done),
+      onWarning: (warning) => progress.writeLine(`dossier: warning: ${warning}`),
       onWait: () => progress.writeLine(waitingLine),
       signal: context.signal,
     })

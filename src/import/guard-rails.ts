@@ -4,7 +4,7 @@
 import { formatCount } from '../format-count.ts'
 import { OperatorError } from '../operator-error.ts'
 import { shortMoment } from '../short-moment.ts'
-import type { ImportCounts } from '../store/importing.ts'
+import type { ImportCounts, LikeSource } from '../store/importing.ts'
 import type { SourceRow } from './check-record.ts'
 import { Refusal } from './refusal.ts'
 
@@ -62,6 +62,24 @@ export function refuseLargeChange({ updated, unchanged, removed }: ImportCounts)
         '(with --dry-run, it shows all counts)',
     )
   }
+}
+
+const likeShareMin = 1 / 2
+
+/**
+ * A warning if most companies of an import without a source are those of another source, and not
+ * those of its own; undefined if they are not.
+ */
+export function warnOfLikeSource(
+  { source, companies, own, sampled }: LikeSource,
+  ownSource: string,
+): string | undefined {
+  if (companies <= sampled * likeShareMin || own >= sampled * likeShareMin) return undefined
+  return (
+    `of the first ${formatCount(sampled)} companies, the source ${source} has ` +
+    `${formatCount(companies)} and ${ownSource} has ${formatCount(own)}; ` +
+    `was --source ${source} forgotten? If not, add --source ${ownSource}`
+  )
 }
 
 /** @throws OperatorError if no row was read. */

@@ -6,6 +6,7 @@ import type {
   ImportedFile,
   ImportSession,
   ImportStore,
+  LikeSource,
   StagedProblem,
 } from '../store/importing.ts'
 import { OperatorError } from '../operator-error.ts'
@@ -17,6 +18,7 @@ import {
   refuseLargeChange,
   refuseNoRows,
   trimmed,
+  warnOfLikeSource,
 } from './guard-rails.ts'
 import type { CheckRow, SourceRow } from './check-record.ts'
 import type { ImportTarget } from './import-target.ts'
@@ -34,6 +36,10 @@ export interface ImportRequest {
   /** Folders whose files a mapping may read besides the source files; none by default. */
   readonly mappingFolders?: readonly string[] | undefined
   readonly source: string
+  /** Whether the source was not named, and may be another one. */
+  readonly isSourceAssumed?: boolean
+  /** Whether to refuse what is otherwise warned of. */
+  readonly isStrict?: boolean
   readonly isSnapshot: boolean
   readonly isDryRun: boolean
   /** Whether to remove the blanks around texts. */
@@ -48,6 +54,8 @@ export interface ImportRequest {
   /** Receives each refused row; if undefined, one refused row refuses the whole import. */
   readonly onRejected: ((rejected: RejectedRow) => void) | undefined
   readonly onProgress: (progress: Progress) => void
+  /** Receives a warning, before anything is committed. */
+  readonly onWarning?: (warning: string) => void
   readonly onWait: () => void
   /** Aborts the import, which then changes nothing. */
   readonly signal: AbortSignal
@@ -115,6 +123,7 @@ export async function importFiles(
   const session = await store.beginImport({
     ...request,
     recording,
+    onLikeSource: request.isSourceAssumed === true ? likeSourceWarner(request) : undefined,
     startedAt,
     unit: source.unit,
     isDayNeeded: request.target.history !== undefined && permissions.noDay !== true,
@@ -142,6 +151,16 @@ export async function importFiles(
   } catch (error) {
     await session.discard()
     throw error
+  }
+}
+
+/** Warns of a source that was probably forgotten. */
+function likeSourceWarner({ source, isStrict, onWarning }: ImportRequest) {
+  return (like: LikeSource) => {
+    const warning = warnOfLikeSource(like, source)
+    if (warning === undefined) return
+    if (isStrict === true) throw new OperatorError(`${warning}; nothing was changed`)
+    onWarning?.(warning)
   }
 }
 

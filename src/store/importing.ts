@@ -73,6 +73,19 @@ export interface Recording {
 /** The name of `Recording.source` for the changes of a target from a source. */
 export const recordingSource = (source: string, target: string) => `${source}/${target}`
 
+/** Whether a source is that of recorded changes. */
+export const isRecordingSource = (source: string) => source.includes('/')
+
+/** Another source that has companies of an import; the numbers are of its first companies. */
+export interface LikeSource {
+  readonly source: string
+  /** How many of them it has. */
+  readonly companies: number
+  /** How many the import's own source has already. */
+  readonly own: number
+  readonly sampled: number
+}
+
 /** What is imported, from which source, and how. */
 export interface ImportPlan extends LockWait {
   readonly target: LoadTarget
@@ -86,6 +99,11 @@ export interface ImportPlan extends LockWait {
   readonly isDayNeeded: boolean
   /** Undefined to record no changes; without a day, none are recorded either. */
   readonly recording: Recording | undefined
+  /**
+   * Receives another source with the same companies, before anything is written; if it throws, the
+   * import fails. Undefined not to look for one.
+   */
+  readonly onLikeSource?: ((like: LikeSource) => void) | undefined
   readonly startedAt: number
   /** The unit of a place's number, for messages. */
   readonly unit: 'line' | 'row'

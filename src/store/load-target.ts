@@ -22,6 +22,11 @@ export interface LoadTarget {
   readonly isMadeById: boolean
   /** The tables that the merge writes; the first one holds the loaded data. */
   readonly tables: readonly string[]
+  /**
+   * A query of which sources have each company in `sample` (`company_id`): `company_id` and
+   * `source_id`, each pair once. Of a long listing, it may look at the first records only.
+   */
+  readonly companySources: string
   /** The statements that merge it; `merge.ts` describes their input and results. */
   merge(dialect: Dialect): MergeSteps
   /**

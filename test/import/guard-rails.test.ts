@@ -133,6 +133,19 @@ test('files without rows are refused unless --allow-empty', async (t) => {
   )
 })
 
+test('a forgotten --source is warned of; --strict refuses it, --source default means it', async (t) => {
+  const folder = makeFolder(t)
+  const run = importer(folder)
+  await load(run(companies(30), '--source', 'sec'))
+  const says = /the source sec has 30 and default has 0; was --source sec forgotten\? If not, add/
+  await refuse(folder, () => run(companies(30), '--strict'), says)
+  const dry = await run(companies(30), '--dry-run')
+  assert.equal(dry.code, 0)
+  assert.match(dry.err, /^dossier: warning: of the first 30 companies, the source sec has 30/m)
+  const { err } = await run(companies(30), '--strict', '--source', 'default')
+  assert.doesNotMatch(err, /warning|forgotten/)
+})
+
 test('a jurisdiction or identifier with blanks around it is refused; --trim removes them', async (t) => {
   const folder = makeFolder(t)
   const run = importer(folder)

@@ -16,6 +16,7 @@ import type { LockWait } from '../lock-wait.ts'
 import { assignedIdEnd, assignedIdMin, noteIds, type StagedIds } from './assigned-ids.ts'
 import { type Database, readValue, type Row, type Values } from './database.ts'
 import { logVersion } from './import-log.ts'
+import { findLikeSource } from './like-source.ts'
 import * as merge from './merge.ts'
 import { appendRecords } from './merge-records.ts'
 import * as companies from './named-companies.ts'
@@ -153,6 +154,10 @@ async function mergeStaged(
   if (alreadyRefused > 0) await run(merge.dropRefused(dialect))
   const total = (await count(db, 'placed where digest is not null')) + alreadyRefused
   await run(merge.dropRepetitions(dialect))
+  if (plan.onLikeSource !== undefined) {
+    const like = await findLikeSource(db, plan.target, Number(values['source']))
+    if (like !== undefined) plan.onLikeSource(like)
+  }
 
   const recorded = await findAndRecord(db, plan, values, steps)
   const refused = await reportRefused(db, onProblem)

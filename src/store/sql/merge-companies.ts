@@ -15,6 +15,10 @@ export const companiesTarget: LoadTarget = {
   hasRowDays: true,
   isMadeById: false,
   tables: ['company_attributes'],
+  companySources: `
+    select s.company_id, a.source_id
+    from sample s join company_attributes a on a.company_id = s.company_id
+    where a.is_present`,
   merge: mergeCompanies,
   differences: (d) => ({ prepare: [], query: companyDifferences(d) }),
   revert: revertAttributes,

@@ -24,6 +24,9 @@ export function recordsTarget(resource: Resource): LoadTarget {
     isMadeById: true,
     filterCount: filterColumns(resource).length,
     tables: [name, piecesOf(name), `${name}_ids`, 'heads'],
+    companySources: `
+      select distinct s.company_id, r.source_id
+      from sample s join ${name} r on r.company_id = s.company_id and r.position < 10`,
     merge: (d) => mergeRecords(d, resource),
     differences: (d, history) => listingDifferences(d, name, history.name),
     revert: (d) => revertRecords(d, resource),
