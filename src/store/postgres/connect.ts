@@ -37,9 +37,10 @@ export async function openSession(db: string, settings: SessionSettings = {}): P
     application_name: 'dossier',
     connectionTimeoutMillis: 10_000,
   })
-  await client.connect()
-  // A session that ends while idle emits an error; the next statement fails anyway.
+  // A session that ends while idle emits an error, perhaps as soon as it is connected; the next
+  // statement fails anyway.
   client.on('error', () => undefined)
+  await client.connect()
   return client
 }
 
