@@ -28,8 +28,12 @@ imports keep running. FILE appears when the copy is complete.
     try {
       const bytes = await store.backup(path, {
         onProgress(bytes, totalBytes) {
-          progress ??= createProgress(context, totalBytes, 'MB')
-          progress.show({ step: 'copying', count: Math.round(bytes / 1_000_000), bytes })
+          progress ??= createProgress(context, 'MB')
+          progress.show({
+            step: 'copying',
+            count: Math.round(bytes / 1_000_000),
+            done: bytes / totalBytes,
+          })
         },
         signal: context.signal,
       })

@@ -133,7 +133,7 @@ async function importExtract(
 ): Promise<number> {
   const target = importTargets(resources).find((one) => one.name === name)
   if (target === undefined) throw new Error(`${name} cannot be imported`)
-  const progress = createProgress(context, undefined)
+  const progress = createProgress(context)
   try {
     const { counts, version } = await importFiles(store, {
       target,

@@ -8,7 +8,7 @@ import { importFiles, type RejectedRow } from '../import/import-files.ts'
 import type { ImportTarget } from '../import/import-target.ts'
 import { importTargets } from '../import/import-targets.ts'
 import { Refusal } from '../import/refusal.ts'
-import { findSourceFiles, type Format, formats, type SourceFile } from '../import/source-file.ts'
+import { findSourceFiles, type Format, formats } from '../import/source-file.ts'
 import { normaliseTimestamp } from '../import/timestamp.ts'
 import { nearest } from '../nearest.ts'
 import { makeFile } from '../new-file.ts'
@@ -19,7 +19,7 @@ import type { Command, CommandContext, Input } from './command.ts'
 import { findFolders, findMapping } from './find-mapping.ts'
 import { printReport } from './import-report.ts'
 import { waitingLine } from './lock-wait.ts'
-import { createProgress } from './progress.ts'
+import { createProgress, watchWork } from './progress.ts'
 
 const targets = importTargets(resources)
 const historical = resources.filter(({ history }) => history).map(({ name }) => name)
@@ -136,8 +136,10 @@ async function runImport(input: Input, context: CommandContext): Promise<number>
     options['rejects'] === undefined ? undefined : openRejects(options['rejects'], inUse)
   const isDryRun = flags.has('dry-run')
   const open = isDryRun ? openStoreForTrial : openStoreWriter
-  const store = await open(settings.db, resources)
-  const progress = createProgress(context, totalBytes(files))
+  const upgrade = watchWork(context)
+  const store = await open(settings.db, resources, upgrade.onStep)
+  upgrade.end()
+  const progress = createProgress(context)
   try {
     const report = await importFiles(store, {
       target,
@@ -224,15 +226,6 @@ function parseSource(word = 'default'): string {
     )
   }
   return word
-}
-
-function totalBytes(files: readonly SourceFile[]): number | undefined {
-  let total = 0
-  for (const { size } of files) {
-    if (size === undefined) return undefined
-    total += size
-  }
-  return total
 }
 
 /** Creates the file of refused rows before the import starts, so that it cannot fail at the end. */

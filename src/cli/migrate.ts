@@ -4,7 +4,7 @@ import { UsageError } from '../config.ts'
 import { resources } from '../resources/index.ts'
 import { describeStore, migrateStore } from '../store/open-store.ts'
 import type { Command } from './command.ts'
-import { waitingLine } from './lock-wait.ts'
+import { watchWork } from './progress.ts'
 
 export const migrate: Command = {
   name: 'migrate',
@@ -23,15 +23,17 @@ does not start. It may run while servers read: each step is one transaction.
     },
   ],
   settings: ['db'],
-  async run({ words, flags, settings: { db } }, { stdout, stderr }) {
+  async run({ words, flags, settings: { db } }, context) {
     if (words.length > 0)
       throw new UsageError(`migrate takes options only, but got ${words.join(' ')}`)
+    const watch = watchWork(context)
     const done = await migrateStore(db, resources, {
       isDistributed: flags.has('distributed'),
-      onWait: () => stderr.writeLines(waitingLine),
+      ...watch,
     })
+    watch.end()
     const lines = done.length === 0 ? [`${describeStore(db)} is up to date.`] : done
-    stdout.writeLines(...lines)
+    context.stdout.writeLines(...lines)
     return 0
   },
 }

@@ -1,17 +1,20 @@
 // Shows the progress of long work: a bar on a terminal, elsewhere a plain line from time to time.
 
 import cliProgress from 'cli-progress'
-import type { CommandContext } from './command.ts'
-import type { Output } from './output.ts'
 import { formatCount } from '../format-count.ts'
 import { printable } from '../printable.ts'
+import type { WorkWatch } from '../store/work-watch.ts'
+import type { CommandContext } from './command.ts'
+import { lockWait } from './lock-wait.ts'
+import type { Output } from './output.ts'
 
 /** The progress of a command. */
 interface Progress {
   readonly step: string
-  /** The count so far, such as of rows. */
-  readonly count: number
-  readonly bytes: number
+  /** The count so far, such as of rows; undefined if nothing is counted. */
+  readonly count?: number
+  /** The share of the work that is done, from 0 to 1; NaN while it is unknown. */
+  readonly done: number
 }
 
 /** Shows progress on standard error. */
@@ -23,59 +26,63 @@ export interface ProgressDisplay {
 }
 
 const lineEveryMs = 5_000
-const barFormat = '{step} [{bar}] {percentage}% | {counted}'
-const unboundedFormat = '{step} | {counted}'
+const barFormat = '{step} [{bar}] {percentage}%{counted}'
+const unboundedFormat = '{step}{counted}'
 
-/**
- * @param totalBytes is undefined if it is unknown, as for standard input.
- * @param unit is the unit of the count.
- */
-export function createProgress(
-  { stderr, now }: CommandContext,
-  totalBytes: number | undefined,
-  unit = 'rows',
-): ProgressDisplay {
+/** @param unit is the unit of the count. */
+export function createProgress(context: CommandContext, unit = 'rows'): ProgressDisplay {
+  const { stderr, now } = context
   const startedAt = now()
-  const counted = (count: number, separator: string) => {
+  const counted = (count: number | undefined) => {
+    if (count === undefined) return []
     const rate = Math.round(count / Math.max((now() - startedAt) / 1_000, 0.001))
-    return `${formatCount(count)} ${unit}${separator}${formatCount(rate)} ${unit}/s`
+    return [`${formatCount(count)} ${unit}`, `${formatCount(rate)} ${unit}/s`]
   }
-  return stderr.isTTY
-    ? createBar(stderr, totalBytes, counted)
-    : createLines(stderr, startedAt, now, counted)
+  return stderr.isTTY ? createBar(stderr, counted) : createLines(stderr, startedAt, now, counted)
 }
 
-type Counted = (count: number, separator: string) => string
-
-function createBar(
-  stderr: Output,
-  totalBytes: number | undefined,
-  counted: Counted,
-): ProgressDisplay {
-  const bar = new cliProgress.SingleBar(
-    {
-      format: totalBytes === undefined ? unboundedFormat : barFormat,
-      stream: stderr.terminal,
-      hideCursor: true,
-      clearOnComplete: true,
-      barsize: 30,
-    },
-    cliProgress.Presets.shades_classic,
-  )
-  let isShown = false
+/** Shows work on a store, and its waiting for the write lock, until `end`. */
+export function watchWork(
+  context: CommandContext,
+): Required<Pick<WorkWatch, 'onStep'>> & WorkWatch & { end(): void } {
+  const progress = createProgress(context)
   return {
-    show({ step, count, bytes }) {
-      const payload = { step: printable(step), counted: counted(count, ' | ') }
-      if (!isShown) bar.start(totalBytes ?? 0, bytes, payload)
-      isShown = true
-      bar.update(bytes, payload)
-      // Merging blocks the event loop, so the bar's own timer does not fire.
-      if (step === 'merging') bar.render()
+    ...lockWait(context),
+    onStep: (step, done) => progress.show({ step, done }),
+    end: () => progress.end(),
+  }
+}
+
+type Counted = (count: number | undefined) => string[]
+
+function createBar(stderr: Output, counted: Counted): ProgressDisplay {
+  let bar: cliProgress.SingleBar | undefined
+  return {
+    show({ step, count, done }) {
+      const texts = counted(count).map((text) => ` | ${text}`)
+      const payload = { step: printable(step), counted: texts.join('') }
+      const value = Number.isNaN(done) ? 0 : done
+      if (bar === undefined) {
+        bar = new cliProgress.SingleBar(
+          {
+            format: Number.isNaN(done) ? unboundedFormat : barFormat,
+            stream: stderr.terminal,
+            hideCursor: true,
+            clearOnComplete: true,
+            barsize: 30,
+          },
+          cliProgress.Presets.shades_classic,
+        )
+        bar.start(1, value, payload)
+      }
+      bar.update(value, payload)
+      // Work in a store blocks the event loop, so the bar's own timer may not fire.
+      bar.render()
     },
     writeLine: (line) => stderr.writeLines('', line),
     end() {
-      if (isShown) bar.stop()
-      isShown = false
+      bar?.stop()
+      bar = undefined
     },
   }
 }
@@ -88,10 +95,11 @@ function createLines(
 ): ProgressDisplay {
   let nextAt = startedAt + lineEveryMs
   return {
-    show({ step, count }) {
+    show({ step, count, done }) {
       if (now() < nextAt) return
       nextAt = now() + lineEveryMs
-      stderr.writeLines(`${step}: ${counted(count, ', ')}`)
+      const share = Number.isNaN(done) ? [] : [`${Math.floor(done * 100)} %`]
+      stderr.writeLines(`${step}: ${[...counted(count), ...share].join(', ')}`)
     },
     writeLine: (line) => stderr.writeLines(line),
     end: () => undefined,

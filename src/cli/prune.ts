@@ -7,7 +7,7 @@ import { openExistingStore } from '../store/open-store.ts'
 import type { Command } from './command.ts'
 import { parseDuration } from './duration.ts'
 import { tableLines } from './table.ts'
-import { lockWait } from './lock-wait.ts'
+import { watchWork } from './progress.ts'
 
 export const prune: Command = {
   name: 'prune',
@@ -36,9 +36,11 @@ compact\` gives it back.
       throw new UsageError(`prune takes options only, but got ${words.join(' ')}`)
     const before = context.now() - parseDuration('keep', keep)
     const { db } = settings
-    const store = await openExistingStore(db, resources)
+    const watch = watchWork(context)
+    const store = await openExistingStore(db, resources, watch.onStep)
     try {
-      const pruned = await store.prune(before, lockWait(context))
+      const pruned = await store.prune(before, watch)
+      watch.end()
       const rows = Object.entries(pruned.forgotten).map(([name, count]) => [
         `  ${name}`,
         formatCount(count).padStart(14),
@@ -49,6 +51,7 @@ compact\` gives it back.
       else context.stdout.writeLines('Past states deleted', ...tableLines(rows), known)
       return 0
     } finally {
+      watch.end()
       await store.close()
     }
   },

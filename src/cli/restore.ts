@@ -67,8 +67,8 @@ async function restoreShown(db: string, copy: string, context: CommandContext): 
           progress?.end()
           progress = undefined
         }
-        progress ??= createProgress(context, totalBytes, 'MB')
-        progress.show({ step, count: Math.round(bytes / 1_000_000), bytes })
+        progress ??= createProgress(context, 'MB')
+        progress.show({ step, count: Math.round(bytes / 1_000_000), done: bytes / totalBytes })
       },
     }),
   }

@@ -6,7 +6,7 @@ import { resources } from '../resources/index.ts'
 import { openExistingStore } from '../store/open-store.ts'
 import type { Reverted, RevertRange, RevertReport } from '../store/reverting.ts'
 import type { Command, Input } from './command.ts'
-import { lockWait } from './lock-wait.ts'
+import { watchWork } from './progress.ts'
 
 export const revert: Command = {
   name: 'revert',
@@ -35,15 +35,18 @@ back to the state of a version with all sources; 0 is the empty registry. It can
   settings: ['db'],
   async run(input, context) {
     const range = rangeOf(input)
-    const store = await openExistingStore(input.settings.db, resources)
+    const watch = watchWork(context)
+    const store = await openExistingStore(input.settings.db, resources, watch.onStep)
     try {
       const isDryRun = input.flags.has('dry-run')
       const startedAt = context.now()
-      const report = await store.revert({ range, isDryRun, startedAt, ...lockWait(context) })
+      const report = await store.revert({ range, isDryRun, startedAt, ...watch })
+      watch.end()
       if (input.flags.has('json')) context.stdout.writeJson(report)
       else context.stdout.writeLines(...reportLines(report, isDryRun))
       return 0
     } finally {
+      watch.end()
       await store.close()
     }
   },

@@ -63,12 +63,16 @@ export interface ImportRequest {
 
 /** The progress of an import. */
 export interface Progress {
-  readonly step: 'reading' | 'merging'
+  /** `reading`, then the parts of the merge. */
+  readonly step: string
   /** Rows so far. */
   readonly count: number
-  /** Bytes read from the files as stored, before decompression. */
-  readonly bytes: number
+  /** The share of the import that is done, from 0 to 1; NaN while a size is unknown. */
+  readonly done: number
 }
+
+/** The share of an import's time that reading takes: as in a first load of records. */
+const readingShare = 0.45
 
 /** A refused row with its content: as read, or as checked if the store refused it. */
 export interface RejectedRow extends Problem {
@@ -108,14 +112,14 @@ export async function importFiles(
   const { permissions = {} } = request
   const latest = permissions.future === true ? undefined : latestMoment(startedAt)
   if (latest !== undefined) refuseFuture(request.asOf, latest)
-  let bytes = 0
+  const progress = watchProgress(request)
   const source = openSource({
     files: request.files,
     mapping: request.mapping,
     mappingFolders: request.mappingFolders ?? [],
     columns: request.target.sourceColumns,
     requiredColumns: request.target.requiredColumns,
-    onBytes: (read) => (bytes += read),
+    onBytes: progress.onBytes,
     signal: request.signal,
   })
   const recording =
@@ -126,17 +130,15 @@ export async function importFiles(
     onLikeSource: request.isSourceAssumed === true ? likeSourceWarner(request) : undefined,
     startedAt,
     unit: source.unit,
+    onStep: progress.onStep,
     isDayNeeded: request.target.history !== undefined && permissions.noDay !== true,
   })
   const problems = collectProblems(request, source.unit)
   try {
     const staging = { session, source, request, problems, latest }
-    const { read, refused, unnamed } = await stageRows(staging, (rows) =>
-      request.onProgress({ step: 'reading', count: rows, bytes }),
-    )
+    const { read, refused, unnamed } = await stageRows(staging, progress.onRows)
     refuseNoRows(read, request.isSnapshot, permissions)
     if (unnamed && request.onRejected) throw unnamedRow(unnamed)
-    request.onProgress({ step: 'merging', count: read, bytes })
     const merged = await session.prepare((problem) => problems.addStaged(problem))
     const counts = { ...merged, read, refused: refused + merged.refused }
     const isWanted = counts.refused === 0 || request.onRejected !== undefined
@@ -161,6 +163,22 @@ function likeSourceWarner({ source, isStrict, onWarning }: ImportRequest) {
     if (warning === undefined) return
     if (isStrict === true) throw new OperatorError(`${warning}; nothing was changed`)
     onWarning?.(warning)
+  }
+}
+
+/** Combines what is read with the parts of the merge. */
+function watchProgress({ files, onProgress }: ImportRequest) {
+  const totalBytes = files.reduce((sum, { size }) => sum + (size ?? NaN), 0)
+  let bytes = 0
+  let count = 0
+  return {
+    onBytes: (read: number) => void (bytes += read),
+    onRows: (rows: number) => {
+      count = rows
+      onProgress({ step: 'reading', count, done: readingShare * (bytes / totalBytes) })
+    },
+    onStep: (step: string, done: number) =>
+      onProgress({ step, count, done: readingShare + (1 - readingShare) * done }),
   }
 }
 

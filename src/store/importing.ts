@@ -4,7 +4,7 @@ import type { FilterValue } from '../resources/filters.ts'
 import type { Resource } from '../resources/resource.ts'
 import type { Awaitable } from './awaitable.ts'
 import type { LoadTarget } from './load-target.ts'
-import type { LockWait } from './lock-wait.ts'
+import type { WorkWatch } from './work-watch.ts'
 
 /** A checked row on its way into the store. */
 export interface StagedRow {
@@ -87,7 +87,7 @@ export interface LikeSource {
 }
 
 /** What is imported, from which source, and how. */
-export interface ImportPlan extends LockWait {
+export interface ImportPlan extends WorkWatch {
   readonly target: LoadTarget
   readonly source: string
   /** Whether the rows are all that the source has; records missing from them are removed. */

@@ -22,6 +22,7 @@ import type { StoreInspector } from './inspecting.ts'
 import type { StoreReader } from './reading.ts'
 import type { Restored, RestoreWatch } from './restoring.ts'
 import type { UsageWriter } from './usage.ts'
+import type { OnStep, WorkWatch } from './work-watch.ts'
 import type { StoreWriter } from './writing.ts'
 
 export { readUsage as readKeyUsage } from './sqlite/usage.ts'
@@ -78,14 +79,16 @@ export async function openStoreInspector(
 /**
  * Opens the store at `db` for a command that changes it, and creates it if it does not exist.
  *
+ * @param onStep the progress of upgrading its tables.
  * @throws OperatorError with one line that says what to do if the store cannot be written.
  */
 export async function openStoreWriter(
   db: string,
   resources: readonly Resource[],
+  onStep?: OnStep,
 ): Promise<StoreWriter> {
-  if (isServerStore(db)) return (await postgres()).openForWriting(db, resources)
-  const connection = openForWriting(db, resources)
+  if (isServerStore(db)) return (await postgres()).openForWriting(db, resources, onStep)
+  const connection = openForWriting(db, resources, { onStep })
   return createWriter(
     {
       use: (work) => work(databaseOf(connection)),
@@ -105,8 +108,9 @@ export async function openStoreWriter(
 export async function openExistingStore(
   db: string,
   resources: readonly Resource[],
+  onStep?: OnStep,
 ): Promise<StoreWriter> {
-  if (isServerStore(db) || existsSync(db)) return openStoreWriter(db, resources)
+  if (isServerStore(db) || existsSync(db)) return openStoreWriter(db, resources, onStep)
   throw new OperatorError(`${db} does not exist; create it with: dossier import`)
 }
 
@@ -117,9 +121,10 @@ export async function openExistingStore(
 export async function openStoreForTrial(
   db: string,
   resources: readonly Resource[],
+  onStep?: OnStep,
 ): Promise<StoreWriter> {
   const exists = isServerStore(db) ? await (await postgres()).hasRegistry(db) : existsSync(db)
-  return openStoreWriter(exists ? db : temporary, resources)
+  return openStoreWriter(exists ? db : temporary, resources, onStep)
 }
 
 /**
@@ -132,14 +137,15 @@ export async function openStoreForTrial(
 export async function migrateStore(
   db: string,
   resources: readonly Resource[],
-  options: { readonly isDistributed: boolean; readonly onWait: () => void },
+  options: { readonly isDistributed: boolean } & WorkWatch,
 ): Promise<readonly string[]> {
   if (isServerStore(db)) return (await postgres()).migrate(db, resources, options)
   if (options.isDistributed) {
     throw new OperatorError(`${db} is a file; only a PostgreSQL with Citus can be distributed`)
   }
   const done: string[] = []
-  openForWriting(db, resources, (line) => done.push(line)).close()
+  const { onStep } = options
+  openForWriting(db, resources, { onStep, onDone: (line) => done.push(line) }).close()
   return done
 }
 

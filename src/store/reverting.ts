@@ -1,6 +1,6 @@
 // The interface for taking versions back, independent of the database.
 
-import type { LockWait } from './lock-wait.ts'
+import type { WorkWatch } from './work-watch.ts'
 
 /** What to take back. */
 export type RevertRange =
@@ -9,7 +9,7 @@ export type RevertRange =
   /** Every version after this one. */
   | { readonly to: number }
 
-export interface RevertPlan extends LockWait {
+export interface RevertPlan extends WorkWatch {
   readonly range: RevertRange
   readonly isDryRun: boolean
   /** In milliseconds since 1970. */

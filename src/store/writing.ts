@@ -4,6 +4,7 @@ import type { Awaitable } from './awaitable.ts'
 import type { ImportStore } from './importing.ts'
 import type { KeyStore } from './keys.ts'
 import type { LockWait } from './lock-wait.ts'
+import type { WorkWatch } from './work-watch.ts'
 import type { RevertPlan, RevertReport } from './reverting.ts'
 
 /** The result of pruning. */
@@ -27,7 +28,7 @@ export interface StoreWriter extends ImportStore, KeyStore {
   /** The store's random id (`StoreReader.storeId`). */
   readStoreId(): Awaitable<string>
   /** Deletes past states that were replaced before `before`, in milliseconds since 1970. */
-  prune(before: number, wait: LockWait): Promise<Pruned>
+  prune(before: number, watch: WorkWatch): Promise<Pruned>
   /**
    * Gives the room of deleted rows back, and leaves nothing of them in the store's files as far as
    * the database can do that beside readers.

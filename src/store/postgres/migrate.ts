@@ -5,6 +5,7 @@ import type { Client } from 'pg'
 import { OperatorError } from '../../operator-error.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { pastHeadsOf } from '../sql/past-heads.ts'
+import type { OnStep, WorkWatch } from '../work-watch.ts'
 import { piecesOf } from '../sql/pieces.ts'
 import { withSession } from './connect.ts'
 import {
@@ -36,9 +37,9 @@ interface SchemaState {
 export async function migrate(
   db: string,
   resources: readonly Resource[],
-  options: { readonly isDistributed?: boolean; readonly onWait?: () => void } = {},
+  options: { readonly isDistributed?: boolean } & Partial<WorkWatch> = {},
 ): Promise<string[]> {
-  const { isDistributed = false, onWait = () => undefined } = options
+  const { isDistributed = false, onWait = () => undefined, onStep } = options
   const schema = schemaIn(db)
   return withSession(db, async (client) => {
     const done: string[] = []
@@ -53,7 +54,7 @@ export async function migrate(
     }
     done.push(
       ...(await withWriteLock(client, db, { onWait }, () =>
-        declareResources(client, db, resources),
+        declareResources(client, db, resources, onStep),
       )),
     )
     if (isDistributed || (await isAlreadyDistributed(client))) {
@@ -171,12 +172,14 @@ async function declareResources(
   client: Client,
   db: string,
   resources: readonly Resource[],
+  onStep?: OnStep,
 ): Promise<string[]> {
   const { missing, outdated } = await schemaState(client, db, resources)
   const needed = resources.filter(
     (resource) => missing.includes(resource) || outdated.includes(resource),
   )
-  for (const resource of needed) {
+  for (const [n, resource] of needed.entries()) {
+    onStep?.(`upgrading ${resource.name}`, n / needed.length)
     const isOfRows = await hasColumn(client, resource.name, 'record')
     const hadPastHeads = await hasColumn(client, pastHeadsOf(resource.name), 'until')
     await client.query(isOfRows ? convertResource(resource) : createResource(resource))

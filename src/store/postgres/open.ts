@@ -5,6 +5,7 @@ import { OperatorError } from '../../operator-error.ts'
 import type { Resource } from '../../resources/resource.ts'
 import type { StoreInspector } from '../inspecting.ts'
 import type { StoreReader } from '../reading.ts'
+import type { OnStep } from '../work-watch.ts'
 import type { StoreWriter } from '../writing.ts'
 import { createInspector, createWriter, readStoreId } from '../sql/writer.ts'
 import { compact } from './compact.ts'
@@ -69,9 +70,10 @@ const readOnly = { default_transaction_read_only: 'on' }
 export async function openForWriting(
   db: string,
   resources: readonly Resource[],
+  onStep?: OnStep,
 ): Promise<StoreWriter> {
   return explained(db, async () => {
-    if (await isOutdated(db, resources)) await migrateTables(db, resources)
+    if (await isOutdated(db, resources)) await migrateTables(db, resources, { onStep })
     return createWriter(
       {
         use: (work) => withSession(db, (client) => work(databaseOf(client, db))),

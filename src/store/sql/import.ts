@@ -18,6 +18,7 @@ import { type Database, readValue, type Row, type Values } from './database.ts'
 import { logVersion } from './import-log.ts'
 import { findLikeSource } from './like-source.ts'
 import * as merge from './merge.ts'
+import { type MergePart, type OnShare, watchParts } from './merge-progress.ts'
 import { appendRecords } from './merge-records.ts'
 import * as companies from './named-companies.ts'
 import { refuseOlder, refuseUndated } from './order-of-extracts.ts'
@@ -56,6 +57,7 @@ export interface Written {
 /** Begins an import on a connection that is used for nothing else until it ends. */
 export function beginImport(db: ImportConnection, plan: ImportPlan): ImportSession {
   const staged: StagedIds = { id: 0, companyId: 0 }
+  const parts = watchParts(plan.onStep)
   let own: Values | undefined
 
   return {
@@ -68,10 +70,11 @@ export function beginImport(db: ImportConnection, plan: ImportPlan): ImportSessi
       await db.stage.end()
       await db.begin(plan)
       own = await prepareMerge(db, plan, staged)
-      return mergeStaged(db, plan, own, onProblem)
+      return mergeStaged(db, plan, own, { onProblem, parts })
     },
     async commit(counts, files) {
       if (own === undefined) throw new Error('an import is prepared before it is committed')
+      parts('committing')(0)
       await logImport(db, plan, own, counts, files)
       await db.commit()
       const rows = counts.inserted + counts.updated + counts.removed
@@ -128,23 +131,29 @@ async function lastDay(db: Database, target: string, source: number): Promise<st
   return (await readValue(db, sql, { source, target })) as string | null
 }
 
+interface MergeWatch {
+  readonly onProblem: (problem: StagedProblem) => void
+  readonly parts: (part: MergePart) => OnShare
+}
+
 async function mergeStaged(
   db: ImportConnection,
   plan: ImportPlan,
   values: Values,
-  onProblem: (problem: StagedProblem) => void,
+  { onProblem, parts }: MergeWatch,
 ): Promise<MergeCounts> {
   const { dialect } = db
-  const run = (steps: readonly string[]) => runSteps(db, steps, values)
+  const run = (steps: readonly string[], onShare?: OnShare) => runSteps(db, steps, values, onShare)
   const steps = plan.target.merge(dialect)
 
+  parts('placing')(0)
   await run(companies.completeCompanies(dialect))
   let companiesCreated = 0
   if (!plan.knownCompaniesOnly) {
     const create = dialect.companies.create(plan.target.isMadeById)
     companiesCreated = await countCompanies(db, create, values)
   }
-  await run(steps.place)
+  await run(steps.place, parts('placing'))
   await run([
     ...dialect.filled('placed', 'id, company_id, digest'),
     companies.refuseUnplaced(dialect),
@@ -159,13 +168,13 @@ async function mergeStaged(
     if (like !== undefined) plan.onLikeSource(like)
   }
 
-  const recorded = await findAndRecord(db, plan, values, steps)
+  const recorded = await findAndRecord(db, plan, values, { steps, parts })
   const refused = await reportRefused(db, onProblem)
   if (refused > 0) {
     companiesCreated -= await countCompanies(db, dialect.companies.dropOrphans, values)
   }
   const changes = await countChanges(db)
-  await run(steps.apply(await isFirst(db, plan.target.tables)))
+  await run(steps.apply(await isFirst(db, plan.target.tables)), parts('writing'))
   await appendRecorded(db, recorded, values)
   return {
     ...changes,
@@ -189,7 +198,7 @@ async function findAndRecord(
   db: ImportConnection,
   plan: ImportPlan,
   values: Values,
-  steps: merge.MergeSteps,
+  { steps, parts }: Pick<MergeWatch, 'parts'> & { readonly steps: merge.MergeSteps },
 ): Promise<Recorded> {
   const { target } = plan
   const recording = values['asOf'] === null ? undefined : plan.recording
@@ -200,9 +209,12 @@ async function findAndRecord(
     db,
     { target, recording, after },
     {
-      findChanges: () => runSteps(db, steps.findChanges, values),
-      record: async () =>
-        recording === undefined ? 0 : stageDifferences(db, target, recording, own),
+      findChanges: () => runSteps(db, steps.findChanges, values, parts('comparing')),
+      record: async () => {
+        if (recording === undefined) return 0
+        parts('recording')(0)
+        return stageDifferences(db, target, recording, own)
+      },
       refuseBeyond: () => runSteps(db, merge.refuseBeyond(db.dialect), values),
     },
   )
@@ -231,14 +243,20 @@ function tablesOf({ target, recording }: ImportPlan): readonly string[] {
   return [...new Set([...target.tables, ...history.map(({ name }) => name)])]
 }
 
-/** Returns the number of changed rows. Yields between steps, so that signals are handled. */
+/**
+ * Returns the number of changed rows. Yields between steps, so that signals are handled.
+ *
+ * @param onShare is called before each step.
+ */
 export async function runSteps(
   db: ImportConnection,
   steps: readonly string[],
   values: Values,
+  onShare: OnShare = () => undefined,
 ): Promise<number> {
   let changed = 0
-  for (const step of steps) {
+  for (const [n, step] of steps.entries()) {
+    onShare(n / steps.length)
     changed += await db.step(step, values)
     await nextTurn()
   }

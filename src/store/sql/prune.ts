@@ -1,7 +1,7 @@
 // Deletes past states that were current only in versions older than an operator wants to keep.
 
 import type { Resource } from '../../resources/resource.ts'
-import type { LockWait } from '../lock-wait.ts'
+import type { WorkWatch } from '../work-watch.ts'
 import type { Pruned } from '../writing.ts'
 import { type Database, readValue } from './database.ts'
 import { pastHeadsOf } from './past-heads.ts'
@@ -18,15 +18,18 @@ export async function prune(
   db: Database,
   resources: readonly Resource[],
   before: number,
-  wait: LockWait,
+  watch: WorkWatch,
 ): Promise<Pruned> {
-  return db.inTransaction('registry', wait, async () => {
+  return db.inTransaction('registry', watch, async () => {
     const version = Number(await readValue(db, lastVersionBefore, { before }))
     const forgotten: Record<string, number> = {}
     const forget = (table: string) =>
       db.run(`delete from ${table} where until <= $version`, { version })
-    for (const name of ['companies', 'company_attributes', ...resources.map((one) => one.name)])
+    const names = ['companies', 'company_attributes', ...resources.map((one) => one.name)]
+    for (const [n, name] of names.entries()) {
+      watch.onStep?.(`deleting past ${name}`, n / names.length)
       forgotten[name] = await forget(`${name}_past`)
+    }
     for (const { name } of resources) await forget(pastHeadsOf(name))
     const { greatest } = db.dialect
     await db.run(`update store set past_from = ${greatest}(past_from, $version)`, { version })

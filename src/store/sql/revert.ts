@@ -14,6 +14,7 @@ import { countChanges, type ImportConnection, runSteps } from './import.ts'
 import { logVersion, readVersions } from './import-log.ts'
 import { companiesTarget } from './merge-companies.ts'
 import { dropTemporary } from './merge.ts'
+import type { OnShare } from './merge-progress.ts'
 import { recordsTarget } from './merge-records.ts'
 import { keepHeads } from './past-heads.ts'
 import { chooseVersions, type RevertGroup } from './reverted-versions.ts'
@@ -51,6 +52,7 @@ export async function revert(
       return { ...report, reverted }
     }
     plan.signal?.throwIfAborted()
+    plan.onStep?.('committing', committingFrom)
     await db.commit()
     const changed = report.reverted.map(({ restored, updated, removed }) =>
       Math.max(restored, updated, removed),
@@ -90,15 +92,20 @@ async function revertGroups(
   const targets = targetsOf(resources)
   const reverted: Reverted[] = []
   let companiesRevived = 0
-  for (const group of groups) {
+  for (const [n, group] of groups.entries()) {
     plan.signal?.throwIfAborted()
     const version = Number(await readValue(db, 'select max(version) + 1 from imports'))
     const values = valuesOf(group, version)
     await runSteps(db, [...dropTemporary(db.dialect, 'reverted'), findReverted], values)
     companiesRevived += await reviveCompanies(db, values)
     const changes = new Map<string, Changes>()
-    for (const target of targetsOfGroup(targets, group)) {
-      changes.set(target.name, await revertTarget(db, target, group, values))
+    const touched = targetsOfGroup(targets, group)
+    for (const [m, target] of touched.entries()) {
+      const onShare = (share: number) => {
+        const done = (n + (m + share) / touched.length) / groups.length
+        plan.onStep?.(`reverting ${target.name}`, done * committingFrom)
+      }
+      changes.set(target.name, await revertTarget(db, target, { group, values, onShare }))
     }
     const done = describe(group, version, changes)
     await note(db, done, values, plan)
@@ -125,12 +132,20 @@ interface Changes {
   readonly removed: number
 }
 
+/** The share of the time that a revert takes before its commit. */
+const committingFrom = 0.9
+
+interface TargetRevert {
+  readonly group: RevertGroup
+  readonly values: Values
+  readonly onShare: OnShare
+}
+
 /** Records that describe changes have a source of their own; it is found among them. */
 async function revertTarget(
   db: ImportConnection,
   target: LoadTarget,
-  group: RevertGroup,
-  values: Values,
+  { group, values, onShare }: TargetRevert,
 ): Promise<Changes> {
   const after = Number(await readValue(db, 'select coalesce(max(seq), 0) from stage'))
   const { find, apply } = target.revert(db.dialect)
@@ -141,9 +156,9 @@ async function revertTarget(
           name: recordingSource(group.source, group.target),
         })
   const own = { ...values, source: source ?? null, after }
-  await runSteps(db, find, own)
+  await runSteps(db, find, own, (share) => onShare(share / 2))
   const { inserted: restored, updated, removed } = await countChanges(db)
-  await runSteps(db, apply, own)
+  await runSteps(db, apply, own, (share) => onShare((1 + share) / 2))
   return { restored, updated, removed }
 }
 

@@ -8,6 +8,7 @@ import { DatabaseSync } from 'node:sqlite'
 import type { Resource } from '../../resources/resource.ts'
 import { OperatorError } from '../../operator-error.ts'
 import { pastHeadsOf } from '../sql/past-heads.ts'
+import type { OnStep } from '../work-watch.ts'
 import { piecesOf } from '../sql/pieces.ts'
 import { isUnwritable, makeDatabaseFile, storeError } from './errors.ts'
 import {
@@ -81,6 +82,12 @@ export function openForInspecting(path: string, resources: readonly Resource[]):
   return openForReading(path, resources, '?immutable=1')
 }
 
+/** Receives what was done to a store's tables, and the progress of that. */
+interface UpgradeWatch {
+  readonly onDone?: (line: string) => void
+  readonly onStep?: OnStep | undefined
+}
+
 /**
  * Opens a store for a command that writes, and creates the file if it does not exist.
  *
@@ -89,7 +96,7 @@ export function openForInspecting(path: string, resources: readonly Resource[]):
 export function openForWriting(
   path: string,
   resources: readonly Resource[],
-  onDone: (line: string) => void = () => undefined,
+  { onDone, onStep }: UpgradeWatch = {},
 ): DatabaseSync {
   if (path !== memory && !existsSync(dirname(resolve(path)))) {
     throw new OperatorError(`${path}: the folder does not exist; create it first`)
@@ -101,8 +108,8 @@ export function openForWriting(
     db.exec(writerPragmas)
     if (isNew) enterFormat(db)
     if (isNew || isOutdated(db, resources)) {
-      createSchema(db, resources)
-      onDone(isNew ? `created ${path}` : `upgraded ${path} to format ${schemaVersion}`)
+      createSchema(db, resources, onStep)
+      onDone?.(isNew ? `created ${path}` : `upgraded ${path} to format ${schemaVersion}`)
     }
     watchFile(db, 'meanwhile; run the command again')
     return db
@@ -240,7 +247,7 @@ function comparable(sql: string): string {
  * Creates a store in one transaction, or upgrades one, each resource in a transaction of its own: a
  * kill leaves no store, or one that the next command upgrades from there.
  */
-function createSchema(db: DatabaseSync, resources: readonly Resource[]): void {
+function createSchema(db: DatabaseSync, resources: readonly Resource[], onStep?: OnStep): void {
   const isCreated = inTransaction(db, () => {
     const format = formatOf(db)
     // Another process may have created the store while this one waited for the lock.
@@ -251,7 +258,8 @@ function createSchema(db: DatabaseSync, resources: readonly Resource[]): void {
     } else if (format < schemaVersion) db.exec(upgradeRegistry(format))
     return isNew
   })
-  for (const resource of isCreated ? [] : resources) {
+  for (const [n, resource] of isCreated ? [] : resources.entries()) {
+    onStep?.(`upgrading ${resource.name}`, n / resources.length)
     inTransaction(db, () => {
       const columns = db.prepare(`select name from pragma_table_info('${resource.name}')`).all()
       const isOfRows = columns.some(({ name }) => name === 'record')

@@ -1,0 +1,82 @@
+// The progress of long work on standard error.
+
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import type { CommandContext } from '../../src/cli/command.ts'
+import { createProgress } from '../../src/cli/progress.ts'
+import { resources } from '../../src/resources/index.ts'
+import { openStoreWriter } from '../../src/store/open-store.ts'
+import { importRows, makeFolder } from '../support/import-rows.ts'
+import { storeAt } from '../support/store-at.ts'
+import { withoutProgress } from '../../torture/processes.ts'
+
+type Shown = readonly [step: string, done: number]
+
+const rows = (name: string) =>
+  Array.from({ length: 300 }, (_, n) => ({ id: n + 1, company_id: (n % 9) + 1, name }))
+
+/** The steps in their order, each once; fails if the share ever goes back. */
+function stepsOf(shown: readonly Shown[]): string[] {
+  shown.reduce((before, [step, done]) => {
+    assert.ok(done >= before && done <= 1, `${step}: ${done} after ${before}`)
+    return done
+  }, 0)
+  return [...new Set(shown.map(([step]) => step))]
+}
+
+test('an import, a revert and a prune show their steps, and never go back', async (t) => {
+  const db = join(makeFolder(t), 'registry.db')
+  for (const name of ['first', 'second']) {
+    const shown: Shown[] = []
+    const onProgress = ({ step, done }: { step: string; done: number }) => shown.push([step, done])
+    await importRows(db, 'rights', rows(name), { onProgress })
+    assert.deepEqual(stepsOf(shown), ['reading', 'placing', 'comparing', 'writing', 'committing'])
+    assert.ok((shown.at(-1)?.[1] ?? 0) > 0.9)
+  }
+  const store = await openStoreWriter(storeAt(db), resources)
+  t.after(() => store.close())
+  const shown: Shown[] = []
+  const watch = {
+    onWait: () => undefined,
+    onStep: (step: string, done: number) => void shown.push([step, done]),
+  }
+  const range = { version: 2, isWithLater: false }
+  await store.revert({ range, isDryRun: false, startedAt: Date.now(), ...watch })
+  assert.deepEqual(stepsOf(shown), ['reverting rights', 'committing'])
+  shown.length = 0
+  await store.prune(Date.now(), watch)
+  assert.deepEqual(
+    stepsOf(shown),
+    ['companies', 'company_attributes', ...resources.map(({ name }) => name)].map(
+      (name) => `deleting past ${name}`,
+    ),
+  )
+})
+
+test('off a terminal, there is a line every five seconds', () => {
+  let now = 0
+  const lines: string[] = []
+  const stderr = { isTTY: false, writeLines: (line: string) => lines.push(line) }
+  const context = { stderr, now: () => now } as unknown as CommandContext
+  const progress = createProgress(context)
+  for (const [at, step, done] of [
+    [1_000, 'reading', 0.1],
+    [5_000, 'reading', 0.2],
+    [9_999, 'placing', 0.5],
+    [10_000, 'writing', 0.629],
+    [30_000, 'committing', NaN],
+  ] as const) {
+    now = at
+    progress.show({ step, count: 10_000, done })
+  }
+  now = 40_000
+  progress.show({ step: 'reverting rights', done: 0.5 })
+  assert.deepEqual(lines, [
+    'reading: 10,000 rows, 2,000 rows/s, 20 %',
+    'writing: 10,000 rows, 1,000 rows/s, 62 %',
+    'committing: 10,000 rows, 333 rows/s',
+    'reverting rights: 50 %',
+  ])
+  assert.equal(withoutProgress(lines.map((line) => `${line}\n`).join('')), '')
+})
