@@ -14,7 +14,10 @@ interface KnownOption {
 /** Parsed arguments; options and flags by their names without the dashes. */
 export interface ParsedArguments {
   readonly words: readonly string[]
+  /** The last value of each option. */
   readonly options: Readonly<Record<string, string | undefined>>
+  /** All values of each option, for those that may be repeated. */
+  readonly values: Readonly<Record<string, readonly string[] | undefined>>
   readonly flags: ReadonlySet<string>
 }
 
@@ -38,17 +41,20 @@ export function parseArguments(
   })
   const words: string[] = []
   const options: Record<string, string> = {}
+  const values: Record<string, string[]> = {}
   const flags = new Set<string>()
   for (const token of tokens) {
     if (token.kind === 'positional') words.push(token.value)
     if (token.kind !== 'option') continue
     const option = known.find(({ name }) => name === token.name)
     if (option === undefined) throw unknownOption(token.rawName, known)
-    if (option.takesValue) options[option.name] = valueOf(token)
-    else if (token.value === undefined) flags.add(option.name)
+    if (option.takesValue) {
+      options[option.name] = valueOf(token)
+      ;(values[option.name] ??= []).push(valueOf(token))
+    } else if (token.value === undefined) flags.add(option.name)
     else throw new UsageError(`--${option.name} takes no value`)
   }
-  return { words, options, flags }
+  return { words, options, values, flags }
 }
 
 function valueOf(token: {

@@ -137,7 +137,7 @@ async function importExtract(
   try {
     const { counts, version } = await importFiles(store, {
       target,
-      files: [{ name: path, format: 'ndjson', compression: 'none', size: undefined }],
+      files: [{ name: path, format: 'ndjson', compression: 'none', size: undefined, options: {} }],
       mapping: undefined,
       source: 'demo',
       isSnapshot: false,

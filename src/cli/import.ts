@@ -8,7 +8,7 @@ import { importFiles, type RejectedRow } from '../import/import-files.ts'
 import type { ImportTarget } from '../import/import-target.ts'
 import { importTargets } from '../import/import-targets.ts'
 import { Refusal } from '../import/refusal.ts'
-import { findSourceFiles, type Format, formats } from '../import/source-file.ts'
+import { findSourceFiles } from '../import/source-file.ts'
 import { normaliseTimestamp } from '../import/timestamp.ts'
 import { nearest } from '../nearest.ts'
 import { makeFile } from '../new-file.ts'
@@ -16,6 +16,7 @@ import { OperatorError } from '../operator-error.ts'
 import { changeResource, resources } from '../resources/index.ts'
 import { openStoreForTrial, openStoreWriter, storeFiles } from '../store/open-store.ts'
 import type { Command, CommandContext, Input } from './command.ts'
+import { fileOptions, parseFileOptions, refuseUnusedOptions } from './file-options.ts'
 import { findFolders, findMapping } from './find-mapping.ts'
 import { printReport } from './import-report.ts'
 import { waitingLine } from './lock-wait.ts'
@@ -94,7 +95,6 @@ as ${changeResource.name}; with --history, so does one of ${historical.join(', '
       name: 'known-companies-only',
       meaning: 'refuse records of companies that are not in the registry',
     },
-    { name: 'trim', meaning: 'remove the blanks around all texts' },
     {
       name: 'no-history',
       meaning: 'record no changes, though earlier extracts of the source had a date',
@@ -107,11 +107,7 @@ as ${changeResource.name}; with --history, so does one of ${historical.join(', '
     { name: 'allow-empty', meaning: 'import files without rows' },
     { name: 'strict', meaning: 'refuse what would only be a warning' },
     { name: 'dry-run', meaning: 'check everything, change nothing' },
-    {
-      name: 'format',
-      value: 'FORMAT',
-      meaning: `the format, if the file names do not show it: ${formats.join(', ')}`,
-    },
+    ...fileOptions,
     { name: 'json', meaning: 'print the report as JSON' },
   ],
   settings: ['db'],
@@ -125,7 +121,8 @@ async function runImport(input: Input, context: CommandContext): Promise<number>
   const [word, ...words] = input.words
   const target = parseTarget(word)
   if (words.length === 0) throw new UsageError(`name the files to import ${target.name} from`)
-  const files = findSourceFiles(words, parseFormat(options['format']))
+  const files = await findSourceFiles(words, parseFileOptions(input))
+  refuseUnusedOptions(files, input)
   const mapping =
     options['map'] === undefined ? undefined : findMapping(options['map'], target.name)
   const mappingFolders = findFolders(options['map-read'], mapping !== undefined)
@@ -152,6 +149,7 @@ async function runImport(input: Input, context: CommandContext): Promise<number>
       isSnapshot: flags.has('snapshot'),
       isDryRun,
       isTrimmed: flags.has('trim'),
+      nulls: input.values['null'],
       permissions: {
         future: flags.has('future'),
         largeChange: flags.has('expect-changes'),
@@ -185,14 +183,6 @@ function parseTarget(word: string | undefined): ImportTarget {
   const near = nearest(word, names)
   const advice = near ? `did you mean ${near}?` : `choose from ${known}`
   throw new UsageError(`${word} cannot be imported; ${advice}`)
-}
-
-function parseFormat(word: string | undefined): Format | undefined {
-  const format = formats.find((known) => known === word)
-  if (word !== undefined && format === undefined) {
-    throw new UsageError(`--format is ${word}; it must be one of ${formats.join(', ')}`)
-  }
-  return format
 }
 
 /** Returns the date of the extract, and the resource in which its changes are recorded. */

@@ -3,6 +3,7 @@
 import { OperatorError } from '../operator-error.ts'
 import type { CsvHeader } from '../store/duckdb/tables.ts'
 import { refuseColumns } from '../store/duckdb/tables.ts'
+import { diagnoseHeader } from './diagnose-header.ts'
 
 /** The longest header, in bytes. */
 export const headerBytesMax = 1 << 20
@@ -10,20 +11,20 @@ export const headerBytesMax = 1 << 20
 /**
  * Parses the header of a file.
  *
- * @param isTabbed whether tabs are the only possible delimiter.
+ * @param candidates the characters that may separate the columns.
  * @param text the start of the file, including the whole header.
  * @throws OperatorError if the header is missing, too long or not text, leaves a quote open, or has
  *   a column without a name or two of one name.
  */
-export function parseHeader(name: string, isTabbed: boolean, text: string): CsvHeader {
+export function parseHeader(name: string, candidates: readonly string[], text: string): CsvHeader {
   const start = text.replace(/^\uFEFF/, '')
-  const candidates = isTabbed ? ['\t'] : [',', ';', '\t', '|']
   // The delimiter is the candidate that occurs most often outside quotes.
   const header = candidates
     .map((delimiter) => splitRecord(start, delimiter))
     .reduce((a, b) => (b.columns.length > a.columns.length ? b : a))
   refuseText(name, header, start.slice(0, header.length))
   const { columns, delimiter } = header
+  diagnoseHeader(name, start, columns.length, candidates)
   refuseColumns(name, columns.length)
   refuseNames(name, columns)
   return { columns, delimiter }

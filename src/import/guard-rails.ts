@@ -5,7 +5,6 @@ import { formatCount } from '../format-count.ts'
 import { OperatorError } from '../operator-error.ts'
 import { shortMoment } from '../short-moment.ts'
 import type { ImportCounts, LikeSource } from '../store/importing.ts'
-import type { SourceRow } from './check-record.ts'
 import { Refusal } from './refusal.ts'
 
 /** What an operator has said is meant. */
@@ -94,15 +93,4 @@ export function refuseNoRows(
   throw new OperatorError(
     'there are no rows, so nothing was changed; if that is right, add --allow-empty',
   )
-}
-
-/** The same row with the blanks around its texts removed, those in lists included. */
-export function trimmed(row: SourceRow): SourceRow {
-  const entries = Object.entries(row)
-  return Object.fromEntries(entries.map(([name, value]) => [name, trimmedValue(value)]))
-}
-
-function trimmedValue(value: unknown): unknown {
-  if (typeof value === 'string') return value.trim()
-  return Array.isArray(value) ? value.map(trimmedValue) : value
 }

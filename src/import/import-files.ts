@@ -17,11 +17,11 @@ import {
   refuseFuture,
   refuseLargeChange,
   refuseNoRows,
-  trimmed,
   warnOfLikeSource,
 } from './guard-rails.ts'
 import type { CheckRow, SourceRow } from './check-record.ts'
 import type { ImportTarget } from './import-target.ts'
+import { rowPreparer } from './prepare-row.ts'
 import { openSource, type PlacedRow, type Source } from './read-source.ts'
 import { recordingOf } from './record-changes.ts'
 import { describeProblem, type Problem, Refusal, showValue } from './refusal.ts'
@@ -44,6 +44,8 @@ export interface ImportRequest {
   readonly isDryRun: boolean
   /** Whether to remove the blanks around texts. */
   readonly isTrimmed?: boolean
+  /** Texts of the files that mean null; none by default. */
+  readonly nulls?: readonly string[] | undefined
   /** What is meant, although it looks like a mistake; nothing by default. */
   readonly permissions?: Partial<Permissions>
   readonly knownCompaniesOnly: boolean
@@ -116,6 +118,7 @@ export async function importFiles(
   const source = openSource({
     files: request.files,
     mapping: request.mapping,
+    texts: { isTrimmed: request.isTrimmed ?? false, nulls: request.nulls ?? [] },
     mappingFolders: request.mappingFolders ?? [],
     columns: request.target.sourceColumns,
     requiredColumns: request.target.requiredColumns,
@@ -193,12 +196,13 @@ function collectProblems(request: ImportRequest, unit: 'line' | 'row'): Problems
   const shown: Problem[] = []
   const kinds = collectKinds()
   function add(file: number, number: number, refusal: Refusal, row: unknown): Problem {
-    const { field, value } = refusal
+    const { field, value, line } = refusal
     const reason = refusal.reason + adviceOnNull(request.mapping, refusal, row)
     const problem: Problem = {
       file: request.files[file]?.name ?? '',
       unit,
       number,
+      ...(line === undefined ? {} : { line }),
       ...(field === undefined ? {} : { field }),
       ...(value === undefined ? {} : { value: showValue(value) }),
       reason,
@@ -239,7 +243,10 @@ interface Staging {
 /** How a row is checked: by its target, and for what this import does not permit. */
 function checkOf({ request, latest }: Staging): CheckRow {
   const { check } = request.target
-  const prepared: CheckRow = request.isTrimmed === true ? (row) => check(trimmed(row)) : check
+  const { isTrimmed = false, nulls = [], mapping } = request
+  // With a mapping, texts of the files mean null, and not what the mapping makes of them.
+  const prepare = rowPreparer({ isTrimmed, nulls: mapping === undefined ? nulls : [] })
+  const prepared: CheckRow = prepare === undefined ? check : (row) => check(prepare(row))
   if (latest === undefined || !request.target.hasRowDays) return prepared
   return (row) => {
     const checked = prepared(row)

@@ -15,9 +15,12 @@ import {
 import type { ImportedFile } from '../store/importing.ts'
 import { makeTemporaryFolder } from '../temporary-folder.ts'
 import type { SourceRow } from './check-record.ts'
+import { openContent } from './file-content.ts'
+import { refusedRecord } from './mend-csv.ts'
+import type { TextRules } from './prepare-row.ts'
 import { type ReadRow, readJson, readNdjson, tooDeep } from './read-json.ts'
 import { Refusal } from './refusal.ts'
-import { type FileDigest, readBytes, type SourceFile } from './source-file.ts'
+import type { FileDigest, SourceFile } from './source-file.ts'
 import { prepareColumnarFile } from './unpack.ts'
 
 /** A row with the index of its file among the source's. */
@@ -39,6 +42,8 @@ interface SourceOptions {
   readonly files: readonly SourceFile[]
   /** The text of a mapping; undefined if the columns already have the specification's names. */
   readonly mapping: string | undefined
+  /** How texts of the files are prepared for the mapping. */
+  readonly texts: TextRules
   /** Folders whose files a mapping may read besides the source. */
   readonly mappingFolders: readonly string[]
   /** The columns that a row may have; undefined if all other columns are attributes. */
@@ -94,7 +99,8 @@ function readFiles(options: SourceOptions, digests: ImportedFile[]): AsyncGenera
         checkColumns(sourceFile.name, source.columns, options)
         let number = 0
         for await (const batch of source.batches) {
-          yield rowsOf(batch).map((row) => ({ file, number: (number += 1), row }))
+          const rows = rowsOf(batch).map((row) => withoutRefused(row, source))
+          yield rows.map((row) => ({ file, number: (number += 1), row }))
         }
         for (const { path } of prepared.pieces) rmSync(path, { force: true })
       }
@@ -103,13 +109,13 @@ function readFiles(options: SourceOptions, digests: ImportedFile[]): AsyncGenera
   })
 }
 
-function readJsonFile(
+async function* readJsonFile(
   file: SourceFile,
   digest: FileDigest,
-  { onBytes, signal }: SourceOptions,
+  options: SourceOptions,
 ): AsyncGenerator<ReadRow[]> {
-  const bytes = readBytes(file, digest, onBytes, signal)
-  return file.format === 'ndjson' ? readNdjson(bytes) : readJson(file.name, bytes)
+  const { chunks } = await openContent(file, digest, options)
+  yield* file.format === 'ndjson' ? readNdjson(chunks) : readJson(file.name, chunks)
 }
 
 function readMapped(options: SourceOptions, digests: ImportedFile[]): AsyncGenerator<PlacedRow[]> {
@@ -123,8 +129,14 @@ function readMapped(options: SourceOptions, digests: ImportedFile[]): AsyncGener
       prepared.push(await prepareColumnarFile(file, folderOf(), digest, options))
       digests.push({ name: file.name, ...digest })
     }
-    const source = await reader.mapFiles(prepared, mapping)
+    const request = { sql: mapping, texts: options.texts, rows: undefined }
+    const source = await reader.mapFiles(prepared, request)
     checkColumns('the mapping', source.columns, options)
+    for await (const rows of source.refused) {
+      yield rows.map(({ file, number, cell, columns }) => {
+        return { file, number, row: refusedRecord(cell, columns) }
+      })
+    }
     yield* placeRows(source, files)
   })
 }
@@ -181,6 +193,16 @@ function rowsOf(batch: Batch): (SourceRow | Refusal)[] {
   })
 }
 
+/** The row without the column that refuses it, or the refusal. */
+function withoutRefused(
+  row: SourceRow | Refusal,
+  { columns, refusedColumn }: ColumnarSource,
+): SourceRow | Refusal {
+  if (refusedColumn === undefined || row instanceof Refusal) return row
+  const { [refusedColumn]: refused, ...rest } = row
+  return typeof refused === 'string' ? refusedRecord(refused, columns.length) : rest
+}
+
 function parseRow(text: string): SourceRow | Refusal {
   return parseJson(text) as SourceRow | Refusal
 }
@@ -199,11 +221,19 @@ function parseJson(text: string): unknown {
   }
 }
 
+/** Whether the name of a column is a number or a date, as in a file without a header. */
+function looksLikeData(column: string): boolean {
+  return /^\d+([.,]\d+)?$|^\d{4}-\d\d-\d\d/.test(column)
+}
+
 /** Refuses a source with wrong columns once, rather than each of its rows. */
 function checkColumns(what: string, columns: readonly string[], options: SourceOptions): void {
   const known = options.columns
   const places: readonly string[] = options.mapping === undefined ? [] : placeColumns
   const unknown = columns.filter((column) => known && ![...known, ...places].includes(column))
+  const headless = columns.some((column) => looksLikeData(column))
+    ? '. The first line looks like data, not like names of columns; it needs a header'
+    : ''
   if (known && unknown.length > 0) {
     const described = unknown.slice(0, 5).map((column) => {
       const near = nearest(column, known)
@@ -212,10 +242,12 @@ function checkColumns(what: string, columns: readonly string[], options: SourceO
     const verb = unknown.length === 1 ? 'is not a known column' : 'are not known columns'
     const advice = options.mapping === undefined ? '; a mapping (--map) can rename them' : ''
     const list = described.join(', ')
-    throw new OperatorError(`${what}: ${list} ${verb}. Known: ${known.join(', ')}${advice}`)
+    throw new OperatorError(
+      `${what}: ${list} ${verb}. Known: ${known.join(', ')}${advice}${headless}`,
+    )
   }
   for (const column of options.requiredColumns) {
-    if (!columns.includes(column)) throw missingColumn(what, column, columns, options)
+    if (!columns.includes(column)) throw missingColumn(what, column, columns, options, headless)
   }
 }
 
@@ -225,6 +257,7 @@ function missingColumn(
   column: string,
   columns: readonly string[],
   { mapping }: SourceOptions,
+  headless: string,
 ): OperatorError {
   const like = columns.find((name) => name.toLowerCase() === column)
   const named = like === undefined ? '…' : `"${like}"`
@@ -236,5 +269,5 @@ function missingColumn(
     mapping === undefined
       ? `; a mapping (--map) can supply it: select ${named} as ${column}, … from source`
       : `; write ${named} as ${column}`
-  return new OperatorError(`${what} has no column ${column}${found}${advice}`)
+  return new OperatorError(`${what} has no column ${column}${found}${advice}${headless}`)
 }

@@ -6,11 +6,14 @@ export class Refusal {
   /** The column of the value; undefined if the whole record is refused. */
   readonly field: string | undefined
   readonly value: unknown
+  /** The line of the file in which the record begins, if its number is another one. */
+  readonly line: number | undefined
 
-  constructor(reason: string, field?: string, value?: unknown) {
+  constructor(reason: string, field?: string, value?: unknown, line?: number) {
     this.reason = reason
     this.field = field
     this.value = value
+    this.line = line
   }
 }
 
@@ -20,6 +23,8 @@ export interface Problem {
   /** What `number` counts: lines of a text file, or records if a record may span lines. */
   readonly unit: 'line' | 'row'
   readonly number: number
+  /** The line in which the record begins, if it is known and `number` counts rows. */
+  readonly line?: number
   readonly field?: string
   /** The value as JSON, truncated. */
   readonly value?: string
@@ -37,7 +42,8 @@ export function showValue(value: unknown): string {
 
 /** A problem as text: `file: line 3: salary_from: 15.45: must be an integer`. */
 export function describeProblem(problem: Problem, addition = ''): string {
-  const { file, unit, number, field, value, reason } = problem
-  const text = [file, `${unit} ${number}`, field, value, reason].filter((part) => part).join(': ')
+  const { file, unit, number, line, field, value, reason } = problem
+  const place = line === undefined ? `${unit} ${number}` : `${unit} ${number} (line ${line})`
+  const text = [file, place, field, value, reason].filter((part) => part).join(': ')
   return text + addition
 }

@@ -5,9 +5,6 @@ import { OperatorError } from '../operator-error.ts'
 import { vectorRows, windowBytesMax } from '../store/duckdb/tables.ts'
 import { type ArrayState, rowBytesMax, separators } from './read-json.ts'
 
-/** The longest record of a CSV or TSV file, in bytes. */
-export const recordBytesMax = 16 << 20
-
 /** The minimum length of a piece in bytes, except the last. */
 const pieceBytes = 4 << 20
 
@@ -44,7 +41,7 @@ interface RowKind {
 }
 
 /** Tracks the longest row, the longest 2,048 consecutive rows, and where the file can be cut. */
-function trackRows(name: string, { unit, bytesMax, headers, firstRow }: RowKind) {
+export function trackRows(name: string, { unit, bytesMax, headers, firstRow }: RowKind) {
   const starts = new Float64Array(vectorRows)
   const extents: Extent[] = []
   let rows = 0
@@ -91,10 +88,9 @@ function trackRows(name: string, { unit, bytesMax, headers, firstRow }: RowKind)
   }
 }
 
-const [newline, carriageReturn, quote, blank] = [0x0a, 0x0d, 0x22, 0x20]
+const newline = 0x0a
 
 const jsonLines: RowKind = { unit: 'line', bytesMax: rowBytesMax, headers: 0, firstRow: 0 }
-const records: RowKind = { unit: 'line', bytesMax: recordBytesMax, headers: 1, firstRow: 0 }
 
 /** The rows of NDJSON: lines. */
 export function findLines(name: string): RowFinder {
@@ -132,70 +128,4 @@ export function findElements(name: string, bracket: number): RowFinder {
       return tracker.end(end)
     },
   }
-}
-
-/**
- * The rows of a CSV file: records, which may span lines. As in DuckDB, a quote opens a field only
- * at the field's start.
- *
- * @param lineEnd the byte that ends a record outside quotes: a line feed, or a carriage return in
- *   files without line feeds.
- */
-export function findRecords(name: string, delimiter: string, lineEnd: number): RowFinder {
-  const tracker = trackRows(name, records)
-  const between = delimiter.charCodeAt(0)
-  let offset = 0
-  let isStart = true
-  let isQuoted = false
-  /** The last byte in a quoted field was a quote: the closing one, or the first of two. */
-  let isClosing = false
-  function walk(chunk: Buffer): void {
-    for (let at = 0; at < chunk.length; at++) {
-      if (isQuoted && !isClosing) {
-        at = chunk.indexOf(quote, at)
-        if (at < 0) return
-        isClosing = true
-        continue
-      }
-      const byte = chunk[at]
-      if (isClosing) {
-        isClosing = false
-        if (byte === quote) continue
-        isQuoted = false
-        isStart = false
-      }
-      if (byte === lineEnd) {
-        isStart = true
-        tracker.add(offset + at + 1, offset + at + 1)
-      } else if (byte === between) isStart = true
-      else if (byte === quote && isStart) isQuoted = true
-      else if (byte !== blank) isStart = false
-    }
-  }
-  return {
-    add(chunk) {
-      // Chunks without quotes take a faster path; most files have none.
-      if (!isQuoted && !chunk.includes(quote)) {
-        let end = -1
-        for (let at = chunk.indexOf(lineEnd); at >= 0; at = chunk.indexOf(lineEnd, at + 1)) {
-          tracker.add(offset + at + 1, offset + at + 1)
-          end = at
-        }
-        const rest = chunk.subarray(end + 1)
-        const last = rest.lastIndexOf(between)
-        const isBlank = rest.subarray(last + 1).every((byte) => byte === blank)
-        isStart = isBlank && (last >= 0 || end >= 0 || isStart)
-      } else walk(chunk)
-      offset += chunk.length
-      tracker.check(offset)
-    },
-    end: () => tracker.end(offset),
-  }
-}
-
-/** The byte that ends the records of a file, judged by the file's start. */
-export function lineEndOf(start: Buffer): number {
-  const end = start.indexOf(carriageReturn)
-  const isOld = end >= 0 && !start.includes(newline)
-  return isOld ? carriageReturn : newline
 }

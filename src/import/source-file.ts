@@ -1,22 +1,38 @@
-// The files of an import: their formats, and their bytes, which are checked while they are read.
+// The files of an import: where they are, and what their names and the options say they are.
 
-import { createHash } from 'node:crypto'
-import { accessSync, constants, createReadStream, globSync, openSync, statSync } from 'node:fs'
-import { Socket } from 'node:net'
-import { addAbortSignal, type Readable } from 'node:stream'
-import { createGunzip, createZstdDecompress } from 'node:zlib'
+import { accessSync, closeSync, constants, globSync, openSync, readSync, statSync } from 'node:fs'
 import { nearest } from '../nearest.ts'
 import { OperatorError } from '../operator-error.ts'
+import type { Encoding } from './encoding.ts'
+import { findZipEntry, type ZipEntry } from './zip-file.ts'
 
 export const formats = ['ndjson', 'json', 'csv', 'tsv', 'parquet'] as const
 export type Format = (typeof formats)[number]
+
+/** What an operator says of all files of an import. */
+export interface FileOptions {
+  /** Undefined if the names of the files show it. */
+  readonly format?: Format | undefined
+  /** Undefined for UTF-8, or what a byte order mark says. */
+  readonly encoding?: Encoding | undefined
+  /** The character between the cells of CSV; undefined to tell it from the header. */
+  readonly delimiter?: string | undefined
+  /** Lines before the header of CSV; 0 by default. */
+  readonly skippedLines?: number | undefined
+  /** The path of the array of rows in a JSON object, such as `data.items`. */
+  readonly records?: string | undefined
+}
 
 /** A file to read, or standard input. */
 export interface SourceFile {
   /** The path as the operator gave it; `-` for standard input. */
   readonly name: string
   readonly format: Format
-  readonly compression: 'none' | 'gzip' | 'zstd'
+  /** By its name; its first bytes may show another one. */
+  readonly compression: 'none' | 'gzip' | 'zstd' | 'zip'
+  /** The file in a zip archive; undefined for other files. */
+  readonly entry?: ZipEntry | undefined
+  readonly options: FileOptions
   /** Bytes as stored; undefined for standard input. */
   readonly size: number | undefined
   /** Whether it is a named pipe, whose other end may never be opened. */
@@ -33,6 +49,7 @@ const formatOfEnding: Readonly<Record<string, Format>> = {
   ndjson: 'ndjson',
   jsonl: 'ndjson',
   json: 'json',
+  geojson: 'json',
   csv: 'csv',
   tsv: 'tsv',
   tab: 'tsv',
@@ -41,7 +58,6 @@ const formatOfEnding: Readonly<Record<string, Format>> = {
 
 /** Commands that decompress unsupported compressions, by file name extension. */
 const unpackedBy: Readonly<Record<string, string>> = {
-  zip: 'unzip -p',
   bz2: 'bzip2 -dc',
   xz: 'xz -dc',
 }
@@ -52,9 +68,14 @@ const unpackedBy: Readonly<Record<string, string>> = {
  *
  * @throws OperatorError if an argument names nothing that can be read.
  */
-export function findSourceFiles(words: readonly string[], format?: Format): SourceFile[] {
+export async function findSourceFiles(
+  words: readonly string[],
+  options: FileOptions = {},
+): Promise<SourceFile[]> {
   const names = new Set(words.flatMap((word) => expand(word)))
-  return [...names].map((name) => describe(name, format))
+  const files: SourceFile[] = []
+  for (const name of names) files.push(await describe(name, options))
+  return files
 }
 
 function expand(word: string): string[] {
@@ -78,9 +99,11 @@ function statOf(path: string) {
   }
 }
 
-function describe(name: string, format: Format | undefined): SourceFile {
-  if (name === '-')
-    return { name, format: format ?? 'ndjson', compression: 'none', size: undefined }
+async function describe(name: string, options: FileOptions): Promise<SourceFile> {
+  if (name === '-') {
+    const format = formatFor(options.format ?? 'ndjson', options)
+    return { name, format, compression: 'none', size: undefined, options }
+  }
   const stat = statOf(name)
   if (stat === undefined) throw new OperatorError(`${name} does not exist`)
   if (stat.isDirectory()) throw new OperatorError(`${name} is a folder; name its files: ${name}/*`)
@@ -89,108 +112,58 @@ function describe(name: string, format: Format | undefined): SourceFile {
   } catch {
     throw new OperatorError(`${name}: permission denied`)
   }
-  const { compression, ending } = endingOf(name)
-  const known = format ?? formatOfEnding[ending]
-  const unpacker = format === undefined ? unpackedBy[ending] : undefined
+  const entry = stat.isFile() && isZip(name) ? await findZipEntry(name) : undefined
+  const { compression, ending } = endingOf(entry?.path ?? name)
+  const format = formatFor(options.format ?? formatOf(name, ending), options)
+  // A pipe (`<(…)`, /dev/stdin) has no size.
+  const size = stat.isFile() ? stat.size : undefined
+  if (entry === undefined) {
+    return { name, format, compression, size, options, isPipe: stat.isFIFO() }
+  }
+  if (compression === 'none') return { name, format, compression: 'zip', entry, size, options }
+  throw new OperatorError(
+    `${name} contains ${entry.path}, which is itself compressed; unzip it, and import that file`,
+  )
+}
+
+/** A file that begins like an archive, or has the name of one. */
+function isZip(name: string): boolean {
+  const start = Buffer.alloc(4)
+  const file = openSync(name, 'r')
+  try {
+    readSync(file, start, 0, start.length, 0)
+  } finally {
+    closeSync(file)
+  }
+  return start.toString('latin1') === 'PK\x03\x04' || /\.zip$/i.test(name)
+}
+
+function formatOf(name: string, ending: string): Format {
+  const format = formatOfEnding[ending]
+  if (format !== undefined) return format
+  const unpacker = unpackedBy[ending]
   if (unpacker !== undefined) {
     throw new OperatorError(
       `${name} has a compression that is not supported; ` +
         `decompress it first, or: ${unpacker} ${name} | dossier import … - --format FORMAT`,
     )
   }
-  if (known === undefined) {
-    const near = nearest(ending, Object.keys(formatOfEnding))
-    throw new OperatorError(
-      `${name}: unknown format${near ? ` (did you mean .${near}?)` : ''}; ` +
-        `say which with --format ${formats.join('|')}`,
-    )
-  }
-  // A pipe (`<(…)`, /dev/stdin) has no size.
-  const size = stat.isFile() ? stat.size : undefined
-  return { name, format: known, compression, size, isPipe: stat.isFIFO() }
+  const near = nearest(ending, Object.keys(formatOfEnding))
+  throw new OperatorError(
+    `${name}: unknown format${near ? ` (did you mean .${near}?)` : ''}; ` +
+      `say which with --format ${formats.join('|')}`,
+  )
 }
 
-function endingOf(name: string): { compression: SourceFile['compression']; ending: string } {
+/** Rows that an object contains are JSON, whatever the name of the file. */
+function formatFor(format: Format, { records }: FileOptions): Format {
+  return records !== undefined && format === 'ndjson' ? 'json' : format
+}
+
+function endingOf(name: string): { compression: 'none' | 'gzip' | 'zstd'; ending: string } {
   const parts = name.toLowerCase().split('.')
   const last = parts.pop() ?? ''
   if (last === 'gz') return { compression: 'gzip', ending: parts.pop() ?? '' }
   if (last === 'zst') return { compression: 'zstd', ending: parts.pop() ?? '' }
   return { compression: 'none', ending: last }
-}
-
-/**
- * The decompressed bytes of a file, chunk by chunk.
- *
- * @param digest receives the size and SHA-256 of the file as stored; complete at the end.
- * @param onBytes is called with the number of stored bytes of each chunk.
- * @param signal aborts reading, even while it waits for bytes that may never come.
- * @throws OperatorError if the file is truncated or not compressed as its name says.
- */
-export async function* readBytes(
-  file: SourceFile,
-  digest: FileDigest,
-  onBytes: (bytes: number) => void,
-  signal: AbortSignal,
-): AsyncGenerator<Buffer> {
-  const hash = createHash('sha256')
-  const stored = addAbortSignal(signal, openStored(file))
-  stored.on('data', (chunk: Buffer) => {
-    hash.update(chunk)
-    digest.bytes += chunk.length
-    onBytes(chunk.length)
-  })
-  const unpacked = unpack(file, stored)
-  try {
-    for await (const chunk of unpacked) yield chunk as Buffer
-    // The zstd decompressor stops silently at bytes that do not begin a frame.
-    const isPacked = file.compression !== 'none' && 'bytesWritten' in unpacked
-    if (isPacked && Number(unpacked.bytesWritten) < digest.bytes) {
-      throw new OperatorError(
-        `${file.name} is not a valid ${file.compression} file: it has content after its last frame`,
-      )
-    }
-  } catch (error) {
-    signal.throwIfAborted()
-    throw explain(file, error)
-  } finally {
-    stored.destroy()
-    unpacked.destroy()
-  }
-  digest.sha256 = hash.digest('hex')
-}
-
-const chunkBytes = 256 << 10
-
-function openStored(file: SourceFile): Readable {
-  // Read as a file, an idle terminal or pipe would block a thread, and with it the process's exit.
-  if (file.name === '-') return process.stdin
-  if (!file.isPipe) return createReadStream(file.name, { highWaterMark: chunkBytes })
-  const descriptor = openSync(file.name, constants.O_RDONLY | constants.O_NONBLOCK)
-  return new Socket({ fd: descriptor, readable: true, writable: false })
-}
-
-function unpack(file: SourceFile, stored: Readable): Readable {
-  if (file.compression === 'none') return stored
-  const unpacked =
-    file.compression === 'gzip'
-      ? createGunzip({ chunkSize: chunkBytes })
-      : createZstdDecompress({ chunkSize: chunkBytes })
-  stored.on('error', (error) => unpacked.destroy(error))
-  return stored.pipe(unpacked)
-}
-
-function explain(file: SourceFile, error: unknown): unknown {
-  if (!(error instanceof Error) || !('code' in error)) return error
-  const code = String(error.code)
-  if (code === 'Z_BUF_ERROR' || /unexpected end|truncated|incomplete/i.test(error.message)) {
-    return new OperatorError(
-      `${file.name} ends too early: the ${file.compression} file is truncated; download it again`,
-    )
-  }
-  if (code.startsWith('Z_') || code.startsWith('ZSTD_')) {
-    return new OperatorError(
-      `${file.name} is not a valid ${file.compression} file: ${error.message}`,
-    )
-  }
-  return new OperatorError(`${file.name} cannot be read: ${error.message}`)
 }

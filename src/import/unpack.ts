@@ -8,21 +8,11 @@ import { join, resolve } from 'node:path'
 import { OperatorError } from '../operator-error.ts'
 import type { ColumnarFile, CsvHeader, Piece } from '../store/duckdb/tables.ts'
 import { headerBytesMax, parseHeader } from './csv-header.ts'
-import {
-  findElements,
-  findLines,
-  findRecords,
-  lineEndOf,
-  type RowExtents,
-  type RowFinder,
-} from './row-extents.ts'
-import { type FileDigest, readBytes, type SourceFile } from './source-file.ts'
-
-/** Progress and cancellation of reading. */
-interface Reading {
-  readonly onBytes: (bytes: number) => void
-  readonly signal: AbortSignal
-}
+import { openContent, type Reading } from './file-content.ts'
+import { findRecords, type RecordFinder } from './csv-records.ts'
+import { mendCsv } from './mend-csv.ts'
+import { findElements, findLines, type RowExtents, type RowFinder } from './row-extents.ts'
+import type { FileDigest, SourceFile } from './source-file.ts'
 
 /**
  * Reads a file through once, to refuse faults that DuckDB would silently skip.
@@ -39,14 +29,14 @@ export async function prepareColumnarFile(
   digest: FileDigest,
   reading: Reading,
 ): Promise<ColumnarFile> {
-  const isStored = file.compression === 'none' && file.size !== undefined
+  const { chunks, isStored } = await openContent(file, digest, reading)
   const path = join(folder, `${crypto.randomUUID()}.${file.format}`)
   if (isStored) symlinkSync(resolve(file.name), path)
   const copy = isStored ? undefined : await orExplain(folder, () => open(path, 'wx'))
   const text = file.format === 'parquet' ? undefined : createTextCheck(file)
   let bytes = 0
   try {
-    for await (const chunk of readBytes(file, digest, reading.onBytes, reading.signal)) {
+    for await (const chunk of chunks) {
       bytes += chunk.length
       text?.add(chunk)
       await orExplain(folder, () => copy?.writeFile(chunk))
@@ -54,13 +44,31 @@ export async function prepareColumnarFile(
   } finally {
     await copy?.close()
   }
-  const { header, rows, isArray } = text?.end() ?? noText
+  const whole: TextFile = { path, ...(text?.end() ?? noText) }
+  const { header, rows, refusedColumn, ...found } = await mended(file, whole, folder, reading)
   const { isWide, longestRow } = rows ?? { isWide: false, longestRow: 0 }
-  const whole = [{ path, recordsBefore: 0 }]
   const pieces = rows?.isWide
-    ? await cut(file, path, folder, { ...rows, isArray }, reading.signal)
-    : whole
-  return { name: file.name, format: file.format, pieces, isWide, longestRow, bytes, header }
+    ? await cut(file, found.path, folder, { ...rows, isArray: found.isArray }, reading.signal)
+    : [{ path: found.path, recordsBefore: 0 }]
+  const { name, format } = file
+  return { name, format, pieces, isWide, longestRow, bytes, header, refusedColumn }
+}
+
+/** Rewrites a CSV file that DuckDB cannot read to its end. */
+async function mended(
+  { name, options }: SourceFile,
+  file: TextFile,
+  folder: string,
+  { signal }: Reading,
+): Promise<TextFile & { readonly refusedColumn?: string }> {
+  const { path, header } = file
+  if (file.isRegular || header === undefined) return file
+  const to = `${path}-mended.csv`
+  const linesBefore = options.skippedLines ?? 0
+  const csv = { name, path, header, linesBefore }
+  const rewritten = await orExplain(folder, () => mendCsv(csv, to, signal))
+  rmSync(path)
+  return { ...file, ...rewritten, path: to }
 }
 
 /** Copies the ranges of a file into files of their own, and removes the copy or link at `path`. */
@@ -97,6 +105,7 @@ async function orExplain<T>(folder: string, work: () => T): Promise<Awaited<T>> 
   try {
     return await work()
   } catch (error) {
+    if (error instanceof OperatorError) throw error
     const reason = error instanceof Error ? error.message : String(error)
     throw new OperatorError(
       `cannot decompress into ${folder}: ${reason}; free space, or set TMPDIR to another folder`,
@@ -110,24 +119,37 @@ interface CheckedText {
   readonly rows: RowExtents | undefined
   /** Whether the rows are the elements of one JSON array. */
   readonly isArray: boolean
+  /** Whether DuckDB can read all rows. */
+  readonly isRegular: boolean
 }
 
-const noText: CheckedText = { header: undefined, rows: undefined, isArray: false }
+const noText: CheckedText = {
+  header: undefined,
+  rows: undefined,
+  isArray: false,
+  isRegular: true,
+}
+
+/** A text file at a path of ours. */
+interface TextFile extends CheckedText {
+  readonly path: string
+}
 
 /** Checks the bytes of a text file, and finds its header and its rows. */
 function createTextCheck(file: SourceFile) {
-  const utf8 = createUtf8Check(file.name)
+  const utf8 = createUtf8Check(file.name, file.options.skippedLines ?? 0)
   const isCsv = file.format === 'csv' || file.format === 'tsv'
   let header: CsvHeader | undefined
   let finder: RowFinder | undefined
+  let records: RecordFinder | undefined
   let isArray = false
   let start: Buffer = Buffer.alloc(0)
   /** Starts to look for rows once the file's start shows what they are. */
   function begin(): void {
     const text = start.toString('utf8')
     if (isCsv) {
-      header = parseHeader(file.name, file.format === 'tsv', text)
-      finder = findRecords(file.name, header.delimiter, lineEndOf(start))
+      header = headerOf(file, text)
+      finder = records = findRecords(file.name, header.delimiter, header.columns.length)
       finder.add(start)
       return
     }
@@ -147,14 +169,21 @@ function createTextCheck(file: SourceFile) {
     end(): CheckedText {
       utf8.end()
       if (finder === undefined) begin()
-      return { header, rows: finder?.end(), isArray }
+      const rows = finder?.end()
+      return { header, rows, isArray, isRegular: records?.isRegular() ?? true }
     },
   }
 }
 
+function headerOf({ name, format, options }: SourceFile, text: string): CsvHeader {
+  const known = format === 'tsv' ? ['\t'] : [',', ';', '\t', '|']
+  const candidates = options.delimiter === undefined ? known : [options.delimiter]
+  return parseHeader(name, candidates, text)
+}
+
 /** Checks chunks that may end within a character; reports the line of an error. */
-function createUtf8Check(name: string) {
-  let line = 1
+function createUtf8Check(name: string, linesBefore: number) {
+  let line = linesBefore + 1
   let rest: Buffer = Buffer.alloc(0)
   function fail(bytes: Buffer): never {
     let start = 0
@@ -162,7 +191,10 @@ function createUtf8Check(name: string) {
       if (!isUtf8(bytes.subarray(start, end))) break
       line += 1
     }
-    throw new OperatorError(`${name}: line ${line} is not valid UTF-8; convert the file to UTF-8`)
+    throw new OperatorError(
+      `${name}: line ${line} is not valid UTF-8; say which encoding the file has: ` +
+        '--encoding NAME, such as windows-1252',
+    )
   }
   return {
     check(chunk: Buffer): void {

@@ -49,7 +49,7 @@ async function importWatched(db: string, rows: readonly object[], onRejected?: (
   try {
     return await importFiles(store, {
       target: watched,
-      files: findSourceFiles([path]),
+      files: await findSourceFiles([path]),
       mapping: undefined,
       source: 'list',
       isSnapshot: false,

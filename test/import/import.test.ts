@@ -88,9 +88,8 @@ test('a mapping is a SELECT over the view source that keeps the location of a ro
 const broken: Readonly<Record<string, readonly [bytes: string | Buffer, says: RegExp]>> = {
   'cut.csv.gz': [gzipSync(csv.repeat(99)).subarray(0, 60), /ends too early.*truncated/],
   'cut.ndjson.zst': [zstdCompressSync(Buffer.from(ndjson.repeat(999))).subarray(0, 60), /zst/],
-  'no.csv.gz': [csv, /not a valid gzip file/],
+  'no.csv.gz': [Buffer.from([1, 2, 3]), /not a valid gzip file/],
   'latin1.csv': [Buffer.from('id,name\n1,ok\n2,\xe9\n', 'latin1'), /line 3 is not valid UTF-8/],
-  'wide.csv': ['id,company_id\n1,7\n2,7,8\n', /line 3 has 3 columns, but the header has 2/],
   'open.csv': ['id,company_id\n1,"7\n2,7\n', /line 2: a quote is not closed/],
   'typo.csv': ['id,compny_id\n1,7\n', /compny_id \(did you mean company_id\?\)/],
   'twice.csv': ['id,name,NAME\n1,x,y\n', /has the column NAME twice/],
@@ -99,7 +98,8 @@ const broken: Readonly<Record<string, readonly [bytes: string | Buffer, says: Re
   'bracket.json': ['[{"id":1,"company_id":7}}', /wrong bracket/],
   'more.json': ['[{"id":1,"company_id":7}] x', /has content after the end/],
   'no.parquet': ['', /too small to be a Parquet file$/],
-  'all.csv.zip': ['', /decompress it first, or: unzip -p \S+all\.csv\.zip \| dossier import … -/],
+  'all.csv.zip': ['', /is not a sound zip archive/],
+  'all.csv.bz2': ['', /decompress it first, or: bzip2 -dc \S+all\.csv\.bz2 \| dossier import … -/],
   'what.xyz': ['', /unknown format/],
 }
 

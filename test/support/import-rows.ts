@@ -11,7 +11,7 @@ import {
   importFiles,
 } from '../../src/import/import-files.ts'
 import { importTargets } from '../../src/import/import-targets.ts'
-import { findSourceFiles } from '../../src/import/source-file.ts'
+import { type FileOptions, findSourceFiles } from '../../src/import/source-file.ts'
 import { resources } from '../../src/resources/index.ts'
 import type { Resource } from '../../src/resources/resource.ts'
 import { isServerStore, openStoreWriter } from '../../src/store/open-store.ts'
@@ -32,6 +32,8 @@ export function makeFolder(t: { after(work: () => void): void }): string {
 
 /** Options of an import in a test; the others have the defaults of the command line. */
 export type ImportOptions = Partial<Omit<ImportRequest, 'target' | 'files'>> & {
+  /** How the files are read. */
+  readonly file?: FileOptions
   /** The resources of the store; all declared ones by default. */
   readonly resources?: readonly Resource[]
   /** The kind of store that the path names; by default that of the suite. */
@@ -57,7 +59,7 @@ export async function importInto(
       target:
         importTargets(known).find(({ name }) => name === target) ??
         assert.fail(`${target} cannot be imported`),
-      files: findSourceFiles(words),
+      files: await findSourceFiles(words, options.file),
       mapping: undefined,
       source: 'default',
       isSnapshot: false,

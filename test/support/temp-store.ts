@@ -77,7 +77,7 @@ export async function makeTempStore(
     await writeFile(file, rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
     const report = await importFiles(writer, {
       target,
-      files: findSourceFiles([file]),
+      files: await findSourceFiles([file]),
       mapping: undefined,
       source: 'test',
       isSnapshot,

@@ -7,14 +7,12 @@
 import { rmSync } from 'node:fs'
 import type { DuckDBDataChunk } from '@duckdb/node-api'
 import { OperatorError } from '../../operator-error.ts'
-import { placeColumns } from '../../resources/resource.ts'
 import { collectGarbage } from './collect-garbage.ts'
 import { type Database, literal, openDatabase, quoted } from './database.ts'
 import { explain, isOutOfMemory } from './explain.ts'
 import { parseMapping } from './mapping.ts'
 import {
   type ColumnarFile,
-  freeNames,
   parquetExtent,
   parquetTable,
   type Piece,
@@ -22,11 +20,23 @@ import {
   textTable,
   vectorRows,
 } from './tables.ts'
+import { type Column, type FileTable, refusedSelect, viewSelect, type ViewTexts } from './view.ts'
 
 /** Rows as JSON texts, or as columns of cells: JSON text in columns with `isJson`, else text. */
 export type Batch =
   | { readonly texts: readonly string[] }
   | { readonly columns: readonly Cells[]; readonly rows: number }
+
+/** A row that a file's `refusedColumn` refuses, before a mapping. */
+export interface RefusedCell {
+  /** The index of its file. */
+  readonly file: number
+  /** The number of the row in its file. */
+  readonly number: number
+  readonly cell: string
+  /** The number of columns of the file. */
+  readonly columns: number
+}
 
 /** The cells of a column. */
 export interface Cells {
@@ -37,8 +47,27 @@ export interface Cells {
 
 /** The rows of a columnar or mapped source. */
 export interface ColumnarSource {
+  /** Without `refusedColumn`. */
   readonly columns: readonly string[]
+  /** A column that is null, except in rows that it refuses. */
+  readonly refusedColumn?: string | undefined
   readonly batches: AsyncIterable<Batch>
+}
+
+/** The result of a mapping. */
+export interface MappedSource extends ColumnarSource {
+  /** The rows that are not in the view; to be read before the batches. */
+  readonly refused: AsyncIterable<RefusedCell[]>
+  /** The columns of the view and its first rows, each as JSON; empty unless asked for. */
+  readonly sample: { readonly columns: readonly string[]; readonly rows: readonly string[] }
+}
+
+/** A mapping, and what its view has. */
+export interface MappingRequest {
+  readonly sql: string
+  readonly texts: ViewTexts
+  /** How many rows to sample of the view, and to read of the result; undefined for none and all. */
+  readonly rows: number | undefined
 }
 
 /** Reads files with one DuckDB instance. */
@@ -48,7 +77,10 @@ export interface ColumnarReader {
   /** Checks a mapping before anything is read. @throws OperatorError if it is not allowed. */
   readonly checkMapping: (mapping: string) => Promise<void>
   /** The rows that a mapping makes from the files. The reader can do nothing else afterwards. */
-  readonly mapFiles: (files: readonly ColumnarFile[], mapping: string) => Promise<ColumnarSource>
+  readonly mapFiles: (
+    files: readonly ColumnarFile[],
+    mapping: MappingRequest,
+  ) => Promise<MappedSource>
   readonly close: () => Promise<void>
 }
 
@@ -72,7 +104,7 @@ export async function openColumnarReader(
     },
     mapFiles: (files, mapping) =>
       explained(files, true, async () => {
-        return openMapping(database, files, await parse(mapping), folders)
+        return openMapping(database, files, { ...mapping, sql: await parse(mapping.sql) }, folders)
       }),
     close: database.close,
   }
@@ -90,20 +122,15 @@ async function explained<T>(
   }
 }
 
-/** A column of a result. In files with wide rows, text is passed on unchanged. */
-interface Column {
-  readonly name: string
-  readonly isText: boolean
-}
-
 async function openFile(database: Database, given: ColumnarFile): Promise<ColumnarSource> {
   const file = given.format === 'parquet' ? await cutParquet(database, given) : given
   await database.tune(file.isWide ? 'wide' : 'ordinary')
   const select = `select * from ${await tableOf(database, file)}`
   const columns = await describe(database, select)
-  refuseColumns(file.name, columns.length)
+  const names = columns.map(({ name }) => name).filter((name) => name !== file.refusedColumn)
+  refuseColumns(file.name, names.length)
   const batches = read(database, { select, columns, isWide: file.isWide }, [file], false)
-  return { columns: columns.map(({ name }) => name), batches }
+  return { columns: names, refusedColumn: file.refusedColumn, batches }
 }
 
 async function tableOf({ connection, run }: Database, file: ColumnarFile): Promise<string> {
@@ -140,31 +167,36 @@ async function cutParquet(database: Database, file: ColumnarFile): Promise<Colum
 async function openMapping(
   database: Database,
   files: readonly ColumnarFile[],
-  select: string,
+  { sql: select, texts, rows }: MappingRequest,
   folders: readonly string[],
-): Promise<ColumnarSource> {
+): Promise<MappedSource> {
   const { connection } = database
   const pieces: string[] = []
   let isWide = files.some((file) => file.isWide)
-  const selects: string[] = []
+  const tables: FileTable[] = []
   for (const given of files) {
     const file = given.format === 'parquet' ? await cutParquet(database, given) : given
     pieces.push(...file.pieces.map(({ path }) => path))
     isWide ||= file.isWide
     const table = await tableOf(database, file)
     const columns = await describe(database, `select * from ${table}`)
-    refuseColumns(file.name, columns.length)
-    selects.push(placedSelect(file, table, columns))
+    refuseColumns(file.name, columns.length - (file.refusedColumn === undefined ? 0 : 1))
+    tables.push({ file, table, columns })
   }
   await database.tune(isWide ? 'wide' : 'ordinary')
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0)
+  const selects = tables.map((table) => viewSelect(table, texts))
   await connection.run(`create view source as ${selects.join(' union all by name ')}`)
   await database.lock({ paths: pieces, folders, tempBytes: 10 * bytes + (256 << 20) })
+  const sample = await sampleView(database, rows ?? 0)
   const columns = await describe(database, select)
   refuseDoubled(columns)
-  const batches = read(database, { select, columns, isWide }, files, true)
+  const some = rows === undefined ? select : `select * from (${select}) limit ${rows}`
+  const batches = read(database, { select: some, columns, isWide }, files, true)
   return {
     columns: columns.map(({ name }) => name),
+    refused: readRefused(database, tables),
+    sample,
     batches: bounded(batches, 100 * bytes + (256 << 20)),
   }
 }
@@ -185,17 +217,38 @@ function refuseDoubled(columns: readonly Column[]): void {
   }
 }
 
-/** Adds the place columns; a file's own columns with these names are renamed. */
-function placedSelect(file: ColumnarFile, table: string, columns: readonly Column[]): string {
-  const names = columns.map(({ name }) => name)
-  const renamed = freeNames(names, placeColumns)
-    .map((name, index) => [names[index] ?? '', name] as const)
-    .filter(([name, free]) => name !== free)
-    .map(([name, free]) => `${quoted(name)} as ${quoted(free)}`)
-  const star = renamed.length === 0 ? '*' : `* rename (${renamed.join(', ')})`
-  const [fileColumn, rowColumn] = placeColumns
-  return `select ${star}, ${literal(file.name)} as ${fileColumn},
-    row_number() over () as ${rowColumn} from ${table}`
+/** The columns of the view, and its first rows as JSON. */
+async function sampleView(database: Database, rows: number): Promise<MappedSource['sample']> {
+  if (rows === 0) return { columns: [], rows: [] }
+  const columns = await describe(database, 'select * from source')
+  const json = `select to_json(t)::varchar from (select * from source limit ${rows}) t`
+  const read = await database.run(database.connection.runAndReadAll(json))
+  return {
+    columns: columns.map(({ name }) => name),
+    rows: read.getRows().map(([text]) => String(text)),
+  }
+}
+
+/** The rows of all files that are not in the view. */
+async function* readRefused(
+  { connection, run, begin }: Database,
+  tables: readonly FileTable[],
+): AsyncGenerator<RefusedCell[]> {
+  for (const [file, table] of tables.entries()) {
+    const select = refusedSelect(table)
+    if (select === undefined) continue
+    const result = await run(connection.stream(select))
+    for (;;) {
+      const chunk = await run(begin(result.fetchChunk()))
+      if (chunk === null || chunk.rowCount === 0) break
+      yield chunk.getRows().map(([number, cell]) => ({
+        file,
+        number: Number(number),
+        cell: String(cell),
+        columns: table.columns.length - 1,
+      }))
+    }
+  }
 }
 
 /** Stops a mapping that returns far too many rows. */

@@ -24,6 +24,8 @@ export interface ColumnarFile {
   readonly bytes: number
   /** The first record of a CSV or TSV file. */
   readonly header: CsvHeader | undefined
+  /** A column that is null, except in rows that it refuses; undefined if all rows are sound. */
+  readonly refusedColumn?: string | undefined
 }
 
 /** A part of a file, in a file of its own. */

@@ -1,0 +1,105 @@
+// The options of an import that say how its files are read.
+
+import { UsageError } from '../config.ts'
+import { encodingNamed, encodings, type Encoding } from '../import/encoding.ts'
+import { type FileOptions, type Format, formats, type SourceFile } from '../import/source-file.ts'
+import { nearest } from '../nearest.ts'
+import type { Command, Input } from './command.ts'
+
+export const fileOptions: Command['options'] = [
+  {
+    name: 'format',
+    value: 'FORMAT',
+    meaning: `the format, if the file names do not show it: ${formats.join(', ')}`,
+  },
+  {
+    name: 'encoding',
+    value: 'NAME',
+    meaning: `the encoding of the text (default: utf-8): ${encodings.join(', ')}`,
+  },
+  {
+    name: 'delimiter',
+    value: 'CHARACTER',
+    meaning:
+      'the character between cells of CSV, or tab (default: of , ; tab and | the most frequent ' +
+      'one in the header)',
+  },
+  { name: 'skip-lines', value: 'N', meaning: 'lines before the header of CSV, such as a title' },
+  {
+    name: 'records',
+    value: 'PATH',
+    meaning: 'the array of rows in a JSON object: features, or data.items',
+  },
+  { name: 'null', value: 'TEXT', meaning: 'a text that means no value, such as NULL; repeatable' },
+  { name: 'trim', meaning: 'remove the blanks around all texts' },
+]
+
+const linesMax = 1_000_000
+
+/** Parses these options. @throws UsageError if one is invalid. */
+export function parseFileOptions({ options }: Input): FileOptions {
+  const { records } = options
+  if (records === '') throw new UsageError('--records is empty; it takes a path such as data.items')
+  return {
+    format: parseFormat(options['format']),
+    encoding: parseEncoding(options['encoding']),
+    delimiter: parseDelimiter(options['delimiter']),
+    skippedLines: parseLines(options['skip-lines']),
+    records,
+  }
+}
+
+/** @throws UsageError if an option applies to none of the files. */
+export function refuseUnusedOptions(files: readonly SourceFile[], { options }: Input): void {
+  const found = new Set(files.map(({ format }) => format))
+  const uses: readonly (readonly [option: string, formats: readonly Format[]])[] = [
+    ['delimiter', ['csv', 'tsv']],
+    ['skip-lines', ['csv', 'tsv']],
+    ['records', ['json']],
+    ['encoding', ['ndjson', 'json', 'csv', 'tsv']],
+  ]
+  for (const [option, formats] of uses) {
+    if (options[option] === undefined || formats.some((format) => found.has(format))) continue
+    throw new UsageError(
+      `--${option} applies to ${formats.join(', ')}, but the files are ${[...found].join(', ')}`,
+    )
+  }
+}
+
+function parseFormat(word: string | undefined): Format | undefined {
+  const format = formats.find((known) => known === word)
+  if (word !== undefined && format === undefined) {
+    throw new UsageError(`--format is ${word}; it must be one of ${formats.join(', ')}`)
+  }
+  return format
+}
+
+function parseEncoding(word: string | undefined): Encoding | undefined {
+  if (word === undefined) return undefined
+  const encoding = encodingNamed(word)
+  if (encoding !== undefined) return encoding
+  const near = nearest(word.toLowerCase(), encodings)
+  throw new UsageError(
+    `--encoding is ${word}; ` +
+      (near ? `did you mean ${near}?` : `it must be one of ${encodings.join(', ')}`),
+  )
+}
+
+function parseDelimiter(word: string | undefined): string | undefined {
+  if (word === undefined) return undefined
+  if (word === 'tab' || word === '\\t') return '\t'
+  if (word.length === 1 && word > '\0' && word < '\x80' && !/["\r\n ]/.test(word)) return word
+  throw new UsageError(
+    `--delimiter is ${JSON.stringify(word)}; it must be tab or one ASCII character, other than a ` +
+      "quote or a blank; quote it for the shell: --delimiter ';'",
+  )
+}
+
+function parseLines(word: string | undefined): number | undefined {
+  if (word === undefined) return undefined
+  const lines = Number(word)
+  if (/^\d{1,7}$/.test(word) && lines <= linesMax) return lines
+  throw new UsageError(
+    `--skip-lines is ${JSON.stringify(word)}; it must be a number from 0 to ${linesMax}`,
+  )
+}

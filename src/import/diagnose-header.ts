@@ -1,0 +1,74 @@
+// Tells from the start of a CSV file why its first line may not be its header.
+
+import { OperatorError } from '../operator-error.ts'
+import { RecordWalk } from './csv-records.ts'
+
+const delimiters = [',', ';', '\t', '|', '^', '~', ':', '\x01', '\x1f']
+const sampleBytes = 64 << 10
+
+/**
+ * Refuses a wrong delimiter, and lines before the header.
+ *
+ * @param text the start of the file.
+ * @param header the number of columns that the first line has, with this delimiter.
+ * @param candidates the delimiters that were considered.
+ * @throws OperatorError that names the option that helps.
+ */
+export function diagnoseHeader(
+  name: string,
+  text: string,
+  header: number,
+  candidates: readonly string[],
+): void {
+  const sample = Buffer.from(text.slice(0, sampleBytes))
+  const [first = ''] = text.split(/[\r\n]/, 1)
+  const shown = JSON.stringify(first.slice(0, 60))
+  refuseDelimiter(name, sample, header, shown)
+  for (const delimiter of candidates) refuseTitle(name, cellsOf(sample, delimiter), header, shown)
+}
+
+function refuseDelimiter(name: string, sample: Buffer, header: number, shown: string): void {
+  if (header > 1) return
+  const other = delimiters.find((delimiter) => {
+    const [first = 0, second] = cellsOf(sample, delimiter)
+    return first > 1 && first === second
+  })
+  if (other === undefined) return
+  const given = other === '\t' ? 'tab' : other < ' ' ? `$'${escaped(other)}'` : `'${other}'`
+  throw new OperatorError(`${name}: the header is one cell, ${shown}; say --delimiter ${given}`)
+}
+
+function escaped(control: string): string {
+  return `\\x${control.charCodeAt(0).toString(16).padStart(2, '0')}`
+}
+
+/**
+ * Refuses lines before the header: they have at most half of the cells that all lines after them
+ * have, or end with a blank line, or are Excel's `sep=;`.
+ */
+function refuseTitle(name: string, counts: readonly number[], header: number, shown: string): void {
+  const columns = counts.at(-1) ?? 0
+  const at = counts.findLastIndex((count) => count !== columns && count !== 0) + 1
+  const start = counts.findIndex((count, index) => index >= at && count !== 0)
+  const isApart = start > at || header * 2 <= columns || shown.startsWith('"sep=')
+  if (at < 1 || columns < 2 || columns <= header || counts.length < start + 2 || !isApart) return
+  const cells = header === 1 ? '1 cell' : `${header} cells`
+  throw new OperatorError(
+    `${name} begins with ${shown}, which has ${cells}, but the lines from line ${start + 1} on ` +
+      `have ${columns}; say --skip-lines ${start}`,
+  )
+}
+
+/** The number of cells of each record in a text, 0 for a blank line. */
+function cellsOf(text: Buffer, delimiter: string): number[] {
+  const counts: number[] = []
+  let start = 0
+  const walk = new RecordWalk(delimiter, (end, lineEnd, cells) => {
+    counts.push(end - start > lineEnd ? cells : 0)
+    start = end
+  })
+  walk.add(text)
+  walk.end()
+  // The last record may be cut off.
+  return counts.length > 2 ? counts.slice(0, -1) : counts
+}

@@ -1,0 +1,262 @@
+// The content of a file as UTF-8 text, or as Parquet: its stored bytes, which are digested and
+// decompressed while they are read, without what stands before the header or around the rows.
+
+import { createHash } from 'node:crypto'
+import { constants, createReadStream, openSync } from 'node:fs'
+import { Socket } from 'node:net'
+import { addAbortSignal, Readable, type Transform } from 'node:stream'
+import { crc32, createGunzip, createInflateRaw, createZstdDecompress } from 'node:zlib'
+import { OperatorError } from '../operator-error.ts'
+import { encodingOf, toUtf8 } from './encoding.ts'
+import { arrayAt } from './json-array.ts'
+import { isText, refuseOtherContent } from './recognise.ts'
+import type { FileDigest, SourceFile } from './source-file.ts'
+import type { ZipEntry } from './zip-file.ts'
+
+/** Progress and cancellation of reading. */
+export interface Reading {
+  /** Is called with the number of stored bytes of each chunk. */
+  readonly onBytes: (bytes: number) => void
+  /** Aborts reading, even while it waits for bytes that may never come. */
+  readonly signal: AbortSignal
+}
+
+/** What a file contains. */
+export interface Content {
+  readonly chunks: AsyncIterable<Buffer>
+  /** Whether the chunks are the bytes of the file as stored. */
+  readonly isStored: boolean
+}
+
+/** How many bytes show what a file is. Files give more at once, but a slow pipe is not held up. */
+const startBytes = 512
+
+/**
+ * Opens a file, and looks at its first bytes.
+ *
+ * @param digest receives the size and SHA-256 of the file as stored; complete at the end.
+ * @throws OperatorError here or from the chunks, if the file is truncated, is not compressed or
+ *   encoded as its name and the options say, or is recognisable as something else.
+ */
+export async function openContent(
+  file: SourceFile,
+  digest: FileDigest,
+  reading: Reading,
+): Promise<Content> {
+  const { signal } = reading
+  const hash = createHash('sha256')
+  const streams = [addAbortSignal(signal, openStored(file))]
+  const close = () => streams.forEach((stream) => stream.destroy())
+  async function* stored(): AsyncGenerator<Buffer> {
+    for await (const chunk of streams[0] ?? []) {
+      const bytes = chunk as Buffer
+      hash.update(bytes)
+      digest.bytes += bytes.length
+      reading.onBytes(bytes.length)
+      yield bytes
+    }
+  }
+  let compression = file.compression
+  async function* whole(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    try {
+      yield* chunks
+    } catch (error) {
+      signal.throwIfAborted()
+      throw explain(file, compression, error)
+    } finally {
+      close()
+    }
+    digest.sha256 = hash.digest('hex')
+  }
+  try {
+    const first = await withStart(stored())
+    compression = compressionOf(file, first.start)
+    const unpacked = unpack(file, compression, first.chunks, digest, streams)
+    const isPacked = compression !== 'none'
+    const content = await textOf(file, isPacked ? await withStart(unpacked) : first)
+    const isStored = !isPacked && content.isStored && file.size !== undefined
+    return { chunks: whole(content.chunks), isStored }
+  } catch (error) {
+    close()
+    signal.throwIfAborted()
+    throw explain(file, compression, error)
+  }
+}
+
+const chunkBytes = 256 << 10
+
+function openStored(file: SourceFile): Readable {
+  // Read as a file, an idle terminal or pipe would block a thread, and with it the process's exit.
+  if (file.name === '-') return process.stdin
+  if (file.isPipe !== true) return createReadStream(file.name, { highWaterMark: chunkBytes })
+  const descriptor = openSync(file.name, constants.O_RDONLY | constants.O_NONBLOCK)
+  return new Socket({ fd: descriptor, readable: true, writable: false })
+}
+
+/** Chunks with the first bytes of them all. */
+interface Started {
+  readonly start: Buffer
+  readonly chunks: AsyncIterable<Buffer>
+}
+
+async function withStart(chunks: AsyncIterable<Buffer>): Promise<Started> {
+  const iterator = chunks[Symbol.asyncIterator]()
+  const first: Buffer[] = []
+  for (let length = 0; length < startBytes;) {
+    const step = await iterator.next()
+    if (step.done === true) break
+    first.push(step.value)
+    length += step.value.length
+  }
+  const start = first.length === 1 && first[0] ? first[0] : Buffer.concat(first)
+  async function* all(): AsyncGenerator<Buffer> {
+    yield start
+    yield* { [Symbol.asyncIterator]: () => iterator }
+  }
+  return { start, chunks: all() }
+}
+
+type Compression = SourceFile['compression']
+
+const magicNumbers: readonly (readonly [Compression, number[]])[] = [
+  ['gzip', [0x1f, 0x8b]],
+  ['zstd', [0x28, 0xb5, 0x2f, 0xfd]],
+]
+
+/** The compression of a file by its first bytes; a text may have any name. */
+function compressionOf({ compression }: SourceFile, start: Buffer): Compression {
+  if (compression === 'zip') return 'zip'
+  const found = magicNumbers.find(([, bytes]) => bytes.every((byte, at) => start[at] === byte))
+  if (found !== undefined) return found[0]
+  return compression !== 'none' && isText(start) ? 'none' : compression
+}
+
+/** Decompresses chunks. @throws OperatorError, while it is read, if content is wrong or missing. */
+async function* unpack(
+  file: SourceFile,
+  compression: Compression,
+  chunks: AsyncIterable<Buffer>,
+  digest: FileDigest,
+  streams: Readable[],
+): AsyncGenerator<Buffer> {
+  if (compression === 'zip') {
+    if (file.entry !== undefined) yield* unzip(file.name, file.entry, chunks, streams)
+    return
+  }
+  const gzip = compression === 'gzip'
+  const unpacker = gzip ? createGunzip({ chunkSize: chunkBytes }) : newZstdDecompress()
+  yield* through(chunks, unpacker, streams)
+  // The zstd decompressor stops silently at bytes that do not begin a frame.
+  if (unpacker.bytesWritten >= digest.bytes) return
+  throw new OperatorError(
+    `${file.name} is not a valid ${compression} file: it has content after its last frame`,
+  )
+}
+
+function newZstdDecompress() {
+  return createZstdDecompress({ chunkSize: chunkBytes })
+}
+
+/** The bytes that a transformation makes of chunks. */
+async function* through(
+  chunks: AsyncIterable<Buffer>,
+  transform: Transform,
+  streams: Readable[],
+): AsyncGenerator<Buffer> {
+  const source = Readable.from(chunks, { objectMode: false })
+  streams.push(source, transform)
+  source.on('error', (error) => transform.destroy(error))
+  for await (const chunk of source.pipe(transform)) yield chunk as Buffer
+}
+
+async function* unzip(
+  name: string,
+  entry: ZipEntry,
+  chunks: AsyncIterable<Buffer>,
+  streams: Readable[],
+): AsyncGenerator<Buffer> {
+  const range = rangeOf(chunks, entry.start, entry.end)
+  const content = entry.isDeflated
+    ? through(range, createInflateRaw({ chunkSize: chunkBytes }), streams)
+    : range
+  let bytes = 0
+  let checksum = 0
+  for await (const chunk of content) {
+    bytes += chunk.length
+    checksum = crc32(chunk, checksum)
+    if (bytes > entry.bytes) break
+    yield chunk
+  }
+  if (bytes === entry.bytes && checksum === entry.crc32) return
+  throw new OperatorError(
+    `${name}: ${entry.path} is damaged: its size or checksum is not what the archive says; ` +
+      'download it again',
+  )
+}
+
+async function* rangeOf(
+  chunks: AsyncIterable<Buffer>,
+  start: number,
+  end: number,
+): AsyncGenerator<Buffer> {
+  let offset = 0
+  for await (const chunk of chunks) {
+    const part = chunk.subarray(Math.max(start - offset, 0), Math.max(end - offset, 0))
+    if (part.length > 0) yield part
+    offset += chunk.length
+  }
+}
+
+/** The rows of a file as UTF-8. */
+async function textOf(file: SourceFile, stored: Started): Promise<Content> {
+  const { skippedLines = 0, records } = file.options
+  if (file.format === 'parquet') {
+    refuseOtherContent(file, stored.start)
+    return { chunks: stored.chunks, isStored: true }
+  }
+  const encoding = encodingOf(file.name, stored.start, file.options.encoding)
+  const isUtf8 = encoding === 'utf-8'
+  const { start, chunks } = isUtf8
+    ? stored
+    : await withStart(toUtf8(file.name, encoding, stored.chunks))
+  refuseOtherContent(file, start)
+  if (skippedLines > 0) return { chunks: withoutLines(chunks, skippedLines), isStored: false }
+  if (records === undefined) return { chunks, isStored: isUtf8 }
+  return { chunks: arrayAt(file.name, records, chunks), isStored: false }
+}
+
+const [newline, carriageReturn] = [0x0a, 0x0d]
+
+/** Chunks without the first lines, which end with LF, CRLF or CR. */
+async function* withoutLines(chunks: AsyncIterable<Buffer>, lines: number): AsyncGenerator<Buffer> {
+  let left = lines
+  let isAfterReturn = false
+  for await (const chunk of chunks) {
+    let at = 0
+    for (; at < chunk.length && (left > 0 || isAfterReturn); at++) {
+      const byte = chunk[at]
+      if (isAfterReturn && byte === newline) {
+        isAfterReturn = false
+        continue
+      }
+      isAfterReturn = byte === carriageReturn
+      if (left === 0) break
+      if (byte === newline || byte === carriageReturn) left -= 1
+    }
+    if (at < chunk.length) yield at === 0 ? chunk : chunk.subarray(at)
+  }
+}
+
+function explain(file: SourceFile, compression: Compression, error: unknown): unknown {
+  if (!(error instanceof Error) || !('code' in error)) return error
+  const code = String(error.code)
+  if (code === 'Z_BUF_ERROR' || /unexpected end|truncated|incomplete/i.test(error.message)) {
+    return new OperatorError(
+      `${file.name} ends too early: the ${compression} file is truncated; download it again`,
+    )
+  }
+  if (code.startsWith('Z_') || code.startsWith('ZSTD_')) {
+    return new OperatorError(`${file.name} is not a valid ${compression} file: ${error.message}`)
+  }
+  return new OperatorError(`${file.name} cannot be read: ${error.message}`)
+}

@@ -1,0 +1,155 @@
+// Recognises content that is not what a file's name or its options say.
+
+import { OperatorError } from '../operator-error.ts'
+import { arraysIn } from './json-array.ts'
+import type { SourceFile } from './source-file.ts'
+
+/** Content, and what to do about it; `FILE` stands for its file. */
+interface Kind {
+  /** Its first bytes, one of these, or as text. */
+  readonly begins: readonly string[] | RegExp
+  readonly what: string
+  readonly advice: string
+}
+
+const exportTable = 'export its table as CSV'
+const kinds: readonly Kind[] = [
+  { begins: ['%PDF-'], what: 'a PDF document', advice: `${exportTable}, or ask for the data` },
+  { begins: ['PK\x03\x04'], what: 'a zip archive', advice: 'unzip it: unzip -p FILE' },
+  {
+    begins: ['\x1f\x8b', '\x28\xb5\x2f\xfd'],
+    what: 'compressed twice',
+    advice: 'decompress it once first',
+  },
+  { begins: /^BZh[1-9]/, what: 'compressed by bzip2', advice: 'decompress it: bzip2 -dc FILE' },
+  { begins: ['\xfd7zXZ\0'], what: 'compressed by xz', advice: 'decompress it: xz -dc FILE' },
+  { begins: ['7z\xbc\xaf'], what: 'a 7z archive', advice: 'decompress it: 7z x FILE' },
+  { begins: ['Rar!'], what: 'a RAR archive', advice: 'decompress it: unrar x FILE' },
+  {
+    begins: ['\xd0\xcf\x11\xe0'],
+    what: 'an old Excel workbook',
+    advice: 'save its sheet as "CSV UTF-8", or: libreoffice --headless --convert-to csv FILE',
+  },
+  {
+    begins: ['Obj\x01', 'ORC', 'ARROW1'],
+    what: 'Avro, ORC or Arrow',
+    advice: 'convert it to Parquet',
+  },
+  {
+    begins: ['version https://git-lfs.'],
+    what: 'a Git LFS pointer, not the file itself',
+    advice: 'fetch it: git lfs pull',
+  },
+  {
+    begins: /^<(!doctype\s+html|html|head|body)\b/i,
+    what: 'an HTML page, such as a login or an error in place of a download',
+    advice: 'look at it in a browser, and download the file again',
+  },
+  { begins: /^<(\?xml|[a-z])/i, what: 'XML', advice: 'convert it to NDJSON or CSV' },
+]
+
+const [tab, newline, carriageReturn] = [0x09, 0x0a, 0x0d]
+
+/** Whether bytes may be text: without control characters, and not empty. */
+export function isText(start: Buffer): boolean {
+  const sample = start.subarray(0, 512)
+  const isControl = (byte: number) =>
+    byte < 0x20 && byte !== tab && byte !== newline && byte !== carriageReturn
+  return sample.length > 0 && !sample.some(isControl)
+}
+
+/**
+ * Refuses content that is recognisable as something else than its file's format.
+ *
+ * @param start the first bytes, decompressed and, unless it is Parquet, as UTF-8.
+ * @throws OperatorError that says what it is, and what to do.
+ */
+export function refuseOtherContent(file: SourceFile, start: Buffer): void {
+  const bytes = start.subarray(0, 1_024).toString('latin1')
+  const head = bytes.replace(/^\xef\xbb\xbf/, '').trimStart()
+  const kind = kinds.find(({ begins }) => isBegun(head, begins))
+  if (kind !== undefined) {
+    const advice = kind.advice.replace('FILE', file.name)
+    throw new OperatorError(`${file.name} is ${kind.what}; ${advice}`)
+  }
+  const isParquet = head.startsWith('PAR1')
+  if (file.format === 'parquet') {
+    if (!isParquet && isText(start)) throw mistaken(file, 'is text, not Parquet', 'csv')
+    return
+  }
+  if (isParquet) throw mistaken(file, 'is Parquet', 'parquet')
+  if (file.options.skippedLines !== undefined) return
+  if (file.format === 'csv' || file.format === 'tsv') refuseJson(file, head)
+  else refuseOtherJson(file, start)
+}
+
+function isBegun(head: string, begins: Kind['begins']): boolean {
+  if (begins instanceof RegExp) return begins.test(head)
+  return begins.some((text) => head.startsWith(text))
+}
+
+function mistaken({ name }: SourceFile, is: string, format: string): OperatorError {
+  return new OperatorError(`${name} ${is}; say --format ${format}`)
+}
+
+function refuseJson(file: SourceFile, head: string): void {
+  if (!/^(\[\s*)?\{\s*"/.test(head)) return
+  const format = head.startsWith('[') || /^\{\s*\n/.test(head) ? 'json' : 'ndjson'
+  throw mistaken(file, `is JSON, not ${file.format.toUpperCase()}`, format)
+}
+
+/** Refuses what is not JSON, and JSON whose rows are not at the top. */
+function refuseOtherJson(file: SourceFile, start: Buffer): void {
+  const text = start
+    .toString()
+    .replace(/^\uFEFF/, '')
+    .trimStart()
+  if (text === '') return
+  const lines = text.split('\n')
+  const isNdjson = file.format === 'ndjson'
+  if (!/^[[{]/.test(text)) {
+    // Of lines among which some are JSON, each is refused for itself.
+    if (lines.slice(0, 100).some((line) => /^\s*[[{]/.test(line))) return
+    const [first = ''] = lines
+    if (!/[,;\t|]/.test(first) || first.startsWith('"') !== /^"[^"]*"[,;\t|]/.test(first)) return
+    const shown = JSON.stringify(first.trimEnd().slice(0, 60))
+    throw new OperatorError(
+      `${file.name} is not JSON: it begins with ${shown}; if it is CSV, say --format csv`,
+    )
+  }
+  if (text.startsWith('[')) {
+    if (isNdjson && /^\[\s*\{/.test(text)) throw mistaken(file, 'is a JSON array', 'json')
+    return
+  }
+  if (file.options.records === undefined && isOneObject(file, lines)) {
+    throw oneObject(file.name, arraysIn(start))
+  }
+}
+
+/** Whether a text that begins with a brace is one object on several lines, rather than NDJSON. */
+function isOneObject({ name }: SourceFile, [first = '', ...others]: readonly string[]): boolean {
+  if (/\.geojson\b/i.test(name) && /^\{\s*"type"\s*:\s*"FeatureCollection"/.test(first)) return true
+  const next = others.find((line) => line.trim() !== '')
+  // A line that is longer than what has been read may be a row.
+  if (next === undefined) return first.length >= 60_000 && arraysIn(Buffer.from(first)).length > 0
+  if (next.trimStart().startsWith('{')) return false
+  try {
+    JSON.parse(first)
+    return false
+  } catch {
+    return /^\{\s*$|[[{,]\s*$/.test(first)
+  }
+}
+
+function oneObject(name: string, paths: readonly string[]): OperatorError {
+  if (paths.length === 0) {
+    return new OperatorError(
+      `${name} is JSON on several lines, neither an array nor an object a line; rewrite it: ` +
+        `jq -c . ${name}`,
+    )
+  }
+  const options = paths.map((path) => `--records ${path}`).join(' or ')
+  return new OperatorError(
+    `${name} is one JSON object; say which array in it has the rows: ${options}`,
+  )
+}

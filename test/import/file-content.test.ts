@@ -1,0 +1,324 @@
+// Files as they come: encodings, archives, lines before the header, rows that do not fit it.
+
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { describe, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import type { RejectedRow } from '../../src/import/import-files.ts'
+import type { FileOptions } from '../../src/import/source-file.ts'
+import { OperatorError } from '../../src/operator-error.ts'
+import { folderWith } from '../support/import-folder.ts'
+import { makeZip } from '../support/make-zip.ts'
+import { aboveStores } from '../support/store-at.ts'
+
+const above = { skip: aboveStores }
+const csv = 'id,company_id,name\n1,7,one\n2,7,two\n'
+const names = (records: readonly unknown[]) =>
+  (records as readonly { name: unknown }[]).map(({ name }) => name)
+
+/** The bytes of a text of ASCII and of characters that are given with their bytes. */
+function encoded(text: string, bytesOf: Readonly<Record<string, readonly number[]>>): Buffer {
+  const bytes = Array.from(text, (one) => bytesOf[one] ?? [one.charCodeAt(0)]).flat()
+  return Buffer.from(bytes)
+}
+
+const swapped = (text: string) => Buffer.from(text, 'utf16le').swap16()
+
+/** For each encoding a text, and its bytes by the encoding's published table. */
+const encodings: readonly (readonly [FileOptions['encoding'], text: string, bytes: Buffer])[] = [
+  ['utf-8', 'Žluťoučký', Buffer.from('Žluťoučký')],
+  ['utf-16le', 'Žluť 😀', Buffer.from('Žluť 😀', 'utf16le')],
+  ['utf-16be', 'Žluť 😀', swapped('Žluť 😀')],
+  ['utf-16', 'Žluť', Buffer.from('\uFEFFŽluť', 'utf16le')],
+  ['utf-16', 'Žluť', swapped('\uFEFFŽluť')],
+  ['latin1', 'Müller ¤', encoded('Müller ¤', { ü: [0xfc], '¤': [0xa4] })],
+  ['windows-1250', 'Łódź', encoded('Łódź', { Ł: [0xa3], ó: [0xf3], ź: [0x9f] })],
+  ['windows-1251', 'Жук', encoded('Жук', { Ж: [0xc6], у: [0xf3], к: [0xea] })],
+  ['windows-1252', '“€”', encoded('“€”', { '“': [0x93], '€': [0x80], '”': [0x94] })],
+  [
+    'shift_jis',
+    '日本ソ',
+    encoded('日本ソ', { 日: [0x93, 0xfa], 本: [0x96, 0x7b], ソ: [0x83, 0x5c] }),
+  ],
+  ['euc-kr', '가나', encoded('가나', { 가: [0xb0, 0xa1], 나: [0xb3, 0xaa] })],
+  ['gb18030', '中㐀', encoded('中㐀', { 中: [0xd6, 0xd0], 㐀: [0x81, 0x39, 0xee, 0x39] })],
+]
+
+/** A file with one record of this name, in an encoding that contains ASCII or is UTF-16. */
+function fileOf(encoding: FileOptions['encoding'], name: Buffer, before: string, after: string) {
+  const isMarked = name[0] === 0xff || name[0] === 0xfe
+  const isSwapped = encoding === 'utf-16be' || name[0] === 0xfe
+  const isWide = encoding?.startsWith('utf-16') === true
+  const ascii = (text: string) =>
+    isWide ? (isSwapped ? swapped(text) : Buffer.from(text, 'utf16le')) : Buffer.from(text)
+  const [mark, rest] = isMarked ? [name.subarray(0, 2), name.subarray(2)] : [Buffer.alloc(0), name]
+  return Buffer.concat([mark, ascii(before), rest, ascii(after)])
+}
+
+describe('each encoding is read as the text that it means', above, () => {
+  for (const [encoding, text, bytes] of encodings) {
+    test(`${encoding} in CSV, NDJSON and JSON, mapped and not: ${text}`, async (t) => {
+      const { load, records } = folderWith(t, {
+        'a.csv': fileOf(encoding, bytes, 'id,company_id,name\n1,7,', '\n'),
+        'b.ndjson': fileOf(encoding, bytes, '{"id":2,"company_id":7,"name":"', '"}\n'),
+        'c.json': fileOf(encoding, bytes, '[{"id":3,"company_id":7,"name":"', '"}]'),
+        'd.csv.gz': gzipSync(fileOf(encoding, bytes, 'no,text\n4,', '')),
+      })
+      const file = { encoding }
+      await load('rights', ['a.csv', 'b.ndjson', 'c.json'], { file })
+      const mapping = 'select no as id, 7 as company_id, text as name from source'
+      await load('rights', ['d.csv.gz'], { file, mapping })
+      assert.deepEqual(names(records('rights')), [text, text, text, text])
+    })
+  }
+})
+
+test('UTF-16 with its byte order mark needs no option', above, async (t) => {
+  const text = `\uFEFF${csv}`
+  const { load, records } = folderWith(t, {
+    'a.csv': Buffer.from(text, 'utf16le'),
+    'b.csv': swapped(text.replaceAll('\n1', '\n3').replaceAll('\n2', '\n4')),
+  })
+  await load('rights', ['a.csv', 'b.csv'])
+  assert.deepEqual(names(records('rights')), ['one', 'two', 'one', 'two'])
+})
+
+test('a long text is decoded the same whatever its chunks', above, async (t) => {
+  const name = Buffer.concat(Array<Buffer>(20_000).fill(Buffer.from([0x83, 0x5c])))
+  const bytes = Buffer.concat(
+    Array.from({ length: 30 }, (_, n) => [
+      Buffer.from(`${n + 1},7,`),
+      name,
+      Buffer.from('\n'),
+    ]).flat(),
+  )
+  const file = { 'a.csv': Buffer.concat([Buffer.from('id,company_id,name\n'), bytes]) }
+  const { load, records } = folderWith(t, file)
+  await load('rights', ['a.csv'], { file: { encoding: 'shift_jis' } })
+  assert.deepEqual(new Set(names(records('rights'))), new Set(['ソ'.repeat(20_000)]))
+})
+
+/** Bytes that an encoding does not have, and the message. */
+const invalid: readonly (readonly [FileOptions['encoding'], number[], RegExp])[] = [
+  [
+    undefined,
+    [0xe9],
+    /line 3 is not valid UTF-8; say which encoding the file has: --encoding NAME/,
+  ],
+  ['latin1', [0x80], /line 3 is not valid latin1 \(at a byte 0x80\); it is probably windows-1252/],
+  ['windows-1252', [0x81], /line 3 is not valid windows-1252 \(at a byte 0x81\)/],
+  ['windows-1251', [0x98], /line 3 is not valid windows-1251/],
+  ['shift_jis', [0x81, 0x20], /line 3 is not valid shift_jis/],
+  ['euc-kr', [0xff], /line 3 is not valid euc-kr/],
+  ['gb18030', [0xff], /line 3 is not valid gb18030/],
+  ['gb18030', [0x81, 0x30], /line 3 is not valid gb18030/],
+]
+
+for (const [encoding, bytes, says] of invalid) {
+  test(
+    `bytes that are not ${encoding ?? 'UTF-8'} are refused with their line`,
+    above,
+    async (t) => {
+      const { load } = folderWith(t, {
+        'a.csv': Buffer.concat([
+          Buffer.from('id,company_id,name\n1,7,x\n2,7,'),
+          Buffer.from(bytes),
+        ]),
+      })
+      await assert.rejects(load('rights', ['a.csv'], { file: { encoding } }), (error) => {
+        assert.ok(error instanceof OperatorError)
+        assert.match(error.message, says)
+        return true
+      })
+    },
+  )
+}
+
+test('half of a surrogate pair in UTF-16 is refused with its line', above, async (t) => {
+  const { load } = folderWith(t, {
+    'a.csv': Buffer.from('id,company_id,name\n1,7,x\n2,7,\ud83d!\n', 'utf16le'),
+  })
+  const attempt = load('rights', ['a.csv'], { file: { encoding: 'utf-16le' } })
+  await assert.rejects(attempt, /line 3 is not valid utf-16le/)
+})
+
+describe('a zip archive with one file is read as that file', above, () => {
+  const one = { path: 'in/a.csv', bytes: Buffer.from(csv) }
+  const mac = { path: '__MACOSX/in/._a.csv', bytes: Buffer.from('x') }
+  const folder = { path: 'in/', bytes: Buffer.alloc(0), method: 0 }
+  const large = Buffer.from(`id,company_id,name\n${'1,7,one\n'.repeat(200_000)}`)
+  const archives: Readonly<Record<string, Buffer>> = {
+    'deflated.zip': makeZip([one]),
+    'stored.zip': makeZip([{ ...one, method: 0 }]),
+    'mac.zip': makeZip([folder, one, mac]),
+    'named.csv': makeZip([one]),
+    'large.zip': makeZip([{ path: 'a.csv', bytes: large }]),
+  }
+  for (const [name, bytes] of Object.entries(archives)) {
+    test(name, async (t) => {
+      const { load, records } = folderWith(t, { [name]: bytes })
+      const { files } = await load('rights', [name])
+      assert.equal(names(records('rights'))[0], 'one')
+      const sha256 = createHash('sha256').update(bytes).digest('hex')
+      assert.deepEqual(
+        files.map((file) => [file.bytes, file.sha256]),
+        [[bytes.length, sha256]],
+      )
+    })
+  }
+
+  const faulty: Readonly<Record<string, readonly [Buffer, RegExp]>> = {
+    'two.zip': [
+      makeZip([one, { ...one, path: 'b.csv' }]),
+      /contains 2 files: in\/a\.csv, b\.csv; unzip it/,
+    ],
+    'none.zip': [makeZip([folder]), /is a zip archive without a file/],
+    'secret.zip': [makeZip([{ ...one, isEncrypted: true }]), /in\/a\.csv is encrypted; decrypt it/],
+    'method.zip': [makeZip([{ ...one, method: 14 }]), /has compression method 14, .* 7z x/],
+    'crc.zip': [makeZip([{ ...one, checksum: 1 }]), /in\/a\.csv is damaged/],
+    'size.zip': [makeZip([{ ...one, size: 9 }]), /in\/a\.csv is damaged/],
+    'cut.zip': [makeZip([one]).subarray(0, 60), /is not a sound zip archive/],
+    'inner.zip': [makeZip([{ ...one, path: 'a.csv.gz' }]), /contains a\.csv\.gz, which is itself/],
+    'what.zip': [makeZip([{ ...one, path: 'a.bin' }]), /unknown format/],
+    'x.xlsx': [
+      makeZip([{ ...one, path: 'xl/workbook.xml' }]),
+      /is an Excel workbook, which is not supported; save its sheet as .*, or: libreoffice/,
+    ],
+  }
+  for (const [name, [bytes, says]] of Object.entries(faulty)) {
+    test(`${name} is refused`, async (t) => {
+      const { load } = folderWith(t, { [name]: bytes })
+      await assert.rejects(load('rights', [name]), (error) => {
+        assert.ok(error instanceof OperatorError, String(error))
+        assert.match(error.message, says)
+        return true
+      })
+    })
+  }
+})
+
+describe('CSV is read', above, () => {
+  /** Files with two records, and how they are read. */
+  const files: Readonly<Record<string, readonly [text: string, file?: FileOptions]>> = {
+    'with mixed line endings': ['id,company_id,name\r\n1,7,one\n2,7,two\r3,7,three\r\n'],
+    'with a bare CR in quotes': ['id,company_id,name\n1,7,"one"\n2,7,"two\r2"\n3,7,three\n'],
+    'with both': ['id,company_id,name\r\n1,7,"one"\n2,7,"two\r2"\r\n3,7,three'],
+    'with blank lines of blanks': ['id,company_id,name\n  \n1,7,one\n\n \n2,7,two\n3,7,three\n'],
+    'with a delimiter at the end of lines': [
+      'id,company_id,name\n1,7,one,\n2,7,two,\n3,7,three,\n',
+    ],
+    'after a title': [
+      'All rights\n\nid,company_id,name\n1,7,one\n2,7,two\n3,7,three',
+      { skippedLines: 2 },
+    ],
+    'after a title with CRLF': [
+      'A\r\n\r\nid,company_id,name\r\n1,7,one\r\n2,7,two\r\n3,7,three',
+      { skippedLines: 2 },
+    ],
+    'after a title with CR': [
+      'A\r\rid,company_id,name\r1,7,one\r2,7,two\r3,7,three',
+      { skippedLines: 2 },
+    ],
+    'with another delimiter': [
+      'id^company_id^name\n1^7^one\n2^7^two\n3^7^three',
+      { delimiter: '^' },
+    ],
+  }
+  for (const [what, [text, file = {}]] of Object.entries(files)) {
+    for (const mapping of [undefined, 'select * exclude (source_file, source_row) from source']) {
+      test(`${what}${mapping === undefined ? '' : ', mapped'}`, async (t) => {
+        const { load, records } = folderWith(t, { 'a.csv': text })
+        const { problems } = await load('rights', ['a.csv'], { file, mapping })
+        assert.deepEqual(problems, [])
+        assert.match(names(records('rights')).join(), /^one,two(\r2)?,three$/)
+      })
+    }
+  }
+})
+
+const misfits = `id,company_id,name
+1,7,one
+2,7,two,2
+
+3,7
+4,7,"four
+and more"
+5,7,"five"x
+6,7,six
+`
+
+for (const mapping of [undefined, 'select * from source where name is not null']) {
+  const kind = mapping === undefined ? 'CSV' : 'a mapping'
+  test(
+    `rows of ${kind} that do not fit the header are refused with their lines`,
+    above,
+    async (t) => {
+      const { load, records } = folderWith(t, { 'a.csv': misfits })
+      const refused: RejectedRow[] = []
+      const options = { mapping, onRejected: (row: RejectedRow) => refused.push(row) }
+      const { counts } = await load('rights', ['a.csv'], options)
+      assert.deepEqual(names(records('rights')), ['one', 'four\nand more', 'six'])
+      assert.deepEqual(
+        refused.map(({ number, line, reason, row }) => [number, line, reason, row]),
+        [
+          [2, 3, 'has 4 cells, but the header has 3', '2,7,two,2'],
+          [3, 5, 'has 2 cells, but the header has 3', '3,7'],
+          [5, 8, 'has text after a closing quote', '5,7,"five"x'],
+        ],
+      )
+      assert.equal(counts.refused, 3)
+      const places = { 'b.csv': `Title\n${misfits.replaceAll('7,six', '7,')}` }
+      const second = folderWith(t, places)
+      const report = await second.load('rights', ['b.csv'], { file: { skippedLines: 1 } })
+      assert.equal(report.version, undefined, 'without --rejects nothing is loaded')
+      assert.deepEqual(
+        report.problems.map(({ line }) => line),
+        [4, 6, 9],
+      )
+    },
+  )
+}
+
+test('a refused row of megabytes is reported whole, and the others are read', above, async (t) => {
+  const long = 'x'.repeat(3 << 20)
+  const rows = Array.from({ length: 20 }, (_, n) => `${n + 1},7,n\n`).join('')
+  const { load } = folderWith(t, { 'a.csv': `id,company_id,name\n1,${long}\n${rows}` })
+  const refused: unknown[] = []
+  const { counts } = await load('rights', ['a.csv'], { onRejected: ({ row }) => refused.push(row) })
+  assert.equal(counts.inserted, 20)
+  assert.deepEqual(refused, [`1,${long}`])
+})
+
+test(
+  'texts that mean null are null, and all texts are trimmed, also in a mapping',
+  above,
+  async (t) => {
+    const { load, records } = folderWith(t, {
+      'a.csv': 'id,company_id,name,registration_number\n1,7, one ,NULL\n2,7,n/a, NULL \n',
+      'b.csv': 'no,text\n 3 , NULL\n 4 ,\u00a0four\n',
+      'c.ndjson':
+        '{"id":5,"company_id":7,"name":" NULL","registration_number":" x ","holders":[" n/a"," a "]}\n',
+    })
+    const nulls = ['NULL', 'n/a']
+    const options = { nulls, isTrimmed: true }
+    await load('rights', ['a.csv', 'c.ndjson'], options)
+    const mapping = `select no as id, 7 as company_id, coalesce(text, 'none') as name,
+    case when no = '3' then 'NULL' end as registration_number from source`
+    await load('rights', ['b.csv'], { ...options, mapping })
+    const rows = records('rights') as readonly {
+      name: unknown
+      registration_number: unknown
+      holders: unknown
+    }[]
+    assert.deepEqual(
+      rows.map((row) => [row.name, row.registration_number, row.holders]),
+      [
+        ['one', null, []],
+        [null, null, []],
+        ['none', 'NULL', []],
+        ['four', null, []],
+        [null, 'x', ['a']],
+      ],
+    )
+  },
+)

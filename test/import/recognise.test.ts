@@ -1,0 +1,174 @@
+// What a file is, told from its first bytes: read rightly where that is safe, else refused with the
+// next thing to do.
+
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { gzipSync, zstdCompressSync } from 'node:zlib'
+import type { FileOptions } from '../../src/import/source-file.ts'
+import { OperatorError } from '../../src/operator-error.ts'
+import { folderWith, writeParquet } from '../support/import-folder.ts'
+import { aboveStores } from '../support/store-at.ts'
+
+const above = { skip: aboveStores }
+const csv = 'id,company_id,name\n1,7,one\n2,7,two\n'
+const ndjson = '{"id":1,"company_id":7,"name":"one"}\n{"id":2,"company_id":7,"name":"two"}\n'
+const object = { type: 'FeatureCollection', features: [{ id: 1 }, { id: 2 }], data: { items: [] } }
+const pretty = JSON.stringify(object, undefined, 2)
+
+describe('a file of another name or compression is read as what it is', above, () => {
+  const files: Readonly<Record<string, string | Buffer>> = {
+    'gzip.csv': gzipSync(csv),
+    'zstd.csv': zstdCompressSync(csv),
+    'zstd.csv.gz': zstdCompressSync(csv),
+    'text.csv.gz': csv,
+    'text.ndjson.zst': ndjson,
+    'gzip.ndjson': gzipSync(ndjson),
+    'lines.geojson': ndjson,
+  }
+  for (const [name, bytes] of Object.entries(files)) {
+    test(name, async (t) => {
+      const { load } = folderWith(t, { [name]: bytes })
+      const { counts } = await load('rights', [name])
+      assert.equal(counts.inserted, 2)
+    })
+  }
+})
+
+const html = '<!DOCTYPE html>\n<html><body>Please log in</body></html>\n'
+const lfs = 'version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n'
+const table = 'id;company_id;name\n1;7;one\n2;7;two\n'
+
+type Refused = readonly [bytes: string | Buffer, says: RegExp, file?: FileOptions]
+
+/** Files that are something else, and what is said of them. */
+const refused: Readonly<Record<string, Refused>> = {
+  'page.csv': [html, /is an HTML page, such as a login or an error in place of a download; look/],
+  'page.ndjson.gz': [gzipSync(`\n${html}`), /is an HTML page/],
+  'pointer.csv': [lfs, /is a Git LFS pointer, not the file itself; fetch it: git lfs pull/],
+  'pointer.parquet': [lfs, /is a Git LFS pointer/],
+  'paper.csv': ['%PDF-1.7\n%\xe2\xe3', /is a PDF document; export its table as CSV/],
+  'old.csv': [Buffer.from('d0cf11e0a1b11ae1', 'hex'), /is an old Excel workbook; save its sheet/],
+  'base.csv': ['abc\0\x01\n', /the header contains a NUL character; is this a text file/],
+  'packed.csv': [Buffer.from('BZh91AY&SY'), /is compressed by bzip2; .* bzip2 -dc \S+packed\.csv$/],
+  'twice.csv.gz': [gzipSync(gzipSync(csv)), /is compressed twice/],
+  'a.xml': ['<x/>', /is XML; convert it/, { format: 'csv' }],
+  'object.csv': [ndjson, /is JSON, not CSV; say --format ndjson$/],
+  'array.csv': [`[\n  ${ndjson}]`, /is JSON, not CSV; say --format json$/],
+  'array.ndjson': [`[${ndjson}]`, /is a JSON array; say --format json$/],
+  'table.ndjson': [
+    table,
+    /is not JSON: it begins with "id;company_id;.*; if it is CSV, say --format csv$/,
+  ],
+  'table.json': ['"id","company_id"\n1,7\n', /is not JSON: it begins with .*--format csv$/],
+  'text.parquet': [csv, /is text, not Parquet; say --format csv$/],
+  'pretty.json': [
+    pretty,
+    /is one JSON object; say which array in it .*: --records features or --records data\.items$/,
+  ],
+  'pretty.ndjson': [pretty, /is one JSON object; .*--records features/],
+  'map.geojson': [JSON.stringify(object), /is one JSON object; .*--records features/],
+  'long.json': [
+    `{"data":{"items":[${Array(20_000).fill('{"id":1}').join()}]}}`,
+    /is one JSON object; .*--records data\.items$/,
+  ],
+  'rows.json': [
+    '{\n "id": 1\n}\n{\n "id": 2\n}\n',
+    /is JSON on several lines, .* jq -c \. \S+rows/,
+  ],
+  'other.csv': ['id^name\n1^x\n', /the header is one cell, "id\^name"; say --delimiter '\^'$/],
+  'tab.csv': [
+    'id\tname\n1\tx\n',
+    /one cell, "id\\tname"; say --delimiter tab$/,
+    { delimiter: ',' },
+  ],
+  'semicolon.tsv': [table, /the header is one cell, .*; say --delimiter ';'$/],
+  'control.csv': ['id\x01name\n1\x01x\n', /; say --delimiter \$'\\x01'$/],
+  'title.csv': [
+    `Rights, as of 2026-11-01\n\n${csv}`,
+    /begins with "Rights, as .*", which has 2 cells, .* from line 3 on have 3; say --skip-lines 2$/,
+    { delimiter: ',' },
+  ],
+  'sep.csv': [`sep=;\n${table}`, /begins with "sep=;".* say --skip-lines 1$/],
+  'names.csv': ['1,7,one\n2,7,two\n', /first line looks like data, .* it needs a header/],
+  'wide.csv': [Buffer.from(csv, 'utf16le'), /looks like UTF-16; say --encoding utf-16le$/],
+  'wide.ndjson': [Buffer.from(ndjson, 'utf16le').swap16(), /say --encoding utf-16be$/],
+  'utf32.csv': [Buffer.from('fffe0000690000006400', 'hex'), /is UTF-32, which is not supported/],
+  'mark.csv': [
+    `\uFEFF${csv}`,
+    /begins with the byte order mark of utf-8, but --encoding is .*; leave out --encoding/,
+    { encoding: 'windows-1251' },
+  ],
+  'unmarked.csv': [csv, /has no byte order mark; say which order/, { encoding: 'utf-16' }],
+}
+
+describe('a file that is something else is refused, with what to do', above, () => {
+  for (const [name, [bytes, says, file = {}]] of Object.entries(refused)) {
+    test(name, async (t) => {
+      const { load } = folderWith(t, { [name]: bytes })
+      await assert.rejects(load('rights', [name], { file }), (error) => {
+        assert.ok(error instanceof OperatorError, String(error))
+        assert.match(error.message, says)
+        assert.ok(error.message.includes(name) || name === 'names.csv', error.message)
+        assert.ok(!error.message.includes('\n') && !error.message.includes('\x01'))
+        return true
+      })
+    })
+  }
+
+  test('Parquet named .csv', async (t) => {
+    const { load, folder } = folderWith(t, {})
+    await writeParquet(join(folder, 'rows.csv'), 'select 1 as id')
+    await assert.rejects(
+      load('rights', ['rows.csv']),
+      /rows\.csv is Parquet; say --format parquet$/,
+    )
+  })
+})
+
+describe('--records names the array in a JSON object', above, () => {
+  const rows = [
+    { id: 1, company_id: 7, name: 'features' },
+    { id: 2, company_id: 7, name: '}]"' },
+  ]
+  const files: Readonly<Record<string, readonly [value: unknown, records: string]>> = {
+    'a.geojson': [{ type: 'FeatureCollection', features: rows, bbox: [1, [2]] }, 'features'],
+    'b.json': [{ meta: { items: [{ items: [1] }] }, data: { n: '{', items: rows } }, 'data.items'],
+    'c.ndjson': [{ 'Ergebnis "1"': rows }, 'Ergebnis "1"'],
+  }
+  for (const [name, [value, records]] of Object.entries(files)) {
+    for (const indent of [0, 2]) {
+      for (const mapping of [undefined, 'select * exclude (source_file, source_row) from source']) {
+        test(`${name} ${records} ${indent} ${mapping ?? ''}`, async (t) => {
+          const text = JSON.stringify(value, undefined, indent)
+          const { load, records: stored } = folderWith(t, { [name]: `\uFEFF${text}\n` })
+          const { counts } = await load('rights', [name], { file: { records }, mapping })
+          assert.equal(counts.inserted, 2)
+          assert.match(JSON.stringify(stored('rights')), /"name":"features".*"name":"}]\\""/)
+        })
+      }
+    }
+  }
+
+  const faulty: Readonly<Record<string, readonly [text: string, records: string, says: RegExp]>> = {
+    'other name': [JSON.stringify(object), 'feature', /did you mean --records features\?$/],
+    'no such array': [
+      JSON.stringify(object),
+      'rows',
+      /no array rows; it has features, data\.items$/,
+    ],
+    'no array': ['{"a":1}', 'rows', /no array rows; it has no array$/],
+    'not an array': ['{"rows":{"a":[1]}}', 'rows', /did you mean --records rows\.a\?$/],
+    'an array itself': ['[{"id":1}]', 'rows', /is an array itself; leave out --records$/],
+    'an array twice': ['{"rows":[],"rows":[]}', 'rows', /has the array rows twice$/],
+    'cut off': ['{"rows":[{"id":1,"company_id":7}],', 'rows', /ends in the middle of its JSON obj/],
+    'wrong bracket': ['{"rows":[{"id":1}]]', 'rows', /closes its JSON object with the wrong/],
+    'content after it': ['{"rows":[]} x', 'rows', /content before or after/],
+  }
+  for (const [what, [text, records, says]] of Object.entries(faulty)) {
+    test(`refused: ${what}`, async (t) => {
+      const { load } = folderWith(t, { 'a.json': text })
+      await assert.rejects(load('rights', ['a.json'], { file: { records } }), says)
+    })
+  }
+})
