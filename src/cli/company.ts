@@ -93,12 +93,11 @@ function lines(overview: Overview): string[] {
 }
 
 function attributeLines(one: CompanyRecord['attributes'][number]): string[] {
-  const facts = [
-    ...(one.asOf === undefined ? [] : [`as of ${shortMoment(one.asOf)}`]),
-    one.isPresent ? `since version ${one.version}` : `absent since version ${one.version}`,
-  ]
+  const version = `version ${one.version}`
+  const since = one.asOf === undefined ? version : `${shortMoment(one.asOf)} (${version})`
+  const seen = one.lastSeen === undefined ? '' : `, last seen ${shortMoment(one.lastSeen)}`
   return [
-    `Attributes from ${one.source}, ${facts.join(', ')}`,
+    `Attributes from ${one.source}, ${one.isPresent ? 'since' : 'absent since'} ${since}${seen}`,
     ...tableLines(
       Object.entries(one.attributes).map(([attr, value]) => [
         `  ${oneLine(attr)}`,

@@ -50,9 +50,15 @@ export interface CompanyAttributes {
   readonly source: string
   /** False if the source's last snapshot lacked the company: the attributes are its last ones. */
   readonly isPresent: boolean
+  /** The day since which the source has said so, in wire form; that of the last change. */
   readonly asOf: string | undefined
   /** The version in which this was last changed. */
   readonly version: number
+  /**
+   * The day of the last import that is known to have had the company: a snapshot, or the one that
+   * changed it. In wire form; the day of the commit, if the import has none.
+   */
+  readonly lastSeen: string | undefined
   readonly attributes: Readonly<Record<string, unknown>>
 }
 

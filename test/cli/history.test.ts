@@ -67,7 +67,7 @@ test('company shows attributes, totals and the latest events', async (t) => {
     out,
     `GB 1  (company 1000000000001)
 
-Attributes from register, as of 2025-02-28, since version 2
+Attributes from register, since 2025-02-28 (version 2), last seen 2025-02-28
   name  Acme Ltd
   town  Ips wich
 
@@ -84,7 +84,8 @@ Latest events (2 of 2)
 `,
   )
   const gone = await runCommand(folder, ['company', '1000000000002', '--db', db])
-  assert.match(gone.out, /^Attributes from register, as of 2025-02-28, absent since version 2$/m)
+  const absent = 'absent since 2025-02-28 (version 2), last seen 2025-01-31'
+  assert.ok(gone.out.includes(`\nAttributes from register, ${absent}\n`), gone.out)
   assert.match(gone.out, /^ {2}2025-02-28 {2}register_entry {2}present → absent$/m)
 
   const json = await runCommand(folder, ['company', 'GB', '1', '--json', '--db', db])
@@ -97,6 +98,35 @@ Latest events (2 of 2)
     'listings',
     'latest',
   ])
+})
+
+test('company says since when its attributes hold, and when it was last seen', async (t) => {
+  const folder = makeFolder(t)
+  const path = join(folder, 'registry.db')
+  const db = storeAt(path)
+  const load = (day: string, isSnapshot: boolean, name: string, identifier = '1') =>
+    importRows(path, 'companies', [{ jurisdiction: 'GB', identifier, name }], {
+      ...{ source: 'register', isSnapshot, asOf: `${day}T00:00:00Z` },
+    })
+  const heading = async () => {
+    const { out, err } = await runCommand(folder, ['company', 'GB', '1', '--db', db])
+    return /^Attributes from register, (.*)$/m.exec(out)?.[1] ?? err
+  }
+  await load('2020-01-15', false, 'Acme')
+  assert.equal(await heading(), 'since 2020-01-15 (version 1), last seen 2020-01-15')
+  await load('2026-06-30', true, 'Acme')
+  // Of another company: no snapshot, so it says nothing about this one.
+  await load('2026-07-01', false, 'Bolt', '2')
+  assert.equal(await heading(), 'since 2020-01-15 (version 1), last seen 2026-06-30')
+  await load('2026-07-02', false, 'Acme Ltd')
+  assert.equal(await heading(), 'since 2026-07-02 (version 4), last seen 2026-07-02')
+  await load('2026-07-03', true, 'Bolt', '2')
+  assert.equal(await heading(), 'absent since 2026-07-03 (version 5), last seen 2026-07-02')
+  for (const version of ['5', '4']) {
+    const run = await runCommand(folder, ['revert', version, '--db', db])
+    assert.equal(run.code, 0, run.err)
+  }
+  assert.equal(await heading(), 'since 2020-01-15 (version 7), last seen 2026-06-30')
 })
 
 /** Mistyped names, and the companies suggested for them. */

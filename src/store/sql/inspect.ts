@@ -8,7 +8,14 @@ import type {
   IdentifyingName,
   LoggedImport,
 } from '../inspecting.ts'
-import { type Database, optionalNumber, optionalText, type Queries, type Row } from './database.ts'
+import {
+  type Database,
+  optionalNumber,
+  optionalText,
+  type Queries,
+  type Row,
+  type Value,
+} from './database.ts'
 
 /** The last `limit` imports, newest first. */
 export async function listImports(db: Database, limit: number): Promise<LoggedImport[]> {
@@ -64,8 +71,10 @@ export async function findCompany(
   if (found === undefined) return undefined
   const id = Number(found['id'])
   const attributes = await db.rows(
-    `select s.name as source, a.is_present, a.as_of, a.version, a.attributes
+    `select s.name as source, a.is_present, a.as_of, a.version, a.attributes,
+       seen.as_of as seen_as_of, seen.committed_at as seen_at
      from company_attributes a join sources s on s.id = a.source_id
+     left join imports seen on seen.version = (${lastSeenVersion})
      where a.company_id = $id order by s.name`,
     { id },
   )
@@ -77,14 +86,36 @@ export async function findCompany(
   }
 }
 
+/**
+ * The last import in force of which it is known that it had the company: the last snapshot, or the
+ * import of the current state if that is later; if the company is absent, one before that. Imports
+ * that changed nothing leave no trace, unless they are snapshots.
+ */
+const lastSeenVersion = `
+  select max(i.version) from imports i
+  where i.resource = 'companies' and i.source_id = a.source_id
+    and i.reverts is null and i.reverted_by is null
+    and (a.is_present and (i.is_snapshot or i.version = a.version)
+      or not a.is_present and i.version < a.version and (i.is_snapshot or i.version = (
+        select max(p.version) from company_attributes_past p
+        where p.company_id = a.company_id and p.source_id = a.source_id
+      )))`
+
 function companyAttributes(row: Row): CompanyAttributes {
   return {
     source: String(row['source']),
     isPresent: Boolean(row['is_present']),
     asOf: optionalText(row['as_of']),
     version: Number(row['version']),
+    lastSeen: optionalText(row['seen_as_of']) ?? dayOf(row['seen_at']),
     attributes: JSON.parse(String(row['attributes'])) as Record<string, unknown>,
   }
+}
+
+/** The day of a moment in milliseconds since 1970, in wire form. */
+function dayOf(moment: Value | undefined): string | undefined {
+  if (moment === null || moment === undefined) return undefined
+  return `${new Date(Number(moment)).toISOString().slice(0, 10)}T00:00:00Z`
 }
 
 /** Those of the names that belong to a company, in the order given; at most `limit`; one query. */
