@@ -98,6 +98,7 @@ function acceptedTable(): string {
       example: '',
       required: false,
       filter: undefined,
+      sortable: false,
     })
     return values.map((value) => {
       const stored = normalise(value)

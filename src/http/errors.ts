@@ -4,6 +4,7 @@ import { STATUS_CODES } from 'node:http'
 import { rateSecondsMax } from '../rate.ts'
 import { withoutKeys } from '../redact.ts'
 import type { Awaitable } from '../store/awaitable.ts'
+import type { OutsideHistory } from '../store/reading.ts'
 import { pageBytesMax } from '../store/page-size.ts'
 
 /** The largest body of a request, in bytes (contract 1.6). */
@@ -54,11 +55,16 @@ export const failures = {
     isBeforeTheKey: true,
   },
   404: {
-    when: 'The company is not in the registry.',
+    when: 'The company, or the version, is not in the registry.',
     example: 'Company GB:9876543 is not in the registry; did you mean GB:09876543?',
   },
   405: { when: 'The method is neither GET nor HEAD.', headers: ['Allow'] },
   408: { when: 'The request did not arrive in time.', isBeforeTheKey: true },
+  410: {
+    when: 'The version was pruned; the message names the earliest one.',
+    example: 'Version 3 was pruned; the earliest one is 12',
+    headers: ['Link'],
+  },
   413: { when: `The body is larger than ${bodyBytesMax / 1_024} KiB.` },
   415: { when: 'The body is not `application/json`.' },
   417: { when: 'The `Expect` header is not `100-continue`.', isBeforeTheKey: true },
@@ -144,6 +150,35 @@ export function notFound(): ApiError {
 export function unknownCompany(company: number | string, near: readonly string[] = []): ApiError {
   const advice = near.length === 0 ? '' : `; did you mean ${near.map(cut).join(' or ')}?`
   return new ApiError(404, `Company ${cut(String(company))} is not in the registry${advice}`)
+}
+
+/** A 404 for a company that a version did not have yet (contract 9.3). */
+export function companyUnknownThen(company: number, version: number): ApiError {
+  return new ApiError(404, `Company ${company} was not in the registry at version ${version}`)
+}
+
+/**
+ * A version that cannot be shown (contract 9.3): 410 if it was pruned, 404 if it is not there.
+ *
+ * @param form the canonical form of the request, without a version.
+ */
+export function outsideHistory(
+  { outside, earliest, latest }: OutsideHistory,
+  version: number,
+  form: string,
+): ApiError {
+  switch (outside) {
+    case 'pruned':
+      return new ApiError(410, `Version ${version} was pruned; the earliest one is ${earliest}`, {
+        headers: { link: `<${form}>; rel="latest-version"` },
+      })
+    case 'later':
+      return new ApiError(404, `Version ${version} does not exist yet; the last one is ${latest}`, {
+        headers: { 'retry-after': '1' },
+      })
+    case 'earlier':
+      return new ApiError(404, 'There is no version of that time; the first import was later')
+  }
 }
 
 /** @param methods are those that the path supports. */

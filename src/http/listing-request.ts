@@ -3,21 +3,23 @@
 
 import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { nearest } from '../nearest.ts'
-import { withoutKeys } from '../redact.ts'
 import type { Resource } from '../resources/resource.ts'
 import type { CompanyName } from '../store/inspecting.ts'
 import type { StoreReader } from '../store/reading.ts'
+import type { Selection } from '../store/selection.ts'
 import { findCompany, parseCompany } from './company-name.ts'
-import { badRequest, invalid } from './errors.ts'
+import { badRequest, fromStore, invalid } from './errors.ts'
+import { parseSelection, type SelectionParameters, selectsNothing } from './selection-parameters.ts'
 import { readBody } from './wire/body.ts'
 
 /** A request for a page of a listing. */
-export interface ListingRequest {
+export interface ListingRequest extends Omit<SelectionParameters, 'version'> {
   readonly resource: Resource
   readonly companyId: number
   readonly page: number
   readonly limit: number
+  /** The registry's version; undefined for the last one. */
+  readonly version: number | undefined
 }
 
 /** A parameter: its range and its default (contract 1.3). */
@@ -53,12 +55,14 @@ export function listingPath({ name }: Resource, companyId: number | string = '{c
 }
 
 /** A request as the client wrote it: the company may be named by its register's name. */
-type WrittenRequest = Omit<ListingRequest, 'companyId'> & { readonly company: CompanyName }
+type WrittenRequest = SelectionParameters &
+  Omit<ListingRequest, 'companyId' | 'version'> & { readonly company: CompanyName }
 
 /**
  * Parses a request, with its body if it has one, and finds the company that its path names.
  *
- * @returns whether the path has the company's name instead of its id, besides the request.
+ * @returns whether the request names the company or the version in another way than by its number,
+ *   besides the request.
  * @throws ApiError as `parseListingRequest`, `readBody` and `findCompany` do.
  */
 export async function readListingRequest(
@@ -69,7 +73,7 @@ export async function readListingRequest(
 ): Promise<{ readonly asked: ListingRequest; readonly isByName: boolean }> {
   const { company_id: segment } = request.params as { company_id: string }
   const body = hasBody(request.raw) ? await readBody(request.raw, reply.raw) : undefined
-  const { company, ...rest } = parseListingRequest(
+  const { company, version, ...rest } = parseListingRequest(
     resource,
     segment,
     request.query as Members,
@@ -77,7 +81,16 @@ export async function readListingRequest(
   )
   const isByName = typeof company !== 'number'
   const companyId = isByName ? await findCompany(store, company) : company
-  return { asked: { companyId, ...rest }, isByName }
+  const isByMoment = typeof version === 'object'
+  const found = isByMoment ? await fromStore(() => store.findVersion(resource, version)) : version
+  const asked = { companyId, version: found, ...rest }
+  return { asked, isByName: isByName || isByMoment }
+}
+
+/** What a request selects of its listing. */
+export function selectionOf({ resource, companyId, ...request }: ListingRequest): Selection {
+  const { version, filters, sort } = request
+  return { resource, companyId, version, filters, sort }
 }
 
 /** Whether a request has a body (RFC 9112 section 6.3). */
@@ -101,9 +114,9 @@ export function parseListingRequest(
   body: Members | undefined,
 ): WrittenRequest {
   const company = parseCompany(segment)
-  for (const name in query) checkName(name, 'query parameter')
-  if (body !== undefined) for (const name of Object.keys(body)) checkName(name, 'body member')
+  const isPlain = isPaging(query) && (body === undefined || isPaging(body))
   return {
+    ...(isPlain ? selectsNothing : parseSelection(resource, query, body, names)),
     resource,
     company,
     page: parseParameter('page', query, body),
@@ -112,13 +125,18 @@ export function parseListingRequest(
 }
 
 /**
- * The canonical form of a request: its path, and a query with every parameter in the order of the
- * table. Two requests have the same form if and only if they ask for the same page.
+ * The canonical form of a request without its version: its path, and a query with every parameter
+ * in a fixed order. Two requests with the same form ask for the same page of a listing's state.
  */
 export function canonicalForm(request: ListingRequest): string {
   let form = listingPath(request.resource, request.companyId)
   for (const [part, name] of queryParts) form += `${part}${request[name]}`
-  return form
+  return form + request.query
+}
+
+/** The canonical form with a version, for links. */
+export function versionedForm(form: string, version: number): string {
+  return `${form}&version=${version}`
 }
 
 /**
@@ -135,12 +153,10 @@ export function allowedFor(name: ParameterName): string {
   return `it takes an integer from ${parameters[name].minimum} to ${parameters[name].maximum}`
 }
 
-function checkName(name: string, kind: string): void {
-  if ((names as string[]).includes(name)) return
-  const near = nearest(name, names)
-  const advice = near ? `did you mean ${near}?` : `known are ${names.join(' and ')}`
-  const shown = JSON.stringify(withoutKeys(name).slice(0, 60))
-  throw badRequest(`${shown} is no known ${kind}; ${advice}`)
+/** Whether nothing but a page is asked for. */
+function isPaging(members: Members): boolean {
+  for (const name in members) if (name !== 'page' && name !== 'limit') return false
+  return true
 }
 
 function parseParameter(name: ParameterName, query: Members, body: Members | undefined): number {

@@ -2,8 +2,8 @@
 
 import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import type { Head, Page } from '../store/reading.ts'
-import { canonicalForm, type ListingRequest, pageOffset } from './listing-request.ts'
+import type { Head, ListedState, Page, SelectedPage } from '../store/reading.ts'
+import { canonicalForm, type ListingRequest, pageOffset, versionedForm } from './listing-request.ts'
 import { borrow, giveBack, isLent } from './wire/body-memory.ts'
 import { type Coding, encode, isWorthCoding } from './wire/coding.ts'
 
@@ -17,8 +17,11 @@ export interface ReadyPage {
   readonly memory: Buffer | undefined
   readonly coding: Coding
   readonly tag: string
-  readonly link: string
+  /** The number of records that the pages cover. */
+  readonly selected: number
   readonly lastModified: string
+  /** The last `Link` field made for it, which names the version of the answer. */
+  link: { readonly version: number; readonly field: string } | undefined
 }
 
 /**
@@ -29,7 +32,7 @@ export interface ReadyPage {
 export async function makePage(
   request: ListingRequest,
   form: string,
-  page: Page,
+  page: AnyPage,
   accepted: Coding,
 ): Promise<ReadyPage> {
   const { body: plain, memory } = pageBody(request, page)
@@ -43,19 +46,28 @@ export async function makePage(
     memory: isPlain && isLent(memory) ? memory : undefined,
     coding,
     tag: entityTag(page, form),
-    link: linkField(request, form, page.total),
+    selected: selectedOf(page),
     lastModified: new Date(page.changedAt).toUTCString(),
+    link: undefined,
   }
 }
 
+/** A page of a whole listing, or of a selection. */
+type AnyPage = Page & Partial<Pick<SelectedPage, 'selected'>>
+
+function selectedOf({ total, selected = total }: AnyPage): number {
+  return selected
+}
+
 /** The body of a successful response (contract 3.1), around the records as stored. */
-function pageBody(request: ListingRequest, page: Page): { body: Buffer; memory: Buffer } {
+function pageBody(request: ListingRequest, page: AnyPage): { body: Buffer; memory: Buffer } {
   const { resource } = request
   const { meta, total, records } = page
   const head = `{"ok":true,"${resource.name}":[`
   const tail =
     (resource.metaOf === undefined ? ']' : `],"meta":${meta ?? '[]'}`) +
-    `,"total":${total},"pagination_total":${total},"pagination_offset":${pageOffset(request)}}`
+    `,"total":${total},"pagination_total":${selectedOf(page)}` +
+    `,"pagination_offset":${pageOffset(request)}}`
   let bytes = head.length + Buffer.byteLength(tail) + records.length
   for (const texts of records) bytes += Buffer.byteLength(texts)
   const memory = borrow(bytes)
@@ -95,12 +107,31 @@ export function matchesTag(field: string | undefined, tag: string): boolean {
   return field.split(',').some((candidate) => candidate.trim().replace(/^W\//, '') === opaque)
 }
 
-/** The Link field (RFC 8288): `first`, `prev`, `next` and `last`, each relative to the host. */
-function linkField(request: ListingRequest, form: string, total: number): string {
+/**
+ * The Link field of a page (RFC 8288), relative to the host: `first`, `prev`, `next` and `last`,
+ * all of the version of this answer, so that a walk stays on it; and `latest-version` (RFC 5829)
+ * where the registry has moved on.
+ *
+ * @param form the canonical form of the request.
+ */
+export function linkOf(
+  page: ReadyPage,
+  request: ListingRequest,
+  form: string,
+  { dataVersion, latestVersion = dataVersion }: Head & Partial<ListedState>,
+): string {
+  if (page.link?.version === dataVersion && latestVersion === dataVersion) return page.link.field
+  const field = linkField(request, form, page.selected, dataVersion)
+  if (latestVersion !== dataVersion) return `${field}, <${form}>; rel="latest-version"`
+  page.link = { version: dataVersion, field }
+  return field
+}
+
+function linkField(request: ListingRequest, form: string, total: number, version: number): string {
   const { page, limit } = request
   const last = Math.max(1, Math.ceil(total / limit))
   const formOf = (to: number) => (to === page ? form : canonicalForm({ ...request, page: to }))
-  const link = (rel: string, to: number) => `<${formOf(to)}>; rel="${rel}"`
+  const link = (rel: string, to: number) => `<${versionedForm(formOf(to), version)}>; rel="${rel}"`
   const links = [link('first', 1)]
   if (page > 1) links.push(link('prev', Math.min(page - 1, last)))
   if (page < last) links.push(link('next', page + 1))

@@ -8,7 +8,7 @@ export const employees = defineResource({
   fields: {
     id: id('Record identifier', 90210),
     identifier: text('Identifier of the person (digits)', '770412345678', { filter: 'value' }),
-    name: text('Full name of the person', 'Jane Doe'),
+    name: text('Full name of the person', 'Jane Doe', { sortable: true }),
     position: text('Job position', 'Director', { filter: 'value' }),
     employer_identifier: text('Identifier of the employing company', '09876543'),
     employer_name: text('Name of the employing company', 'Northwind Trading Ltd'),
@@ -28,5 +28,6 @@ export const employees = defineResource({
     ),
   },
   order: { by: 'id', direction: 'ascending' },
+  period: { from: 'start_date', to: 'end_date' },
   history: { attr: 'officers', fields: ['name', 'position'], sameBy: 'name' },
 })

@@ -12,12 +12,15 @@ export interface Field {
   readonly required: boolean
   /** Whether listings can be filtered by its values, or by ranges of them (contract 10.1). */
   readonly filter: 'value' | 'range' | undefined
+  /** Whether listings can be ordered by it though it is no range (contract 10.4). */
+  readonly sortable: boolean
 }
 
 /** Optional properties of a field. */
 interface FieldOptions {
   readonly required?: boolean
   readonly filter?: 'value' | 'range'
+  readonly sortable?: true
 }
 
 type FieldMaker<Example> = (description: string, example: Example, options?: FieldOptions) => Field
@@ -29,12 +32,13 @@ function fieldMaker<Example>(kind: FieldKind): FieldMaker<Example> {
     example,
     required: options?.required ?? false,
     filter: options?.filter,
+    sortable: options?.sortable ?? false,
   })
 }
 
 /** A positive integer up to 2^53-1 that identifies the record; every resource's first field. */
 export function id(description: string, example: number): Field {
-  return { kind: 'id', description, example, required: true, filter: undefined }
+  return { kind: 'id', description, example, required: true, filter: undefined, sortable: false }
 }
 
 /** Unicode text of at most 64 KiB, served unchanged; null if blank. */

@@ -47,3 +47,17 @@ function readerOf(kind: string | undefined): (value: unknown) => FilterValue {
   if (kind === 'timestamp_ms') return (value) => Date.parse(String(value))
   return (value) => value as FilterValue
 }
+
+/** The fields by which a resource's listings can be ordered, besides their usual order. */
+export function sortFields({ fields }: Resource): readonly string[] {
+  return Object.entries(fields)
+    .filter(([, { filter, sortable }]) => filter === 'range' || sortable)
+    .map(([field]) => field)
+}
+
+/** The fields by which they can be filtered. */
+export function filterFields({ fields }: Resource): readonly string[] {
+  return Object.entries(fields)
+    .filter(([, { filter }]) => filter !== undefined)
+    .map(([field]) => field)
+}

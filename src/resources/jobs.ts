@@ -7,7 +7,7 @@ export const jobs = defineResource({
   description: 'A job posting published by the company.',
   fields: {
     id: id('Record identifier', 5150),
-    title: text('Title of the posting', 'Warehouse supervisor'),
+    title: text('Title of the posting', 'Warehouse supervisor', { sortable: true }),
     description: text('Text of the posting', 'Leads the night shift of a team of twelve.'),
     salary_from: integer('Lower end of the salary range', 32000, { filter: 'range' }),
     salary_to: integer('Upper end of the salary range', 38000, { filter: 'range' }),

@@ -9,7 +9,7 @@ export const posTerminals = defineResource({
     id: id('Record identifier', 8086),
     terminal_id: text('Identifier of the terminal', 'T-0042-7', { filter: 'value' }),
     location: text('Address or location of the terminal', '12 Quay Street, Felixstowe'),
-    bank_name: text('Name of the bank', 'Harbour Bank', { filter: 'value' }),
+    bank_name: text('Name of the bank', 'Harbour Bank', { filter: 'value', sortable: true }),
     status: text('Status of the terminal', 'active', { filter: 'value' }),
     jurisdiction: text('Jurisdiction code', 'GB', { filter: 'value' }),
   },

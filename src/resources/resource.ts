@@ -18,6 +18,8 @@ export interface Resource {
   readonly metaOf: string | undefined
   /** For a resource whose records describe changes: the field for each part of a change. */
   readonly changeFields: ChangeFields | undefined
+  /** The period in which a record holds, if it has one: `current_on` (contract 10.3). */
+  readonly period: PeriodTrait | undefined
   /** How a listing's changes become records of the resource that has `changeFields`. */
   readonly history: HistoryTrait | undefined
 }
@@ -40,6 +42,12 @@ export interface HistoryTrait<Name extends string = string> {
   readonly fields: readonly Name[]
   /** The field by which a removed and an added record count as one that changed. */
   readonly sameBy: Name
+}
+
+/** The fields with the first and the last day of a record; null is unknown, or no end. */
+export interface PeriodTrait<Name extends string = string> {
+  readonly from: Name
+  readonly to: Name
 }
 
 /** The maximum number of types that `meta` counts in one company (contract 3.7). */
@@ -69,6 +77,7 @@ interface Declaration<Name extends string> {
   }
   readonly metaOf?: NoInfer<Name>
   readonly changeFields?: ChangeFields<NoInfer<Name>>
+  readonly period?: PeriodTrait<NoInfer<Name>>
   readonly history?: HistoryTrait<NoInfer<Name>>
 }
 
@@ -80,7 +89,7 @@ interface Declaration<Name extends string> {
  *   of changes in fields of the right kind.
  */
 export function defineResource<Name extends string>(declaration: Declaration<Name>): Resource {
-  const { name, order, metaOf, changeFields, history } = declaration
+  const { name, order, metaOf, changeFields, period, history } = declaration
   const fields: Readonly<Record<string, Field>> = declaration.fields
   for (const word of [name, ...Object.keys(fields)]) {
     assert.match(word, /^[a-z][a-z0-9_]*$/, `${name}: ${word} is not snake_case`)
@@ -107,7 +116,9 @@ export function defineResource<Name extends string>(declaration: Declaration<Nam
     const kind = part === 'date' ? 'timestamp' : 'text'
     assert.equal(fields[field]?.kind, kind, `${name}: changeFields.${part} must name a ${kind}`)
   }
-  return { ...declaration, fields, metaOf, changeFields, history }
+  for (const field of period === undefined ? [] : [period.from, period.to])
+    assert.equal(fields[field]?.filter, 'range', `${name}: ${field} must be a range`)
+  return { ...declaration, fields, metaOf, changeFields, period, history }
 }
 
 /** The JSON Schema of one record on the wire: every field, in order, and no other. */

@@ -9,7 +9,7 @@ export const rights = defineResource({
   fields: {
     id: id('Record identifier', 4711),
     jurisdiction: text('Jurisdiction code', 'GB', { filter: 'value' }),
-    name: text('Name of the right', 'NORTHWIND'),
+    name: text('Name of the right', 'NORTHWIND', { sortable: true }),
     object_type: text('Kind of right, such as trademark or patent', 'trademark', {
       filter: 'value',
     }),

@@ -45,6 +45,10 @@ export function validatorFor(document: Schema) {
       })
       assert.ok(isGood, `${where} is ${JSON.stringify(value)}, not ${names.join(' or ')}`)
     },
+    enum: (allowed, value, _schema, where) =>
+      assert.ok(Array.isArray(allowed) && allowed.includes(value), `${where}: not in the list`),
+    pattern: (pattern, value, _schema, where) =>
+      assert.ok(typeof value !== 'string' || new RegExp(String(pattern), 'u').test(value), where),
     const: (expected, value, _schema, where) => assert.deepEqual(value, expected, where),
     format: (name, value, _schema, where) => {
       const test = isOfFormat[String(name)]

@@ -16,9 +16,10 @@ const head = { total: 1, version: 7, lineage: '3f9a1c0b7d2e', changedAt: 0, data
 const tagOf = (request: ListingRequest) => entityTag(head, canonicalForm(request))
 
 /** A request that names its company by id. */
-function withId({ company, ...rest }: ReturnType<typeof parseListingRequest>): ListingRequest {
-  assert.ok(typeof company === 'number')
-  return { companyId: company, ...rest }
+function withId(parsed: ReturnType<typeof parseListingRequest>): ListingRequest {
+  const { company, version, ...rest } = parsed
+  assert.ok(typeof company === 'number' && typeof version !== 'object')
+  return { companyId: company, version, ...rest }
 }
 
 /** Few values of each, so that two requests often differ in only one. */
@@ -28,6 +29,10 @@ const request: fc.Arbitrary<ListingRequest> = fc.record(
     companyId: fc.oneof(fc.constantFrom(1, 11, 111), fc.integer({ min: 1 })),
     page: fc.oneof(fc.constantFrom(1, 2, 11), fc.integer({ min: 1 })),
     limit: fc.constantFrom(1, 10, 11, 100, 1_000),
+    version: fc.constant(undefined),
+    sort: fc.constant(undefined),
+    filters: fc.constant([]),
+    query: fc.constant(''),
   },
   { noNullPrototype: true },
 )

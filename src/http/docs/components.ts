@@ -6,6 +6,7 @@ import type { JsonSchema } from '../../resources/field.ts'
 import { metaTypeBytesMax } from '../../resources/resource.ts'
 import { type FailureDescription, failures } from '../errors.ts'
 import { parameters } from '../listing-request.ts'
+import { versionComponents } from './selection.ts'
 
 type Components = Readonly<Record<string, JsonSchema>>
 
@@ -72,6 +73,7 @@ export const parameterComponents: Components = {
     example: 1,
   },
   ...(Object.fromEntries(paging) as Components),
+  ...versionComponents,
   'If-None-Match': requestHeader(
     'If-None-Match',
     'The `ETag` of an earlier response; gives a 304 if nothing has changed',
@@ -92,12 +94,13 @@ function requestHeader(name: string, description: string, example: string): Json
 export const headerComponents: Components = {
   'X-Request-Id': responseHeader('The id of this request; yours, if you sent one', 'order-4711'),
   'Content-Location': responseHeader(
-    'If the path has the name of the company in a register: the same page by its id',
+    'If the company was named by its register, or the version by a date: the same page by numbers',
     '/api/v1/companies/1/rights?page=1&limit=100',
   ),
   Link: responseHeader(
-    'Links to the `first`, `prev`, `next` and `last` page (RFC 8288)',
-    '</api/v1/companies/1/rights?page=2&limit=100>; rel="next"',
+    'Links to the `first`, `prev`, `next` and `last` page of this version (RFC 8288), and to the ' +
+      '`latest-version` where there is a later one',
+    '</api/v1/companies/1/rights?page=2&limit=100&version=12>; rel="next"',
   ),
   ETag: responseHeader('Changes when this listing changes', 'W/"3f9a1c0b7d2e-q83vEjRWeJA0"'),
   'Cache-Control': responseHeader(

@@ -10,6 +10,7 @@ import {
 import type { Operation } from '../endpoints/endpoint.ts'
 import { failureStatuses } from '../errors.ts'
 import { parameters } from '../listing-request.ts'
+import { selectionParameters, versionComponents } from './selection.ts'
 import { countSchema, rateHeaders, schemaRef, validatorHeaders } from './components.ts'
 
 /** The description of a resource's endpoint. */
@@ -20,7 +21,14 @@ export function describeListing(resource: Resource): Operation {
     tag: 'listings',
     summary: `${resource.title}s of a company`,
     description: `${resource.description} Ordered by ${orderInWords(resource)}.`,
-    parameters: ['company_id', ...Object.keys(parameters), 'If-None-Match', 'X-Request-Id'],
+    parameters: [
+      'company_id',
+      ...Object.keys(parameters),
+      ...Object.keys(versionComponents),
+      ...selectionParameters(resource),
+      'If-None-Match',
+      'X-Request-Id',
+    ],
     answers: {
       200: {
         description: 'A page of the listing',

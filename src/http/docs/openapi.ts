@@ -81,7 +81,11 @@ function operationOf({ operation, scope }: Endpoint): JsonSchema {
     // Not in the path item: the reference page does not resolve references there.
     ...(parameters.length === 0
       ? {}
-      : { parameters: parameters.map((name) => ref('parameters', name)) }),
+      : {
+          parameters: parameters.map((one) =>
+            typeof one === 'string' ? ref('parameters', one) : one,
+          ),
+        }),
     ...(scope === undefined ? { security: [] } : {}),
     responses: {
       ...(Object.fromEntries(successes) as Record<string, JsonSchema>),

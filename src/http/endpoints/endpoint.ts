@@ -45,8 +45,8 @@ export interface Operation {
   readonly tag: string
   readonly summary: string
   readonly description: string
-  /** Names of parameters in `parameterComponents`. */
-  readonly parameters: readonly string[]
+  /** Names of parameters in `parameterComponents`, and parameters of this endpoint alone. */
+  readonly parameters: readonly (string | JsonSchema)[]
   readonly answers: Readonly<Record<number, AnswerDescription>>
   readonly failures: readonly FailureStatus[]
   /** The schemas of its responses, except shared ones. */

@@ -1,0 +1,105 @@
+// The OpenAPI description of filters, order and version, derived from a resource's declaration.
+
+import { filterFields, sortFields } from '../../resources/filters.ts'
+import { type JsonSchema, textBytesMax } from '../../resources/field.ts'
+import type { Resource } from '../../resources/resource.ts'
+import { bounds } from '../filter-values.ts'
+import { valuesMax } from '../selection-parameters.ts'
+
+const momentText = { type: 'string', maxLength: 24 }
+const dayText = {
+  ...{ type: 'string', pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$', maxLength: 10 },
+  examples: ['2100-01-31'],
+}
+
+/** Parameters of every listing that name a version. */
+export const versionComponents: Readonly<Record<string, JsonSchema>> = {
+  version: {
+    name: 'version',
+    in: 'query',
+    description: 'The listing as it was served at this version of the registry',
+    schema: {
+      type: 'integer',
+      format: 'int64',
+      minimum: 1,
+      maximum: Number.MAX_SAFE_INTEGER,
+      examples: [1],
+    },
+  },
+  as_of: {
+    name: 'as_of',
+    in: 'query',
+    description:
+      'A day, such as `2024-01-31`: the last version up to which nothing later was imported',
+    schema: dayText,
+  },
+  known_at: {
+    name: 'known_at',
+    in: 'query',
+    description: 'A moment, such as `2024-01-31T12:00:00Z`: the last version committed by then',
+    schema: {
+      ...{ type: 'string', format: 'date-time', minLength: 20, maxLength: 24 },
+      examples: ['2100-01-31T12:00:00Z'],
+    },
+  },
+}
+
+/** The parameters by which a resource's listings are filtered and ordered. */
+export function selectionParameters(resource: Resource): readonly JsonSchema[] {
+  const filters = filterFields(resource).flatMap((field) => filterParameters(resource, field))
+  const { period } = resource
+  return [
+    ...filters,
+    ...(period === undefined
+      ? []
+      : [
+          query('current_on', {
+            description:
+              `Records that hold on a day: \`${period.from}\` is by then or unknown, and ` +
+              `\`${period.to}\` is not before it`,
+            schema: dayText,
+          }),
+        ]),
+    query('sort', {
+      description: 'Order by this field, then by `id`; descending after a minus; null comes last',
+      schema: {
+        type: 'string',
+        enum: sortFields(resource).flatMap((field) => [field, `-${field}`]),
+        examples: sortFields(resource).slice(0, 1),
+      },
+    }),
+  ]
+}
+
+function filterParameters({ fields }: Resource, field: string): JsonSchema[] {
+  const { kind, filter, description = '', example } = fields[field] ?? {}
+  const word = wordSchema(kind, example)
+  const values = query(field, {
+    description: `${description}: any of these values; empty for null`,
+    schema: { type: 'array', items: word, maxItems: valuesMax, examples: [[String(example)]] },
+    style: 'form',
+    explode: true,
+  })
+  if (filter !== 'range') return [values]
+  const bounded = bounds.map((bound) =>
+    query(`${field}[${bound}]`, {
+      description: `${description}: ${boundWords[bound]} this value`,
+      schema: word,
+    }),
+  )
+  return [values, ...bounded]
+}
+
+const boundWords = { gte: 'from', gt: 'later than', lt: 'earlier than', lte: 'up to' }
+
+function wordSchema(kind: string | undefined, example: unknown): JsonSchema {
+  const examples = [String(example)]
+  if (kind === 'text') return { type: 'string', maxLength: textBytesMax, examples }
+  return kind === 'integer'
+    ? { type: 'string', pattern: '^(-?[0-9]{1,16})?$', maxLength: 17, examples }
+    : { ...momentText, examples }
+}
+
+function query(name: string, rest: JsonSchema): JsonSchema {
+  return { name, in: 'query', ...rest }
+}

@@ -1,0 +1,261 @@
+// The parameters that select from a listing: filters, order, and version (contract sections 9, 10).
+
+import { nearest } from '../nearest.ts'
+import { withoutKeys } from '../redact.ts'
+import { filterFields, sortFields } from '../resources/filters.ts'
+import type { Resource } from '../resources/resource.ts'
+import type { Moment } from '../store/reading.ts'
+import type { Filter, Interval, SortOrder } from '../store/selection.ts'
+import { badRequest, invalid } from './errors.ts'
+import { type Bound, bounds, intervalOf, parseDay, parseMoment, takenBy } from './filter-values.ts'
+
+/** How many values a filter may have (contract 10.2). */
+export const valuesMax = 20
+
+/** What a request selects. */
+export interface SelectionParameters {
+  readonly filters: readonly Filter[]
+  /** Undefined for the usual order, however the request names it. */
+  readonly sort: SortOrder | undefined
+  readonly version: number | Moment | undefined
+  /** The filters and the order as a query in canonical form, after the parameters before them. */
+  readonly query: string
+}
+
+export const selectsNothing: SelectionParameters = {
+  filters: [],
+  sort: undefined,
+  version: undefined,
+  query: '',
+}
+
+type Members = Readonly<Record<string, unknown>>
+
+/** The parameters that name a version; at most one of them is given. */
+export const versionParameters = ['version', 'as_of', 'known_at'] as const
+const currentOn = 'current_on'
+const sortName = 'sort'
+
+/** The names of the parameters of a resource, without bounds. */
+export function selectionNames(resource: Resource): readonly string[] {
+  return [
+    ...versionParameters,
+    ...filterFields(resource),
+    ...(resource.period === undefined ? [] : [currentOn]),
+    sortName,
+  ]
+}
+
+/**
+ * Parses what a query and a body select, where both mean the same (contract 1.2).
+ *
+ * @param known names of other parameters, which are ignored here.
+ * @throws ApiError 400 that names what is unknown or wrong, and what is allowed.
+ */
+export function parseSelection(
+  resource: Resource,
+  query: Members,
+  body: Members | undefined,
+  known: readonly string[],
+): SelectionParameters {
+  const given = new Map<string, readonly string[]>()
+  const checkName = createNameCheck(resource, known)
+  for (const [name, value] of Object.entries(query)) {
+    if (!known.includes(name)) given.set(checkName(name, 'query parameter'), wordsOf(name, value))
+  }
+  for (const [name, words] of bodyWords(body ?? {}, known)) {
+    checkName(name, 'body member')
+    const inQuery = given.get(name)
+    if (inQuery !== undefined && !isSame(inQuery, words)) {
+      throw badRequest(`${name} is not the same in the query and the body; give one of them`)
+    }
+    given.set(name, words)
+  }
+  return selectionOf(resource, given)
+}
+
+/** The members of a body under the names that they have in a query. */
+function* bodyWords(body: Members, known: readonly string[]): Iterable<[string, string[]]> {
+  for (const [name, value] of Object.entries(body)) {
+    if (known.includes(name)) continue
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+      yield [name, wordsOf(name, value)]
+      continue
+    }
+    for (const [bound, word] of Object.entries(value)) {
+      yield [`${name}[${bound}]`, wordsOf(`${name}[${bound}]`, word)]
+    }
+  }
+}
+
+/** A parameter's values; null in a body is empty in a query. */
+function wordsOf(name: string, value: unknown): string[] {
+  const values = Array.isArray(value) ? (value as unknown[]) : [value]
+  return values.map((one) => {
+    if (one === null) return ''
+    if (typeof one === 'string') return one
+    if (typeof one === 'number' && Number.isSafeInteger(one)) return String(one)
+    throw invalid(name, one, 'it takes text, an integer or null')
+  })
+}
+
+function isSame(some: readonly string[], others: readonly string[]): boolean {
+  const sorted = (words: readonly string[]) => JSON.stringify([...new Set(words)].sort())
+  return sorted(some) === sorted(others)
+}
+
+function createNameCheck(resource: Resource, known: readonly string[]) {
+  const fields = filterFields(resource)
+  const names = [...known, ...selectionNames(resource)]
+  const isRange = (field: string) => resource.fields[field]?.filter === 'range'
+  const bounded = fields.filter(isRange).flatMap((field) => bounds.map((b) => `${field}[${b}]`))
+  const all = new Set([...names, ...bounded])
+  return (name: string, kind: string): string => {
+    if (all.has(name)) return name
+    const [field = ''] = name.split('[')
+    if (name !== field && fields.includes(field)) {
+      const takes = isRange(field) ? `bounds are ${bounds.join(', ')}` : `${field} has no bounds`
+      throw badRequest(`${shown(name)} is no known ${kind}; ${takes}`)
+    }
+    const near = nearest(name, [...all])
+    const advice = near ? `did you mean ${near}?` : `known are ${names.join(', ')}`
+    throw badRequest(`${shown(name)} is no known ${kind}; ${advice}`)
+  }
+}
+
+function shown(name: string): string {
+  return JSON.stringify(withoutKeys(name).slice(0, 60))
+}
+
+type Given = ReadonlyMap<string, readonly string[]>
+
+function selectionOf(resource: Resource, given: Given): SelectionParameters {
+  const filters: Filter[] = []
+  const parts: string[] = []
+  for (const field of filterFields(resource)) {
+    const values = valueFilter(resource, field, given)
+    const range = rangeFilter(resource, field, given)
+    filters.push(...[values?.filter, range?.filter].filter((one) => one !== undefined))
+    parts.push(...(values?.parts ?? []), ...(range?.parts ?? []))
+  }
+  const current = currentFilters(resource, single(given, currentOn))
+  filters.push(...current.filters)
+  parts.push(...current.parts)
+  const sort = sortOf(resource, single(given, sortName))
+  if (sort !== undefined) {
+    const sign = sort.direction === 'descending' ? '-' : ''
+    parts.push(`${sortName}=${sign}${sort.field}`)
+  }
+  const version = versionOf(given)
+  return { filters, sort, version, query: parts.map((part) => `&${part}`).join('') }
+}
+
+/** The only value of a parameter that takes one. */
+function single(given: Given, name: string): string | undefined {
+  const words = given.get(name)
+  if (words === undefined) return undefined
+  if (words.length > 1) throw badRequest(`${name} is given more than once; it takes one value`)
+  return words[0]
+}
+
+interface ParsedFilter {
+  readonly filter: Filter
+  readonly parts: readonly string[]
+}
+
+const part = (name: string, word: string) =>
+  `${encodeURIComponent(name)}=${encodeURIComponent(word)}`
+
+function valueFilter(resource: Resource, field: string, given: Given): ParsedFilter | undefined {
+  const words = given.get(field)
+  if (words === undefined) return undefined
+  const distinct = [...new Set(words)].sort()
+  if (distinct.length > valuesMax || words.length === 0) {
+    const takes = `it takes 1 to ${valuesMax}`
+    throw badRequest(`${field} has ${distinct.length} values; ${takes}`)
+  }
+  const anyOf = distinct.map((word) =>
+    word === '' ? null : intervalFor(resource, field, word, undefined),
+  )
+  return { filter: { field, anyOf }, parts: distinct.map((word) => part(field, word)) }
+}
+
+function rangeFilter(resource: Resource, field: string, given: Given): ParsedFilter | undefined {
+  const parts: string[] = []
+  const range: { from: Interval['from']; to: Interval['to'] } = { from: undefined, to: undefined }
+  for (const bound of bounds) {
+    const name = `${field}[${bound}]`
+    const word = single(given, name)
+    if (word === undefined) continue
+    const side = bound.startsWith('g') ? 'from' : 'to'
+    if (range[side] !== undefined) {
+      const kinds = side === 'from' ? 'gte and gt' : 'lte and lt'
+      throw badRequest(`${field} has two bounds of one side, ${kinds}; give one of them`)
+    }
+    range[side] = intervalFor(resource, field, word, bound)[side]
+    parts.push(part(name, word))
+  }
+  return parts.length === 0 ? undefined : { filter: { field, anyOf: [range] }, parts }
+}
+
+function intervalFor(
+  { fields }: Resource,
+  field: string,
+  word: string,
+  bound: Bound | undefined,
+): Interval {
+  const kind = fields[field]?.kind ?? 'text'
+  const interval = intervalOf(kind, word, bound)
+  if (interval !== undefined) return interval
+  throw invalid(bound === undefined ? field : `${field}[${bound}]`, word, takenBy(kind))
+}
+
+/** Began by that day or at an unknown one, and not ended before it (contract 10.3). */
+function currentFilters(resource: Resource, day: string | undefined) {
+  const { period } = resource
+  if (day === undefined || period === undefined) return { filters: [], parts: [] }
+  if (parseDay(day) === undefined) {
+    throw invalid(currentOn, day, 'it takes a day such as 2019-01-31')
+  }
+  const filters: Filter[] = [
+    { field: period.from, anyOf: [null, intervalFor(resource, period.from, day, 'lte')] },
+    { field: period.to, anyOf: [null, intervalFor(resource, period.to, day, 'gte')] },
+  ]
+  return { filters, parts: [part(currentOn, day)] }
+}
+
+function sortOf(resource: Resource, word: string | undefined): SortOrder | undefined {
+  if (word === undefined) return undefined
+  const isDescending = word.startsWith('-')
+  const field = isDescending ? word.slice(1) : word
+  const known = sortFields(resource)
+  if (!known.includes(field)) {
+    throw invalid(sortName, word, `it takes ${known.join(', ')}, or one of them after a minus`)
+  }
+  const direction = isDescending ? 'descending' : 'ascending'
+  const { order } = resource
+  return field === order.by && direction === order.direction ? undefined : { field, direction }
+}
+
+function versionOf(given: Given): number | Moment | undefined {
+  const named = versionParameters.filter((name) => given.has(name))
+  const [name, another] = named
+  if (name === undefined) return undefined
+  if (another !== undefined) throw badRequest(`${named.join(' and ')} are given; give one of them`)
+  const word = single(given, name) ?? ''
+  switch (name) {
+    case 'version': {
+      const version = /^[1-9]\d{0,15}$/.test(word) ? Number(word) : NaN
+      if (Number.isSafeInteger(version)) return version
+      throw invalid(name, word, 'it takes the number of a version, an integer from 1 on')
+    }
+    case 'as_of':
+      if (parseDay(word) !== undefined) return { asOf: word }
+      throw invalid(name, word, 'it takes a day such as 2024-01-31')
+    case 'known_at': {
+      const knownAt = parseMoment(word)
+      if (knownAt !== undefined) return { knownAt }
+      throw invalid(name, word, 'it takes a moment such as 2024-01-31T12:00:00Z')
+    }
+  }
+}

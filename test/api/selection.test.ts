@@ -1,0 +1,291 @@
+// Filters, order and version of a listing (contract sections 9 and 10).
+
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { resources } from '../../src/resources/index.ts'
+import { openStoreWriter } from '../../src/store/open-store.ts'
+import { importRows } from '../support/import-rows.ts'
+import { type Answer, makeApp, type TestApp } from '../support/make-app.ts'
+import { storeAt } from '../support/store-at.ts'
+
+/** The path that names its store, on any kind of store. */
+const pathOfStore = ({ store }: TestApp) => join(store.folder, 'registry.db')
+
+const rights = '/api/v1/companies/7/rights'
+
+const statuses = ['registered', 'ended', 'a&b=c', null, 'registered', 'é😀']
+const trademarks = statuses.map((status, n) => ({
+  ...{ id: n + 1, company_id: 7, status },
+  name: ['b', 'B', 'é', null, '\uffee', '😀'][n],
+  registration_date: n === 3 ? null : `2019-0${n + 1}-01T00:00:0${n}Z`,
+  updated_at: n === 3 ? null : `2020-01-01T00:00:00.00${n}Z`,
+}))
+
+async function makeRights(t: Parameters<typeof makeApp>[0]): Promise<TestApp> {
+  const app = await makeApp(t)
+  await importRows(pathOfStore(app), 'rights', trademarks)
+  return app
+}
+
+type Body = Readonly<Record<string, unknown>> & {
+  readonly rights: readonly { id: number }[]
+  readonly error: { readonly message: string }
+}
+
+const bodyOf = ({ text }: Answer) => JSON.parse(text) as Body
+const idsOf = (answer: Answer) => bodyOf(answer).rights.map(({ id }) => id)
+const messageOf = (answer: Answer) => {
+  assert.equal(answer.status, 400, answer.text)
+  return bodyOf(answer).error.message
+}
+const linksOf = ({ headers }: Answer) =>
+  new Map(
+    [...(headers['link'] ?? '').matchAll(/<([^>]+)>; rel="([\w-]+)"/g)].map((link) => [
+      link[2],
+      link[1] ?? '',
+    ]),
+  )
+
+test('a filter is equal by bytes, one of several values, or null (10.2)', async (t) => {
+  const { ask } = await makeRights(t)
+  for (const [query, ids] of [
+    ['status=registered', [1, 5]],
+    ['status=Registered', []],
+    ['status=registered&status=ended', [1, 2, 5]],
+    ['status=', [4]],
+    ['status=&status=ended', [2, 4]],
+    ['status=a%26b%3Dc', [3]],
+    [`status=${encodeURIComponent('é😀')}`, [6]],
+    ['registration_date=', [4]],
+    ['registration_date=2019-01-01', [1]],
+    ['status=registered&registration_date=2019-05-01', [5]],
+  ] as const) {
+    const answer = await ask(`${rights}?${query}`)
+    assert.deepEqual([query, idsOf(answer)], [query, ids])
+    const { total, pagination_total } = bodyOf(answer)
+    assert.deepEqual([total, pagination_total], [6, ids.length])
+  }
+})
+
+test('a range has bounds, and a day stands for its first or its last moment (10.2)', async (t) => {
+  const { ask } = await makeRights(t)
+  for (const [query, ids] of [
+    ['registration_date[gte]=2019-02-01', [2, 3, 5, 6]],
+    ['registration_date[gt]=2019-02-01', [3, 5, 6]],
+    ['registration_date[lt]=2019-02-01', [1]],
+    ['registration_date[lte]=2019-02-01', [1, 2]],
+    ['registration_date%5Bgte%5D=2019-02-01T00:00:01Z&registration_date[lt]=2019-06-01', [2, 3, 5]],
+    ['registration_date[gt]=2019-02-01T00:00:01Z', [3, 5, 6]],
+    ['registration_date[lte]=2019-02-01T00:00:00.999Z', [1]],
+    ['updated_at[gt]=2020-01-01T00:00:00.001Z', [3, 5, 6]],
+    ['updated_at[lte]=2020-01-01', [1, 2, 3, 5, 6]],
+    ['updated_at[gt]=2020-01-01', []],
+  ] as const) {
+    assert.deepEqual([query, idsOf(await ask(`${rights}?${query}`))], [query, ids])
+  }
+})
+
+test('records are in the order asked for, null last, text by code point (10.4)', async (t) => {
+  const { ask } = await makeRights(t)
+  for (const [sort, ids] of [
+    ['name', [2, 1, 3, 5, 6, 4]],
+    ['-name', [6, 5, 3, 1, 2, 4]],
+    ['-registration_date', [6, 5, 3, 2, 1, 4]],
+    ['updated_at', [1, 2, 3, 5, 6, 4]],
+  ] as const) {
+    const pages = [1, 2, 3].map((page) => ask(`${rights}?sort=${sort}&limit=2&page=${page}`))
+    assert.deepEqual((await Promise.all(pages)).flatMap(idsOf), ids)
+  }
+})
+
+test('a filter in the body means the same as in the query (1.2)', async (t) => {
+  const { ask } = await makeRights(t)
+  const inBody = (body: object) =>
+    ask(rights, { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
+  const range = { registration_date: { gte: '2019-02-01', lt: '2019-06-01' } }
+  for (const [body, query] of [
+    [{ status: ['ended', 'registered'] }, 'status=registered&status=ended'],
+    [{ status: null }, 'status='],
+    [range, 'registration_date[gte]=2019-02-01&registration_date[lt]=2019-06-01'],
+    [{ sort: '-name', limit: 2, version: 1 }, 'limit=2&sort=-name&version=1'],
+  ] as const) {
+    const [one, other] = [await inBody(body), await ask(`${rights}?${query}`)]
+    assert.equal(one.status, 200, one.text)
+    assert.equal(one.text, other.text)
+    assert.equal(one.headers['etag'], other.headers['etag'])
+    assert.equal(one.headers['link'], other.headers['link'])
+  }
+})
+
+test('what is no filter, bound, value or order is a 400 that says what is (10.6)', async (t) => {
+  const { ask } = await makeRights(t)
+  for (const [query, message] of [
+    ['statsu=x', /^"statsu" is no known query parameter; did you mean status\?$/],
+    ['currency=EUR', /^"currency" is no known query parameter; /],
+    ['status[gte]=x', /^"status\[gte\]" is no known .*; status has no bounds$/],
+    ['registration_date[ge]=x', /; bounds are gte, gt, lt, lte$/],
+    [
+      'registration_date[gte]=2019-02-30',
+      /^registration_date\[gte\] is "2019-02-30"; it takes a day/,
+    ],
+    ['registration_date[gte]=', /^registration_date\[gte\] is ""; it takes a day/],
+    [
+      'registration_date[gte]=2019-01-01&registration_date[gt]=2019-01-01',
+      /two bounds of one side/,
+    ],
+    ['registration_date[gte]=2019-01-01&registration_date[gte]=2019-01-02', /more than once/],
+    ['sort=holders', /^sort is "holders"; it takes .*registration_date/],
+    ['sort=name&sort=-name', /^sort is given more than once/],
+    ['current_on=2019-01-01', /^"current_on" is no known query parameter/],
+    ['&status=x'.repeat(21), undefined],
+    [
+      Array.from({ length: 21 }, (_, n) => `status=${n}`).join('&'),
+      /^status has 21 values; it takes 1 to 20$/,
+    ],
+    ['version=0', /^version is "0"; it takes the number of a version/],
+    ['version=1&as_of=2024-01-01', /^version and as_of are given; give one of them$/],
+    ['as_of=2024', /^as_of is "2024"; it takes a day/],
+    ['known_at=2024-01-31', /^known_at is "2024-01-31"; it takes a moment/],
+  ] as const) {
+    const answer = await ask(`${rights}?${query}`)
+    if (message === undefined) assert.equal(answer.status, 200)
+    else assert.match(messageOf(answer), message)
+  }
+})
+
+test('people who held a position on a day are found with current_on (10.3)', async (t) => {
+  const app = await makeApp(t)
+  const periods = [
+    ['2019-01-01', '2019-12-31'],
+    ['2019-06-30', null],
+    [null, '2019-06-29'],
+    [null, null],
+    ['2019-07-01', null],
+    ['2019-06-30T23:59:59Z', '2019-06-30T00:00:00Z'],
+  ] as const
+  const rows = periods.map(([start_date, end_date], n) => ({
+    ...{ id: n + 1, company_id: 7, start_date, end_date },
+  }))
+  await importRows(pathOfStore(app), 'employees', rows)
+  const answer = await app.ask('/api/v1/companies/7/employees?current_on=2019-06-30')
+  const { employees } = JSON.parse(answer.text) as { employees: { id: number }[] }
+  assert.deepEqual(
+    employees.map(({ id }) => id),
+    [1, 2, 4, 6],
+  )
+})
+
+/** A listing with four versions: another company, two states, and one record less. */
+async function makeVersions(t: Parameters<typeof makeApp>[0]) {
+  const app = await makeApp(t)
+  const db = pathOfStore(app)
+  const answers: Answer[] = []
+  for (const rows of [
+    [{ id: 99, company_id: 9, name: 'other' }],
+    [1, 2, 3].map((id) => ({ id, company_id: 7, name: 'first' })),
+    [1, 2, 3].map((id) => ({ id, company_id: 7, name: id === 2 ? 'second' : 'first' })),
+    [1, 3].map((id) => ({ id, company_id: 7, name: 'first' })),
+  ]) {
+    await importRows(db, 'rights', rows, { isSnapshot: rows.length === 2 })
+    answers.push(await app.ask(`${rights}?limit=2`))
+  }
+  return { ...app, db, answers }
+}
+
+test('a version answers what was served then, tag included (9.1)', async (t) => {
+  const { ask, answers } = await makeVersions(t)
+  for (const [at, then] of answers.entries()) {
+    const now = await ask(`${rights}?limit=2&version=${at + 1}`)
+    if (at === 0) {
+      assert.equal(now.status, 404)
+      assert.match(now.text, /Company 7 was not in the registry at version 1/)
+      continue
+    }
+    assert.equal(now.text, then.text)
+    for (const header of ['etag', 'last-modified', 'data-version'])
+      assert.equal(now.headers[header], then.headers[header])
+    const same = await ask(`${rights}?limit=2&version=${at + 1}`, {
+      headers: { 'if-none-match': then.headers['etag'] ?? '' },
+    })
+    assert.equal(same.status, 304)
+    assert.equal(same.headers['data-version'], String(at + 1))
+  }
+})
+
+test('a walk by links stays on its version, and is told of a later one (9.1)', async (t) => {
+  const { ask, db } = await makeVersions(t)
+  const first = await ask(`${rights}?limit=1&version=2`)
+  assert.equal(linksOf(first).get('latest-version'), `${rights}?page=1&limit=1`)
+  const plain = await ask(`${rights}?limit=1&sort=-name`)
+  assert.equal(linksOf(plain).has('latest-version'), false)
+  const next = linksOf(plain).get('next') ?? ''
+  assert.equal(next, `${rights}?page=2&limit=1&sort=-name&version=4`)
+  const before = await ask(next)
+  await importRows(db, 'rights', [{ id: 4, company_id: 7, name: 'zz' }])
+  const after = await ask(next)
+  assert.equal(after.text, before.text)
+  assert.equal(after.headers['data-version'], '4')
+  assert.equal(linksOf(after).get('latest-version'), `${rights}?page=2&limit=1&sort=-name`)
+})
+
+test('versions that are not there are a 404, pruned ones a 410 (9.3)', async (t) => {
+  const { ask, db } = await makeVersions(t)
+  const later = await ask(`${rights}?version=5`)
+  assert.equal(later.status, 404)
+  assert.equal(later.headers['retry-after'], '1')
+  assert.match(later.text, /Version 5 does not exist yet; the last one is 4/)
+  assert.equal((await ask(`${rights}?version=9007199254740991`)).status, 404)
+  assert.equal((await ask(`${rights}?as_of=1999-01-01`)).status, 404)
+  const writer = await openStoreWriter(storeAt(db), resources)
+  await writer.prune(Date.now() + 1, { onWait: () => assert.fail('nobody else writes') })
+  await writer.close()
+  const pruned = await ask(`${rights}?version=3&limit=2`)
+  assert.equal(pruned.status, 410)
+  assert.match(pruned.text, /"code":410,"message":"Version 3 was pruned; the earliest one is 4"/)
+  assert.equal(linksOf(pruned).get('latest-version'), `${rights}?page=1&limit=2`)
+  assert.equal((await ask(`${rights}?version=4`)).status, 200)
+})
+
+test('a day finds the version before the first later extract of the resource (9.2)', async (t) => {
+  const app = await makeApp(t)
+  const db = pathOfStore(app)
+  for (const [n, day] of ['2024-01-31', '2024-02-29', '2024-03-31'].entries()) {
+    const asOf = `${day}T00:00:00Z`
+    await importRows(db, 'rights', [{ id: 1, company_id: 7, name: `${n}` }], { asOf })
+    await importRows(db, 'jobs', [{ id: n + 1, company_id: 7 }])
+  }
+  for (const [query, version, name] of [
+    ['as_of=2024-01-31', 2, '0'],
+    ['as_of=2024-02-28', 2, '0'],
+    ['as_of=2024-02-29', 4, '1'],
+    ['as_of=2025-01-01', 6, '2'],
+    [`known_at=${new Date(Date.now() + 60_000).toISOString()}`, 6, '2'],
+  ] as const) {
+    const answer = await app.ask(`${rights}?${query}&limit=1`)
+    assert.equal(answer.status, 200, answer.text)
+    assert.equal(answer.headers['data-version'], String(version))
+    const location = `${rights}?page=1&limit=1&version=${version}`
+    assert.equal(answer.headers['content-location'], location)
+    assert.match(answer.text, new RegExp(`"name":"${name}"`))
+    assert.equal((await app.ask(location)).text, answer.text)
+  }
+})
+
+test('a long listing is filtered beside the event loop, and as exactly', async (t) => {
+  const app = await makeApp(t)
+  const rows = Array.from({ length: 12_000 }, (_, n) => ({
+    ...{ id: n + 1, company_id: 7, status: n % 3 === 0 ? 'ended' : 'registered' },
+    name: `n${n % 100}`,
+  }))
+  await importRows(pathOfStore(app), 'rights', rows)
+  const [ended, sorted, again] = await Promise.all([
+    app.ask(`${rights}?status=ended&page=40`),
+    app.ask(`${rights}?sort=-name&limit=3`),
+    app.ask(`${rights}?status=ended&page=40`),
+  ])
+  assert.equal(bodyOf(ended).pagination_total, 4_000)
+  assert.deepEqual(idsOf(ended).slice(0, 2), [3 * 3_900 + 1, 3 * 3_901 + 1])
+  assert.equal(again.text, ended.text)
+  assert.deepEqual(idsOf(sorted), [12_000, 11_900, 11_800])
+})
