@@ -18,6 +18,7 @@ import { openStoreForTrial, openStoreWriter, storeFiles } from '../store/open-st
 import type { Command, CommandContext, Input } from './command.ts'
 import { fileOptions, parseFileOptions, refuseUnusedOptions } from './file-options.ts'
 import { findFolders, findMapping } from './find-mapping.ts'
+import { parseShow, printShown } from './import-show.ts'
 import { printReport } from './import-report.ts'
 import { waitingLine } from './lock-wait.ts'
 import { createProgress, watchWork } from './progress.ts'
@@ -106,6 +107,11 @@ as ${changeResource.name}; with --history, so does one of ${historical.join(', '
     },
     { name: 'allow-empty', meaning: 'import files without rows' },
     { name: 'strict', meaning: 'refuse what would only be a warning' },
+    {
+      name: 'show',
+      value: 'N',
+      meaning: 'show the columns and the first N rows, as they would be imported, and do nothing',
+    },
     { name: 'dry-run', meaning: 'check everything, change nothing' },
     ...fileOptions,
     { name: 'json', meaning: 'print the report as JSON' },
@@ -118,17 +124,16 @@ async function runImport(input: Input, context: CommandContext): Promise<number>
   // A server on the same machine takes precedence, since its clients are waiting.
   setPriority(constants.priority.PRIORITY_LOW)
   const { flags, options, settings } = input
-  const [word, ...words] = input.words
-  const target = parseTarget(word)
-  if (words.length === 0) throw new UsageError(`name the files to import ${target.name} from`)
-  const files = await findSourceFiles(words, parseFileOptions(input))
-  refuseUnusedOptions(files, input)
-  const mapping =
-    options['map'] === undefined ? undefined : findMapping(options['map'], target.name)
-  const mappingFolders = findFolders(options['map-read'], mapping !== undefined)
+  const rows = parseShow(input)
+  const { path, ...given } = await findGiven(input)
+  const { target, files } = given
+  if (rows !== undefined) {
+    await printShown({ ...given, rows, signal: context.signal }, input, context)
+    return 0
+  }
   const source = parseSource(options['source'])
   const history = parseHistory(target, input)
-  const inUse = [...files.map(({ name }) => name), mapping?.path, ...storeFiles(settings.db)]
+  const inUse = [...files.map(({ name }) => name), path, ...storeFiles(settings.db)]
   const rejects =
     options['rejects'] === undefined ? undefined : openRejects(options['rejects'], inUse)
   const isDryRun = flags.has('dry-run')
@@ -139,17 +144,12 @@ async function runImport(input: Input, context: CommandContext): Promise<number>
   const progress = createProgress(context)
   try {
     const report = await importFiles(store, {
-      target,
-      files,
-      mapping: mapping?.sql,
-      mappingFolders,
+      ...given,
       source,
       isSourceAssumed: options['source'] === undefined,
       isStrict: flags.has('strict'),
       isSnapshot: flags.has('snapshot'),
       isDryRun,
-      isTrimmed: flags.has('trim'),
-      nulls: input.values['null'],
       permissions: {
         future: flags.has('future'),
         largeChange: flags.has('expect-changes'),
@@ -171,6 +171,26 @@ async function runImport(input: Input, context: CommandContext): Promise<number>
     progress.end()
     rejects?.close()
     await store.close()
+  }
+}
+
+/** What is imported, from where, and the path of its mapping. */
+async function findGiven(input: Input) {
+  const { flags, options, values } = input
+  const [word, ...words] = input.words
+  const target = parseTarget(word)
+  if (words.length === 0) throw new UsageError(`name the files to import ${target.name} from`)
+  const files = await findSourceFiles(words, parseFileOptions(input))
+  refuseUnusedOptions(files, input)
+  const found = options['map'] === undefined ? undefined : findMapping(options['map'], target.name)
+  return {
+    target,
+    files,
+    mapping: found?.sql,
+    path: found?.path,
+    mappingFolders: findFolders(options['map-read'], found !== undefined),
+    isTrimmed: flags.has('trim'),
+    nulls: values['null'],
   }
 }
 

@@ -13,18 +13,16 @@ import { OperatorError } from '../operator-error.ts'
 import {
   latestMoment,
   type Permissions,
-  refusedDay,
   refuseFuture,
   refuseLargeChange,
   refuseNoRows,
   warnOfLikeSource,
 } from './guard-rails.ts'
-import type { CheckRow, SourceRow } from './check-record.ts'
 import type { ImportTarget } from './import-target.ts'
-import { rowPreparer } from './prepare-row.ts'
+import { problemOf, rowChecker } from './check-rows.ts'
 import { openSource, type PlacedRow, type Source } from './read-source.ts'
 import { recordingOf } from './record-changes.ts'
-import { describeProblem, type Problem, Refusal, showValue } from './refusal.ts'
+import { describeProblem, type Problem, Refusal } from './refusal.ts'
 import { collectKinds, type RefusedKind } from './refused-kinds.ts'
 import type { SourceFile } from './source-file.ts'
 
@@ -196,17 +194,7 @@ function collectProblems(request: ImportRequest, unit: 'line' | 'row'): Problems
   const shown: Problem[] = []
   const kinds = collectKinds()
   function add(file: number, number: number, refusal: Refusal, row: unknown): Problem {
-    const { field, value, line } = refusal
-    const reason = refusal.reason + adviceOnNull(request.mapping, refusal, row)
-    const problem: Problem = {
-      file: request.files[file]?.name ?? '',
-      unit,
-      number,
-      ...(line === undefined ? {} : { line }),
-      ...(field === undefined ? {} : { field }),
-      ...(value === undefined ? {} : { value: showValue(value) }),
-      reason,
-    }
+    const problem = problemOf(request, { file, number, unit, row }, refusal)
     if (shown.length < problemsShownMax) shown.push(problem)
     kinds.add(problem)
     request.onRejected?.({ ...problem, row })
@@ -224,13 +212,6 @@ function collectProblems(request: ImportRequest, unit: 'line' | 'row'): Problems
   }
 }
 
-/** In SQL, a text joined with a null is null, which surprises where a value is needed. */
-function adviceOnNull(mapping: string | undefined, { field }: Refusal, row: unknown): string {
-  if (field === undefined || mapping?.includes('||') !== true) return ''
-  const isNull = typeof row === 'object' && row !== null && (row as SourceRow)[field] === null
-  return isNull ? '; || with a null gives null: use concat() or coalesce()' : ''
-}
-
 interface Staging {
   readonly session: ImportSession
   readonly source: Source
@@ -240,26 +221,12 @@ interface Staging {
   readonly latest: string | undefined
 }
 
-/** How a row is checked: by its target, and for what this import does not permit. */
-function checkOf({ request, latest }: Staging): CheckRow {
-  const { check } = request.target
-  const { isTrimmed = false, nulls = [], mapping } = request
-  // With a mapping, texts of the files mean null, and not what the mapping makes of them.
-  const prepare = rowPreparer({ isTrimmed, nulls: mapping === undefined ? nulls : [] })
-  const prepared: CheckRow = prepare === undefined ? check : (row) => check(prepare(row))
-  if (latest === undefined || !request.target.hasRowDays) return prepared
-  return (row) => {
-    const checked = prepared(row)
-    return checked instanceof Refusal ? checked : (refusedDay(checked.asOf, latest) ?? checked)
-  }
-}
-
 async function stageRows(
   staging: Staging,
   onRows: (rows: number) => void,
 ): Promise<{ read: number; refused: number; unnamed: Problem | undefined }> {
   const { session, source, request, problems } = staging
-  const check = checkOf(staging)
+  const check = rowChecker(request, staging.latest)
   let read = 0
   let refused = 0
   let unnamed: Problem | undefined

@@ -11,6 +11,7 @@ import {
   type ColumnarReader,
   type ColumnarSource,
   openColumnarReader,
+  type Showing,
 } from '../store/duckdb/columns.ts'
 import type { ImportedFile } from '../store/importing.ts'
 import { makeTemporaryFolder } from '../temporary-folder.ts'
@@ -50,6 +51,8 @@ interface SourceOptions {
   readonly columns: readonly string[] | undefined
   /** The columns that a source must have, checked before the first row. */
   readonly requiredColumns: readonly string[]
+  /** Limits a mapping to its first rows, and shows its view; undefined for all rows. */
+  readonly showing?: Showing | undefined
   readonly onBytes: (bytes: number) => void
   /** Aborts the reading. */
   readonly signal: AbortSignal
@@ -96,7 +99,8 @@ function readFiles(options: SourceOptions, digests: ImportedFile[]): AsyncGenera
         const prepared = await prepareColumnarFile(sourceFile, folder, digest, options)
         const reader = await openReader()
         const source = await reader.readFile(prepared)
-        checkColumns(sourceFile.name, source.columns, options)
+        // Shown rows say for themselves what is wrong with their columns.
+        if (!options.showing) checkColumns(sourceFile.name, source.columns, options)
         let number = 0
         for await (const batch of source.batches) {
           const rows = rowsOf(batch).map((row) => withoutRefused(row, source))
@@ -129,7 +133,7 @@ function readMapped(options: SourceOptions, digests: ImportedFile[]): AsyncGener
       prepared.push(await prepareColumnarFile(file, folderOf(), digest, options))
       digests.push({ name: file.name, ...digest })
     }
-    const request = { sql: mapping, texts: options.texts, rows: undefined }
+    const request = { sql: mapping, texts: options.texts, showing: options.showing }
     const source = await reader.mapFiles(prepared, request)
     checkColumns('the mapping', source.columns, options)
     for await (const rows of source.refused) {

@@ -58,16 +58,21 @@ export interface ColumnarSource {
 export interface MappedSource extends ColumnarSource {
   /** The rows that are not in the view; to be read before the batches. */
   readonly refused: AsyncIterable<RefusedCell[]>
-  /** The columns of the view and its first rows, each as JSON; empty unless asked for. */
-  readonly sample: { readonly columns: readonly string[]; readonly rows: readonly string[] }
 }
 
 /** A mapping, and what its view has. */
 export interface MappingRequest {
   readonly sql: string
   readonly texts: ViewTexts
-  /** How many rows to sample of the view, and to read of the result; undefined for none and all. */
-  readonly rows: number | undefined
+  /** Limits the rows to the first ones, and shows those of the view; undefined for all rows. */
+  readonly showing: Showing | undefined
+}
+
+/** What to show of a mapping. */
+export interface Showing {
+  readonly rows: number
+  /** Receives the columns of the view and its first rows, each as JSON, before the mapping runs. */
+  readonly onView: (columns: readonly string[], rows: readonly string[]) => void
 }
 
 /** Reads files with one DuckDB instance. */
@@ -167,7 +172,7 @@ async function cutParquet(database: Database, file: ColumnarFile): Promise<Colum
 async function openMapping(
   database: Database,
   files: readonly ColumnarFile[],
-  { sql: select, texts, rows }: MappingRequest,
+  { sql: select, texts, showing }: MappingRequest,
   folders: readonly string[],
 ): Promise<MappedSource> {
   const { connection } = database
@@ -188,15 +193,14 @@ async function openMapping(
   const selects = tables.map((table) => viewSelect(table, texts))
   await connection.run(`create view source as ${selects.join(' union all by name ')}`)
   await database.lock({ paths: pieces, folders, tempBytes: 10 * bytes + (256 << 20) })
-  const sample = await sampleView(database, rows ?? 0)
+  if (showing !== undefined) await showView(database, showing)
   const columns = await describe(database, select)
   refuseDoubled(columns)
-  const some = rows === undefined ? select : `select * from (${select}) limit ${rows}`
+  const some = showing === undefined ? select : `select * from (${select}) limit ${showing.rows}`
   const batches = read(database, { select: some, columns, isWide }, files, true)
   return {
     columns: columns.map(({ name }) => name),
     refused: readRefused(database, tables),
-    sample,
     batches: bounded(batches, 100 * bytes + (256 << 20)),
   }
 }
@@ -217,16 +221,14 @@ function refuseDoubled(columns: readonly Column[]): void {
   }
 }
 
-/** The columns of the view, and its first rows as JSON. */
-async function sampleView(database: Database, rows: number): Promise<MappedSource['sample']> {
-  if (rows === 0) return { columns: [], rows: [] }
+async function showView(database: Database, { rows, onView }: Showing): Promise<void> {
   const columns = await describe(database, 'select * from source')
   const json = `select to_json(t)::varchar from (select * from source limit ${rows}) t`
   const read = await database.run(database.connection.runAndReadAll(json))
-  return {
-    columns: columns.map(({ name }) => name),
-    rows: read.getRows().map(([text]) => String(text)),
-  }
+  onView(
+    columns.map(({ name }) => name),
+    read.getRows().map(([text]) => String(text)),
+  )
 }
 
 /** The rows of all files that are not in the view. */

@@ -1,0 +1,58 @@
+// Prints what `dossier import … --show N` shows.
+
+import { UsageError } from '../config.ts'
+import { describeProblem, showValue } from '../import/refusal.ts'
+import { type ShownColumn, showRows, type ShowRequest } from '../import/show-rows.ts'
+import type { CommandContext, Input } from './command.ts'
+import { tableLines } from './table.ts'
+
+const rowsMax = 1_000
+
+/** How many rows to show; undefined without the option. @throws UsageError if it is invalid. */
+export function parseShow({ options }: Input): number | undefined {
+  const word = options['show']
+  if (word === undefined) return undefined
+  const rows = Number(word)
+  if (/^\d{1,4}$/.test(word) && rows >= 1 && rows <= rowsMax) return rows
+  throw new UsageError(
+    `--show is ${JSON.stringify(word)}; it must be a number from 1 to ${rowsMax}`,
+  )
+}
+
+/** Shows the columns of the files, then their first rows as they would be imported. */
+export async function printShown(
+  request: Omit<ShowRequest, 'onColumns'>,
+  { flags }: Input,
+  { stdout }: CommandContext,
+): Promise<void> {
+  const isJson = flags.has('json')
+  let columns: readonly ShownColumn[] = []
+  const rows = await showRows({
+    ...request,
+    onColumns: (found) => {
+      columns = found
+      if (!isJson) stdout.writeLines(...columnLines(found, request.mapping !== undefined))
+    },
+  })
+  if (isJson) return stdout.writeJson({ columns, rows })
+  for (const { file, unit, number, row, refused } of rows) {
+    const heading =
+      refused === undefined ? `${file}: ${unit} ${number}` : describeProblem(refused, ' (refused)')
+    stdout.writeLines('', heading, ...contentLines(row))
+  }
+  stdout.writeLines('', 'Nothing was imported.')
+}
+
+function columnLines(columns: readonly ShownColumn[], isMapped: boolean): string[] {
+  const lines = tableLines(
+    columns.map(({ name, values }) => [`  ${name}`, values.slice(0, 5).map(showValue).join('  ')]),
+  )
+  return [isMapped ? 'The view source has the columns' : 'The files have the columns', ...lines]
+}
+
+function contentLines(row: unknown): string[] {
+  // The text of a row that cannot be read stands in its heading.
+  if (typeof row !== 'object' || row === null) return []
+  const cells = Object.entries(row).filter(([, value]) => value !== null)
+  return tableLines(cells.map(([name, value]) => [`  ${name}`, showValue(value)]))
+}

@@ -1,0 +1,86 @@
+// Shows the first rows of a source, checked, without a store: it is how a mapping is written.
+
+import type { SourceRow } from './check-record.ts'
+import { problemOf, type RowRequest, rowChecker } from './check-rows.ts'
+import { latestMoment } from './guard-rails.ts'
+import { openSource } from './read-source.ts'
+import { type Problem, Refusal } from './refusal.ts'
+
+/** What to show. */
+export interface ShowRequest extends RowRequest {
+  readonly mappingFolders: readonly string[]
+  /** How many rows. */
+  readonly rows: number
+  /** Receives the columns of the files, before anything can fail in the mapping. */
+  readonly onColumns: (columns: readonly ShownColumn[]) => void
+  readonly signal: AbortSignal
+}
+
+/** A column of the files, and its first values. */
+export interface ShownColumn {
+  readonly name: string
+  readonly values: readonly unknown[]
+}
+
+/** A row as it would be imported, or why it would be refused. */
+export interface ShownRow {
+  readonly file: string
+  readonly unit: 'line' | 'row'
+  readonly number: number
+  /** As checked, in the columns of a source; as read if it would be refused. */
+  readonly row: unknown
+  readonly refused?: Problem
+}
+
+/**
+ * Reads the first rows of files, maps and checks them.
+ *
+ * @throws OperatorError if the source cannot be read, or the mapping fails.
+ */
+export async function showRows(request: ShowRequest): Promise<ShownRow[]> {
+  const { target, files, mapping, mappingFolders, signal, onColumns } = request
+  const source = openSource({
+    files,
+    mapping,
+    mappingFolders,
+    texts: { isTrimmed: request.isTrimmed ?? false, nulls: request.nulls ?? [] },
+    columns: target.sourceColumns,
+    requiredColumns: target.requiredColumns,
+    showing: {
+      rows: request.rows,
+      onView: (columns, rows) =>
+        onColumns(
+          columnsOf(
+            columns,
+            rows.map((text) => JSON.parse(text) as SourceRow),
+          ),
+        ),
+    },
+    onBytes: () => undefined,
+    signal,
+  })
+  const check = rowChecker(request, latestMoment(Date.now()))
+  const read: SourceRow[] = []
+  const shown: ShownRow[] = []
+  for await (const batch of source.batches) {
+    for (const { file, number, row } of batch.slice(0, request.rows - shown.length)) {
+      const place = { file: files[file]?.name ?? '', unit: source.unit, number }
+      if (!(row instanceof Refusal)) read.push(row)
+      const checked = row instanceof Refusal ? row : check(row)
+      const content = row instanceof Refusal ? (row.value ?? null) : row
+      if (checked instanceof Refusal) {
+        const placed = { file, unit: source.unit, number, row }
+        shown.push({ ...place, row: content, refused: problemOf(request, placed, checked) })
+      } else shown.push({ ...place, row: target.rowOf(checked) })
+    }
+    if (shown.length >= request.rows) break
+  }
+  if (mapping === undefined) {
+    onColumns(columnsOf([...new Set(read.flatMap((row) => Object.keys(row)))], read))
+  }
+  return shown
+}
+
+function columnsOf(names: readonly string[], rows: readonly SourceRow[]): ShownColumn[] {
+  return names.map((name) => ({ name, values: rows.map((row) => row[name] ?? null) }))
+}

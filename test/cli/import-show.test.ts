@@ -1,0 +1,102 @@
+// dossier import … --show N: the columns, and the first rows as they would be imported.
+
+import assert from 'node:assert/strict'
+import { readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { makeFolder } from '../support/import-rows.ts'
+import { runCommand } from '../support/run-command.ts'
+
+const csv = `Ref;Reg No;Vacancy;Min
+V-1;09876543;Warehouse supervisor;32000
+V-2;09876543;Forklift driver;24.500
+V-3;1
+V-4;01234567;Cook;30000
+`
+const mapping = `select "Ref" as key, 'GB' as company_jurisdiction,
+  "Reg No" as company_identifier, "Vacancy" as title, "Min" as salary_from from source`
+
+test('it shows the view, then rows that would be imported or refused, and does nothing', async (t) => {
+  const folder = makeFolder(t)
+  writeFileSync(join(folder, 'v.csv'), csv)
+  writeFileSync(join(folder, 'my.sql'), mapping)
+  const args = ['import', 'jobs', 'v.csv', '--map', './my.sql', '--show', '5']
+  const { code, out, err } = await runCommand(folder, args)
+  assert.deepEqual([code, err], [0, ''])
+  assert.match(out, /^The view source has the columns\n {2}Ref +"V-1" {2}"V-2" {2}"V-4"\n/)
+  assert.match(out, /^ {2}source_row +1 {2}2 {2}4$/m)
+  assert.match(out, /^v\.csv: row 1\n {2}key +"V-1"\n/m)
+  assert.match(out, /^ {2}salary_from +32000$/m)
+  assert.match(out, /^v\.csv: row 2: salary_from: "24\.500": must be an integer.* \(refused\)$/m)
+  assert.match(out, /row 3 \(line 4\): "V-3;1": has 2 cells, but the header has 4 \(refused\)$/m)
+  assert.match(out, /\nNothing was imported\.\n$/)
+  assert.deepEqual(readdirSync(folder).sort(), ['my.sql', 'v.csv'], 'not even a store')
+})
+
+test('it shows the view even if the mapping fails', async (t) => {
+  const folder = makeFolder(t)
+  writeFileSync(join(folder, 'v.csv'), csv)
+  writeFileSync(join(folder, 'my.sql'), 'select "Reference" as key from source')
+  const args = ['import', 'jobs', 'v.csv', '--map', './my.sql', '--show', '1']
+  const { code, out, err } = await runCommand(folder, args)
+  assert.equal(code, 1)
+  assert.match(out, /^The view source has the columns\n {2}Ref +"V-1"\n/)
+  assert.match(err, /^dossier: .*Reference/)
+})
+
+test('it shows columns and rows without a mapping, and as JSON', async (t) => {
+  const folder = makeFolder(t)
+  writeFileSync(join(folder, 'v.csv'), csv)
+  const { code, out } = await runCommand(folder, ['import', 'jobs', 'v.csv', '--show', '1'])
+  assert.equal(code, 0)
+  assert.match(out, /^The files have the columns\n {2}Ref +"V-1"\n/)
+  assert.match(out, /^v\.csv: row 1: .*is not a known column.* \(refused\)$/m)
+  writeFileSync(
+    join(folder, 'a.json'),
+    '{"data":{"rows":[{"jurisdiction":"GB","identifier":"1"}]}}',
+  )
+  const args = ['import', 'companies', 'a.json', '--records', 'data.rows', '--show', '9', '--json']
+  const shown = await runCommand(folder, args)
+  assert.deepEqual(JSON.parse(shown.out), {
+    columns: [
+      { name: 'jurisdiction', values: ['GB'] },
+      { name: 'identifier', values: ['1'] },
+    ],
+    rows: [
+      {
+        ...{ file: 'a.json', unit: 'row', number: 1 },
+        row: { jurisdiction: 'GB', identifier: '1' },
+      },
+    ],
+  })
+})
+
+/** Options that are invalid, or apply to none of the files. */
+const refused: Readonly<Record<string, RegExp>> = {
+  '--show 0': /--show is "0"; it must be a number from 1 to 1000/,
+  '--show many': /--show is "many"/,
+  '--encoding windows-1215': /--encoding is windows-1215; did you mean windows-1251\?/,
+  '--encoding ebcdic': /it must be one of utf-8, utf-16/,
+  '--delimiter ;;': /--delimiter is ";;"; it must be tab or one ASCII character/,
+  '--delimiter §': /one ASCII character/,
+  '--skip-lines -1': /--skip-lines/,
+  '--skip-lines x': /--skip-lines is "x"; it must be a number/,
+  '--records a': /--records applies to json, but the files are csv/,
+  '--format json --delimiter ;': /--delimiter applies to csv, tsv, but the files are json/,
+  '--format parquet --encoding latin1': /--encoding applies to .*, but the files are parquet/,
+}
+
+for (const [options, says] of Object.entries(refused)) {
+  test(`${options} is refused`, async (t) => {
+    const folder = makeFolder(t)
+    writeFileSync(join(folder, 'v.csv'), csv)
+    const { code, err } = await runCommand(folder, [
+      'import',
+      'jobs',
+      'v.csv',
+      ...options.split(' '),
+    ])
+    assert.equal(code, 2)
+    assert.match(err, says)
+  })
+}
