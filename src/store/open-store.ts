@@ -1,6 +1,7 @@
 // The opener: the only code that knows which database a store uses (invariant 2).
 
 import { existsSync } from 'node:fs'
+import type { DatabaseSync } from 'node:sqlite'
 import { rightsOf } from '../new-file.ts'
 import { OperatorError } from '../operator-error.ts'
 import type { Resource } from '../resources/resource.ts'
@@ -11,7 +12,7 @@ import { backUp } from './sqlite/backup.ts'
 import { createInspector, createWriter } from './sql/writer.ts'
 import { compact } from './sqlite/compact.ts'
 import { databaseOf } from './sqlite/database.ts'
-import { storeError as sqliteError } from './sqlite/errors.ts'
+import { isDamaged, storeError as sqliteError } from './sqlite/errors.ts'
 import { openImport } from './sqlite/import.ts'
 import { openForInspecting, openForReading, openForWriting } from './sqlite/open.ts'
 import { createReader } from './sqlite/read.ts'
@@ -164,7 +165,7 @@ export async function restoreStore(
   if (isServerStore(copy) || !existsSync(copy)) {
     throw new OperatorError(`${describeStore(copy)} is not a file; name one that backup has made`)
   }
-  const source = openForInspecting(copy, resources)
+  const source = openCopy(copy, resources)
   try {
     const { faults } = await verify(source, resources, watch.checks, (step) => watch.onCheck(step))
     const [fault] = faults
@@ -177,6 +178,15 @@ export async function restoreStore(
     return await restore(source, db, watch)
   } finally {
     source.close()
+  }
+}
+
+function openCopy(copy: string, resources: readonly Resource[]): DatabaseSync {
+  try {
+    return openForInspecting(copy, resources)
+  } catch (error) {
+    if (!(error instanceof OperatorError) || !isDamaged(error.cause)) throw error
+    throw new OperatorError(`${copy} is damaged or no store; restore another backup`)
   }
 }
 

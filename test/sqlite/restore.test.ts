@@ -174,7 +174,7 @@ const refusals: Readonly<
       truncateSync(copy, 200_000)
       return copy
     },
-    /copy\.db: is damaged/,
+    /copy\.db is damaged or no store; restore another backup/,
   ],
   'a copy whose content is damaged': [
     (_, copy) => {

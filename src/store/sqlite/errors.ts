@@ -44,7 +44,7 @@ const adviceOfCode: Readonly<Record<number, string>> = {
   10:
     'the disk failed to read or write; check free space, file size limits (ulimit -f) and ' +
     'the system log',
-  11: 'is damaged; restore it from a backup',
+  11: 'is damaged; restore it from a backup: dossier restore COPY',
   13: 'the disk, or the folder for temporary files, is full; make room and try again',
   14: 'cannot be opened; check that this user may read and write the file and its folder',
   26: 'is not a Dossier store; check --db',
