@@ -5,10 +5,11 @@
 import prometheus, { type Metric, type Registry } from 'prom-client'
 import type { Resource } from '../resources/resource.ts'
 import type { LastImport } from '../store/reading.ts'
+import type { ViewCounts } from '../store/views.ts'
 import type { Answer } from './request-log.ts'
 
 /** A read from the store, as a label. */
-export type StoreOperation = 'page' | 'head' | 'key'
+export type StoreOperation = 'page' | 'head' | 'selection' | 'key'
 
 /** Counts requests and what they cause; each call takes less than a microsecond. */
 export interface Metrics {
@@ -30,6 +31,8 @@ interface MetricsSource {
   readonly version: string
   /** Rejects if the store does not answer. */
   lastImports(): Promise<readonly LastImport[]>
+  /** What is kept for filtered, ordered and past listings. */
+  readonly viewCounts: () => ViewCounts
   /** The number of log lines dropped because they could not be written. */
   droppedLines(): number
 }
@@ -61,6 +64,7 @@ export function createMetrics(source: MetricsSource): Metrics {
   const store: Readonly<Record<StoreOperation, Times>> = {
     page: emptyTimes(),
     head: emptyTimes(),
+    selection: emptyTimes(),
     key: emptyTimes(),
   }
   const events = { broken: 0, omitted: 0, fromCache: 0, fromStore: 0 }
@@ -72,6 +76,7 @@ export function createMetrics(source: MetricsSource): Metrics {
     help: 'Time that the store took to answer, by operation',
     entries: () => Object.entries(store),
   })
+  registerViews(registry, source)
   registerRegistry(registry, source)
   prometheus.collectDefaultMetrics({ register: registry })
   return {
@@ -212,6 +217,31 @@ function valuesOf(name: string, labels: Readonly<Record<string, string>>, times:
     { metricName: `${name}_sum`, labels, value: times.sumSeconds },
     { metricName: `${name}_count`, labels, value: count },
   ]
+}
+
+/** Registers metrics of views: the ordered lists of filtered and past listings. */
+function registerViews(registry: Registry, { viewCounts }: MetricsSource): void {
+  const gauge = (name: string, help: string, value: () => number) =>
+    new prometheus.Gauge({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(value())
+      },
+    })
+  gauge('dossier_views', 'Views kept for filtered and past listings', () => viewCounts().kept)
+  gauge('dossier_view_bytes', 'Memory of the views kept, in bytes', () => viewCounts().bytes)
+  gauge('dossier_views_under_way', 'Views being made', () => viewCounts().underWay)
+  new prometheus.Counter({
+    name: 'dossier_views_made_total',
+    help: 'Views made for filtered and past listings',
+    registers: [registry],
+    collect() {
+      this.reset()
+      this.inc(viewCounts().made)
+    },
+  })
 }
 
 /** Registers metrics of the registry itself; the store is read once for each scrape. */

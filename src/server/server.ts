@@ -116,7 +116,9 @@ async function measure(store: StoreReader, log: Log): Promise<Metrics> {
   const { createMetrics } = await import('../http/metrics.ts')
   const lastImports = async () => store.lastImports()
   const { dropped: droppedLines } = log
-  return createMetrics({ resources, version: programVersion(), lastImports, droppedLines })
+  const viewCounts = () => store.viewCounts()
+  const version = programVersion()
+  return createMetrics({ resources, version, lastImports, viewCounts, droppedLines })
 }
 
 async function listen(

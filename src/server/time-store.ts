@@ -19,6 +19,8 @@ export function timeStore(store: StoreReader, metrics: Metrics): StoreReader {
     readHead: (resource, company) => time('head', () => store.readHead(resource, company)),
     readPage: (resource, company, offset, limit) =>
       time('page', () => store.readPage(resource, company, offset, limit)),
+    readSelection: (selection, offset, limit) =>
+      Promise.resolve(time('selection', () => store.readSelection(selection, offset, limit))),
     findKey: (hash) => time('key', () => store.findKey(hash)),
   }
 }
