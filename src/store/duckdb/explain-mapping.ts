@@ -25,7 +25,7 @@ const meanings: readonly (readonly [says: RegExp, means: string])[] = [
     'it calls $1, which does not take values of these types; cast them',
   ],
   [
-    /column "([^"]{1,200})" must appear in the GROUP BY/,
+    /column "([^"]{1,60})" must appear in the GROUP BY/,
     'the column $1 has several values in a group: add it to group by, or write any_value("$1")',
   ],
 ]
