@@ -108,6 +108,14 @@ export function makeChanged(shape: Shape): string {
   })
 }
 
+/** Writes some records of a shape, spread over its listings, all changed; returns the path. */
+export function makeFew(shape: Shape, count: number): string {
+  const step = Math.floor(shape.records / count)
+  return writeOnce(`${nameOf(shape)}-${count}-changed.ndjson`, count, (n) =>
+    right(n * step + 1, companyOf(shape, n * step)).replace('registered', 'expired'),
+  )
+}
+
 /** Writes a file of lines, unless it exists; returns its path. */
 function writeOnce(name: string, lines: number, lineOf: (n: number) => string): string {
   mkdirSync(folder, { recursive: true })

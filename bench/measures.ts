@@ -25,6 +25,7 @@ import {
   startPeer,
 } from './processes.ts'
 import { compareRefusals } from './refusals.ts'
+import { revertAll, revertFew } from './revert.ts'
 import { scanFilters, sizeOfStore } from './storage.ts'
 import { twoWorkers } from './workers.ts'
 
@@ -276,6 +277,8 @@ export const measures: Readonly<Record<string, Measure>> = {
   'many-records': manyRecords,
   compare: compareExtracts,
   past: keepPast,
+  revert: revertAll,
+  'revert-few': revertFew,
   beside: serveBesideImport,
   workers: twoWorkers,
   refusals: compareRefusals,

@@ -78,7 +78,7 @@ const strangers: Readonly<Record<string, readonly [make: (path: string) => void,
       const version = 'pragma application_id = 0x444f5353; pragma user_version = 99'
       new DatabaseSync(path).exec(`create table t (x); ${version}`)
     },
-    /was written by a newer Dossier \(format 99, this one reads up to 5\); use the newer version/,
+    /was written by a newer Dossier \(format 99, this one reads up to \d+\); use the newer version/,
   ],
 }
 

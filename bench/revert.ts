@@ -1,0 +1,52 @@
+// The cost of taking imports back: all records of a first load, and a few of many.
+
+import { spawnSync } from 'node:child_process'
+import { cpSync } from 'node:fs'
+import { join } from 'node:path'
+import { dossier, folder, makeFew, makeFile, makeStore, removeStore, rightsOf } from './files.ts'
+import type { Measure } from './measures.ts'
+import { importFile } from './processes.ts'
+
+const rounds = 3
+
+/** Runs `dossier revert`; returns the time of the whole process, in seconds. */
+function revert(db: string, version: number): number {
+  const startedAt = performance.now()
+  const { status } = spawnSync(dossier, ['revert', String(version), '--db', db])
+  if (status !== 0) throw new Error(`the revert of version ${version} ended with ${status}`)
+  return (performance.now() - startedAt) / 1_000
+}
+
+/** Imports records into a new store, and takes that back. */
+export const revertAll: Measure = async (scale) => {
+  const file = makeFile(rightsOf(1e6 * scale, 100))
+  const db = join(folder, 'revert.db')
+  const speeds: number[] = []
+  for (let round = 0; round < rounds; round++) {
+    removeStore(db)
+    const { seconds } = await importFile('rights', file, db)
+    speeds.push(seconds / revert(db, 1))
+  }
+  removeStore(db)
+  const what = 'revert of an import of 1,000,000'
+  return [{ what, unit: '÷ import (speed)', values: speeds, reach: { least: 1 } }]
+}
+
+/** Changes 1,000 records of ten million, and takes that back. */
+export const revertFew: Measure = async (scale) => {
+  const shape = rightsOf(1e7 * scale, 100)
+  const made = makeStore(shape)
+  const changed = makeFew(shape, 1_000)
+  const db = join(folder, 'revert-few.db')
+  removeStore(db)
+  cpSync(made.db, db)
+  const seconds: number[] = []
+  for (let round = 0; round < rounds; round++) {
+    await importFile('rights', changed, db, ['--expect-changes'])
+    // Each round makes an import and its revert.
+    seconds.push(revert(db, 2 * round + 2))
+  }
+  removeStore(db)
+  const what = 'revert of 1,000 changed among 10,000,000'
+  return [{ what, unit: 's', values: seconds, reach: { most: 2 } }]
+}
