@@ -18,13 +18,13 @@ export function printReport(report: ImportReport, options: ReportOptions): void 
   const { stdout, stderr } = options.context
   if (options.input.flags.has('json')) {
     // Programs get the refused rows one by one instead of grouped by kind.
-    const json = { resource: options.target, ...report, kinds: undefined }
+    const json = { resource: options.target, ...report, kinds: undefined, unlistedRows: undefined }
     stdout.writeJson(json)
     return
   }
   stderr.writeLines(...report.kinds.map(describeKind))
-  const notListed = report.counts.refused - report.kinds.reduce((sum, { rows }) => sum + rows, 0)
-  if (notListed > 0) stderr.writeLines(`… and ${formatCount(notListed)} more`)
+  const { unlistedRows } = report
+  if (unlistedRows > 0) stderr.writeLines(`… and ${formatCount(unlistedRows)} more`)
   stdout.writeLines(...reportLines(report, options))
 }
 

@@ -2,10 +2,10 @@
 
 import { metaTypeBytesMax } from '../resources/resource.ts'
 import type { RefusedRow, StagedRow } from '../store/importing.ts'
-import { type CheckRow, checkName, digestOf, type SourceRow } from './check-record.ts'
-import { isBlank, normaliseId, normaliseText } from './normalise.ts'
+import { checkId, type CheckRow, checkName, digestOf, type SourceRow } from './check-record.ts'
+import { isBlank, normaliseText } from './normalise.ts'
 import { attributeText, presenceAttr } from './attribute-text.ts'
-import { Refusal } from './refusal.ts'
+import { Refusal, refuseForAll } from './refusal.ts'
 import { normaliseTimestamp } from './timestamp.ts'
 
 /** The column with the day of the row; not an attribute. */
@@ -19,17 +19,20 @@ export const companyNameColumns = ['jurisdiction', 'identifier'] as const
 
 /** Checks a row of companies; the result has the attributes as JSON in `content`. */
 export const checkCompany: CheckRow = (row) => {
-  const companyId = normaliseId(row['id'])
-  if (companyId instanceof Refusal) return new Refusal(companyId.reason, 'id', row['id'])
-  const [jurisdiction, identifier] = companyNameColumns.map((column) => checkName(row, column))
-  if (jurisdiction instanceof Refusal) return jurisdiction
-  if (identifier instanceof Refusal) return identifier
-  if (jurisdiction == null) return missingName(row, 'jurisdiction')
-  if (identifier == null) return missingName(row, 'identifier')
-  const asOf = isBlank(row[asOfColumn]) ? null : normaliseTimestamp(row[asOfColumn], 'seconds')
-  if (asOf instanceof Refusal) return new Refusal(asOf.reason, asOfColumn, row[asOfColumn])
+  const companyId = checkId(row, 'id')
+  const jurisdiction = checkRequired(row, 'jurisdiction')
+  const identifier = checkRequired(row, 'identifier')
+  const asOf = checkDay(row)
   const attributes = checkAttributes(row)
-  if (attributes instanceof Refusal) return attributes
+  if (
+    companyId instanceof Refusal ||
+    jurisdiction instanceof Refusal ||
+    identifier instanceof Refusal ||
+    asOf instanceof Refusal ||
+    attributes instanceof Refusal
+  ) {
+    return refuseForAll([companyId, jurisdiction, identifier, asOf, attributes])
+  }
   return {
     companyId,
     companyJurisdiction: jurisdiction,
@@ -44,10 +47,20 @@ export const checkCompany: CheckRow = (row) => {
   } satisfies StagedRow
 }
 
-function missingName(row: SourceRow, column: string): Refusal {
-  const like = Object.keys(row).find((name) => name !== column && name.toLowerCase() === column)
+/** Checks a jurisdiction or an identifier, which must be there. */
+function checkRequired(row: SourceRow, column: string): string | Refusal {
+  const name = checkName(row, column)
+  if (name !== null) return name
+  const like = Object.keys(row).find((other) => other !== column && other.toLowerCase() === column)
   const advice = like === undefined ? '' : `, but the row has ${like}; names are in lower case`
   return new Refusal(`is required${advice}`, column)
+}
+
+function checkDay(row: SourceRow): string | null | Refusal {
+  const given = row[asOfColumn]
+  if (isBlank(given)) return null
+  const day = normaliseTimestamp(given, 'seconds')
+  return day instanceof Refusal ? new Refusal(day.reason, asOfColumn, given) : day
 }
 
 /** A checked row, in the columns of a source. */
@@ -80,18 +93,28 @@ function checkAttributes(row: SourceRow): Attributes | Refusal {
   let content = ''
   let texts = ''
   let count = 0
+  let faults: Refusal[] | undefined
   for (const { name, member, refusal } of attributeNames(row)) {
     const value = row[name]
     const text = checkValue(value)
     if (text === null) continue
-    if (text instanceof Refusal) return new Refusal(text.reason, name, value)
-    if (refusal !== undefined) return refusal
+    if (text instanceof Refusal) {
+      faults ??= []
+      faults.push(new Refusal(text.reason, name, value))
+      continue
+    }
+    if (refusal !== undefined) {
+      faults ??= []
+      faults.push(refusal)
+      continue
+    }
     count += 1
     if (count > attributesMax) return new Refusal(`has more than ${attributesMax} attributes`)
     // Concatenated by hand: building an object with dynamic names and serialising it is slow.
     content += (count === 1 ? '{' : ',') + member + JSON.stringify(value)
     texts += `${name}\0${text}\0`
   }
+  if (faults !== undefined) return refuseForAll(faults)
   return { content: count === 0 ? '{}' : `${content}}`, texts }
 }
 

@@ -14,7 +14,7 @@ import {
   normaliseText,
   type WireValue,
 } from './normalise.ts'
-import { Refusal } from './refusal.ts'
+import { faultsMax, Refusal, refuseForAll } from './refusal.ts'
 
 /** A row as read from a source: one JSON object. */
 export type SourceRow = Readonly<Record<string, unknown>>
@@ -48,17 +48,25 @@ export function checkRecord(resource: Resource): CheckRow {
   const sortField = resource.order.by === 'id' ? undefined : resource.order.by
 
   return (row) => {
+    // Made only for rows with faults, which are few.
+    let faults: Refusal[] | undefined
     for (const column in row) {
-      if (!known.has(column)) return unknownColumn(column, known)
+      if (known.has(column)) continue
+      faults ??= []
+      if (faults.length < faultsMax) faults.push(unknownColumn(column, known))
     }
     const record: Record<string, WireValue> = {}
     for (const { name, normalise } of fields) {
       const value = normalise(row[name])
-      if (value instanceof Refusal) return new Refusal(value.reason, name, row[name])
-      record[name] = value
+      if (value instanceof Refusal) {
+        faults ??= []
+        faults.push(new Refusal(value.reason, name, row[name]))
+      } else record[name] = value
     }
     const company = checkCompanyReference(row)
-    if (company instanceof Refusal) return company
+    if (faults !== undefined || company instanceof Refusal) {
+      return refuseForAll([...(faults ?? []), company, checkIdentity(row, '')])
+    }
     const content = JSON.stringify(record)
     const digest = digestOf(content)
     const identity = checkIdentity(row, digest)
@@ -140,12 +148,16 @@ type CompanyReference = Pick<StagedRow, 'companyId' | 'companyJurisdiction' | 'c
 
 function checkCompanyReference(row: SourceRow): CompanyReference | Refusal {
   const [idColumn, jurisdictionColumn, identifierColumn] = companyColumns
-  const companyId = normaliseId(row[idColumn])
-  if (companyId instanceof Refusal) return new Refusal(companyId.reason, idColumn, row[idColumn])
+  const companyId = checkId(row, idColumn)
   const jurisdiction = checkName(row, jurisdictionColumn)
-  if (jurisdiction instanceof Refusal) return jurisdiction
   const identifier = checkName(row, identifierColumn)
-  if (identifier instanceof Refusal) return identifier
+  if (
+    companyId instanceof Refusal ||
+    jurisdiction instanceof Refusal ||
+    identifier instanceof Refusal
+  ) {
+    return refuseForAll([companyId, jurisdiction, identifier])
+  }
   if ((jurisdiction === null) !== (identifier === null)) {
     const missing = jurisdiction === null ? jurisdictionColumn : identifierColumn
     return new Refusal('is missing; a company needs both jurisdiction and identifier', missing)
@@ -156,6 +168,12 @@ function checkCompanyReference(row: SourceRow): CompanyReference | Refusal {
     )
   }
   return { companyId, companyJurisdiction: jurisdiction, companyIdentifier: identifier }
+}
+
+/** Checks the id of a company. */
+export function checkId(row: SourceRow, column: string): number | null | Refusal {
+  const id = normaliseId(row[column])
+  return id instanceof Refusal ? new Refusal(id.reason, column, row[column]) : id
 }
 
 /** Checks a jurisdiction or an identifier. */

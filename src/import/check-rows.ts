@@ -4,7 +4,8 @@ import type { CheckRow, SourceRow } from './check-record.ts'
 import { refusedDay } from './guard-rails.ts'
 import type { ImportRequest } from './import-files.ts'
 import { rowPreparer } from './prepare-row.ts'
-import { type Problem, Refusal, showValue } from './refusal.ts'
+import { type Fault, type Problem, Refusal, refuseForAll, showValue } from './refusal.ts'
+import { normaliseTimestamp } from './timestamp.ts'
 
 /** What an import says of its rows. */
 export type RowRequest = Pick<ImportRequest, 'target' | 'files' | 'mapping' | 'isTrimmed' | 'nulls'>
@@ -23,8 +24,15 @@ export function rowChecker(request: RowRequest, latest: string | undefined): Che
   if (latest === undefined || !request.target.hasRowDays) return prepared
   return (row) => {
     const checked = prepared(row)
-    return checked instanceof Refusal ? checked : (refusedDay(checked.asOf, latest) ?? checked)
+    if (!(checked instanceof Refusal)) return refusedDay(checked.asOf, latest) ?? checked
+    return refuseForAll([checked, refusedDay(dayOfRow(row), latest)])
   }
+}
+
+/** The day of a row that is refused for something else; null if it has none. */
+function dayOfRow({ as_of: given }: SourceRow): string | null {
+  const day = typeof given === 'string' ? normaliseTimestamp(given, 'seconds') : null
+  return day instanceof Refusal ? null : day
 }
 
 /** A row at its place; `file` is the index of its file. */
@@ -41,15 +49,20 @@ export function problemOf(
   { file, unit, number, row }: PlacedContent,
   refusal: Refusal,
 ): Problem {
-  const { field, value, line } = refusal
+  const { line } = refusal
+  const faultOf = (fault: Refusal): Fault => ({
+    ...(fault.field === undefined ? {} : { field: fault.field }),
+    ...(fault.value === undefined ? {} : { value: showValue(fault.value) }),
+    reason: fault.reason + adviceOnNull(mapping, fault, row),
+  })
+  const also = refusal.also.map(faultOf)
   return {
     file: files[file]?.name ?? '',
     unit,
     number,
     ...(line === undefined ? {} : { line }),
-    ...(field === undefined ? {} : { field }),
-    ...(value === undefined ? {} : { value: showValue(value) }),
-    reason: refusal.reason + adviceOnNull(mapping, refusal, row),
+    ...faultOf(refusal),
+    ...(also.length === 0 ? {} : { also }),
   }
 }
 

@@ -86,8 +86,10 @@ export interface ImportReport {
   readonly counts: ImportCounts
   /** The first 20 refused rows. */
   readonly problems: readonly Problem[]
-  /** All refused rows, grouped by kind. */
+  /** All refused rows, grouped by kind; a row with several faults is of several kinds. */
   readonly kinds: readonly RefusedKind[]
+  /** The number of refused rows that are of none of them, as there are too many kinds. */
+  readonly unlistedRows: number
   readonly files: readonly ImportedFile[]
   readonly elapsedMs: number
 }
@@ -149,8 +151,9 @@ export async function importFiles(
       isWanted && !request.isDryRun ? await session.commit(counts, source.files) : undefined
     if (version === undefined) await session.discard()
     const elapsedMs = Date.now() - startedAt
-    const { shown, kinds } = problems
-    return { version, counts, problems: shown, kinds: kinds(), files: source.files, elapsedMs }
+    const { shown, kinds, unlistedRows } = problems
+    const lists = { problems: shown, kinds: kinds(), unlistedRows: unlistedRows() }
+    return { version, counts, ...lists, files: source.files, elapsedMs }
   } catch (error) {
     await session.discard()
     throw error
@@ -186,6 +189,7 @@ function watchProgress({ files, onProgress }: ImportRequest) {
 interface Problems {
   readonly shown: Problem[]
   readonly kinds: () => readonly RefusedKind[]
+  readonly unlistedRows: () => number
   add(row: PlacedRow, refusal: Refusal): Problem
   addStaged(problem: StagedProblem): void
 }
@@ -203,6 +207,7 @@ function collectProblems(request: ImportRequest, unit: 'line' | 'row'): Problems
   return {
     shown,
     kinds: () => kinds.list(),
+    unlistedRows: () => kinds.unlistedRows(),
     add: ({ file, number, row }, refusal) => {
       return add(file, number, refusal, row instanceof Refusal ? (row.value ?? null) : row)
     },

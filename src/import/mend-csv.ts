@@ -135,5 +135,5 @@ export function refusedRecord(cell: string, columns: number): Refusal {
     cells === '0'
       ? 'has text after a closing quote'
       : `has ${cells} ${cells === '1' ? 'cell' : 'cells'}, but the header has ${columns}`
-  return new Refusal(reason, undefined, text, Number(line))
+  return new Refusal(reason, undefined, text, { line: Number(line) })
 }

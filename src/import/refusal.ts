@@ -8,27 +8,55 @@ export class Refusal {
   readonly value: unknown
   /** The line of the file in which the record begins, if its number is another one. */
   readonly line: number | undefined
+  /** The other faults of the same record. */
+  readonly also: readonly Refusal[]
 
-  constructor(reason: string, field?: string, value?: unknown, line?: number) {
+  constructor(reason: string, field?: string, value?: unknown, more: MoreOfRefusal = {}) {
     this.reason = reason
     this.field = field
     this.value = value
-    this.line = line
+    this.line = more.line
+    this.also = more.also ?? []
   }
 }
 
-/** A refused record as reported: its place, the value, and the reason. */
-export interface Problem {
+interface MoreOfRefusal {
+  readonly line?: number | undefined
+  readonly also?: readonly Refusal[]
+}
+
+/** How many faults of a row are told. */
+export const faultsMax = 20
+
+/** One refusal for all refusals among the results of checks, of which at least one is needed. */
+export function refuseForAll(results: readonly unknown[]): Refusal {
+  const faults = results
+    .filter((result) => result instanceof Refusal)
+    .flatMap((fault) => [fault, ...fault.also])
+  const [first, ...also] = faults.slice(0, faultsMax)
+  if (first === undefined) throw new Error('a row without a fault is not refused')
+  const { reason, field, value, line } = first
+  return new Refusal(reason, field, value, { line, also })
+}
+
+/** What is wrong with a record. */
+export interface Fault {
+  readonly field?: string
+  /** The value as JSON, truncated. */
+  readonly value?: string
+  readonly reason: string
+}
+
+/** A refused record as reported: its place, and its first fault. */
+export interface Problem extends Fault {
   readonly file: string
   /** What `number` counts: lines of a text file, or records if a record may span lines. */
   readonly unit: 'line' | 'row'
   readonly number: number
   /** The line in which the record begins, if it is known and `number` counts rows. */
   readonly line?: number
-  readonly field?: string
-  /** The value as JSON, truncated. */
-  readonly value?: string
-  readonly reason: string
+  /** Its other faults. */
+  readonly also?: readonly Fault[]
 }
 
 const valueLengthMax = 80
@@ -40,10 +68,12 @@ export function showValue(value: unknown): string {
   return shown.length > valueLengthMax ? `${shown.slice(0, valueLengthMax)}…` : shown
 }
 
-/** A problem as text: `file: line 3: salary_from: 15.45: must be an integer`. */
+/** A problem as text, with all faults: `file: line 3: salary_from: 15.45: must be an integer`. */
 export function describeProblem(problem: Problem, addition = ''): string {
-  const { file, unit, number, line, field, value, reason } = problem
+  const { file, unit, number, line, also = [] } = problem
   const place = line === undefined ? `${unit} ${number}` : `${unit} ${number} (line ${line})`
-  const text = [file, place, field, value, reason].filter((part) => part).join(': ')
-  return text + addition
+  const faults = [problem, ...also].map(({ field, value, reason }) =>
+    [field, value, reason].filter((part) => part).join(': '),
+  )
+  return `${file}: ${place}: ${faults.join('; ')}${addition}`
 }

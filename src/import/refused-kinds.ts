@@ -18,21 +18,36 @@ const otherValuesMax = 3
 /** Collects refusals by kind; only the first 20 kinds, so that memory is bounded. */
 export function collectKinds() {
   const kinds = new Map<string, { first: Problem; rows: number; otherValues: string[] }>()
+  let unlistedRows = 0
   return {
+    /** Adds a row, to the kind of each of its faults. */
     add(problem: Problem): void {
-      const { field, reason, value } = problem
-      const name = JSON.stringify([field, reason])
-      const kind = kinds.get(name)
-      if (kind === undefined) {
-        if (kinds.size < kindsMax) kinds.set(name, { first: problem, rows: 1, otherValues: [] })
-        return
-      }
-      kind.rows += 1
-      const isOther = value !== undefined && value !== kind.first.value
-      if (isOther && kind.otherValues.length < otherValuesMax && !kind.otherValues.includes(value))
-        kind.otherValues.push(value)
+      const { also = [], ...first } = problem
+      const { file, unit, number } = first
+      const others = also.map((fault) => ({ file, unit, number, ...fault }))
+      const isListed = [first, ...others].map(addFault)
+      if (!isListed.includes(true)) unlistedRows += 1
     },
     list: (): readonly RefusedKind[] => [...kinds.values()],
+    /** The number of rows without a fault of a listed kind. */
+    unlistedRows: () => unlistedRows,
+  }
+
+  /** Whether the fault is of a listed kind. */
+  function addFault(problem: Problem): boolean {
+    const { field, reason, value } = problem
+    const name = JSON.stringify([field, reason])
+    const kind = kinds.get(name)
+    if (kind === undefined) {
+      if (kinds.size >= kindsMax) return false
+      kinds.set(name, { first: problem, rows: 1, otherValues: [] })
+      return true
+    }
+    kind.rows += 1
+    const isOther = value !== undefined && value !== kind.first.value
+    if (isOther && kind.otherValues.length < otherValuesMax && !kind.otherValues.includes(value))
+      kind.otherValues.push(value)
+    return true
   }
 }
 

@@ -76,7 +76,9 @@ describe('operating imports', { concurrency: 2 }, () => {
   })
 
   test('the first 20 kinds of refusals are reported, with the number of further rows', async (t) => {
-    const input = Array.from({ length: 25 }, (_, n) => `{"c${n}":1}\n`.repeat(2)).join('')
+    const input = Array.from({ length: 25 }, (_, n) =>
+      `{"company_id":1,"c${n}":1}\n`.repeat(2),
+    ).join('')
     const { err } = await runDossier(makeFolder(t), ['import', 'rights', '-'], { input })
     const lines = err.trimEnd().split('\n')
     assert.equal(lines.length, 21)

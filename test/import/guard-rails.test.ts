@@ -2,7 +2,7 @@
 // that says it is meant.
 
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { makeFolder } from '../support/import-rows.ts'
@@ -179,4 +179,22 @@ test('options that say what is meant are refused where they mean nothing', async
     assert.equal(code, 2, err)
     assert.match(err, says)
   }
+})
+
+test('all faults of a row are told at once, and are in the file of refused rows', async (t) => {
+  const folder = makeFolder(t)
+  const row = { nmae: 'A', registration_date: 'x', salary: 1, key: '' }
+  const { err } = await importer(folder, 'rights')([row, row])
+  assert.match(err, /nmae: is not a known column; did you mean name\? \(and 1 more row\)\n/)
+  assert.match(err, /registration_date: "x": must be a date .* \(and 1 more row\)\n/)
+  assert.match(err, /key: "": is blank.* \(and 1 more row\)\n/)
+  assert.match(err, /names no company.* \(and 1 more row\)\n/)
+  assert.doesNotMatch(err, /… and/)
+  await importer(folder, 'rights')([row], '--rejects', 'refused.ndjson')
+  const refused = JSON.parse(readFileSync(join(folder, 'refused.ndjson'), 'utf8')) as {
+    field: string
+    also: { field?: string }[]
+  }
+  const fields = [refused, ...refused.also].map(({ field }) => field)
+  assert.deepEqual(fields, ['nmae', 'salary', 'registration_date', undefined, 'key'])
 })

@@ -155,4 +155,16 @@ export const badValues: BadInputs = {
     ),
     says: /key: "A": was given before with other content, in line 1$/,
   },
+  'several faults in one row (the first)': right(
+    '"key":"","nmae":"A","registration_date":"x","holders":[1]',
+    /^r\.ndjson: line 1: nmae: is not a known column/,
+  ),
+  'several faults in one row (the last)': right(
+    '"key":"","nmae":"A","registration_date":"x","holders":[1]',
+    /^r\.ndjson: line 1: key: "": is blank/,
+  ),
+  'several faults in one company': company(
+    '"id":"x","jurisdiction":" GB","identifier":1,"town":"a\\u0000","as_of":"x"',
+    /^c\.ndjson: line 1: town: /,
+  ),
 }
