@@ -11,11 +11,13 @@ import { storeDigest } from '../support/store-state.ts'
 import { verifyStore } from '../support/verify-store.ts'
 import type { BadInput, BadInputs } from './bad-inputs/bad-input.ts'
 import { badMappings } from './bad-inputs/mappings.ts'
+import { badOptions } from './bad-inputs/options.ts'
 import { badValues } from './bad-inputs/values.ts'
 
 const tables: Readonly<Record<string, BadInputs>> = {
   values: badValues,
   mappings: badMappings,
+  options: badOptions,
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'dossier-bad-'))
