@@ -6,7 +6,7 @@ import { resolve } from 'node:path'
 import { UsageError } from '../config.ts'
 import { importFiles, type RejectedRow } from '../import/import-files.ts'
 import type { ImportTarget } from '../import/import-target.ts'
-import { importTargets } from '../import/import-targets.ts'
+import { companies, importTargets } from '../import/import-targets.ts'
 import { Refusal } from '../import/refusal.ts'
 import { findSourceFiles } from '../import/source-file.ts'
 import { normaliseTimestamp } from '../import/timestamp.ts'
@@ -73,6 +73,11 @@ as ${changeResource.name}; with --history, so does one of ${historical.join(', '
         'the source of the records; an import changes only its own source (default: default)',
     },
     {
+      name: 'name-attribute',
+      value: 'NAME',
+      meaning: "the attribute with the companies' names, kept for the source (default: name)",
+    },
+    {
       name: 'snapshot',
       meaning: 'the files are the complete source: remove records that they lack',
     },
@@ -133,6 +138,7 @@ async function runImport(input: Input, context: CommandContext): Promise<number>
   }
   const source = parseSource(options['source'])
   const history = parseHistory(target, input)
+  const nameAttribute = parseNameAttribute(target, options['name-attribute'])
   const inUse = [...files.map(({ name }) => name), path, ...storeFiles(settings.db)]
   const rejects =
     options['rejects'] === undefined ? undefined : openRejects(options['rejects'], inUse)
@@ -148,6 +154,7 @@ async function runImport(input: Input, context: CommandContext): Promise<number>
       source,
       isSourceAssumed: options['source'] === undefined,
       isStrict: flags.has('strict'),
+      nameAttribute,
       isSnapshot: flags.has('snapshot'),
       isDryRun,
       permissions: {
@@ -236,6 +243,18 @@ function parseSource(word = 'default'): string {
     )
   }
   return word
+}
+
+function parseNameAttribute(target: ImportTarget, word: string | undefined): string | undefined {
+  if (word === undefined) return undefined
+  if (target !== companies) {
+    throw new UsageError(`--name-attribute applies to companies only, not to ${target.name}`)
+  }
+  if (/^[\p{L}\p{N}_][^"\\\p{Cc}]{0,255}$/u.test(word)) return word
+  throw new UsageError(
+    `--name-attribute is ${JSON.stringify(word)}; it takes the name of a column that begins with ` +
+      'a letter, a digit or _',
+  )
 }
 
 /** Creates the file of refused rows before the import starts, so that it cannot fail at the end. */

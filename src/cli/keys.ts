@@ -3,6 +3,7 @@
 import { type Settings, UsageError } from '../config.ts'
 import { formatCount } from '../format-count.ts'
 import { type IssuedKey, makeIssuedKey, storeIssuedKey } from '../keys/issue.ts'
+import { companiesScope } from '../http/companies-request.ts'
 import { nearest } from '../nearest.ts'
 import { OperatorError, UnknownOutcomeError } from '../operator-error.ts'
 import { parseRate, rateForm } from '../rate.ts'
@@ -16,9 +17,10 @@ import { parseDuration, parseEnd } from './duration.ts'
 import { formatDay, formatMoment, tableLines } from './table.ts'
 import { usagePath } from '../server/metering.ts'
 import { lockWait } from './lock-wait.ts'
+import { watchWork } from './progress.ts'
 
 /** The scopes that endpoints require. */
-export const scopeNames = resources.map(({ name }) => name)
+export const scopeNames = [companiesScope, ...resources.map(({ name }) => name)]
 /** How long a rotated key keeps working by default. */
 const usualOverlap = '7d'
 const overlapMax = '1y'
@@ -82,7 +84,9 @@ applies a change within a second.
         `keys takes an action: ${actions.join(', ')}${near ? `; did you mean ${near}?` : ''}`,
       )
     }
-    const store = await openExistingStore(input.settings.db, resources)
+    const watch = watchWork(context)
+    const store = await openExistingStore(input.settings.db, resources, watch.onStep)
+    watch.end()
     try {
       return await run[known](store, { ...input, words }, context)
     } finally {

@@ -1,7 +1,6 @@
 // A request for a listing as one value, parsed once from path, query and body. Cache key, entity
 // tag and links derive from its canonical form, so that none of them can miss a parameter.
 
-import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Resource } from '../resources/resource.ts'
 import type { CompanyName } from '../store/inspecting.ts'
@@ -9,8 +8,8 @@ import type { StoreReader } from '../store/reading.ts'
 import type { Selection } from '../store/selection.ts'
 import { findCompany, parseCompany } from './company-name.ts'
 import { badRequest, fromStore, invalid } from './errors.ts'
+import { type Given, type Members, readMembers } from './members.ts'
 import { parseSelection, type SelectionParameters, selectsNothing } from './selection-parameters.ts'
-import { readBody } from './wire/body.ts'
 
 /** A request for a page of a listing. */
 export interface ListingRequest extends Omit<SelectionParameters, 'version'> {
@@ -42,7 +41,6 @@ export const parameters = {
 } as const satisfies Readonly<Record<string, Parameter>>
 
 type ParameterName = keyof typeof parameters
-type Members = Readonly<Record<string, unknown>>
 
 const names = Object.keys(parameters) as ParameterName[]
 /** What precedes the value of each parameter in a query, in the order of the table. */
@@ -72,13 +70,8 @@ export async function readListingRequest(
   store: StoreReader,
 ): Promise<{ readonly asked: ListingRequest; readonly isByName: boolean }> {
   const { company_id: segment } = request.params as { company_id: string }
-  const body = hasBody(request.raw) ? await readBody(request.raw, reply.raw) : undefined
-  const { company, version, ...rest } = parseListingRequest(
-    resource,
-    segment,
-    request.query as Members,
-    body,
-  )
+  const { query, body } = await readMembers(request, reply)
+  const { company, version, ...rest } = parseListingRequest(resource, segment, query, body)
   const isByName = typeof company !== 'number'
   const companyId = isByName ? await findCompany(store, company) : company
   const isByMoment = typeof version === 'object'
@@ -91,12 +84,6 @@ export async function readListingRequest(
 export function selectionOf({ resource, companyId, ...request }: ListingRequest): Selection {
   const { version, filters, sort } = request
   return { resource, companyId, version, filters, sort }
-}
-
-/** Whether a request has a body (RFC 9112 section 6.3). */
-function hasBody({ headers }: IncomingMessage): boolean {
-  const length = headers['content-length']
-  return headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0')
 }
 
 /**
@@ -119,6 +106,16 @@ export function parseListingRequest(
     ...(isPlain ? selectsNothing : parseSelection(resource, query, body, names)),
     resource,
     company,
+    ...parsePaging({ query, body }),
+  }
+}
+
+/** The part of a request that says which page it asks for. */
+export type Paging = Pick<ListingRequest, ParameterName>
+
+/** @throws ApiError 400 that names the parameter, its value and what it takes. */
+export function parsePaging({ query, body }: Given): Paging {
+  return {
     page: parseParameter('page', query, body),
     limit: parseParameter('limit', query, body),
   }
@@ -143,7 +140,7 @@ export function versionedForm(form: string, version: number): string {
  * The exact number of records before the page (contract 3.3); a bigint if it is too large for a
  * number, as with a page near 2^53.
  */
-export function pageOffset({ page, limit }: ListingRequest): number | bigint {
+export function pageOffset({ page, limit }: Paging): number | bigint {
   const offset = (page - 1) * limit
   return Number.isSafeInteger(offset) ? offset : BigInt(page - 1) * BigInt(limit)
 }

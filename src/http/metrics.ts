@@ -3,6 +3,7 @@
 // the declarations bound the number of series.
 
 import prometheus, { type Metric, type Registry } from 'prom-client'
+import { companiesScope } from './companies-request.ts'
 import type { Resource } from '../resources/resource.ts'
 import type { LastImport } from '../store/reading.ts'
 import type { ViewCounts } from '../store/views.ts'
@@ -58,7 +59,7 @@ interface RequestCounts {
 
 /** Creates the counters, all at zero. */
 export function createMetrics(source: MetricsSource): Metrics {
-  const names = [...source.resources.map(({ name }) => name), noResource]
+  const names = [companiesScope, ...source.resources.map(({ name }) => name), noResource]
   const requests = new Map(names.map((name) => [name, emptyCounts()]))
   const others = requests.get(noResource) ?? emptyCounts()
   const store: Readonly<Record<StoreOperation, Times>> = {

@@ -3,7 +3,13 @@
 import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Head, ListedState, Page, SelectedPage } from '../store/reading.ts'
-import { canonicalForm, type ListingRequest, pageOffset, versionedForm } from './listing-request.ts'
+import {
+  canonicalForm,
+  type ListingRequest,
+  pageOffset,
+  type Paging,
+  versionedForm,
+} from './listing-request.ts'
 import { borrow, giveBack, isLent } from './wire/body-memory.ts'
 import { type Coding, encode, isWorthCoding } from './wire/coding.ts'
 
@@ -128,10 +134,23 @@ export function linkOf(
 }
 
 function linkField(request: ListingRequest, form: string, total: number, version: number): string {
-  const { page, limit } = request
+  return linksTo(request, total, (to) => {
+    const plain = to === request.page ? form : canonicalForm({ ...request, page: to })
+    return versionedForm(plain, version)
+  })
+}
+
+/** The maximum length of a Link field; many clients take 16 KiB of headers at most. */
+export const linkLengthMax = 8_192
+
+/** The Link field (RFC 8288): `first`, `prev`, `next` and `last`, each relative to the host. */
+export function linksTo(
+  { page, limit }: Paging,
+  total: number,
+  formOf: (page: number) => string,
+): string {
   const last = Math.max(1, Math.ceil(total / limit))
-  const formOf = (to: number) => (to === page ? form : canonicalForm({ ...request, page: to }))
-  const link = (rel: string, to: number) => `<${versionedForm(formOf(to), version)}>; rel="${rel}"`
+  const link = (rel: string, to: number) => `<${formOf(to)}>; rel="${rel}"`
   const links = [link('first', 1)]
   if (page > 1) links.push(link('prev', Math.min(page - 1, last)))
   if (page < last) links.push(link('next', page + 1))

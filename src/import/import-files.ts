@@ -23,6 +23,8 @@ import { problemOf, rowChecker } from './check-rows.ts'
 import { openSource, type PlacedRow, type Source } from './read-source.ts'
 import { recordingOf } from './record-changes.ts'
 import { describeProblem, type Problem, Refusal } from './refusal.ts'
+import { isBlank } from './normalise.ts'
+import type { CheckRow } from './check-record.ts'
 import { collectKinds, type RefusedKind } from './refused-kinds.ts'
 import type { SourceFile } from './source-file.ts'
 
@@ -38,6 +40,8 @@ export interface ImportRequest {
   readonly isSourceAssumed?: boolean
   /** Whether to refuse what is otherwise warned of. */
   readonly isStrict?: boolean
+  /** The attribute with the names of companies, kept for the source; unchanged if undefined. */
+  readonly nameAttribute?: string | undefined
   readonly isSnapshot: boolean
   readonly isDryRun: boolean
   /** Whether to remove the blanks around texts. */
@@ -129,6 +133,7 @@ export async function importFiles(
     request.recordIn && recordingOf(request.target, request.recordIn, request.source)
   const session = await store.beginImport({
     ...request,
+    nameAttribute: request.nameAttribute,
     recording,
     onLikeSource: request.isSourceAssumed === true ? likeSourceWarner(request) : undefined,
     startedAt,
@@ -138,8 +143,10 @@ export async function importFiles(
   })
   const problems = collectProblems(request, source.unit)
   try {
-    const staging = { session, source, request, problems, latest }
+    const hasNames = request.nameAttribute === undefined
+    const staging = { session, source, request, problems, latest, hasNames }
     const { read, refused, unnamed } = await stageRows(staging, progress.onRows)
+    if (read > 0 && !staging.hasNames) throw noNames(request.nameAttribute)
     refuseNoRows(read, request.isSnapshot, permissions)
     if (unnamed && request.onRejected) throw unnamedRow(unnamed)
     const merged = await session.prepare((problem) => problems.addStaged(problem))
@@ -224,6 +231,24 @@ interface Staging {
   readonly problems: Problems
   /** The latest day that a row may have; undefined for any. */
   readonly latest: string | undefined
+  /** Whether a row so far has the attribute with names, if that was given. */
+  hasNames: boolean
+}
+
+/** Notes whether a row has the attribute with names. */
+function noteNames(staging: Staging, check: CheckRow): CheckRow {
+  const attribute = staging.request.nameAttribute
+  if (attribute === undefined) return check
+  return (row) => {
+    if (!isBlank(row[attribute])) staging.hasNames = true
+    return check(row)
+  }
+}
+
+function noNames(attribute = ''): OperatorError {
+  return new OperatorError(
+    `no row has ${attribute}; check --name-attribute, which names the column with the names`,
+  )
 }
 
 async function stageRows(
@@ -231,7 +256,7 @@ async function stageRows(
   onRows: (rows: number) => void,
 ): Promise<{ read: number; refused: number; unnamed: Problem | undefined }> {
   const { session, source, request, problems } = staging
-  const check = rowChecker(request, staging.latest)
+  const check = noteNames(staging, rowChecker(request, staging.latest))
   let read = 0
   let refused = 0
   let unnamed: Problem | undefined

@@ -18,6 +18,7 @@ export async function removeSource(
 ): Promise<{ readonly version: number; readonly removed: number }> {
   const session = await store.beginImport({
     ...request,
+    nameAttribute: undefined,
     isSnapshot: true,
     knownCompaniesOnly: true,
     asOf: undefined,

@@ -90,6 +90,8 @@ export interface LikeSource {
 export interface ImportPlan extends WorkWatch {
   readonly target: LoadTarget
   readonly source: string
+  /** The attribute with the names of companies, kept for the source; undefined to leave it. */
+  readonly nameAttribute: string | undefined
   /** Whether the rows are all that the source has; records missing from them are removed. */
   readonly isSnapshot: boolean
   readonly knownCompaniesOnly: boolean

@@ -47,6 +47,8 @@ export interface RevertSteps {
   /** Fill `change` with what comes back, and `removal` with what goes, as those of a merge do. */
   readonly find: readonly string[]
   readonly apply: readonly string[]
+  /** As those of a merge; run before `apply`. */
+  readonly spoken?: readonly string[]
 }
 
 export interface Differences {

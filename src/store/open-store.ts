@@ -9,12 +9,18 @@ import type { ServingBounds } from './postgres/connect.ts'
 import { storeError as postgresError } from './postgres/errors.ts'
 import { describeUrl } from './postgres/url.ts'
 import { backUp } from './sqlite/backup.ts'
+import { describeFilled, fillNames } from './sql/keep-names.ts'
 import { createInspector, createWriter } from './sql/writer.ts'
 import { compact } from './sqlite/compact.ts'
 import { databaseOf } from './sqlite/database.ts'
 import { isDamaged, storeError as sqliteError } from './sqlite/errors.ts'
 import { openImport } from './sqlite/import.ts'
-import { openForInspecting, openForReading, openForWriting } from './sqlite/open.ts'
+import {
+  openForInspecting,
+  openForReading,
+  openForWriting,
+  type UpgradeWatch,
+} from './sqlite/open.ts'
 import { createReader } from './sqlite/read.ts'
 import { discardReplaced, restore } from './sqlite/restore.ts'
 import { openUsage } from './sqlite/usage.ts'
@@ -77,6 +83,23 @@ export async function openStoreInspector(
   })
 }
 
+/** Opens a file for writing, and completes its upgrade; see `openForWriting`. */
+async function openFile(
+  db: string,
+  resources: readonly Resource[],
+  watch: UpgradeWatch,
+): Promise<DatabaseSync> {
+  const connection = openForWriting(db, resources, watch)
+  try {
+    const names = await fillNames(databaseOf(connection), { onWait: () => undefined }, watch.onStep)
+    if (names !== undefined) watch.onDone?.(describeFilled(names))
+    return connection
+  } catch (error) {
+    connection.close()
+    throw sqliteError(db, error)
+  }
+}
+
 /**
  * Opens the store at `db` for a command that changes it, and creates it if it does not exist.
  *
@@ -89,7 +112,7 @@ export async function openStoreWriter(
   onStep?: OnStep,
 ): Promise<StoreWriter> {
   if (isServerStore(db)) return (await postgres()).openForWriting(db, resources, onStep)
-  const connection = openForWriting(db, resources, { onStep })
+  const connection = await openFile(db, resources, { onStep })
   return createWriter(
     {
       use: (work) => work(databaseOf(connection)),
@@ -146,7 +169,8 @@ export async function migrateStore(
   }
   const done: string[] = []
   const { onStep } = options
-  openForWriting(db, resources, { onStep, onDone: (line) => done.push(line) }).close()
+  const connection = await openFile(db, resources, { onStep, onDone: (line) => done.push(line) })
+  connection.close()
   return done
 }
 

@@ -69,8 +69,50 @@ export interface LastImport {
   readonly committedAt: number
 }
 
+/** A company, as a search finds it. */
+export interface FoundCompany {
+  readonly id: number
+  readonly jurisdiction: string | null
+  readonly identifier: string | null
+  readonly name: string | null
+}
+
+/** The state of the registry as a whole. */
+export interface RegistryState {
+  /** The number of the last import; 0 before the first one. */
+  readonly version: number
+  /** The lineage of that import; empty before the first one. */
+  readonly lineage: string
+  /** When it was committed, in milliseconds since 1970. */
+  readonly committedAt: number | undefined
+  /** The earliest version whose state is still completely known. */
+  readonly earliestVersion: number
+}
+
+/** What companies are searched by: their number in a register, or words of their name. */
+export type CompanyQuery =
+  | { readonly identifiers: readonly string[]; readonly jurisdiction: string | undefined }
+  | { readonly words: readonly string[] }
+
+/** The companies that were found, in their order, in one state of the registry. */
+export interface FoundCompanies {
+  readonly registry: RegistryState
+  /** Undefined if more names match than may (contract 8.2). */
+  readonly companies: readonly FoundCompany[] | undefined
+}
+
+/** What the serving process may read of companies, apart from their listings. */
+export interface CompanyReader {
+  /** The id of the company with a name in its register. */
+  findCompany(name: IdentifyingName): Awaitable<number | undefined>
+  /** Those of the names that belong to a company, in the order given; at most `limit`. */
+  findNames(names: readonly IdentifyingName[], limit: number): Awaitable<readonly IdentifyingName[]>
+  findCompanies(query: CompanyQuery): Promise<FoundCompanies>
+  readRegistry(): Awaitable<RegistryState>
+}
+
 /** What the serving process may do with a store: nothing here writes (invariant 3). */
-export interface StoreReader {
+export interface StoreReader extends CompanyReader {
   /** The random id of the store, shared by its copies. */
   readonly storeId: string
   /** The head of a listing; undefined if the company is not in the registry. */
@@ -85,10 +127,6 @@ export interface StoreReader {
     offset: number,
     limit: number,
   ): Awaitable<Page | undefined>
-  /** The id of the company with a name in its register. */
-  findCompany(name: IdentifyingName): Awaitable<number | undefined>
-  /** Those of the names that belong to a company, in the order given; at most `limit`. */
-  findNames(names: readonly IdentifyingName[], limit: number): Awaitable<readonly IdentifyingName[]>
   /**
    * The state of a selection's listing at its version; undefined if the company was not in the
    * registry then.

@@ -178,7 +178,7 @@ test('migrate creates everything once, also when run twice concurrently, then ha
   const runs = await Promise.all([migrate(), migrate()])
   for (const { code, err } of runs) assert.equal(code, 0, err)
   const steps = runs.map(({ out }) => out).join('')
-  assert.equal(steps.match(/upgraded to step 5 of 5/g)?.length, 1, steps)
+  assert.equal(steps.match(/upgraded to step 6 of 6/g)?.length, 1, steps)
   assert.match((await migrate()).out, /^postgres:.* is up to date\.\n$/)
   const distributed = await migrate('--distributed')
   assert.equal(distributed.code, 1)
@@ -206,7 +206,7 @@ test('tables of an older version are upgraded, of a newer one left alone', async
   for (const args of [['serve'], ['migrate'], ['import', 'jobs', '-']]) {
     const { code, err } = await runDossier(folder, [...args, '--db', url], { input })
     assert.equal(code, 1)
-    assert.match(err, /newer Dossier \(step 99, this one knows up to 5\); use the newer version\n$/)
+    assert.match(err, /newer Dossier \(step 99, this one knows up to 6\); use the newer version\n$/)
   }
 })
 

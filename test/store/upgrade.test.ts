@@ -9,6 +9,7 @@ import { makeChangedRegistry } from '../support/changed-registry.ts'
 import {
   makeOfRows,
   makeWithoutLineage,
+  makeWithoutNames,
   makeWithoutPastHeads,
   upgradeHalfway,
 } from '../support/former-format.ts'
@@ -27,7 +28,7 @@ test('upgrading from before lineages draws them and finds large records', async 
   const db = await makeChangedRegistry(folder)
   const large = { company_id: 7, name: 'x'.repeat(20_000) }
   await importRows(`${folder}/rows`, 'rights', [{ id: 2, ...large }], { at: db })
-  const said = /older Dossier \((format 2, this one reads 6|step 1 of 5)\)/
+  const said = /older Dossier \((format 2, this one reads 7|step 1 of 6)\)/
   const seen: string[][] = []
   for (let time = 0; time < 2; time += 1) {
     makeWithoutLineage(db, resources)
@@ -138,5 +139,38 @@ test('upgrading finds the former heads of listings', async (t) => {
   makeWithoutPastHeads(db, resources)
   await upgrade(db)
   assert.deepEqual(await formerHeads(), before)
+  assert.deepEqual((await verifyStore(db)).faults, [])
+})
+
+test('upgrading indexes the names of companies, and goes on after a kill', async (t) => {
+  const folder = makeFolder(t)
+  const db = await makeChangedRegistry(folder)
+  const rows = ['Łódź Spółka', '삼성전자', 'Northwind & Sons', null].map((name, n) => ({
+    jurisdiction: 'PL',
+    identifier: `${n}`,
+    name,
+  }))
+  await importRows(`${folder}/names`, 'companies', rows, { at: db, source: 'names' })
+  const index = async () => [
+    await queryStore(db, 'select company_id, name from names order by company_id'),
+    await queryStore(db, 'select word, first from words order by word, first'),
+  ]
+  const before = await index()
+  assert.ok(before.every((part) => part.length >= 3))
+  makeWithoutNames(db)
+  await upgrade(db)
+  assert.deepEqual(await index(), before)
+  // As a kill during the fill leaves it: the tables are there, and the rules are not noted.
+  changeStore(db, 'delete from words')
+  changeStore(db, 'update store set words = null')
+  await assert.rejects(openStoreReader(db, resources), /no index of names yet; .*dossier migrate/)
+  await upgrade(db)
+  assert.deepEqual(await index(), before)
+  // Words that were made by other rules are made anew; until then they serve.
+  changeStore(db, 'delete from words')
+  changeStore(db, "update store set words = '0'")
+  await (await openStoreReader(db, resources)).close()
+  await upgrade(db)
+  assert.deepEqual(await index(), before)
   assert.deepEqual((await verifyStore(db)).faults, [])
 })

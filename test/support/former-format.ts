@@ -8,8 +8,17 @@ import { changeStore } from './store-state.ts'
 
 const isFile = storeKind === 'sqlite'
 
+/** As of format 6 or step 5: there is no index of names. */
+export function makeWithoutNames(db: string): void {
+  for (const table of ['names', 'words']) changeStore(db, `drop table ${table}`)
+  changeStore(db, 'alter table store drop column words')
+  changeStore(db, 'alter table sources drop column name_attribute')
+  changeStore(db, isFile ? 'pragma user_version = 6' : 'delete from migrations where step = 6')
+}
+
 /** As of format 5 or step 4: the former heads of listings are not kept. */
 export function makeWithoutPastHeads(db: string, resources: readonly Resource[]): void {
+  makeWithoutNames(db)
   for (const { name } of resources) changeStore(db, `drop table ${name}_heads_past`)
   changeStore(db, isFile ? 'pragma user_version = 5' : 'delete from migrations where step = 5')
 }

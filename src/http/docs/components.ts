@@ -6,11 +6,13 @@ import type { JsonSchema } from '../../resources/field.ts'
 import { metaTypeBytesMax } from '../../resources/resource.ts'
 import { type FailureDescription, failures } from '../errors.ts'
 import { parameters } from '../listing-request.ts'
+import { linkLengthMax } from '../page.ts'
 import { versionComponents } from './selection.ts'
 
 type Components = Readonly<Record<string, JsonSchema>>
 
-const companySchema = {
+/** The schema of a company's id. */
+export const companySchema = {
   type: 'integer',
   format: 'int64',
   minimum: 1,
@@ -18,7 +20,24 @@ const companySchema = {
 }
 /** The schema of a count. */
 export const countSchema = { ...companySchema, minimum: 0 }
-const shortText = { type: 'string', maxLength: 1_024 }
+export const shortText = { type: 'string', maxLength: 1_024 }
+export const nullableText = { ...shortText, type: ['string', 'null'] }
+
+/** The schemas of the counters of a page. @param what what is counted, in the plural. */
+export function counterSchemas(what: string): Readonly<Record<string, JsonSchema>> {
+  return {
+    total: { ...countSchema, description: `Number of ${what}` },
+    pagination_total: { ...countSchema, description: 'Number of those that the pages cover' },
+    pagination_offset: {
+      type: 'integer',
+      format: 'int64',
+      minimum: 0,
+      // That of the last page that can be requested, with the largest limit.
+      maximum: (parameters.page.maximum - 1) * parameters.limit.maximum,
+      description: 'Number of those before the first one of this page',
+    },
+  }
+}
 
 /** The headers that a 200 and a 304 have in common (contract section 5). */
 export const validatorHeaders = ['ETag', 'Cache-Control', 'Vary', 'Data-Version', 'Last-Modified']
@@ -97,11 +116,13 @@ export const headerComponents: Components = {
     'If the company was named by its register, or the version by a date: the same page by numbers',
     '/api/v1/companies/1/rights?page=1&limit=100',
   ),
-  Link: responseHeader(
-    'Links to the `first`, `prev`, `next` and `last` page of this version (RFC 8288), and to the ' +
-      '`latest-version` where there is a later one',
-    '</api/v1/companies/1/rights?page=2&limit=100&version=12>; rel="next"',
-  ),
+  Link: {
+    description:
+      'Links to the `first`, `prev`, `next` and `last` page of this version (RFC 8288), and to ' +
+      'the `latest-version` where there is a later one',
+    schema: { ...shortText, maxLength: linkLengthMax },
+    example: '</api/v1/companies/1/rights?page=2&limit=100&version=12>; rel="next"',
+  },
   ETag: responseHeader('Changes when this listing changes', 'W/"3f9a1c0b7d2e-q83vEjRWeJA0"'),
   'Cache-Control': responseHeader(
     'Cache the response, but revalidate it before each use',

@@ -11,7 +11,7 @@ import type { Operation } from '../endpoints/endpoint.ts'
 import { failureStatuses } from '../errors.ts'
 import { parameters } from '../listing-request.ts'
 import { selectionParameters, versionComponents } from './selection.ts'
-import { countSchema, rateHeaders, schemaRef, validatorHeaders } from './components.ts'
+import { counterSchemas, rateHeaders, schemaRef, validatorHeaders } from './components.ts'
 
 /** The description of a resource's endpoint. */
 export function describeListing(resource: Resource): Operation {
@@ -66,16 +66,7 @@ function pageSchema(resource: Resource): JsonSchema {
     ...(resource.metaOf === undefined
       ? {}
       : { meta: { type: 'array', maxItems: metaTypesMax, items: schemaRef('Meta') } }),
-    total: { ...countSchema, description: 'Number of records in the listing' },
-    pagination_total: { ...countSchema, description: 'Number of records that the pages cover' },
-    pagination_offset: {
-      type: 'integer',
-      format: 'int64',
-      minimum: 0,
-      // That of the last page that can be requested, with the largest limit.
-      maximum: (parameters.page.maximum - 1) * parameters.limit.maximum,
-      description: 'Number of records before the first one of this page',
-    },
+    ...counterSchemas('records in the listing'),
   }
   return {
     type: 'object',

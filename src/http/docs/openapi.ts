@@ -3,6 +3,7 @@
 
 import type { JsonSchema } from '../../resources/field.ts'
 import type { AnswerDescription, Endpoint, Operation } from '../endpoints/endpoint.ts'
+import { companyParameterComponents } from './companies.ts'
 import {
   failureComponents,
   headerComponents,
@@ -46,6 +47,7 @@ export function createOpenApi(endpoints: readonly Endpoint[], version: string): 
     servers: [{ url: '/', description: 'This service', 'x-internal': false }],
     security: [{ key: [] }],
     tags: [
+      { name: 'companies', description: 'Finding a company, and a company as a whole' },
       { name: 'listings', description: 'Records of a company' },
       { name: 'health', description: 'For load balancers and supervisors' },
     ],
@@ -58,7 +60,7 @@ export function createOpenApi(endpoints: readonly Endpoint[], version: string): 
           description: 'An API key: `dossier_` and 49 characters',
         },
       },
-      parameters: parameterComponents,
+      parameters: { ...parameterComponents, ...companyParameterComponents },
       headers: headerComponents,
       schemas: Object.assign(
         {},

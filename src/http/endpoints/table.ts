@@ -1,6 +1,7 @@
 // The table of all endpoints.
 
 import type { Resource } from '../../resources/resource.ts'
+import { companies } from './companies.ts'
 import type { Endpoint } from './endpoint.ts'
 import { documents } from './documents.ts'
 import { healthChecks } from './health.ts'
@@ -8,5 +9,5 @@ import { listing } from './listing.ts'
 
 /** Every endpoint of a service with these resources. */
 export function endpointsOf(resources: readonly Resource[]): readonly Endpoint[] {
-  return [...resources.map(listing), ...healthChecks, ...documents()]
+  return [companies, ...resources.map(listing), ...healthChecks, ...documents()]
 }

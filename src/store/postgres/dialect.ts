@@ -36,6 +36,11 @@ export const dialect: Dialect = {
   pairs: (table, first, second, order) =>
     `(select json_agg(json_build_array(${first}, ${second}) order by ${order})::text
       from ${table})`,
+  jsonText: (json, name) => `
+    case json_typeof(${json}::json -> ${name}) when 'string' then ${json}::json ->> ${name} end`,
+  jsonItem: (json, at) => `(${json} ->> ${at})`,
+  jsonArray: (value) => `json_agg(${value})::text`,
+  bytesOfHex: (digits) => `decode(${digits}, 'hex')`,
   unixSeconds: (timestamp) => `extract(epoch from (${timestamp})::timestamptz)::bigint`,
   deleteCut: (table) => `
     delete from ${table} r using cut t

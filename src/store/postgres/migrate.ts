@@ -4,10 +4,12 @@ import { randomBytes } from 'node:crypto'
 import type { Client } from 'pg'
 import { OperatorError } from '../../operator-error.ts'
 import type { Resource } from '../../resources/resource.ts'
+import { describeFilled, fillNames, isFilled, namesMissing } from '../sql/keep-names.ts'
 import { pastHeadsOf } from '../sql/past-heads.ts'
 import type { OnStep, WorkWatch } from '../work-watch.ts'
 import { piecesOf } from '../sql/pieces.ts'
 import { withSession } from './connect.ts'
+import { databaseOf } from './database.ts'
 import {
   convertResource,
   createResource,
@@ -57,6 +59,8 @@ export async function migrate(
         declareResources(client, db, resources, onStep),
       )),
     )
+    const names = await fillNames(databaseOf(client, db), { onWait }, onStep)
+    if (names !== undefined && names > 0) done.push(describeFilled(names))
     if (isDistributed || (await isAlreadyDistributed(client))) {
       done.push(
         ...(await withWriteLock(client, db, { onWait }, () => distribute(client, db, resources))),
@@ -70,7 +74,8 @@ export async function migrate(
 export async function isOutdated(db: string, resources: readonly Resource[]): Promise<boolean> {
   return withSession(db, async (client) => {
     const { step, missing, outdated } = await schemaState(client, db, resources)
-    return step < steps.length || missing.length > 0 || outdated.length > 0
+    if (step < steps.length || missing.length > 0 || outdated.length > 0) return true
+    return !(await isFilled(databaseOf(client, db)))
   })
 }
 
@@ -100,6 +105,8 @@ export async function checkSchema(
   if (first !== undefined) {
     throw new OperatorError(`${at} has no table for ${first.name}; add it with: dossier migrate`)
   }
+  const { rows } = await client.query<{ words: string | null }>('select words from store')
+  if (rows[0]?.words === null) throw new OperatorError(`${at} ${namesMissing}`)
 }
 
 async function schemaState(
@@ -233,7 +240,7 @@ async function distribute(
   const tables = distributionColumns(resources)
   const firstOfGroup = new Map<string, string>()
   for (const { table, column } of [...tables, { table: 'migrations', column: undefined }]) {
-    const group = column === 'identifier' || column === 'key' ? table : 'company'
+    const group = ['identifier', 'key', 'word'].includes(column ?? '') ? table : 'company'
     const first = firstOfGroup.get(group)
     firstOfGroup.set(group, first ?? table)
     if (distributed.has(table)) continue

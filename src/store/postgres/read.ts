@@ -3,7 +3,7 @@
 import type { Pool } from 'pg'
 import type { Resource } from '../../resources/resource.ts'
 import type { LastImport, StoreReader } from '../reading.ts'
-import type { Queries, Row, Values } from '../sql/database.ts'
+import type { Row, Values } from '../sql/database.ts'
 import {
   type FrameRow,
   frameSql,
@@ -16,7 +16,6 @@ import {
   piecesSql,
   rangeOf,
 } from '../sql/listing.ts'
-import { findNames } from '../sql/inspect.ts'
 import { createSelector } from '../sql/select.ts'
 import { viewOf } from '../sql/view.ts'
 import { keyColumns, keyRecord } from '../sql/stored-keys.ts'
@@ -25,6 +24,7 @@ import { lockMsOf, type ServingBounds } from './connect.ts'
 import { dialect } from './dialect.ts'
 import { createGate } from './gate.ts'
 import { bind } from './parameters.ts'
+import { createCompanyReader } from './read-companies.ts'
 
 /**
  * SQL that returns a page in one statement, and so from one snapshot: rows of a frame and a piece,
@@ -46,10 +46,6 @@ const company = '$1'
 
 /** `$1` is a key's hash. */
 export const findKeySql = `select ${keyColumns} from keys where hash = $1`
-
-/** `$1` is an identifier, `$2` its jurisdiction. */
-export const findCompanySql =
-  'select company_id from company_names where identifier = $1 and jurisdiction = $2'
 
 /** Makes the reader of a store whose tables have been checked. */
 export function createReader(
@@ -94,12 +90,7 @@ export function createReader(
     },
     readPage: readWhole,
     ...selector,
-    async findCompany([jurisdiction, identifier]) {
-      const statement = { name: 'company', text: findCompanySql }
-      const [found] = await queries.rows<[id: number]>(statement, [identifier, jurisdiction])
-      return found?.[0]
-    },
-    findNames: (names, limit) => findNames(queriesOf(pool), names, limit),
+    ...createCompanyReader(pool),
     async findKey(hash) {
       const { rows } = await pool.query<Row>({ name: 'key', text: findKeySql, values: [hash] })
       return rows[0] && keyRecord(rows[0])
@@ -152,14 +143,6 @@ function createQueries(pool: Pool, resources: readonly Resource[], bounds: Servi
     /** The rows of a query with named values on the tables of a resource. */
     query: (resource: Resource, sql: string, values: Values): Promise<Row[]> =>
       gated(resource, async () => (await pool.query<Row>(bind(sql, values))).rows),
-  }
-}
-
-/** Queries that are not prepared, each over any connection of the pool. */
-function queriesOf(pool: Pool): Queries {
-  return {
-    dialect,
-    rows: async (sql, values = {}) => (await pool.query<Row>(bind(sql, values))).rows,
   }
 }
 

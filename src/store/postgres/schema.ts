@@ -169,6 +169,23 @@ export const steps: readonly string[] = [
 
   // From here on, former heads of listings are kept: `fillPastHeads`.
   'select',
+
+  `-- words: the rules by which the words of names were made (../name-words.ts).
+  alter table store add column words ${text};
+
+  -- The attribute with a company's name, if it has not the usual one.
+  alter table sources add column name_attribute ${text};
+
+  -- The name of each company that has one (../sql/keep-names.ts).
+  create table names (company_id bigint primary key, name ${text} not null);
+
+  -- The companies that have a word in their name, in chunks (../sql/postings.ts).
+  create table words (
+    word ${text} not null,
+    first bigint not null,
+    distances bytea not null,
+    primary key (word, first)
+  );`,
 ]
 
 /** Finds the former heads of a resource's listings as of step 4, which had no table of them. */
@@ -270,7 +287,9 @@ export function distributionColumns(resources: readonly Resource[]): readonly Ta
     { table: 'company_attributes_past', column: 'company_id' },
     { table: 'heads', column: 'company_id' },
     ...byCompany,
+    { table: 'names', column: 'company_id' },
     { table: 'company_names', column: 'identifier' },
+    { table: 'words', column: 'word' },
     ...byKey,
     ...['store', 'sources', 'imports', 'keys'].map((table) => ({ table, column: undefined })),
   ]

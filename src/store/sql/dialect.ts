@@ -57,6 +57,14 @@ export interface Dialect {
   numbersOf(value: Value): Int32Array
   /** Two columns of a table as JSON text: an array of pairs, in an order. */
   pairs(table: string, first: string, second: string, order: string): string
+  /** The member of a JSON object that an expression names, if it is a string; else null. */
+  jsonText(json: string, name: string): string
+  /** An element of a JSON array, as text. */
+  jsonItem(json: string, at: number): string
+  /** An aggregate: the values as a JSON array, in the order of the rows. */
+  jsonArray(value: string): string
+  /** Bytes, given as hexadecimal digits. */
+  bytesOfHex(digits: string): string
   /** Seconds since 1970 of a timestamp in wire form. */
   unixSeconds(timestamp: string): string
   /** Deletes the rows of a table at the positions of `cut`. */

@@ -16,6 +16,7 @@ import type { LockWait } from '../lock-wait.ts'
 import { assignedIdEnd, assignedIdMin, noteIds, type StagedIds } from './assigned-ids.ts'
 import { type Database, readValue, type Row, type Values } from './database.ts'
 import { logVersion } from './import-log.ts'
+import { keepNames, noteNameAttribute } from './keep-names.ts'
 import { findLikeSource } from './like-source.ts'
 import * as merge from './merge.ts'
 import { type MergePart, type OnShare, watchParts } from './merge-progress.ts'
@@ -108,6 +109,7 @@ async function prepareMerge(
     stagedCompanyId: staged.companyId,
     source,
     version,
+    isRenaming: await noteNameAttribute(db, source, plan.nameAttribute),
     isSnapshot: plan.isSnapshot,
     asOf,
     isAsOfOfRows: plan.asOf === undefined,
@@ -175,6 +177,10 @@ async function mergeStaged(
   }
   const changes = await countChanges(db)
   await run(steps.apply(await isFirst(db, plan.target.tables)), parts('writing'))
+  if (steps.spoken !== undefined) {
+    await run(steps.spoken)
+    await keepNames(db)
+  }
   await appendRecorded(db, recorded, values)
   return {
     ...changes,

@@ -44,6 +44,13 @@ function mergeCompanies(d: Dialect): MergeSteps {
       ...d.filled('removal'),
     ],
     apply: () => [keepAttributes, markAbsent(d), writeAttributes],
+    spoken: [
+      `create temp table spoken as
+        select company_id from change
+        union select company_id from removal
+        union select company_id from company_attributes where $isRenaming and source_id = $source`,
+      ...d.filled('spoken'),
+    ],
   }
 }
 
@@ -148,6 +155,13 @@ const isReverted = 'source_id = $source and version in (select version from reve
 
 function revertAttributes(d: Dialect): RevertSteps {
   return {
+    spoken: [
+      ...dropTemporary(d, 'spoken'),
+      `create temp table spoken as
+        select company_id from restored
+        union select company_id from company_attributes where ${isReverted}`,
+      ...d.filled('spoken'),
+    ],
     find: [
       ...dropTemporary(d, 'change', 'removal', 'restored'),
       findRestored,

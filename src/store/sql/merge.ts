@@ -19,6 +19,8 @@ export interface MergeSteps {
   readonly findChanges: readonly string[]
   /** @param isFirst whether the target's first table is still empty. */
   apply(isFirst: boolean): readonly string[]
+  /** Make `spoken`, for `keepNames`; undefined if names do not depend on the target. */
+  readonly spoken?: readonly string[]
 }
 
 /** The positions of records that are removed or replaced. */

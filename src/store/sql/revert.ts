@@ -12,6 +12,7 @@ import type { Reverted, RevertPlan, RevertReport } from '../reverting.ts'
 import { readValue, type Values } from './database.ts'
 import { countChanges, type ImportConnection, runSteps } from './import.ts'
 import { logVersion, readVersions } from './import-log.ts'
+import { keepNames } from './keep-names.ts'
 import { companiesTarget } from './merge-companies.ts'
 import { dropTemporary } from './merge.ts'
 import type { OnShare } from './merge-progress.ts'
@@ -148,7 +149,7 @@ async function revertTarget(
   { group, values, onShare }: TargetRevert,
 ): Promise<Changes> {
   const after = Number(await readValue(db, 'select coalesce(max(seq), 0) from stage'))
-  const { find, apply } = target.revert(db.dialect)
+  const { find, apply, spoken } = target.revert(db.dialect)
   const source =
     target.name === group.target
       ? group.sourceId
@@ -158,7 +159,9 @@ async function revertTarget(
   const own = { ...values, source: source ?? null, after }
   await runSteps(db, find, own, (share) => onShare(share / 2))
   const { inserted: restored, updated, removed } = await countChanges(db)
+  await runSteps(db, spoken ?? [], own)
   await runSteps(db, apply, own, (share) => onShare((1 + share) / 2))
+  if (spoken !== undefined) await keepNames(db)
   return { restored, updated, removed }
 }
 

@@ -10,6 +10,7 @@ import { type Database, readValue, type Row, type Value } from './database.ts'
 import { pastHeadFaults } from './past-heads.ts'
 import { piecesOf, recordsOf } from './pieces.ts'
 import { countedMeta } from './type-counts.ts'
+import { verifyNames } from './verify-names.ts'
 
 /** How many faults of each kind are reported individually. */
 export const faultsShownMax = 20
@@ -129,7 +130,8 @@ async function verifyAttributes(
   await eachRow(db, attributes, step, look(''))
   const past = `select company_id, attributes, digest from company_attributes_past`
   const former = await eachRow(db, past, step, look(', past state'))
-  return { companies, 'companies, past states': former }
+  const names = await verifyNames(db, (kind, sentence) => faults.add(kind, sentence), step)
+  return { companies, names, 'companies, past states': former }
 }
 
 async function verifyRecords(

@@ -38,6 +38,10 @@ export const dialect: Dialect = {
   pairs: (table, first, second, order) =>
     `(select json_group_array(json_array(${first}, ${second}))
       from (select * from ${table} order by ${order}))`,
+  jsonText: (json, name) => `case when ${json} -> ${name} like '"%' then ${json} ->> ${name} end`,
+  jsonItem: (json, at) => `${json} ->> ${at}`,
+  jsonArray: (value) => `json_group_array(${value})`,
+  bytesOfHex: (digits) => `unhex(${digits})`,
   unixSeconds: (timestamp) => `unixepoch(${timestamp})`,
   // Reads `cut` first, and of each listing only the positions to be cut.
   deleteCut: (table) => `

@@ -8,6 +8,7 @@ import { DatabaseSync } from 'node:sqlite'
 import type { Resource } from '../../resources/resource.ts'
 import { OperatorError } from '../../operator-error.ts'
 import { pastHeadsOf } from '../sql/past-heads.ts'
+import { namesMissing } from '../sql/keep-names.ts'
 import type { OnStep } from '../work-watch.ts'
 import { piecesOf } from '../sql/pieces.ts'
 import { isUnwritable, makeDatabaseFile, storeError } from './errors.ts'
@@ -57,6 +58,10 @@ export function openForReading(
     db.close()
     throw new OperatorError(`${path} has no table for ${name}; any import adds it: dossier import`)
   }
+  if (db.prepare('select words from store').get()?.['words'] === null) {
+    db.close()
+    throw new OperatorError(`${path} ${namesMissing}`)
+  }
   return db
 }
 
@@ -83,7 +88,7 @@ export function openForInspecting(path: string, resources: readonly Resource[]):
 }
 
 /** Receives what was done to a store's tables, and the progress of that. */
-interface UpgradeWatch {
+export interface UpgradeWatch {
   readonly onDone?: (line: string) => void
   readonly onStep?: OnStep | undefined
 }

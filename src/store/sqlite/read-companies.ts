@@ -2,15 +2,14 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { LRUCache } from 'lru-cache'
-import type { StoreReader } from '../reading.ts'
+import type { CompanyReader } from '../reading.ts'
+import { findCompanies, readRegistry } from '../sql/find-companies.ts'
 import { findNames } from '../sql/inspect.ts'
 import { databaseOf } from './database.ts'
+import { createSnapshots } from './snapshot.ts'
 
 /** How many companies' names are cached. */
 const cachedMax = 20_000
-
-/** The part of a store's reader that is about companies. */
-type CompanyReader = Pick<StoreReader, 'findCompany' | 'findNames'>
 
 /** @param stateOf identifies the state of the database: it changes with every commit. */
 export function createCompanyReader(db: DatabaseSync, stateOf: () => number): CompanyReader {
@@ -18,6 +17,7 @@ export function createCompanyReader(db: DatabaseSync, stateOf: () => number): Co
   find.setReturnArrays(true)
   const ids = new LRUCache<string, number>({ max: cachedMax })
   let state = 0
+  const inSnapshot = createSnapshots(db)
   return {
     findCompany([jurisdiction, identifier]) {
       // A jurisdiction has no colon, so no two names have the same key.
@@ -31,5 +31,7 @@ export function createCompanyReader(db: DatabaseSync, stateOf: () => number): Co
       return row?.[0]
     },
     findNames: (names, limit) => findNames(databaseOf(db), names, limit),
+    findCompanies: (query) => inSnapshot((snapshot) => findCompanies(snapshot, query)),
+    readRegistry: () => inSnapshot(readRegistry),
   }
 }

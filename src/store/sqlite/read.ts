@@ -82,8 +82,8 @@ export function createReader(
       return read
     }),
     readPage: faults.watch(readWhole),
-    findCompany: faults.watch(companies.findCompany),
-    findNames: faults.watch(companies.findNames),
+    ...companies,
+    findCompany: faults.watch((name) => companies.findCompany(name)),
     ...createSelector(resources, from),
     findKey: faults.watch((hash) => {
       checkFile()

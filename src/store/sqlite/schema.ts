@@ -2,6 +2,7 @@
 
 import type { Field } from '../../resources/field.ts'
 import type { Resource } from '../../resources/resource.ts'
+import { wordRules } from '../name-words.ts'
 import { largestRecords } from '../page-size.ts'
 import {
   convertRows,
@@ -19,7 +20,7 @@ import { createIdIndex, dropIdIndex } from './id-index.ts'
 /** `DOSS`: the `PRAGMA application_id` of a Dossier store. */
 export const applicationId = 0x444f5353
 /** The `PRAGMA user_version`, raised whenever the tables change their meaning. */
-export const schemaVersion = 6
+export const schemaVersion = 7
 
 /** A setting that only takes effect before anything is written. */
 export const filePragma = 'pragma page_size = 16384'
@@ -51,6 +52,31 @@ const pastTables = (columns: string) => `
 
 const presence = 'is_present integer not null default 1'
 
+// A company known only from a record's company_id has no jurisdiction and identifier yet.
+const companiesTable = `
+  create table companies (
+    id integer primary key,
+    jurisdiction text,
+    identifier text,
+    version integer not null,
+    -- In this order, so that it finds an identifier in every jurisdiction, too.
+    unique (identifier, jurisdiction)
+  );
+`
+
+const nameTables = `
+  -- The name of each company that has one (../sql/keep-names.ts).
+  create table names (company_id integer primary key, name text not null);
+
+  -- The companies that have a word in their name, in chunks (../sql/postings.ts).
+  create table words (
+    word text not null,
+    first integer not null,
+    distances blob not null,
+    primary key (word, first)
+  ) without rowid;
+`
+
 const companiesView = `
   create view companies_view as
     select c.id, c.jurisdiction, c.identifier, s.name as source, a.attributes
@@ -61,9 +87,11 @@ const companiesView = `
 
 const registryTables = `
   -- past_from: the earliest version whose state is still completely known.
-  create table store (id text not null, past_from integer not null default 0);
+  -- words: the rules by which the words of names were made (../name-words.ts).
+  create table store (id text not null, past_from integer not null default 0, words text);
 
-  create table sources (id integer primary key, name text not null unique);
+  -- name_attribute: the attribute with a company's name, if it has not the usual one.
+  create table sources (id integer primary key, name text not null unique, name_attribute text);
 
   -- The log of imports; each committed one is a version of the registry.
   create table imports (
@@ -88,15 +116,8 @@ const registryTables = `
     reverted_by integer
   );
 
-  -- A company known only from a record's company_id has no jurisdiction and identifier yet.
-  create table companies (
-    id integer primary key,
-    jurisdiction text,
-    identifier text,
-    version integer not null,
-    unique (jurisdiction, identifier)
-  );
-
+  ${companiesTable}
+  ${nameTables}
   -- What each source says about a company, apart from its identity: a JSON object.
   create table company_attributes (
     company_id integer not null,
@@ -165,13 +186,24 @@ const upgrades: Readonly<Record<number, string>> = {
     alter table imports add column reverted_by integer;
     alter table company_attributes_past add column ${presence};
   `,
+  6: `
+    alter table store add column words text;
+    alter table sources add column name_attribute text;
+    ${nameTables}
+    drop view companies_view;
+    alter table companies rename to former_companies;
+    ${companiesTable}
+    insert into companies select id, jurisdiction, identifier, version from former_companies;
+    drop table former_companies;
+    ${companiesView}
+  `,
 }
 
 /** Creates everything that does not depend on a resource. */
 export function createRegistry(storeId: string): string {
   return `
     ${registryTables}
-    insert into store (id) values ('${storeId}');
+    insert into store (id, words) values ('${storeId}', '${wordRules}');
     pragma application_id = ${applicationId};
     pragma user_version = ${schemaVersion};
   `

@@ -1,0 +1,119 @@
+// The OpenAPI description of the search for companies.
+
+import type { JsonSchema } from '../../resources/field.ts'
+import { companyParameters, identifiersMax, queryLengthMax } from '../companies-request.ts'
+import type { Operation } from '../endpoints/endpoint.ts'
+import { failureStatuses } from '../errors.ts'
+import { parameters } from '../listing-request.ts'
+import {
+  companySchema,
+  counterSchemas,
+  nullableText,
+  rateHeaders,
+  schemaRef,
+  shortText,
+  validatorHeaders,
+} from './components.ts'
+
+const example = {
+  id: 1_000_000_000_042,
+  jurisdiction: 'GB',
+  identifier: '09876543',
+  name: 'Northwind Trading Ltd',
+}
+
+const entry: JsonSchema = {
+  type: 'object',
+  description: 'A company, as a search finds it',
+  properties: {
+    id: { ...companySchema, description: 'Id of the company' },
+    jurisdiction: { ...nullableText, description: 'Jurisdiction of its register' },
+    identifier: { ...nullableText, description: 'Its number in the register' },
+    name: { ...nullableText, maxLength: 65_536, description: 'Its name, from the last source' },
+  },
+  required: Object.keys(example),
+  additionalProperties: false,
+  examples: [example],
+}
+
+const page: JsonSchema = {
+  type: 'object',
+  description: 'A page of companies',
+  properties: {
+    ok: { type: 'boolean', const: true },
+    companies: {
+      type: 'array',
+      maxItems: parameters.limit.maximum,
+      items: schemaRef('CompanyEntry'),
+    },
+    ...counterSchemas('companies that were found'),
+  },
+  required: ['ok', 'companies', 'total', 'pagination_total', 'pagination_offset'],
+  additionalProperties: false,
+}
+
+/** The parameters, as components. */
+export const companyParameterComponents: Readonly<Record<string, JsonSchema>> = {
+  identifier: {
+    name: 'identifier',
+    in: 'query',
+    description: companyParameters.identifier,
+    schema: { type: 'array', maxItems: identifiersMax, items: shortText },
+    explode: true,
+    example: ['09876543'],
+  },
+  jurisdiction: {
+    name: 'jurisdiction',
+    in: 'query',
+    description: companyParameters.jurisdiction,
+    schema: { ...shortText, examples: ['GB'] },
+  },
+  q: {
+    name: 'q',
+    in: 'query',
+    description: companyParameters.q,
+    schema: { ...shortText, maxLength: queryLengthMax, examples: ['northwind tra'] },
+  },
+}
+
+export function describeCompanies(): Operation {
+  return {
+    id: 'find_companies',
+    tag: 'companies',
+    summary: 'Companies by number or name',
+    description:
+      'Finds companies by their number in a register (`identifier`), in the order of ' +
+      '`jurisdiction` and `identifier`, or by words of their name (`q`), shorter names first. ' +
+      'Exactly one of the two is required.',
+    parameters: [
+      ...Object.keys(companyParameters),
+      ...Object.keys(parameters),
+      'If-None-Match',
+      'X-Request-Id',
+    ],
+    answers: {
+      200: {
+        description: 'A page of the companies that were found',
+        headers: ['X-Request-Id', 'Link', ...validatorHeaders, ...rateHeaders],
+        schema: 'CompaniesPage',
+        example: {
+          name: 'page',
+          summary: 'One company',
+          value: {
+            ok: true,
+            companies: [example],
+            total: 1,
+            pagination_total: 1,
+            pagination_offset: 0,
+          },
+        },
+      },
+      304: {
+        description: 'The page has not changed since the response with the tag in `If-None-Match`',
+        headers: ['X-Request-Id', ...validatorHeaders, ...rateHeaders],
+      },
+    },
+    failures: failureStatuses,
+    schemas: { CompanyEntry: entry, CompaniesPage: page },
+  }
+}

@@ -1,0 +1,110 @@
+// The words of names, by which companies are found (contract 8.3). They are made here and not in
+// the database, so that every store has the same.
+
+/** Identifies the rules below: an index of names that was made by other rules is made anew. */
+export const wordRules = `1 of Unicode ${process.versions.unicode ?? ''}`
+
+/** Longer words count by their beginning only; in UTF-16 code units. */
+const wordLengthMax = 40
+/** How many different words of a name count. */
+const wordsMax = 128
+
+const ascii = /^[\0-\x7f]*$/
+const asciiRuns = /[a-z0-9]+/g
+const marks = /\p{M}+/gu
+const runs = /[\p{L}\p{Nd}]+/gu
+
+// Letters that Unicode does not decompose, but that people type without the stroke, or as two.
+const plainLetters: Readonly<Record<string, string>> = {
+  ...{ đ: 'd', ð: 'd', ħ: 'h', ł: 'l', ø: 'o', ŧ: 't', æ: 'ae', œ: 'oe', þ: 'th' },
+  ς: 'σ',
+}
+const plainLetter = /[đðħłøŧæœþς]/g
+
+/** Scripts that are written without blanks between words, or, as Korean, often are. */
+const dense =
+  /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}]/u
+
+/**
+ * The words of a name, each once: of a text without blanks between words, such as Chinese or
+ * Korean, every character and every two neighbours.
+ */
+export function wordsOfName(name: string): readonly string[] {
+  return wordsOf(name, (characters) => [...characters, ...pairsOf(characters)])
+}
+
+/**
+ * The words of a query; the last one may be the beginning of a word. Of a text without blanks, the
+ * neighbours, or the only character.
+ */
+export function wordsOfQuery(query: string): readonly string[] {
+  return wordsOf(query, (characters) =>
+    characters.length === 1 ? characters : pairsOf(characters),
+  )
+}
+
+/** Whether a name has all words of a query, the last one as the beginning of a word. */
+export function hasWords(name: string, words: readonly string[]): boolean {
+  const own = wordsOfName(name)
+  const beginning = words.at(-1) ?? ''
+  return (
+    own.some((word) => word.startsWith(beginning)) &&
+    words.every((word, at) => at === words.length - 1 || own.includes(word))
+  )
+}
+
+type Cut = (dense: readonly string[]) => readonly string[]
+
+function wordsOf(text: string, cut: Cut): string[] {
+  const all = ascii.test(text) ? (text.toLowerCase().match(asciiRuns) ?? []) : cutFolded(text, cut)
+  // Most names have few words, of which none comes twice.
+  const found: string[] = []
+  for (const one of all) {
+    const isLong = one.length > wordLengthMax
+    const word = isLong ? one.slice(0, wordLengthMax).toWellFormed() : one
+    const known = found.indexOf(word)
+    // A word that is last in a query has to stay last.
+    if (known >= 0) found.splice(known, 1)
+    found.push(word)
+    if (found.length === wordsMax) break
+  }
+  return found
+}
+
+function cutFolded(text: string, cut: Cut): string[] {
+  const words = fold(text).match(runs) ?? []
+  return words.some((word) => dense.test(word))
+    ? words.flatMap((word) => (dense.test(word) ? [...split(word, cut)] : [word]))
+    : words
+}
+
+/** Compatible letters without marks, in lower case. */
+function fold(text: string): string {
+  const bare = text.normalize('NFKD').replace(marks, '')
+  // Upper case first: it makes ß SS, and ı I. Then Korean syllables are put together again.
+  const lower = bare.toUpperCase().toLowerCase()
+  return lower.replace(plainLetter, (letter) => plainLetters[letter] ?? '').normalize('NFC')
+}
+
+/** Splits a run of letters and digits at the borders of scripts without blanks. */
+function* split(run: string, cut: Cut): Generator<string> {
+  let other = ''
+  let characters: string[] = []
+  for (const character of run) {
+    if (dense.test(character)) {
+      if (other !== '') yield other
+      other = ''
+      characters.push(character)
+    } else {
+      if (characters.length > 0) yield* cut(characters)
+      characters = []
+      other += character
+    }
+  }
+  if (characters.length > 0) yield* cut(characters)
+  if (other !== '') yield other
+}
+
+function pairsOf(characters: readonly string[]): string[] {
+  return characters.slice(1).map((character, at) => `${characters[at] ?? ''}${character}`)
+}

@@ -1,0 +1,48 @@
+// Queries that see one state of a database: a read-only transaction over a connection of the pool.
+
+import type { Pool } from 'pg'
+import type { InSnapshot } from '../sql/snapshot.ts'
+import { dialect } from './dialect.ts'
+
+export function createSnapshots(pool: Pool): InSnapshot {
+  const names = new Map<string, string>()
+
+  /** Statements are prepared once for each connection, by name. */
+  function nameOf(sql: string): string {
+    const known = names.get(sql)
+    if (known !== undefined) return known
+    const name = `snapshot ${names.size + 1}`
+    names.set(sql, name)
+    return name
+  }
+
+  return async (work) => {
+    const client = await pool.connect()
+    let fault: unknown
+    try {
+      await client.query('begin isolation level repeatable read, read only')
+      const result = await work({
+        dialect,
+        async rows<Row extends readonly unknown[]>(
+          text: string,
+          ...values: readonly (string | number)[]
+        ) {
+          const name = nameOf(text)
+          const { rows } = await client.query<Row & unknown[]>({
+            ...{ name, text, rowMode: 'array' },
+            values: [...values],
+          })
+          return rows
+        },
+      })
+      await client.query('commit')
+      return result
+    } catch (error) {
+      fault = error
+      throw error
+    } finally {
+      // A connection with a failed transaction is closed.
+      client.release(fault !== undefined)
+    }
+  }
+}

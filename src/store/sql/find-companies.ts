@@ -1,0 +1,311 @@
+// Finds companies by their number in a register, and by words of their name (contract 8.1 to 8.3).
+
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { hasWords } from '../name-words.ts'
+import type { CompanyQuery, FoundCompanies, FoundCompany, RegistryState } from '../reading.ts'
+import type { Dialect } from './dialect.ts'
+import { type Chunk, idsOf } from './postings.ts'
+import type { Snapshot } from './snapshot.ts'
+
+/** The maximum number of names that a query may match (contract 8.2). */
+export const matchesMax = 1_000
+
+/** Searches companies, in one state of the registry. */
+export async function findCompanies(
+  snapshot: Snapshot,
+  query: CompanyQuery,
+): Promise<FoundCompanies> {
+  const registry = await readRegistry(snapshot)
+  const companies = await ('words' in query
+    ? findByWords(snapshot, query.words)
+    : findByNumber(snapshot, query.identifiers, query.jurisdiction))
+  return { registry, companies }
+}
+
+type RegistryRow = readonly [
+  earliest: number,
+  version: number | null,
+  lineage: string | null,
+  committedAt: number | null,
+]
+
+const registrySql = `
+  select s.past_from, i.version, i.lineage, i.committed_at
+  from store s left join imports i on i.version = (select max(version) from imports)`
+
+/** The state of the registry as a whole. */
+export async function readRegistry(snapshot: Snapshot): Promise<RegistryState> {
+  const [row] = await snapshot.rows<RegistryRow>(registrySql)
+  return {
+    version: row?.[1] ?? 0,
+    lineage: row?.[2] ?? '',
+    committedAt: row?.[3] ?? undefined,
+    earliestVersion: row?.[0] ?? 0,
+  }
+}
+
+type CompanyRow = readonly [
+  id: number,
+  jurisdiction: string | null,
+  identifier: string | null,
+  name: string | null,
+]
+
+const columns = 'c.id, c.jurisdiction, c.identifier, n.name'
+
+/**
+ * The companies with one of the identifiers, in the order of jurisdiction, identifier and id.
+ *
+ * @param jurisdiction undefined for any.
+ */
+export async function findByNumber(
+  snapshot: Snapshot,
+  identifiers: readonly string[],
+  jurisdiction: string | undefined,
+): Promise<FoundCompany[]> {
+  const numbers = JSON.stringify([...new Set(identifiers)].map((identifier) => [identifier]))
+  const sql = byNumber(snapshot.dialect, jurisdiction === undefined)
+  const rows = await (jurisdiction === undefined
+    ? snapshot.rows<CompanyRow>(sql, numbers)
+    : snapshot.rows<CompanyRow>(sql, numbers, jurisdiction))
+  return rows.map(foundCompany).sort(byRegister)
+}
+
+const byNumber = (d: Dialect, isAnywhere: boolean) => {
+  const { table, id } = d.companyNames
+  return `
+  select ${columns}
+  from ${d.jsonElements('$1', 'e')}
+  ${d.orderedJoin} ${table} k on k.identifier = ${d.jsonItem('e.value', 0)}
+    ${isAnywhere ? '' : 'and k.jurisdiction = $2'}
+  ${d.orderedJoin} companies c on c.id = k.${id}
+  left join names n on n.company_id = c.id`
+}
+
+function foundCompany([id, jurisdiction, identifier, name]: CompanyRow): FoundCompany {
+  return { id, jurisdiction, identifier, name }
+}
+
+function byRegister(a: FoundCompany, b: FoundCompany): number {
+  return (
+    compareText(a.jurisdiction, b.jurisdiction) ||
+    compareText(a.identifier, b.identifier) ||
+    a.id - b.id
+  )
+}
+
+function compareText(a: string | null, b: string | null): number {
+  return a === b ? 0 : Buffer.compare(Buffer.from(a ?? ''), Buffer.from(b ?? ''))
+}
+
+/**
+ * The companies with all of the words in their name, the last one as the beginning of a word:
+ * shorter names first, then by id; undefined if more than `matchesMax` names match.
+ *
+ * @param words those of `wordsOfQuery`; at least one.
+ */
+export async function findByWords(
+  snapshot: Snapshot,
+  words: readonly string[],
+): Promise<FoundCompany[] | undefined> {
+  const candidates = await chooseCandidates(snapshot, words)
+  if (candidates === undefined) return undefined
+  const found: FoundCompany[] = []
+  for await (const ids of candidates) {
+    for (let at = 0; at < ids.length; at += namesAtOnce) {
+      const some = JSON.stringify(ids.slice(at, at + namesAtOnce))
+      const rows = await snapshot.rows<CompanyRow>(companiesOf(snapshot.dialect), some)
+      for (const row of rows) if (hasWords(row[3] ?? '', words)) found.push(foundCompany(row))
+      if (found.length > matchesMax) return undefined
+      if (ids.length > namesAtOnce) await nextTurn()
+    }
+  }
+  return found.sort((a, b) => lengthOf(a) - lengthOf(b) || a.id - b.id)
+}
+
+/** The length of a name, in characters. */
+function lengthOf({ name }: FoundCompany): number {
+  return Array.from(name ?? '').length
+}
+
+/** How many names are read and compared at once: about 1 ms of work. */
+const namesAtOnce = 200
+
+const companiesOf = (d: Dialect) => `
+  select ${columns}
+  from ${d.jsonElements('$1', 'e')}
+  ${d.orderedJoin} companies c on c.id = cast(${d.jsonString('e.value')} as bigint)
+  join names n on n.company_id = c.id`
+
+/** Ids in ascending order, in portions. */
+type Ids = AsyncIterable<readonly number[]> | Iterable<readonly number[]>
+
+/** Up to this many ids of a word, reading their names costs less than reading another word. */
+const fewIds = 500
+/** Up to this many ids of words with one beginning are collected in memory. */
+const collectedMax = 50_000
+
+/**
+ * The companies that may match: those of the rarest word, or else those that all of the words have.
+ * Undefined if there is only one word, and more names match than may.
+ */
+async function chooseCandidates(
+  snapshot: Snapshot,
+  words: readonly string[],
+): Promise<Ids | undefined> {
+  const whole = words.slice(0, -1)
+  const beginning = words.at(-1) ?? ''
+  if (whole.length === 0) {
+    const ids = await readBeginning(snapshot, beginning, matchesMax)
+    return ids && [ids]
+  }
+  let rarest: readonly number[] | undefined
+  for (const word of whole) {
+    const ids = await readIfFew(snapshot, word)
+    if (ids !== undefined && ids.length < (rarest?.length ?? Infinity)) rarest = ids
+  }
+  if (rarest !== undefined) return [rarest]
+  const begun = await readBegun(snapshot, beginning)
+  const lists = whole.map((word) => readAll(snapshot, word))
+  return [...(begun === undefined ? [] : [begun]), ...lists].reduce(intersect)
+}
+
+/** The ids of all words with a beginning, in order; undefined if those are too many to sort. */
+async function readBegun(snapshot: Snapshot, beginning: string): Promise<Ids | undefined> {
+  const end = beginning + afterAll
+  const rows = await snapshot.rows<[word: string]>(wordsBegun, beginning, end, fewWords + 1)
+  if (rows.length <= fewWords) {
+    return rows.map(([word]): Ids => readAll(snapshot, word)).reduce(unite, [])
+  }
+  const ids = await readBeginning(snapshot, beginning, collectedMax)
+  return ids && [ids]
+}
+
+/** Up to this many words with one beginning are read side by side. */
+const fewWords = 16
+
+const wordsBegun = 'select distinct word from words where word >= $1 and word < $2 limit $3'
+
+type ChunkRow = readonly [first: number, distances: Uint8Array]
+
+function chunkOf([first, distances]: ChunkRow): Chunk {
+  return { first, distances }
+}
+
+const chunksOfWord = `
+  select first, distances from words where word = $1 and first > $2 order by first limit $3`
+
+/** The ids of a word; undefined if they are more than `fewIds`. */
+async function readIfFew(snapshot: Snapshot, word: string): Promise<number[] | undefined> {
+  // A chunk that is not the last of its word has at least half of the usual bytes.
+  const rows = await snapshot.rows<ChunkRow>(chunksOfWord, word, -1, fewChunks + 1)
+  if (rows.length > fewChunks) return undefined
+  const ids = idsOf(rows.map(chunkOf))
+  return ids.length <= fewIds ? ids : undefined
+}
+
+const fewChunks = 4
+
+/** How many chunks are read at once: about 1 ms of work. */
+const chunksAtOnce = 16
+
+/** All ids of a word. */
+async function* readAll(snapshot: Snapshot, word: string): AsyncGenerator<readonly number[]> {
+  for (let after = -1; ;) {
+    const rows = await snapshot.rows<ChunkRow>(chunksOfWord, word, after, chunksAtOnce)
+    yield idsOf(rows.map(chunkOf))
+    if (rows.length < chunksAtOnce) return
+    after = rows.at(-1)?.[0] ?? Infinity
+    await nextTurn()
+  }
+}
+
+type WordChunkRow = readonly [word: string, first: number, distances: Uint8Array]
+
+const chunksOfBeginning = `
+  select word, first, distances from words
+  where (word, first) > ($1, $2) and word < $3 order by word, first limit $4`
+
+/** No word has a character as high as this. */
+const afterAll = '\u{10ffff}'
+
+/** How many chunks of different words are read at once: most have only one id. */
+const wordChunksAtOnce = 100
+
+/** The ids of all words with a beginning; undefined if they are more than `idsMax`. */
+async function readBeginning(
+  snapshot: Snapshot,
+  beginning: string,
+  idsMax: number,
+): Promise<number[] | undefined> {
+  const found = new Set<number>()
+  for (let [word, first] = [beginning, -1]; ;) {
+    const end = beginning + afterAll
+    const rows = await snapshot.rows<WordChunkRow>(
+      ...([chunksOfBeginning, word, first, end, wordChunksAtOnce] as const),
+    )
+    for (const row of rows) {
+      for (const id of idsOf([{ first: row[1], distances: row[2] }])) found.add(id)
+      if (found.size > idsMax) return undefined
+    }
+    const last = rows.at(-1)
+    if (last === undefined || rows.length < wordChunksAtOnce) break
+    ;[word, first] = last
+    await nextTurn()
+  }
+  return [...found].sort((a, b) => a - b)
+}
+
+/** The ids that are in both. */
+async function* intersect(one: Ids, other: Ids): AsyncGenerator<readonly number[]> {
+  const others = inPortions(other)
+  let [portion, at] = [await others.next(), 0]
+  for await (const ids of one) {
+    const both: number[] = []
+    for (const id of ids) {
+      while (portion !== undefined && (portion[at] ?? Infinity) < id) {
+        at += 1
+        if (at === portion.length) [portion, at] = [await others.next(), 0]
+      }
+      if (portion === undefined) break
+      if (portion[at] === id) both.push(id)
+    }
+    yield both
+    if (portion === undefined) return
+  }
+}
+
+/** The ids that are in either. */
+async function* unite(one: Ids, other: Ids): AsyncGenerator<readonly number[]> {
+  const others = inPortions(other)
+  let [portion, at] = [await others.next(), 0]
+  for await (const ids of one) {
+    const both: number[] = []
+    for (const id of ids) {
+      while (portion !== undefined && (portion[at] ?? Infinity) <= id) {
+        if (portion[at] !== id) both.push(portion[at] ?? 0)
+        at += 1
+        if (at === portion.length) [portion, at] = [await others.next(), 0]
+      }
+      both.push(id)
+    }
+    yield both
+  }
+  if (portion !== undefined) yield portion.slice(at)
+  for (let rest = await others.next(); rest !== undefined; rest = await others.next()) yield rest
+}
+
+/** Reads ids one portion after another, none of them empty; undefined at the end. */
+function inPortions(ids: Ids) {
+  const iterator: Iterator<readonly number[]> | AsyncIterator<readonly number[]> =
+    Symbol.asyncIterator in ids ? ids[Symbol.asyncIterator]() : ids[Symbol.iterator]()
+  return {
+    async next(): Promise<readonly number[] | undefined> {
+      for (;;) {
+        const step = await iterator.next()
+        if (step.done === true) return undefined
+        if (step.value.length > 0) return step.value
+      }
+    },
+  }
+}

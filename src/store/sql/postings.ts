@@ -1,0 +1,129 @@
+// The ids of the companies that have a word in their name, in chunks: a row has a word, the first
+// of some ids, and the distances from each to the next, as bytes. So a word that half a million
+// names have takes one or two bytes for each, and a search reads some hundred rows of it.
+
+/** The size of a chunk, in bytes of distances. */
+export const chunkBytes = 1_600
+
+/** A chunk: ids in ascending order. */
+export interface Chunk {
+  readonly first: number
+  readonly distances: Uint8Array
+}
+
+/**
+ * Cuts ids into chunks.
+ *
+ * @param ids in ascending order, each once.
+ * @param idsMax the maximum number of ids in a chunk.
+ */
+export function chunksOf(ids: readonly number[], idsMax = Infinity): Chunk[] {
+  const chunks: Chunk[] = []
+  for (let at = 0; at < ids.length;) {
+    const first = ids[at] ?? 0
+    const end = Math.min(ids.length, at + idsMax)
+    const bytes: number[] = []
+    let last = first
+    for (at += 1; at < end && bytes.length < chunkBytes; at += 1) {
+      const id = ids[at] ?? 0
+      writeDistance(bytes, id - last)
+      last = id
+    }
+    chunks.push({ first, distances: Uint8Array.from(bytes) })
+  }
+  return chunks
+}
+
+/** Seven bits a byte, the lowest first; all but the last byte have the eighth bit. */
+function writeDistance(bytes: number[], distance: number): void {
+  let rest = distance
+  for (; rest > 0x7f; rest = Math.floor(rest / 0x80)) bytes.push((rest % 0x80) | 0x80)
+  bytes.push(rest)
+}
+
+/** Appends the ids of a chunk to a list. */
+export function readChunk({ first, distances }: Chunk, ids: number[]): void {
+  let id = first
+  ids.push(id)
+  let distance = 0
+  let scale = 1
+  for (const byte of distances) {
+    distance += (byte & 0x7f) * scale
+    scale *= 0x80
+    if (byte > 0x7f) continue
+    ids.push((id += distance))
+    distance = 0
+    scale = 1
+  }
+}
+
+/** The ids of chunks, in their order. */
+export function idsOf(chunks: readonly Chunk[]): number[] {
+  const ids: number[] = []
+  for (const chunk of chunks) readChunk(chunk, ids)
+  return ids
+}
+
+/** What changes in the ids of a word. */
+export interface PostingChange {
+  readonly added: readonly number[]
+  readonly removed: readonly number[]
+}
+
+/** Chunks that replace others. */
+export interface Replacement {
+  readonly gone: readonly Chunk[]
+  readonly made: readonly Chunk[]
+}
+
+/**
+ * Applies a change to those chunks of a word that it may affect.
+ *
+ * @param chunks consecutive ones of the word, in their order.
+ */
+export function changeChunks(
+  chunks: readonly Chunk[],
+  { added, removed }: PostingChange,
+): Replacement {
+  if (chunks.length === 0) return { gone: [], made: chunksOf(inOrder(added)) }
+  const gone: Chunk[] = []
+  const made: Chunk[] = []
+  const more = [...inOrder(added)]
+  const less = new Set(removed)
+  for (const [at, chunk] of chunks.entries()) {
+    const end = chunks[at + 1]?.first ?? Infinity
+    const isNew = (id: number) => id < end
+    const count = more.findIndex((id) => !isNew(id))
+    const own = more.splice(0, count < 0 ? more.length : count)
+    const known = idsOf([chunk])
+    const kept = less.size === 0 ? known : known.filter((id) => !less.has(id))
+    if (own.length === 0 && kept.length === known.length) continue
+    gone.push(chunk)
+    made.push(...rechunk(kept, own))
+  }
+  return { gone, made }
+}
+
+/** Cuts a changed chunk: after an insertion evenly, so that further ones find room. */
+function rechunk(kept: readonly number[], added: readonly number[]): Chunk[] {
+  const ids = merge(kept, added)
+  const chunks = chunksOf(ids)
+  const isAppended = (kept.at(-1) ?? 0) < (added[0] ?? Infinity)
+  return isAppended || chunks.length < 2
+    ? chunks
+    : chunksOf(ids, Math.ceil(ids.length / chunks.length))
+}
+
+function inOrder(ids: readonly number[]): readonly number[] {
+  const isInOrder = ids.every((id, at) => at === 0 || id > (ids[at - 1] ?? 0))
+  return isInOrder ? ids : [...new Set(ids)].sort(ascending)
+}
+
+/** Merges ascending ids; an id in both comes once. */
+function merge(one: readonly number[], other: readonly number[]): readonly number[] {
+  if (other.length === 0) return one
+  if (one.length === 0 || (one.at(-1) ?? 0) < (other[0] ?? 0)) return [...one, ...other]
+  return [...new Set([...one, ...other])].sort(ascending)
+}
+
+const ascending = (a: number, b: number) => a - b

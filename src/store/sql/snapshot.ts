@@ -1,0 +1,23 @@
+// Queries that all see one state of a store, for answers that one statement cannot give.
+
+import type { Awaitable } from '../awaitable.ts'
+import type { Dialect } from './dialect.ts'
+
+/** A value of a parameter; a list is given as JSON. */
+export type Parameter = string | number
+
+export interface Snapshot {
+  readonly dialect: Dialect
+  /**
+   * The rows of a query, as arrays of their columns. The statement is prepared once.
+   *
+   * @param sql has its parameters as `$1`, `$2` …
+   */
+  rows<Row extends readonly unknown[]>(
+    sql: string,
+    ...parameters: readonly Parameter[]
+  ): Awaitable<readonly Row[]>
+}
+
+/** Runs `work`, whose queries see one state; it may run again if the state changes meanwhile. */
+export type InSnapshot = <T>(work: (snapshot: Snapshot) => Promise<T>) => Promise<T>

@@ -1,0 +1,161 @@
+// The words of names (contract 8.3): kept by every import and revert, and found by every query.
+
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { resources } from '../../src/resources/index.ts'
+import { hasWords, wordsOfName, wordsOfQuery } from '../../src/store/name-words.ts'
+import { openStoreReader, openStoreWriter } from '../../src/store/open-store.ts'
+import { importRows, makeFolder, query } from '../support/import-rows.ts'
+import { runsOf, storeAt } from '../support/store-at.ts'
+import { verifyStore } from '../support/verify-store.ts'
+
+/** Few words of many scripts, so that names share them. */
+const word = fc.oneof(
+  fc.constantFrom('Northwind', 'NORTH', 'Trading', 'İstanbul', 'Işık', 'Straße', 'Łódź', 'Đồng'),
+  fc.constantFrom('삼성전자', '三井物産', 'Ёлка', 'οδός', 'ﬁne', 'é', '№5', 'a', 'ab', '🙂'),
+  fc
+    .string({ unit: 'binary', maxLength: 6 })
+    .map((text) => text.replaceAll('\0', '').toWellFormed()),
+)
+const nameOrNone = fc.option(
+  fc.array(word, { minLength: 1, maxLength: 4 }).map((words) => words.join(' ')),
+  { freq: 6 },
+)
+/** An import: of one of two sources, with the names of some companies, or a snapshot of them. */
+const step = fc.record({
+  source: fc.constantFrom('a', 'b'),
+  isSnapshot: fc.boolean(),
+  attribute: fc.constantFrom('name', 'title'),
+  names: fc.array(fc.tuple(fc.nat(9), nameOrNone), { minLength: 1, maxLength: 8 }),
+})
+
+test('after any imports and reverts, every query finds what the names say (8.2, 8.3)', async (t) => {
+  const folder = makeFolder(t)
+  let runs = 0
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 5 }), word, async (steps, asked) => {
+      const db = join(folder, `${(runs += 1)}.db`)
+      for (const { source, isSnapshot, attribute, names } of steps) {
+        const rows = [...new Map(names)].map(([n, name]) => ({
+          jurisdiction: 'GB',
+          identifier: String(n),
+          [attribute]: name,
+          other: 'x',
+        }))
+        const isNamed = [...new Map(names)].some(([, name]) => name !== null && name.trim() !== '')
+        await importRows(db, 'companies', rows, {
+          ...{ source, isSnapshot, onRejected: () => undefined },
+          nameAttribute: isNamed ? attribute : undefined,
+        })
+        await checkNames(db, asked)
+      }
+      const writer = await openStoreWriter(storeAt(db), resources)
+      const { length: last } = query(db, 'select version from imports')
+      for (const range of [{ to: last - 1 }, { to: last }, { to: 0 }]) {
+        const wait = { onWait: () => undefined }
+        await writer.revert({ range, isDryRun: false, startedAt: 0, ...wait })
+        await checkNames(db, asked)
+      }
+      await writer.close()
+    }),
+    { numRuns: runsOf(30) },
+  )
+})
+
+/** Checks the index against the names, and a query against a search through all of them. */
+async function checkNames(db: string, asked: string): Promise<void> {
+  assert.deepEqual((await verifyStore(storeAt(db))).faults, [])
+  const names = query(db, 'select company_id, name from names')
+  const reader = await openStoreReader(storeAt(db), resources)
+  try {
+    for (const text of [asked, 'north', 'a', `${asked} a`, String(names[0]?.['name'] ?? 'x')]) {
+      const words = wordsOfQuery(text)
+      if (words.length === 0) continue
+      const { companies } = await reader.findCompanies({ words })
+      const expected = names
+        .filter(({ name }) => hasWords(String(name), words))
+        .map(({ company_id: id, name }) => ({ id, length: Array.from(String(name)).length }))
+        .sort((a, b) => a.length - b.length || Number(a.id) - Number(b.id))
+      assert.deepEqual(
+        companies?.map(({ id }) => id),
+        expected.map(({ id }) => Number(id)),
+        text,
+      )
+    }
+  } finally {
+    await reader.close()
+  }
+}
+
+test('frequent words are found together, in any order of their frequency (8.2)', async (t) => {
+  const db = join(makeFolder(t), 'many.db')
+  // Every second name has "even", every third "third"; one word of each is its own.
+  const rows = Array.from({ length: 9_000 }, (_, n) => ({
+    jurisdiction: 'GB',
+    identifier: String(n),
+    name: `${n % 2 === 0 ? 'even' : 'odd'} ${n % 3 === 0 ? 'third' : 'rest'} x${n} ${n % 11 === 0 ? 'eleventh' : ''}`,
+  }))
+  // In two imports, so that chunks are added to.
+  await importRows(db, 'companies', rows.slice(0, 5_000))
+  await importRows(db, 'companies', rows.slice(5_000))
+  const reader = await openStoreReader(storeAt(db), resources)
+  t.after(() => reader.close())
+  const queries: readonly (readonly [string, (n: number) => boolean])[] = [
+    ['even third eleventh', (n) => n % 66 === 0],
+    ['third eleventh', (n) => n % 33 === 0],
+    ['eleventh eve', (n) => n % 22 === 0],
+    ['odd eleventh x89', (n) => n % 22 === 11 && String(n).startsWith('89')],
+    ['even x', (n) => n % 2 === 0],
+    ['even odd', () => false],
+    ['x123', (n) => String(n).startsWith('123')],
+    ['x', () => true],
+    ['even', (n) => n % 2 === 0],
+    ['none even', () => false],
+  ]
+  for (const [text, isMeant] of queries) {
+    const { companies } = await reader.findCompanies({ words: wordsOfQuery(text) })
+    const expected = rows.filter((_, n) => isMeant(n)).map(({ identifier }) => identifier)
+    if (expected.length > 1_000) assert.equal(companies, undefined, text)
+    else {
+      const found = companies?.map(({ identifier }) => identifier).toSorted()
+      assert.deepEqual(found, expected.toSorted(), text)
+    }
+  }
+  assert.deepEqual((await verifyStore(storeAt(db))).faults, [])
+})
+
+test('a name is folded: compatible letters, without marks, in lower case (8.3)', () => {
+  const folded: readonly (readonly [name: string, ...words: string[]])[] = [
+    ['İSTANBUL Işık A.Ş.', 'istanbul', 'isik', 'a', 's'],
+    ['Straße', 'strasse'],
+    ['Công ty Đồng Á', 'cong', 'ty', 'dong', 'a'],
+    ['Ёлка & Ко', 'елка', 'ко'],
+    ['ΟΔΟΣ οδός', 'οδοσ'],
+    ['Ｆｕｌｌ ﬁt ½', 'full', 'fit', '1', '2'],
+    ['Ærø-Łódź', 'aero', 'lodz'],
+    ['三井', '三', '井', '三井'],
+    ['삼성 ab', '삼', '성', '삼성', 'ab'],
+    ['e\u0301te\u0301', 'ete'],
+    ['…', ...[]],
+  ]
+  for (const [name, ...words] of folded) assert.deepEqual(wordsOfName(name), words, name)
+  assert.deepEqual(wordsOfQuery('三井物産 a'), ['三井', '井物', '物産', 'a'])
+  assert.ok(hasWords('삼성전자 주식회사', wordsOfQuery('전자')))
+  assert.ok(hasWords('Northwind Trading', wordsOfQuery('trading nor')))
+  assert.ok(!hasWords('Northwind Trading', wordsOfQuery('nor trading')))
+})
+
+test('the words of a name are words of any query for them', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (text) => {
+      const name = text.toWellFormed()
+      const words = wordsOfName(name)
+      for (const one of words) assert.ok(hasWords(name, [one]))
+      const asked = wordsOfQuery(name)
+      if (asked.length > 0) assert.ok(hasWords(name, asked), JSON.stringify([words, asked]))
+    }),
+    { numRuns: runsOf(3_000) },
+  )
+})
