@@ -46,9 +46,26 @@ const fewRows = 100
 const removedShareMax = 1 / 5
 const changedShareMax = 4 / 5
 
-/** @throws OperatorError if an import would remove or change most of what its source has. */
-export function refuseLargeChange({ updated, unchanged, removed }: ImportCounts): void {
-  const known = updated + unchanged + removed
+/**
+ * Whether an import that is no snapshot may change most of what its source has: an extract of
+ * changes alone, of a large source, does not.
+ *
+ * @returns how many records of the source have to be counted to know, or undefined.
+ */
+export function countToCompare({ updated, unchanged }: ImportCounts): number | undefined {
+  const isSuspect = updated > fewRows && updated > (updated + unchanged) * changedShareMax
+  return isSuspect ? Math.ceil(updated / changedShareMax) + 1 : undefined
+}
+
+/**
+ * @param held the number of records that the source had, as far as they were counted.
+ * @throws OperatorError if an import would remove or change most of what its source has.
+ */
+export function refuseLargeChange(
+  { updated, unchanged, removed }: ImportCounts,
+  held: number,
+): void {
+  const known = Math.max(held, updated + unchanged + removed)
   const changes: readonly (readonly [count: number, max: number, verb: string])[] = [
     [removed, removedShareMax, 'remove'],
     [updated, changedShareMax, 'change'],

@@ -14,6 +14,7 @@ import {
   latestMoment,
   type Permissions,
   refuseFuture,
+  countToCompare,
   refuseLargeChange,
   refuseNoRows,
   warnOfLikeSource,
@@ -152,7 +153,12 @@ export async function importFiles(
     const merged = await session.prepare((problem) => problems.addStaged(problem))
     const counts = { ...merged, read, refused: refused + merged.refused }
     const isWanted = counts.refused === 0 || request.onRejected !== undefined
-    if (isWanted && permissions.largeChange !== true) refuseLargeChange(counts)
+    if (isWanted && permissions.largeChange !== true) {
+      const most = request.isSnapshot ? undefined : countToCompare(counts)
+      // What the import itself has inserted is counted, too.
+      const held = most === undefined ? 0 : await session.countHeld(most + counts.inserted)
+      refuseLargeChange(counts, held - counts.inserted)
+    }
     request.signal.throwIfAborted()
     const version =
       isWanted && !request.isDryRun ? await session.commit(counts, source.files) : undefined

@@ -127,11 +127,17 @@ function refuseOtherJson(file: SourceFile, start: Buffer): void {
 }
 
 /** Whether a text that begins with a brace is one object on several lines, rather than NDJSON. */
-function isOneObject({ name }: SourceFile, [first = '', ...others]: readonly string[]): boolean {
+function isOneObject(
+  { name, format }: SourceFile,
+  [first = '', ...others]: readonly string[],
+): boolean {
   if (/\.geojson\b/i.test(name) && /^\{\s*"type"\s*:\s*"FeatureCollection"/.test(first)) return true
   const next = others.find((line) => line.trim() !== '')
-  // A line that is longer than what has been read may be a row.
-  if (next === undefined) return first.length >= 60_000 && arraysIn(Buffer.from(first)).length > 0
+  // A line that is longer than what has been read is a row, where a line is one.
+  if (next === undefined) {
+    if (format === 'ndjson') return false
+    return first.length >= 60_000 && arraysIn(Buffer.from(first)).length > 0
+  }
   if (next.trimStart().startsWith('{')) return false
   try {
     JSON.parse(first)

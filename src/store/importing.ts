@@ -149,6 +149,8 @@ export interface ImportSession {
    * @throws OperatorError if the source has been imported as of a later day.
    */
   prepare(onProblem: (problem: StagedProblem) => void): Promise<MergeCounts>
+  /** After `prepare`: the number of the source's records, counted up to `most`. */
+  countHeld(most: number): Promise<number>
   /** Commits the import as the registry's next version, and returns that. */
   commit(counts: ImportCounts, files: readonly ImportedFile[]): Awaitable<number>
   discard(): Awaitable<void>

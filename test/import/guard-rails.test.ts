@@ -111,6 +111,12 @@ test('changing more than four fifths of a source is refused unless --expect-chan
   await load(run(companies(200, 'Hull'), '--expect-changes'))
 })
 
+test('an extract of changes alone is no large change of a source that has much more', async (t) => {
+  const run = importer(makeFolder(t))
+  await load(run(companies(300)))
+  await load(run(companies(150, 'York')))
+})
+
 test('files without rows are refused unless --allow-empty', async (t) => {
   const folder = makeFolder(t)
   const run = importer(folder)

@@ -73,6 +73,13 @@ export function beginImport(db: ImportConnection, plan: ImportPlan): ImportSessi
       own = await prepareMerge(db, plan, staged)
       return mergeStaged(db, plan, own, { onProblem, parts })
     },
+    async countHeld(most) {
+      const [table = ''] = plan.target.tables
+      const source = own?.['source'] ?? null
+      const held = `select 1 from ${table} where source_id = $source limit $most`
+      const sql = `select count(*) from (${held}) counted`
+      return Number(await readValue(db, sql, { source, most }))
+    },
     async commit(counts, files) {
       if (own === undefined) throw new Error('an import is prepared before it is committed')
       parts('committing')(0)
