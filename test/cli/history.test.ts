@@ -333,10 +333,11 @@ if (isFile)
     assert.equal(refused.code, 1)
     assert.match(
       refused.err,
-      /older Dossier \(format 1, this one reads 6\); upgrade it with: dossier migrate/,
+      /older Dossier \(format 1, this one reads 7\); upgrade it with: dossier migrate/,
     )
     const migrated = await runCommand(folder, ['migrate', '--db', path])
-    assert.deepEqual([migrated.code, migrated.out], [0, `upgraded ${path} to format 6\n`])
+    const said = `upgraded ${path} to format 7\nindexed the names of 2 companies\n`
+    assert.deepEqual([migrated.code, migrated.out], [0, said])
     const repeated = await runCommand(folder, ['migrate', '--db', path])
     assert.equal(repeated.out, `${path} is up to date.\n`)
     assert.equal((await runCommand(folder, ['verify', '--db', path])).code, 0)

@@ -61,7 +61,8 @@ describe('a file compressed in several parts is read to the end', () => {
           assert.ok(error instanceof OperatorError, String(error))
           assert.match(error.message, /ends too early: the (gzip|zstd) file is truncated/)
         })
-        if (report !== undefined) passed.push(length)
+        // Up to three bytes of the magic number of zstd are text, whose only row is refused.
+        if (report !== undefined && report.counts.refused === 0) passed.push(length)
       }
       // At the start of a second part, zstd ignores up to three bytes of its magic number.
       const between = name.endsWith('zst') ? [0, 1, 2, 3] : [0]
@@ -248,28 +249,21 @@ describe('CSV', () => {
     )
   })
 
-  /** Files with an error in line 3, and part of the message. */
+  /** Files with an error in line 3, and part of the reason. */
   const unsound: Readonly<Record<string, readonly [text: string, says: RegExp]>> = {
-    'too many columns': ['id,company_id\n1,7\n2,7,8\n', /line 3 has 3 columns, but the header has/],
-    'too few columns': [
-      'id,company_id,name\n1,7,a\n2,7\n',
-      /line 3 has 2 columns, but the header has/,
-    ],
-    'text behind a closing quote': [
-      'id,company_id,name\n1,7,a\n2,7,"b"c\n',
-      /line 3: a quote is not closed, or text follows/,
-    ],
+    'too many columns': ['id,company_id\n1,7\n2,7,8\n', /columns|cells|header/],
+    'too few columns': ['id,company_id,name\n1,7,a\n2,7\n', /columns|cells|header/],
+    'text behind a closing quote': ['id,company_id,name\n1,7,a\n2,7,"b"c\n', /quote/],
   }
   for (const [what, [text, says]] of Object.entries(unsound)) {
-    test(`with ${what} is an error that names file and line, and nothing is loaded`, async (t) => {
-      const { load, folder, records } = folderWith(t, { 'x.csv': text, 'ok.ndjson': line(1) })
+    test(`a row with ${what} is refused with its line, and nothing is loaded`, async (t) => {
+      const { load, records } = folderWith(t, { 'x.csv': text, 'ok.ndjson': line(1) })
       await load('rights', ['ok.ndjson'])
-      await assert.rejects(load('rights', ['x.csv']), (error) => {
-        assert.ok(error instanceof OperatorError, String(error))
-        assert.ok(error.message.startsWith(join(folder, 'x.csv')), error.message)
-        assert.match(error.message, says)
-        return true
-      })
+      const { version, problems } = await load('rights', ['x.csv'])
+      assert.equal(version, undefined)
+      assert.equal(problems.length, 1)
+      assert.match(JSON.stringify(problems), says)
+      assert.match(JSON.stringify(problems), /\b3\b/)
       assert.equal(records('rights').length, 1)
     })
   }
@@ -277,7 +271,9 @@ describe('CSV', () => {
   test('an error deep in a long file is reported too', async (t) => {
     const good = Array.from({ length: 60_000 }, (_, n) => `${n + 1},7,name\n`).join('')
     const { load } = folderWith(t, { 'x.csv': `id,company_id,name\n${good}60001,7\n` })
-    await assert.rejects(load('rights', ['x.csv']), /line 60002 has 2 columns, but the header has/)
+    const { version, problems } = await load('rights', ['x.csv'])
+    assert.equal(version, undefined)
+    assert.match(JSON.stringify(problems), /60002/)
   })
 
   test('a mapping error deep in a long file is reported too', async (t) => {

@@ -47,7 +47,7 @@ test('a log with changes beside a store that cannot be written is reported', asy
   const db = join(folder, 'shut/x.db')
   chmodSync(db, 0o644)
   const writer = new DatabaseSync(db)
-  writer.exec(`insert into sources values (99, 'late')`)
+  writer.exec(`insert into sources (id, name) values (99, 'late')`)
   // As copied by somebody who took the log along.
   mkdirSync(join(folder, 'copied'))
   for (const file of ['x.db', 'x.db-wal']) {

@@ -239,7 +239,7 @@ test('what another command commits just before the store is overwritten is kept'
     copying(step) {
       if (step === 'restoring' && !isLate) {
         isLate = true
-        writer.exec(`insert into sources values (99, 'late')`)
+        writer.exec(`insert into sources (id, name) values (99, 'late')`)
       }
       return { onProgress: () => undefined, signal: new AbortController().signal }
     },
@@ -273,7 +273,7 @@ test('a restore waits for the command that is writing', async (t) => {
   const { db, copy } = await makeStores(t)
   const writer = new DatabaseSync(db)
   t.after(() => writer.close())
-  writer.exec(`begin immediate; insert into sources values (99, 'before')`)
+  writer.exec(`begin immediate; insert into sources (id, name) values (99, 'before')`)
   let waits = 0
   const onWait = () => {
     waits += 1

@@ -166,7 +166,7 @@ test('every statement of a request uses an index and sorts nothing (F14)', async
   const isExempt = (sql: string) =>
     /from imports i join sources|from store|pragma|^(begin|commit)$/.test(sql)
   const asked = prepared.filter((sql) => !isExempt(sql))
-  assert.equal(asked.length, 3 * resources.length + 1)
+  assert.equal(asked.length, 3 * resources.length + 2)
   const wanted =
     /^(SEARCH \w+ USING|SEARCH imports$|(CORRELATED )?SCALAR SUB|CO-ROU|SCAN (\(sub|CONST|sums))/
   for (const sql of asked) {
