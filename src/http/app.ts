@@ -10,7 +10,7 @@ import type { Awaitable } from '../store/awaitable.ts'
 import type { KeyRecord } from '../store/keys.ts'
 import type { StoreReader } from '../store/reading.ts'
 import { createOpenApi } from './docs/openapi.ts'
-import { type Endpoint, routerPath } from './endpoints/endpoint.ts'
+import { apiPrefix, type Endpoint, needsKey, routerPath } from './endpoints/endpoint.ts'
 import { endpointsOf } from './endpoints/table.ts'
 import {
   asApiError,
@@ -100,7 +100,6 @@ interface Stop {
 }
 
 const requestIdPattern = /^[A-Za-z0-9._-]{1,64}$/
-const apiPrefix = '/api/'
 
 // No route has a schema for Fastify; by default, it would load 300 modules to compile them.
 const withoutSchemas = {
@@ -205,9 +204,9 @@ function createStages(options: AppOptions, stop: Stop) {
       if (cors.answerPreflight(request, reply)) return reply
     }
     refuseExcess(load, request, endpoint)
-    // Under /api/ the key is checked before anything else. An endpoint with a scope needs a key
+    // Under /api/ the key is checked before anything else. An endpoint that needs a key needs it
     // however its path was spelled (contract 2.3).
-    if (endpoint?.scope !== undefined || isUnderApi(request.url)) {
+    if ((endpoint !== undefined && needsKey(endpoint)) || isUnderApi(request.url)) {
       const key = await findKey(options, request, endpoint)
       request.key = key
       await holdToRate(options, key, reply)

@@ -116,8 +116,8 @@ export type Paging = Pick<ListingRequest, ParameterName>
 /** @throws ApiError 400 that names the parameter, its value and what it takes. */
 export function parsePaging({ query, body }: Given): Paging {
   return {
-    page: parseParameter('page', query, body),
-    limit: parseParameter('limit', query, body),
+    page: parseInteger('page', parameters.page, { query, body }),
+    limit: parseInteger('limit', parameters.limit, { query, body }),
   }
 }
 
@@ -146,8 +146,8 @@ export function pageOffset({ page, limit }: Paging): number | bigint {
 }
 
 /** The allowed values of a parameter, in words. */
-export function allowedFor(name: ParameterName): string {
-  return `it takes an integer from ${parameters[name].minimum} to ${parameters[name].maximum}`
+export function allowedFor({ minimum, maximum }: Parameter): string {
+  return `it takes an integer from ${minimum} to ${maximum}`
 }
 
 /** Whether nothing but a page is asked for. */
@@ -156,26 +156,45 @@ function isPaging(members: Members): boolean {
   return true
 }
 
-function parseParameter(name: ParameterName, query: Members, body: Members | undefined): number {
+/**
+ * The values of parameters by name, as `parseInteger` finds them.
+ *
+ * @throws ApiError 400 as `parseInteger`.
+ */
+export function parseIntegers<Name extends string>(
+  declared: Readonly<Record<Name, Parameter>>,
+  given: Given,
+): Readonly<Record<Name, number>> {
+  const entries = Object.entries<Parameter>(declared)
+  const values = entries.map(([name, one]) => [name, parseInteger(name, one, given)])
+  return Object.fromEntries(values) as Readonly<Record<Name, number>>
+}
+
+/**
+ * The value of a parameter in query or body, or its default.
+ *
+ * @throws ApiError 400 that names the parameter, its value and what it takes.
+ */
+function parseInteger(name: string, parameter: Parameter, { query, body }: Given): number {
   const inQuery = query[name]
   const inBody = body?.[name]
   if (Array.isArray(inQuery)) {
-    throw badRequest(`${name} is given more than once; ${allowedFor(name)}`)
+    throw badRequest(`${name} is given more than once; ${allowedFor(parameter)}`)
   }
-  const fromQuery = inQuery === undefined ? undefined : parseValue(name, inQuery)
-  const fromBody = inBody === undefined ? undefined : parseValue(name, inBody)
+  const fromQuery = inQuery === undefined ? undefined : parseValue(name, parameter, inQuery)
+  const fromBody = inBody === undefined ? undefined : parseValue(name, parameter, inBody)
   if (fromQuery !== undefined && fromBody !== undefined && fromQuery !== fromBody) {
     throw badRequest(`${name} is ${fromQuery} in the query and ${fromBody} in the body; give one`)
   }
-  return fromQuery ?? fromBody ?? parameters[name].default
+  return fromQuery ?? fromBody ?? parameter.default
 }
 
-function parseValue(name: ParameterName, value: unknown): number {
-  const { minimum, maximum } = parameters[name]
+function parseValue(name: string, parameter: Parameter, value: unknown): number {
+  const { minimum, maximum } = parameter
   const number =
     typeof value === 'number' || (typeof value === 'string' && decimalDigits.test(value))
       ? Number(value)
       : NaN
   if (Number.isSafeInteger(number) && number >= minimum && number <= maximum) return number
-  throw invalid(name, value, allowedFor(name))
+  throw invalid(name, value, allowedFor(parameter))
 }

@@ -101,7 +101,40 @@ export interface FoundCompanies {
   readonly companies: readonly FoundCompany[] | undefined
 }
 
-/** What the serving process may read of companies, apart from their listings. */
+/** A version of the registry, as clients see it: an import, or a revert (contract 9.4). */
+export interface ListedVersion {
+  readonly version: number
+  /** Milliseconds since 1970. */
+  readonly committedAt: number
+  /** The name of a resource, or `companies`. */
+  readonly resource: string
+  readonly source: string
+  /** In wire form. */
+  readonly asOf: string | null
+  readonly inserted: number
+  readonly updated: number
+  readonly removed: number
+  /** The number of records that describe its changes. */
+  readonly events: number
+}
+
+/** Up to `limit` versions below `before`. */
+export interface VersionRange {
+  readonly before: number
+  readonly limit: number
+}
+
+/** Versions, newest first, in one state of the registry. */
+export interface VersionList {
+  readonly registry: RegistryState
+  readonly versions: readonly ListedVersion[]
+  /** The number of all versions. */
+  readonly total: number
+  /** The number of those that are not below the bound of the range. */
+  readonly newer: number
+}
+
+/** What the serving process may read apart from listings: companies, and the registry. */
 export interface CompanyReader {
   /** The id of the company with a name in its register. */
   findCompany(name: IdentifyingName): Awaitable<number | undefined>
@@ -109,6 +142,7 @@ export interface CompanyReader {
   findNames(names: readonly IdentifyingName[], limit: number): Awaitable<readonly IdentifyingName[]>
   findCompanies(query: CompanyQuery): Promise<FoundCompanies>
   readRegistry(): Awaitable<RegistryState>
+  readVersions(range: VersionRange): Promise<VersionList>
 }
 
 /** What the serving process may do with a store: nothing here writes (invariant 3). */

@@ -90,7 +90,11 @@ export async function importRows(
 ): Promise<ImportReport> {
   const path = `${db}.rows.ndjson`
   writeFileSync(path, rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
-  return importInto(db, target, [path], options)
+  try {
+    return await importInto(db, target, [path], options)
+  } finally {
+    rmSync(path)
+  }
 }
 
 /** The rows of a query over a store, in SQL valid for both kinds. */

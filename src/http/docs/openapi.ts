@@ -2,7 +2,12 @@
 // so it cannot differ from what the service does.
 
 import type { JsonSchema } from '../../resources/field.ts'
-import type { AnswerDescription, Endpoint, Operation } from '../endpoints/endpoint.ts'
+import {
+  type AnswerDescription,
+  type Endpoint,
+  needsKey,
+  type Operation,
+} from '../endpoints/endpoint.ts'
 import { companyParameterComponents } from './companies.ts'
 import {
   failureComponents,
@@ -49,6 +54,7 @@ export function createOpenApi(endpoints: readonly Endpoint[], version: string): 
     tags: [
       { name: 'companies', description: 'Finding a company, and a company as a whole' },
       { name: 'listings', description: 'Records of a company' },
+      { name: 'registry', description: 'The registry as a whole' },
       { name: 'health', description: 'For load balancers and supervisors' },
     ],
     paths: Object.fromEntries(paths) as OpenApi['paths'],
@@ -72,8 +78,9 @@ export function createOpenApi(endpoints: readonly Endpoint[], version: string): 
   }
 }
 
-function operationOf({ operation, scope }: Endpoint): JsonSchema {
-  const { id, tag, summary, description, parameters, answers, failures } = operation as Operation
+function operationOf(endpoint: Endpoint): JsonSchema {
+  const { id, tag, summary, description, parameters, answers, failures } =
+    endpoint.operation as Operation
   const successes = Object.entries(answers).map(([status, answer]) => [status, answerOf(answer)])
   return {
     operationId: id,
@@ -88,7 +95,7 @@ function operationOf({ operation, scope }: Endpoint): JsonSchema {
             typeof one === 'string' ? ref('parameters', one) : one,
           ),
         }),
-    ...(scope === undefined ? { security: [] } : {}),
+    ...(needsKey(endpoint) ? {} : { security: [] }),
     responses: {
       ...(Object.fromEntries(successes) as Record<string, JsonSchema>),
       ...Object.fromEntries(failures.map((status) => [status, ref('responses', `Error${status}`)])),

@@ -57,7 +57,7 @@ export interface Endpoint {
   /** With parameters in braces, such as `/api/v1/companies/{company_id}/rights`. */
   readonly path: string
   readonly methods: readonly string[]
-  /** The scope that a key needs; undefined for an endpoint that needs no key. */
+  /** The scope that a key needs; undefined if any key will do, or none is needed (`needsKey`). */
   readonly scope: string | undefined
   /** Answered under any load, so that a supervisor can see that the process is alive. */
   readonly isAlwaysAnswered?: true
@@ -67,6 +67,14 @@ export interface Endpoint {
   readonly operation: Operation | undefined
   /** Creates the handler, once for each application. */
   readonly createHandler: (service: Service) => Handler
+}
+
+/** What is below this needs a key. */
+export const apiPrefix = '/api/'
+
+/** Whether a request for an endpoint needs a key, of whatever scope. */
+export function needsKey({ path, scope }: Endpoint): boolean {
+  return scope !== undefined || path.startsWith(apiPrefix)
 }
 
 /** The path in the router's syntax: `/api/v1/companies/:company_id/rights`. */

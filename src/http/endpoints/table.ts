@@ -6,8 +6,9 @@ import type { Endpoint } from './endpoint.ts'
 import { documents } from './documents.ts'
 import { healthChecks } from './health.ts'
 import { listing } from './listing.ts'
+import { versions } from './versions.ts'
 
 /** Every endpoint of a service with these resources. */
 export function endpointsOf(resources: readonly Resource[]): readonly Endpoint[] {
-  return [companies, ...resources.map(listing), ...healthChecks, ...documents()]
+  return [companies, ...resources.map(listing), versions, ...healthChecks, ...documents()]
 }

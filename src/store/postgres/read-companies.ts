@@ -5,6 +5,7 @@ import type { CompanyReader } from '../reading.ts'
 import type { Queries, Row } from '../sql/database.ts'
 import { findCompanies, readRegistry } from '../sql/find-companies.ts'
 import { findNames } from '../sql/inspect.ts'
+import { readVersions } from '../sql/versions.ts'
 import { dialect } from './dialect.ts'
 import { bind } from './parameters.ts'
 import { createSnapshots } from './snapshot.ts'
@@ -26,6 +27,7 @@ export function createCompanyReader(pool: Pool): CompanyReader {
     findNames: (names, limit) => findNames(queriesOf(pool), names, limit),
     findCompanies: (query) => inSnapshot((snapshot) => findCompanies(snapshot, query)),
     readRegistry: () => inSnapshot(readRegistry),
+    readVersions: (range) => inSnapshot((snapshot) => readVersions(snapshot, range)),
   }
 }
 

@@ -5,6 +5,7 @@ import { LRUCache } from 'lru-cache'
 import type { CompanyReader } from '../reading.ts'
 import { findCompanies, readRegistry } from '../sql/find-companies.ts'
 import { findNames } from '../sql/inspect.ts'
+import { readVersions } from '../sql/versions.ts'
 import { databaseOf } from './database.ts'
 import { createSnapshots } from './snapshot.ts'
 
@@ -33,5 +34,6 @@ export function createCompanyReader(db: DatabaseSync, stateOf: () => number): Co
     findNames: (names, limit) => findNames(databaseOf(db), names, limit),
     findCompanies: (query) => inSnapshot((snapshot) => findCompanies(snapshot, query)),
     readRegistry: () => inSnapshot(readRegistry),
+    readVersions: (range) => inSnapshot((snapshot) => readVersions(snapshot, range)),
   }
 }

@@ -1,0 +1,116 @@
+// The OpenAPI description of the list of versions.
+
+import type { JsonSchema } from '../../resources/field.ts'
+import type { Operation } from '../endpoints/endpoint.ts'
+import { failureStatuses } from '../errors.ts'
+import { type Parameter, parameters } from '../listing-request.ts'
+import {
+  counterSchemas,
+  countSchema,
+  rateHeaders,
+  schemaRef,
+  shortText,
+  validatorHeaders,
+} from './components.ts'
+
+const example = {
+  version: 17,
+  committed_at: '2024-02-01T03:00:12.345Z',
+  resource: 'companies',
+  source: 'gov',
+  as_of: '2024-01-31T00:00:00Z',
+  inserted: 120,
+  updated: 3,
+  removed: 1,
+  events: 4,
+}
+
+const moment = { type: 'string', format: 'date-time', maxLength: 24 }
+const versionNumber = { ...countSchema, minimum: 1 }
+
+const entry: JsonSchema = {
+  type: 'object',
+  description: 'A version of the registry: an import, or the revert of one',
+  properties: {
+    version: { ...versionNumber, description: 'Its number' },
+    committed_at: { ...moment, description: 'When it was committed; `known_at` finds it by this' },
+    resource: { ...shortText, description: 'What was imported: a listing, or `companies`' },
+    source: { ...shortText, description: 'The source that it came from' },
+    as_of: { ...moment, type: ['string', 'null'], description: 'The day of the extract' },
+    inserted: { ...countSchema, description: 'Number of new records' },
+    updated: { ...countSchema, description: 'Number of changed records' },
+    removed: { ...countSchema, description: 'Number of removed records' },
+    events: { ...countSchema, description: 'Number of events recorded for the changes' },
+  },
+  required: Object.keys(example),
+  additionalProperties: false,
+  examples: [example],
+}
+
+function pageSchema(): JsonSchema {
+  const properties = {
+    ok: { type: 'boolean', const: true },
+    versions: { type: 'array', maxItems: parameters.limit.maximum, items: schemaRef('Version') },
+    ...counterSchemas('versions'),
+    earliest_version: {
+      ...versionNumber,
+      description: 'The earliest version whose listings can still be read',
+    },
+  }
+  return {
+    type: 'object',
+    description: 'A page of versions',
+    properties,
+    required: Object.keys(properties),
+    additionalProperties: false,
+  }
+}
+
+/** @param declared the parameters; `limit` is among those of every listing. */
+export function describeVersions(declared: Readonly<Record<string, Parameter>>): Operation {
+  return {
+    id: 'list_versions',
+    tag: 'registry',
+    summary: 'Versions of the registry',
+    description:
+      'Every import is a version; newest first. Any valid key may list them. The parameter ' +
+      '`version` of a listing names one.',
+    parameters: [
+      ...Object.entries(declared).map(([name, { description, minimum, maximum }]) =>
+        name in parameters
+          ? name
+          : {
+              ...{ name, in: 'query', description },
+              schema: { ...versionNumber, minimum, maximum, examples: [maximum] },
+            },
+      ),
+      'If-None-Match',
+      'X-Request-Id',
+    ],
+    answers: {
+      200: {
+        description: 'A page of versions',
+        headers: ['X-Request-Id', 'Link', ...validatorHeaders, ...rateHeaders],
+        schema: 'VersionsPage',
+        example: {
+          name: 'page',
+          summary: 'One version',
+          value: {
+            ok: true,
+            versions: [example],
+            total: 17,
+            pagination_total: 17,
+            pagination_offset: 0,
+            earliest_version: 1,
+          },
+        },
+      },
+      304: {
+        description: 'Nothing was imported since the response with the tag in `If-None-Match`',
+        headers: ['X-Request-Id', ...validatorHeaders, ...rateHeaders],
+      },
+    },
+    failures: failureStatuses,
+    schemas: { Version: entry, VersionsPage: pageSchema() },
+  }
+}

@@ -1,0 +1,67 @@
+// The endpoint that lists the versions of the registry, newest first (contract 9.4).
+
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { ListedVersion } from '../../store/reading.ts'
+import { describeVersions } from '../docs/versions.ts'
+import { fromStore } from '../errors.ts'
+import { type Parameter, parameters, parseIntegers } from '../listing-request.ts'
+import { checkNames, readMembers } from '../members.ts'
+import { sendState } from '../state-answer.ts'
+import { type Endpoint, readMethods, type Service } from './endpoint.ts'
+
+export const versionsPath = '/api/v1/versions'
+
+/** The parameters, in the order of the canonical form. */
+export const versionListParameters = {
+  before: {
+    description: 'Only versions below this one; by default all',
+    default: Number.MAX_SAFE_INTEGER,
+    minimum: 1,
+    maximum: Number.MAX_SAFE_INTEGER,
+  },
+  limit: { ...parameters.limit, description: 'Versions per page' },
+} as const satisfies Readonly<Record<string, Parameter>>
+
+/** Any valid key may see them: they tell of no company. */
+export const versions: Endpoint = {
+  path: versionsPath,
+  methods: readMethods,
+  scope: undefined,
+  operation: describeVersions(versionListParameters),
+  createHandler: (service) => (request, reply) => answer(request, reply, service),
+}
+
+async function answer(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { store }: Service,
+): Promise<FastifyReply> {
+  const given = await readMembers(request, reply)
+  checkNames(given, Object.keys(versionListParameters))
+  const range = parseIntegers(versionListParameters, given)
+  const listed = await fromStore(() => store.readVersions(range))
+  const { registry, total, newer, versions } = listed
+  const last = versions.at(-1)?.version ?? 1
+  const links = [`<${versionsPath}?limit=${range.limit}>; rel="first"`]
+  if (newer + versions.length < total) {
+    links.push(`<${versionsPath}?before=${last}&limit=${range.limit}>; rel="next"`)
+  }
+  return sendState(request, reply, {
+    text:
+      `{"ok":true,"versions":[${versions.map(versionText).join(',')}],"total":${total},` +
+      `"pagination_total":${total},"pagination_offset":${newer},` +
+      `"earliest_version":${Math.max(1, registry.earliestVersion)}}`,
+    registry,
+    link: links.join(', '),
+  })
+}
+
+/** To the millisecond, so that `known_at` finds the version by it. */
+function versionText({ version, committedAt, asOf, ...rest }: ListedVersion): string {
+  const { resource, source, inserted, updated, removed, events } = rest
+  const committed_at = new Date(committedAt).toISOString()
+  return JSON.stringify({
+    ...{ version, committed_at, resource, source, as_of: asOf },
+    ...{ inserted, updated, removed, events },
+  })
+}

@@ -1,0 +1,106 @@
+// Contract 9.4: the versions of the registry.
+
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { type Document, readAnnouncement } from '../support/announcement.ts'
+import { changeResource } from '../../src/resources/index.ts'
+import { importRows } from '../support/import-rows.ts'
+import { type Answer, checkFailure, makeApp, memberOf } from '../support/make-app.ts'
+
+const made = await makeApp({ after })
+const { ask, store } = made
+const document = JSON.parse((await ask('/openapi.json')).text) as Document
+const { checkAnnounced } = readAnnouncement(document)
+const operation = document.paths['/api/v1/versions']?.get ?? assert.fail()
+
+async function list(query = '', question?: Parameters<typeof ask>[1]): Promise<Answer> {
+  const answer = await ask(`/api/v1/versions${query}`, question)
+  checkAnnounced(operation, answer)
+  return answer
+}
+
+interface Version {
+  readonly version: number
+  readonly committed_at: string
+}
+
+const versionsIn = (answer: Answer) => memberOf(answer, 'versions') as Version[]
+const numbersIn = (answer: Answer) => versionsIn(answer).map(({ version }) => version)
+
+test('before the first import there is no version (9.4)', async () => {
+  const none = await list()
+  assert.equal(
+    none.text,
+    '{"ok":true,"versions":[],"total":0,"pagination_total":0,"pagination_offset":0,' +
+      '"earliest_version":1}',
+  )
+})
+
+test('every import is a version, newest first, with what it changed (9.4)', async () => {
+  const company = (name: string) => ({ jurisdiction: 'GB', identifier: '1', name })
+  const at = { at: store.db, source: 'gov', recordIn: changeResource }
+  const folder = join(store.folder, 'rows')
+  await importRows(folder, 'companies', [company('Old')], {
+    ...at,
+    asOf: '2024-01-31T00:00:00Z',
+  })
+  await importRows(folder, 'companies', [company('New')], {
+    ...at,
+    asOf: '2024-02-29T00:00:00Z',
+  })
+  const answer = await list()
+  const [second, first] = versionsIn(answer)
+  const { committed_at: committedAt = '', ...rest } = second ?? {}
+  assert.match(committedAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+  assert.deepEqual(rest, {
+    ...{ version: 2, resource: 'companies', source: 'gov', as_of: '2024-02-29T00:00:00Z' },
+    ...{ inserted: 0, updated: 1, removed: 0, events: 1 },
+  })
+  assert.equal(first?.version, 1)
+  assert.equal(answer.headers['data-version'], '2')
+})
+
+test('known_at finds a version by its committed_at (9.2, 9.4)', async () => {
+  const [, first] = versionsIn(await list())
+  const events = await ask(`/api/v1/companies/GB:1/events?known_at=${first?.committed_at}`)
+  assert.equal(events.headers['data-version'], '1')
+})
+
+test('pages of versions go on before the last one of the page (9.4)', async () => {
+  const first = await list('?limit=1')
+  assert.deepEqual(numbersIn(first), [2])
+  const next = '</api/v1/versions?before=2&limit=1>; rel="next"'
+  assert.equal(first.headers['link'], `</api/v1/versions?limit=1>; rel="first", ${next}`)
+  const second = await list('?before=2&limit=1')
+  assert.deepEqual(numbersIn(second), [1])
+  assert.equal(memberOf(second, 'pagination_offset'), 1)
+  assert.equal(second.headers['link'], '</api/v1/versions?limit=1>; rel="first"')
+  assert.deepEqual(numbersIn(await list('?before=1')), [])
+})
+
+test('a list that has not changed is a 304', async () => {
+  const { headers } = await list()
+  const again = await list('', { headers: { 'if-none-match': String(headers['etag']) } })
+  assert.equal(again.status, 304)
+})
+
+test('any valid key may list versions, and no other (7, 9.4)', async () => {
+  const key = await store.issueKey({ name: 'narrow', scopes: ['rights'] })
+  assert.equal((await list('', { authorization: `Bearer ${key}` })).status, 200)
+  checkFailure(await list('', { authorization: null }), 403, 'Forbidden')
+})
+
+test('a wrong parameter is named, with what it takes (1.3, 1.4)', async () => {
+  checkFailure(await list('?before=0'), 400, /before is "0"; it takes an integer from 1 to/)
+  checkFailure(
+    await list('?limit=1001'),
+    400,
+    /limit is "1001"; it takes an integer from 1 to 1000/,
+  )
+  checkFailure(
+    await list('?befor=1'),
+    400,
+    /"befor" is no known query parameter; did you mean before\?/,
+  )
+})
