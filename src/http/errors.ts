@@ -124,6 +124,12 @@ export function pageTooLarge(limit: number, greatestLimit: number): ApiError {
   return badRequest(`${what} with any limit; the data have to be imported anew`)
 }
 
+/** A 400: what sources say about a company would exceed the maximum size (contract 3.10). */
+export function companyTooLarge(company: number): ApiError {
+  const what = `Company ${company} has attributes of more than ${pageBytesMax >> 20} MiB`
+  return badRequest(`${what}; ask for its listings one by one`)
+}
+
 /** A 400 for any other reason. */
 export function badRequest(
   message: string,

@@ -10,7 +10,7 @@ import type { ViewCounts } from '../store/views.ts'
 import type { Answer } from './request-log.ts'
 
 /** A read from the store, as a label. */
-export type StoreOperation = 'page' | 'head' | 'selection' | 'key'
+export type StoreOperation = 'page' | 'head' | 'selection' | 'company' | 'key'
 
 /** Counts requests and what they cause; each call takes less than a microsecond. */
 export interface Metrics {
@@ -66,6 +66,7 @@ export function createMetrics(source: MetricsSource): Metrics {
     page: emptyTimes(),
     head: emptyTimes(),
     selection: emptyTimes(),
+    company: emptyTimes(),
     key: emptyTimes(),
   }
   const events = { broken: 0, omitted: 0, fromCache: 0, fromStore: 0 }

@@ -8,6 +8,7 @@ import type { Moment } from '../store/reading.ts'
 import type { Filter, Interval, SortOrder } from '../store/selection.ts'
 import { badRequest, invalid } from './errors.ts'
 import { type Bound, bounds, intervalOf, parseDay, parseMoment, takenBy } from './filter-values.ts'
+import { checkNames, type Members } from './members.ts'
 
 /** How many values a filter may have (contract 10.2). */
 export const valuesMax = 20
@@ -28,8 +29,6 @@ export const selectsNothing: SelectionParameters = {
   version: undefined,
   query: '',
 }
-
-type Members = Readonly<Record<string, unknown>>
 
 /** The parameters that name a version; at most one of them is given. */
 export const versionParameters = ['version', 'as_of', 'known_at'] as const
@@ -58,8 +57,30 @@ export function parseSelection(
   body: Members | undefined,
   known: readonly string[],
 ): SelectionParameters {
+  return selectionOf(resource, collect(query, body, known, createNameCheck(resource, known)))
+}
+
+/**
+ * Parses the parameters that name a version, where there are no others (contract 9.1, 9.2).
+ *
+ * @throws ApiError as `parseSelection`.
+ */
+export function parseVersion(given: {
+  readonly query: Members
+  readonly body: Members | undefined
+}): number | Moment | undefined {
+  checkNames(given, versionParameters)
+  return versionOf(collect(given.query, given.body, [], (name) => name))
+}
+
+/** What a query and a body give, by names. */
+function collect(
+  query: Members,
+  body: Members | undefined,
+  known: readonly string[],
+  checkName: (name: string, kind: string) => string,
+): Given {
   const given = new Map<string, readonly string[]>()
-  const checkName = createNameCheck(resource, known)
   for (const [name, value] of Object.entries(query)) {
     if (!known.includes(name)) given.set(checkName(name, 'query parameter'), wordsOf(name, value))
   }
@@ -71,7 +92,7 @@ export function parseSelection(
     }
     given.set(name, words)
   }
-  return selectionOf(resource, given)
+  return given
 }
 
 /** The members of a body under the names that they have in a query. */

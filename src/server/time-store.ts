@@ -21,6 +21,7 @@ export function timeStore(store: StoreReader, metrics: Metrics): StoreReader {
       time('page', () => store.readPage(resource, company, offset, limit)),
     readSelection: (selection, offset, limit) =>
       Promise.resolve(time('selection', () => store.readSelection(selection, offset, limit))),
+    readCompany: (asked) => Promise.resolve(time('company', () => store.readCompany(asked))),
     findKey: (hash) => time('key', () => store.findKey(hash)),
   }
 }

@@ -2,6 +2,7 @@
 
 import type { Resource } from '../resources/resource.ts'
 import type { Awaitable } from './awaitable.ts'
+import type { CompanyRequest, CompanyState } from './company-state.ts'
 import type { IdentifyingName } from './inspecting.ts'
 import type { KeyRecord } from './keys.ts'
 import type { Selection } from './selection.ts'
@@ -141,6 +142,10 @@ export interface CompanyReader {
   /** Those of the names that belong to a company, in the order given; at most `limit`. */
   findNames(names: readonly IdentifyingName[], limit: number): Awaitable<readonly IdentifyingName[]>
   findCompanies(query: CompanyQuery): Promise<FoundCompanies>
+  /** A company as a whole; undefined if it is or was not in the registry. */
+  readCompany(asked: CompanyRequest): Promise<CompanyState | OutsideHistory | undefined>
+  /** The version that a moment finds by the imports of all kinds; 0 if it is before the first. */
+  findRegistryVersion(moment: Moment): Promise<number>
   readRegistry(): Awaitable<RegistryState>
   readVersions(range: VersionRange): Promise<VersionList>
 }

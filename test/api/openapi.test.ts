@@ -99,15 +99,26 @@ test('every value it describes has a bound', () => {
 test('its paths are those of companies, listings, versions and health checks', () => {
   const listings = resources.map((resource) => pathOf(resource, '{company_id}'))
   const others = ['/api/v1/versions', '/healthz', '/readyz']
-  assert.deepEqual(Object.keys(document.paths), ['/api/v1/companies', ...listings, ...others])
+  const search = ['/api/v1/companies', '/api/v1/companies/{company_id}']
+  assert.deepEqual(Object.keys(document.paths), [...search, ...listings, ...others])
   const ids = operations.map(({ item }) => item.get.operationId)
   assert.equal(new Set(ids).size, ids.length)
 })
+
+/** Requests of pages, and the status of each. */
+function paged(url: string): readonly (readonly [number, string])[] {
+  return [
+    [200, `${url}?page=2&limit=2`],
+    [200, `${url}?page=99`],
+    [400, `${url}?limit=0`],
+  ]
+}
 
 for (const { path, item } of operations) {
   const url = path.replace('{company_id}', '1')
   const operation = item.get
   const isListing = path.includes('{company_id}')
+  const isPaged = isListing && !path.endsWith('{company_id}')
   // See companies.test.ts and versions.test.ts.
   if (!isListing && path.startsWith('/api/')) continue
 
@@ -154,10 +165,9 @@ for (const { path, item } of operations) {
     const tag = (await ask(url)).headers['etag'] ?? ''
     const text = { 'content-type': 'text/plain' }
     const questions: readonly (readonly [number, string, Parameters<typeof ask>[1]?])[] = [
-      [200, `${url}?page=2&limit=2`],
-      [200, `${url}?page=99`],
+      ...(isPaged ? paged(url) : []),
       [304, url, { headers: { 'if-none-match': tag } }],
-      [400, `${url}?limit=0`],
+      [400, `${url}?nonsense=0`],
       [400, path.replace('{company_id}', 'x')],
       [403, url, { authorization: null }],
       [404, path.replace('{company_id}', '404')],
@@ -186,7 +196,7 @@ for (const { path, item } of operations) {
     }
   })
 
-  test(`${path}: takes company_id, page and limit, with their ranges`, async () => {
+  test(`${path}: takes company_id, and what goes with it, in the ranges announced`, async () => {
     const parts = [...(item.parameters ?? []), ...(operation.parameters ?? [])]
     const parameters = parts.map((part) => deref<Parameter>(part))
     for (const { name, description, schema, example } of parameters) {
@@ -197,7 +207,8 @@ for (const { path, item } of operations) {
     // The reference page shows only parameters declared on the operation.
     assert.equal(operation.parameters?.length, parameters.length)
     const places = parameters.map(({ name, in: place }) => `${place} ${name}`)
-    assert.deepEqual(places.slice(0, 3), ['path company_id', 'query page', 'query limit'])
+    const first = isPaged ? ['query page', 'query limit'] : ['query version', 'query as_of']
+    assert.deepEqual(places.slice(0, 3), ['path company_id', ...first])
     assert.deepEqual(places.slice(-2), ['header If-None-Match', 'header X-Request-Id'])
     for (const { name, in: place, schema } of parameters) {
       if (place !== 'query' || !['page', 'limit'].includes(name)) continue

@@ -95,7 +95,6 @@ for (const unknown of [
   '/api',
   '/api/',
   '/api/v1',
-  '/api/v1/companies/1',
   '/api/v2/companies/1/rights',
   '/api/v1/companies/1/right',
   '/api/v1/companies/1/RIGHTS',
@@ -104,7 +103,6 @@ for (const unknown of [
   '/api/v1/companies/1//rights',
   '/api/v1/companies/1/rights;x=1',
   '/api/v1/companies/1/jobs/..%2frights',
-  '/api/v1/companies/1%2Frights',
   '/api/v1/companies%2f1/rights',
   '//api/v1/companies/1/rights',
 ]) {
@@ -113,6 +111,10 @@ for (const unknown of [
     checkFailure(await ask(unknown, { method: 'POST' }), 404, 'Not Found')
   })
 }
+
+test('an encoded slash does not end the name of a company (1.5, A15)', async () => {
+  checkFailure(await ask('/api/v1/companies/1%2Frights'), 400, /^company_id is "1\/rights"/)
+})
 
 test('page and limit are taken from the query (1.2)', async () => {
   const expected = { resource: rights, all, page: 2, limit: 5 }

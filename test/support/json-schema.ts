@@ -82,11 +82,16 @@ export function validatorFor(document: Schema) {
       for (const name of names) assert.ok(String(name) in value, `${where}/${String(name)} misses`)
     },
     additionalProperties: (allowed, value, schema, where) => {
-      assert.equal(allowed, false, `${where}: additionalProperties`)
       if (!isObject(value)) return
       const known = Object.keys(schema['properties'] ?? {})
-      for (const name in value) assert.ok(known.includes(name), `${where}/${name} is unknown`)
+      for (const name in value) {
+        if (known.includes(name)) continue
+        assert.notEqual(allowed, false, `${where}/${name} is unknown`)
+        validate(allowed, value[name], `${where}/${name}`)
+      }
     },
+    maxProperties: (bound, value, _schema, where) =>
+      assert.ok(!isObject(value) || Object.keys(value).length <= Number(bound), `${where}: many`),
     description: noCheck,
     examples: noCheck,
     default: noCheck,

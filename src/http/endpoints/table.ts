@@ -2,6 +2,7 @@
 
 import type { Resource } from '../../resources/resource.ts'
 import { companies } from './companies.ts'
+import { company } from './company.ts'
 import type { Endpoint } from './endpoint.ts'
 import { documents } from './documents.ts'
 import { healthChecks } from './health.ts'
@@ -10,5 +11,12 @@ import { versions } from './versions.ts'
 
 /** Every endpoint of a service with these resources. */
 export function endpointsOf(resources: readonly Resource[]): readonly Endpoint[] {
-  return [companies, ...resources.map(listing), versions, ...healthChecks, ...documents()]
+  return [
+    companies,
+    company(resources),
+    ...resources.map(listing),
+    versions,
+    ...healthChecks,
+    ...documents(),
+  ]
 }

@@ -1,12 +1,19 @@
 // Reads companies from PostgreSQL, apart from their listings.
 
 import type { Pool } from 'pg'
+import type { Resource } from '../../resources/resource.ts'
 import type { CompanyReader } from '../reading.ts'
+import type { CountRow } from '../sql/count-values.ts'
 import type { Queries, Row } from '../sql/database.ts'
 import { findCompanies, readRegistry } from '../sql/find-companies.ts'
+import { findVersion } from '../sql/find-version.ts'
 import { findNames } from '../sql/inspect.ts'
+import { readCompany } from '../sql/read-company.ts'
+import type { CompanyFrom } from '../sql/read-company.ts'
+import { createKeptCounts } from '../value-counts.ts'
 import { readVersions } from '../sql/versions.ts'
 import { dialect } from './dialect.ts'
+import type { Gate } from './gate.ts'
 import { bind } from './parameters.ts'
 import { createSnapshots } from './snapshot.ts'
 
@@ -16,8 +23,19 @@ const findCompany = {
   rowMode: 'array',
 } as const
 
-export function createCompanyReader(pool: Pool): CompanyReader {
+/** @param gate that of reading companies as a whole, which reads the tables of every listing. */
+export function createCompanyReader(
+  pool: Pool,
+  resources: readonly Resource[],
+  gate: Gate,
+): CompanyReader {
   const inSnapshot = createSnapshots(pool)
+  const from: CompanyFrom = {
+    resources,
+    inSnapshot: (work) => gate.run(() => inSnapshot(work)),
+    kept: createKeptCounts(),
+    readLong: async (snapshot, { sql, values }) => snapshot.rows<CountRow>(sql, ...values),
+  }
   return {
     async findCompany([jurisdiction, identifier]) {
       const values = [identifier, jurisdiction]
@@ -26,6 +44,8 @@ export function createCompanyReader(pool: Pool): CompanyReader {
     },
     findNames: (names, limit) => findNames(queriesOf(pool), names, limit),
     findCompanies: (query) => inSnapshot((snapshot) => findCompanies(snapshot, query)),
+    readCompany: (asked) => readCompany(from, asked),
+    findRegistryVersion: (moment) => findVersion(queriesOf(pool), undefined, moment),
     readRegistry: () => inSnapshot(readRegistry),
     readVersions: (range) => inSnapshot((snapshot) => readVersions(snapshot, range)),
   }

@@ -90,7 +90,7 @@ export function createReader(
     },
     readPage: readWhole,
     ...selector,
-    ...createCompanyReader(pool),
+    ...createCompanyReader(pool, resources, createGate('companies', gateBoundsOf(bounds))),
     async findKey(hash) {
       const { rows } = await pool.query<Row>({ name: 'key', text: findKeySql, values: [hash] })
       return rows[0] && keyRecord(rows[0])

@@ -10,6 +10,7 @@ import { isWhole, type Selection } from '../selection.ts'
 import type { View, Views } from '../views.ts'
 import type { Row, Values } from './database.ts'
 import type { Dialect } from './dialect.ts'
+import { findVersion } from './find-version.ts'
 import { type ListingState, stateOf, stateSql, versionToRead } from './listing-state.ts'
 import { entryQueries, findFitting, readEntries } from './selected-records.ts'
 import { readsTexts, type ViewQuery, viewQuery } from './view.ts'
@@ -57,7 +58,10 @@ export function createSelector(resources: readonly Resource[], store: SelectedFr
     readState: (selection: Selection) => readState(selector, selection),
     readSelection: (selection: Selection, offset: number, limit: number) =>
       readSelection(selector, selection, { offset, limit }),
-    findVersion: (resource: Resource, moment: Moment) => findVersion(store, resource, moment),
+    findVersion: (resource: Resource, moment: Moment) => {
+      const rows = (sql: string, values: Values = {}) => store.rows(resource, sql, values)
+      return findVersion({ rows }, resource, moment)
+    },
     viewCounts: () => store.views.counts(),
   }
 }
@@ -175,33 +179,3 @@ function keyOf({ resource, companyId, filters, sort }: Selection, state: Listing
   const version = state.isPresent ? null : state.version
   return JSON.stringify([resource.name, companyId, version, filters, sort])
 }
-
-async function findVersion(
-  store: SelectedFrom,
-  resource: Resource,
-  moment: Moment,
-): Promise<number> {
-  const [row] =
-    'asOf' in moment
-      ? await store.rows(resource, versionAsOf, {
-          ...{ resource: resource.name, day: moment.asOf },
-          next: Date.parse(moment.asOf) + dayMs,
-        })
-      : await store.rows(resource, versionKnownAt, { at: moment.knownAt })
-  return Number(row?.['version'])
-}
-
-const dayMs = 86_400_000
-
-// What a revert has taken back, and reverts themselves, have no day here: a mistyped one would hide
-// all later versions.
-const versionAsOf = `
-  select coalesce(
-    (select min(version) - 1 from imports
-     where resource = $resource and reverts is null and reverted_by is null
-       and (substr(as_of, 1, 10) > $day or as_of is null and committed_at >= $next)),
-    (select max(version) from imports)
-  ) as version`
-
-const versionKnownAt = `
-  select coalesce(max(version), 0) as version from imports where committed_at <= $at`

@@ -2,23 +2,42 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { LRUCache } from 'lru-cache'
+import type { Resource } from '../../resources/resource.ts'
 import type { CompanyReader } from '../reading.ts'
+import type { CountQuery } from '../sql/count-values.ts'
 import { findCompanies, readRegistry } from '../sql/find-companies.ts'
+import { findVersion } from '../sql/find-version.ts'
 import { findNames } from '../sql/inspect.ts'
+import { readCompany } from '../sql/read-company.ts'
+import { createKeptCounts } from '../value-counts.ts'
 import { readVersions } from '../sql/versions.ts'
 import { databaseOf } from './database.ts'
+import type { Scans } from './scans.ts'
 import { createSnapshots } from './snapshot.ts'
 
 /** How many companies' names are cached. */
 const cachedMax = 20_000
 
-/** @param stateOf identifies the state of the database: it changes with every commit. */
-export function createCompanyReader(db: DatabaseSync, stateOf: () => number): CompanyReader {
+/** What the reader of companies uses. */
+interface CompanyReading {
+  readonly resources: readonly Resource[]
+  /** Identifies the state of the database: it changes with every commit. */
+  readonly stateOf: () => number
+  readonly scans: Pick<Scans, 'count'>
+}
+
+export function createCompanyReader(
+  db: DatabaseSync,
+  { resources, stateOf, scans }: CompanyReading,
+): CompanyReader {
   const find = db.prepare('select id from companies where jurisdiction = ? and identifier = ?')
   find.setReturnArrays(true)
   const ids = new LRUCache<string, number>({ max: cachedMax })
   let state = 0
   const inSnapshot = createSnapshots(db)
+  // If another process commits meanwhile, the thread may see that, and the work is done again.
+  const readLong = (_: unknown, query: CountQuery) => scans.count(query)
+  const from = { resources, inSnapshot, kept: createKeptCounts(), readLong }
   return {
     findCompany([jurisdiction, identifier]) {
       // A jurisdiction has no colon, so no two names have the same key.
@@ -33,6 +52,8 @@ export function createCompanyReader(db: DatabaseSync, stateOf: () => number): Co
     },
     findNames: (names, limit) => findNames(databaseOf(db), names, limit),
     findCompanies: (query) => inSnapshot((snapshot) => findCompanies(snapshot, query)),
+    readCompany: (asked) => readCompany(from, asked),
+    findRegistryVersion: (moment) => findVersion(databaseOf(db), undefined, moment),
     readRegistry: () => inSnapshot(readRegistry),
     readVersions: (range) => inSnapshot((snapshot) => readVersions(snapshot, range)),
   }

@@ -8,6 +8,11 @@ import { dialect } from './dialect.ts'
 /** How often work is done again; imports are seconds apart, the work takes milliseconds. */
 const attemptsMax = 5
 
+/** A statement with its parameters `$1`, `$2` … as SQLite has them, with a question mark. */
+export function numbered(sql: string): string {
+  return sql.replaceAll(/\$(\d)/g, '?$1')
+}
+
 export function createSnapshots(db: DatabaseSync): InSnapshot {
   const statements = new Map<string, StatementSync>()
   const state = db.prepare('pragma data_version')
@@ -17,8 +22,7 @@ export function createSnapshots(db: DatabaseSync): InSnapshot {
   function prepare(sql: string): StatementSync {
     const known = statements.get(sql)
     if (known !== undefined) return known
-    // SQLite numbers parameters with a question mark.
-    const statement = db.prepare(sql.replaceAll(/\$(\d)/g, '?$1'))
+    const statement = db.prepare(numbered(sql))
     statement.setReturnArrays(true)
     statements.set(sql, statement)
     return statement

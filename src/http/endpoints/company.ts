@@ -1,0 +1,100 @@
+// The endpoint of a company as a whole: who it is, what its sources say, what its listings have.
+
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Resource } from '../../resources/resource.ts'
+import type { CompanyState, ListingSummary, SourceState } from '../../store/company-state.ts'
+import type { KeyRecord } from '../../store/keys.ts'
+import type { ListingCounts } from '../../store/value-counts.ts'
+import { companiesScope } from '../companies-request.ts'
+import { companyForm, companyPath, readCompanyRequest } from '../company-request.ts'
+import { describeCompany } from '../docs/company.ts'
+import {
+  companyTooLarge,
+  companyUnknownThen,
+  fromStore,
+  outsideHistory,
+  unknownCompany,
+} from '../errors.ts'
+import { sendState } from '../state-answer.ts'
+import { type Endpoint, readMethods, type Service } from './endpoint.ts'
+
+export function company(resources: readonly Resource[]): Endpoint {
+  return {
+    path: companyPath(),
+    methods: readMethods,
+    scope: companiesScope,
+    operation: describeCompany(resources),
+    createHandler: (service) => (request, reply) => answer(request, reply, resources, service),
+  }
+}
+
+async function answer(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  resources: readonly Resource[],
+  { store }: Service,
+): Promise<FastifyReply> {
+  const asked = await readCompanyRequest(request, reply, store)
+  const { companyId, version } = asked
+  if (asked.isByName) void reply.header('content-location', companyForm(asked))
+  const readable = resources.filter(({ name }) => mayRead(request.key, name))
+  const state = await fromStore(() =>
+    store.readCompany({ companyId, version, resources: readable }),
+  )
+  if (state === undefined) {
+    throw version === undefined ? unknownCompany(companyId) : companyUnknownThen(companyId, version)
+  }
+  if ('outside' in state) throw outsideHistory(state, version ?? 0, companyPath(companyId))
+  const text = companyText(state)
+  if (text === undefined) throw companyTooLarge(companyId)
+  const { registry, lineage, changedAt } = state
+  const isFormer = version !== undefined && version < registry.version
+  return sendState(request, reply, {
+    text,
+    state: lineage,
+    registry: { ...registry, version: version ?? registry.version },
+    changedAt,
+    ...(isFormer ? { link: `<${companyPath(companyId)}>; rel="latest-version"` } : {}),
+  })
+}
+
+/** Whether a key may read a listing (contract 7). */
+function mayRead(key: KeyRecord | undefined, listing: string): boolean {
+  return key?.scopes?.includes(listing) !== false
+}
+
+/** The body; undefined if it would be larger than an answer may be. */
+function companyText({ company, sources, listings }: CompanyState): string | undefined {
+  if (sources === undefined) return undefined
+  const { id, jurisdiction, identifier, name } = company
+  const members = [
+    ...Object.entries({ id, jurisdiction, identifier, name }).map(
+      ([member, value]) => `"${member}":${JSON.stringify(value)}`,
+    ),
+    `"sources":[${sources.map(sourceText).join(',')}]`,
+    `"listings":{${listings.map(listingText).join(',')}}`,
+  ]
+  return `{"ok":true,"company":{${members.join(',')}}}`
+}
+
+function sourceText({ source, isPresent, asOf, version, attributes }: SourceState): string {
+  const asOfText = asOf === null ? 'null' : `"${asOf}"`
+  return (
+    `{"source":${JSON.stringify(source)},"present":${isPresent},"as_of":${asOfText},` +
+    `"version":${version},"attributes":${attributes}}`
+  )
+}
+
+function listingText({ resource, total, version, counts }: ListingSummary): string {
+  return `"${resource.name}":{"total":${total},"version":${version},"counts":${countsText(counts)}}`
+}
+
+function countsText(counts: ListingCounts): string {
+  const fields = Object.entries(counts).map(([field, values]) => {
+    const entries = values.map(([value, count]) => {
+      return `{"value":${JSON.stringify(value)},"count":${count}}`
+    })
+    return `"${field}":[${entries.join(',')}]`
+  })
+  return `{${fields.join(',')}}`
+}
