@@ -27,6 +27,7 @@ import { bodyBytes, createRequestLog, type RequestLog } from './request-log.ts'
 import { answerBrokenRequest, answerUnhandled, createBrokenLog } from './wire/broken-requests.ts'
 import { type AssetLimits, assetLimits, createStaticAssets } from './static-assets.ts'
 import { type Cors, createCors } from './wire/cors.ts'
+import { createStreamer } from './wire/streaming.ts'
 import {
   closeToRequests,
   createWireServer,
@@ -147,6 +148,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
   const stop = addStop(app)
   const stages = createStages(options, stop)
   app.decorateRequest('key', undefined)
+  app.decorateReply('streamedBytes', undefined)
   // Only endpoints that take a body read it (wire/body.ts).
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
@@ -160,7 +162,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
     load.close()
     log.close()
   })
-  addEndpoints(app, options, stop)
+  addEndpoints(app, options, { stop, log })
   return app
 }
 
@@ -291,7 +293,11 @@ export function pathOf(url: string): string {
 }
 
 /** Adds every endpoint for all methods, so that another method gets a 405 and not a 404. */
-function addEndpoints(app: FastifyInstance, options: AppOptions, stop: Stop): void {
+function addEndpoints(
+  app: FastifyInstance,
+  options: AppOptions,
+  { stop, log }: { readonly stop: Stop; readonly log: RequestLog },
+): void {
   const { store, metrics, version } = options
   const endpoints = endpointsOf(options.resources)
   const service = {
@@ -299,6 +305,7 @@ function addEndpoints(app: FastifyInstance, options: AppOptions, stop: Stop): vo
     metrics,
     pages: createPageCache(options.cacheBytesMax),
     assets: createStaticAssets({ ...assetLimits, ...options.limits }, options.load),
+    streams: createStreamer((request, cause) => log.fault(request, cause)),
     isDraining: () => stop.isDraining,
     openApiText: () => JSON.stringify(createOpenApi(endpoints, version)),
   }

@@ -8,6 +8,7 @@ import type { StoreReader } from '../store/reading.ts'
 import type { Selection } from '../store/selection.ts'
 import { findCompany, parseCompany } from './company-name.ts'
 import { badRequest, fromStore, invalid } from './errors.ts'
+import { chooseFormat, type Format, formatName } from './formats.ts'
 import { type Given, type Members, readMembers } from './members.ts'
 import { parseSelection, type SelectionParameters, selectsNothing } from './selection-parameters.ts'
 
@@ -16,7 +17,9 @@ export interface ListingRequest extends Omit<SelectionParameters, 'version'> {
   readonly resource: Resource
   readonly companyId: number
   readonly page: number
+  /** `noLimit` for all records. */
   readonly limit: number
+  readonly format: Format
   /** The registry's version; undefined for the last one. */
   readonly version: number | undefined
 }
@@ -42,9 +45,12 @@ export const parameters = {
 
 type ParameterName = keyof typeof parameters
 
-const names = Object.keys(parameters) as ParameterName[]
-/** What precedes the value of each parameter in a query, in the order of the table. */
-const queryParts = names.map((name, at) => [`${at === 0 ? '?' : '&'}${name}=`, name] as const)
+/** The limit of a request for all records in one answer (contract 11.3). */
+export const noLimit = Infinity
+const noLimitWord = 'all'
+
+/** What is parsed here: everything else selects records. */
+const names: readonly string[] = [...Object.keys(parameters), formatName]
 const decimalDigits = /^\d{1,16}$/
 
 /** The path of a company's listing of a resource; without a company, its id is in braces. */
@@ -71,7 +77,9 @@ export async function readListingRequest(
 ): Promise<{ readonly asked: ListingRequest; readonly isByName: boolean }> {
   const { company_id: segment } = request.params as { company_id: string }
   const { query, body } = await readMembers(request, reply)
-  const { company, version, ...rest } = parseListingRequest(resource, segment, query, body)
+  const { accept } = request.headers
+  const parsed = parseListingRequest(resource, segment, { query, body, accept })
+  const { company, version, ...rest } = parsed
   const isByName = typeof company !== 'number'
   const companyId = isByName ? await findCompany(store, company) : company
   const isByMoment = typeof version === 'object'
@@ -90,24 +98,33 @@ export function selectionOf({ resource, companyId, ...request }: ListingRequest)
  * Parses the parts of a request into one value (contract 1.2 to 1.5).
  *
  * @param segment is the company in the path.
- * @param query has a list of texts for a repeated parameter.
- * @param body is the JSON object of the request's body; undefined if there is none.
+ * @param given the query has a list of texts for a repeated parameter; `accept` is the field of
+ *   that name.
  * @throws ApiError 400 that names the parameter, its value and what it takes.
  */
 export function parseListingRequest(
   resource: Resource,
   segment: string,
-  query: Members,
-  body: Members | undefined,
+  given: Given & { readonly accept: string | undefined },
 ): WrittenRequest {
+  const { query, body } = given
   const company = parseCompany(segment)
   const isPlain = isPaging(query) && (body === undefined || isPaging(body))
-  return {
-    ...(isPlain ? selectsNothing : parseSelection(resource, query, body, names)),
-    resource,
-    company,
-    ...parsePaging({ query, body }),
+  const selected = isPlain ? selectsNothing : parseSelection(resource, query, body, names)
+  const format = chooseFormat(given, given.accept)
+  return { ...selected, resource, company, format, ...parseListingPaging(given, format) }
+}
+
+function parseListingPaging(given: Given, format: Format): Paging {
+  const words = [given.query['limit'], given.body?.['limit']].filter((one) => one !== undefined)
+  if (!words.includes(noLimitWord)) return parsePaging(given)
+  if (words.some((word) => word !== noLimitWord)) {
+    throw badRequest('limit differs between the query and the body; give one of them')
   }
+  if (format === 'json') throw badRequest('limit is "all"; that takes format=csv or format=ndjson')
+  const page = parseInteger('page', parameters.page, given)
+  if (page > 1) throw badRequest(`page is ${page}; with limit=all there is no page but the first`)
+  return { page, limit: noLimit }
 }
 
 /** The part of a request that says which page it asks for. */
@@ -126,9 +143,10 @@ export function parsePaging({ query, body }: Given): Paging {
  * in a fixed order. Two requests with the same form ask for the same page of a listing's state.
  */
 export function canonicalForm(request: ListingRequest): string {
-  let form = listingPath(request.resource, request.companyId)
-  for (const [part, name] of queryParts) form += `${part}${request[name]}`
-  return form + request.query
+  const { resource, companyId, page, limit, query, format } = request
+  const count = limit === noLimit ? noLimitWord : limit
+  const form = `${listingPath(resource, companyId)}?page=${page}&limit=${count}${query}`
+  return format === 'json' ? form : `${form}&${formatName}=${format}`
 }
 
 /** The canonical form with a version, for links. */
@@ -141,6 +159,7 @@ export function versionedForm(form: string, version: number): string {
  * number, as with a page near 2^53.
  */
 export function pageOffset({ page, limit }: Paging): number | bigint {
+  if (page === 1) return 0
   const offset = (page - 1) * limit
   return Number.isSafeInteger(offset) ? offset : BigInt(page - 1) * BigInt(limit)
 }

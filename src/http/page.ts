@@ -2,7 +2,9 @@
 
 import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
+import type { Resource } from '../resources/resource.ts'
 import type { Head, ListedState, Page, SelectedPage } from '../store/reading.ts'
+import { type RecordFormat, recordWriter } from './formats.ts'
 import {
   canonicalForm,
   type ListingRequest,
@@ -41,15 +43,17 @@ export async function makePage(
   page: AnyPage,
   accepted: Coding,
 ): Promise<ReadyPage> {
-  const { body: plain, memory } = pageBody(request, page)
+  const { format, resource } = request
+  const { body: plain, memory } =
+    format === 'json' ? pageBody(request, page) : recordsBody(format, resource, page)
   const coding = isWorthCoding(plain) ? accepted : 'identity'
   const body = await encode(plain, coding)
   const isPlain = body === plain
-  if (!isPlain) giveBack(memory)
+  if (!isPlain && memory !== undefined) giveBack(memory)
   return {
     lineage: page.lineage,
     body,
-    memory: isPlain && isLent(memory) ? memory : undefined,
+    memory: isPlain && memory !== undefined && isLent(memory) ? memory : undefined,
     coding,
     tag: entityTag(page, form),
     selected: selectedOf(page),
@@ -59,9 +63,10 @@ export async function makePage(
 }
 
 /** A page of a whole listing, or of a selection. */
-type AnyPage = Page & Partial<Pick<SelectedPage, 'selected'>>
+export type AnyPage = Page & Partial<SelectedPage>
 
-function selectedOf({ total, selected = total }: AnyPage): number {
+/** The number of records that the pages cover. */
+export function selectedOf({ total, selected = total }: AnyPage): number {
   return selected
 }
 
@@ -88,6 +93,16 @@ function pageBody(request: ListingRequest, page: AnyPage): { body: Buffer; memor
 }
 
 const comma = 0x2c
+
+/** The body of a page in another format: its records alone (contract 11.2). */
+function recordsBody(
+  format: RecordFormat,
+  resource: Resource,
+  { records }: AnyPage,
+): { body: Buffer; memory: Buffer | undefined } {
+  const { header, text } = recordWriter(format, resource)
+  return { body: Buffer.from(header + text(records)), memory: undefined }
+}
 
 /** Longer forms are hashed in a tag. */
 const formInTagMax = 100
@@ -127,17 +142,24 @@ export function linkOf(
   { dataVersion, latestVersion = dataVersion }: Head & Partial<ListedState>,
 ): string {
   if (page.link?.version === dataVersion && latestVersion === dataVersion) return page.link.field
-  const field = linkField(request, form, page.selected, dataVersion)
-  if (latestVersion !== dataVersion) return `${field}, <${form}>; rel="latest-version"`
-  page.link = { version: dataVersion, field }
+  const field = linksOf(request, form, { selected: page.selected, dataVersion, latestVersion })
+  if (latestVersion === dataVersion) page.link = { version: dataVersion, field }
   return field
 }
 
-function linkField(request: ListingRequest, form: string, total: number, version: number): string {
-  return linksTo(request, total, (to) => {
+/** The Link field as `linkOf` describes it. */
+export function linksOf(
+  request: ListingRequest,
+  form: string,
+  page: Pick<SelectedPage, 'selected' | 'dataVersion' | 'latestVersion'>,
+): string {
+  const { selected, dataVersion, latestVersion } = page
+  const field = linksTo(request, selected, (to) => {
     const plain = to === request.page ? form : canonicalForm({ ...request, page: to })
-    return versionedForm(plain, version)
+    return versionedForm(plain, dataVersion)
   })
+  if (latestVersion === dataVersion) return field
+  return `${field}, <${form}>; rel="latest-version"`
 }
 
 /** The maximum length of a Link field; many clients take 16 KiB of headers at most. */

@@ -104,9 +104,10 @@ function cut(text: string, lengthMax: number): string {
   return text.length > lengthMax ? `${text.slice(0, lengthMax)}…` : text
 }
 
-/** The size of the body that was sent: 0 for a HEAD, whatever its Content-Length. */
+/** The size of the body that was sent, before its coding if it was streamed; 0 for a HEAD. */
 export function bodyBytes({ method }: FastifyRequest, reply: FastifyReply): number {
-  return method === 'HEAD' ? 0 : Number(reply.getHeader('content-length') ?? 0)
+  if (method === 'HEAD') return 0
+  return reply.streamedBytes ?? Number(reply.getHeader('content-length') ?? 0)
 }
 
 function streamOf(logger: Logger): DestinationStream {

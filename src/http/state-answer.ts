@@ -5,6 +5,7 @@ import { hash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { RegistryState } from '../store/reading.ts'
 import { matchesTag } from './page.ts'
+import { setValidators } from './validators.ts'
 import { chooseCoding, encode, isWorthCoding, varyByCoding } from './wire/coding.ts'
 
 /** The content of an answer, and what its headers say. */
@@ -27,11 +28,8 @@ export async function sendState(
 ): Promise<FastifyReply> {
   const { text, state = '', registry, changedAt = registry.committedAt ?? 0, link } = answer
   const tag = `W/"${hash('sha256', state + text, 'base64url')}"`
-  varyByCoding(reply)
-    .header('etag', tag)
-    .header('cache-control', 'private, no-cache')
-    .header('data-version', registry.version)
-    .header('last-modified', new Date(changedAt).toUTCString())
+  const lastModified = new Date(changedAt).toUTCString()
+  setValidators(varyByCoding(reply), { tag, dataVersion: registry.version, lastModified })
   if (matchesTag(request.headers['if-none-match'], tag)) return reply.code(304).send()
   void reply.header('content-type', 'application/json; charset=utf-8')
   if (link !== undefined) void reply.header('link', link)

@@ -16,6 +16,7 @@ import {
 import { unavailable } from './errors.ts'
 import { matchesTag } from './page.ts'
 import type { Load } from './wire/server.ts'
+import { createTurns } from './wire/turns.ts'
 
 /** Limits of all responses with assets; they do not count as requests under way. */
 export interface AssetLimits {
@@ -171,12 +172,6 @@ function createEncoder(): Encode {
     last = made.catch(() => undefined)
     return made
   }
-}
-
-/** Lets one caller continue per turn of the event loop, so that other requests run in between. */
-function createTurns(): () => Promise<void> {
-  let last: Promise<void> = Promise.resolve()
-  return () => (last = last.then(() => new Promise((resolve) => setImmediate(resolve))))
 }
 
 /** Limits how many responses are under way, and how long each may take. */

@@ -255,7 +255,7 @@ test('an unknown query parameter is a 400 that names it and the nearest known on
   const unknown = (name: string, advice: string) =>
     `${JSON.stringify(name)} is no known query parameter; ${advice}`
   const knownOfRights =
-    'known are page, limit, version, as_of, known_at, jurisdiction, object_type, status, ' +
+    'known are page, limit, format, version, as_of, known_at, jurisdiction, object_type, status, ' +
     'registration_number, registration_date, application_date, updated_at, sort'
   const cases: readonly (readonly [query: string, name: string, advice: string])[] = [
     ['pgae=2', 'pgae', 'did you mean page?'],
@@ -283,7 +283,7 @@ test('an unknown body member is a 400 that names it and the nearest known one (1
     checkFailure(
       await askWithBody(body),
       400,
-      /is no known body member; known are page, limit, version, /,
+      /is no known body member; known are page, limit, format, version, /,
     )
   }
   assert.equal(Object.hasOwn(Object.prototype, 'page'), false)

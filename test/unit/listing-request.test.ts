@@ -6,9 +6,11 @@ import fc from 'fast-check'
 import {
   canonicalForm,
   type ListingRequest,
+  noLimit,
   parameters,
   parseListingRequest,
 } from '../../src/http/listing-request.ts'
+import { formats, mediaTypes } from '../../src/http/formats.ts'
 import { entityTag } from '../../src/http/page.ts'
 import { resources } from '../../src/resources/index.ts'
 
@@ -23,12 +25,13 @@ function withId(parsed: ReturnType<typeof parseListingRequest>): ListingRequest 
 }
 
 /** Few values of each, so that two requests often differ in only one. */
-const request: fc.Arbitrary<ListingRequest> = fc.record(
+const paged: fc.Arbitrary<ListingRequest> = fc.record(
   {
     resource: fc.constantFrom(...resources),
     companyId: fc.oneof(fc.constantFrom(1, 11, 111), fc.integer({ min: 1 })),
     page: fc.oneof(fc.constantFrom(1, 2, 11), fc.integer({ min: 1 })),
     limit: fc.constantFrom(1, 10, 11, 100, 1_000),
+    format: fc.constantFrom(...formats),
     version: fc.constant(undefined),
     sort: fc.constant(undefined),
     filters: fc.constant([]),
@@ -37,27 +40,41 @@ const request: fc.Arbitrary<ListingRequest> = fc.record(
   { noNullPrototype: true },
 )
 
+/** All records at once are one page, of another format than JSON (contract 11.3). */
+const request = fc
+  .tuple(paged, fc.boolean())
+  .map(([one, isWhole]): ListingRequest =>
+    isWhole && one.format !== 'json' ? { ...one, page: 1, limit: noLimit } : one,
+  )
+
+type How = Readonly<Record<keyof typeof parameters | 'format', string>>
+
 /** The position and form of a parameter; absent only if it has its default. */
 const spelling = fc.constantFrom('query', 'padded', 'text', 'number', 'both', 'absent')
 
-function spell(asked: ListingRequest, how: Readonly<Record<keyof typeof parameters, string>>) {
+function spell(asked: ListingRequest, how: How) {
   const query: Record<string, unknown> = {}
   const body: Record<string, unknown> = {}
   for (const name of Object.keys(parameters) as (keyof typeof parameters)[]) {
-    const value = asked[name]
+    const value = asked[name] === noLimit ? 'all' : asked[name]
     const isDefault = value === parameters[name].default
     const way = how[name] === 'absent' && !isDefault ? 'query' : how[name]
     if (way === 'query' || way === 'both') query[name] = String(value)
-    if (way === 'padded') query[name] = `0${value}`
+    if (way === 'padded') query[name] = typeof value === 'number' ? `0${value}` : value
     if (way === 'text') body[name] = String(value)
     if (way === 'number' || way === 'both') body[name] = value
   }
+  if (how.format === 'query') query['format'] = asked.format
+  else if (how.format === 'body') body['format'] = asked.format
+  const accept = how.format === 'accept' ? mediaTypes[asked.format] : 'text/html, */*'
   const members = Object.keys(body).length === 0 ? undefined : body
-  return withId(parseListingRequest(asked.resource, String(asked.companyId), query, members))
+  const given = { query, body: members, accept }
+  return withId(parseListingRequest(asked.resource, String(asked.companyId), given))
 }
 
 test('all spellings of a request have the same canonical form and tag', () => {
-  const how = fc.record({ page: spelling, limit: spelling })
+  const format = fc.constantFrom('query', 'body', 'accept')
+  const how = fc.record({ page: spelling, limit: spelling, format })
   fc.assert(
     fc.property(request, how, how, (asked, one, other) => {
       const [first, second] = [spell(asked, one), spell(asked, other)]
@@ -71,7 +88,12 @@ test('all spellings of a request have the same canonical form and tag', () => {
 
 test('different requests share neither canonical form nor tag', () => {
   fc.assert(
-    fc.property(request, request, fc.constantFrom('resource', 'companyId', 'page', 'limit'), alone),
+    fc.property(
+      request,
+      request,
+      fc.constantFrom('resource', 'companyId', 'page', 'limit', 'format'),
+      alone,
+    ),
     { numRuns: 2_000 },
   )
   function alone(one: ListingRequest, other: ListingRequest, name: keyof ListingRequest) {
@@ -89,7 +111,9 @@ test('requesting the canonical form is the same request', () => {
       const { pathname, searchParams } = new URL(canonicalForm(asked), 'http://localhost')
       const segment = pathname.split('/')[4] ?? ''
       const query = Object.fromEntries(searchParams)
-      const parsed = parseListingRequest(asked.resource, segment, query, undefined)
+      const parsed = parseListingRequest(asked.resource, segment, {
+        ...{ query, body: undefined, accept: undefined },
+      })
       assert.deepEqual(withId(parsed), asked)
     }),
   )

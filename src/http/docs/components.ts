@@ -5,6 +5,7 @@ import { rateSecondsMax } from '../../rate.ts'
 import type { JsonSchema } from '../../resources/field.ts'
 import { metaTypeBytesMax } from '../../resources/resource.ts'
 import { type FailureDescription, failures } from '../errors.ts'
+import { formatName, formats } from '../formats.ts'
 import { parameters } from '../listing-request.ts'
 import { linkLengthMax } from '../page.ts'
 import { versionComponents } from './selection.ts'
@@ -76,6 +77,8 @@ const paging = Object.entries(parameters).map(([name, parameter]) => [
   },
 ])
 
+const [, limit] = paging.at(-1) as [string, JsonSchema]
+
 export const parameterComponents: Components = {
   company_id: {
     name: 'company_id',
@@ -92,6 +95,22 @@ export const parameterComponents: Components = {
     example: 1,
   },
   ...(Object.fromEntries(paging) as Components),
+  limit_or_all: {
+    ...limit,
+    description: 'Records per page; `all` of them with `format=csv` or `format=ndjson`',
+    schema: {
+      ...(limit['schema'] as JsonSchema),
+      ...{ type: ['integer', 'string'], pattern: '^([0-9]+|all)$', maxLength: 4 },
+    },
+  },
+  format: {
+    name: formatName,
+    in: 'query',
+    description:
+      'JSON with counters, or the records alone: as CSV, or one JSON text a line. Without it, ' +
+      '`Accept` chooses',
+    schema: { type: 'string', enum: formats, default: formats[0], examples: formats },
+  },
   ...versionComponents,
   'If-None-Match': requestHeader(
     'If-None-Match',
@@ -123,12 +142,21 @@ export const headerComponents: Components = {
     schema: { ...shortText, maxLength: linkLengthMax },
     example: '</api/v1/companies/1/rights?page=2&limit=100&version=12>; rel="next"',
   },
+  'X-Total-Count': {
+    description: 'With CSV and NDJSON: what `pagination_total` is in JSON',
+    schema: countSchema,
+    example: 1,
+  },
+  'Content-Disposition': responseHeader(
+    'With CSV and NDJSON: the name of a file',
+    'attachment; filename="rights-1-version-12.csv"',
+  ),
   ETag: responseHeader('Changes when this listing changes', 'W/"3f9a1c0b7d2e-q83vEjRWeJA0"'),
   'Cache-Control': responseHeader(
     'Cache the response, but revalidate it before each use',
     'private, no-cache',
   ),
-  Vary: responseHeader('Request headers that the response depends on', 'Accept-Encoding'),
+  Vary: responseHeader('Request headers that the response depends on', 'Accept, Accept-Encoding'),
   'Data-Version': {
     description: 'Version of the registry that the response was read from',
     schema: countSchema,

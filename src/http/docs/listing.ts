@@ -7,8 +7,10 @@ import {
   recordSchema,
   type Resource,
 } from '../../resources/resource.ts'
-import type { Operation } from '../endpoints/endpoint.ts'
+import { pageBytesMax } from '../../store/page-size.ts'
+import type { AnswerDescription, Operation } from '../endpoints/endpoint.ts'
 import { failureStatuses } from '../errors.ts'
+import { mediaTypes, recordFormats, recordWriter } from '../formats.ts'
 import { parameters } from '../listing-request.ts'
 import { selectionParameters, versionComponents } from './selection.ts'
 import { counterSchemas, rateHeaders, schemaRef, validatorHeaders } from './components.ts'
@@ -23,7 +25,9 @@ export function describeListing(resource: Resource): Operation {
     description: `${resource.description} Ordered by ${orderInWords(resource)}.`,
     parameters: [
       'company_id',
-      ...Object.keys(parameters),
+      'page',
+      'limit_or_all',
+      'format',
       ...Object.keys(versionComponents),
       ...selectionParameters(resource),
       'If-None-Match',
@@ -32,8 +36,9 @@ export function describeListing(resource: Resource): Operation {
     answers: {
       200: {
         description: 'A page of the listing',
-        headers: ['X-Request-Id', 'Link', 'Content-Location', ...validatorHeaders, ...rateHeaders],
+        headers: ['X-Request-Id', 'Link', ...onlySome, ...validatorHeaders, ...rateHeaders],
         schema: `${name}Page`,
+        otherTypes: recordTypes(resource),
         example: { name: 'page', summary: 'One record', value: examplePage(resource) },
       },
       304: {
@@ -44,6 +49,20 @@ export function describeListing(resource: Resource): Operation {
     failures: failureStatuses,
     schemas: { [name]: recordSchema(resource), [`${name}Page`]: pageSchema(resource) },
   }
+}
+
+/** Headers of some answers only. */
+const onlySome = ['Content-Location', 'X-Total-Count', 'Content-Disposition']
+
+/** The records alone, in other formats. */
+function recordTypes(resource: Resource): NonNullable<AnswerDescription['otherTypes']> {
+  const record = JSON.stringify(exampleRecord(resource))
+  const schema = { type: 'string', maxLength: pageBytesMax }
+  const types = recordFormats.map((format) => {
+    const { header, text } = recordWriter(format, resource)
+    return [mediaTypes[format], { schema, example: header + text([record]) }] as const
+  })
+  return Object.fromEntries(types)
 }
 
 function schemaName({ name }: Resource): string {

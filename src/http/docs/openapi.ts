@@ -103,13 +103,22 @@ function operationOf(endpoint: Endpoint): JsonSchema {
   }
 }
 
-function answerOf({ description, headers, schema, example }: AnswerDescription): JsonSchema {
+function answerOf(answer: AnswerDescription): JsonSchema {
+  const { description, headers, schema, example, otherTypes = {} } = answer
   const named = { description, headers: headerRefs(headers) }
   if (schema === undefined) return named
   const { name = '', ...shown } = example ?? {}
   const examples = example === undefined ? {} : { examples: { [name]: shown } }
   return {
     ...named,
-    content: { 'application/json': { schema: schemaRef(schema), ...examples } },
+    content: {
+      'application/json': { schema: schemaRef(schema), ...examples },
+      ...Object.fromEntries(
+        Object.entries(otherTypes).map(([type, { schema, example }]) => [
+          type,
+          { schema, examples: { records: { summary: 'One record', value: example } } },
+        ]),
+      ),
+    },
   }
 }

@@ -8,6 +8,7 @@ import type { FailureStatus } from '../errors.ts'
 import type { Metrics } from '../metrics.ts'
 import type { PageCache } from '../page.ts'
 import type { StaticAssets } from '../static-assets.ts'
+import type { Streamer } from '../wire/streaming.ts'
 
 /** The methods of every endpoint: the service is read-only. */
 export const readMethods = ['GET', 'HEAD'] as const
@@ -19,6 +20,8 @@ export interface Service {
   readonly pages: PageCache
   /** Files that browsers load. */
   readonly assets: StaticAssets
+  /** Sends answers that are made while they are sent. */
+  readonly streams: Streamer
   /** Whether the service is stopping, so that new requests should go elsewhere. */
   readonly isDraining: () => boolean
   /** The OpenAPI document of all endpoints, as JSON text. */
@@ -36,6 +39,8 @@ export interface AnswerDescription {
   readonly description: string
   readonly headers: readonly string[]
   readonly schema?: string
+  /** Media types besides `application/json`, with the schema and an example of each. */
+  readonly otherTypes?: Readonly<Record<string, { schema: JsonSchema; example: unknown }>>
   readonly example?: { readonly name: string; readonly summary?: string; readonly value: unknown }
 }
 

@@ -2,14 +2,7 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Resource } from '../../resources/resource.ts'
-import type {
-  Head,
-  ListedState,
-  OutsideHistory,
-  Page,
-  SelectedPage,
-  StoreReader,
-} from '../../store/reading.ts'
+import type { Head, ListedState, OutsideHistory, Page, StoreReader } from '../../store/reading.ts'
 import { describeListing } from '../docs/listing.ts'
 import {
   companyUnknownThen,
@@ -19,18 +12,31 @@ import {
   unavailable,
   unknownCompany,
 } from '../errors.ts'
+import { contentTypes } from '../formats.ts'
 import {
   canonicalForm,
   listingPath,
   type ListingRequest,
+  noLimit,
   pageOffset,
   readListingRequest,
   selectionOf,
   versionedForm,
 } from '../listing-request.ts'
-import { entityTag, linkOf, makePage, matchesTag, type ReadyPage } from '../page.ts'
+import {
+  type AnyPage,
+  entityTag,
+  linkOf,
+  linksOf,
+  makePage,
+  matchesTag,
+  type ReadyPage,
+  selectedOf,
+} from '../page.ts'
+import { setValidators, type Validators } from '../validators.ts'
+import { firstSlice, recordPieces, type Slice } from '../record-pieces.ts'
 import { giveBackAfter } from '../wire/body-memory.ts'
-import { chooseCoding, varyByCoding } from '../wire/coding.ts'
+import { chooseCoding, type Coding, varyByCoding } from '../wire/coding.ts'
 import { type Endpoint, readMethods, type Service } from './endpoint.ts'
 
 /** The endpoint of a resource's listings. */
@@ -48,8 +54,9 @@ async function answer(
   request: FastifyRequest,
   reply: FastifyReply,
   resource: Resource,
-  { store, pages, metrics }: Service,
+  service: Service,
 ): Promise<FastifyReply> {
+  const { store, pages, metrics } = service
   const { asked, isByName } = await readListingRequest(request, reply, resource, store)
   const form = canonicalForm(asked)
   if (isByName) void reply.header('content-location', locationOf(asked, form))
@@ -62,23 +69,48 @@ async function answer(
     const isCurrent = cached?.lineage === head.lineage
     const tag = isCurrent ? cached.tag : entityTag(head, form)
     if (matchesTag(condition, tag)) {
-      setValidators(reply, head, tag, new Date(head.changedAt).toUTCString())
+      const lastModified = new Date(head.changedAt).toUTCString()
+      setHeaders(reply, { tag, lastModified, dataVersion: head.dataVersion })
       return reply.code(304).send()
     }
     if (isCurrent) {
       metrics?.countPage(true)
-      return sendPage(reply, head, cached, linkOf(cached, asked, form, head))
+      return sendPage(reply, asked, head, {
+        ready: cached,
+        link: linkOf(cached, asked, form, head),
+      })
     }
   }
   // Looking up a key or reading a body takes time; no page is read for a client that has meanwhile
   // disconnected.
   if (request.raw.socket.destroyed) throw unavailable()
   metrics?.countPage(false)
+  if (asked.limit === noLimit) return sendAll(request, reply, { asked, form, coding }, service)
 
   const page = await readPage(store, asked, form)
   const ready = await makePage(asked, form, page, coding)
   pages.set(cacheKey, ready)
-  return sendPage(reply, page, ready, linkOf(ready, asked, form, page))
+  return sendPage(reply, asked, page, { ready, link: linkOf(ready, asked, form, page) })
+}
+
+/** Sends all records in one answer, made while it is sent (contract 11.3). */
+async function sendAll(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { asked, form, coding }: { asked: ListingRequest; form: string; coding: Coding },
+  { store, streams }: Service,
+): Promise<FastifyReply> {
+  const first = await readSlice(store, asked, form, firstSlice)
+  const lastModified = new Date(first.changedAt).toUTCString()
+  const { dataVersion, latestVersion = dataVersion } = first
+  const selected = selectedOf(first)
+  setHeaders(reply, { tag: entityTag(first, form), lastModified, dataVersion })
+  setRecordHeaders(reply, asked, { selected, dataVersion })
+  reply.header('link', linksOf(asked, form, { selected, dataVersion, latestVersion }))
+  if (coding !== 'identity') reply.header('content-encoding', coding)
+  const pinned = { ...asked, version: dataVersion }
+  const pieces = recordPieces(asked, first, (slice) => readSlice(store, pinned, form, slice))
+  return streams.send(request, reply, pieces, coding)
 }
 
 /** The same page by the numbers of company and version. */
@@ -105,22 +137,29 @@ async function readHead(
 }
 
 /** @throws ApiError as `readHead`, and 400 if the page would be too large. */
-async function readPage(
+async function readPage(store: StoreReader, asked: ListingRequest, form: string): Promise<AnyPage> {
+  const { limit } = asked
+  // No listing is that long, and larger numbers are not exact.
+  const offset = Math.min(Number(pageOffset(asked)), Number.MAX_SAFE_INTEGER - limit)
+  const page = await readSlice(store, asked, form, { offset, limit })
+  if (page.greatestLimit !== undefined) throw pageTooLarge(limit, page.greatestLimit)
+  return page
+}
+
+/** @throws ApiError as `readHead`. */
+async function readSlice(
   store: StoreReader,
   asked: ListingRequest,
   form: string,
-): Promise<Page & Partial<SelectedPage>> {
-  const { resource, companyId, limit } = asked
-  // No listing is that long, and larger numbers are not exact.
-  const offset = Math.min(Number(pageOffset(asked)), Number.MAX_SAFE_INTEGER - limit)
+  { offset, limit }: Slice,
+): Promise<AnyPage> {
+  const { resource, companyId } = asked
   const read = await fromStore<Page | OutsideHistory | undefined>(() =>
     isPlain(asked)
       ? store.readPage(resource, companyId, offset, limit)
       : store.readSelection(selectionOf(asked), offset, limit),
   )
-  const page = known(read, asked, form)
-  if (page.greatestLimit !== undefined) throw pageTooLarge(limit, page.greatestLimit)
-  return page
+  return known(read, asked, form)
 }
 
 function known<T extends object>(
@@ -135,19 +174,36 @@ function known<T extends object>(
   throw outsideHistory(read, version ?? 0, form)
 }
 
-function sendPage(reply: FastifyReply, head: Head, page: ReadyPage, link: string): FastifyReply {
-  setValidators(reply, head, page.tag, page.lastModified)
-  reply.header('content-type', 'application/json; charset=utf-8').header('link', link)
-  if (page.memory !== undefined) giveBackAfter(reply.raw, page.memory)
-  if (page.coding !== 'identity') reply.header('content-encoding', page.coding)
-  return reply.send(page.body)
+function sendPage(
+  reply: FastifyReply,
+  asked: ListingRequest,
+  { dataVersion }: Head,
+  { ready, link }: { readonly ready: ReadyPage; readonly link: string },
+): FastifyReply {
+  const { tag, lastModified, selected } = ready
+  setHeaders(reply, { tag, lastModified, dataVersion })
+  if (asked.format === 'json') reply.header('content-type', contentTypes.json)
+  else setRecordHeaders(reply, asked, { selected, dataVersion })
+  reply.header('link', link)
+  if (ready.memory !== undefined) giveBackAfter(reply.raw, ready.memory)
+  if (ready.coding !== 'identity') reply.header('content-encoding', ready.coding)
+  return reply.send(ready.body)
 }
 
-/** Sets the headers that a 200 and a 304 have in common (contract section 5). */
-function setValidators(reply: FastifyReply, head: Head, tag: string, lastModified: string): void {
-  varyByCoding(reply)
-    .header('etag', tag)
-    .header('cache-control', 'private, no-cache')
-    .header('data-version', head.dataVersion)
-    .header('last-modified', lastModified)
+/** Sets the headers that a 200 and a 304 have in common. */
+function setHeaders(reply: FastifyReply, validators: Validators): void {
+  setValidators(varyByCoding(reply, 'Accept, '), validators)
+}
+
+/** Sets the headers of records without counters around them (contract 11.2). */
+function setRecordHeaders(
+  reply: FastifyReply,
+  { resource, companyId, format }: ListingRequest,
+  { selected, dataVersion }: { readonly selected: number; readonly dataVersion: number },
+): void {
+  const file = `${resource.name}-${companyId}-version-${dataVersion}.${format}`
+  reply
+    .header('content-type', contentTypes[format])
+    .header('x-total-count', selected)
+    .header('content-disposition', `attachment; filename="${file}"`)
 }

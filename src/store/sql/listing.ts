@@ -3,6 +3,7 @@
 import type { Resource } from '../../resources/resource.ts'
 import { boundedMeta, greatestLimit, roomForRecords, widestRecord } from '../page-size.ts'
 import type { Head, Page } from '../reading.ts'
+import { recordSeparator } from '../record-texts.ts'
 import type { Row } from './database.ts'
 import { piecesOf } from './pieces.ts'
 
@@ -147,19 +148,13 @@ function trim(pieces: readonly PieceRow[], { first, end }: Range, { order }: Res
   return texts
 }
 
-/**
- * What separates two records. It cannot be within one: a quotation mark in a JSON string follows a
- * backslash, and what follows the end of a string is not a letter.
- */
-const separator = ',{"id":'
-
 /** Adds the records of a piece to those found, by their positions. */
 export function cutPiece({ order }: Resource, piece: Row, found: Map<number, string>): void {
   const texts = String(piece['texts'])
   const isBackwards = order.direction === 'descending'
   let position = Number(isBackwards ? piece['last'] : piece['first'])
   for (let at = 0; at >= 0; position += isBackwards ? -1 : 1) {
-    const next = texts.indexOf(separator, at)
+    const next = texts.indexOf(recordSeparator, at)
     found.set(position, next < 0 ? texts.slice(at) : texts.slice(at, next))
     at = next < 0 ? next : next + 1
   }
@@ -167,13 +162,13 @@ export function cutPiece({ order }: Resource, piece: Row, found: Map<number, str
 
 function withoutFirst(texts: string, records: number): string {
   let at = 0
-  for (let n = 0; n < records; n++) at = texts.indexOf(separator, at) + 1
+  for (let n = 0; n < records; n++) at = texts.indexOf(recordSeparator, at) + 1
   return at === 0 ? texts : texts.slice(at)
 }
 
 function withoutLast(texts: string, records: number): string {
   let end = texts.length
-  for (let n = 0; n < records; n++) end = texts.lastIndexOf(separator, end - 1)
+  for (let n = 0; n < records; n++) end = texts.lastIndexOf(recordSeparator, end - 1)
   return end === texts.length ? texts : texts.slice(0, end)
 }
 

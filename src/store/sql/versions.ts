@@ -23,7 +23,8 @@ const versionsSql = `
   where i.version < cast($1 as bigint) order by i.version desc limit $2`
 
 const countsSql = `
-  select count(*) as total, coalesce(sum(case when version >= cast($1 as bigint) then 1 else 0 end), 0) as newer
+  select count(*) as total,
+    coalesce(sum(case when version >= cast($1 as bigint) then 1 else 0 end), 0) as newer
   from imports`
 
 /** The versions before one, newest first, in one state of the registry. */

@@ -1,0 +1,90 @@
+// The formats of a listing: JSON with its counters, or the records alone (contract section 11).
+
+import Negotiator from 'negotiator'
+import type { Resource } from '../resources/resource.ts'
+import { recordSeparator } from '../store/record-texts.ts'
+import { createCsvWriter } from './csv.ts'
+import { badRequest, invalid } from './errors.ts'
+import type { Given } from './members.ts'
+
+/** The formats, by the word that names them, with their media types. */
+export const mediaTypes = {
+  json: 'application/json',
+  csv: 'text/csv',
+  ndjson: 'application/x-ndjson',
+} as const
+
+export type Format = keyof typeof mediaTypes
+/** A format without counters, of which a whole listing can be asked. */
+export type RecordFormat = Exclude<Format, 'json'>
+
+export const formats = Object.keys(mediaTypes) as readonly Format[]
+export const recordFormats = formats.filter((format) => format !== 'json')
+export const formatName = 'format'
+
+const takes = `it takes ${formats.slice(0, -1).join(', ')} or ${formats.at(-1)}`
+
+/**
+ * The format that a request asks for: by its parameter, else by its Accept field.
+ *
+ * @throws ApiError 400 for a format that there is none.
+ */
+export function chooseFormat({ query, body }: Given, accept: string | undefined): Format {
+  const inQuery = parseFormat(query[formatName])
+  const inBody = parseFormat(body?.[formatName])
+  if (inQuery !== undefined && inBody !== undefined && inQuery !== inBody) {
+    throw badRequest(`format is ${inQuery} in the query and ${inBody} in the body; give one`)
+  }
+  return inQuery ?? inBody ?? acceptedFormat(accept)
+}
+
+function parseFormat(value: unknown): Format | undefined {
+  if (value === undefined) return undefined
+  if (Array.isArray(value)) throw badRequest(`format is given more than once; ${takes}`)
+  const found = formats.find((one) => one === value)
+  if (found === undefined) throw invalid(formatName, value, takes)
+  return found
+}
+
+/** Any other Accept than those for CSV and NDJSON gives JSON (contract 11.1). */
+function acceptedFormat(accept: string | undefined): Format {
+  if (accept === undefined || !(accept.includes('csv') || accept.includes('ndjson'))) return 'json'
+  const best = new Negotiator({ headers: { accept } }).mediaType(Object.values(mediaTypes))
+  return formats.find((format) => mediaTypes[format] === best) ?? 'json'
+}
+
+/** The values of Content-Type. */
+export const contentTypes = {
+  json: `${mediaTypes.json}; charset=utf-8`,
+  csv: `${mediaTypes.csv}; charset=utf-8; header=present`,
+  ndjson: `${mediaTypes.ndjson}; charset=utf-8`,
+} as const
+
+/** How records are written in a format. */
+export interface RecordWriter {
+  /** What precedes the first record. */
+  readonly header: string
+  /** @param texts JSON texts of records, joined by commas; several in each. */
+  readonly text: (texts: readonly string[]) => string
+}
+
+const ndjson: RecordWriter = {
+  header: '',
+  text: (texts) =>
+    texts
+      .map((one) => `${one.replaceAll(recordSeparator, `\n${recordSeparator.slice(1)}`)}\n`)
+      .join(''),
+}
+
+const csvWriters = new WeakMap<Resource, RecordWriter>()
+
+export function recordWriter(format: RecordFormat, resource: Resource): RecordWriter {
+  if (format === 'ndjson') return ndjson
+  const known = csvWriters.get(resource)
+  if (known !== undefined) return known
+  const csv = createCsvWriter(resource)
+  const text = (texts: readonly string[]) => texts.map((one) => csv.rows(one)).join('')
+  const writer = { header: csv.header, text }
+  csvWriters.set(resource, writer)
+  return writer
+}

@@ -1,0 +1,255 @@
+// The formats of a listing, and all of it in one answer (contract section 11).
+
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { type IncomingMessage, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { gunzipSync, zstdDecompressSync } from 'node:zlib'
+import { streamsMax } from '../../src/http/wire/streaming.ts'
+import { events } from '../../src/resources/events.ts'
+import { rights } from '../../src/resources/rights.ts'
+import type { StoreReader } from '../../src/store/reading.ts'
+import { importInto, importRows } from '../support/import-rows.ts'
+import {
+  type Answer,
+  checkFailure,
+  makeApp,
+  memberOf,
+  pathOf,
+  type TestApp,
+} from '../support/make-app.ts'
+import { inOrder, makeRecord, type WireRecord } from '../support/make-record.ts'
+
+const path = pathOf(rights, 7)
+const odd = [
+  makeRecord(rights, { id: 1, name: 'a,b', status: '=1+1' }),
+  makeRecord(rights, { id: 2, name: 'quo"te', status: null }),
+  makeRecord(rights, { id: 3, name: 'two\r\nlines \\ é😀', status: ' x ' }),
+]
+const load = (records: readonly WireRecord[]) => ({
+  records: [{ resource: rights, company: 7, records }],
+})
+const linesOf = (records: readonly WireRecord[]) =>
+  records.map((record) => `${JSON.stringify(record)}\n`).join('')
+const pathOfStore = ({ store }: TestApp) => join(store.folder, 'registry.db')
+
+test('CSV has a header, CRLF, empty cells for null, and JSON for lists (11.2)', async (t) => {
+  const { ask } = await makeApp(t, load(odd))
+  const { text, headers } = await ask(`${path}?format=csv`)
+  const [header, first = '', second = ''] = text.split('\r\n')
+  assert.equal(header, Object.keys(rights.fields).join(','))
+  assert.ok(first.includes('"a,b"') && first.includes('"=1+1"'), first)
+  assert.ok(second.includes('"quo""te"') && second.includes(',,'), second)
+  assert.ok(text.includes('"two\r\nlines \\ é😀"'))
+  assert.match(text, /"\[""[^\]]+\]"/)
+  assert.ok(text.endsWith('\r\n'))
+  assert.equal(headers['content-type'], 'text/csv; charset=utf-8; header=present')
+})
+
+test('NDJSON is the records, one a line, with the counters in headers (11.2)', async (t) => {
+  const { ask } = await makeApp(t, load(odd))
+  const { text, headers } = await ask(`${path}?format=ndjson&limit=2`)
+  assert.equal(text, linesOf(odd.slice(0, 2)))
+  assert.equal(headers['content-type'], 'application/x-ndjson; charset=utf-8')
+  assert.equal(headers['x-total-count'], '3')
+  assert.equal(headers['data-version'], '1')
+  const file = 'rights-7-version-1.ndjson'
+  assert.equal(headers['content-disposition'], `attachment; filename="${file}"`)
+  const form = `${path}?page=2&limit=2&format=ndjson&version=1`
+  assert.ok(headers['link']?.includes(`<${form}>; rel="next"`))
+})
+
+test('Accept chooses a format, and the parameter wins over it (11.1)', async (t) => {
+  const { ask } = await makeApp(t, load(odd))
+  for (const [accept, query, type] of [
+    ['text/csv', '', 'text/csv'],
+    ['application/x-ndjson', '', 'application/x-ndjson'],
+    ['text/csv;q=0.5, application/x-ndjson', '', 'application/x-ndjson'],
+    ['application/json, text/csv;q=0.1', '', 'application/json'],
+    ['text/csv;q=0', '', 'application/json'],
+    ['text/html, */*', '', 'application/json'],
+    ['image/png', '', 'application/json'],
+    ['text/csv', '?format=json', 'application/json'],
+    ['application/json', '?format=csv', 'text/csv'],
+  ] as const) {
+    const { headers } = await ask(`${path}${query}`, { headers: { accept } })
+    assert.equal(headers['content-type']?.split(';')[0], type, `${accept} ${query}`)
+    assert.equal(headers['vary'], 'Accept, Accept-Encoding')
+  }
+  const body = JSON.stringify({ format: 'csv', limit: 'all' })
+  const asked = await ask(path, { headers: { 'content-type': 'application/json' }, body })
+  assert.equal(asked.headers['content-type'], 'text/csv; charset=utf-8; header=present')
+})
+
+test('each format has a tag of its own, and a 304 for it', async (t) => {
+  const { ask } = await makeApp(t, load(odd))
+  const queries = ['', 'format=csv', 'format=ndjson', 'format=csv&limit=all']
+  const tags = new Set<string | undefined>()
+  for (const query of queries) {
+    const tag = (await ask(`${path}?${query}`)).headers['etag'] ?? ''
+    tags.add(tag)
+    const again = await ask(`${path}?${query}`, { headers: { 'if-none-match': tag } })
+    assert.deepEqual([again.status, again.text], [304, ''])
+  }
+  assert.equal(tags.size, queries.length)
+})
+
+test('a wrong format or limit is told, with what to ask for (11)', async (t) => {
+  const { ask } = await makeApp(t, load(odd))
+  for (const [query, message] of [
+    ['format=xml', 'format is "xml"; it takes json, csv or ndjson'],
+    ['format=csv&format=json', 'format is given more than once; it takes json, csv or ndjson'],
+    ['limit=all', 'limit is "all"; that takes format=csv or format=ndjson'],
+    ['limit=all&format=csv&page=2', 'page is 2; with limit=all there is no page but the first'],
+    ['limit=every&format=csv', 'limit is "every"; it takes an integer from 1 to 1000'],
+  ] as const) {
+    checkFailure(await ask(`${path}?${query}`), 400, message)
+  }
+  checkFailure(await ask(`${pathOf(rights, 8)}?format=csv&limit=all`), 404, /^Company 8 is not/)
+  checkFailure(await ask(`${path}?format=csv&limit=all&version=2`), 404, /^Version 2 does not/)
+})
+
+// More than one piece: the first has 500 records.
+const many = Array.from({ length: 2_345 }, (_, n) =>
+  makeRecord(rights, { id: n + 1, status: n % 3 === 0 ? 'ended' : 'registered' }),
+)
+
+test('limit=all is every record of a selection, in its order (11.3)', async (t) => {
+  const { ask, logged } = await makeApp(t, load(many))
+  const all = await ask(`${path}?format=ndjson&limit=all`)
+  assert.equal(all.text, linesOf(inOrder(rights, many)))
+  assert.equal(all.headers['x-total-count'], String(many.length))
+  assert.equal(logged().at(-1)?.['bytes'], all.bytes.length)
+  const ended = await ask(`${path}?format=ndjson&limit=all&status=ended&sort=-updated_at`)
+  const expected = many.filter(({ id }) => (id - 1) % 3 === 0).toReversed()
+  assert.equal(ended.text, linesOf(expected))
+  const none = await ask(`${path}?format=csv&limit=all&status=nobody`)
+  assert.equal(none.text, `${Object.keys(rights.fields).join(',')}\r\n`)
+  const head = await ask(`${path}?format=ndjson&limit=all`, { method: 'HEAD' })
+  assert.deepEqual([head.status, head.text], [200, ''])
+  assert.equal(head.headers['x-total-count'], all.headers['x-total-count'])
+})
+
+test('records larger than a piece are sent whole (3.10, 11.3)', async (t) => {
+  const large = Array.from({ length: 40 }, (_, n) =>
+    makeRecord(rights, { id: n + 1, name: 'é'.repeat(30_000), object_type: 'x'.repeat(60_000) }),
+  )
+  const { ask } = await makeApp(t, load(large))
+  const { text } = await ask(`${path}?format=ndjson&limit=all`)
+  assert.ok(text === linesOf(inOrder(rights, large)))
+})
+
+test('a stream is compressed as the client asks (11.3)', async (t) => {
+  const { ask } = await makeApp(t, load(many))
+  const plain = await ask(`${path}?format=csv&limit=all`)
+  for (const [coding, decode] of [
+    ['gzip', gunzipSync],
+    ['zstd', zstdDecompressSync],
+  ] as const) {
+    const coded = await ask(`${path}?format=csv&limit=all`, {
+      headers: { 'accept-encoding': coding },
+    })
+    assert.equal(coded.headers['content-encoding'], coding)
+    assert.ok(decode(coded.bytes).equals(plain.bytes))
+  }
+})
+
+for (const format of ['csv', 'ndjson'] as const) {
+  test(`a listing as ${format} goes back through an import unchanged (11.2)`, async (t) => {
+    const from = await makeApp(t, load([...odd, ...many.slice(10, 30)]))
+    const to = await makeApp(t)
+    const { bytes } = await from.ask(`${path}?format=${format}&limit=all`)
+    const file = join(to.store.folder, `copy.${format}`)
+    writeFileSync(file, bytes)
+    await importInto(pathOfStore(to), 'rights', [file], {
+      mapping: 'select 7 as company_id, * from source',
+    })
+    const [before, after] = [await from.ask(path), await to.ask(path)]
+    assert.equal(after.text, before.text)
+  })
+}
+
+/** Opens a stream over a socket, of which nothing is read yet. */
+async function open({ app, key }: TestApp, query: string): Promise<IncomingMessage> {
+  if (!app.server.listening) await app.listen({ port: 0, host: '127.0.0.1' })
+  const { port } = app.server.address() as AddressInfo
+  const headers = { authorization: `Bearer ${key}` }
+  const asked = request({ port, host: '127.0.0.1', path: `${path}?${query}`, headers }).end()
+  const [answer] = (await once(asked, 'response')) as [IncomingMessage]
+  // A connection that is reset is an error of the answer, too.
+  asked.on('error', () => undefined)
+  return answer.pause()
+}
+
+async function readAll(answer: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of answer) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks).toString()
+}
+
+// More than the buffers of two sockets and the server hold.
+const wide = Array.from({ length: 6_000 }, (_, n) =>
+  makeRecord(rights, { id: n + 1, name: `${n}`.padEnd(3_000, '.') }),
+)
+
+test('a stream is of one version, though imports go on (11.3)', async (t) => {
+  const made = await makeApp(t, load(wide))
+  const answer = await open(made, 'format=ndjson&limit=all')
+  const changed = wide.map((record) => ({ ...record, company_id: 7, status: 'changed' }))
+  await importRows(pathOfStore(made), 'rights', changed.slice(0, 5_500), {
+    source: 'test',
+    permissions: { largeChange: true },
+  })
+  const text = await readAll(answer)
+  assert.equal(answer.headers['data-version'], '1')
+  assert.ok(text === linesOf(inOrder(rights, wide)))
+  const later = await made.ask(`${path}?limit=1`)
+  assert.equal(later.headers['data-version'], '2')
+})
+
+test('a stream that fails is cut off, and the cause is logged (11.3)', async (t) => {
+  let reads = 0
+  const made = await makeApp(t, {
+    ...load(wide),
+    wrapStore: (store: StoreReader) => ({
+      ...store,
+      readSelection(...asked) {
+        reads += 1
+        if (reads > 3) return Promise.reject(new Error('the disk is gone'))
+        return store.readSelection(...asked)
+      },
+    }),
+  })
+  const answer = await open(made, 'format=csv&limit=all')
+  await assert.rejects(readAll(answer), /aborted|ECONNRESET/)
+  const faults = made.logged().filter(({ msg }) => msg === 'the request could not be answered')
+  assert.equal(faults.length, 1)
+  assert.match(JSON.stringify(faults[0]), /the disk is gone/)
+})
+
+test('a client that leaves ends its stream, and only so many are sent at a time', async (t) => {
+  const made = await makeApp(t, load(wide))
+  const answers: IncomingMessage[] = []
+  for (let n = 0; n < streamsMax; n += 1) answers.push(await open(made, 'format=csv&limit=all'))
+  checkFailure(await made.ask(`${path}?format=csv&limit=all`), 503, 'Service Unavailable')
+  for (const answer of answers) answer.destroy()
+  let again: Answer
+  do {
+    await sleep(10)
+    again = await made.ask(`${path}?format=ndjson&limit=all&status=nobody`)
+  } while (again.status === 503)
+  assert.equal(again.text, '')
+})
+
+test('events, which are served newest first, are so in every format', async (t) => {
+  const records = Array.from({ length: 1_200 }, (_, n) => makeRecord(events, { id: n + 1 }))
+  const { ask } = await makeApp(t, { records: [{ resource: events, company: 7, records }] })
+  const all = await ask(`${pathOf(events, 7)}?format=ndjson&limit=all`)
+  assert.equal(all.text, linesOf(inOrder(events, records)))
+  const plain = await ask(`${pathOf(events, 7)}?limit=3`)
+  assert.deepEqual(memberOf(plain, 'events'), inOrder(events, records).slice(0, 3))
+})
