@@ -1,4 +1,5 @@
-// Creates and upgrades the tables: numbered steps, one transaction each, one process at a time.
+// Creates and upgrades the tables: numbered steps, one process at a time. A new store is made in
+// one transaction; each step of an upgrade has its own.
 
 import { randomBytes } from 'node:crypto'
 import type { Client } from 'pg'
@@ -9,6 +10,7 @@ import { pastHeadsOf } from '../sql/past-heads.ts'
 import type { OnStep, WorkWatch } from '../work-watch.ts'
 import { piecesOf } from '../sql/pieces.ts'
 import { withSession } from './connect.ts'
+import { wordRules } from '../name-words.ts'
 import { databaseOf } from './database.ts'
 import {
   convertResource,
@@ -49,6 +51,7 @@ export async function migrate(
       await client.query(`create schema if not exists ${schema}`)
       done.push(`created the schema ${schema}`)
     }
+    done.push(...(await withWriteLock(client, db, { onWait }, () => create(client, db, resources))))
     for (;;) {
       const line = await withWriteLock(client, db, { onWait }, () => applyStep(client, db))
       if (line === undefined) break
@@ -156,6 +159,23 @@ async function lastStep(client: Client): Promise<number> {
     'select coalesce(max(step), 0) as step from migrations',
   )
   return last.rows[0]?.step ?? 0
+}
+
+/** Makes a new store, ready to be read; does nothing if there is a store already. */
+async function create(
+  client: Client,
+  db: string,
+  resources: readonly Resource[],
+): Promise<string[]> {
+  if ((await lastStep(client)) > 0) return []
+  const done: string[] = []
+  for (let line = await applyStep(client, db); line !== undefined;) {
+    done.push(line)
+    line = await applyStep(client, db)
+  }
+  done.push(...(await declareResources(client, db, resources)))
+  await client.query('update store set words = $1', [wordRules])
+  return done
 }
 
 /** Applies the next step; undefined if there is none. */
