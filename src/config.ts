@@ -184,6 +184,13 @@ export const settings = {
     meaning: 'seconds between writes of these counts; a crash may lose that much',
     ...integer(1, 60),
   },
+  explorer: {
+    name: 'explorer',
+    value: 'yes|no',
+    default: 'yes',
+    meaning: 'yes serves the explorer, a page in which people look at companies, at /',
+    ...yesOrNo,
+  },
   metricsPort: {
     name: 'metrics-port',
     value: 'N',

@@ -49,6 +49,7 @@ export function banner({ db, url, key, etag }: BannerFacts): string {
   return `
 Dossier is serving ${db}: ${formatCount(companyCount)} fictitious companies.
 
+  Explorer, to look at a company:  ${url}/#key=${key}/companies/${showcaseId}
   API reference, to try requests:  ${url}/docs
   Key, valid for seven days:       ${key}
 

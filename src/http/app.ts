@@ -88,6 +88,8 @@ export interface AppOptions {
   /** Undefined if metrics are off. */
   readonly metrics?: Metrics | undefined
   readonly version: string
+  /** Whether the explorer is served; by default it is. */
+  readonly isExplorerOn?: boolean
   /** Origins whose pages may read responses, or `*`; none by default. */
   readonly corsOrigins?: readonly string[]
   /** Limits that differ from the defaults. */
@@ -298,8 +300,8 @@ function addEndpoints(
   options: AppOptions,
   { stop, log }: { readonly stop: Stop; readonly log: RequestLog },
 ): void {
-  const { store, metrics, version } = options
-  const endpoints = endpointsOf(options.resources)
+  const { store, metrics, version, isExplorerOn = true } = options
+  const endpoints = endpointsOf(options.resources, { isExplorerOn })
   const service = {
     store,
     metrics,

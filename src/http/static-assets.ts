@@ -57,8 +57,10 @@ export interface StaticAssets {
   readonly createHandler: (asset: Asset, cacheControl: string) => Handler
 }
 
-const revalidated = 'no-cache'
-const keptForGood = 'public, max-age=31536000, immutable'
+/** The Cache-Control of what keeps its name when it changes. */
+export const revalidated = 'no-cache'
+/** The Cache-Control of what is named by its content. */
+export const keptForGood = 'public, max-age=31536000, immutable'
 
 /** An asset with its tag and its compressed bodies, each made once. */
 interface ReadyAsset extends Asset {

@@ -1,11 +1,7 @@
 // Records the differences between two extracts as records of the resource for changes.
 
-import {
-  type ChangeFields,
-  type HistoryTrait,
-  metaTypeBytesMax,
-  type Resource,
-} from '../resources/resource.ts'
+import { metaTypeBytesMax, type Resource } from '../resources/resource.ts'
+import type { ChangeFields, HistoryTrait } from '../resources/traits.ts'
 import {
   type Difference,
   type ListingState,

@@ -29,5 +29,6 @@ export const employees = defineResource({
   },
   order: { by: 'id', direction: 'ascending' },
   period: { from: 'start_date', to: 'end_date' },
+  picture: { kind: 'periods', label: 'name', detail: 'position' },
   history: { attr: 'officers', fields: ['name', 'position'], sameBy: 'name' },
 })

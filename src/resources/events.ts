@@ -19,6 +19,7 @@ export const events = defineResource({
   },
   order: { by: 'date', direction: 'descending' },
   metaOf: 'attr',
+  picture: { kind: 'timeline' },
   changeFields: {
     jurisdiction: 'jurisdiction',
     identifier: 'identifier',

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { type Field, type JsonSchema, fieldSchema } from './field.ts'
+import type { ChangeFields, HistoryTrait, PeriodTrait, PictureTrait } from './traits.ts'
 
 /** A kind of record. Plain data, from which everything that Dossier does with it derives. */
 export interface Resource {
@@ -22,32 +23,8 @@ export interface Resource {
   readonly period: PeriodTrait | undefined
   /** How a listing's changes become records of the resource that has `changeFields`. */
   readonly history: HistoryTrait | undefined
-}
-
-/** The parts of a change, and the fields that hold them. */
-export interface ChangeFields<Name extends string = string> {
-  readonly jurisdiction: Name
-  readonly identifier: Name
-  readonly date: Name
-  readonly attr: Name
-  readonly before: Name
-  readonly after: Name
-}
-
-/** The part of a record that counts as its company's history. */
-export interface HistoryTrait<Name extends string = string> {
-  /** The name of the attribute that changes. */
-  readonly attr: string
-  /** The fields that make up its value, as text joined by commas. */
-  readonly fields: readonly Name[]
-  /** The field by which a removed and an added record count as one that changed. */
-  readonly sameBy: Name
-}
-
-/** The fields with the first and the last day of a record; null is unknown, or no end. */
-export interface PeriodTrait<Name extends string = string> {
-  readonly from: Name
-  readonly to: Name
+  /** How the explorer draws it; undefined for a table alone. */
+  readonly picture: PictureTrait | undefined
 }
 
 /** The maximum number of types that `meta` counts in one company (contract 3.7). */
@@ -79,6 +56,7 @@ interface Declaration<Name extends string> {
   readonly changeFields?: ChangeFields<NoInfer<Name>>
   readonly period?: PeriodTrait<NoInfer<Name>>
   readonly history?: HistoryTrait<NoInfer<Name>>
+  readonly picture?: PictureTrait<NoInfer<Name>>
 }
 
 /**
@@ -89,7 +67,7 @@ interface Declaration<Name extends string> {
  *   of changes in fields of the right kind.
  */
 export function defineResource<Name extends string>(declaration: Declaration<Name>): Resource {
-  const { name, order, metaOf, changeFields, period, history } = declaration
+  const { name, order, metaOf, changeFields, period, history, picture } = declaration
   const fields: Readonly<Record<string, Field>> = declaration.fields
   for (const word of [name, ...Object.keys(fields)]) {
     assert.match(word, /^[a-z][a-z0-9_]*$/, `${name}: ${word} is not snake_case`)
@@ -118,7 +96,11 @@ export function defineResource<Name extends string>(declaration: Declaration<Nam
   }
   for (const field of period === undefined ? [] : [period.from, period.to])
     assert.equal(fields[field]?.filter, 'range', `${name}: ${field} must be a range`)
-  return { ...declaration, fields, metaOf, changeFields, period, history }
+  const isDrawable =
+    (picture?.kind !== 'timeline' || changeFields !== undefined) &&
+    (picture?.kind !== 'periods' || period !== undefined)
+  assert.ok(isDrawable, `${name}: its picture needs a trait that it lacks`)
+  return { ...declaration, fields, metaOf, changeFields, period, history, picture }
 }
 
 /** The JSON Schema of one record on the wire: every field, in order, and no other. */

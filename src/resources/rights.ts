@@ -31,4 +31,5 @@ export const rights = defineResource({
     ),
   },
   order: { by: 'id', direction: 'ascending' },
+  picture: { kind: 'years', moment: 'application_date', by: 'status' },
 })

@@ -62,6 +62,7 @@ type ReadyOptions = Pick<
   | 'trustedProxies'
   | 'cacheBytesMax'
   | 'limits'
+  | 'isExplorerOn'
 >
 
 /**
@@ -87,6 +88,7 @@ export function readyOptions(
       logger,
     ),
     limits: { connectionsMax: share(settings.connectionsMax) },
+    isExplorerOn: settings.explorer,
     ...(corsOrigins.length > 0 ? { corsOrigins } : {}),
     ...(trustedProxies.length > 0 ? { trustedProxies } : {}),
   }

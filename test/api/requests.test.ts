@@ -91,7 +91,7 @@ test('a method with a body of any type is still a 405 (1.1)', async () => {
 })
 
 for (const unknown of [
-  '/',
+  '/index.html',
   '/api',
   '/api/',
   '/api/v1',

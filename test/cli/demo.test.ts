@@ -76,6 +76,7 @@ test('the first start creates the registry, the second one serves it', options, 
     assert.match(err, /^Created demo\/registry\.db in \d+\.\d s: 3,000 companies, .+ events\.$/m)
     const [, docs = ''] = /(http:\S+\/docs)$/m.exec(out) ?? []
     assert.equal((await fetch(docs)).status, 200)
+    assert.match(out, /^ {2}Explorer, .+: +http:\S+\/#key=dossier_\w+\/companies\/1$/m)
     assert.match(out, /^ {2}Key, valid for seven days: +dossier_\w+$/m)
   })
 

@@ -32,6 +32,8 @@ interface MakeAppOptions {
   readonly limits?: Partial<WireLimits & LoadLimits>
   readonly corsOrigins?: readonly string[]
   readonly trustedProxies?: readonly string[]
+  /** Whether the explorer is served; it is by default. */
+  readonly isExplorerOn?: boolean
   /** The failed attempts allowed to an address; unlimited by default. */
   readonly badKeyRate?: Rate
   /** The rate of keys without their own; unlimited by default. */
@@ -96,6 +98,7 @@ export async function makeApp(scope: Scope, options: MakeAppOptions = {}): Promi
     // Loading a store in this process makes the event loop late without overload.
     load: createLoad({ ...loadLimits, delayMsMax: Number.MAX_VALUE, ...options.limits }, logger),
     ...(options.limits === undefined ? {} : { limits: options.limits }),
+    isExplorerOn: options.isExplorerOn ?? true,
     ...(options.trustedProxies === undefined ? {} : { trustedProxies: options.trustedProxies }),
     ...(options.corsOrigins === undefined ? {} : { corsOrigins: options.corsOrigins }),
   })

@@ -10,6 +10,7 @@ import {
   hashedName,
   makeAsset,
 } from '../static-assets.ts'
+import { contentPolicy, pageHeaders } from '../page-headers.ts'
 import type { Endpoint } from './endpoint.ts'
 
 const packageFile = createRequire(import.meta.url).resolve('swagger-ui-dist/package.json')
@@ -17,23 +18,22 @@ const packageFile = createRequire(import.meta.url).resolve('swagger-ui-dist/pack
 const scriptType = 'text/javascript; charset=utf-8'
 const styleType = 'text/css; charset=utf-8'
 
-/** Users enter keys into the page, so no other host may run code in it, frame it or observe it. */
-const pageHeaders = {
-  // Swagger UI sets style attributes and embeds its icons; everything else is from this host.
-  'content-security-policy':
-    "default-src 'none'; connect-src 'self'; script-src 'self'; " +
-    "style-src 'self' 'unsafe-inline'; img-src 'self' data:; base-uri 'none'; " +
-    "form-action 'none'; frame-ancestors 'none'",
-  'x-frame-options': 'DENY',
-  'referrer-policy': 'no-referrer',
-  'cross-origin-opener-policy': 'same-origin',
-  'cross-origin-resource-policy': 'same-origin',
-  'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
+/** As strict as the explorer's, but for what Swagger UI needs: its icons, and a policy. */
+const headers: Readonly<Record<string, string>> = {
+  ...pageHeaders,
+  'content-security-policy': contentPolicy({
+    images: "'self' data:",
+    // Its markup is made of our own document, by its own sanitiser.
+    trustedTypes: 'default dompurify',
+  }),
 }
 const fileHeaders = { 'cross-origin-resource-policy': 'same-origin' }
 
 /** The page; its files are in the folder `docs` beside it. */
-const pageOf = (files: { style: string; bundle: string; start: string }) => `<!doctype html>
+const pageOf = (
+  files: { style: string; bundle: string; start: string },
+  isExplorerOn: boolean,
+) => `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8">
@@ -43,6 +43,7 @@ const pageOf = (files: { style: string; bundle: string; start: string }) => `<!d
     <link rel="stylesheet" href="docs/${files.style}">
   </head>
   <body>
+    ${isExplorerOn ? explorerLink : ''}
     <div id="reference"></div>
     <script src="docs/${files.bundle}"></script>
     <script src="docs/${files.start}"></script>
@@ -50,7 +51,15 @@ const pageOf = (files: { style: string; bundle: string; start: string }) => `<!d
 </html>
 `
 
-const startScript = `SwaggerUIBundle({
+const explorerLink = `<nav class="swagger-ui"><div class="wrapper">
+      <p><a class="link" href="./">Explorer: look at companies</a></p>
+    </div></nav>`
+
+// The policy lets markup pass, as Swagger UI expects, but no script and no address of one.
+const startScript = `
+const createHTML = (text) => text
+globalThis.trustedTypes?.createPolicy('default', { createHTML })
+SwaggerUIBundle({
   url: '../openapi.json'.slice(location.pathname.endsWith('/') ? 0 : 3),
   dom_id: '#reference',
   deepLinking: true,
@@ -63,7 +72,11 @@ const startScript = `SwaggerUIBundle({
 `
 
 /** The OpenAPI document, and the reference page that shows it. */
-export function documents(): readonly Endpoint[] {
+export function documents({
+  isExplorerOn,
+}: {
+  readonly isExplorerOn: boolean
+}): readonly Endpoint[] {
   const file = (name: string, type: string, body: Buffer): Asset =>
     makeAsset({ path: `/docs/${name}`, type, body, headers: fileHeaders })
   const packaged = (name: string, type: string) =>
@@ -81,8 +94,8 @@ export function documents(): readonly Endpoint[] {
       makeAsset({
         path: '/docs',
         type: 'text/html; charset=utf-8',
-        body: Buffer.from(pageOf(names)),
-        headers: pageHeaders,
+        body: Buffer.from(pageOf(names, isExplorerOn)),
+        headers,
       }),
     ),
     documentEndpoint('/openapi.json', ({ openApiText }) =>

@@ -5,18 +5,23 @@ import { companies } from './companies.ts'
 import { company } from './company.ts'
 import type { Endpoint } from './endpoint.ts'
 import { documents } from './documents.ts'
+import { explorer } from './explorer.ts'
 import { healthChecks } from './health.ts'
 import { listing } from './listing.ts'
 import { versions } from './versions.ts'
 
 /** Every endpoint of a service with these resources. */
-export function endpointsOf(resources: readonly Resource[]): readonly Endpoint[] {
+export function endpointsOf(
+  resources: readonly Resource[],
+  { isExplorerOn = true }: { readonly isExplorerOn?: boolean } = {},
+): readonly Endpoint[] {
   return [
     companies,
     company(resources),
     ...resources.map(listing),
     versions,
     ...healthChecks,
-    ...documents(),
+    ...documents({ isExplorerOn }),
+    ...(isExplorerOn ? explorer(resources) : []),
   ]
 }

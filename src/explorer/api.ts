@@ -1,0 +1,139 @@
+// Requests to the service, with the endpoints and answers that every client has.
+
+import { heldKey } from './key.ts'
+import { texts } from './texts.ts'
+
+/** What went wrong, for a reader. */
+export type FailureKind = 'key' | 'missing' | 'gone' | 'invalid' | 'offline' | 'fault'
+
+/** A request that was not answered as asked. */
+export class Failure extends Error {
+  override readonly name = 'Failure'
+  readonly kind: FailureKind
+
+  constructor(kind: FailureKind, message: string) {
+    super(message)
+    this.kind = kind
+  }
+}
+
+/** An answer, and what its headers say. */
+export interface Answer<Body> {
+  readonly body: Body
+  /** The path that was asked for, with its query. */
+  readonly path: string
+  /** The version of the registry that it was read from. */
+  readonly version: number | undefined
+  /** Whether the registry has moved on since that version. */
+  readonly isPast: boolean
+  /** When it came, in milliseconds since 1970. */
+  readonly at: number
+}
+
+export interface AskOptions {
+  readonly signal?: AbortSignal
+  /** Told when the service asks to wait, until which moment, and when the wait is over. */
+  readonly onWait?: (until: number | undefined) => void
+}
+
+/** The part of every answer that counts. */
+export interface Counters {
+  readonly total: number
+  readonly pagination_total: number
+  readonly pagination_offset: number
+}
+
+const prefix = 'api/v1/'
+const waitMsMax = 60_000
+const kinds: Readonly<Record<number, FailureKind>> = {
+  400: 'invalid',
+  403: 'key',
+  404: 'missing',
+  410: 'gone',
+}
+
+let left = Infinity
+
+/** How many requests the key has left in its present window, as far as its last answer says. */
+export function requestsLeft(): number {
+  return left
+}
+
+/** The address of a path of the API; the page may be served behind any prefix. */
+export function urlOf(path: string): URL {
+  return new URL(prefix + path, location.href.split('#', 1)[0])
+}
+
+/**
+ * Asks for a path such as `companies/1`; waits and goes on by itself when the key has no requests
+ * left or the service is overloaded.
+ *
+ * @throws Failure for any other answer than 200.
+ */
+export async function ask<Body>(path: string, options: AskOptions = {}): Promise<Answer<Body>> {
+  const response = await send(path, options)
+  const body = await readBody(response)
+  if (response.status === 200 && body !== undefined) {
+    const version = response.headers.get('data-version')
+    return {
+      body: body as Body,
+      path,
+      version: version === null ? undefined : Number(version),
+      isPast: response.headers.get('link')?.includes('rel="latest-version"') ?? false,
+      at: Date.now(),
+    }
+  }
+  const { error } = (body ?? {}) as { error?: { message?: unknown } }
+  const said = typeof error?.message === 'string' ? error.message : String(response.status)
+  throw new Failure(kinds[response.status] ?? 'fault', said)
+}
+
+/** The response to a request, after any waits. @throws Failure if the service is not there. */
+export async function send(
+  path: string,
+  { signal, onWait }: AskOptions,
+  accept = 'application/json',
+): Promise<Response> {
+  const headers = { accept, authorization: `Bearer ${heldKey() ?? ''}` }
+  for (;;) {
+    let response: Response
+    try {
+      response = await fetch(urlOf(path), { headers, signal: signal ?? null })
+    } catch (error) {
+      signal?.throwIfAborted()
+      throw new Failure('offline', error instanceof Error ? error.message : texts.offline)
+    }
+    noteRate(response)
+    if (response.status !== 429 && response.status !== 503) return response
+    const seconds = Number(response.headers.get('retry-after') ?? 1)
+    const waitMs = Math.min(Math.max(1, seconds) * 1_000, waitMsMax)
+    onWait?.(Date.now() + waitMs)
+    await pause(waitMs, signal)
+    onWait?.(undefined)
+  }
+}
+
+function noteRate({ headers }: Response): void {
+  const [, remaining] = /;r=(\d+)/.exec(headers.get('ratelimit') ?? '') ?? []
+  left = remaining === undefined ? Infinity : Number(remaining)
+}
+
+async function readBody(response: Response): Promise<unknown> {
+  try {
+    return await response.json()
+  } catch (error) {
+    if (error instanceof DOMException) throw error
+    return undefined
+  }
+}
+
+/** Waits; ends at once, with the signal's reason, when it is aborted. */
+export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, ms)
+    signal?.addEventListener('abort', () => {
+      clearTimeout(timer)
+      reject(signal.reason as Error)
+    })
+  })
+}

@@ -1,0 +1,65 @@
+// The whole page: its frame, and what the address and the key say is in it.
+
+import { useEffect, useState } from 'preact/hooks'
+import { BeginPage } from './begin.ts'
+import { CompanyPage } from './company.ts'
+import { html } from './html.ts'
+import { forgetKey, heldKey, keyChanged } from './key.ts'
+import { KeyPage } from './key-form.ts'
+import { type Place, usePlace } from './place.ts'
+import { SearchField } from './search.ts'
+import { texts } from './texts.ts'
+
+/** The key in use; the component is shown again when it changes. */
+function useKey(): string | undefined {
+  const [key, setKey] = useState(heldKey)
+  useEffect(() => {
+    const update = () => setKey(heldKey())
+    addEventListener(keyChanged, update)
+    return () => removeEventListener(keyChanged, update)
+  }, [])
+  return key
+}
+
+export function App() {
+  const place = usePlace()
+  const key = useKey()
+  const toMain = (event: Event) => {
+    event.preventDefault()
+    document.getElementById('main')?.focus()
+  }
+  const forget = () => {
+    forgetKey()
+    dispatchEvent(new Event(keyChanged))
+  }
+  const isCompany = key !== undefined && place.company !== undefined
+  return html`
+    <a class="skip" href="#main" onClick=${toMain}>${texts.skip}</a>
+    <header class="masthead">
+      <a class="brand" href="#/"><${Mark} />${texts.product}</a>
+      ${isCompany && html`<${SearchField} isCompact />`}
+      <nav class="masthead-links" aria-label=${texts.product}>
+        <a href="docs">${texts.reference}</a>
+        ${
+          key !== undefined &&
+          html`<button type="button" class="plain" onClick=${forget}>${texts.forgetKey}</button>`
+        }
+      </nav>
+    </header>
+    <main id="main" tabindex="-1">
+      ${key === undefined ? html`<${KeyPage} />` : html`<${Content} place=${place} key=${key} />`}
+    </main>
+  `
+}
+
+function Content({ place }: { readonly place: Place }) {
+  const { company } = place
+  if (company === undefined) return html`<${BeginPage} />`
+  return html`<${CompanyPage} key=${company} place=${place} company=${company} />`
+}
+
+function Mark() {
+  return html`<svg class="mark" viewBox="0 0 20 20" width="20" height="20" aria-hidden="true">
+    <path d="M3 2.5h8.5L17 8v9.5H3z" /><path class="fold" d="M6 10h8M6 13.5h5" />
+  </svg>`
+}

@@ -1,0 +1,51 @@
+// A value in a cell: dates, lists, codes and nulls that read well, and long texts that open.
+
+import { useState } from 'preact/hooks'
+import { cutText, isMoment, plainText } from './format.ts'
+import { html, type Shown } from './html.ts'
+import type { FieldDescription } from './resources.ts'
+import { texts } from './texts.ts'
+
+/** Longer texts are cut. */
+const textLengthMax = 160
+const listLengthMax = 4
+
+export function Cell({
+  value,
+  field,
+}: {
+  readonly value: unknown
+  readonly field: FieldDescription
+}): Shown {
+  if (value === null || value === undefined || (Array.isArray(value) && value.length === 0)) {
+    return html`<span class="none" title=${texts.notKnown}><span aria-hidden="true">–</span><span class="unseen">${texts.notKnown}</span></span>`
+  }
+  if (Array.isArray(value)) return html`<${List} values=${value as unknown[]} />`
+  const text = plainText(value, field)
+  if (isMoment(field) && typeof value === 'string') {
+    return html`<time datetime=${value} title=${value}>${text}</time>`
+  }
+  if (typeof value === 'number') return text
+  return html`<${LongText} text=${text} />`
+}
+
+/** Text from the register: isolated, so that marks of direction change nothing around it. */
+export function LongText({ text }: { readonly text: string }) {
+  const [isOpen, setOpen] = useState(false)
+  if (text.length <= textLengthMax) return html`<bdi class="text">${text}</bdi>`
+  return html`<bdi class="text">${isOpen ? text : cutText(text, textLengthMax - 20)}</bdi> <button
+    type="button" class="plain more" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>${
+      isOpen ? texts.less : texts.more
+    }</button>`
+}
+
+function List({ values }: { readonly values: readonly unknown[] }) {
+  const [isOpen, setOpen] = useState(false)
+  const shown = isOpen ? values : values.slice(0, listLengthMax)
+  return html`<ul class="list">${shown.map((value, n) => html`<li key=${n}><${LongText} text=${plainText(value)} /></li>`)}</ul>${
+    values.length > listLengthMax &&
+    html`<button type="button" class="plain more" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>${
+      isOpen ? texts.less : texts.andMore(values.length - listLengthMax)
+    }</button>`
+  }`
+}

@@ -1,0 +1,63 @@
+// The values of a filter, with their counts, or a field for a value where there are many.
+
+import { useState } from 'preact/hooks'
+import type { ValueCount } from './answers.ts'
+import { formatCount, wordsOf } from './format.ts'
+import { html } from './html.ts'
+import type { FieldDescription } from './resources.ts'
+import { texts } from './texts.ts'
+
+/** How many values one filter may have (contract 10.2). */
+const valuesMax = 20
+
+interface ValueFilterProps {
+  readonly field: FieldDescription
+  readonly query: URLSearchParams
+  readonly counts: readonly ValueCount[]
+  readonly onApply: (changes: Readonly<Record<string, readonly string[] | undefined>>) => void
+}
+
+export function ValueFilter({
+  field: { name, label, description },
+  query,
+  counts,
+  onApply,
+}: ValueFilterProps) {
+  const given = query.getAll(name)
+  const known = counts.map(({ value }) => (value === null ? '' : String(value)))
+  const [chosen, setChosen] = useState<readonly string[]>(given)
+  const [other, setOther] = useState(given.find((value) => !known.includes(value)) ?? '')
+  const toggle = (value: string) =>
+    setChosen(chosen.includes(value) ? chosen.filter((one) => one !== value) : [...chosen, value])
+  const submit = (event: Event) => {
+    event.preventDefault()
+    const listed = chosen.filter((value) => known.includes(value) || value === '')
+    const values = [...listed, ...(other.trim() === '' ? [] : [other])].slice(0, valuesMax)
+    onApply({ [name]: values.length === 0 ? undefined : values })
+  }
+  return html`<form onSubmit=${submit}>
+    <p class="hint">${description}</p>
+    ${
+      counts.length > 0 &&
+      html`<fieldset class="options"><legend class="unseen">${label}</legend>${counts.map(
+        ({ value, count }) => {
+          const text = value === null ? '' : String(value)
+          return html`<label key=${text} class="option"><input type="checkbox" checked=${chosen.includes(text)}
+            onChange=${() => toggle(text)} /><span class="option-text" dir="auto">${
+              value === null ? html`<em>${texts.notKnown}</em>` : wordsOf(text)
+            }</span><span class="count">${formatCount(count)}</span></label>`
+        },
+      )}</fieldset>`
+    }
+    <label class="stacked">${counts.length > 0 ? texts.filterOthers : texts.filterValue}<input type="text" value=${other}
+      autocomplete="off" spellcheck=${false}
+      onInput=${(event: InputEvent) => setOther((event.target as HTMLInputElement).value)} /></label>
+    ${
+      counts.length === 0 &&
+      html`<label class="option"><input type="checkbox" checked=${chosen.includes('')} onChange=${() => toggle('')} />
+        <span><em>${texts.notKnown}</em></span></label>`
+    }
+    <div class="actions"><button type="submit" class="primary">${texts.filterApply}</button>
+      <button type="button" onClick=${() => onApply({ [name]: undefined })}>${texts.filterClear}</button></div>
+  </form>`
+}

@@ -1,0 +1,64 @@
+// How values read: dates, numbers, codes, names of fields.
+
+import type { FieldDescription } from './resources.ts'
+import { language, texts } from './texts.ts'
+
+const utc = { timeZone: 'UTC' } as const
+const dayFormat = new Intl.DateTimeFormat(language, { ...utc, dateStyle: 'medium' })
+const momentFormat = new Intl.DateTimeFormat(language, {
+  ...utc,
+  dateStyle: 'medium',
+  timeStyle: 'short',
+})
+const countFormat = new Intl.NumberFormat(language)
+
+export const formatCount = (count: number): string => countFormat.format(count)
+
+/** A moment in milliseconds since 1970 as its day. */
+export const formatDay = (ms: number): string => dayFormat.format(ms)
+
+/** A moment to the minute. */
+export const formatMoment = (ms: number): string => momentFormat.format(ms)
+
+/** A moment as this day for a field of dates, `2024-01-31`. */
+export const isoDay = (ms: number): string => new Date(ms).toISOString().slice(0, 10)
+
+/** A timestamp of the wire: its day if it is midnight, else to the minute. */
+export function formatTimestamp(text: string): string {
+  const ms = Date.parse(text)
+  if (Number.isNaN(ms)) return text
+  return ms % 86_400_000 === 0 ? dayFormat.format(ms) : momentFormat.format(ms)
+}
+
+export function isMoment({ kind }: Pick<FieldDescription, 'kind'>): boolean {
+  return kind === 'timestamp' || kind === 'timestamp_ms'
+}
+
+/** The name of an attribute as words: `share_capital` is "Share capital". */
+export function labelOf(name: string): string {
+  const words = name.replaceAll('_', ' ').trim()
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+/** A code such as `utility_model` as words; anything else as it is. */
+export function wordsOf(value: string): string {
+  return /^[a-z]+(?:_[a-z]+)+$/.test(value) ? value.replaceAll('_', ' ') : value
+}
+
+/** Any value of a record as text. */
+export function plainText(value: unknown, field?: FieldDescription): string {
+  if (value === null || value === undefined) return texts.notKnown
+  if (Array.isArray(value)) return value.map((one) => plainText(one)).join(', ')
+  if (typeof value === 'number') return field?.kind === 'id' ? String(value) : formatCount(value)
+  if (typeof value !== 'string') return JSON.stringify(value)
+  if (field !== undefined && isMoment(field)) return formatTimestamp(value)
+  return field?.filter === 'value' ? wordsOf(value) : value
+}
+
+/** Text cut to a length, without splitting a character. */
+export function cutText(text: string, length: number): string {
+  if (text.length <= length) return text
+  return `${Array.from(text.slice(0, length + 1))
+    .slice(0, -1)
+    .join('')}…`
+}

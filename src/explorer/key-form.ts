@@ -1,0 +1,71 @@
+// Without a key: what this is, and a field for the key.
+
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { KeyAnswer } from './answers.ts'
+import { ask, Failure } from './api.ts'
+import { html } from './html.ts'
+import { forgetKey, holdKey, isKeyLike, keyChanged } from './key.ts'
+import { texts } from './texts.ts'
+
+export function KeyPage() {
+  return html`<div class="welcome">
+    <h1>${texts.welcome}</h1>
+    <p class="lead">${texts.about}</p>
+    <${KeyForm} />
+  </div>`
+}
+
+function KeyForm() {
+  const [text, setText] = useState('')
+  const [isKept, setKept] = useState(false)
+  const [fault, setFault] = useState<string>()
+  const [isBusy, setBusy] = useState(false)
+  const field = useRef<HTMLInputElement>(null)
+  useEffect(() => {
+    document.title = texts.product
+  }, [])
+
+  const submit = async (event: Event) => {
+    event.preventDefault()
+    setBusy(true)
+    const found = await faultOf(text)
+    setBusy(false)
+    setFault(found)
+    if (found !== undefined) return field.current?.focus()
+    holdKey(text, isKept)
+    dispatchEvent(new Event(keyChanged))
+  }
+
+  return html`<form class="card key-form" onSubmit=${submit}>
+    <label class="field-label" for="key">${texts.keyTitle}</label>
+    <div class="key-row">
+      <input id="key" ref=${field} type="password" autocomplete="off" spellcheck=${false}
+        autocapitalize="off" value=${text} aria-describedby="key-hint"
+        aria-invalid=${fault === undefined ? undefined : 'true'}
+        onInput=${(event: InputEvent) => setText((event.target as HTMLInputElement).value)} />
+      <button type="submit" class="primary" disabled=${isBusy || text === ''}>${texts.keyUse}</button>
+    </div>
+    <p id="key-hint" class="hint" role="status">${
+      fault === undefined ? texts.keyHint : html`<span class="fault">${fault}</span>`
+    }</p>
+    <label class="choice">
+      <input type="checkbox" checked=${isKept} onChange=${() => setKept(!isKept)} />
+      <span>${texts.keyKeep}<small>${texts.keyKeepHint}</small></span>
+    </label>
+  </form>`
+}
+
+/** What is wrong with a key, as a sentence; undefined if the service accepts it. */
+async function faultOf(text: string): Promise<string | undefined> {
+  if (!isKeyLike(text)) return texts.keyUnlike
+  holdKey(text, false)
+  try {
+    await ask<KeyAnswer>('key')
+    return undefined
+  } catch (error) {
+    forgetKey()
+    const kind = error instanceof Failure ? error.kind : 'fault'
+    if (kind === 'key') return texts.keyWrong
+    return kind === 'offline' ? texts.offline : texts.fault
+  }
+}

@@ -1,0 +1,79 @@
+// The key: in memory, and by the user's choice in this tab's session storage. It is never in a
+// cookie, in local storage or in an address.
+
+const storageName = 'dossier.key'
+const keyPattern = /^[\x21-\x7e]{1,200}$/
+
+/** The event that tells that there is another key, or none. */
+export const keyChanged = 'dossier:key'
+
+let held: string | undefined = read()
+
+/** The key that is in use. */
+export function heldKey(): string | undefined {
+  return held
+}
+
+/** Whether the tab keeps the key until it is closed. */
+export function isKeptInTab(): boolean {
+  return read() !== undefined
+}
+
+/** Uses a key; `isKept` keeps it over a reload of this tab. */
+export function holdKey(key: string, isKept: boolean): void {
+  held = key.trim()
+  write(isKept ? held : undefined)
+}
+
+/** Forgets the key, and all that the tab remembers. */
+export function forgetKey(): void {
+  held = undefined
+  try {
+    sessionStorage.clear()
+  } catch {
+    // Without storage nothing is remembered.
+  }
+}
+
+/** Whether a text could be sent as a key. */
+export function isKeyLike(text: string): boolean {
+  return keyPattern.test(text.trim())
+}
+
+/**
+ * Takes a key out of a fragment, such as `#key=dossier_…/companies/1`.
+ *
+ * @returns the fragment without it.
+ */
+export function takeKey(fragment: string): string {
+  const [, key = '', rest = ''] = /^#?key=([^/&]+)&?(\/.*)?$/.exec(fragment) ?? []
+  if (key === '') return fragment
+  const text = decoded(key)
+  if (isKeyLike(text)) holdKey(text, false)
+  return `#${rest === '' ? '/' : rest}`
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+function read(): string | undefined {
+  try {
+    return sessionStorage.getItem(storageName) ?? undefined
+  } catch {
+    return undefined
+  }
+}
+
+function write(key: string | undefined): void {
+  try {
+    if (key === undefined) sessionStorage.removeItem(storageName)
+    else sessionStorage.setItem(storageName, key)
+  } catch {
+    // Browsers that block storage still have the key in memory.
+  }
+}

@@ -1,0 +1,160 @@
+// A listing: its picture, its filters, a page of its records, and the ways to the other pages.
+
+import { useMemo } from 'preact/hooks'
+import { type ListingAnswer, type ListingSummary, metaOf, rowsOf } from './answers.ts'
+import { type Differences, differencesOf, noDifferences } from './differences.ts'
+import { type Changes, Filters, withFilters } from './filters.ts'
+import { formatCount } from './format.ts'
+import { html } from './html.ts'
+import {
+  isFiltered,
+  listingPath,
+  pageOf,
+  pageQuery,
+  sizeOf,
+  versionQuery,
+  withoutFilters,
+} from './listing-query.ts'
+import { loadAll, loadedMax } from './load-all.ts'
+import { Notice } from './notice.ts'
+import { Pager } from './pager.ts'
+import { Picture } from './picture.ts'
+import { goTo, type Place, withQuery } from './place.ts'
+import type { ResourceDescription } from './resources.ts'
+import { RecordTable } from './table.ts'
+import { Take } from './take.ts'
+import { texts } from './texts.ts'
+import { type Loaded, useAnswer, useWork } from './use-answer.ts'
+
+interface ListingProps {
+  readonly place: Place
+  readonly id: string
+  readonly name: string
+  readonly resource: ResourceDescription
+  /** As the company's answer has it; undefined if the key may not see companies. */
+  readonly listing: ListingSummary | undefined
+  /** The same at present. */
+  readonly now: ListingSummary | undefined
+}
+
+export function ListingView({ place, id, name, resource, listing, now }: ListingProps) {
+  const { query } = place
+  const path = listingPath(id, resource, pageQuery(query))
+  const loaded = useAnswer<ListingAnswer>(path, resource.name)
+  const marks = useMarks(id, resource, query, listing, now)
+  const answer = loaded.value?.body
+  const meta = answer === undefined || resource.metaOf === undefined ? undefined : metaOf(answer)
+  const go = (changes: Changes, options = {}) =>
+    goTo({ ...place, query: withQuery(query, changes) }, options)
+  const filter = (changes: Changes) => goTo({ ...place, query: withFilters(query, changes) })
+  const clear = () => goTo({ ...place, query: withoutFilters(query) })
+  const what = texts.plural(resource.title)
+  const toolbar = html`<div class="toolbar">
+    <${Filters} resource=${resource} query=${query} counts=${listing?.counts ?? countsOfMeta(resource, meta)}
+      onChange=${filter} onClear=${clear} />
+    <${Take} place=${place} id=${id} resource=${resource} answer=${answer} />
+  </div>`
+  const isEmpty = answer?.total === 0
+  return html`<section class=${loaded.isLoading ? 'listing stale' : 'listing'} aria-label=${what} aria-busy=${loaded.isLoading}>
+    ${!isEmpty && toolbar}
+    <${Notice} loaded=${loaded} />
+    ${
+      answer !== undefined &&
+      !isEmpty &&
+      answer.pagination_total > 0 &&
+      html`<${Picture} id=${id} resource=${resource} query=${query} answer=${answer}
+        version=${loaded.value?.version} onFilter=${filter} />`
+    }
+    <${MarksNote} marks=${marks} />
+    ${
+      answer === undefined
+        ? loaded.failure === undefined &&
+          html`<div class="waiting" role="status"><span class="unseen">${texts.loading}</span></div>`
+        : html`<${Records} answer=${answer} resource=${resource} query=${query} caption=${texts.tableOf(what, name)}
+            go=${go} clear=${clear} differences=${marks.value?.differences} />`
+    }
+  </section>`
+}
+
+function countsOfMeta(
+  { metaOf: field }: ResourceDescription,
+  meta: readonly { readonly type: string; readonly count: number }[] | undefined,
+): ListingSummary['counts'] {
+  if (field === undefined || meta === undefined) return {}
+  return { [field]: meta.map(({ type, count }) => ({ value: type, count })) }
+}
+
+interface RecordsProps {
+  readonly answer: ListingAnswer
+  readonly resource: ResourceDescription
+  readonly query: URLSearchParams
+  readonly caption: string
+  readonly go: (changes: Changes) => void
+  readonly clear: () => void
+  readonly differences: Differences | undefined
+}
+
+function Records({ answer, resource, query, caption, go, clear, differences }: RecordsProps) {
+  const { total, pagination_total: selected } = answer
+  const rows = rowsOf(resource, answer)
+  const size = sizeOf(query)
+  if (total === 0) {
+    const what = texts.plural(resource.title).toLowerCase()
+    return html`<p class="empty">${texts.emptyListing(what)}</p>`
+  }
+  if (selected === 0 && isFiltered(query)) {
+    return html`<p class="empty">${texts.emptySelection} <button type="button" onClick=${clear}>${texts.clearFilters}</button></p>`
+  }
+  if (rows.length === 0) {
+    const last = String(Math.max(1, Math.ceil(selected / size)))
+    return html`<p class="empty">${texts.pastEnd} <button type="button" onClick=${() => go({ page: last })}>${texts.toLastPage}</button></p>`
+  }
+  const pager = html`<${Pager} page=${pageOf(query)} size=${size} selected=${selected} total=${total} onChange=${go} />`
+  return html`<${RecordTable} resource=${resource} rows=${rows} caption=${caption} sort=${query.get('sort')}
+      onSort=${(sort: string | undefined) => go({ sort, page: undefined })} differences=${differences} />
+    ${pager}`
+}
+
+interface Marks {
+  readonly differences: Differences
+  /** Whether there are too many records to compare. */
+  readonly isTooLong: boolean
+}
+
+/** What of a past listing differs from now; nothing while one looks at the present. */
+function useMarks(
+  id: string,
+  resource: ResourceDescription,
+  query: URLSearchParams,
+  listing: ListingSummary | undefined,
+  now: ListingSummary | undefined,
+): Loaded<Marks> {
+  const version = versionQuery(query)
+  const text = version.toString()
+  const isSame = listing !== undefined && listing.version === now?.version
+  const isTooLong = Math.max(listing?.total ?? 0, now?.total ?? 0) > loadedMax
+  const name =
+    text === '' || now === undefined ? undefined : `${id} ${resource.name} ${text} ${now.version}`
+  const work = useMemo(
+    () => async (signal: AbortSignal) => {
+      if (isSame || isTooLong) return { differences: noDifferences, isTooLong }
+      const then = await loadAll(id, resource, version, { signal })
+      const present = await loadAll(id, resource, new URLSearchParams(), { signal })
+      return { differences: differencesOf(then.rows, present.rows), isTooLong }
+    },
+    [name, isSame, isTooLong],
+  )
+  return useWork(name, name ?? '', work)
+}
+
+function MarksNote({ marks: { value } }: { readonly marks: Loaded<Marks> }) {
+  if (value === undefined) return null
+  const { added, removed, changed } = value.differences
+  const sum = added.length + removed.length + changed.length
+  const text = value.isTooLong
+    ? texts.timeTooMany(formatCount(loadedMax))
+    : sum === 0
+      ? texts.timeSame
+      : texts.timeChanges(changed.length, removed.length, added.length)
+  return html`<p class="marks-note" role="status">${text}</p>`
+}

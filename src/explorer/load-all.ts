@@ -1,0 +1,50 @@
+// All records of a selection, for pictures and comparisons: in pages, up to a bound.
+
+import { type AskOptions, ask } from './api.ts'
+import { type ListingAnswer, rowsOf } from './answers.ts'
+import { listingPath } from './listing-query.ts'
+import { withQuery } from './place.ts'
+import type { ResourceDescription, Row } from './resources.ts'
+
+const pageLength = 1_000
+/** How many records are loaded at most. */
+export const loadedMax = 10_000
+
+export interface Selection {
+  readonly rows: readonly Row[]
+  /** How many records are selected; `rows` may be fewer. */
+  readonly selected: number
+  /** The first answer, with its counters. */
+  readonly answer: ListingAnswer
+  /** The version that all of it is of. */
+  readonly version: number | undefined
+}
+
+/** Loads the records that a query selects, all of one version. */
+export async function loadAll(
+  company: string,
+  resource: ResourceDescription,
+  query: URLSearchParams,
+  options: AskOptions,
+): Promise<Selection> {
+  const pageAt = (page: number, changes: Readonly<Record<string, string>> = {}) => {
+    const text = { ...changes, page: String(page), limit: String(pageLength) }
+    const path = listingPath(company, resource, withQuery(query, text))
+    return ask<ListingAnswer>(path, options)
+  }
+  const first = await pageAt(1)
+  const { version, body } = first
+  const rows = [...rowsOf(resource, body)]
+  const selected = body.pagination_total
+  const fixed = version === undefined || hasVersion(query) ? {} : { version: String(version) }
+  for (let page = 2; rows.length < Math.min(selected, loadedMax); page += 1) {
+    const more = rowsOf(resource, (await pageAt(page, fixed)).body)
+    if (more.length === 0) break
+    rows.push(...more)
+  }
+  return { rows, selected, answer: body, version }
+}
+
+function hasVersion(query: URLSearchParams): boolean {
+  return ['version', 'as_of', 'known_at'].some((name) => query.has(name))
+}

@@ -1,0 +1,20 @@
+// Begins: takes a key out of the address before anything else sees it, then shows the page.
+
+import { render } from 'preact'
+import { App } from './app.ts'
+import { html } from './html.ts'
+import { keyChanged, takeKey } from './key.ts'
+
+function takeKeyFromAddress(): void {
+  const rest = takeKey(location.hash)
+  if (rest === location.hash) return
+  history.replaceState(null, '', rest)
+  dispatchEvent(new Event(keyChanged))
+}
+
+takeKeyFromAddress()
+// First among the listeners: an address with a key may be pasted into an open tab.
+addEventListener('hashchange', takeKeyFromAddress)
+
+const page = document.getElementById('page')
+if (page !== null) render(html`<${App} />`, page)

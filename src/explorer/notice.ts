@@ -1,0 +1,69 @@
+// Failures and waits as sentences, with what to do.
+
+import { useEffect, useState } from 'preact/hooks'
+import type { Failure } from './api.ts'
+import { formatMoment } from './format.ts'
+import { html, type Shown } from './html.ts'
+import { forgetKey, keyChanged } from './key.ts'
+import { texts } from './texts.ts'
+import type { Loaded } from './use-answer.ts'
+
+/** What is wrong with an answer, if anything. */
+export function Notice({
+  loaded,
+  actions,
+}: {
+  readonly loaded: Loaded<{ readonly at?: number }>
+  /** What the reader can do besides. */
+  readonly actions?: Shown
+}) {
+  const { failure, waitUntil, value, retry } = loaded
+  if (waitUntil !== undefined) return html`<${Wait} until=${waitUntil} />`
+  if (failure === undefined) return null
+  const again = html`<button type="button" onClick=${retry}>${texts.tryAgain}</button>`
+  if (failure.kind === 'offline') {
+    const { at } = value ?? {}
+    const text = at === undefined ? texts.offlineNothing : texts.offlineKept(formatMoment(at))
+    return html`<div class="notice" role="status"><p>${text}</p>${again}</div>`
+  }
+  return html`<div class="notice" role="alert">
+    <p>${sentence(failure)}</p>
+    <div class="actions">${actions}${failure.kind === 'fault' && again}<${Exit} failure=${failure} /></div>
+  </div>`
+}
+
+function sentence({ kind, message }: Failure): Shown {
+  const detail = html`<span class="detail">${message}.</span>`
+  const said = {
+    key: texts.forbidden,
+    missing: html`${texts.missing} ${detail}`,
+    gone: html`${texts.gone} ${detail}`,
+    invalid: html`${texts.invalid} ${detail}`,
+    offline: texts.offline,
+    fault: texts.fault,
+  }
+  return said[kind]
+}
+
+/** The way out of a failure. */
+function Exit({ failure }: { readonly failure: Failure }) {
+  if (failure.kind === 'key') {
+    const forget = () => {
+      forgetKey()
+      dispatchEvent(new Event(keyChanged))
+    }
+    return html`<button type="button" onClick=${forget}>${texts.otherKey}</button>`
+  }
+  if (failure.kind === 'missing') return html`<a class="button" href="#/">${texts.toStart}</a>`
+  return null
+}
+
+function Wait({ until }: { readonly until: number }) {
+  const [now, setNow] = useState(Date.now)
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 1_000)
+    return () => clearInterval(timer)
+  }, [])
+  const seconds = Math.max(1, Math.ceil((until - now) / 1_000))
+  return html`<div class="notice" role="status"><p>${texts.wait(seconds)}</p></div>`
+}

@@ -1,0 +1,143 @@
+// A company as a whole: what each source says, side by side, and how much is on record.
+
+import type { Company, CompanySource, ListingSummary } from './answers.ts'
+import { LongText } from './cell.ts'
+import { formatCount, formatTimestamp, labelOf, plainText, wordsOf } from './format.ts'
+import { html } from './html.ts'
+import { versionQuery } from './listing-query.ts'
+import { addressOf, type Place, withQuery } from './place.ts'
+import { fieldLabel, type ResourceDescription, resources } from './resources.ts'
+import { texts } from './texts.ts'
+
+interface OverviewProps {
+  readonly company: Company
+  readonly now: Company | undefined
+  readonly place: Place
+}
+
+export function Overview({ company, now, place }: OverviewProps) {
+  return html`<div class="overview">
+    <section aria-labelledby="sources">
+      <h2 id="sources">${texts.sourcesTitle}</h2>
+      ${
+        company.sources.length === 0
+          ? html`<p class="empty">${texts.sourcesNone}</p>`
+          : html`<${Sources} sources=${company.sources} now=${now?.sources ?? company.sources} />`
+      }
+    </section>
+    <section aria-labelledby="listings">
+      <h2 id="listings">${texts.listingsTitle}</h2>
+      <ul class="cards">${resources.map(
+        (resource) => html`<li key=${resource.name} class="card">
+          <${ListingCard} resource=${resource} place=${place} listing=${company.listings[resource.name]} />
+        </li>`,
+      )}</ul>
+    </section>
+  </div>`
+}
+
+/** Attributes are rows, sources are columns, so that what differs stands side by side. */
+function Sources({
+  sources,
+  now,
+}: {
+  readonly sources: readonly CompanySource[]
+  readonly now: readonly CompanySource[]
+}) {
+  const names = [...new Set(sources.flatMap(({ attributes }) => Object.keys(attributes)))].sort()
+  const row = (label: string, cellOf: (source: CompanySource) => unknown) => html`<tr key=${label}>
+    <th scope="row">${label}</th>${sources.map((source) => html`<td key=${source.source}>${cellOf(source)}</td>`)}</tr>`
+  return html`<div class="scroller" tabindex="0" role="region" aria-labelledby="sources"><table class="sources">
+    <thead><tr><th scope="col">${texts.attribute}</th>${sources.map(
+      ({ source }) => html`<th scope="col" key=${source}><bdi>${source}</bdi></th>`,
+    )}</tr></thead>
+    <tbody>
+      ${names.map((name) => {
+        const isSame =
+          new Set(sources.map(({ attributes }) => JSON.stringify(attributes[name]))).size === 1
+        const label = html`${labelOf(name)}${!isSame && html` <span class="badge">${texts.differs}</span>`}`
+        return html`<tr key=${name}><th scope="row">${label}</th>${sources.map(
+          (source) =>
+            html`<td key=${source.source}><${Attribute} name=${name} source=${source} now=${now} /></td>`,
+        )}</tr>`
+      })}
+      ${row(texts.presence, ({ present }) => (present ? texts.yes : texts.noLonger))}
+      ${row(texts.since, ({ as_of: asOf }) => (asOf === null ? html`<${Unknown} />` : formatTimestamp(asOf)))}
+      ${row(texts.sinceVersion, ({ version }) => String(version))}
+    </tbody></table></div>`
+}
+
+function Unknown() {
+  return html`<span class="none">${texts.notKnown}</span>`
+}
+
+function Attribute({
+  name,
+  source: { source, attributes },
+  now,
+}: {
+  readonly name: string
+  readonly source: CompanySource
+  readonly now: readonly CompanySource[]
+}) {
+  const value = attributes[name]
+  const later = now.find((one) => one.source === source)?.attributes[name]
+  const shown =
+    value === null || value === undefined
+      ? html`<${Unknown} />`
+      : html`<${LongText} text=${plainText(value)} />`
+  if (JSON.stringify(later) === JSON.stringify(value)) return shown
+  return html`${shown}<span class="was-now"><span class="badge">${texts.now}</span> <bdi>${plainText(later)}</bdi></span>`
+}
+
+const shownMax = 5
+
+function ListingCard({
+  resource,
+  listing,
+  place,
+}: {
+  readonly resource: ResourceDescription
+  readonly listing: ListingSummary | undefined
+  readonly place: Place
+}) {
+  const query = versionQuery(place.query)
+  const to = { company: place.company, view: resource.name, query }
+  const label = texts.plural(resource.title)
+  const total =
+    listing === undefined
+      ? texts.listingForbidden
+      : listing.total === 0
+        ? texts.listingEmpty
+        : texts.records(listing.total)
+  const [field, counts = []] = pickCounts(resource, listing) ?? []
+  const most = Math.max(1, ...counts.map(({ count }) => count))
+  return html`
+    <h3><a href=${addressOf(to)}>${label}</a></h3>
+    <p class="total">${total}</p>
+    ${
+      field !== undefined &&
+      html`<p class="by">${fieldLabel(resource, field)}</p><ul class="bars">${counts
+        .slice(0, shownMax)
+        .map(
+          ({ value, count }) => html`<li key=${String(value)}>
+          <a href=${addressOf({ ...to, query: withQuery(query, { [field]: [String(value ?? '')] }) })}>
+            <span class="bar-label"><bdi>${value === null ? texts.notKnown : wordsOf(String(value))}</bdi></span>
+            <span class="bar-count">${formatCount(count)}</span>
+            <svg class="meter" height="4" aria-hidden="true"><rect width=${`${(100 * count) / most}%`} height="4" rx="2" /></svg>
+          </a></li>`,
+        )}</ul>`
+    }`
+}
+
+/** The field whose values say most: the one of the picture, else one of more than one value. */
+function pickCounts(resource: ResourceDescription, listing: ListingSummary | undefined) {
+  const entries = Object.entries(listing?.counts ?? {}).filter(([, counts]) => counts.length > 0)
+  const { picture, metaOf } = resource
+  const drawn = picture !== undefined && 'by' in picture ? picture.by : metaOf
+  return (
+    entries.find(([field]) => field === drawn) ??
+    entries.find(([, counts]) => counts.length > 1) ??
+    entries[0]
+  )
+}

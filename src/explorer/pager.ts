@@ -1,0 +1,49 @@
+// Pages of a listing: where one is, the ways to the others, and how many records a page has.
+
+import { formatCount } from './format.ts'
+import { html } from './html.ts'
+import { pageSizes } from './listing-query.ts'
+import { texts } from './texts.ts'
+
+interface PagerProps {
+  readonly page: number
+  readonly size: number
+  /** How many records the pages cover, and how many there are without filters. */
+  readonly selected: number
+  readonly total: number
+  readonly onChange: (change: {
+    readonly page?: string | undefined
+    readonly limit?: string
+  }) => void
+}
+
+export function Pager({ page, size, selected, total, onChange }: PagerProps) {
+  const last = Math.max(1, Math.ceil(selected / size))
+  const first = Math.min((page - 1) * size + 1, selected)
+  const end = Math.min(page * size, selected)
+  const to = (number: number) => onChange({ page: number === 1 ? undefined : String(number) })
+  const step = (number: number, label: string, path: string, isOff: boolean) =>
+    html`<button type="button" class="step" disabled=${isOff} aria-label=${label} title=${label} onClick=${() => to(number)}>
+      <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true"><path d=${path} /></svg></button>`
+  const sizes = [...new Set([...pageSizes, size])].sort((a, b) => a - b)
+  return html`<nav class="pager" aria-label=${texts.pages}>
+    <p class="range" role="status">${texts.shown(formatCount(first), formatCount(end), formatCount(selected))}${
+      selected === total ? '' : texts.filteredOf(formatCount(total))
+    }</p>
+    <div class="steps">
+      ${step(1, texts.firstPage, 'M11 4l-4 4 4 4M5 4v8', page <= 1)}
+      ${step(page - 1, texts.previousPage, 'M10 4L6 8l4 4', page <= 1)}
+      <input type="number" min="1" max=${last} value=${page} aria-label=${texts.pageNumber(formatCount(last))}
+        onChange=${(event: Event) => {
+          const { valueAsNumber: number } = event.target as HTMLInputElement
+          if (Number.isInteger(number)) to(Math.min(Math.max(1, number), last))
+        }} />
+      ${step(page + 1, texts.nextPage, 'M6 4l4 4-4 4', page >= last)}
+      ${step(last, texts.lastPage, 'M5 4l4 4-4 4M11 4v8', page >= last)}
+    </div>
+    <label class="size"><select value=${String(size)} onChange=${(event: Event) =>
+      onChange({ page: undefined, limit: (event.target as HTMLSelectElement).value })}>${sizes.map(
+      (one) => html`<option key=${one} value=${String(one)}>${formatCount(one)}</option>`,
+    )}</select> <span>${texts.perPage}</span></label>
+  </nav>`
+}

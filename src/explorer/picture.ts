@@ -1,0 +1,90 @@
+// The picture of a listing: which one it is, and its data.
+
+import { useState } from 'preact/hooks'
+import type { ListingAnswer } from './answers.ts'
+import type { Changes } from './filters.ts'
+import { formatCount } from './format.ts'
+import { html } from './html.ts'
+import { selectionQuery } from './listing-query.ts'
+import { loadAll, loadedMax, type Selection } from './load-all.ts'
+import { Notice } from './notice.ts'
+import { AmountsPicture } from './pictures/amounts.ts'
+import { GroupsPicture } from './pictures/groups.ts'
+import { PeriodsPicture } from './pictures/periods.ts'
+import { TimelinePicture } from './pictures/timeline.ts'
+import { loadTimeline, type Timeline } from './pictures/timeline-data.ts'
+import { YearsPicture } from './pictures/years.ts'
+import type { ResourceDescription } from './resources.ts'
+import { texts } from './texts.ts'
+import { useWork, type Work } from './use-answer.ts'
+
+interface PictureProps {
+  readonly id: string
+  readonly resource: ResourceDescription
+  readonly query: URLSearchParams
+  readonly answer: ListingAnswer
+  readonly version: number | undefined
+  readonly onFilter: (changes: Changes) => void
+}
+
+const wholePictures = {
+  periods: PeriodsPicture,
+  years: YearsPicture,
+  amounts: AmountsPicture,
+  groups: GroupsPicture,
+}
+
+/** Whether pictures are shown, until the page is loaded again. */
+let areShown = true
+
+export function Picture(props: PictureProps) {
+  const [isShown, setShown] = useState(areShown)
+  const { picture } = props.resource
+  if (picture === undefined) return null
+  const toggle = () => {
+    areShown = !isShown
+    setShown(areShown)
+  }
+  const label = isShown ? texts.pictureHide : texts.pictureShow
+  return html`<div class="picture-box">
+    ${isShown && (picture.kind === 'timeline' ? html`<${ChangesOverTime} ...${props} />` : html`<${Whole} ...${props} />`)}
+    <button type="button" class="plain" aria-expanded=${isShown} onClick=${toggle}>${label}</button>
+  </div>`
+}
+
+/** Names what a picture shows, so that it is made again when that changes. */
+function nameOf({ id, resource, query, version }: PictureProps): string {
+  return `${id} ${resource.name} ${selectionQuery(query).toString()} ${version ?? ''}`
+}
+
+function ChangesOverTime(props: PictureProps) {
+  const { id, resource, query, answer, version, onFilter } = props
+  const work: Work<Timeline> = (signal, onWait) =>
+    loadTimeline({ id, resource, query, answer, version }, { signal, onWait })
+  const loaded = useWork(nameOf(props), `${id} ${resource.name}`, work)
+  const { value } = loaded
+  if (value === undefined) return html`<${Notice} loaded=${loaded} /><${Waiting} />`
+  return html`<div class=${loaded.isLoading ? 'stale' : ''}><${TimelinePicture} timeline=${value}
+    resource=${resource} query=${query} onFilter=${onFilter} /></div>`
+}
+
+function Whole(props: PictureProps) {
+  const { id, resource, query, onFilter } = props
+  const { picture } = resource
+  const work: Work<Selection> = (signal, onWait) =>
+    loadAll(id, resource, selectionQuery(query), { signal, onWait })
+  const loaded = useWork(nameOf(props), `${id} ${resource.name}`, work)
+  const { value } = loaded
+  if (value === undefined || picture === undefined || picture.kind === 'timeline') {
+    return html`<${Notice} loaded=${loaded} /><${Waiting} />`
+  }
+  const isPart = value.selected > value.rows.length
+  const note = isPart ? texts.firstOnly(formatCount(loadedMax), formatCount(value.selected)) : ''
+  return html`<div class=${loaded.isLoading ? 'stale' : ''}><${wholePictures[picture.kind]}
+    selection=${value} resource=${resource} onFilter=${onFilter} note=${note} /></div>`
+}
+
+/** Holds the place of a picture, so that nothing below it jumps. */
+function Waiting() {
+  return html`<div class="picture waiting-picture" aria-hidden="true"></div>`
+}

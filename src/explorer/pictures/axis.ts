@@ -1,0 +1,35 @@
+// An axis of time or numbers below a picture, with lines through it.
+
+import { html } from '../html.ts'
+import { numberTicks, type Scale, type Tick, timeTicks } from './scale.ts'
+
+interface AxisProps {
+  readonly scale: Scale
+  readonly width: number
+  readonly top: number
+  readonly bottom: number
+}
+
+const labelHeight = 18
+const tickWidth = 110
+
+/** The height of an axis below its picture. */
+export const axisHeight = labelHeight + 4
+
+export function TimeAxis(props: AxisProps) {
+  return drawTicks(timeTicks(props.scale, props.width / tickWidth), props)
+}
+
+export function NumberAxis(props: AxisProps) {
+  return drawTicks(numberTicks(props.scale, props.width / tickWidth), props)
+}
+
+function drawTicks(ticks: readonly Tick[], { scale, width, top, bottom }: AxisProps) {
+  return html`<g aria-hidden="true">${ticks.map(({ value, label }) => {
+    const x = Math.round(scale.at(value)) + 0.5
+    const isLast = x > width - 30
+    return html`<g key=${value}><line class="grid" x1=${x} x2=${x} y1=${top} y2=${bottom} />
+      <text x=${isLast ? width - 1 : x} y=${bottom + labelHeight - 2}
+        text-anchor=${isLast ? 'end' : 'middle'}>${label}</text></g>`
+  })}</g>`
+}

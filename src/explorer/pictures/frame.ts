@@ -1,0 +1,98 @@
+// The frame of every picture: a sentence that says what it shows, the picture, a line that reads
+// out the place that one points at, and the figures as a table.
+
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { html, type Shown } from '../html.ts'
+import { texts } from '../texts.ts'
+
+export interface Figures {
+  readonly head: readonly string[]
+  readonly rows: readonly (readonly string[])[]
+}
+
+interface FrameProps {
+  readonly title: string
+  readonly says: string
+  /** What is at the place that one points at. */
+  readonly readout?: Shown
+  readonly controls?: Shown
+  readonly figures?: Figures | undefined
+  /** Whether it is higher than it is shown. */
+  readonly isLong?: boolean
+  /** Arrow keys and Enter, when the picture has the focus. */
+  readonly onKeyDown?: (event: KeyboardEvent) => void
+  /** Draws it, for its width. */
+  readonly children: (width: number) => Shown
+}
+
+export function Frame(props: FrameProps) {
+  const { title, says, readout, controls, figures, isLong = false, onKeyDown, children } = props
+  const [width, plot] = useWidth()
+  const id = useId()
+  return html`<figure class="picture" aria-labelledby=${id}>
+    <div class="picture-head"><h2 id=${id}>${title}</h2><div class="actions">${controls}</div></div>
+    <p class="picture-says">${says}</p>
+    <div ref=${plot} class=${isLong ? 'plot long' : 'plot'} tabindex="0" role="group"
+      aria-label=${`${title}. ${texts.pictureKeys}`} onKeyDown=${onKeyDown}>
+      ${width > 0 && children(width)}</div>
+    ${readout !== undefined && html`<div class="readout" role="status">${readout}</div>`}
+    ${figures !== undefined && html`<${FiguresTable} title=${title} figures=${figures} />`}
+  </figure>`
+}
+
+interface FiguresProps {
+  readonly title: string
+  readonly figures: Figures
+}
+
+function FiguresTable({ title, figures }: FiguresProps) {
+  const [isOpen, setOpen] = useState(false)
+  const onToggle = (event: Event) => setOpen((event.target as HTMLDetailsElement).open)
+  return html`<details onToggle=${onToggle}><summary>${texts.pictureData}</summary>
+    ${isOpen && html`<${OpenFigures} title=${title} figures=${figures} />`}</details>`
+}
+
+function OpenFigures({ title, figures: { head, rows } }: FiguresProps) {
+  const classOf = (n: number) => (n === 0 ? '' : 'number')
+  return html`<div class="scroller figures" tabindex="0" role="region"
+    aria-label=${`${title}: ${texts.pictureData}`}><table>
+      <thead><tr>${head.map(
+        (cell, n) => html`<th key=${n} scope="col" class=${classOf(n)}>${cell}</th>`,
+      )}</tr></thead>
+      <tbody>${rows.map(
+        ([first, ...cells], n) => html`<tr key=${n}><th scope="row"><bdi>${first}</bdi></th>
+          ${cells.map((cell, at) => html`<td key=${at} class="number">${cell}</td>`)}</tr>`,
+      )}</tbody></table></div>`
+}
+
+/** The width of an element in CSS pixels, 0 until it is known. */
+function useWidth() {
+  const [width, setWidth] = useState(0)
+  const element = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    const { current } = element
+    if (current === null) return undefined
+    const observer = new ResizeObserver(() => setWidth(current.clientWidth))
+    observer.observe(current)
+    setWidth(current.clientWidth)
+    return () => observer.disconnect()
+  }, [])
+  return [width, element] as const
+}
+
+/** Text that fits into a width, in letters of 12 pixels. */
+export function fitText(text: string, width: number): string {
+  const letters = Array.from(text)
+  const most = Math.max(1, Math.floor(width / 6.6))
+  return letters.length <= most ? text : `${letters.slice(0, most - 1).join('')}…`
+}
+
+/** Where a pointer is, in the pixels of the picture. */
+export function pointIn(event: MouseEvent): { readonly x: number; readonly y: number } {
+  const box = (event.currentTarget as Element).getBoundingClientRect()
+  return { x: event.clientX - box.left, y: event.clientY - box.top }
+}
+
+/** A number kept between two others. */
+export const within = (value: number, least: number, most: number): number =>
+  Math.max(least, Math.min(most, value))

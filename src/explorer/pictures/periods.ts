@@ -1,0 +1,125 @@
+// Records as bars from their first to their last day, so that who was there when is seen; above
+// them, how many there were at a time.
+
+import { useMemo, useState } from 'preact/hooks'
+import { type Changes, currentOn } from '../filters.ts'
+import { formatCount, formatDay, isoDay, plainText } from '../format.ts'
+import { html } from '../html.ts'
+import type { Selection } from '../load-all.ts'
+import { fieldNamed, type ResourceDescription, type Row } from '../resources.ts'
+import { texts } from '../texts.ts'
+import { type Figures, Frame, within } from './frame.ts'
+import { dayMs, isThere, PeriodBars, type Span, type Step } from './period-bars.ts'
+
+/** What pictures of whole records are made of. */
+export interface SelectionProps {
+  readonly selection: Selection
+  readonly resource: ResourceDescription
+  readonly onFilter: (changes: Changes) => void
+  /** That records are missing, if they are. */
+  readonly note: string
+}
+
+const drawnMax = 300
+const namedMax = 6
+/** Open ends are drawn this far beyond the last day known. */
+const marginMs = 90 * dayMs
+const moves: Readonly<Record<string, number>> = {
+  ArrowLeft: -30,
+  ArrowRight: 30,
+  PageUp: -365,
+  PageDown: 365,
+}
+
+export function PeriodsPicture({ selection, resource, onFilter, note }: SelectionProps) {
+  const { rows } = selection
+  const spans = useMemo(() => spansOf(rows, resource), [rows])
+  const steps = useMemo(() => stepsOf(spans), [spans])
+  const [day, setDay] = useState<number>()
+  if (spans.length === 0) return html`<p class="empty">${texts.nothingToDraw}</p>`
+  const from = spans[0]?.from ?? 0
+  const to = spans.reduce((last, span) => Math.max(last, span.to ?? span.from), from) + marginMs
+  const choose = (ms: number) => onFilter({ [currentOn]: isoDay(ms) })
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === 'Enter' && day !== undefined) choose(day)
+    const move = moves[event.key]
+    if (move === undefined) return
+    event.preventDefault()
+    setDay(within((day ?? to - marginMs) + move * dayMs, from, to))
+  }
+  const says = [
+    ...[saysOf(spans, steps, resource), undatedOf(rows.length - spans.length), note],
+    spans.length > drawnMax
+      ? texts.drawnOnly(formatCount(drawnMax), formatCount(spans.length))
+      : '',
+  ]
+  const drawn = spans.slice(0, drawnMax)
+  return html`<${Frame} title=${texts.picturePeriods} says=${says.join(' ')} isLong
+    readout=${readoutOf(spans, day, resource)} figures=${figuresOf(spans, resource)}
+    onKeyDown=${onKeyDown}>${(width: number) => html`<${PeriodBars} spans=${drawn} steps=${steps}
+      width=${width} from=${from} to=${to} day=${day} onDay=${setDay} onChoose=${choose} />`}<//>`
+}
+
+function spansOf(rows: readonly Row[], resource: ResourceDescription): Span[] {
+  const { period, picture } = resource
+  if (period === undefined || picture?.kind !== 'periods') return []
+  const text = (row: Row, name: string) => plainText(row[name], fieldNamed(resource, name))
+  return rows
+    .map((row) => ({
+      id: row['id'],
+      label: text(row, picture.label),
+      detail: text(row, picture.detail),
+      from: Date.parse(String(row[period.from])),
+      to: row[period.to] === null ? undefined : Date.parse(String(row[period.to])),
+    }))
+    .filter((span) => !Number.isNaN(span.from))
+    .toSorted((a, b) => a.from - b.from)
+}
+
+function stepsOf(spans: readonly Span[]): Step[] {
+  const changes = spans.flatMap(({ from, to }) => [
+    { ms: from, by: 1 },
+    ...(to === undefined ? [] : [{ ms: to + dayMs, by: -1 }]),
+  ])
+  let count = 0
+  return changes
+    .toSorted((a, b) => a.ms - b.ms || a.by - b.by)
+    .map(({ ms, by }) => ({ ms, count: (count += by) }))
+}
+
+function namesOf({ title }: ResourceDescription): string {
+  return texts.plural(title).toLowerCase()
+}
+
+function saysOf(
+  spans: readonly Span[],
+  steps: readonly Step[],
+  resource: ResourceDescription,
+): string {
+  const most = steps.reduce((best, step) => (step.count > best.count ? step : best))
+  const [count, greatest] = [formatCount(spans.length), formatCount(most.count)]
+  return texts.periodsSays(count, namesOf(resource), greatest, formatDay(most.ms))
+}
+
+function undatedOf(count: number): string {
+  return count > 0 ? texts.periodsUndated(count) : ''
+}
+
+function readoutOf(spans: readonly Span[], day: number | undefined, resource: ResourceDescription) {
+  if (day === undefined) {
+    return html`<span class="hint">${texts.onDayHint} ${texts.pictureKeys}</span>`
+  }
+  const there = spans.filter((span) => isThere(span, day))
+  const names = there.slice(0, namedMax).map(({ label, detail }) => `${label} (${detail})`)
+  const more = there.length > names.length ? [texts.andMore(there.length - names.length)] : []
+  const head = texts.onDay(formatDay(day), there.length, namesOf(resource))
+  return html`<strong>${head}</strong> <bdi class="detail">${[...names, ...more].join(', ')}</bdi>`
+}
+
+function figuresOf(spans: readonly Span[], { title }: ResourceDescription): Figures {
+  const rows = spans.map(({ label, detail, from, to }) => [
+    ...[label, detail, formatDay(from)],
+    to === undefined ? texts.open : formatDay(to),
+  ])
+  return { head: [title, texts.kind, texts.began, texts.ended], rows }
+}

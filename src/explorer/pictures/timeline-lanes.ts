@@ -1,0 +1,125 @@
+// The lanes of a timeline as they are drawn and pointed at.
+
+import { useState } from 'preact/hooks'
+import { labelOf } from '../format.ts'
+import { html } from '../html.ts'
+import { axisHeight, TimeAxis } from './axis.ts'
+import { fitText, pointIn, within } from './frame.ts'
+import { type Scale, scaleOf } from './scale.ts'
+import type { Bin, Lane } from './timeline-data.ts'
+
+export const dayMs = 86_400_000
+const laneHeight = 34
+/** A shorter drag is a click. */
+const dragMin = 5
+
+/** A mark or a bar: its lane, and its place in it. */
+export interface Pointed {
+  readonly lane: number
+  readonly index: number
+}
+
+interface LanesProps {
+  readonly lanes: readonly Lane[]
+  readonly width: number
+  /** What is shown, in milliseconds since 1970. */
+  readonly from: number
+  readonly to: number
+  readonly pointed: Pointed | undefined
+  readonly onPoint: (pointed: Pointed | undefined) => void
+  readonly zoomTo: (least: number, most: number) => void
+}
+
+export function Lanes({ lanes, width, from, to, pointed, onPoint, zoomTo }: LanesProps) {
+  const [brush, setBrush] = useState<readonly [number, number]>()
+  const left = within(width * 0.18, 84, 150)
+  const right = width - 8
+  const scale = scaleOf(from, to, left, right)
+  const bottom = lanes.length * laneHeight + 4
+  const tallest = Math.max(...lanes.flatMap(({ bins }) => bins.map(densityOf)), 0)
+  const onPointerDown = (event: PointerEvent) => {
+    if (event.button !== 0) return
+    ;(event.currentTarget as Element).setPointerCapture(event.pointerId)
+    const x = within(pointIn(event).x, left, right)
+    setBrush([x, x])
+  }
+  const onPointerMove = (event: PointerEvent) => {
+    const { x, y } = pointIn(event)
+    if (brush !== undefined) setBrush([brush[0], within(x, left, right)])
+    else onPoint(nearestTo(lanes, scale, x, Math.floor(y / laneHeight)))
+  }
+  const onPointerUp = () => {
+    setBrush(undefined)
+    const [least = 0, most = 0] = (brush ?? []).toSorted((a, b) => a - b)
+    if (most - least > dragMin) zoomTo(scale.valueAt(least), scale.valueAt(most))
+  }
+  return html`<svg class="brushable" width=${width} height=${bottom + axisHeight}
+    onPointerDown=${onPointerDown} onPointerMove=${onPointerMove} onPointerUp=${onPointerUp}
+    onPointerCancel=${() => setBrush(undefined)} onPointerLeave=${() => onPoint(undefined)}>
+    <${TimeAxis} scale=${scale} width=${width} top=${0} bottom=${bottom} />
+    ${lanes.map((lane, n) => {
+      const index = pointed?.lane === n ? pointed.index : undefined
+      return html`<${LaneShape} key=${lane.kind} lane=${lane} top=${n * laneHeight} left=${left}
+        scale=${scale} tallest=${tallest} index=${index} />`
+    })}
+    ${
+      brush !== undefined &&
+      html`<rect class="brush" x=${Math.min(...brush)} y="0" height=${bottom}
+        width=${Math.abs(brush[1] - brush[0])} />`
+    }
+  </svg>`
+}
+
+/** Changes for each millisecond. */
+function densityOf({ from, to, count }: Bin): number {
+  return count / Math.max(1, to - from)
+}
+
+interface LaneShapeProps {
+  readonly lane: Lane
+  readonly top: number
+  readonly left: number
+  readonly scale: Scale
+  /** The greatest density of all lanes. */
+  readonly tallest: number
+  /** The mark or bar that one points at. */
+  readonly index: number | undefined
+}
+
+function LaneShape({ lane, top, left, scale, tallest, index }: LaneShapeProps) {
+  const { kind, marks, bins } = lane
+  const middle = top + laneHeight / 2
+  const foot = top + laneHeight - 3
+  const line = bins.length > 0 ? foot : middle
+  return html`<g>
+    <text class="label" x="0" y=${middle + 4}>${fitText(labelOf(kind), left - 8)}</text>
+    <line class="grid" x1=${left} x2=${scale.at(scale.to)} y1=${line} y2=${line} />
+    ${bins.map((bin, n) => {
+      const x = Math.max(left, scale.at(bin.from))
+      const height = Math.max(2, (densityOf(bin) / tallest) * (laneHeight - 8))
+      return html`<rect key=${n} class=${n === index ? 'bar on' : 'bar'} x=${x} y=${foot - height}
+        height=${height} width=${Math.max(1, scale.at(bin.to) - x - 1)} />`
+    })}
+    ${marks.map(
+      ({ ms, row }, n) => html`<circle key=${row['id']} class=${n === index ? 'dot on' : 'dot'}
+        cx=${scale.at(ms)} cy=${middle} r=${n === index ? 6 : 4} />`,
+    )}
+  </g>`
+}
+
+/** The mark or bar of a lane that is nearest to a place. */
+function nearestTo(
+  lanes: readonly Lane[],
+  scale: Scale,
+  x: number,
+  lane: number,
+): Pointed | undefined {
+  const { marks = [], bins = [] } = lanes[lane] ?? {}
+  const places = [
+    ...marks.map(({ ms }) => scale.at(ms)),
+    ...bins.map(({ from, to }) => scale.at((from + to) / 2)),
+  ]
+  if (places.length === 0) return undefined
+  const distances = places.map((place) => Math.abs(place - x))
+  return { lane, index: distances.indexOf(Math.min(...distances)) }
+}

@@ -1,0 +1,145 @@
+// The timeline of a company: a lane for each attribute, a mark for each change. A drag over a
+// period zooms in, which filters the table below by the same days.
+
+import { useState } from 'preact/hooks'
+import { LongText } from '../cell.ts'
+import type { Changes } from '../filters.ts'
+import { formatCount, formatDay, formatTimestamp, isoDay, labelOf, plainText } from '../format.ts'
+import { html } from '../html.ts'
+import type { ResourceDescription } from '../resources.ts'
+import { texts } from '../texts.ts'
+import { type Figures, Frame, within } from './frame.ts'
+import type { Lane, Mark, Timeline } from './timeline-data.ts'
+import { dayMs, Lanes, type Pointed } from './timeline-lanes.ts'
+import { Zoom } from './zoom.ts'
+
+interface TimelineProps {
+  readonly timeline: Timeline
+  readonly resource: ResourceDescription
+  readonly query: URLSearchParams
+  readonly onFilter: (changes: Changes) => void
+}
+
+export function TimelinePicture({ timeline, resource, query, onFilter }: TimelineProps) {
+  const { lanes } = timeline
+  const field = resource.changeFields?.date ?? ''
+  const [from, to] = domainOf(lanes, query, field)
+  const [pointed, setPointed] = useState<Pointed>()
+  const bound = (name: string) => `${field}[${name}]`
+  const none = { [bound('gt')]: undefined, [bound('lt')]: undefined }
+  const all = { ...none, [bound('gte')]: undefined, [bound('lte')]: undefined }
+  const zoomTo = (least: number, most: number) =>
+    onFilter({ ...none, [bound('gte')]: isoDay(least), [bound('lte')]: isoDay(most) })
+  const onKeyDown = (event: KeyboardEvent) => {
+    const next = moveIn(lanes, pointed, event.key)
+    if (next === undefined) return
+    event.preventDefault()
+    setPointed(next)
+  }
+  const isZoomed = [...query.keys()].some((key) => key.startsWith(`${field}[`))
+  const controls = html`<${Zoom} from=${from} to=${to} zoomTo=${zoomTo} isZoomed=${isZoomed}
+    onAll=${() => onFilter(all)} />`
+  return html`<${Frame} title=${texts.pictureTimeline} says=${saysOf(timeline, from, to)}
+    controls=${controls} readout=${readoutOf(lanes, pointed, resource)} figures=${figuresOf(lanes)}
+    onKeyDown=${onKeyDown}>${(width: number) => html`<${Lanes} lanes=${lanes} width=${width}
+      from=${from} to=${to} pointed=${pointed} onPoint=${setPointed} zoomTo=${zoomTo} />`}<//>`
+}
+
+/** From the first to the last moment that is selected, in milliseconds since 1970. */
+function domainOf(
+  lanes: readonly Lane[],
+  query: URLSearchParams,
+  field: string,
+): readonly [number, number] {
+  const moments = lanes.flatMap(({ marks, bins }) => [
+    ...marks.map(({ ms }) => ms),
+    ...bins.flatMap((bin) => [bin.from, bin.to]),
+  ])
+  const least = Date.parse(query.get(`${field}[gte]`) ?? '')
+  const most = Date.parse(query.get(`${field}[lte]`) ?? '') + dayMs
+  const from = Number.isNaN(least) ? Math.min(...moments) : least
+  const to = Number.isNaN(most) ? Math.max(...moments) : most
+  return to > from ? [from, to] : [from - dayMs, from + dayMs]
+}
+
+function saysOf({ lanes, others }: Timeline, from: number, to: number): string {
+  const [most] = lanes
+  if (most === undefined) return texts.nothingToDraw
+  const count = lanes.reduce((sum, lane) => sum + lane.count, 0)
+  const kind = labelOf(most.kind).toLowerCase()
+  const hasBins = lanes.some(({ bins }) => bins.length > 0)
+  return [
+    texts.timelineSays(count, lanes.length, formatDay(from), formatDay(to - 1)),
+    lanes.length > 1 ? texts.timelineMost(kind, formatCount(most.count)) : '',
+    hasBins ? texts.timelineSums : '',
+    others > 0 ? texts.timelineOthers(others) : '',
+  ].join('')
+}
+
+const steps: Readonly<Record<string, readonly [lane: number, index: number]>> = {
+  ArrowLeft: [0, -1],
+  ArrowRight: [0, 1],
+  ArrowUp: [-1, 0],
+  ArrowDown: [1, 0],
+  Home: [0, -Infinity],
+  End: [0, Infinity],
+}
+
+/** Where a key leads; undefined for a key that leads nowhere. */
+function moveIn(
+  lanes: readonly Lane[],
+  pointed: Pointed | undefined,
+  key: string,
+): Pointed | undefined {
+  const step = steps[key]
+  if (step === undefined) return undefined
+  if (pointed === undefined) return { lane: 0, index: 0 }
+  const lane = within(pointed.lane + step[0], 0, lanes.length - 1)
+  const { marks = [], bins = [] } = lanes[lane] ?? {}
+  return { lane, index: within(pointed.index + step[1], 0, marks.length + bins.length - 1) }
+}
+
+function readoutOf(
+  lanes: readonly Lane[],
+  pointed: Pointed | undefined,
+  resource: ResourceDescription,
+) {
+  const lane = lanes[pointed?.lane ?? -1]
+  const mark = lane?.marks[pointed?.index ?? -1]
+  const bin = lane?.bins[pointed?.index ?? -1]
+  if (lane !== undefined && mark !== undefined) {
+    return html`<${Change} key=${mark.row['id']} kind=${lane.kind} mark=${mark} resource=${resource} />`
+  }
+  if (lane !== undefined && bin !== undefined) {
+    const { from, to, count } = bin
+    return texts.bar(labelOf(lane.kind), formatCount(count), formatDay(from), formatDay(to))
+  }
+  return html`<span class="hint">${texts.zoomHint} ${texts.pictureKeys}</span>`
+}
+
+interface ChangeProps {
+  readonly kind: string
+  readonly mark: Mark
+  readonly resource: ResourceDescription
+}
+
+function Change({ kind, mark: { row }, resource: { changeFields } }: ChangeProps) {
+  if (changeFields === undefined) return null
+  const at = formatTimestamp(String(row[changeFields.date]))
+  const former = plainText(row[changeFields.before])
+  const later = plainText(row[changeFields.after])
+  return html`<strong>${labelOf(kind)}</strong>, ${at}: <span class="from-to"><del>
+    <${LongText} text=${former} /></del>${' '}<span aria-label=${texts.becomes} role="img">→</span>${' '}<ins>
+    <${LongText} text=${later} /></ins></span>`
+}
+
+function figuresOf(lanes: readonly Lane[]): Figures {
+  const rows = lanes.flatMap(({ kind, count, marks, bins }) => {
+    const label = labelOf(kind)
+    const whole = { from: marks[0]?.ms ?? NaN, to: marks.at(-1)?.ms ?? NaN, count }
+    return (bins.length === 0 ? [whole] : bins).map((part) => [
+      ...[label, formatDay(part.from), formatDay(part.to), formatCount(part.count)],
+    ])
+  })
+  return { head: [texts.kind, texts.filterFrom, texts.filterTo, texts.count], rows }
+}

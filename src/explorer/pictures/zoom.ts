@@ -1,0 +1,34 @@
+// Buttons that do by keyboard what a drag over a picture does.
+
+import { html } from '../html.ts'
+import { texts } from '../texts.ts'
+
+interface ZoomProps {
+  /** What is shown, in milliseconds since 1970. */
+  readonly from: number
+  readonly to: number
+  readonly isZoomed: boolean
+  readonly zoomTo: (least: number, most: number) => void
+  readonly onAll: () => void
+}
+
+/** Less than this cannot be parted, since bounds are days. */
+const spanMsMin = 4 * 86_400_000
+const glass = 'M7 2.5a4.5 4.5 0 100 9 4.5 4.5 0 000-9zM10.3 10.3L14 14'
+
+export function Zoom({ from, to, isZoomed, zoomTo, onAll }: ZoomProps) {
+  const span = to - from
+  const button = (label: string, path: string, move: () => void, isOff: boolean) => html`<button
+    type="button" class="step" aria-label=${label} title=${label} disabled=${isOff} onClick=${move}>
+    <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true"><path d=${path} /></svg></button>`
+  const earlier = () => zoomTo(from - span / 2, to - span / 2)
+  const nearer = () => zoomTo(from + span / 4, to - span / 4)
+  const farther = () => zoomTo(from - span / 2, to + span / 2)
+  const later = () => zoomTo(from + span / 2, to + span / 2)
+  return html`
+    ${button(texts.earlier, 'M10 4L6 8l4 4', earlier, !isZoomed)}
+    ${button(texts.zoomOut, `${glass}M5 7h4`, farther, !isZoomed)}
+    ${button(texts.zoomIn, `${glass}M5 7h4M7 5v4`, nearer, span < spanMsMin)}
+    ${button(texts.later, 'M6 4l4 4-4 4', later, !isZoomed)}
+    <button type="button" disabled=${!isZoomed} onClick=${onAll}>${texts.wholeTime}</button>`
+}

@@ -1,0 +1,29 @@
+// The resources of this service, which the page carries as data.
+
+import type { FieldDescription, ResourceDescription } from '../resources/description.ts'
+
+export type { FieldDescription, ResourceDescription }
+
+const element = document.getElementById('resources')
+
+export const resources = JSON.parse(element?.textContent ?? '[]') as readonly ResourceDescription[]
+
+export function resourceNamed(name: string | undefined): ResourceDescription | undefined {
+  return resources.find((one) => one.name === name)
+}
+
+/** A field of the resource; undefined if it has none of that name. */
+export function fieldNamed(
+  { fields }: ResourceDescription,
+  name: string | undefined,
+): FieldDescription | undefined {
+  return fields.find((one) => one.name === name)
+}
+
+/** What a field is called. */
+export function fieldLabel(resource: ResourceDescription, name: string): string {
+  return fieldNamed(resource, name)?.label ?? name
+}
+
+/** A record as it came: by field. */
+export type Row = Readonly<Record<string, unknown>>

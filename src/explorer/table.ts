@@ -1,0 +1,136 @@
+// Records as a table: one row each, ordered by a click on a column. On narrow screens each row
+// becomes a card; the roles keep it a table for screen readers.
+
+import { Cell } from './cell.ts'
+import type { Differences } from './differences.ts'
+import { plainText } from './format.ts'
+import { html } from './html.ts'
+import {
+  type FieldDescription,
+  fieldNamed,
+  type ResourceDescription,
+  type Row,
+} from './resources.ts'
+import { texts } from './texts.ts'
+
+/** A table with more rows scrolls under its header. */
+const shortMax = 25
+
+interface TableProps {
+  readonly resource: ResourceDescription
+  readonly rows: readonly Row[]
+  readonly caption: string
+  /** Such as `-name`; null for the usual order. */
+  readonly sort: string | null
+  readonly onSort: ((sort: string | undefined) => void) | undefined
+  /** How the rows differ from now. */
+  readonly differences?: Differences | undefined
+}
+
+export function RecordTable({ resource, rows, caption, sort, onSort, differences }: TableProps) {
+  const same = sameFields(resource, rows, sort)
+  const fields = resource.fields.filter((field) => !same.includes(field))
+  return html`
+    ${same.length > 0 && html`<${Same} fields=${same} row=${rows[0]} />`}
+    <div class=${rows.length > shortMax ? 'scroller long' : 'scroller'} tabindex="0" role="region" aria-label=${caption}>
+      <table class="records" role="table">
+        <caption class="unseen">${caption}</caption>
+        <thead role="rowgroup"><tr role="row">${fields.map(
+          (field) =>
+            html`<${Head} key=${field.name} field=${field} resource=${resource} sort=${sort} onSort=${onSort} />`,
+        )}</tr></thead>
+        <tbody role="rowgroup">${rows.map(
+          (row) =>
+            html`<${RecordRow} key=${row['id']} row=${row} fields=${fields} differences=${differences} />`,
+        )}</tbody>
+      </table>
+    </div>`
+}
+
+/** Fields with one value on the whole page say it once, above the table. */
+function sameFields(
+  { fields }: ResourceDescription,
+  rows: readonly Row[],
+  sort: string | null,
+): readonly FieldDescription[] {
+  if (rows.length < 3) return []
+  const [first] = rows
+  return fields.filter(({ name, isTitle, filter }) => {
+    if (isTitle || name === sort?.replace('-', '') || filter === 'range') return false
+    const text = JSON.stringify(first?.[name])
+    return text.length < 200 && rows.every((row) => JSON.stringify(row[name]) === text)
+  })
+}
+
+function Same({
+  fields,
+  row,
+}: {
+  readonly fields: readonly FieldDescription[]
+  readonly row: Row
+}) {
+  return html`<dl class="same"><div class="same-title"><dt>${texts.sameInAll}</dt><dd></dd></div>${fields.map(
+    (field) => html`<div key=${field.name}><dt title=${field.description}>${field.label}</dt>
+      <dd><${Cell} value=${row[field.name]} field=${field} /></dd></div>`,
+  )}</dl>`
+}
+
+function alignOf({ kind }: FieldDescription): string {
+  return kind === 'integer' || kind === 'id'
+    ? 'number'
+    : kind.startsWith('timestamp')
+      ? 'moment'
+      : 'words'
+}
+
+function Head({
+  field,
+  resource,
+  sort,
+  onSort,
+}: Pick<TableProps, 'resource' | 'sort' | 'onSort'> & { readonly field: FieldDescription }) {
+  const { name, label, isSortable, description } = field
+  const usual = resource.order
+  const usualSort = `${usual.direction === 'descending' ? '-' : ''}${usual.by}`
+  const present = sort ?? (fieldNamed(resource, usual.by)?.isSortable ? usualSort : '')
+  const isUp = present === name
+  const isDown = present === `-${name}`
+  const ordered = isUp ? 'ascending' : isDown ? 'descending' : undefined
+  if (!isSortable || onSort === undefined) {
+    return html`<th scope="col" role="columnheader" class=${alignOf(field)} title=${description}>${label}</th>`
+  }
+  const next = isUp ? `-${name}` : isDown && sort !== null ? undefined : name
+  return html`<th scope="col" role="columnheader" class=${alignOf(field)} aria-sort=${ordered}>
+    <button type="button" class="sort" title=${`${description}. ${texts.sortBy(label)}`} onClick=${() => onSort(next)}>
+      ${label}<svg viewBox="0 0 8 12" width="8" height="12" aria-hidden="true">
+        <path class=${isUp ? 'on' : ''} d="M1 5l3-4 3 4z" /><path class=${isDown ? 'on' : ''} d="M1 7l3 4 3-4z" />
+      </svg>
+    </button></th>`
+}
+
+function RecordRow({
+  row,
+  fields,
+  differences,
+}: {
+  readonly row: Row
+  readonly fields: readonly FieldDescription[]
+  readonly differences: Differences | undefined
+}) {
+  const id = row['id']
+  const isGone = differences?.removed.some((one) => one['id'] === id) ?? false
+  const later = differences?.changed.find((one) => one.before['id'] === id)?.after
+  const state = isGone ? 'gone' : later === undefined ? '' : 'changed'
+  return html`<tr role="row" class=${state}>${fields.map((field) => {
+    const { name, isTitle } = field
+    const isOther = later !== undefined && JSON.stringify(later[name]) !== JSON.stringify(row[name])
+    const content = html`<${Cell} value=${row[name]} field=${field} />${
+      isOther &&
+      html`<span class="was-now"><span class="badge">${texts.now}</span> <bdi>${plainText(later[name], field)}</bdi></span>`
+    }${isTitle && state !== '' && html` <span class="badge">${isGone ? texts.goneSince : texts.changedSince}</span>`}`
+    const attributes = { class: alignOf(field), 'data-label': field.label }
+    return isTitle
+      ? html`<th scope="row" role="rowheader" key=${name} ...${attributes}>${content}</th>`
+      : html`<td role="cell" key=${name} ...${attributes}>${content}</td>`
+  })}</tr>`
+}

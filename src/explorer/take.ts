@@ -1,0 +1,119 @@
+// Take it with you: the view as a link, as commands, and as a file.
+
+import { useState } from 'preact/hooks'
+import type { ListingAnswer } from './answers.ts'
+import { send, urlOf } from './api.ts'
+import { formatCount } from './format.ts'
+import { html } from './html.ts'
+import { listingPath, pageQuery } from './listing-query.ts'
+import { Menu } from './menu.ts'
+import { type Place, withQuery } from './place.ts'
+import type { ResourceDescription } from './resources.ts'
+import { texts } from './texts.ts'
+
+interface TakeProps {
+  readonly place: Place
+  readonly id: string
+  readonly resource: ResourceDescription
+  readonly answer: ListingAnswer | undefined
+}
+
+export function Take({ place, id, resource, answer }: TakeProps) {
+  const path = listingPath(id, resource, pageQuery(place.query))
+  return html`<${Menu} className="take" label=${texts.take}>${() => html`
+    <${CopyText} label=${texts.takeLink} hint=${texts.takeLinkHint} text=${location.href} />
+    <${CopyText} label=${texts.takeCurl} hint=${texts.takeKeyHint} text=${curlOf(urlOf(path))} />
+    <${CopyText} label=${texts.takeFetch} text=${fetchOf(urlOf(path))} />
+    ${answer !== undefined && html`<${Downloads} place=${place} id=${id} resource=${resource} answer=${answer} />`}
+  `}<//>`
+}
+
+/** The request as a command for a shell; the key stays in a variable. */
+function curlOf(url: URL): string {
+  return `curl -H "Authorization: Bearer $KEY" '${url.href.replaceAll("'", '%27')}'`
+}
+
+function fetchOf(url: URL): string {
+  const headers = '{ authorization: `Bearer ${KEY}` }'
+  return [
+    `const response = await fetch(${JSON.stringify(url.href)}, {`,
+    `  headers: ${headers},`,
+    '})',
+    'const page = await response.json()',
+  ].join('\n')
+}
+
+function CopyText({
+  label,
+  text,
+  hint,
+}: {
+  readonly label: string
+  readonly text: string
+  readonly hint?: string
+}) {
+  const [state, setState] = useState('')
+  const copy = async (event: Event) => {
+    const field = (event.currentTarget as HTMLElement).parentElement?.querySelector('textarea')
+    try {
+      await navigator.clipboard.writeText(text)
+      setState(texts.copied)
+    } catch {
+      // Browsers give the clipboard to pages of https and of this machine only.
+      field?.focus()
+      field?.select()
+      setState(texts.copyFailed)
+    }
+  }
+  return html`<div class="copy">
+    <label class="stacked">${label}<textarea readonly rows=${text.includes('\n') ? 4 : 2} spellcheck=${false} value=${text}
+      onFocus=${(event: FocusEvent) => (event.target as HTMLTextAreaElement).select()}></textarea></label>
+    <button type="button" aria-label=${`${texts.copy}: ${label}`} onClick=${copy}>${texts.copy}</button>
+    <span class="hint" role="status">${state === '' ? hint : state}</span>
+  </div>`
+}
+
+const formats = ['csv', 'ndjson'] as const
+type Format = (typeof formats)[number]
+
+function Downloads({
+  place,
+  id,
+  resource,
+  answer,
+}: TakeProps & { readonly answer: ListingAnswer }) {
+  const [state, setState] = useState('')
+  const rows = answer[resource.name] as readonly unknown[]
+  const load = async (format: Format, isAll: boolean) => {
+    setState(texts.downloading)
+    const query = withQuery(pageQuery(place.query), {
+      format,
+      ...(isAll ? { limit: 'all', page: undefined } : {}),
+    })
+    try {
+      const response = await send(listingPath(id, resource, query), {}, '*/*')
+      if (!response.ok) throw new Error(String(response.status))
+      saveAs(await response.blob(), `${resource.name}-${id.replace(/[^\w-]/g, '-')}.${format}`)
+      setState('')
+    } catch (error) {
+      setState(texts.downloadFailed(error instanceof Error ? error.message : String(error)))
+    }
+  }
+  const button = (label: string, format: Format, isAll: boolean) => html`<button type="button"
+    aria-label=${`${texts.download} ${format.toUpperCase()}: ${label}`} onClick=${() => load(format, isAll)}>${format.toUpperCase()}</button>`
+  const row = (label: string, isAll: boolean) => html`<div class="download"><span>${label}</span>
+    ${formats.map((format) => button(label, format, isAll))}</div>`
+  return html`<div class="downloads"><p class="field-label">${texts.download}</p>
+    ${row(texts.downloadPage(formatCount(rows.length)), false)}
+    ${row(texts.downloadAll(formatCount(answer.pagination_total)), true)}
+    <p class="hint" role="status">${state}</p></div>`
+}
+
+function saveAs(content: Blob, name: string): void {
+  const link = document.createElement('a')
+  link.href = URL.createObjectURL(content)
+  link.download = name
+  link.click()
+  // The browser reads the content after the click.
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
+}

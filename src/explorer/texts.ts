@@ -1,0 +1,229 @@
+// Every text of the explorer, in English. A translation is another file of this form.
+
+export const language = 'en-GB'
+
+const plural = (count: number, one: string, many: string) =>
+  `${new Intl.NumberFormat(language).format(count)} ${count === 1 ? one : many}`
+
+export const texts = {
+  product: 'Dossier',
+  skip: 'Skip to content',
+  reference: 'API reference',
+  forgetKey: 'Forget the key',
+  more: 'more',
+  less: 'less',
+  close: 'Close',
+  notKnown: 'not known',
+  loading: 'Loading …',
+  all: 'All',
+  none: 'None',
+
+  // The first page.
+  welcome: 'Look up a company',
+  about:
+    'This service has what registers say of companies: their rights, people, jobs, terminals and ' +
+    'every recorded change. Look at a company here, or read the same data over HTTP.',
+  keyTitle: 'Your key',
+  keyHint: 'It begins with dossier_. The operator of this service issues it.',
+  keyKeep: 'Keep it in this tab until I close it',
+  keyKeepHint: 'Otherwise it is forgotten when you reload the page.',
+  keyUse: 'Open',
+  keyWrong: 'The service does not accept this key. Check that it is complete and has not expired.',
+  keyUnlike: 'This cannot be a key: a key is one word without blanks.',
+  search: 'Name or number of a company',
+  searchHint: 'Words of a name, or a number in a register, such as 09876543 or GB:09876543',
+  searchShort: 'Find a company',
+  searching: 'Searching …',
+  found: (count: number) => plural(count, 'company', 'companies'),
+  foundShown: (shown: number, count: number) =>
+    `The first ${shown} of ${plural(count, 'company', 'companies')}; add another word`,
+  foundNone: 'No company has this name or number. Try fewer or other words.',
+  recent: 'Recently opened in this tab',
+  nameless: (id: number | string) => `Company ${id}`,
+
+  // A company.
+  overview: 'Overview',
+  number: 'Number',
+  state: 'State',
+  idLabel: 'ID',
+  listed: 'In the register',
+  unlisted: 'No longer in the register',
+  companyId: (id: number) => `Company ${id} of this service`,
+  sourcesTitle: 'What each source says',
+  sourcesNone: 'No source has said anything about this company but its number.',
+  attribute: 'Attribute',
+  since: 'Says so since',
+  sinceVersion: 'Since version',
+  presence: 'Names the company',
+  yes: 'Yes',
+  noLonger: 'No longer',
+  differs: 'differs',
+  listingsTitle: 'On record',
+  records: (count: number) => plural(count, 'record', 'records'),
+  listingForbidden: 'This key may not read it.',
+  listingEmpty: 'None on record',
+  plural: (title: string) => `${title}s`,
+  companySections: 'What is on record',
+
+  // A listing.
+  emptyListing: (what: string) => `This company has no ${what} on record.`,
+  emptySelection: 'No record matches these filters.',
+  pastEnd: 'There are no records this far; the last page is before this one.',
+  toLastPage: 'Go to the last page',
+  clearFilters: 'Clear filters',
+  filters: 'Filters',
+  filterAny: 'any',
+  filterApply: 'Apply',
+  filterClear: 'Clear',
+  filterFrom: 'From',
+  filterTo: 'To',
+  filterUnknown: 'Not known',
+  filterValue: 'Exactly this value',
+  filterChosen: (count: number) => `${count} chosen`,
+  filterOthers: 'Another value',
+  filterUnit: 'any of these',
+  remove: (what: string) => `Remove the filter ${what}`,
+  currentOn: 'On the day',
+  shown: (first: string, last: string, count: string) => `${first}–${last} of ${count}`,
+  filteredOf: (count: string) => ` (${count} without filters)`,
+  pages: 'Pages',
+  firstPage: 'First page',
+  previousPage: 'Previous page',
+  nextPage: 'Next page',
+  lastPage: 'Last page',
+  pageNumber: (count: string) => `Page, of ${count}`,
+  perPage: 'per page',
+  sortBy: (field: string) => `Order by ${field}`,
+  sameInAll: 'The same in all rows:',
+  tableOf: (what: string, company: string) => `${what} of ${company}`,
+  goneSince: 'Gone since',
+  changedSince: 'Changed since',
+  now: 'now',
+
+  // Pictures.
+  pictureHide: 'Hide the picture',
+  pictureShow: 'Show the picture',
+  pictureData: 'The figures as a table',
+  pictureTimeline: 'Changes over time',
+  picturePeriods: 'Who was there when',
+  pictureYears: 'By year',
+  pictureAmounts: 'Ranges of pay',
+  pictureGroups: (what: string) => `By ${what}`,
+  pictureKeys: 'Arrow keys move through it.',
+  zoomHint: 'Drag over a period to zoom in.',
+  zoomIn: 'Zoom in',
+  zoomOut: 'Zoom out',
+  earlier: 'Earlier',
+  later: 'Later',
+  wholeTime: 'All of it',
+  onDay: (day: string, count: number, word: string) => `On ${day}: ${count} ${word}`,
+  onDayHint: 'Click, or press Enter, to list only these.',
+  andMore: (count: number) => `and ${count} more`,
+  period: (from: string, to: string) => `${from} to ${to}`,
+  began: 'Began',
+  ended: 'Ended',
+  open: 'no end',
+  year: 'Year',
+  count: 'Number',
+  kind: 'Kind',
+  sum: 'Total',
+  least: 'From',
+  greatest: 'To',
+  firstOnly: (shown: string, count: string) =>
+    `It shows the first ${shown} of ${count} records; filters make them fewer.`,
+  drawnOnly: (shown: string, count: string) =>
+    `Bars are drawn for the first ${shown} of ${count}; the line above counts all.`,
+  timelineSays: (count: number, kinds: number, from: string, to: string) =>
+    `${plural(count, 'change', 'changes')} of ${plural(kinds, 'kind', 'kinds')}, ` +
+    `from ${from} to ${to}.`,
+  timelineMost: (kind: string, count: string) => ` Most are of ${kind} (${count}).`,
+  timelineSums:
+    ' Each bar has as many changes as the others of its lane: the higher it is, the more often ' +
+    'something changed. Zoom in to see single changes.',
+  timelineOthers: (count: number) =>
+    ` ${plural(count, 'kind', 'kinds')} with fewer changes are only in the table.`,
+  bar: (kind: string, count: string, from: string, to: string) =>
+    `${kind}: about ${count} changes from ${from} to ${to}`,
+  periodsSays: (count: string, what: string, most: string, day: string) =>
+    `${count} ${what}; most at a time: ${most}, on ${day}.`,
+  periodsUndated: (count: number) =>
+    `${plural(count, 'record has', 'records have')} no first day and no bar.`,
+  yearsSays: (count: string, from: string, to: string, most: string, mostCount: string) =>
+    `${count} dated from ${from} to ${to}; most in ${most} (${mostCount}).`,
+  yearsUndated: (count: number) => `${plural(count, 'has', 'have')} no date.`,
+  amountsSays: (count: string, unit: string, least: string, greatest: string) =>
+    `${count} in ${unit}, from ${least} to ${greatest}.`,
+  unit: 'Unit',
+  amountsNone: (count: number) => `${plural(count, 'record has', 'records have')} no amount.`,
+  groupsSays: (count: string, groups: number, most: string, mostCount: string) =>
+    `${count} at ${plural(groups, 'place', 'places')}; most at ${most} (${mostCount}).`,
+  nothingToDraw: 'There is nothing here that could be drawn.',
+
+  // Time.
+  time: 'Time',
+  timeNow: 'Now',
+  timeVersion: (version: number) => `Version ${version}`,
+  timeSlider: 'Version of the registry',
+  timeOlder: 'Earlier version',
+  timeNewer: 'Later version',
+  timeBack: 'Back to now',
+  timeLook: 'Look back',
+  timeHide: 'Close',
+  timeDiffer: 'What has changed since',
+  timeOf: (version: number, moment: string) => `Version ${version}, ${moment}`,
+  timeImport: (what: string, source: string) => `${what} from ${source}`,
+  timePast: (version: number, moment: string) =>
+    `This is what was on record at version ${version}, ${moment}.`,
+  timeSame: 'Nothing here differs from now.',
+  timeChanges: (changed: number, gone: number, fresh: number) =>
+    `Compared with now: ${changed} changed, ${gone} gone, ${fresh} new since.`,
+  timeTooMany: (max: string) =>
+    `More than ${max} records: what differs from now is not marked. Filters make them fewer.`,
+  timeOne: 'There is one version so far.',
+  betweenTitle: 'What changed between',
+  between: 'What changed between two versions',
+  betweenFrom: 'Earlier version',
+  betweenTo: 'Later version',
+  betweenNow: 'now',
+  betweenNothing: 'Nothing changed.',
+  betweenAdded: 'New',
+  betweenRemoved: 'Gone',
+  betweenChanged: 'Changed',
+  betweenMany: (count: number) => `and ${plural(count, 'more', 'more')}; the listing has them.`,
+  betweenTooMany: (what: string) => `More than 10,000 ${what}: too many to compare here.`,
+  becomes: 'became',
+
+  // Take it with you.
+  take: 'Take it with you',
+  takeLink: 'Link to this view',
+  takeLinkHint: 'Without your key: whoever opens it needs one.',
+  takeCurl: 'curl',
+  takeFetch: 'fetch, for JavaScript',
+  takeKeyHint: 'Your key is not in it: put it into the variable KEY.',
+  copy: 'Copy',
+  copied: 'Copied',
+  copyFailed: 'Select the text and copy it.',
+  download: 'Download',
+  downloadPage: (count: string) => `This page, ${count}`,
+  downloadAll: (count: string) => `All that is selected, ${count}`,
+  downloading: 'Downloading …',
+  downloadFailed: (why: string) => `The download failed: ${why}`,
+
+  // What goes wrong.
+  offline: 'The service cannot be reached.',
+  offlineKept: (moment: string) =>
+    `The service cannot be reached. This is what was loaded at ${moment}; it tries again by itself.`,
+  offlineNothing: 'The service cannot be reached. It tries again by itself.',
+  tryAgain: 'Try again',
+  wait: (seconds: number) =>
+    `This key has no requests left for now. It goes on by itself in ${plural(seconds, 'second', 'seconds')}.`,
+  forbidden:
+    'The service does not let this key read this. It may have expired, or not cover this part.',
+  otherKey: 'Use another key',
+  missing: 'This is not in the registry.',
+  toStart: 'Find another company',
+  gone: 'This version is no longer kept.',
+  invalid: 'The service does not understand this address.',
+  fault: 'Something went wrong in the service. Try again; if it stays, tell its operator.',
+  unknownView: 'There is no such part of a company.',
+} as const

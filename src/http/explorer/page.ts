@@ -1,0 +1,44 @@
+// The explorer's page. What it shows, it gets from the endpoints that every client has.
+
+import { describe } from '../../resources/description.ts'
+import type { Resource } from '../../resources/resource.ts'
+import type { ExplorerFile } from './files.ts'
+
+/** The page; every address in it is relative, so that it works behind any prefix. */
+export function explorerPage(
+  files: readonly ExplorerFile[],
+  resources: readonly Resource[],
+): string {
+  const pathOf = (file: ExplorerFile) => `explorer/${file.hashedName}`
+  const named = (name: string) => {
+    const file = files.find((one) => one.name === name)
+    if (file === undefined) throw new Error(`the explorer has no ${name}`)
+    return pathOf(file)
+  }
+  const modules = files.filter(({ type }) => type.startsWith('text/javascript'))
+  // Without these, a browser learns of a module only when it has read the one that imports it.
+  const preloads = modules.map((file) => `<link rel="modulepreload" href="${pathOf(file)}">`)
+  // Not run as code: data, in which `<` could only end the element.
+  const description = JSON.stringify(resources.map(describe)).replaceAll('<', '\\u003c')
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Dossier</title>
+<link rel="icon" type="image/svg+xml" href="${named('icon.svg')}">
+<link rel="stylesheet" href="${named('style.css')}">
+${preloads.join('\n')}
+<script type="application/json" id="resources">${description}</script>
+<script type="module" src="${named('main.js')}"></script>
+</head>
+<body>
+<div id="page"></div>
+<noscript>
+<p>The explorer needs JavaScript. The <a href="docs">API reference</a> describes the API.</p>
+</noscript>
+</body>
+</html>
+`
+}

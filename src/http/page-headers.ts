@@ -1,0 +1,38 @@
+// The headers of pages, which protect the keys that users enter into them.
+
+/** What a page needs beside its own scripts, styles and images. */
+interface PolicyNeeds {
+  /** The sources of images. */
+  readonly images?: string
+  /** The policies by which its scripts make markup of text. */
+  readonly trustedTypes?: string
+}
+
+/**
+ * A Content-Security-Policy: nothing from another host, nothing inline, and no text becomes markup
+ * but by a policy of Trusted Types that is named here.
+ */
+export function contentPolicy({ images = "'self'", trustedTypes = "'none'" }: PolicyNeeds): string {
+  return [
+    "default-src 'none'",
+    "connect-src 'self'",
+    "script-src 'self'",
+    "style-src 'self'",
+    `img-src ${images}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    `trusted-types ${trustedTypes}`,
+  ].join('; ')
+}
+
+/** Users enter keys, so no other host may run code in a page, frame it or observe it. */
+export const pageHeaders: Readonly<Record<string, string>> = {
+  'content-security-policy': contentPolicy({}),
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
+}
