@@ -3,7 +3,6 @@
 import { type Settings, UsageError } from '../config.ts'
 import { formatCount } from '../format-count.ts'
 import { type IssuedKey, makeIssuedKey, storeIssuedKey } from '../keys/issue.ts'
-import { companiesScope } from '../http/companies-request.ts'
 import { nearest } from '../nearest.ts'
 import { OperatorError, UnknownOutcomeError } from '../operator-error.ts'
 import { parseRate, rateForm } from '../rate.ts'
@@ -11,6 +10,7 @@ import { resources } from '../resources/index.ts'
 import { openExistingStore, readKeyUsage } from '../store/open-store.ts'
 import type { BeforeCommit, KeyRecord } from '../store/keys.ts'
 import type { StoreWriter } from '../store/writing.ts'
+import { allScopes, impliedScopes, namedScopes } from '../store/scopes.ts'
 import type { KeyUsage } from '../store/usage.ts'
 import type { Command, CommandContext, Input } from './command.ts'
 import { parseDuration, parseEnd } from './duration.ts'
@@ -19,8 +19,9 @@ import { usagePath } from '../server/metering.ts'
 import { lockWait } from './lock-wait.ts'
 import { watchWork } from './progress.ts'
 
-/** The scopes that endpoints require. */
-export const scopeNames = [companiesScope, ...resources.map(({ name }) => name)]
+const listings = resources.map(({ name }) => name)
+/** The scopes that a key may have. */
+export const scopeNames = allScopes(listings)
 /** How long a rotated key keeps working by default. */
 const usualOverlap = '7d'
 const overlapMax = '1y'
@@ -60,7 +61,9 @@ applies a change within a second.
     {
       name: 'scopes',
       value: 'NAMES',
-      meaning: `listings it may read, comma-separated; default: all (${scopeNames.join(', ')})`,
+      meaning:
+        `what it may read, comma-separated; default: ${impliedScopes(listings).join(', ')}; ` +
+        `only if named: ${namedScopes.join(', ')}`,
     },
     {
       name: 'rate',
@@ -263,7 +266,7 @@ function keyTable(records: readonly ListedKey[], hasUsage: boolean, now: number)
     key.name,
     key.hint,
     stateOf(key, now, records),
-    (key.scopes ?? ['all']).join(','),
+    (key.scopes ?? ['default']).join(','),
     key.rate ?? 'default',
     formatDay(key.createdAt),
     key.expiresAt === undefined ? 'never' : formatDay(key.expiresAt),

@@ -9,6 +9,8 @@ import type { Resource } from '../resources/resource.ts'
 import type { Awaitable } from '../store/awaitable.ts'
 import type { KeyRecord } from '../store/keys.ts'
 import type { StoreReader } from '../store/reading.ts'
+import { hasScope } from '../store/scopes.ts'
+import type { KeyUses } from '../store/usage.ts'
 import { createOpenApi } from './docs/openapi.ts'
 import { apiPrefix, type Endpoint, needsKey, routerPath } from './endpoints/endpoint.ts'
 import { endpointsOf } from './endpoints/table.ts'
@@ -46,6 +48,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The key of the request, once it has been found valid. */
     key: KeyRecord | undefined
+    /** What is left of the rate limit of its key; undefined if that has none. */
+    rate: RateVerdict | undefined
   }
   interface FastifyInstance {
     /** Makes the service not ready; every connection closes with its next response. */
@@ -62,6 +66,8 @@ type Authenticated = KeyRecord | { readonly waitSeconds: number } | undefined
 interface RateVerdict {
   readonly isWithin: boolean
   readonly policy: string
+  readonly quota: number
+  readonly windowSeconds: number
   readonly remaining: number
   readonly resetSeconds: number
 }
@@ -79,6 +85,8 @@ export interface AppOptions {
   readonly limitRate?: (key: KeyRecord) => Awaitable<RateVerdict | undefined>
   /** Meters a request that its key and its rate limit have let in. */
   readonly countUse?: ((keyId: number) => void) | undefined
+  /** Reads the metered uses of a key; undefined, or without a result, if they are not counted. */
+  readonly readUses?: ((keyId: number) => Awaitable<KeyUses | undefined>) | undefined
   /** Counts the requests under way, and decides when there are too many. */
   readonly load: Load
   /** Addresses and networks of proxies whose X-Forwarded-For is trusted; none by default. */
@@ -151,6 +159,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
   const stages = createStages(options, stop)
   app.decorateRequest('key', undefined)
   app.decorateReply('streamedBytes', undefined)
+  app.decorateRequest('rate', undefined)
   // Only endpoints that take a body read it (wire/body.ts).
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
@@ -213,7 +222,7 @@ function createStages(options: AppOptions, stop: Stop) {
     if ((endpoint !== undefined && needsKey(endpoint)) || isUnderApi(request.url)) {
       const key = await findKey(options, request, endpoint)
       request.key = key
-      await holdToRate(options, key, reply)
+      request.rate = await holdToRate(options, key, reply)
       options.countUse?.(key.id)
     }
     if (routerFault !== undefined) throw routerFault
@@ -256,7 +265,7 @@ async function findKey(
   if (key === undefined) throw forbidden()
   if ('waitSeconds' in key) throw tooMany(key.waitSeconds)
   const scope = endpoint?.scope
-  if (scope !== undefined && key.scopes?.includes(scope) === false) throw forbidden()
+  if (scope !== undefined && !hasScope(key.scopes, scope)) throw forbidden()
   return key
 }
 
@@ -265,14 +274,15 @@ async function holdToRate(
   { limitRate }: AppOptions,
   key: KeyRecord,
   reply: FastifyReply,
-): Promise<void> {
+): Promise<RateVerdict | undefined> {
   const verdict = await limitRate?.(key)
-  if (verdict === undefined) return
+  if (verdict === undefined) return undefined
   const { isWithin, policy, remaining, resetSeconds } = verdict
   void reply
     .header('ratelimit-policy', policy)
     .header('ratelimit', `"default";r=${remaining};t=${resetSeconds}`)
   if (!isWithin) throw tooMany(resetSeconds)
+  return verdict
 }
 
 /**
@@ -304,6 +314,7 @@ function addEndpoints(
   const endpoints = endpointsOf(options.resources, { isExplorerOn })
   const service = {
     store,
+    readUses: options.readUses,
     metrics,
     pages: createPageCache(options.cacheBytesMax),
     assets: createStaticAssets({ ...assetLimits, ...options.limits }, options.load),

@@ -17,9 +17,6 @@ export interface CompaniesRequest extends Paging {
   readonly q: string | undefined
 }
 
-/** The scope for finding companies, and for a company as a whole. */
-export const companiesScope = 'companies'
-
 export const companiesPath = '/api/v1/companies'
 
 /** How many identifiers a request may have. */

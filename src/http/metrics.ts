@@ -3,9 +3,9 @@
 // the declarations bound the number of series.
 
 import prometheus, { type Metric, type Registry } from 'prom-client'
-import { companiesScope } from './companies-request.ts'
 import type { Resource } from '../resources/resource.ts'
 import type { LastImport } from '../store/reading.ts'
+import { companiesScope } from '../store/scopes.ts'
 import type { ViewCounts } from '../store/views.ts'
 import type { Answer } from './request-log.ts'
 

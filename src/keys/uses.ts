@@ -6,9 +6,16 @@ import type { KeyUse } from '../store/usage.ts'
 export const usesMax = 100_000
 const hourMs = 3_600_000
 
+/** The hour of a moment, since 1970. */
+export function hourOf(moment: number): number {
+  return Math.floor(moment / hourMs)
+}
+
 interface Uses {
   /** Counts a request of a key. */
   readonly count: (keyId: number) => void
+  /** The counts of a key that have not been taken. */
+  readonly ofKey: (keyId: number) => readonly KeyUse[]
   /** Adds counts of another process, or counts that could not be written. */
   add(uses: readonly KeyUse[]): void
   /** Returns all counts, and clears them. */
@@ -42,11 +49,12 @@ export function createUses(now: () => number): Uses {
   return {
     count(keyId) {
       const at = now()
-      const count = countOf(keyId, Math.floor(at / hourMs))
+      const count = countOf(keyId, hourOf(at))
       if (count === undefined) return
       count.requests += 1
       count.lastUsedAt = at
     },
+    ofKey: (keyId) => counts.get(keyId) ?? [],
     add(uses) {
       for (const { keyId, hour, requests, lastUsedAt } of uses) {
         const count = countOf(keyId, hour)

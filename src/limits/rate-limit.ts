@@ -16,6 +16,9 @@ export interface RateVerdict {
   readonly isWithin: boolean
   /** The value of RateLimit-Policy. */
   readonly policy: string
+  /** The requests that a window allows, and its length. */
+  readonly quota: number
+  readonly windowSeconds: number
   /** The number of requests left in the window. */
   readonly remaining: number
   /** When the window ends, in seconds from now, rounded up. */
@@ -64,6 +67,8 @@ function verdictOf({ rate, text }: Policy, { count, leftMs }: Counted): RateVerd
   return {
     isWithin: count <= rate.quota,
     policy: text,
+    quota: rate.quota,
+    windowSeconds: rate.seconds,
     remaining: Math.max(0, rate.quota - count),
     resetSeconds: Math.ceil(leftMs / 1_000),
   }

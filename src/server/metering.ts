@@ -5,14 +5,19 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { type Settings, UsageError } from '../config.ts'
 import type { Ask } from '../limits/limits-over-ipc.ts'
-import { createUses } from '../keys/uses.ts'
-import { openUsageWriter, usageFile } from '../store/open-store.ts'
-import type { KeyUse, UsageWriter } from '../store/usage.ts'
+import { createUses, hourOf } from '../keys/uses.ts'
+import { openUsageWriter, openUsesOfKeys, usageFile } from '../store/open-store.ts'
+import { type KeyUse, type KeyUses, midnightOf, type UsageWriter } from '../store/usage.ts'
 
 /** Counts the uses of keys, and writes the counts. */
 export interface Metering {
   /** Counts a request of a key, in well under a microsecond. */
   readonly count: (keyId: number) => void
+  /**
+   * The uses of a key: those in the file, and those that this process has not written yet.
+   * Undefined if the file cannot be read.
+   */
+  readonly readUses: (keyId: number) => KeyUses | undefined
   /** Adds and writes the counts of another process of this server. */
   add(uses: readonly KeyUse[]): void
   /** Writes the remaining counts. */
@@ -77,8 +82,10 @@ export function startMetering(
   }
 
   const timer = every(settings, () => void write(waitMsMax))
+  const reading = createReading({ path, storeId, logger, now }, uses)
   return {
     count: uses.count,
+    readUses: reading.readUses,
     add(others) {
       uses.add(others)
       void write(waitMsMax)
@@ -87,6 +94,7 @@ export function startMetering(
       clearInterval(timer)
       await write(lastWaitMsMax)
       await writer?.close()
+      reading.close()
     },
   }
 }
@@ -95,9 +103,10 @@ export function startMetering(
 export function meterThroughPrimary(
   settings: Settings,
   ask: Ask,
-  now: () => number,
+  { storeId, logger, now }: Omit<ReadingOptions, 'path'>,
 ): Metering | undefined {
-  if (usagePath(settings) === undefined) return undefined
+  const path = usagePath(settings)
+  if (path === undefined) return undefined
   const uses = createUses(now)
 
   async function sendCounts(): Promise<void> {
@@ -108,13 +117,58 @@ export function meterThroughPrimary(
   }
 
   const timer = every(settings, () => void sendCounts())
+  const reading = createReading({ path, storeId, logger, now }, uses)
   return {
     count: uses.count,
+    readUses: reading.readUses,
     add: (others) => uses.add(others),
     async close() {
       clearInterval(timer)
       await sendCounts()
+      reading.close()
     },
+  }
+}
+
+/** What the reading of uses needs. */
+interface ReadingOptions {
+  readonly path: string
+  readonly storeId: string
+  readonly logger: Logger
+  readonly now: () => number
+}
+
+/** Reads uses from the file, and adds those that are not in it yet. */
+function createReading(
+  { path, storeId, logger, now }: ReadingOptions,
+  uses: Pick<ReturnType<typeof createUses>, 'ofKey'>,
+) {
+  let reader = openUsesOfKeys(path, storeId)
+  let isAway = false
+  return {
+    readUses: (keyId: number): KeyUses | undefined => {
+      try {
+        const midnight = midnightOf(hourOf(now()))
+        const recorded = reader.readUses(keyId, now())
+        isAway = false
+        return uses.ofKey(keyId).reduce(
+          ({ today, last30Days }, { hour, requests }) => ({
+            today: today + (hour >= midnight ? requests : 0),
+            last30Days: last30Days + requests,
+          }),
+          recorded,
+        )
+      } catch (error) {
+        // The file may have been replaced, and is opened anew for the next request.
+        reader.close()
+        reader = openUsesOfKeys(path, storeId)
+        const reason = error instanceof Error ? error.message : String(error)
+        if (!isAway) logger.warn({ reason }, 'key usage cannot be read; the server keeps serving')
+        isAway = true
+        return undefined
+      }
+    },
+    close: () => reader.close(),
   }
 }
 

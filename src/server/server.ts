@@ -72,7 +72,7 @@ export async function startServer(
     ? limitsOfPrimary(settings, primary)
     : await createLimits(settings, store.storeId, log.logger)
   const metering = isWorker
-    ? meterThroughPrimary(settings, primary, now)
+    ? meterThroughPrimary(settings, primary, { storeId: store.storeId, logger: log.logger, now })
     : startMetering(settings, store.storeId, log.logger, now)
   const app = buildApp({
     store,
@@ -80,6 +80,7 @@ export async function startServer(
     logger: log.logger,
     metrics: counts,
     countUse: metering?.count,
+    readUses: metering?.readUses,
     version: programVersion(),
     ...readyOptions(settings, store, now, {
       limits,

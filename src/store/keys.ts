@@ -9,7 +9,7 @@ export interface KeyRecord {
   readonly name: string
   /** The first and last characters of the key, for recognising it. */
   readonly hint: string
-  /** Names of resources; undefined for all of them. */
+  /** What it may read (`scopes.ts`); undefined for what keys may read that have no list. */
   readonly scopes: readonly string[] | undefined
   readonly createdAt: number
   /** Milliseconds since 1970; undefined for never. */

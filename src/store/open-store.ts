@@ -23,12 +23,12 @@ import {
 } from './sqlite/open.ts'
 import { createReader } from './sqlite/read.ts'
 import { discardReplaced, restore } from './sqlite/restore.ts'
-import { openUsage } from './sqlite/usage.ts'
+import { openUsage, openUsageReader } from './sqlite/usage.ts'
 import { verify } from './sqlite/verify.ts'
 import type { StoreInspector } from './inspecting.ts'
 import type { StoreReader } from './reading.ts'
 import type { Restored, RestoreWatch } from './restoring.ts'
-import type { UsageWriter } from './usage.ts'
+import type { UsageReader, UsageWriter } from './usage.ts'
 import type { OnStep, WorkWatch } from './work-watch.ts'
 import type { StoreWriter } from './writing.ts'
 
@@ -240,6 +240,11 @@ function usageBeside(db: string): string {
 /** The usage file of any store; undefined for PostgreSQL, which has no folder. */
 export function usageFile(db: string): string | undefined {
   return isServerStore(db) ? undefined : usageBeside(db)
+}
+
+/** Reads the file that counts the use of a store's keys, once it exists. */
+export function openUsesOfKeys(path: string, storeId: string): UsageReader {
+  return openUsageReader(path, storeId)
 }
 
 /**

@@ -24,6 +24,29 @@ export interface KeyUsage {
   readonly requestsLast30Days: number
 }
 
+/** The hour since 1970 with which the day of an hour began, in UTC. */
+export function midnightOf(hour: number): number {
+  return hour - (hour % 24)
+}
+
+/** How often a key was used. */
+export interface KeyUses {
+  /** Requests since midnight UTC. */
+  readonly today: number
+  /** Requests of this hour and the 719 before it. */
+  readonly last30Days: number
+}
+
+/** Reads the recorded uses of keys. */
+export interface UsageReader {
+  /**
+   * @param now in milliseconds since 1970.
+   * @throws OperatorError if the file cannot be read.
+   */
+  readUses(keyId: number, now: number): KeyUses
+  close(): void
+}
+
 /** What the serving process may do with these counts: add to them. */
 export interface UsageWriter {
   /**

@@ -225,7 +225,7 @@ test('keys create --rate shows in keys list, and the server enforces it', async 
   assert.match(bad.err, /^dossier: --rate is "2 per hour"; it takes none, or a count and a time/)
   const list = await runCommand(store.folder, ['keys', 'list', '--db', store.db])
   assert.match(list.out, /^NAME +KEY +STATE +SCOPES +RATE +/)
-  assert.match(list.out, /^small +\S+ +in use +all +2\/1h +/m)
+  assert.match(list.out, /^small +\S+ +in use +default +2\/1h +/m)
   assert.match(list.out, /^test +\S+ +in use +all +default +/m)
 
   const { port } = await runServer(t, store.db)

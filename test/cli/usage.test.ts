@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { describe, test, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createUses, usesMax } from '../../src/keys/uses.ts'
-import { openUsageWriter, readKeyUsage } from '../../src/store/open-store.ts'
+import { openUsageWriter, openUsesOfKeys, readKeyUsage } from '../../src/store/open-store.ts'
 import { resources } from '../../src/resources/index.ts'
 import { makeFolder } from '../support/import-rows.ts'
 import { runCommand } from '../support/run-command.ts'
@@ -55,6 +55,14 @@ async function ask({ port }: Pick<Server, 'port'>, key: string, times: number, p
   return [...statuses]
 }
 
+/** What a key learns of its uses. */
+async function usesShown({ port }: Pick<Server, 'port'>, key: string) {
+  const headers = { authorization: `Bearer ${key}`, connection: 'close' }
+  const response = await fetch(`http://127.0.0.1:${port}/api/v1/key`, { headers })
+  const answer = (await response.json()) as { key: { uses: Record<string, number> | null } }
+  return answer.key.uses
+}
+
 async function end(server: Server): Promise<string> {
   server.stop()
   assert.equal((await server.ended()).code, 0)
@@ -87,11 +95,14 @@ describe('uses of keys', { concurrency: 2 }, () => {
 
       const again = await runServer(t, store.db, ['--workers', workers])
       await ask(again, a, 2)
+      // What the other worker has counted is not written yet.
+      const shown = (await usesShown(again, a))?.['last_30_days'] ?? 0
+      assert.ok(workers === '1' ? shown === 43 : shown >= 41 && shown <= 43, String(shown))
       await end(again)
-      assert.equal((await uses(store.db))['a'], 42, 'added to what was there')
+      assert.equal((await uses(store.db))['a'], 43, 'added to what was there')
       const { out } = await runCommand(store.folder, ['keys', 'list', '--db', store.db])
       assert.match(out, /^NAME .* LAST USE +1 DAY +30 DAYS$/m)
-      assert.match(out, /^a .* \d{4}-\d\d-\d\d \d\d:\d\d:\d\d +42 +42$/m)
+      assert.match(out, /^a .* \d{4}-\d\d-\d\d \d\d:\d\d:\d\d +43 +43$/m)
       assert.match(out, /^scoped .* never +0 +0$/m)
     })
   }
@@ -187,6 +198,7 @@ describe('uses of keys', { concurrency: 2 }, () => {
     const key = await store.issueKey({ name: 'a' })
     const server = await runServer(t, store.db, ['--usage-db', 'none'])
     await ask(server, key, 2)
+    assert.equal(await usesShown(server, key), null)
     await end(server)
     assert.ok(!existsSync(join(store.folder, 'registry-usage.db')))
     const [listed] = await list(store.db, '--usage-db', 'none')
@@ -219,6 +231,14 @@ test('the last day and 30 days are counted by the hour; older counts are deleted
       { keyId: 2, lastUsedAt: now - 5_000 * hourMs, requestsLastDay: 0, requestsLast30Days: 0 },
     ],
   )
+  const reader = openUsesOfKeys(file, 'one')
+  // At 10:30, today began with the hour 10 hours ago.
+  for (const ago of [10, 11]) add(1, ago, now)
+  assert.deepEqual({ ...reader.readUses(1, now) }, { today: 3, last30Days: 7 })
+  assert.deepEqual({ ...reader.readUses(2, now) }, { today: 0, last30Days: 0 })
+  reader.close()
+  const none = openUsesOfKeys(`${file}-missing`, 'one')
+  assert.deepEqual({ ...none.readUses(1, now) }, { today: 0, last30Days: 0 })
   assert.deepEqual(readKeyUsage(file, 'another registry', now), [])
   assert.deepEqual(readKeyUsage(`${file}-missing`, 'one', now), [])
 })

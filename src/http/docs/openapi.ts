@@ -55,6 +55,7 @@ export function createOpenApi(endpoints: readonly Endpoint[], version: string): 
       { name: 'companies', description: 'Finding a company, and a company as a whole' },
       { name: 'listings', description: 'Records of a company' },
       { name: 'registry', description: 'The registry as a whole' },
+      { name: 'key', description: 'The key itself' },
       { name: 'health', description: 'For load balancers and supervisors' },
     ],
     paths: Object.fromEntries(paths) as OpenApi['paths'],

@@ -6,10 +6,10 @@ import type { FoundCompany } from '../../store/reading.ts'
 import {
   companiesForm,
   companiesPath,
-  companiesScope,
   parseCompaniesRequest,
   queryOf,
 } from '../companies-request.ts'
+import { companiesScope } from '../../store/scopes.ts'
 import { describeCompanies } from '../docs/companies.ts'
 import { badRequest, fromStore } from '../errors.ts'
 import { pageOffset } from '../listing-request.ts'

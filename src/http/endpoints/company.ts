@@ -3,9 +3,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Resource } from '../../resources/resource.ts'
 import type { CompanyState, ListingSummary, SourceState } from '../../store/company-state.ts'
-import type { KeyRecord } from '../../store/keys.ts'
+import { companiesScope, hasScope } from '../../store/scopes.ts'
 import type { ListingCounts } from '../../store/value-counts.ts'
-import { companiesScope } from '../companies-request.ts'
 import { companyForm, companyPath, readCompanyRequest } from '../company-request.ts'
 import { describeCompany } from '../docs/company.ts'
 import {
@@ -37,7 +36,7 @@ async function answer(
   const asked = await readCompanyRequest(request, reply, store)
   const { companyId, version } = asked
   if (asked.isByName) void reply.header('content-location', companyForm(asked))
-  const readable = resources.filter(({ name }) => mayRead(request.key, name))
+  const readable = resources.filter(({ name }) => hasScope(request.key?.scopes, name))
   const state = await fromStore(() =>
     store.readCompany({ companyId, version, resources: readable }),
   )
@@ -56,11 +55,6 @@ async function answer(
     changedAt,
     ...(isFormer ? { link: `<${companyPath(companyId)}>; rel="latest-version"` } : {}),
   })
-}
-
-/** Whether a key may read a listing (contract 7). */
-function mayRead(key: KeyRecord | undefined, listing: string): boolean {
-  return key?.scopes?.includes(listing) !== false
 }
 
 /** The body; undefined if it would be larger than an answer may be. */

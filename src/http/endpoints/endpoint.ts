@@ -3,7 +3,9 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { JsonSchema } from '../../resources/field.ts'
+import type { Awaitable } from '../../store/awaitable.ts'
 import type { StoreReader } from '../../store/reading.ts'
+import type { KeyUses } from '../../store/usage.ts'
 import type { FailureStatus } from '../errors.ts'
 import type { Metrics } from '../metrics.ts'
 import type { PageCache } from '../page.ts'
@@ -16,6 +18,8 @@ export const readMethods = ['GET', 'HEAD'] as const
 /** The parts of the application that handlers use. */
 export interface Service {
   readonly store: StoreReader
+  /** Reads the uses of a key; undefined, or without a result, if they are not counted. */
+  readonly readUses: ((keyId: number) => Awaitable<KeyUses | undefined>) | undefined
   readonly metrics: Pick<Metrics, 'countPage'> | undefined
   readonly pages: PageCache
   /** Files that browsers load. */

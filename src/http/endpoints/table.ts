@@ -7,6 +7,7 @@ import type { Endpoint } from './endpoint.ts'
 import { documents } from './documents.ts'
 import { explorer } from './explorer.ts'
 import { healthChecks } from './health.ts'
+import { key } from './key.ts'
 import { listing } from './listing.ts'
 import { versions } from './versions.ts'
 
@@ -20,6 +21,7 @@ export function endpointsOf(
     company(resources),
     ...resources.map(listing),
     versions,
+    key(resources),
     ...healthChecks,
     ...documents({ isExplorerOn }),
     ...(isExplorerOn ? explorer(resources) : []),

@@ -2,10 +2,11 @@
 
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { privateMode } from '../../new-file.ts'
 import { OperatorError } from '../../operator-error.ts'
-import type { KeyUsage, UsageWriter } from '../usage.ts'
+import type { KeyUsage, KeyUses, UsageReader, UsageWriter } from '../usage.ts'
+import { midnightOf } from '../usage.ts'
 import { makeDatabaseFile, storeError } from './errors.ts'
 import { isBlank } from './open.ts'
 import { enterWal } from './wal.ts'
@@ -103,6 +104,33 @@ export function readUsage(path: string, storeId: string, now: number): readonly 
     throw storeError(path, error)
   } finally {
     db.close()
+  }
+}
+
+// A look-up for each hour: the file has the uses of all keys in the order of hours.
+const usesOfKeySql = `
+  with recursive hours (hour) as (
+    select $hour union all select hour - 1 from hours where hour > $hour - ${monthHours - 1}
+  )
+  select coalesce(sum(u.requests) filter (where u.hour >= $midnight), 0) as today,
+    coalesce(sum(u.requests), 0) as last30Days
+  from hours h cross join uses u
+  where u.hour = h.hour and u.store_id = $store and u.key_id = $key`
+
+/** Reads the uses of single keys; a file that does not exist yet has none. */
+export function openUsageReader(path: string, storeId: string): UsageReader {
+  let db: DatabaseSync | undefined
+  let read: StatementSync | undefined
+  return {
+    readUses(keyId, now) {
+      if (!existsSync(path)) return { today: 0, last30Days: 0 }
+      db ??= openFile(path, true)
+      read ??= db.prepare(usesOfKeySql)
+      const hour = hourOf(now)
+      const values = { store: storeId, key: keyId, hour, midnight: midnightOf(hour) }
+      return read.get(values) as unknown as KeyUses
+    },
+    close: () => db?.close(),
   }
 }
 

@@ -1,0 +1,105 @@
+// The OpenAPI description of what a key learns about itself.
+
+import { rateSecondsMax } from '../../rate.ts'
+import type { JsonSchema } from '../../resources/field.ts'
+import type { Operation } from '../endpoints/endpoint.ts'
+import { failureStatuses } from '../errors.ts'
+import { countSchema, rateHeaders, schemaRef, shortText, validatorHeaders } from './components.ts'
+
+const nullable = (schema: JsonSchema, description: string): JsonSchema => ({
+  ...schema,
+  type: [schema['type'], 'null'],
+  description,
+})
+
+/** An object of members that are all required. */
+function objectOf(description: string, properties: Readonly<Record<string, JsonSchema>>) {
+  const required = Object.keys(properties)
+  return { type: 'object', description, properties, required, additionalProperties: false }
+}
+
+const momentText: JsonSchema = { type: 'string', format: 'date-time', maxLength: 24 }
+const secondsSchema = {
+  ...{ type: 'integer', format: 'int32', minimum: 0, maximum: rateSecondsMax },
+}
+
+const rate = objectOf('Rate limit', {
+  quota: { ...countSchema, description: 'Requests that a window allows' },
+  window_seconds: { ...secondsSchema, description: 'Length of a window' },
+  remaining: { ...countSchema, description: 'Requests left in the window, after this one' },
+  reset_seconds: { ...secondsSchema, description: 'Seconds until the window ends' },
+})
+
+const uses = objectOf('Requests that the key was let in with', {
+  today: { ...countSchema, description: 'Since midnight UTC' },
+  last_30_days: { ...countSchema, description: 'In this hour and the 719 before it' },
+})
+
+function keySchema(scopes: readonly string[]): JsonSchema {
+  return objectOf('A key', {
+    name: { ...shortText, description: 'Its name' },
+    hint: { ...shortText, description: 'Its first and last characters' },
+    scopes: {
+      type: 'array',
+      maxItems: scopes.length,
+      items: { type: 'string', enum: [...scopes] },
+      description: 'What it may read',
+    },
+    created_at: { ...momentText, description: 'When it was made' },
+    expires_at: nullable(momentText, 'When it expires; null for never'),
+    rate: nullable(rate, 'Its rate limit; null without one'),
+    uses: nullable(uses, 'Its use, up to a minute late; null if uses are not counted'),
+  })
+}
+
+const registry = objectOf('The registry', {
+  version: { ...countSchema, description: 'Number of the last import; 0 before the first one' },
+  committed_at: nullable(momentText, 'When that was committed; null before the first one'),
+  earliest_version: { ...countSchema, description: 'The earliest version that can be asked for' },
+})
+
+const exampleOf = (scopes: readonly string[]) => ({
+  ok: true,
+  key: {
+    ...{ name: 'first-client', hint: 'dossier_Sz1a…9fL4', scopes: scopes.slice(0, 2) },
+    ...{ created_at: '2026-11-21T15:40:02.117Z', expires_at: null },
+    rate: { quota: 600, window_seconds: 300, remaining: 598, reset_seconds: 240 },
+    uses: { today: 1_204, last_30_days: 35_112 },
+  },
+  registry: { version: 12, committed_at: '2026-11-21T04:12:55.020Z', earliest_version: 1 },
+})
+
+/** @param scopes every scope that there is. */
+export function describeKey(scopes: readonly string[]): Operation {
+  return {
+    id: 'get_key',
+    tag: 'key',
+    summary: 'The key of this request',
+    description:
+      'What the key may read, when it expires, what is left of its rate limit, and how often it ' +
+      'was used; and the version of the registry. Needs a valid key, but no scope.',
+    parameters: ['If-None-Match', 'X-Request-Id'],
+    answers: {
+      200: {
+        description: 'The key, and the registry',
+        headers: ['X-Request-Id', ...validatorHeaders, ...rateHeaders],
+        schema: 'KeyAnswer',
+        example: { name: 'key', summary: 'A key with a rate limit', value: exampleOf(scopes) },
+      },
+      304: {
+        description: 'Nothing has changed since the response with the tag in `If-None-Match`',
+        headers: ['X-Request-Id', ...validatorHeaders, ...rateHeaders],
+      },
+    },
+    failures: failureStatuses,
+    schemas: {
+      Key: keySchema(scopes),
+      RegistryState: registry,
+      KeyAnswer: objectOf('A key, and the registry', {
+        ok: { type: 'boolean', const: true },
+        key: schemaRef('Key'),
+        registry: schemaRef('RegistryState'),
+      }),
+    },
+  }
+}

@@ -1,0 +1,65 @@
+// The endpoint by which a key learns about itself (contract 8.5).
+
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Resource } from '../../resources/resource.ts'
+import { allScopes, hasScope } from '../../store/scopes.ts'
+import { describeKey } from '../docs/key.ts'
+import { forbidden, fromStore } from '../errors.ts'
+import { checkNames, readMembers } from '../members.ts'
+import { sendState } from '../state-answer.ts'
+import { type Endpoint, readMethods, type Service } from './endpoint.ts'
+
+/** Any valid key may ask: the answer tells only of the key itself. */
+export function key(resources: readonly Resource[]): Endpoint {
+  const scopes = allScopes(resources.map(({ name }) => name))
+  return {
+    path: '/api/v1/key',
+    methods: readMethods,
+    scope: undefined,
+    operation: describeKey(scopes),
+    createHandler: (service) => (request, reply) => answer(request, reply, scopes, service),
+  }
+}
+
+async function answer(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  scopes: readonly string[],
+  { store, readUses }: Service,
+): Promise<FastifyReply> {
+  checkNames(await readMembers(request, reply), [])
+  const { key, rate } = request
+  if (key === undefined) throw forbidden()
+  const { id, name, hint, createdAt, expiresAt } = key
+  const registry = await fromStore(() => store.readRegistry())
+  const uses = await readUses?.(id)
+  const described = {
+    name,
+    hint,
+    scopes: scopes.filter((scope) => hasScope(key.scopes, scope)),
+    created_at: moment(createdAt),
+    expires_at: moment(expiresAt),
+    rate:
+      rate === undefined
+        ? null
+        : {
+            quota: rate.quota,
+            window_seconds: rate.windowSeconds,
+            remaining: rate.remaining,
+            reset_seconds: rate.resetSeconds,
+          },
+    uses: uses === undefined ? null : { today: uses.today, last_30_days: uses.last30Days },
+  }
+  const state = {
+    version: registry.version,
+    committed_at: moment(registry.committedAt),
+    earliest_version: Math.max(1, registry.earliestVersion),
+  }
+  const text = JSON.stringify({ ok: true, key: described, registry: state })
+  return sendState(request, reply, { text, registry })
+}
+
+/** To the millisecond, as `created_at` of records. */
+function moment(ms: number | undefined): string | null {
+  return ms === undefined ? null : new Date(ms).toISOString()
+}
