@@ -226,7 +226,7 @@ test('keys create --rate shows in keys list, and the server enforces it', async 
   const list = await runCommand(store.folder, ['keys', 'list', '--db', store.db])
   assert.match(list.out, /^NAME +KEY +STATE +SCOPES +RATE +/)
   assert.match(list.out, /^small +\S+ +in use +default +2\/1h +/m)
-  assert.match(list.out, /^test +\S+ +in use +all +default +/m)
+  assert.match(list.out, /^test +\S+ +in use +default +default +/m)
 
   const { port } = await runServer(t, store.db)
   const request = `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${out.trim()}\r\n\r\n`
