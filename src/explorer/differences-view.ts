@@ -1,11 +1,13 @@
 // What changed between two versions of the registry, in every listing of a company.
 
+import { useState } from 'preact/hooks'
+import type { ChangeFields } from '../resources/traits.ts'
 import type { Company, CompanyAnswer, Version } from './answers.ts'
 import { ask } from './api.ts'
 import { type ChangedRow, type Differences, differencesOf } from './differences.ts'
 import { LongText } from './cell.ts'
-import { formatCount, plainText } from './format.ts'
-import { html } from './html.ts'
+import { formatCount, formatTimestamp, labelOf, plainText } from './format.ts'
+import { html, type Shown } from './html.ts'
 import { loadAll, loadedMax } from './load-all.ts'
 import { Notice } from './notice.ts'
 import { addressOf, goTo, type Place, withQuery } from './place.ts'
@@ -14,7 +16,9 @@ import { texts } from './texts.ts'
 import { importOf, momentOf, useVersions } from './time.ts'
 import { useWork, type Work } from './use-answer.ts'
 
-const shownMax = 50
+/** How many records of a group are shown, at first and at most. */
+const shownFirst = 8
+const shownMax = 500
 
 interface ViewProps {
   readonly place: Place
@@ -72,6 +76,19 @@ function sizeOf({ added, removed, changed }: Differences): number {
   return added.length + removed.length + changed.length
 }
 
+/** What sources say, compared like a listing: a record for each. */
+const sourcesResource: ResourceDescription = {
+  ...{ name: '', title: '', description: '', fields: [] },
+  order: { by: 'id', direction: 'ascending' },
+}
+
+function sourceRows(company: Company | undefined): Row[] {
+  return (company?.sources ?? []).map(({ source, present, attributes }) => ({
+    ...{ ...attributes, [texts.presence]: present ? texts.yes : texts.noLonger },
+    id: source,
+  }))
+}
+
 /** Compares the listings that have changed; the company's answers say which. */
 function compare(id: string, from: string, to: string): Work<readonly ListingDifferences[]> {
   return async (signal, onWait) => {
@@ -81,7 +98,9 @@ function compare(id: string, from: string, to: string): Work<readonly ListingDif
     const [earlier, later] = await Promise.all(
       [from, to].map((version) => ask<CompanyAnswer>(`${path}?${at(version)}`, options)),
     )
-    const compared: ListingDifferences[] = []
+    const [said, says] = [earlier, later].map((answer) => sourceRows(answer?.body.company))
+    const ofSources = differencesOf(said ?? [], says ?? [])
+    const compared: ListingDifferences[] = [{ resource: sourcesResource, differences: ofSources }]
     for (const [name, listing] of Object.entries(later?.body.company.listings ?? {})) {
       const resource = resourceNamed(name)
       const before = earlier?.body.company.listings[name]
@@ -104,68 +123,69 @@ function ListingPart({
   differences,
   place,
 }: ListingDifferences & { readonly place: Place }) {
-  const what = texts.plural(resource.title)
-  const link = addressOf({
-    company: place.company,
-    view: resource.name,
-    query: new URLSearchParams(),
-  })
+  const isOfSources = resource === sourcesResource
+  const what = isOfSources ? texts.sourcesTitle : texts.plural(resource.title)
+  const view = isOfSources ? undefined : resource.name
+  const link = addressOf({ company: place.company, view, query: new URLSearchParams() })
   const head = html`<h3><a href=${link}>${what}</a></h3>`
   if (differences === undefined) {
     return html`<section class="difference">${head}<p class="empty">${texts.betweenTooMany(what.toLowerCase())}</p></section>`
   }
   const { added, removed, changed } = differences
   return html`<section class="difference">${head}
-    <${Group} title=${texts.betweenChanged} count=${changed.length}>${changed
-      .slice(0, shownMax)
-      .map(
-        (
-          one,
-        ) => html`<li key=${one.after['id']} class="changed"><${Name} resource=${resource} row=${one.after} />
-        <${Fields} resource=${resource} change=${one} /></li>`,
-      )}<//>
-    <${Group} title=${texts.betweenAdded} count=${added.length}>${added
-      .slice(0, shownMax)
-      .map(
-        (row) =>
-          html`<li key=${row['id']} class="added"><${Name} resource=${resource} row=${row} /></li>`,
-      )}<//>
-    <${Group} title=${texts.betweenRemoved} count=${removed.length}>${removed
-      .slice(0, shownMax)
-      .map(
-        (row) =>
-          html`<li key=${row['id']} class="gone"><${Name} resource=${resource} row=${row} /></li>`,
-      )}<//>
+    <${Group} title=${texts.betweenChanged} items=${changed} itemOf=${(one: ChangedRow) =>
+      html`<li key=${one.after['id']} class="changed"><${Name} resource=${resource} row=${one.after} />
+        <${Fields} resource=${resource} change=${one} /></li>`} />
+    <${Group} title=${texts.betweenAdded} items=${added} itemOf=${(row: Row) =>
+      html`<li key=${row['id']} class="added"><${Name} resource=${resource} row=${row} /></li>`} />
+    <${Group} title=${texts.betweenRemoved} items=${removed} itemOf=${(row: Row) =>
+      html`<li key=${row['id']} class="gone"><${Name} resource=${resource} row=${row} /></li>`} />
   </section>`
 }
 
-function Group({
-  title,
-  count,
-  children,
-}: {
+interface GroupProps {
   readonly title: string
-  readonly count: number
-  readonly children?: unknown
-}) {
-  if (count === 0) return null
-  return html`<h4>${title} <span class="count">${formatCount(count)}</span></h4><ul class="difference-list">${children}${
-    count > shownMax && html`<li class="hint">${texts.betweenMany(count - shownMax)}</li>`
-  }</ul>`
+  readonly items: readonly unknown[]
+  readonly itemOf: (item: unknown) => Shown
+}
+
+function Group({ title, items, itemOf }: GroupProps) {
+  const [isOpen, setOpen] = useState(false)
+  const { length } = items
+  if (length === 0) return null
+  const shown = items.slice(0, isOpen ? shownMax : shownFirst)
+  const all = html`<button type="button" class="plain" onClick=${() => setOpen(true)}>
+    ${texts.betweenAll(length)}</button>`
+  return html`<h4>${title} <span class="count">${formatCount(length)}</span></h4>
+    <ul class="difference-list">${shown.map(itemOf)}</ul>
+    ${!isOpen && length > shownFirst && all}
+    ${isOpen && length > shownMax && html`<p class="hint">${texts.betweenMany(length - shownMax)}</p>`}`
+}
+
+interface NameProps {
+  readonly resource: ResourceDescription
+  readonly row: Row
 }
 
 /** What names a record, and what else tells it from others. */
-function Name({ resource, row }: { readonly resource: ResourceDescription; readonly row: Row }) {
-  const title = resource.fields.find(({ isTitle }) => isTitle)
-  const others = resource.fields.filter(
-    ({ filter, name }) => filter === 'value' && name !== title?.name,
-  )
+function Name({ resource, row }: NameProps) {
+  const { fields, changeFields } = resource
+  if (changeFields !== undefined) return changeName(changeFields, row)
+  const title = fields.find(({ isTitle }) => isTitle)
+  const others = fields.filter(({ filter, name }) => filter === 'value' && name !== title?.name)
   const more = others.map((field) => row[field.name]).filter((value) => value !== null)
   const name = title === undefined ? row['id'] : row[title.name]
-  return html`<strong dir="auto">${plainText(name, title)}</strong> <span class="detail"><bdi>${more
-    .slice(0, 3)
-    .map((value) => plainText(value))
-    .join(' · ')}</bdi></span>`
+  const details = more.slice(0, 3).map((value) => plainText(value))
+  return html`<strong dir="auto">${plainText(name, title)}</strong>${' '}
+    <span class="detail"><bdi>${details.join(' · ')}</bdi></span>`
+}
+
+function changeName(names: ChangeFields, row: Row) {
+  const [former, later] = [plainText(row[names.before]), plainText(row[names.after])]
+  return html`<strong>${labelOf(String(row[names.attr]))}</strong>,${' '}
+    ${formatTimestamp(String(row[names.date]))}: <span class="from-to"><del><${LongText} text=${former} /></del>
+    <span class="arrow" role="img" aria-label=${texts.becomes}>→</span>
+    <ins><${LongText} text=${later} /></ins></span>`
 }
 
 function Fields({
@@ -178,7 +198,7 @@ function Fields({
   const { fields, before, after } = change
   return html`<dl class="from-to">${fields.map((name) => {
     const field = fieldNamed(resource, name)
-    return html`<div key=${name}><dt>${field?.label ?? name}</dt><dd><del><${LongText} text=${plainText(before[name], field)} /></del>
-      <span class="arrow" aria-label=${texts.becomes}>→</span> <ins><${LongText} text=${plainText(after[name], field)} /></ins></dd></div>`
+    return html`<div key=${name}><dt>${field?.label ?? labelOf(name)}</dt><dd><del><${LongText} text=${plainText(before[name], field)} /></del>
+      <span class="arrow" role="img" aria-label=${texts.becomes}>→</span> <ins><${LongText} text=${plainText(after[name], field)} /></ins></dd></div>`
   })}</dl>`
 }

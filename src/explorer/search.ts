@@ -72,7 +72,7 @@ function Results({ found, onOpen }: { readonly found?: Found; readonly onOpen: (
         ? texts.foundShown(companies.length, total)
         : texts.found(total))
   return html`<p class="hint" role="status">${summary}</p>
-    <${CompanyLinks} companies=${companies} onOpen=${onOpen} />`
+    ${companies.length > 0 && html`<${CompanyLinks} companies=${companies} onOpen=${onOpen} />`}`
 }
 
 /** Companies to open. */

@@ -156,7 +156,7 @@ export const texts = {
   unit: 'Unit',
   amountsNone: (count: number) => `${plural(count, 'record has', 'records have')} no amount.`,
   groupsSays: (count: string, groups: number, most: string, mostCount: string) =>
-    `${count} at ${plural(groups, 'place', 'places')}; most at ${most} (${mostCount}).`,
+    `${count} in ${plural(groups, 'group', 'groups')}; most in ${most} (${mostCount}).`,
   nothingToDraw: 'There is nothing here that could be drawn.',
 
   // Time.
@@ -190,6 +190,7 @@ export const texts = {
   betweenRemoved: 'Gone',
   betweenChanged: 'Changed',
   betweenMany: (count: number) => `and ${plural(count, 'more', 'more')}; the listing has them.`,
+  betweenAll: (count: number) => `Show all ${plural(count, 'record', 'records')}`,
   betweenTooMany: (what: string) => `More than 10,000 ${what}: too many to compare here.`,
   becomes: 'became',
 

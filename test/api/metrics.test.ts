@@ -138,7 +138,7 @@ test(
     )
     assert.equal(onClients?.status, 404)
     for (const [method, target, status] of [
-      ['GET', '/nothing', 404],
+      ['GET', '/', 404],
       ['GET', path, 404],
       ['POST', '/metrics', 405],
     ] as const) {

@@ -6,7 +6,7 @@ import { formatCount, plainText } from '../format.ts'
 import { html } from '../html.ts'
 import { fieldNamed, type ResourceDescription, type Row } from '../resources.ts'
 import { texts } from '../texts.ts'
-import { axisHeight, NumberAxis } from './axis.ts'
+import { NumberAxis } from './axis.ts'
 import { type Figures, fitText, Frame, within } from './frame.ts'
 import type { SelectionProps } from './periods.ts'
 import { niceStep, type Scale, scaleOf } from './scale.ts'
@@ -75,10 +75,11 @@ function UnitBars({ unit, ranges, width }: Unit & { readonly width: number }) {
   const scale = scaleOf(least, end || 1, left, width - 76)
   const drawn = ranges.slice(0, drawnMax)
   const bottom = headHeight + drawn.length * rowHeight
-  return html`<svg width=${width} height=${bottom + axisHeight + 8} role="img"
+  return html`<svg width=${width} height=${bottom + 8} role="img"
     aria-label=${`${texts.pictureAmounts}, ${unit}`}>
     <text class="unit" x="0" y="16">${unit}</text>
-    <${NumberAxis} scale=${scale} width=${width} top=${headHeight - 6} bottom=${bottom} />
+    <${NumberAxis} scale=${scale} width=${width} top=${headHeight - 6} bottom=${bottom}
+      labelsAt=${16} />
     ${drawn.map(
       (range, n) => html`<${RangeBar} key=${range.id} range=${range} scale=${scale}
       left=${left} y=${headHeight + n * rowHeight} />`,

@@ -8,6 +8,8 @@ interface AxisProps {
   readonly width: number
   readonly top: number
   readonly bottom: number
+  /** Where the labels stand: below the picture unless given. */
+  readonly labelsAt?: number
 }
 
 const labelHeight = 18
@@ -24,12 +26,15 @@ export function NumberAxis(props: AxisProps) {
   return drawTicks(numberTicks(props.scale, props.width / tickWidth), props)
 }
 
-function drawTicks(ticks: readonly Tick[], { scale, width, top, bottom }: AxisProps) {
+function drawTicks(
+  ticks: readonly Tick[],
+  { scale, width, top, bottom, labelsAt = bottom + labelHeight - 2 }: AxisProps,
+) {
   return html`<g aria-hidden="true">${ticks.map(({ value, label }) => {
     const x = Math.round(scale.at(value)) + 0.5
     const isLast = x > width - 30
     return html`<g key=${value}><line class="grid" x1=${x} x2=${x} y1=${top} y2=${bottom} />
-      <text x=${isLast ? width - 1 : x} y=${bottom + labelHeight - 2}
+      <text x=${isLast ? width - 1 : x} y=${labelsAt}
         text-anchor=${isLast ? 'end' : 'middle'}>${label}</text></g>`
   })}</g>`
 }
