@@ -17,6 +17,7 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   serve: async () => (await import('./serve.ts')).serve,
   sources: async () => (await import('./sources.ts')).sources,
   imports: async () => (await import('./imports.ts')).imports,
+  find: async () => (await import('./find.ts')).find,
   company: async () => (await import('./company.ts')).company,
   verify: async () => (await import('./verify.ts')).verifyCommand,
   backup: async () => (await import('./backup.ts')).backupCommand,

@@ -6,8 +6,11 @@ import { attributeText } from '../import/attribute-text.ts'
 import { OperatorError } from '../operator-error.ts'
 import { changeResource, resources } from '../resources/index.ts'
 import { shortMoment } from '../short-moment.ts'
+import type { CompanyState, SourceState } from '../store/company-state.ts'
 import { openStoreInspector, openStoreReader } from '../store/open-store.ts'
-import type { CompanyName, CompanyRecord } from '../store/inspecting.ts'
+import type { CompanyName, StoreInspector } from '../store/inspecting.ts'
+import type { FoundCompany, StoreReader } from '../store/reading.ts'
+import type { ListingCounts } from '../store/value-counts.ts'
 import type { Command } from './command.ts'
 import { nearCompanies } from './near-companies.ts'
 import { oneLine, tableLines } from './table.ts'
@@ -16,9 +19,23 @@ const latestMax = 10
 
 type WireRecord = Readonly<Record<string, unknown>>
 
+/** What a source says about a company. */
+interface Attributes extends Omit<SourceState, 'asOf' | 'attributes'> {
+  readonly asOf: string | undefined
+  readonly attributes: Readonly<Record<string, unknown>>
+  /** The day of the last import that is known to have had the company, in wire form. */
+  readonly lastSeen: string | undefined
+}
+
+/** How many records have which value of each filter. */
+type ShownCounts = Readonly<Record<string, readonly { value: string | null; count: number }[]>>
+
 /** A company with its listings, as `--json` prints it. */
-interface Overview extends CompanyRecord {
+interface Overview extends FoundCompany {
+  readonly attributes: readonly Attributes[]
+  /** The number of records of each listing, and those with each value of a filter. */
   readonly listings: Readonly<Record<string, number>>
+  readonly counts: Readonly<Record<string, ShownCounts>>
   readonly latest: readonly WireRecord[]
 }
 
@@ -27,8 +44,9 @@ export const company: Command = {
   summary: 'show a company as the registry has it',
   synopsis: ['company JURISDICTION IDENTIFIER [--json]', 'company ID [--json]'],
   details: `
-Shows the company's id, its attributes from each source, the number of records in each listing, and
-its latest ${changeResource.name}.
+Shows the company's id and name, its attributes from each source, the number of records in each
+listing, and its latest ${changeResource.name}. With --json also how many records have which status,
+currency and so on.
 
   dossier company US 0000320193
   dossier company 1000000000042 --json`,
@@ -37,18 +55,20 @@ its latest ${changeResource.name}.
   async run({ words, flags, settings }, { stdout }) {
     const name = parseName(words)
     const inspector = await openStoreInspector(settings.db, resources)
+    const reader = await openStoreReader(settings.db, resources)
     try {
-      const found = await inspector.findCompany(name)
-      if (found === undefined) {
+      const state = await findState(reader, name)
+      if (state === undefined) {
         const near = typeof name === 'number' ? [] : await nearCompanies(inspector, ...name)
         const advice = near.length > 0 ? `; did you mean ${near.join(', or ')}?` : ''
         throw new OperatorError(`company ${words.join(' ')} is not in the registry${advice}`)
       }
-      const overview = await addListings(settings.db, found)
+      const overview = await overviewOf(state, reader, inspector)
       if (flags.has('json')) stdout.writeJson(overview)
       else stdout.writeLines(...lines(overview))
       return 0
     } finally {
+      await reader.close()
       await inspector.close()
     }
   },
@@ -62,26 +82,55 @@ function parseName(words: readonly string[]): CompanyName {
   throw new UsageError('name one company by JURISDICTION and IDENTIFIER, or by ID')
 }
 
-async function addListings(db: string, found: CompanyRecord): Promise<Overview> {
-  const reader = await openStoreReader(db, resources)
-  try {
-    const listings: Record<string, number> = {}
-    for (const resource of resources) {
-      listings[resource.name] = (await reader.readHead(resource, found.id))?.total ?? 0
-    }
-    const page = await reader.readPage(changeResource, found.id, 0, latestMax)
-    const latest = JSON.parse(`[${page?.records.join(',') ?? ''}]`) as WireRecord[]
-    return { ...found, listings, latest }
-  } finally {
-    await reader.close()
+async function findState(
+  reader: StoreReader,
+  name: CompanyName,
+): Promise<CompanyState | undefined> {
+  const companyId = typeof name === 'number' ? name : await reader.findCompany(name)
+  if (companyId === undefined) return undefined
+  const state = await reader.readCompany({ companyId, version: undefined, resources })
+  return state === undefined || 'outside' in state ? undefined : state
+}
+
+async function overviewOf(
+  { company, sources, listings }: CompanyState,
+  reader: StoreReader,
+  inspector: StoreInspector,
+): Promise<Overview> {
+  if (sources === undefined) {
+    throw new OperatorError(`company ${company.id} has attributes of more than 16 MiB`)
+  }
+  const lastSeen = await inspector.readLastSeen(company.id)
+  const page = await reader.readPage(changeResource, company.id, 0, latestMax)
+  return {
+    ...company,
+    attributes: sources.map(({ attributes, asOf, ...source }) => ({
+      ...source,
+      asOf: asOf ?? undefined,
+      lastSeen: lastSeen.get(source.source),
+      attributes: JSON.parse(attributes) as Attributes['attributes'],
+    })),
+    listings: Object.fromEntries(listings.map(({ resource, total }) => [resource.name, total])),
+    counts: Object.fromEntries(
+      listings.map(({ resource, counts }) => [resource.name, shown(counts)]),
+    ),
+    latest: JSON.parse(`[${page?.records.join(',') ?? ''}]`) as WireRecord[],
   }
 }
 
+function shown(counts: ListingCounts): ShownCounts {
+  const fields = Object.entries(counts).map(([field, values]) => [
+    field,
+    values.map(([value, count]) => ({ value, count })),
+  ])
+  return Object.fromEntries(fields) as ShownCounts
+}
+
 function lines(overview: Overview): string[] {
-  const { id, jurisdiction, identifier, listings } = overview
-  const name = identifier === undefined ? '' : `${jurisdiction ?? ''} ${identifier}  `
+  const { id, jurisdiction, identifier, name, listings } = overview
+  const register = identifier === null ? '' : `${jurisdiction ?? ''} ${identifier}  `
   return [
-    oneLine(`${name}(company ${id})`),
+    oneLine(`${register}${name === null ? '' : `${name}  `}(company ${id})`),
     ...overview.attributes.flatMap((one) => ['', ...attributeLines(one)]),
     '',
     'Listings',
@@ -92,7 +141,7 @@ function lines(overview: Overview): string[] {
   ]
 }
 
-function attributeLines(one: CompanyRecord['attributes'][number]): string[] {
+function attributeLines(one: Attributes): string[] {
   const version = `version ${one.version}`
   const since = one.asOf === undefined ? version : `${shortMoment(one.asOf)} (${version})`
   const seen = one.lastSeen === undefined ? '' : `, last seen ${shortMoment(one.lastSeen)}`

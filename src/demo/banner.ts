@@ -7,6 +7,7 @@ import {
   longHistoryId,
   longHistoryLength,
   longHistoryListing,
+  longHistoryName,
   showcaseId,
 } from './registry.ts'
 
@@ -26,10 +27,13 @@ interface BannerFacts {
 /** Each request contains the key itself, so that it works in any shell when pasted alone. */
 export function banner({ db, url, key, etag }: BannerFacts): string {
   const authorization = `-H "Authorization: Bearer ${key}"`
-  const listing = (id: number, rest: string) => `"${url}${pathOf(id, rest)}"`
-  const get = (id: number, rest: string) => `curl -s ${authorization} ${listing(id, rest)}; echo`
+  const listing = (id: number, rest?: string) => `"${url}${pathOf(id, rest)}"`
+  const get = (id: number, rest?: string) => `curl -s ${authorization} ${listing(id, rest)}; echo`
   const lastPage = longHistoryLength / 5
+  const search = `${url}/api/v1/companies?q=${longHistoryName.toLowerCase()}`
   const requests: readonly (readonly [string, string])[] = [
+    ['A company by words of its name', `curl -s ${authorization} "${search}"; echo`],
+    ['That company as a whole: what it is, and what its listings have', get(longHistoryId)],
     ['The first 2 of a company’s more than 200 rights', get(showcaseId, 'rights?limit=2')],
     [
       'Page 3 of its employees, 50 per page: the last 40',
@@ -61,6 +65,6 @@ Stop:           Ctrl-C
 `
 }
 
-function pathOf(id: number, rest: string): string {
-  return `/api/v1/companies/${id}/${rest}`
+function pathOf(id: number, rest?: string): string {
+  return `/api/v1/companies/${id}${rest === undefined ? '' : `/${rest}`}`
 }

@@ -13,6 +13,8 @@ export const companyCount = 3_000
 export const showcaseId = 1
 /** The company with the long history, its listing, and the number of its records. */
 export const longHistoryId = 2
+/** Its own name, by which the README looks for it. */
+export const longHistoryName = 'Northwind'
 export const longHistoryListing = 'events'
 export const longHistoryLength = 250_000
 /** Companies from this id on have no records. */
@@ -31,7 +33,9 @@ export function demoExtracts(): readonly DemoExtract[] {
   const companies = Array.from({ length: companyCount }, (_, index) => {
     const id = index + 1
     // Companies in the banner are of the first country, in English, so that readers can follow.
-    return makeCompany(random, id, id <= longHistoryId ? vocabularies.slice(0, 1) : vocabularies)
+    const countries = id <= longHistoryId ? vocabularies.slice(0, 1) : vocabularies
+    const company = makeCompany(random, id, countries)
+    return id === longHistoryId ? rename(company, longHistoryName) : company
   })
   const busy = companies.filter(({ id }) => id < firstEmptyId)
   // Each listing has its own seed, so that a change to one leaves the others unchanged.
@@ -51,6 +55,10 @@ export function demoExtracts(): readonly DemoExtract[] {
       },
     },
   ]
+}
+
+function rename({ name, ownName, ...company }: Company, other: string): Company {
+  return { ...company, ownName: other, name: name.replace(ownName, other) }
 }
 
 /** How many records a company gets: the showcase enough for several pages. */

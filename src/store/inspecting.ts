@@ -45,31 +45,6 @@ export interface SourceSummary {
   readonly imports: readonly SourceImport[]
 }
 
-/** What a source says about a company. */
-export interface CompanyAttributes {
-  readonly source: string
-  /** False if the source's last snapshot lacked the company: the attributes are its last ones. */
-  readonly isPresent: boolean
-  /** The day since which the source has said so, in wire form; that of the last change. */
-  readonly asOf: string | undefined
-  /** The version in which this was last changed. */
-  readonly version: number
-  /**
-   * The day of the last import that is known to have had the company: a snapshot, or the one that
-   * changed it. In wire form; the day of the commit, if the import has none.
-   */
-  readonly lastSeen: string | undefined
-  readonly attributes: Readonly<Record<string, unknown>>
-}
-
-/** A company as shown to an operator. */
-export interface CompanyRecord {
-  readonly id: number
-  readonly jurisdiction: string | undefined
-  readonly identifier: string | undefined
-  readonly attributes: readonly CompanyAttributes[]
-}
-
 /** The name of a company: its id, or its jurisdiction and identifier. */
 export type CompanyName = number | IdentifyingName
 
@@ -113,7 +88,8 @@ export interface StoreInspector {
   listImports(limit: number): Awaitable<readonly LoggedImport[]>
   /** Every source of every target, by name. */
   listSources(): Awaitable<readonly SourceSummary[]>
-  findCompany(name: CompanyName): Awaitable<CompanyRecord | undefined>
+  /** When a company was last seen, by sources: the day, in wire form, of such an import. */
+  readLastSeen(companyId: number): Promise<ReadonlyMap<string, string | undefined>>
   /** Those of the names that belong to a company, in the order given; at most `limit`. */
   findNames(names: readonly IdentifyingName[], limit: number): Awaitable<IdentifyingName[]>
   /** Checks everything that is stored, in one snapshot. */

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join, resolve } from 'node:path'
 import { test, type TestContext } from 'node:test'
@@ -81,11 +81,13 @@ test('the first start creates the registry, the second one serves it', options, 
   })
 
   await t.test('the requests that it printed', async () => {
-    const [rights, employees, events, unchanged, none, unknown, ...rest] = await paste(
-      first.said.out,
-    )
+    const [found, whole, rights, employees, events, unchanged, none, unknown, ...rest] =
+      await paste(first.said.out)
     assert.deepEqual(rest, [])
     const parse = (text = '') => JSON.parse(text) as Body
+    const [{ id, name } = {}] = parse(found)['companies'] as Body[]
+    const company = parse(whole)['company'] as Body
+    assert.deepEqual([company['id'], company['name']], [id, name])
     assert.equal((parse(rights)['rights'] as unknown[]).length, 2)
     assert.ok(Number(parse(rights)['total']) > 200)
     assert.equal((parse(employees)['employees'] as unknown[]).length, 40)
@@ -99,6 +101,28 @@ test('the first start creates the registry, the second one serves it', options, 
       code: 404,
       message: `Company ${companyCount + 1} is not in the registry`,
     })
+  })
+
+  await t.test('the three requests of the README, from a name to a page of events', async () => {
+    const readme = readFileSync(resolve(import.meta.dirname, '../../README.md'), 'utf8')
+    const [, block = ''] = /in three requests:\n\n```sh\n([^`]+)```/.exec(readme) ?? []
+    const [, key = '', url = ''] = /Bearer (\w+)" "(http:\/\/[^/]+)/.exec(first.said.out) ?? []
+    const lines = block.replaceAll('http://127.0.0.1:8080', url).trim().split('\n')
+    assert.equal(lines.length, 3)
+    const asked = lines.map((line) =>
+      shell('sh', ['-c', line], { env: { ...process.env, KEY: key } }),
+    )
+    const [found, company, page] = (await Promise.all(asked)).map(
+      ({ stdout }) => JSON.parse(stdout) as Body,
+    )
+    const [{ id } = {}] = found?.['companies'] as Body[]
+    assert.deepEqual([found?.['total'], id], [1, (company?.['company'] as Body)['id']])
+    const { listings } = company?.['company'] as { listings: Record<string, { total: number }> }
+    assert.equal(listings['events']?.total, longHistoryLength)
+    assert.deepEqual([page?.['total'], page?.['pagination_offset']], [longHistoryLength, 400])
+    const byNumber = /`(\/api\/v1\/companies\/GB:\S+)`/.exec(readme)?.[1] ?? ''
+    const headers = { authorization: `Bearer ${key}` }
+    assert.deepEqual(await (await fetch(url + byNumber, { headers })).json(), page)
   })
 
   await t.test('what it left', async () => {
@@ -118,8 +142,8 @@ test('the first start creates the registry, the second one serves it', options, 
     assert.ok(Date.now() - startedAt < 20_000)
     assert.equal(second.said.err, `Port ${port} is in use; using a free one.\n`)
     assert.equal(statSync(db).ino, ino)
-    const [rights] = await paste(second.said.out)
-    assert.match(rights ?? '', /^\{"ok":true,/)
+    const [found] = await paste(second.said.out)
+    assert.match(found ?? '', /^\{"ok":true,/)
     assert.equal(queryValue(db, 'select count(distinct name) from keys'), 2)
     assert.equal(await second.stop('SIGTERM'), 0)
   })

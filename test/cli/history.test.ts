@@ -11,6 +11,7 @@ import { resources } from '../../src/resources/index.ts'
 import { makeWithoutLineage } from '../support/former-format.ts'
 import { importRows, makeFolder, query } from '../support/import-rows.ts'
 import { runCommand } from '../support/run-command.ts'
+import type { FoundCompany } from '../../src/store/reading.ts'
 import { storeAt, storeKind } from '../support/store-at.ts'
 import { type StoreFault, storeFaults } from '../support/store-faults.ts'
 import { changeStore } from '../support/store-state.ts'
@@ -65,7 +66,7 @@ test('company shows attributes, totals and the latest events', async (t) => {
   assert.equal(code, 0)
   assert.equal(
     out,
-    `GB 1  (company 1000000000001)
+    `GB 1  Acme Ltd  (company 1000000000001)
 
 Attributes from register, since 2025-02-28 (version 2), last seen 2025-02-28
   name  Acme Ltd
@@ -94,10 +95,46 @@ Latest events (2 of 2)
     'id',
     'jurisdiction',
     'identifier',
+    'name',
     'attributes',
     'listings',
+    'counts',
     'latest',
   ])
+  const { events } = told['counts'] as Record<string, object>
+  const values = ['name', 'town'].map((value) => ({ value, count: 1 }))
+  assert.deepEqual(events, { attr: values })
+})
+
+test('find finds companies by words of their names, and by their number', async (t) => {
+  const path = join(makeFolder(t), 'registry.db')
+  const db = storeAt(path)
+  await importRows(path, 'companies', [
+    { jurisdiction: 'GB', identifier: '09876543', name: 'Northwind Trading Ltd' },
+    { jurisdiction: 'DE', identifier: '09876543', name: 'Südwind' },
+    { jurisdiction: 'FR', identifier: '7', name: 'Northwind\nTransport 09876543' },
+    ...Array.from({ length: 60 }, (_, n) => ({
+      ...{ jurisdiction: 'XX', identifier: `x${n}`, name: `Wide ${n}` },
+    })),
+  ])
+  const find = (...args: string[]) => runCommand('.', ['find', ...args, '--db', db])
+  assert.equal(
+    (await find('northwind', 'tra')).out,
+    `ID             JURISDICTION  NUMBER    NAME
+1000000000001  GB            09876543  Northwind Trading Ltd
+1000000000003  FR            7         Northwind Transport 09876543
+`,
+  )
+  const found = async (...args: string[]) =>
+    (JSON.parse((await find(...args, '--json')).out) as FoundCompany[]).map(({ name }) => name)
+  const inFrance = 'Northwind\nTransport 09876543'
+  assert.deepEqual(await found('09876543'), ['Südwind', 'Northwind Trading Ltd', inFrance])
+  assert.deepEqual(await found('09876543', '--jurisdiction', 'GB'), ['Northwind Trading Ltd'])
+  assert.equal((await found('wide')).length, 60)
+  assert.match((await find('wide')).out, /\nand 10 more: add a word, or print all with --json\n$/)
+  const none = await find('nobody', '--jurisdiction', 'GB')
+  const says = 'dossier: no company of GB has the name or number "nobody"; try fewer letters\n'
+  assert.deepEqual([none.code, none.err], [1, says])
 })
 
 test('company says since when its attributes hold, and when it was last seen', async (t) => {
@@ -276,6 +313,7 @@ test('compact reports sizes, and the store stays sound', async (t) => {
 const mistakes: readonly (readonly [args: readonly string[], says: RegExp])[] = [
   [['imports', 'x'], /imports takes options only, but got x/],
   [['imports', '--limit', '0'], /--limit is "0"; it takes 1 to 1,000,000/],
+  [['find'], /find takes words of a name, or a number/],
   [['company'], /name one company/],
   [['company', 'GB'], /name one company/],
   [['company', 'GB', '1', '2'], /name one company/],

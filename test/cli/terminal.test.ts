@@ -40,6 +40,7 @@ const typed: readonly (readonly string[])[] = [
   ['keys', 'rotate', evil],
   ['keys', 'list', '--db', evil],
   ['company', 'XX', evil],
+  ['find', evil],
   ['serve', '--port', evil],
 ]
 
@@ -52,7 +53,13 @@ function assertHarmless(text: string): void {
 /** A store with names and texts that no current command would accept. */
 async function makeEvilStore(folder: string): Promise<string> {
   const db = join(folder, 'dossier.db')
-  const company = { jurisdiction: 'XX', identifier: '1', [evil]: evil, address: 'a street\na town' }
+  const company = {
+    jurisdiction: 'XX',
+    identifier: '1',
+    [evil]: evil,
+    name: evil,
+    address: 'a street\na town',
+  }
   await importRows(db, 'companies', [company, { jurisdiction: 'XX', identifier: evil }])
   const event = { attr: evil, before_value: evil, created_at: '2026-01-31' }
   await importRows(db, 'events', [
@@ -107,6 +114,7 @@ describe('a terminal', { concurrency: 2 }, () => {
     for (const words of [
       ['keys', 'list'],
       ['imports'],
+      ['find', 'owned'],
       ['company', 'XX', '1'],
       ['company', 'XX', evil],
     ]) {

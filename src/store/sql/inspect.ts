@@ -1,13 +1,7 @@
 // Queries for operators: the log of imports, and companies.
 
 import type { ImportedFile } from '../importing.ts'
-import type {
-  CompanyAttributes,
-  CompanyName,
-  CompanyRecord,
-  IdentifyingName,
-  LoggedImport,
-} from '../inspecting.ts'
+import type { IdentifyingName, LoggedImport } from '../inspecting.ts'
 import {
   type Database,
   optionalNumber,
@@ -53,37 +47,28 @@ function loggedImport(row: Row): LoggedImport {
   }
 }
 
-/** A company with what each of its sources says about it. */
-export async function findCompany(
+/**
+ * For each source that has said something about a company, the day of the last import that is known
+ * to have had it, in wire form: a snapshot, or the one that changed it. An import without a day
+ * counts by its commit.
+ */
+export async function readLastSeen(
   db: Database,
-  name: CompanyName,
-): Promise<CompanyRecord | undefined> {
-  const { table, id: companyId } = db.dialect.companyNames
-  const columns = 'select c.id, c.jurisdiction, c.identifier from'
-  const [found] =
-    typeof name === 'number'
-      ? await db.rows(`${columns} companies c where c.id = $id`, { id: name })
-      : await db.rows(
-          `${columns} ${table} n join companies c on c.id = n.${companyId}
-           where n.jurisdiction = $jurisdiction and n.identifier = $identifier`,
-          { jurisdiction: name[0], identifier: name[1] },
-        )
-  if (found === undefined) return undefined
-  const id = Number(found['id'])
-  const attributes = await db.rows(
-    `select s.name as source, a.is_present, a.as_of, a.version, a.attributes,
-       seen.as_of as seen_as_of, seen.committed_at as seen_at
+  companyId: number,
+): Promise<ReadonlyMap<string, string | undefined>> {
+  const rows = await db.rows(
+    `select s.name as source, seen.as_of, seen.committed_at
      from company_attributes a join sources s on s.id = a.source_id
      left join imports seen on seen.version = (${lastSeenVersion})
-     where a.company_id = $id order by s.name`,
-    { id },
+     where a.company_id = $companyId`,
+    { companyId },
   )
-  return {
-    id,
-    jurisdiction: optionalText(found['jurisdiction']),
-    identifier: optionalText(found['identifier']),
-    attributes: attributes.map(companyAttributes),
-  }
+  return new Map(
+    rows.map((row) => [
+      String(row['source']),
+      optionalText(row['as_of']) ?? dayOf(row['committed_at']),
+    ]),
+  )
 }
 
 /**
@@ -100,17 +85,6 @@ const lastSeenVersion = `
         select max(p.version) from company_attributes_past p
         where p.company_id = a.company_id and p.source_id = a.source_id
       )))`
-
-function companyAttributes(row: Row): CompanyAttributes {
-  return {
-    source: String(row['source']),
-    isPresent: Boolean(row['is_present']),
-    asOf: optionalText(row['as_of']),
-    version: Number(row['version']),
-    lastSeen: optionalText(row['seen_as_of']) ?? dayOf(row['seen_at']),
-    attributes: JSON.parse(String(row['attributes'])) as Record<string, unknown>,
-  }
-}
 
 /** The day of a moment in milliseconds since 1970, in wire form. */
 function dayOf(moment: Value | undefined): string | undefined {

@@ -10,7 +10,7 @@ import type { LockWait } from '../lock-wait.ts'
 import type { Compacted, StoreWriter } from '../writing.ts'
 import { type Database, readValue } from './database.ts'
 import { beginImport, type ImportConnection } from './import.ts'
-import { findCompany, findNames, listImports } from './inspect.ts'
+import { findNames, listImports, readLastSeen } from './inspect.ts'
 import { prune } from './prune.ts'
 import { filtersToRevert, revert } from './revert.ts'
 import { listSources } from './sources.ts'
@@ -60,7 +60,7 @@ export function createInspector(
   return {
     listImports: (limit) => use((db) => listImports(db, limit)),
     listSources: () => use((db) => listSources(db, resources)),
-    findCompany: (name) => use((db) => findCompany(db, name)),
+    readLastSeen: (companyId) => use((db) => readLastSeen(db, companyId)),
     findNames: (names, limit) => use((db) => findNames(db, names, limit)),
     ...own,
   }

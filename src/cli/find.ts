@@ -1,0 +1,101 @@
+// `dossier find`: finds companies by words of their names or by their number, as clients do.
+
+import { UsageError } from '../config.ts'
+import { formatCount } from '../format-count.ts'
+import { OperatorError } from '../operator-error.ts'
+import { resources } from '../resources/index.ts'
+import { wordsOfQuery } from '../store/name-words.ts'
+import { openStoreReader } from '../store/open-store.ts'
+import type { FoundCompany, StoreReader } from '../store/reading.ts'
+import type { Command } from './command.ts'
+import { oneLine, tableLines } from './table.ts'
+
+/** How many companies are printed for people. */
+const shownMax = 50
+
+export const find: Command = {
+  name: 'find',
+  summary: 'find companies by name or number',
+  synopsis: ['find WORDS|NUMBER [--jurisdiction CODE] [--json]'],
+  details: `
+Finds the companies with all of the words in their name; the last one may be the beginning of a
+word. A single word is also looked up as a number, in every register or in that of --jurisdiction.
+
+  dossier find northwind tra
+  dossier find 09876543 --jurisdiction GB`,
+  options: [
+    { name: 'jurisdiction', value: 'CODE', meaning: 'only companies of this jurisdiction' },
+    { name: 'json', meaning: 'print all of them as JSON' },
+  ],
+  settings: ['db'],
+  async run({ words, flags, options, settings }, { stdout }) {
+    if (words.length === 0) throw new UsageError('find takes words of a name, or a number')
+    const { jurisdiction } = options
+    const reader = await openStoreReader(settings.db, resources)
+    try {
+      const found = await findBoth(reader, words, jurisdiction)
+      if (found.length === 0) throw nothingFound(words, jurisdiction)
+      if (flags.has('json')) stdout.writeJson(found)
+      else stdout.writeLines(...lines(found))
+      return 0
+    } finally {
+      await reader.close()
+    }
+  },
+}
+
+/** Those with the number, then those with the words. */
+async function findBoth(
+  reader: StoreReader,
+  words: readonly string[],
+  jurisdiction: string | undefined,
+): Promise<readonly FoundCompany[]> {
+  const [number = '', ...more] = words
+  const numbered =
+    more.length > 0
+      ? []
+      : ((await reader.findCompanies({ identifiers: [number], jurisdiction })).companies ?? [])
+  const named = await findNamed(reader, words.join(' '))
+  if (named === undefined) {
+    if (numbered.length > 0) return numbered
+    throw new OperatorError('more than 1,000 names match; add another word')
+  }
+  const known = new Set(numbered.map(({ id }) => id))
+  const others = named.filter(
+    (one) =>
+      !known.has(one.id) && (jurisdiction === undefined || one.jurisdiction === jurisdiction),
+  )
+  return [...numbered, ...others]
+}
+
+/** Undefined if too many names match. */
+async function findNamed(
+  reader: StoreReader,
+  text: string,
+): Promise<readonly FoundCompany[] | undefined> {
+  const words = wordsOfQuery(text)
+  if (words.length === 0) return []
+  return (await reader.findCompanies({ words })).companies
+}
+
+function nothingFound(words: readonly string[], jurisdiction: string | undefined): OperatorError {
+  const where = jurisdiction === undefined ? '' : ` of ${jurisdiction}`
+  const said = JSON.stringify(words.join(' '))
+  return new OperatorError(`no company${where} has the name or number ${said}; try fewer letters`)
+}
+
+function lines(found: readonly FoundCompany[]): string[] {
+  const rows = found
+    .slice(0, shownMax)
+    .map(({ id, jurisdiction, identifier, name }) => [
+      String(id),
+      oneLine(jurisdiction ?? ''),
+      oneLine(identifier ?? ''),
+      oneLine(name ?? ''),
+    ])
+  const rest = found.length - rows.length
+  return [
+    ...tableLines([['ID', 'JURISDICTION', 'NUMBER', 'NAME'], ...rows]),
+    ...(rest > 0 ? [`and ${formatCount(rest)} more: add a word, or print all with --json`] : []),
+  ]
+}
