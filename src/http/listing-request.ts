@@ -79,13 +79,25 @@ export async function readListingRequest(
   const { query, body } = await readMembers(request, reply)
   const { accept } = request.headers
   const parsed = parseListingRequest(resource, segment, { query, body, accept })
-  const { company, version, ...rest } = parsed
-  const isByName = typeof company !== 'number'
-  const companyId = isByName ? await findCompany(store, company) : company
-  const isByMoment = typeof version === 'object'
-  const found = isByMoment ? await fromStore(() => store.findVersion(resource, version)) : version
-  const asked = { companyId, version: found, ...rest }
-  return { asked, isByName: isByName || isByMoment }
+  const isByName = typeof parsed.company !== 'number' || typeof parsed.version === 'object'
+  return { asked: await locate(store, parsed), isByName }
+}
+
+/**
+ * Finds the company and the version that a request names.
+ *
+ * @throws ApiError as `findCompany` does.
+ */
+export async function locate(
+  store: StoreReader,
+  { company, version, ...rest }: WrittenRequest,
+): Promise<ListingRequest> {
+  const companyId = typeof company === 'number' ? company : await findCompany(store, company)
+  const found =
+    typeof version === 'object'
+      ? await fromStore(() => store.findVersion(rest.resource, version))
+      : version
+  return { companyId, version: found, ...rest }
 }
 
 /** What a request selects of its listing. */

@@ -4,27 +4,17 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Resource } from '../../resources/resource.ts'
 import type { Head, ListedState, OutsideHistory, Page, StoreReader } from '../../store/reading.ts'
 import { describeListing } from '../docs/listing.ts'
-import {
-  companyUnknownThen,
-  fromStore,
-  outsideHistory,
-  pageTooLarge,
-  unavailable,
-  unknownCompany,
-} from '../errors.ts'
+import { unavailable } from '../errors.ts'
 import { contentTypes } from '../formats.ts'
 import {
   canonicalForm,
   listingPath,
   type ListingRequest,
   noLimit,
-  pageOffset,
   readListingRequest,
-  selectionOf,
   versionedForm,
 } from '../listing-request.ts'
 import {
-  type AnyPage,
   entityTag,
   linkOf,
   linksOf,
@@ -34,7 +24,8 @@ import {
   selectedOf,
 } from '../page.ts'
 import { setValidators, type Validators } from '../validators.ts'
-import { firstSlice, recordPieces, type Slice } from '../record-pieces.ts'
+import { readHead, readPage, readSlice } from '../read-listing.ts'
+import { firstSlice, recordPieces } from '../record-pieces.ts'
 import { giveBackAfter } from '../wire/body-memory.ts'
 import { chooseCoding, type Coding, varyByCoding } from '../wire/coding.ts'
 import { type Endpoint, readMethods, type Service } from './endpoint.ts'
@@ -116,62 +107,6 @@ async function sendAll(
 /** The same page by the numbers of company and version. */
 function locationOf({ version }: ListingRequest, form: string): string {
   return version === undefined ? form : versionedForm(form, version)
-}
-
-/** Whether the listing is read as it is: all of it, in its order, in the last version. */
-function isPlain({ version, query }: ListingRequest): boolean {
-  return version === undefined && query === ''
-}
-
-/** @throws ApiError 404 or 410 if there is no such company or version. */
-async function readHead(
-  store: StoreReader,
-  asked: ListingRequest,
-  form: string,
-): Promise<Head & Partial<ListedState>> {
-  const { resource, companyId } = asked
-  const head = await fromStore<Head | OutsideHistory | undefined>(() =>
-    isPlain(asked) ? store.readHead(resource, companyId) : store.readState(selectionOf(asked)),
-  )
-  return known(head, asked, form)
-}
-
-/** @throws ApiError as `readHead`, and 400 if the page would be too large. */
-async function readPage(store: StoreReader, asked: ListingRequest, form: string): Promise<AnyPage> {
-  const { limit } = asked
-  // No listing is that long, and larger numbers are not exact.
-  const offset = Math.min(Number(pageOffset(asked)), Number.MAX_SAFE_INTEGER - limit)
-  const page = await readSlice(store, asked, form, { offset, limit })
-  if (page.greatestLimit !== undefined) throw pageTooLarge(limit, page.greatestLimit)
-  return page
-}
-
-/** @throws ApiError as `readHead`. */
-async function readSlice(
-  store: StoreReader,
-  asked: ListingRequest,
-  form: string,
-  { offset, limit }: Slice,
-): Promise<AnyPage> {
-  const { resource, companyId } = asked
-  const read = await fromStore<Page | OutsideHistory | undefined>(() =>
-    isPlain(asked)
-      ? store.readPage(resource, companyId, offset, limit)
-      : store.readSelection(selectionOf(asked), offset, limit),
-  )
-  return known(read, asked, form)
-}
-
-function known<T extends object>(
-  read: T | OutsideHistory | undefined,
-  { companyId, version }: ListingRequest,
-  form: string,
-): T {
-  if (read === undefined) {
-    throw version === undefined ? unknownCompany(companyId) : companyUnknownThen(companyId, version)
-  }
-  if (!('outside' in read)) return read
-  throw outsideHistory(read, version ?? 0, form)
 }
 
 function sendPage(
