@@ -19,6 +19,7 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   imports: async () => (await import('./imports.ts')).imports,
   find: async () => (await import('./find.ts')).find,
   company: async () => (await import('./company.ts')).company,
+  listing: async () => (await import('./listing.ts')).listing,
   verify: async () => (await import('./verify.ts')).verifyCommand,
   backup: async () => (await import('./backup.ts')).backupCommand,
   restore: async () => (await import('./restore.ts')).restoreCommand,

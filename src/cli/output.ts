@@ -16,6 +16,13 @@ export interface Output {
   writeLines(...lines: readonly string[]): void
   /** Prints a value as one line of JSON. */
   writeJson(value: unknown): void
+  /**
+   * Prints lines of records as they are, and resolves once the system has accepted them; on a
+   * terminal, control characters except line breaks are escaped.
+   *
+   * @returns false if they cannot be written, which `fault` tells.
+   */
+  writeData(text: string): Promise<boolean>
   /** Replaces the line of the cursor; does nothing if the output is not a terminal. */
   showStatus(text: string): void
   /**
@@ -51,6 +58,11 @@ export function createOutput(stream: Stream): Output {
     writeJson(value) {
       const json = JSON.stringify(value)
       put(`${stream.isTTY ? printableJson(json) : json}\n`)
+    },
+    async writeData(text) {
+      put(stream.isTTY ? printableLines(text.replaceAll('\r\n', '\n')) : text)
+      await pending
+      return fault === undefined
     },
     showStatus(text) {
       if (stream.isTTY) put(`\r${printable(text)}\u001b[K`)

@@ -15,10 +15,9 @@ export const mediaTypes = {
 } as const
 
 export type Format = keyof typeof mediaTypes
-/** A format without counters, of which a whole listing can be asked. */
-export type RecordFormat = Exclude<Format, 'json'>
 
 export const formats = Object.keys(mediaTypes) as readonly Format[]
+/** The formats without counters, of which a whole listing can be asked. */
 export const recordFormats = formats.filter((format) => format !== 'json')
 export const formatName = 'format'
 
@@ -78,7 +77,9 @@ const ndjson: RecordWriter = {
 
 const csvWriters = new WeakMap<Resource, RecordWriter>()
 
-export function recordWriter(format: RecordFormat, resource: Resource): RecordWriter {
+/** @throws Error for JSON, which has counters around its records. */
+export function recordWriter(format: Format, resource: Resource): RecordWriter {
+  if (format === 'json') throw new Error('JSON has counters around its records')
   if (format === 'ndjson') return ndjson
   const known = csvWriters.get(resource)
   if (known !== undefined) return known

@@ -4,7 +4,7 @@ import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Resource } from '../resources/resource.ts'
 import type { Head, ListedState, Page, SelectedPage } from '../store/reading.ts'
-import { type RecordFormat, recordWriter } from './formats.ts'
+import { type Format, recordWriter } from './formats.ts'
 import {
   canonicalForm,
   type ListingRequest,
@@ -96,7 +96,7 @@ const comma = 0x2c
 
 /** The body of a page in another format: its records alone (contract 11.2). */
 function recordsBody(
-  format: RecordFormat,
+  format: Format,
   resource: Resource,
   { records }: AnyPage,
 ): { body: Buffer; memory: Buffer | undefined } {

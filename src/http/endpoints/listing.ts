@@ -2,7 +2,7 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Resource } from '../../resources/resource.ts'
-import type { Head, ListedState, OutsideHistory, Page, StoreReader } from '../../store/reading.ts'
+import type { Head } from '../../store/reading.ts'
 import { describeListing } from '../docs/listing.ts'
 import { unavailable } from '../errors.ts'
 import { contentTypes } from '../formats.ts'

@@ -1,0 +1,143 @@
+// `dossier listing`: prints the records of a company's listing, by the code that serves clients.
+
+import { UsageError } from '../config.ts'
+import { ApiError } from '../http/errors.ts'
+import { recordFormats, recordWriter } from '../http/formats.ts'
+import {
+  canonicalForm,
+  type ListingRequest,
+  locate,
+  noLimit,
+  parseListingRequest,
+} from '../http/listing-request.ts'
+import { readPage, readSlice } from '../http/read-listing.ts'
+import { firstSlice, recordPieces } from '../http/record-pieces.ts'
+import { nearest } from '../nearest.ts'
+import { OperatorError } from '../operator-error.ts'
+import { resources } from '../resources/index.ts'
+import type { Resource } from '../resources/resource.ts'
+import { openStoreReader } from '../store/open-store.ts'
+import type { StoreReader } from '../store/reading.ts'
+import type { Command } from './command.ts'
+import type { Output } from './output.ts'
+
+/** A listing that knows the parameter of the example. */
+const periodic = resources.find(({ period }) => period !== undefined)
+
+export const listing: Command = {
+  name: 'listing',
+  summary: "print a company's listing, filtered, at any version",
+  synopsis: ['listing COMPANY RESOURCE [PARAMETER=VALUE …] [--version N] [--format csv]'],
+  details: `
+Prints every record that the parameters select, one JSON text a line, or as CSV. COMPANY is an id,
+or a name in a register such as GB:09876543. Parameters are those of the API: filters, sort, as_of,
+known_at, and page and limit for a part of it.
+
+  dossier listing GB:09876543 ${resources[0]?.name} as_of=2024-01-31 --format csv
+  dossier listing 1000000000042 ${periodic?.name} current_on=2024-06-30 --version 17`,
+  options: [
+    { name: 'version', value: 'N', meaning: 'print it as it was at this version' },
+    { name: 'format', value: 'FORMAT', meaning: `${recordFormats.join(' or ')}; default ndjson` },
+  ],
+  settings: ['db'],
+  async run({ words, options, settings }, { stdout, signal }) {
+    const { company, resource, parameters } = parseWords(words)
+    const format = parseFormat(options['format'])
+    const { version } = options
+    const query = { ...parameters, format, ...(version === undefined ? {} : { version }) }
+    try {
+      const request = parse(resource, company, query)
+      const reader = await openStoreReader(settings.db, resources)
+      try {
+        await printRecords(reader, await locate(reader, request), stdout, signal)
+      } finally {
+        await reader.close()
+      }
+    } catch (error) {
+      throw explained(error)
+    }
+    return 0
+  },
+}
+
+type Query = Readonly<Record<string, string | string[]>>
+
+/** @throws UsageError that names what is missing. */
+function parseWords(words: readonly string[]) {
+  const isParameter = (word: string) => word.includes('=')
+  const names = words.filter((word) => !isParameter(word))
+  // As in `dossier company`, jurisdiction and identifier may be two words.
+  const company = names.slice(0, -1).join(':')
+  const name = names.at(-1)
+  if (name === undefined || names.length < 2 || names.length > 3) {
+    throw new UsageError(
+      `name one company and one listing, such as: GB:09876543 ${resources[0]?.name}`,
+    )
+  }
+  const resource = resources.find((one) => one.name === name)
+  if (resource === undefined) {
+    const known = resources.map((one) => one.name)
+    const near = nearest(name, known)
+    const advice = near ? `did you mean ${near}?` : `there are ${known.join(', ')}`
+    throw new UsageError(`${name} is no listing; ${advice}`)
+  }
+  return { company, resource, parameters: parametersOf(words.filter(isParameter)) }
+}
+
+/** As in a query, a name may be repeated. */
+function parametersOf(words: readonly string[]): Query {
+  const query: Record<string, string | string[]> = {}
+  for (const word of words) {
+    const at = word.indexOf('=')
+    const [name, value] = [word.slice(0, at), word.slice(at + 1)]
+    const known = query[name]
+    query[name] = known === undefined ? value : [known, value].flat()
+  }
+  return query
+}
+
+function parseFormat(word = 'ndjson'): string {
+  if (recordFormats.some((format) => format === word)) return word
+  throw new UsageError(`--format is ${word}; it takes ${recordFormats.join(' or ')}`)
+}
+
+function parse(resource: Resource, company: string, query: Query) {
+  const isPage = 'page' in query || 'limit' in query
+  const given = {
+    query: isPage ? query : { ...query, limit: 'all' },
+    ...{ body: undefined, accept: undefined },
+  }
+  return parseListingRequest(resource, company, given)
+}
+
+async function printRecords(
+  reader: StoreReader,
+  asked: ListingRequest,
+  stdout: Output,
+  signal: AbortSignal,
+): Promise<void> {
+  const form = canonicalForm(asked)
+  if (asked.limit !== noLimit) {
+    const { records } = await readPage(reader, asked, form)
+    const { header, text } = recordWriter(asked.format, asked.resource)
+    await stdout.writeData(header + text(records))
+    return
+  }
+  const first = await readSlice(reader, asked, form, firstSlice)
+  const pinned = { ...asked, version: first.dataVersion }
+  const pieces = recordPieces(asked, first, (slice) => readSlice(reader, pinned, form, slice))
+  for await (const piece of pieces) {
+    signal.throwIfAborted()
+    if (!(await stdout.writeData(piece.toString()))) return
+  }
+}
+
+/** What the API says of a wrong request; what has failed in the store, as it is. */
+function explained(error: unknown): unknown {
+  if (!(error instanceof ApiError)) return error
+  if (error.cause !== undefined) return error.cause
+  const message = error.message
+    .replace('company_id', 'COMPANY')
+    .replace('query parameter', 'parameter')
+  return error.code === 400 ? new UsageError(message) : new OperatorError(message)
+}

@@ -1,0 +1,81 @@
+// `dossier listing`: what the API serves, on the command line.
+
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { employees } from '../../src/resources/employees.ts'
+import { importRows, makeFolder } from '../support/import-rows.ts'
+import { makeRecord } from '../support/make-record.ts'
+import { runCommand } from '../support/run-command.ts'
+
+const people = Array.from({ length: 620 }, (_, n) =>
+  makeRecord(employees, {
+    ...{ id: n + 1, name: `Person ${n}, \u001b[31m` },
+    end_date: n % 2 === 0 ? null : '2020-01-31T00:00:00Z',
+  }),
+)
+const lines = (records: readonly object[]) =>
+  records.map((record) => `${JSON.stringify(record)}\n`).join('')
+
+test('a listing is printed whole, filtered, in another order, at a version', async (t) => {
+  const folder = makeFolder(t)
+  const db = join(folder, 'dossier.db')
+  const identity = { company_jurisdiction: 'GB', company_identifier: '01' }
+  const load = (records: readonly object[]) =>
+    importRows(
+      db,
+      'employees',
+      records.map((record) => ({ ...record, ...identity })),
+    )
+  await load(people.slice(0, 600))
+  await load(people.slice(600))
+  const print = async (...args: string[]) => {
+    const { code, out, err } = await runCommand(folder, ['listing', ...args])
+    assert.equal(code, 0, err)
+    return out
+  }
+  assert.equal(await print('GB:01', 'employees'), lines(people))
+  assert.equal(await print('GB', '01', 'employees', '--version', '1'), lines(people.slice(0, 600)))
+  const [current, left] = [people.filter(({ id }) => id % 2 === 1), people.slice(1, 2)]
+  assert.equal(await print('GB:01', 'employees', 'end_date='), lines(current))
+  assert.equal(await print('1000000000001', 'employees', 'limit=1', 'page=2'), lines(left))
+  assert.equal(
+    await print('GB:01', 'employees', 'current_on=2024-01-01', 'sort=-updated_at'),
+    lines(current.toReversed()),
+  )
+  const csv = await print('GB:01', 'employees', 'limit=1', '--format', 'csv')
+  assert.match(csv, /^id,identifier,name[^\r]*\r\n1,"/)
+  assert.ok(csv.includes(`,"${String(people[0]?.['name'])}",`), 'as it is, not escaped')
+})
+
+test('what cannot be printed is told, with what to type', async (t) => {
+  const folder = makeFolder(t)
+  const row = {
+    ...makeRecord(employees),
+    company_jurisdiction: 'GB',
+    company_identifier: '00000012',
+  }
+  await importRows(join(folder, 'dossier.db'), 'employees', [row])
+  for (const [words, code, message] of [
+    ['employees', 2, /name one company and one listing, such as: GB:09876543 rights/],
+    ['GB:00000012 employes', 2, /employes is no listing; did you mean employees\?/],
+    [
+      'GB:00000012 employees end_dat=x',
+      2,
+      /"end_dat" is no known parameter; did you mean end_date/,
+    ],
+    [
+      'GB:00000012 employees start_date[gte]=soon',
+      2,
+      /start_date\[gte\] is "soon"; it takes a day/,
+    ],
+    ['GB:00000012 employees --format json', 2, /--format is json; it takes csv or ndjson/],
+    ['GB:00000012 employees --version 9', 1, /Version 9 does not exist yet; the last one is 1/],
+    ['GB:12 employees', 1, /Company GB:12 is not in the registry; did you mean GB:00000012\?/],
+    ['x employees', 2, /COMPANY is "x"; it takes an integer/],
+  ] as const) {
+    const run = await runCommand(folder, ['listing', ...words.split(' ')])
+    assert.deepEqual([run.code, run.out], [code, ''], words)
+    assert.match(run.err, message)
+  }
+})
