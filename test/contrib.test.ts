@@ -49,7 +49,7 @@ test('contrib/Dockerfile copies existing files that its ignore file includes', (
   }
   // Every other file that the sources read must be in the image.
   const read = globSync('src/**/*.ts', { cwd: root }).flatMap((file) =>
-    [...readFileSync(join(root, file), 'utf8').matchAll(/'(?:\.\.\/){2,}([\w.-]+)/g)].map(
+    [...readFileSync(join(root, file), 'utf8').matchAll(/'(?:\.\.\/){2,}([\w./-]+)/g)].map(
       ([, name]) => String(name),
     ),
   )

@@ -11,6 +11,7 @@ import type { KeyRecord } from '../store/keys.ts'
 import type { StoreReader } from '../store/reading.ts'
 import { hasScope } from '../store/scopes.ts'
 import type { KeyUses } from '../store/usage.ts'
+import { clientGuide, documentIndex } from './docs/guide.ts'
 import { createOpenApi } from './docs/openapi.ts'
 import { apiPrefix, type Endpoint, needsKey, routerPath } from './endpoints/endpoint.ts'
 import { endpointsOf } from './endpoints/table.ts'
@@ -321,6 +322,8 @@ function addEndpoints(
     streams: createStreamer((request, cause) => log.fault(request, cause)),
     isDraining: () => stop.isDraining,
     openApiText: () => JSON.stringify(createOpenApi(endpoints, version)),
+    clientGuide: () => clientGuide(endpoints, options.resources),
+    documentIndex: () => documentIndex(endpoints),
   }
   for (const method of METHODS) {
     if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)

@@ -70,7 +70,7 @@ interface ReadyAsset extends Asset {
 }
 
 /** Creates an asset from parts of the application. */
-type AssetOf = (service: Pick<Service, 'openApiText'>) => Asset
+type AssetOf = (service: Pick<Service, 'openApiText' | 'clientGuide' | 'documentIndex'>) => Asset
 
 /** The endpoint of an asset that browsers revalidate before each use. */
 export function documentEndpoint(path: string, assetOf: AssetOf): Endpoint {

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { createContext, runInContext } from 'node:vm'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { resources } from '../../src/resources/index.ts'
 import { checkFailure, makeApp } from '../support/make-app.ts'
 
 const { ask } = await makeApp({ after })
@@ -110,3 +111,33 @@ for (const inherited of ['constructor', 'toString', '__proto__', 'hasOwnProperty
     checkFailure(await ask(`/docs/${inherited}`), 404, 'Not Found')
   })
 }
+
+test('the client’s guide and the index of documents are there without a key', async () => {
+  const guide = await ask('/docs/client.md', { authorization: null })
+  assert.equal(guide.status, 200)
+  assert.equal(guide.headers['content-type'], 'text/markdown; charset=utf-8')
+  assert.match(guide.text, /^# Client's guide\n/)
+  const index = await ask('/llms.txt', { authorization: null })
+  assert.equal(index.status, 200)
+  assert.equal(index.headers['content-type'], 'text/plain; charset=utf-8')
+  const { paths } = JSON.parse((await ask('/openapi.json')).text) as { paths: object }
+  for (const path of Object.keys(paths)) {
+    assert.ok(guide.text.includes(`| \`${path}\` |`), path)
+    assert.ok(index.text.includes(`- \`GET ${path}\`: `), path)
+  }
+  const linked = [...index.text.matchAll(/\]\(([^)]+)\)/g)].map(([, url]) => url ?? '')
+  assert.equal(linked.length, 3)
+  for (const url of linked) {
+    assert.equal((await ask(`/${url}`, { authorization: null })).status, 200, url)
+  }
+})
+
+test('the guide that a service shows is that of its own resources', async (t) => {
+  const [some = assert.fail()] = resources
+  const other = { ...some, name: 'filings', title: 'Filing' }
+  const made = await makeApp(t, { resources: [other] })
+  const { text } = await made.ask('/docs/client.md')
+  assert.match(text, /^### filings$/m)
+  assert.match(text, /`\/api\/v1\/companies\/\{company_id\}\/filings`/)
+  assert.doesNotMatch(text, /^### events$/m)
+})

@@ -1,4 +1,5 @@
-// The reference page: Swagger UI over our own document, without a request to any other host.
+// The documents: OpenAPI, the client's guide, and the reference page, which is Swagger UI over our
+// own document, without a request to any other host.
 
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -17,6 +18,8 @@ const packageFile = createRequire(import.meta.url).resolve('swagger-ui-dist/pack
 
 const scriptType = 'text/javascript; charset=utf-8'
 const styleType = 'text/css; charset=utf-8'
+const markdownType = 'text/markdown; charset=utf-8'
+const textType = 'text/plain; charset=utf-8'
 
 /** As strict as the explorer's, but for what Swagger UI needs: its icons, and a policy. */
 const headers: Readonly<Record<string, string>> = {
@@ -71,7 +74,7 @@ SwaggerUIBundle({
 })
 `
 
-/** The OpenAPI document, and the reference page that shows it. */
+/** The OpenAPI document, the reference page that shows it, and the client's guide. */
 export function documents({
   isExplorerOn,
 }: {
@@ -104,6 +107,12 @@ export function documents({
         type: 'application/json; charset=utf-8',
         body: Buffer.from(openApiText()),
       }),
+    ),
+    documentEndpoint('/docs/client.md', ({ clientGuide }) =>
+      makeAsset({ path: '/docs/client.md', type: markdownType, body: Buffer.from(clientGuide()) }),
+    ),
+    documentEndpoint('/llms.txt', ({ documentIndex }) =>
+      makeAsset({ path: '/llms.txt', type: textType, body: Buffer.from(documentIndex()) }),
     ),
     ...[style, bundle, start].flatMap(fileEndpoints),
   ]

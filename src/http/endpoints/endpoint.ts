@@ -30,6 +30,9 @@ export interface Service {
   readonly isDraining: () => boolean
   /** The OpenAPI document of all endpoints, as JSON text. */
   readonly openApiText: () => string
+  /** The client's guide, and an index of the documents; Markdown. */
+  readonly clientGuide: () => string
+  readonly documentIndex: () => string
 }
 
 /** Answers a request that has passed every stage. */
