@@ -43,6 +43,8 @@ export function ListingView({ place, id, name, resource, listing, now }: Listing
   const loaded = useAnswer<ListingAnswer>(path, resource.name)
   const marks = useMarks(id, resource, query, listing, now)
   const answer = loaded.value?.body
+  // A picture is of the records that are shown, not of those that are still on their way.
+  const shownQuery = new URLSearchParams(loaded.value?.path.split('?')[1])
   const meta = answer === undefined || resource.metaOf === undefined ? undefined : metaOf(answer)
   const go = (changes: Changes, options = {}) =>
     goTo({ ...place, query: withQuery(query, changes) }, options)
@@ -62,7 +64,7 @@ export function ListingView({ place, id, name, resource, listing, now }: Listing
       answer !== undefined &&
       !isEmpty &&
       answer.pagination_total > 0 &&
-      html`<${Picture} id=${id} resource=${resource} query=${query} answer=${answer}
+      html`<${Picture} id=${id} resource=${resource} query=${shownQuery} answer=${answer}
         version=${loaded.value?.version} onFilter=${filter} />`
     }
     <${MarksNote} marks=${marks} />
@@ -95,7 +97,7 @@ interface RecordsProps {
 }
 
 function Records({ answer, resource, query, caption, go, clear, differences }: RecordsProps) {
-  const { total, pagination_total: selected } = answer
+  const { total, pagination_total: selected, pagination_offset: offset } = answer
   const rows = rowsOf(resource, answer)
   const size = sizeOf(query)
   if (total === 0) {
@@ -109,7 +111,8 @@ function Records({ answer, resource, query, caption, go, clear, differences }: R
     const last = String(Math.max(1, Math.ceil(selected / size)))
     return html`<p class="empty">${texts.pastEnd} <button type="button" onClick=${() => go({ page: last })}>${texts.toLastPage}</button></p>`
   }
-  const pager = html`<${Pager} page=${pageOf(query)} size=${size} selected=${selected} total=${total} onChange=${go} />`
+  const pager = html`<${Pager} page=${pageOf(query)} size=${size} offset=${offset}
+    length=${rows.length} selected=${selected} total=${total} onChange=${go} />`
   return html`<${RecordTable} resource=${resource} rows=${rows} caption=${caption} sort=${query.get('sort')}
       onSort=${(sort: string | undefined) => go({ sort, page: undefined })} differences=${differences} />
     ${pager}`

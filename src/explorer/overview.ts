@@ -17,7 +17,7 @@ interface OverviewProps {
 
 export function Overview({ company, now, place }: OverviewProps) {
   return html`<div class="overview">
-    <section aria-labelledby="sources">
+    <section>
       <h2 id="sources">${texts.sourcesTitle}</h2>
       ${
         company.sources.length === 0
@@ -25,8 +25,8 @@ export function Overview({ company, now, place }: OverviewProps) {
           : html`<${Sources} sources=${company.sources} now=${now?.sources ?? company.sources} />`
       }
     </section>
-    <section aria-labelledby="listings">
-      <h2 id="listings">${texts.listingsTitle}</h2>
+    <section>
+      <h2>${texts.listingsTitle}</h2>
       <ul class="cards">${resources.map(
         (resource) => html`<li key=${resource.name} class="card">
           <${ListingCard} resource=${resource} place=${place} listing=${company.listings[resource.name]} />

@@ -6,8 +6,12 @@ import { pageSizes } from './listing-query.ts'
 import { texts } from './texts.ts'
 
 interface PagerProps {
+  /** What the address says. */
   readonly page: number
   readonly size: number
+  /** How many records stand before those that are shown, and how many are shown. */
+  readonly offset: number
+  readonly length: number
   /** How many records the pages cover, and how many there are without filters. */
   readonly selected: number
   readonly total: number
@@ -17,17 +21,15 @@ interface PagerProps {
   }) => void
 }
 
-export function Pager({ page, size, selected, total, onChange }: PagerProps) {
+export function Pager({ page, size, offset, length, selected, total, onChange }: PagerProps) {
   const last = Math.max(1, Math.ceil(selected / size))
-  const first = Math.min((page - 1) * size + 1, selected)
-  const end = Math.min(page * size, selected)
   const to = (number: number) => onChange({ page: number === 1 ? undefined : String(number) })
   const step = (number: number, label: string, path: string, isOff: boolean) =>
     html`<button type="button" class="step" disabled=${isOff} aria-label=${label} title=${label} onClick=${() => to(number)}>
       <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true"><path d=${path} /></svg></button>`
   const sizes = [...new Set([...pageSizes, size])].sort((a, b) => a - b)
   return html`<nav class="pager" aria-label=${texts.pages}>
-    <p class="range" role="status">${texts.shown(formatCount(first), formatCount(end), formatCount(selected))}${
+    <p class="range" role="status">${texts.shown(formatCount(offset + 1), formatCount(offset + length), formatCount(selected))}${
       selected === total ? '' : texts.filteredOf(formatCount(total))
     }</p>
     <div class="steps">

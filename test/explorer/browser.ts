@@ -1,0 +1,113 @@
+// A real Chromium, found on this machine: the tests bring none.
+
+import assert from 'node:assert/strict'
+import { accessSync, constants, existsSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { type BrowserContext, chromium, type Page } from 'playwright-core'
+
+const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome']
+const elsewhere = [
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+  '/Applications/Chromium.app/Contents/MacOS/Chromium',
+]
+
+/** The path of a browser: CHROME_PATH, or a usual name; undefined if there is none. */
+export function findBrowser(environment = process.env): string | undefined {
+  const { CHROME_PATH: named, PATH = '' } = environment
+  if (named !== undefined && named !== '') {
+    assert.ok(existsSync(named), `CHROME_PATH is ${named}, which does not exist`)
+    return named
+  }
+  const folders = PATH.split(delimiter).filter((folder) => folder !== '')
+  const paths = folders.flatMap((folder) => names.map((name) => join(folder, name)))
+  return [...paths, ...elsewhere].find(isExecutable)
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Starts the browser that `findBrowser` has found. */
+export async function launchBrowser(executablePath: string): Promise<BrowserContext> {
+  // Tests run as root in containers, where Chromium has no sandbox of its own.
+  const args = process.getuid?.() === 0 ? ['--no-sandbox'] : []
+  const browser = await chromium.launch({
+    executablePath,
+    args: [...args, '--disable-dev-shm-usage'],
+  })
+  const context = await browser.newContext({ acceptDownloads: true })
+  context.once('close', () => void browser.close())
+  return context
+}
+
+/** What the tests look at. */
+export interface Bench {
+  readonly browser: BrowserContext
+  /** The address that the demo prints, with a key. */
+  readonly demo: string
+  /** The demo's address without a path, and its key. */
+  readonly url: string
+  readonly key: string
+  /** The address of a view of the demo, with the key. */
+  readonly at: (path: string) => string
+}
+
+export interface VisitOptions {
+  readonly width?: number
+  readonly height?: number
+  readonly scheme?: 'light' | 'dark'
+  /** Errors that the browser reports of requests that are meant to fail. */
+  readonly expected?: RegExp
+}
+
+/**
+ * Opens a tab: its session storage is its own, while the files of the page are loaded once for all
+ * tests. What the browser reports as an error, violations of the page's policy included, fails the
+ * test.
+ */
+export async function visit(
+  t: TestContext,
+  browser: BrowserContext,
+  url: string,
+  { width = 1280, height = 900, scheme = 'light', expected }: VisitOptions = {},
+): Promise<Page> {
+  const page = await browser.newPage()
+  await page.setViewportSize({ width, height })
+  await page.emulateMedia({ colorScheme: scheme })
+  page.setDefaultTimeout(15_000)
+  const faults: string[] = []
+  const note = (text: string) => {
+    if (expected?.test(text) !== true) faults.push(text)
+  }
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') note(message.text())
+  })
+  page.on('pageerror', (error) => note(String(error)))
+  t.after(async () => {
+    await page.close()
+    assert.deepEqual(faults, [], 'the browser reports no error')
+  })
+  await page.goto(url)
+  return page
+}
+
+/** Waits until a view has loaded everything. */
+export async function untilLoaded(page: Page): Promise<void> {
+  const busy = 'main [aria-busy=true], main .waiting, main .waiting-picture, main .stale'
+  // Twice, since a view may begin to load more when it is shown.
+  for (let turn = 0; turn < 2; turn += 1) {
+    await page.locator(busy).first().waitFor({ state: 'detached' })
+    await page.evaluate('new Promise((done) => requestAnimationFrame(() => setTimeout(done)))')
+  }
+}
+
+/** How much wider the page is than the window, in pixels. */
+export async function overflowOf(page: Page): Promise<number> {
+  return Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth'))
+}

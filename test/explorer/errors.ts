@@ -1,0 +1,100 @@
+// What goes wrong is a sentence that says what to do, and what was shown stays where it can.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { rights } from '../../src/resources/rights.ts'
+import { makeRecords } from '../support/make-record.ts'
+import { runCommand } from '../support/run-command.ts'
+import { type Bench, visit } from './browser.ts'
+import { serveRegistry } from './own-registry.ts'
+
+const refused = /status of 4\d\d/
+
+export function testErrors(given: () => Bench): void {
+  test('a company that is not there, and an address that makes no sense', async (t) => {
+    const { browser, at } = given()
+    const page = await visit(t, browser, at('/companies/99999'), { expected: refused })
+    await page.getByText('Company 99999 is not in the registry').waitFor()
+    await page.getByRole('link', { name: 'Find another company' }).click()
+    await page.getByRole('searchbox').waitFor()
+    await page.evaluate('location.hash = "#/companies/1/rights?statsu=x"')
+    await page.getByText(/did you mean status\?/).waitFor()
+    await page.evaluate('location.hash = "#/companies/1/nothing"')
+    await page.getByText('There is no such part of a company.').waitFor()
+  })
+
+  test('a key that is revoked meanwhile asks for another one', async (t) => {
+    const registry = await serveRegistry(t)
+    await registry.store.load([{ resource: rights, company: 1, records: makeRecords(rights, 40) }])
+    const key = await registry.store.issueKey({ name: 'short' })
+    const address = registry.address('/companies/1/rights', key)
+    const page = await visit(t, given().browser, address, { expected: refused })
+    await page.getByText('1–25 of 40').waitFor()
+    await registry.store.revokeKey('short')
+    // Keys are remembered for half a second.
+    await page.waitForTimeout(1_000)
+    await page.getByRole('button', { name: 'Next page' }).click()
+    await page.getByRole('button', { name: 'Use another key' }).first().click()
+    await page.getByLabel('Your key').waitFor()
+  })
+
+  test('a key without a part of its scopes shows the others', async (t) => {
+    const registry = await serveRegistry(t)
+    await registry.store.load([{ resource: rights, company: 1, records: makeRecords(rights, 3) }])
+    const narrow = await registry.store.issueKey({ name: 'narrow', scopes: ['rights'] })
+    const page = await visit(t, given().browser, registry.address('/companies/1/rights', narrow), {
+      expected: refused,
+    })
+    await page.getByText('1–3 of 3').waitFor()
+    await page.getByRole('heading', { name: 'Company 1' }).waitFor()
+    await page.getByRole('link', { name: 'Jobs' }).click()
+    await page.getByText('The service does not let this key read this.').waitFor()
+  })
+
+  test('without requests left it waits, says so, and goes on by itself', async (t) => {
+    const registry = await serveRegistry(t)
+    await registry.store.load([{ resource: rights, company: 1, records: makeRecords(rights, 9) }])
+    const rated = await registry.store.issueKey({ name: 'rated', rate: '2/3s' })
+    const page = await visit(t, given().browser, registry.address('/companies/1/rights', rated), {
+      expected: refused,
+    })
+    await page
+      .getByText(/This key has no requests left for now\. It goes on by itself/)
+      .first()
+      .waitFor()
+    await page.getByText('1–9 of 9').waitFor()
+    await page.getByText(/no requests left/).waitFor({ state: 'detached' })
+  })
+
+  test('a version that was pruned leads back to now', async (t) => {
+    const registry = await serveRegistry(t)
+    for (const name of ['One', 'Two']) {
+      await registry.load('companies', [{ id: 1, jurisdiction: 'GB', identifier: '1', name }])
+    }
+    const pruned = await runCommand(registry.store.folder, [
+      ...['prune', '--keep', '0d', '--db', registry.store.db],
+    ])
+    assert.equal(pruned.code, 0, pruned.err)
+    const page = await visit(t, given().browser, registry.address('/companies/1?version=1'), {
+      expected: refused,
+    })
+    await page.getByText('This version is no longer kept.').waitFor()
+    await page.getByRole('link', { name: 'Back to now' }).first().click()
+    await page.getByRole('heading', { level: 1, name: 'Two' }).waitFor()
+  })
+
+  test('offline, what was loaded stays, and it tries again by itself', async (t) => {
+    const { browser, at } = given()
+    const page = await visit(t, browser, at('/companies/1/rights'), {
+      expected: /ERR_INTERNET_DISCONNECTED/,
+    })
+    await page.getByText('1–25 of 230').waitFor()
+    await page.context().setOffline(true)
+    await page.getByRole('button', { name: 'Next page' }).click()
+    await page.getByText(/^The service cannot be reached\. This is what was loaded at/).waitFor()
+    await page.getByText('1–25 of 230').waitFor()
+    await page.context().setOffline(false)
+    await page.getByText('26–50 of 230').waitFor()
+    await page.getByText('The service cannot be reached.').waitFor({ state: 'detached' })
+  })
+}

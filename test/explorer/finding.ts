@@ -1,0 +1,91 @@
+// Finding a company: the key, the search, and what the tab remembers.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Bench, visit } from './browser.ts'
+
+export function testFinding(given: () => Bench): void {
+  test('the address that the demo prints opens a company, and the key leaves it', async (t) => {
+    const { browser, demo, key } = given()
+    const page = await visit(t, browser, demo)
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(request.url()))
+    await page.getByRole('heading', { level: 1, name: 'Ploverhollow Software Ltd' }).waitFor()
+    assert.equal(new URL(page.url()).hash, '#/companies/1')
+    await page.getByRole('link', { name: /^Employees 140/ }).click()
+    await page
+      .getByRole('row', { name: /Alice Smythe-Parr/ })
+      .first()
+      .waitFor()
+    assert.ok(asked.length > 0)
+    for (const url of [...asked, page.url()]) assert.ok(!url.includes(key), url)
+    const kept = 'JSON.stringify([{ ...localStorage }, document.cookie, { ...sessionStorage }])'
+    assert.ok(!String(await page.evaluate(kept)).includes(key))
+    await page.goBack()
+    assert.ok(!page.url().includes(key))
+  })
+
+  test('an address with a key may be pasted into an open tab', async (t) => {
+    const { browser, demo, url } = given()
+    const page = await visit(t, browser, `${url}/`)
+    await page.getByLabel('Your key').waitFor()
+    await page.evaluate(`location.href = ${JSON.stringify(demo)}`)
+    await page.getByRole('heading', { name: 'Ploverhollow Software Ltd' }).waitFor()
+    assert.equal(new URL(page.url()).hash, '#/companies/1')
+  })
+
+  test('a wrong key is told in a sentence; the right one is kept only by choice', async (t) => {
+    const { browser, url, key } = given()
+    const page = await visit(t, browser, `${url}/`, { expected: /status of 403/ })
+    const field = page.getByLabel('Your key')
+    await field.fill('dossier_wrong')
+    await field.press('Enter')
+    await page.getByText('The service does not accept this key.').waitFor()
+    await field.fill('two words')
+    await field.press('Enter')
+    await page.getByText('This cannot be a key').waitFor()
+    await field.fill(key)
+    await field.press('Enter')
+    await page.getByRole('searchbox').waitFor()
+    await page.reload()
+    await field.fill(key)
+    await page.getByLabel('Keep it in this tab').check()
+    await field.press('Enter')
+    await page.getByRole('searchbox').waitFor()
+    await page.reload()
+    await page.getByRole('searchbox').waitFor()
+    await page.getByRole('button', { name: 'Forget the key' }).click()
+    await field.waitFor()
+    assert.equal(await page.evaluate('sessionStorage.length'), 0)
+  })
+
+  test('companies are found by words of their name, by keyboard alone', async (t) => {
+    const { browser, at } = given()
+    const page = await visit(t, browser, at('/'))
+    await page.getByRole('searchbox').waitFor()
+    await page.keyboard.type('ploverhollow')
+    await page.getByRole('link', { name: /Ploverhollow Software Ltd/ }).waitFor()
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { level: 1, name: /^Ploverhollow/ }).waitFor()
+    await page.getByRole('link', { name: 'Dossier' }).click()
+    await page.getByText('Recently opened in this tab').waitFor()
+    await page.getByRole('link', { name: /Ploverhollow/ }).waitFor()
+  })
+
+  test('and by their number, with or without its register', async (t) => {
+    const { browser, at } = given()
+    const page = await visit(t, browser, at('/'))
+    const field = page.getByRole('searchbox')
+    for (const number of ['10015838', 'GB:10015838']) {
+      await field.fill(number)
+      await page.getByRole('link', { name: /^Plovermere Foods plc/ }).waitFor()
+    }
+    await field.fill('no company has such a name')
+    await page.getByText('No company has this name or number.').waitFor()
+    await field.fill('10015838')
+    await page.getByRole('link', { name: /^Plovermere Foods plc/ }).waitFor()
+    await field.press('Enter')
+    await page.getByRole('link', { name: /^Events 250,000/ }).waitFor()
+  })
+}

@@ -1,0 +1,127 @@
+// Texts of a register stay text, whatever they are.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { changeResource } from '../../src/resources/index.ts'
+import type { Page } from 'playwright-core'
+import { employees } from '../../src/resources/employees.ts'
+import { rights } from '../../src/resources/rights.ts'
+import { makeRecord } from '../support/make-record.ts'
+import { checkAccessible } from './accessibility.ts'
+import { type Bench, overflowOf, visit } from './browser.ts'
+import { serveRegistry } from './own-registry.ts'
+
+const hostile = [
+  '<img src=x onerror="document.title=1"><script>alert(1)</script>',
+  'javascript:alert(1)',
+  '\u202egnidliub eht \u202d<b>bold</b>',
+  'مؤسسة الهلال للتجارة',
+  'x'.repeat(10_000),
+  '</script><svg onload=alert(1)>',
+  '${alert(1)} {{alert(1)}} &lt;b&gt; %3Cb%3E',
+]
+
+/** Elements that only markup of the register could have made. */
+const foreign = 'main :is(img, script, iframe, b, form[action], a[href^="javascript"], [onload])'
+
+async function checkText(page: Page, what: string): Promise<void> {
+  assert.equal(await page.locator(foreign).count(), 0, `${what}: no markup`)
+  assert.ok((await overflowOf(page)) <= 0, `${what}: nothing is wider than the page`)
+}
+
+export function testHostileTexts(given: () => Bench): void {
+  test('markup, marks of direction and endless words stay text in every view', async (t) => {
+    const registry = await serveRegistry(t)
+    const [name = '', ...others] = hostile
+    await registry.load('companies', [
+      {
+        id: 1,
+        jurisdiction: 'GB',
+        identifier: '1',
+        name,
+        ...Object.fromEntries(others.map((text, n) => [`field_${n}`, text])),
+      },
+    ])
+    await registry.store.load([
+      {
+        resource: rights,
+        company: 1,
+        records: hostile.map((text, n) =>
+          makeRecord(rights, {
+            id: n + 1,
+            name: text,
+            status: text.slice(0, 200),
+            holders: hostile,
+          }),
+        ),
+      },
+      {
+        resource: employees,
+        company: 1,
+        records: hostile.map((text, n) =>
+          makeRecord(employees, { id: n + 1, name: text, position: text }),
+        ),
+      },
+      {
+        resource: changeResource,
+        company: 1,
+        records: hostile.map((text, n) =>
+          makeRecord(changeResource, {
+            id: n + 1,
+            attr: text.slice(0, 200),
+            before: text,
+            after: hostile[0],
+          }),
+        ),
+      },
+    ])
+    for (const width of [1280, 320]) {
+      const page = await visit(t, given().browser, registry.address('/companies/1'), { width })
+      await page.getByRole('heading', { level: 1 }).getByText(name).waitFor()
+      await page.getByRole('link', { name: /^Rights 7/ }).waitFor()
+      await checkText(page, 'overview')
+      for (const link of [/^Rights/, /^Employees/, /^Events/]) {
+        await page.getByRole('link', { name: link }).first().click()
+        await page.getByText('1–7 of 7').waitFor()
+        await page.getByRole('figure').waitFor()
+        await checkText(page, String(link))
+        for (const more of await page.getByRole('button', { name: 'more', exact: true }).all()) {
+          if (await more.isVisible()) await more.click()
+        }
+        await checkText(page, `${String(link)}, opened`)
+      }
+      await checkAccessible(page, `hostile texts, ${width} px`)
+    }
+  })
+
+  test('a long text is cut, and opens and closes', async (t) => {
+    const registry = await serveRegistry(t)
+    const text = 'word '.repeat(100).trim()
+    const record = makeRecord(rights, { id: 1, name: text })
+    await registry.store.load([{ resource: rights, company: 1, records: [record] }])
+    const page = await visit(t, given().browser, registry.address('/companies/1/rights'))
+    const more = page.getByRole('button', { name: 'more', exact: true })
+    assert.equal(await more.getAttribute('aria-expanded'), 'false')
+    assert.equal(await page.getByText(text).count(), 0)
+    await more.click()
+    await page.getByText(text).waitFor()
+    await page.getByRole('button', { name: 'less', exact: true }).click()
+    await more.waitFor()
+  })
+
+  test('hostile names in search results stay text', async (t) => {
+    const registry = await serveRegistry(t)
+    await registry.load(
+      'companies',
+      hostile.map((text, n) => ({
+        jurisdiction: 'GB',
+        identifier: String(n),
+        name: `Acme ${text}`,
+      })),
+    )
+    const page = await visit(t, given().browser, registry.address('/'), { width: 320 })
+    await page.getByRole('searchbox').fill('acme')
+    await page.getByText('7 companies').waitFor()
+    await checkText(page, 'search')
+  })
+}

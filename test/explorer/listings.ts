@@ -1,0 +1,142 @@
+// The listings of a company: tables, filters, order and pages.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { resources } from '../../src/resources/index.ts'
+import { type Bench, visit } from './browser.ts'
+
+interface Listing {
+  readonly total: number
+  readonly pagination_total: number
+}
+
+/** A page of a listing, asked for as by any client. */
+export async function askFor({ url, key }: Bench, path: string): Promise<Listing> {
+  const headers = { authorization: `Bearer ${key}` }
+  const answer = await fetch(`${url}/api/v1/${path}`, { headers })
+  assert.equal(answer.status, 200, path)
+  return (await answer.json()) as Listing
+}
+
+/** The query in the page's address, which is that of the API. */
+const queryOf = (page: Page) => new URL(page.url()).hash.split('?')[1] ?? ''
+
+const rangeOf = (page: Page) => page.getByRole('navigation', { name: 'Pages' }).getByRole('status')
+
+export function testListings(given: () => Bench): void {
+  test('every listing shows its records, counts, and values as the API has them', async (t) => {
+    const { browser, demo } = given()
+    const page = await visit(t, browser, demo)
+    for (const { name, title } of resources) {
+      const { total } = await askFor(given(), `companies/1/${name}?limit=1`)
+      await page.getByRole('link', { name: new RegExp(`^${title}s ${total}`) }).click()
+      const shown = Math.min(25, total)
+      await page.getByText(`1–${shown} of ${total}`, { exact: true }).waitFor()
+      const table = page.getByRole('table', { name: `${title}s of Ploverhollow Software Ltd` })
+      assert.equal(await table.getByRole('row').count(), shown + 1)
+    }
+  })
+
+  test('a filter of values has a menu with counts; what is set can be taken off', async (t) => {
+    const { browser, at } = given()
+    const page = await visit(t, browser, at('/companies/1/rights'))
+    const opener = page.getByRole('button', { name: 'Status' })
+    await opener.focus()
+    await page.keyboard.press('Enter')
+    const option = page.getByRole('checkbox', { name: /^pending 52/ })
+    await option.waitFor()
+    await page.getByRole('checkbox', { name: /^opposed 31/ }).focus()
+    await page.keyboard.press('Space')
+    await option.focus()
+    await page.keyboard.press('Space')
+    await page.keyboard.press('Enter')
+    await page.getByText('1–25 of 83 (230 without filters)').waitFor()
+    assert.equal(queryOf(page), 'status=opposed&status=pending')
+    assert.equal(await page.evaluate('document.activeElement.textContent'), 'Status')
+    await page.getByRole('button', { name: 'Remove the filter Status opposed' }).click()
+    await page.getByText('1–25 of 52').waitFor()
+    await page.getByRole('button', { name: 'Clear filters' }).click()
+    await page.getByText('1–25 of 230', { exact: true }).waitFor()
+    await page.goBack()
+    await page.getByText('1–25 of 52').waitFor()
+  })
+
+  test('ranges of days, null, and a day on which records hold are filters', async (t) => {
+    const bench = given()
+    const page = await visit(t, bench.browser, bench.at('/companies/1/employees'))
+    const filters = page.getByRole('group', { name: 'Filters' })
+    const set = async (menu: string, fill: () => Promise<void>) => {
+      await filters.getByRole('button', { name: menu, exact: true }).click()
+      await fill()
+      await page.getByRole('button', { name: 'Apply' }).click()
+    }
+    await set('Start date', async () => {
+      await page.getByLabel('From').fill('2015-01-01')
+      await page.getByLabel('To').fill('2019-12-31')
+    })
+    await set('End date', () => page.getByRole('checkbox', { name: 'Not known' }).check())
+    await page.getByRole('button', { name: 'Remove the filter End date Not known' }).waitFor()
+    await set('On the day', () => page.getByLabel('On the day').last().fill('2020-06-30'))
+    await page.getByRole('button', { name: /^Remove the filter On the day/ }).waitFor()
+    const query = queryOf(page)
+    for (const part of ['end_date=', 'current_on=2020-06-30', 'start_date%5Bgte%5D=2015-01-01']) {
+      assert.ok(query.includes(part), query)
+    }
+    const { pagination_total: expected } = await askFor(bench, `companies/1/employees?${query}`)
+    await page.getByText(`of ${expected} (140 without filters)`).waitFor()
+  })
+
+  test('a click on a column orders by it, up, down, and as before', async (t) => {
+    const { browser, at } = given()
+    const page = await visit(t, browser, at('/companies/1/employees'))
+    const head = page.getByRole('columnheader', { name: 'Start date' })
+    for (const [sort, order] of [
+      ['sort=start_date', 'ascending'],
+      ['sort=-start_date', 'descending'],
+      ['', null],
+    ] as const) {
+      await head.getByRole('button').click()
+      await page.waitForURL((url) => (url.hash.split('?')[1] ?? '') === sort)
+      assert.equal(await head.getAttribute('aria-sort'), order)
+    }
+  })
+
+  test('pages and page sizes are in the address, and Back goes back', async (t) => {
+    const { browser, at } = given()
+    const page = await visit(t, browser, at('/companies/1/rights'))
+    await page.getByRole('button', { name: 'Next page' }).click()
+    await page.getByText('26–50 of 230').waitFor()
+    await page.getByRole('button', { name: 'Last page' }).click()
+    await page.getByText('226–230 of 230').waitFor()
+    assert.ok(await page.getByRole('button', { name: 'Next page' }).isDisabled())
+    await page.getByRole('spinbutton', { name: 'Page, of 10' }).fill('4')
+    await page.keyboard.press('Enter')
+    await page.getByText('76–100 of 230').waitFor()
+    await page.getByRole('combobox').selectOption('1000')
+    await page.getByText('1–230 of 230').waitFor()
+    assert.equal(queryOf(page), 'limit=1000')
+    await page.goBack()
+    await page.getByText('76–100 of 230').waitFor()
+  })
+
+  test('the last page of 250,000 events is shown like the first', async (t) => {
+    const { browser, at } = given()
+    const page = await visit(t, browser, at('/companies/2/events'))
+    await page.getByText('1–25 of 250,000').waitFor()
+    await page.getByRole('button', { name: 'Last page' }).click()
+    await page.getByText('249,976–250,000 of 250,000').waitFor()
+    assert.equal(await rangeOf(page).count(), 1)
+  })
+
+  test('empty listings, empty selections and pages past the end are told', async (t) => {
+    const { browser, at } = given()
+    const page = await visit(t, browser, at('/companies/2901/jobs'))
+    await page.getByText('This company has no jobs on record.').waitFor()
+    await page.evaluate('location.hash = "#/companies/1/rights?status=none"')
+    await page.getByText('No record matches these filters.').waitFor()
+    await page.evaluate('location.hash = "#/companies/1/rights?page=99"')
+    await page.getByRole('button', { name: 'Go to the last page' }).click()
+    await page.getByText('226–230 of 230').waitFor()
+  })
+}

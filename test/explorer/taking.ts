@@ -1,0 +1,63 @@
+// Take it with you: what the page gives away is what the API says, and never the key.
+
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { promisify } from 'node:util'
+import { type Bench, visit } from './browser.ts'
+
+const shell = promisify(execFile)
+
+export function testTaking(given: () => Bench): void {
+  test('a link leads another person, with a key of their own, to the same view', async (t) => {
+    const { browser, key, url, at } = given()
+    const page = await visit(t, browser, at('/companies/1/rights?status=pending&page=2'))
+    await page.getByText('26–50 of 52').waitFor()
+    await page.getByRole('button', { name: 'Take it with you' }).click()
+    const link = await page.getByRole('textbox', { name: 'Link to this view' }).inputValue()
+    assert.equal(link, `${url}/#/companies/1/rights?status=pending&page=2`)
+    const other = await visit(t, browser, link)
+    await other.getByLabel('Your key').fill(key)
+    await other.keyboard.press('Enter')
+    await other.getByText('26–50 of 52').waitFor()
+  })
+
+  test('the command and the code get what is shown, with the key in a variable', async (t) => {
+    const { browser, key, at } = given()
+    const page = await visit(t, browser, at('/companies/1/rights?status=pending&sort=-name'))
+    await page.getByRole('button', { name: 'Take it with you' }).click()
+    const curl = await page.getByRole('textbox', { name: 'curl' }).inputValue()
+    const code = await page.getByRole('textbox', { name: 'fetch, for JavaScript' }).inputValue()
+    assert.ok(!`${curl}${code}`.includes(key))
+    const { stdout } = await shell('sh', ['-c', `${curl} -s`], {
+      env: { ...process.env, KEY: key },
+    })
+    const { rights } = JSON.parse(stdout) as { rights: { id: number }[] }
+    const cells = page.locator('tbody td:first-child')
+    assert.deepEqual(
+      await cells.allInnerTexts(),
+      rights.map(({ id }) => String(id)),
+    )
+    const [, requested] = /fetch\("([^"]+)"/.exec(code) ?? []
+    assert.ok(curl.includes(String(requested)))
+  })
+
+  test('downloads are what the API answers, of this page and of all', async (t) => {
+    const { browser, url, key, at } = given()
+    const page = await visit(t, browser, at('/companies/1/rights?status=pending'))
+    await page.getByRole('button', { name: 'Take it with you' }).click()
+    for (const [name, query, file] of [
+      ['Download CSV: This page, 25', 'page=1&limit=25&format=csv', 'rights-1.csv'],
+      ['Download NDJSON: All that is selected, 52', 'limit=all&format=ndjson', 'rights-1.ndjson'],
+    ] as const) {
+      const downloading = page.waitForEvent('download')
+      await page.getByRole('button', { name }).click()
+      const download = await downloading
+      assert.equal(download.suggestedFilename(), file)
+      const path = `${url}/api/v1/companies/1/rights?status=pending&${query}`
+      const answer = await fetch(path, { headers: { authorization: `Bearer ${key}` } })
+      assert.equal(readFileSync(await download.path(), 'utf8'), await answer.text())
+    }
+  })
+}
