@@ -26,6 +26,7 @@ import {
 } from './processes.ts'
 import { compareRefusals } from './refusals.ts'
 import { revertAll, revertFew } from './revert.ts'
+import { comparePages, makeViews, streamListings } from './selections.ts'
 import { scanFilters, sizeOfStore } from './storage.ts'
 import { twoWorkers } from './workers.ts'
 
@@ -280,6 +281,9 @@ export const measures: Readonly<Record<string, Measure>> = {
   revert: revertAll,
   'revert-few': revertFew,
   beside: serveBesideImport,
+  selections: comparePages,
+  views: makeViews,
+  streams: streamListings,
   workers: twoWorkers,
   refusals: compareRefusals,
   // Loaded on demand: it needs the PostgreSQL of the tests.

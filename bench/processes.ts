@@ -127,7 +127,7 @@ export async function load(server: Server, question: Question, seconds: number):
  * The user and system time of a process and its running children so far; clock ticks are hundredths
  * of a second on Linux.
  */
-function cpuSeconds(pid: number): number {
+export function cpuSeconds(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]?.split(' ') ?? []
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').split(' ')
   return children

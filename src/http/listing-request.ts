@@ -122,7 +122,7 @@ export function parseListingRequest(
   const { query, body } = given
   const company = parseCompany(segment)
   const isPlain = isPaging(query) && (body === undefined || isPaging(body))
-  const selected = isPlain ? selectsNothing : parseSelection(resource, query, body, names)
+  const selected = isPlain ? selectsNothing : parseSelection(resource, given, names)
   const format = chooseFormat(given, given.accept)
   return { ...selected, resource, company, format, ...parseListingPaging(given, format) }
 }

@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { nearest } from '../nearest.ts'
 import { withoutKeys } from '../redact.ts'
-import { badRequest } from './errors.ts'
+import { type ApiError, badRequest } from './errors.ts'
 import { readBody } from './wire/body.ts'
 
 /** Values by name; a repeated query parameter has a list of texts. */
@@ -45,16 +45,35 @@ export function checkNames({ query, body }: Given, known: readonly string[]): vo
 }
 
 function checkName(name: string, kind: string, known: readonly string[]): void {
-  if (known.includes(name)) return
+  if (!known.includes(name)) throw unknownName(name, kind, known)
+}
+
+/**
+ * A 400 for a name that is not known, which tells the nearest one, or all of them (contract 1.4).
+ *
+ * @param kind `query parameter` or `body member`.
+ * @param shown the known names to tell, where they are too many.
+ */
+export function unknownName(
+  name: string,
+  kind: string,
+  known: readonly string[],
+  shown = known,
+): ApiError {
   const near = nearest(name, known)
-  const last = known.at(-1) ?? ''
-  const all =
-    known.length === 0
-      ? `there is no ${kind} here`
-      : known.length === 1
-        ? `known is ${last}`
-        : `known are ${known.slice(0, -1).join(', ')} and ${last}`
-  const advice = near ? `did you mean ${near}?` : all
-  const shown = JSON.stringify(withoutKeys(name).slice(0, 60))
-  throw badRequest(`${shown} is no known ${kind}; ${advice}`)
+  return noSuchName(name, kind, near ? `did you mean ${near}?` : listed(shown, kind))
+}
+
+/** A 400 for a name that is not known, with advice. */
+export function noSuchName(name: string, kind: string, advice: string): ApiError {
+  const text = JSON.stringify(withoutKeys(name).slice(0, 60))
+  return badRequest(`${text} is no known ${kind}; ${advice}`)
+}
+
+function listed(names: readonly string[], kind: string): string {
+  const last = names.at(-1)
+  if (last === undefined) return `there is no ${kind} here`
+  return names.length === 1
+    ? `known is ${last}`
+    : `known are ${names.slice(0, -1).join(', ')} and ${last}`
 }

@@ -1,14 +1,12 @@
 // The parameters that select from a listing: filters, order, and version (contract sections 9, 10).
 
-import { nearest } from '../nearest.ts'
-import { withoutKeys } from '../redact.ts'
 import { filterFields, sortFields } from '../resources/filters.ts'
 import type { Resource } from '../resources/resource.ts'
 import type { Moment } from '../store/reading.ts'
 import type { Filter, Interval, SortOrder } from '../store/selection.ts'
 import { badRequest, invalid } from './errors.ts'
 import { type Bound, bounds, intervalOf, parseDay, parseMoment, takenBy } from './filter-values.ts'
-import { checkNames, type Members } from './members.ts'
+import { checkNames, type Given, type Members, noSuchName, unknownName } from './members.ts'
 
 /** How many values a filter may have (contract 10.2). */
 export const valuesMax = 20
@@ -53,11 +51,10 @@ export function selectionNames(resource: Resource): readonly string[] {
  */
 export function parseSelection(
   resource: Resource,
-  query: Members,
-  body: Members | undefined,
+  given: Given,
   known: readonly string[],
 ): SelectionParameters {
-  return selectionOf(resource, collect(query, body, known, createNameCheck(resource, known)))
+  return selectionOf(resource, collect(given, known, nameCheckOf(resource, known)))
 }
 
 /**
@@ -65,21 +62,13 @@ export function parseSelection(
  *
  * @throws ApiError as `parseSelection`.
  */
-export function parseVersion(given: {
-  readonly query: Members
-  readonly body: Members | undefined
-}): number | Moment | undefined {
+export function parseVersion(given: Given): number | Moment | undefined {
   checkNames(given, versionParameters)
-  return versionOf(collect(given.query, given.body, [], (name) => name))
+  return versionOf(collect(given, [], (name) => name))
 }
 
 /** What a query and a body give, by names. */
-function collect(
-  query: Members,
-  body: Members | undefined,
-  known: readonly string[],
-  checkName: (name: string, kind: string) => string,
-): Given {
+function collect({ query, body }: Given, known: readonly string[], checkName: NameCheck): Words {
   const given = new Map<string, readonly string[]>()
   for (const [name, value] of Object.entries(query)) {
     if (!known.includes(name)) given.set(checkName(name, 'query parameter'), wordsOf(name, value))
@@ -125,32 +114,39 @@ function isSame(some: readonly string[], others: readonly string[]): boolean {
   return sorted(some) === sorted(others)
 }
 
-function createNameCheck(resource: Resource, known: readonly string[]) {
+type NameCheck = (name: string, kind: string) => string
+
+/** Makes the check of the names of a resource's parameters; `known` are others. */
+function createNameCheck(resource: Resource, known: readonly string[]): NameCheck {
   const fields = filterFields(resource)
   const names = [...known, ...selectionNames(resource)]
   const isRange = (field: string) => resource.fields[field]?.filter === 'range'
   const bounded = fields.filter(isRange).flatMap((field) => bounds.map((b) => `${field}[${b}]`))
   const all = new Set([...names, ...bounded])
-  return (name: string, kind: string): string => {
+  return (name, kind) => {
     if (all.has(name)) return name
     const [field = ''] = name.split('[')
     if (name !== field && fields.includes(field)) {
       const takes = isRange(field) ? `bounds are ${bounds.join(', ')}` : `${field} has no bounds`
-      throw badRequest(`${shown(name)} is no known ${kind}; ${takes}`)
+      throw noSuchName(name, kind, takes)
     }
-    const near = nearest(name, [...all])
-    const advice = near ? `did you mean ${near}?` : `known are ${names.join(', ')}`
-    throw badRequest(`${shown(name)} is no known ${kind}; ${advice}`)
+    throw unknownName(name, kind, [...all], names)
   }
 }
 
-function shown(name: string): string {
-  return JSON.stringify(withoutKeys(name).slice(0, 60))
+const nameChecks = new WeakMap<Resource, NameCheck>()
+
+/** The check of a resource, made once: that takes longer than all else of a request's parsing. */
+function nameCheckOf(resource: Resource, known: readonly string[]): NameCheck {
+  const check = nameChecks.get(resource) ?? createNameCheck(resource, known)
+  nameChecks.set(resource, check)
+  return check
 }
 
-type Given = ReadonlyMap<string, readonly string[]>
+/** The values of each parameter, as words. */
+type Words = ReadonlyMap<string, readonly string[]>
 
-function selectionOf(resource: Resource, given: Given): SelectionParameters {
+function selectionOf(resource: Resource, given: Words): SelectionParameters {
   const filters: Filter[] = []
   const parts: string[] = []
   for (const field of filterFields(resource)) {
@@ -172,7 +168,7 @@ function selectionOf(resource: Resource, given: Given): SelectionParameters {
 }
 
 /** The only value of a parameter that takes one. */
-function single(given: Given, name: string): string | undefined {
+function single(given: Words, name: string): string | undefined {
   const words = given.get(name)
   if (words === undefined) return undefined
   if (words.length > 1) throw badRequest(`${name} is given more than once; it takes one value`)
@@ -187,7 +183,7 @@ interface ParsedFilter {
 const part = (name: string, word: string) =>
   `${encodeURIComponent(name)}=${encodeURIComponent(word)}`
 
-function valueFilter(resource: Resource, field: string, given: Given): ParsedFilter | undefined {
+function valueFilter(resource: Resource, field: string, given: Words): ParsedFilter | undefined {
   const words = given.get(field)
   if (words === undefined) return undefined
   const distinct = [...new Set(words)].sort()
@@ -201,7 +197,7 @@ function valueFilter(resource: Resource, field: string, given: Given): ParsedFil
   return { filter: { field, anyOf }, parts: distinct.map((word) => part(field, word)) }
 }
 
-function rangeFilter(resource: Resource, field: string, given: Given): ParsedFilter | undefined {
+function rangeFilter(resource: Resource, field: string, given: Words): ParsedFilter | undefined {
   const parts: string[] = []
   const range: { from: Interval['from']; to: Interval['to'] } = { from: undefined, to: undefined }
   for (const bound of bounds) {
@@ -258,7 +254,7 @@ function sortOf(resource: Resource, word: string | undefined): SortOrder | undef
   return field === order.by && direction === order.direction ? undefined : { field, direction }
 }
 
-function versionOf(given: Given): number | Moment | undefined {
+function versionOf(given: Words): number | Moment | undefined {
   const named = versionParameters.filter((name) => given.has(name))
   const [name, another] = named
   if (name === undefined) return undefined

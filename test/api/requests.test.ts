@@ -256,7 +256,7 @@ test('an unknown query parameter is a 400 that names it and the nearest known on
     `${JSON.stringify(name)} is no known query parameter; ${advice}`
   const knownOfRights =
     'known are page, limit, format, version, as_of, known_at, jurisdiction, object_type, status, ' +
-    'registration_number, registration_date, application_date, updated_at, sort'
+    'registration_number, registration_date, application_date, updated_at and sort'
   const cases: readonly (readonly [query: string, name: string, advice: string])[] = [
     ['pgae=2', 'pgae', 'did you mean page?'],
     ['page=1&limt=5', 'limt', 'did you mean limit?'],
