@@ -286,6 +286,8 @@ export const measures: Readonly<Record<string, Measure>> = {
   streams: streamListings,
   workers: twoWorkers,
   refusals: compareRefusals,
+  // Loaded on demand: it needs a browser.
+  explorer: async () => (await import('./explorer.ts')).explore(),
   // Loaded on demand: it needs the PostgreSQL of the tests.
   postgres: async (scale) => (await import('./postgres.ts')).onPostgres(scale),
 }

@@ -1,0 +1,87 @@
+// The explorer in a real Chromium: from an address to the first sight of a company, and from a
+// click on a tab to its records, measured in the page up to the frame that shows them.
+
+import { spawn } from 'node:child_process'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { BrowserContext, Page } from 'playwright-core'
+import { findBrowser, launchBrowser } from '../test/explorer/browser.ts'
+import { dossier, folder } from './files.ts'
+import type { Figure } from './measures.ts'
+
+const rounds = 7
+
+/** Measures the explorer on the demo; without a browser there is nothing to measure. */
+export async function explore(): Promise<Figure[]> {
+  const path = findBrowser()
+  if (path === undefined) {
+    console.error('there is no Chromium; install one, or name it in CHROME_PATH')
+    return []
+  }
+  const demo = await startDemo()
+  try {
+    const firstSight: number[] = []
+    const tab: number[] = []
+    const longTab: number[] = []
+    const longPicture: number[] = []
+    for (let round = 0; round < rounds; round += 1) {
+      // A new browser each time: nothing is in its cache.
+      const context = await launchBrowser(path)
+      firstSight.push(await seeFirst(context, `${demo.address}/companies/1`))
+      const page = context.pages()[0] ?? (await context.newPage())
+      tab.push(await clickTab(page, 'Employees', '.range'))
+      await page.goto('about:blank')
+      await seeFirst(context, `${demo.address}/companies/2`, page)
+      longTab.push(await clickTab(page, 'Events', '.range'))
+      await clickTab(page, 'Overview', '.overview')
+      longPicture.push(await clickTab(page, 'Events', '.picture svg.brushable'))
+      await context.close()
+    }
+    const unit = 'ms'
+    return [
+      { what: 'explorer, first sight', unit, values: firstSight, reach: { most: 1_000 } },
+      { what: 'explorer, a tab of the demo', unit, values: tab, reach: { most: 150 } },
+      { what: 'explorer, a tab of 250,000 events', unit, values: longTab, reach: { most: 300 } },
+      { what: 'explorer, their timeline', unit, values: longPicture, reach: undefined },
+    ]
+  } finally {
+    demo.stop()
+  }
+}
+
+async function startDemo(): Promise<{ address: string; stop: () => void }> {
+  mkdirSync(folder, { recursive: true })
+  const args = ['demo', '--port', '0', '--db', join(folder, 'explorer.db')]
+  const child = spawn(dossier, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  let printed = ''
+  for await (const chunk of child.stdout.setEncoding('utf8')) {
+    printed += String(chunk)
+    const [address] = /http:\S+\/#key=dossier_\w+/.exec(printed) ?? []
+    if (address !== undefined) return { address, stop: () => child.kill() }
+  }
+  throw new Error(`the demo did not start: ${printed}`)
+}
+
+/** Milliseconds from the navigation to the sight of a company and its tabs. */
+async function seeFirst(context: BrowserContext, address: string, open?: Page): Promise<number> {
+  const page = open ?? (await context.newPage())
+  const startedAt = performance.now()
+  await page.goto(address)
+  await page.locator('.tabs .count').first().waitFor()
+  return performance.now() - startedAt
+}
+
+/** Milliseconds from a click on a tab to the frame in which an element is there. */
+async function clickTab(page: Page, tab: string, awaited: string): Promise<number> {
+  // Text, since this code runs in the page; no value in it comes from outside.
+  return page.evaluate<number>(`new Promise((done) => {
+    const links = [...document.querySelectorAll('.tabs a')]
+    const link = links.find(({ textContent }) => textContent.startsWith('${tab}'))
+    const startedAt = performance.now()
+    link.click()
+    const look = () => document.querySelector('${awaited}') === null
+      ? requestAnimationFrame(look)
+      : requestAnimationFrame(() => done(performance.now() - startedAt))
+    requestAnimationFrame(look)
+  })`)
+}
