@@ -37,7 +37,8 @@ function encode(text: string): string {
 }
 
 const companyId = weighted(
-  [20, fc.constantFrom(String(companies.full), String(companies.empty))],
+  [18, fc.constantFrom(String(companies.full), String(companies.empty))],
+  [2, fc.constantFrom('XX:1', 'xx:2', 'XX:3', 'XX%3A1', 'XX:', ':1', 'XX:%00', 'XX:a%2Fb')],
   [1, fc.nat().map(String)],
   [2, oddNumbers],
   [1, percentEncoded],
@@ -51,7 +52,10 @@ const listingPath = fc
   .tuple(companyId, listing)
   .map(([company, name]) => `/api/v1/companies/${company}/${name}`)
 const path = weighted(
-  [30, listingPath],
+  [24, listingPath],
+  [6, companyId.map((company) => `/api/v1/companies/${company}`)],
+  [6, fc.constant('/api/v1/companies')],
+  [2, fc.constantFrom('/api/v1/key', '/api/v1/versions', '/llms.txt', '/docs/client.md')],
   [1, fc.constantFrom('/healthz', '/readyz', '/docs', '/openapi.json', '/', '*', '', '//')],
   [1, listingPath.map((given) => `http://other.example${given}`)],
   [
@@ -67,6 +71,16 @@ function insert(text: string, at: number, more: string): string {
   return text.slice(0, at) + more + text.slice(at)
 }
 
+const aboutVersions = weighted(
+  [3, fc.integer({ min: 1, max: 8 }).map(String)],
+  [2, fc.constantFrom('2024-01-31', '2100-01-31', '2100-01-31T12:00:00Z', '1970-01-01')],
+  [1, oddNumbers],
+)
+const aboutCompanies = weighted(
+  [4, fc.constantFrom('1', '2', 'XX', 'x', 'a b', '%C3%A9', 'northwind+tra', '-', '%20')],
+  [1, percentEncoded],
+  [1, oddNumbers],
+)
 const goodNumber = fc.integer({ min: 1, max: 1_000 }).map(String)
 const parameter = weighted(
   [
@@ -79,6 +93,8 @@ const parameter = weighted(
     1,
     fc.tuple(fc.constantFrom('pgae', '__proto__', 'page[]', 'constructor[x]', 'PAGE'), goodNumber),
   ],
+  [3, fc.tuple(fc.constantFrom('version', 'as_of', 'known_at'), aboutVersions)],
+  [3, fc.tuple(fc.constantFrom('identifier', 'q', 'jurisdiction'), aboutCompanies)],
   [1, fc.tuple(percentEncoded, percentEncoded)],
 )
 const query = weighted(
@@ -229,7 +245,8 @@ function opens(kind: KeyKind, target: string): boolean {
 
 const otherNames = resources.map(({ name }) => name).filter((name) => name !== 'rights')
 const otherListing = new RegExp(
-  `^(?:http://[^/]*)?/api/v1/companies/[^/?]+/(?:${otherNames.join('|')})(?:[?]|$)`,
+  '^(?:http://[^/]*)?/api/v1/companies' +
+    `(?:|/[^/?]+|/[^/?]+/(?:${otherNames.join('|')}))(?:[?]|$)`,
 )
 
 function write(

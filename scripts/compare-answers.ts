@@ -100,21 +100,61 @@ async function start(folder: string, store: string): Promise<Version> {
 function* questions(store: string, step: number): Generator<Question> {
   const file = new DatabaseSync(store, { readOnly: true })
   const ids = file.prepare('select id from companies order by id').all()
-  file.close()
   const companies = ids.map(({ id }) => Number(id)).filter((_, index) => index % step === 0)
   for (const company of companies) {
     for (const { name } of resources) yield { path: `/api/v1/companies/${company}/${name}` }
+    yield { path: `/api/v1/companies/${company}` }
   }
+  yield* searches(file)
   for (const [index, company] of companies.entries()) {
     if (index % 50 === 0) for (const { name } of resources) yield* spellings(company, name)
   }
+  file.close()
   yield* refusals(companies[0] ?? 1)
-  for (const path of ['/healthz', '/readyz', '/docs', '/docs/start.js', '/', '/nothing']) {
+  for (const path of [
+    '/healthz',
+    '/readyz',
+    '/docs',
+    '/docs/start.js',
+    '/',
+    '/nothing',
+    '/api/v1/key',
+  ]) {
     yield { path }
     yield { path, method: 'HEAD' }
     yield { path, method: 'POST' }
   }
 }
+
+/** Companies by number, by the words of their names, by their register, and at each version. */
+function* searches(store: DatabaseSync): Generator<Question> {
+  const select = `
+    select c.id, c.jurisdiction, c.identifier, n.name from companies c
+    left join names n on n.company_id = c.id order by c.id`
+  const companies = store.prepare(select).all()
+  const [{ last } = {}] = store.prepare('select max(version) as last from imports').all()
+  for (const { id, jurisdiction, identifier, name } of companies.slice(0, searchedMax)) {
+    if (identifier !== null) {
+      const [code, number] = [String(jurisdiction), String(identifier)].map(encodeURIComponent)
+      yield { path: `/api/v1/companies/${code}:${number}` }
+      yield { path: `/api/v1/companies?identifier=${number}` }
+      yield { path: `/api/v1/companies?identifier=${number}&jurisdiction=${code}` }
+    }
+    if (name === null) continue
+    const words = String(name).split(' ')
+    for (const count of [1, 2, words.length]) {
+      const q = encodeURIComponent(words.slice(0, count).join(' ').slice(0, -1))
+      yield { path: `/api/v1/companies?q=${q}&limit=20` }
+    }
+    for (let version = 0; version <= Math.min(Number(last), versionsMax); version++) {
+      yield { path: `/api/v1/companies/${Number(id)}?version=${version}` }
+    }
+  }
+}
+
+/** How many companies are searched for, and at how many versions they are asked for. */
+const searchedMax = 200
+const versionsMax = 12
 
 function* spellings(company: number, name: string): Generator<Question> {
   const path = `/api/v1/companies/${company}/${name}`

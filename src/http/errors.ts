@@ -6,6 +6,7 @@ import { withoutKeys } from '../redact.ts'
 import type { Awaitable } from '../store/awaitable.ts'
 import type { OutsideHistory } from '../store/reading.ts'
 import { pageBytesMax } from '../store/page-size.ts'
+import { joinLinks, linkTo } from './links.ts'
 
 /** The largest body of a request, in bytes (contract 1.6). */
 export const bodyBytesMax = 16_384
@@ -176,7 +177,7 @@ export function outsideHistory(
   switch (outside) {
     case 'pruned':
       return new ApiError(410, `Version ${version} was pruned; the earliest one is ${earliest}`, {
-        headers: { link: `<${form}>; rel="latest-version"` },
+        headers: linkHeader(linkTo('latest-version', form)),
       })
     case 'later':
       return new ApiError(404, `Version ${version} does not exist yet; the last one is ${latest}`, {
@@ -185,6 +186,11 @@ export function outsideHistory(
     case 'earlier':
       return new ApiError(404, 'There is no version of that time; the first import was later')
   }
+}
+
+function linkHeader(link: string): Readonly<Record<string, string>> {
+  const field = joinLinks([link])
+  return field === undefined ? {} : { link: field }
 }
 
 /** @param methods are those that the path supports. */

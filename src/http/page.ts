@@ -12,6 +12,7 @@ import {
   type Paging,
   versionedForm,
 } from './listing-request.ts'
+import { joinLinks, linkTo } from './links.ts'
 import { borrow, giveBack, isLent } from './wire/body-memory.ts'
 import { type Coding, encode, isWorthCoding } from './wire/coding.ts'
 
@@ -29,7 +30,7 @@ export interface ReadyPage {
   readonly selected: number
   readonly lastModified: string
   /** The last `Link` field made for it, which names the version of the answer. */
-  link: { readonly version: number; readonly field: string } | undefined
+  link: { readonly version: number; readonly field: string | undefined } | undefined
 }
 
 /**
@@ -140,7 +141,7 @@ export function linkOf(
   request: ListingRequest,
   form: string,
   { dataVersion, latestVersion = dataVersion }: Head & Partial<ListedState>,
-): string {
+): string | undefined {
   if (page.link?.version === dataVersion && latestVersion === dataVersion) return page.link.field
   const field = linksOf(request, form, { selected: page.selected, dataVersion, latestVersion })
   if (latestVersion === dataVersion) page.link = { version: dataVersion, field }
@@ -152,31 +153,28 @@ export function linksOf(
   request: ListingRequest,
   form: string,
   page: Pick<SelectedPage, 'selected' | 'dataVersion' | 'latestVersion'>,
-): string {
+): string | undefined {
   const { selected, dataVersion, latestVersion } = page
-  const field = linksTo(request, selected, (to) => {
+  const links = linksTo(request, selected, (to) => {
     const plain = to === request.page ? form : canonicalForm({ ...request, page: to })
     return versionedForm(plain, dataVersion)
   })
-  if (latestVersion === dataVersion) return field
-  return `${field}, <${form}>; rel="latest-version"`
+  if (latestVersion !== dataVersion) links.push(linkTo('latest-version', form))
+  return joinLinks(links)
 }
 
-/** The maximum length of a Link field; many clients take 16 KiB of headers at most. */
-export const linkLengthMax = 8_192
-
-/** The Link field (RFC 8288): `first`, `prev`, `next` and `last`, each relative to the host. */
+/** The links (RFC 8288) `first`, `prev`, `next` and `last`, each relative to the host. */
 export function linksTo(
   { page, limit }: Paging,
   total: number,
   formOf: (page: number) => string,
-): string {
+): string[] {
   const last = Math.max(1, Math.ceil(total / limit))
-  const link = (rel: string, to: number) => `<${formOf(to)}>; rel="${rel}"`
+  const link = (rel: string, to: number) => linkTo(rel, formOf(to))
   const links = [link('first', 1)]
   if (page > 1) links.push(link('prev', Math.min(page - 1, last)))
   if (page < last) links.push(link('next', page + 1))
-  return [...links, link('last', last)].join(', ')
+  return [...links, link('last', last)]
 }
 
 /** A cache of pages, by canonical form and coding. */

@@ -126,6 +126,21 @@ test('more than 1,000 names are a 400 that asks for another word (8.2)', async (
   assert.deepEqual(namesIn(await many.ask(`${path}%20777`)), ['Wide Number 777'])
 })
 
+test('a page of more than 16 MiB is a 400 that names a limit that fits (3.10)', async (t) => {
+  const many = await makeApp(t)
+  const nameOf = (n: number) => `${n} ${'wide '.repeat(13_200)}`.slice(0, 65_536)
+  const named = Array.from({ length: 300 }, (_, n) => ({
+    ...{ jurisdiction: 'GB', identifier: String(n), name: nameOf(n) },
+  }))
+  const at = { at: many.store.db }
+  await importRows(join(many.store.folder, 'rows'), 'companies', named, at)
+  const path = '/api/v1/companies?q=wide'
+  const message = 'The page would be larger than 16 MiB; ask for it with a limit of 255 or less'
+  checkFailure(await many.ask(`${path}&limit=1000`), 400, message)
+  assert.equal(namesIn(await many.ask(`${path}&limit=255`)).length, 255)
+  assert.equal(namesIn(await many.ask(`${path}&limit=255&page=2`)).length, 45)
+})
+
 test('the tag is that of the answer: HEAD, 304, other keys, methods (1.1, 2, 5, 7)', async () => {
   const query = '?q=northwind'
   const first = await find(query)

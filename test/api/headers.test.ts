@@ -197,6 +197,16 @@ test('Last-Modified is when the listing last changed, on every 200 and 304 (5)',
   assert.ok(Date.parse(later) > Date.parse(modified))
 })
 
+test('links that would be too long are left out: all but the next page, or all of them', async () => {
+  const filter = (length: number) => `jurisdiction=GB&jurisdiction=${'9'.repeat(length)}`
+  const linkOf = async (length: number) =>
+    (await ask(`${path}?limit=1&${filter(length)}`)).headers['link']
+  assert.match((await linkOf(2_000)) ?? '', /rel="first", .*rel="next", .*rel="last"$/)
+  const next = (await linkOf(5_000)) ?? ''
+  assert.match(next, /^<[^>]+page=2[^>]+>; rel="next"$/)
+  assert.equal(await linkOf(9_000), undefined)
+})
+
 /** The links of an answer, by their relation. */
 function linksOf({ headers }: Answer): Record<string, string> {
   const links = (headers['link'] ?? '').matchAll(/<([^>]+)>; rel="(\w+)"(?:, |$)/g)

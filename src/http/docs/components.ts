@@ -7,7 +7,7 @@ import { metaTypeBytesMax } from '../../resources/resource.ts'
 import { type FailureDescription, failures } from '../errors.ts'
 import { formatName, formats } from '../formats.ts'
 import { parameters } from '../listing-request.ts'
-import { linkLengthMax } from '../page.ts'
+import { linkLengthMax } from '../links.ts'
 import { versionComponents } from './selection.ts'
 
 type Components = Readonly<Record<string, JsonSchema>>
@@ -131,10 +131,12 @@ function requestHeader(name: string, description: string, example: string): Json
 
 export const headerComponents: Components = {
   'X-Request-Id': responseHeader('The id of this request; yours, if you sent one', 'order-4711'),
-  'Content-Location': responseHeader(
-    'If the company was named by its register, or the version by a date: the same page by numbers',
-    '/api/v1/companies/1/rights?page=1&limit=100',
-  ),
+  'Content-Location': {
+    description:
+      'If the company was named by its register, or the version by a date: the same by numbers',
+    schema: { ...shortText, maxLength: linkLengthMax },
+    example: '/api/v1/companies/1/rights?page=1&limit=100',
+  },
   Link: {
     description:
       'Links to the `first`, `prev`, `next` and `last` page of this version (RFC 8288), and to ' +

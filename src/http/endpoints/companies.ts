@@ -2,6 +2,7 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { matchesMax } from '../../store/sql/find-companies.ts'
+import { greatestLimit, pageBytesMax } from '../../store/page-size.ts'
 import type { FoundCompany } from '../../store/reading.ts'
 import {
   companiesForm,
@@ -11,10 +12,11 @@ import {
 } from '../companies-request.ts'
 import { companiesScope } from '../../store/scopes.ts'
 import { describeCompanies } from '../docs/companies.ts'
-import { badRequest, fromStore } from '../errors.ts'
+import { badRequest, fromStore, pageTooLarge } from '../errors.ts'
 import { pageOffset } from '../listing-request.ts'
 import { readMembers } from '../members.ts'
-import { linkLengthMax, linksTo } from '../page.ts'
+import { joinLinks } from '../links.ts'
+import { linksTo } from '../page.ts'
 import { sendState } from '../state-answer.ts'
 import { type Endpoint, readMethods, type Service } from './endpoint.ts'
 
@@ -39,15 +41,38 @@ async function answer(
   const { length } = found
   const offset = pageOffset(asked)
   const first = Math.min(Number(offset), length)
-  const texts = found.slice(first, first + asked.limit).map(entryText)
+  const texts = pageTexts(found, first, asked.limit)
   const counters = `"total":${length},"pagination_total":${length},"pagination_offset":${offset}`
-  const link = linksTo(asked, length, (page) => companiesForm({ ...asked, page }))
+  const link = joinLinks(linksTo(asked, length, (page) => companiesForm({ ...asked, page })))
   return sendState(request, reply, {
     text: `{"ok":true,"companies":[${texts.join(',')}],${counters}}`,
     registry,
-    ...(link.length <= linkLengthMax ? { link } : {}),
+    ...(link === undefined ? {} : { link }),
   })
 }
+
+/**
+ * The texts of a page's companies.
+ *
+ * @throws ApiError 400 if they are too large for a page (contract 3.10).
+ */
+function pageTexts(found: readonly FoundCompany[], first: number, limit: number): string[] {
+  const texts: string[] = []
+  let bytes = 0
+  for (const one of found.slice(first, first + limit)) {
+    const text = entryText(one)
+    bytes += Buffer.byteLength(text) + 1
+    if (bytes > room) {
+      const widest = Math.max(...found.map((any) => Buffer.byteLength(entryText(any)) + 1))
+      throw pageTooLarge(limit, greatestLimit(widest, room, limit))
+    }
+    texts.push(text)
+  }
+  return texts
+}
+
+/** The bytes that a page has for its companies, with a margin for the counters. */
+const room = pageBytesMax - 1_024
 
 function entryText({ id, jurisdiction, identifier, name }: FoundCompany): string {
   return JSON.stringify({ id, jurisdiction, identifier, name })

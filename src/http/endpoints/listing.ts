@@ -6,6 +6,7 @@ import type { Head } from '../../store/reading.ts'
 import { describeListing } from '../docs/listing.ts'
 import { unavailable } from '../errors.ts'
 import { contentTypes } from '../formats.ts'
+import { linkLengthMax } from '../links.ts'
 import {
   canonicalForm,
   listingPath,
@@ -50,7 +51,8 @@ async function answer(
   const { store, pages, metrics } = service
   const { asked, isByName } = await readListingRequest(request, reply, resource, store)
   const form = canonicalForm(asked)
-  if (isByName) void reply.header('content-location', locationOf(asked, form))
+  const location = isByName ? locationOf(asked, form) : ''
+  if (isByName && location.length <= linkLengthMax) reply.header('content-location', location)
   const coding = chooseCoding(request.headers['accept-encoding'])
   const cacheKey = `${form} ${coding}`
   const cached = pages.get(cacheKey)
@@ -97,7 +99,8 @@ async function sendAll(
   const selected = selectedOf(first)
   setHeaders(reply, { tag: entityTag(first, form), lastModified, dataVersion })
   setRecordHeaders(reply, asked, { selected, dataVersion })
-  reply.header('link', linksOf(asked, form, { selected, dataVersion, latestVersion }))
+  const link = linksOf(asked, form, { selected, dataVersion, latestVersion })
+  if (link !== undefined) reply.header('link', link)
   if (coding !== 'identity') reply.header('content-encoding', coding)
   const pinned = { ...asked, version: dataVersion }
   const pieces = recordPieces(asked, first, (slice) => readSlice(store, pinned, form, slice))
@@ -113,13 +116,13 @@ function sendPage(
   reply: FastifyReply,
   asked: ListingRequest,
   { dataVersion }: Head,
-  { ready, link }: { readonly ready: ReadyPage; readonly link: string },
+  { ready, link }: { readonly ready: ReadyPage; readonly link: string | undefined },
 ): FastifyReply {
   const { tag, lastModified, selected } = ready
   setHeaders(reply, { tag, lastModified, dataVersion })
   if (asked.format === 'json') reply.header('content-type', contentTypes.json)
   else setRecordHeaders(reply, asked, { selected, dataVersion })
-  reply.header('link', link)
+  if (link !== undefined) reply.header('link', link)
   if (ready.memory !== undefined) giveBackAfter(reply.raw, ready.memory)
   if (ready.coding !== 'identity') reply.header('content-encoding', ready.coding)
   return reply.send(ready.body)

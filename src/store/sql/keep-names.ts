@@ -28,8 +28,8 @@ export const nameOf = (d: Dialect) => `
         ${d.jsonText('a.attributes', `coalesce(s.name_attribute, '${usualNameAttribute}')`)} as name
       from company_attributes a join sources s on s.id = a.source_id
       where a.company_id = t.company_id
-    ) said where said.name is not null order by said.is_present desc, said.version desc, said.source
-    limit 1
+    ) said where said.name is not null
+    order by said.is_present desc, said.version desc, said.source limit 1
   ) as text)`
 
 /** The same where only one source has ever said anything, which takes a third of the time. */
