@@ -162,9 +162,11 @@ export function makeStore(shape: Shape): { db: string; key: string } {
     for (const ending of ['-wal', '-shm']) rmSync(`${db}.part${ending}`, { force: true })
     if (shape.records > 1_000_000) rmSync(file)
   }
+  return { db, key: makeKey(db) }
+}
+
+/** Makes a key for a store. */
+export function makeKey(db: string): string {
   const name = `bench-${process.pid}-${Date.now()}`
-  const key = execFileSync(dossier, ['keys', 'create', '--name', name, '--db', db])
-    .toString()
-    .trim()
-  return { db, key }
+  return execFileSync(dossier, ['keys', 'create', '--name', name, '--db', db]).toString().trim()
 }

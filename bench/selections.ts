@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ReadableStream } from 'node:stream/web'
-import { dossier, folder, makeFew, makeStore, rightsOf, type Shape } from './files.ts'
+import { dossier, folder, makeFew, makeKey, makeStore, rightsOf, type Shape } from './files.ts'
 import type { Figure } from './measures.ts'
 import { compare } from './measures.ts'
 import { cpuSeconds, load, residentMb, type Server, start, startDossier } from './processes.ts'
@@ -17,7 +17,7 @@ const rounds = 5
 /** A filtered page and pinned pages, beside a plain page; no page is cached. */
 export async function comparePages(scale: number): Promise<Figure[]> {
   const shape = rightsOf(1e5 * Math.max(scale, 0.1), 1_000, 'clustered')
-  const { db, key } = makeStore(shape)
+  const { db } = makeStore(shape)
   const changed = join(folder, `selections-${shape.records}.db`)
   if (!existsSync(changed)) {
     copyFileSync(db, changed)
@@ -30,6 +30,7 @@ export async function comparePages(scale: number): Promise<Figure[]> {
     ['pinned page of a listing that has not changed', db, 'version=1', 0.95],
     ['pinned page of 1,000 with 100 changes since', changed, 'version=1', 0.7],
   ] as const) {
+    const key = makeKey(store)
     const server = await startDossier(store, port, 0)
     const path = '/api/v1/companies/7/rights'
     try {

@@ -149,7 +149,9 @@ type Words = ReadonlyMap<string, readonly string[]>
 function selectionOf(resource: Resource, given: Words): SelectionParameters {
   const filters: Filter[] = []
   const parts: string[] = []
+  const asked = new Set(Array.from(given.keys(), (name) => name.split('[', 1)[0]))
   for (const field of filterFields(resource)) {
+    if (!asked.has(field)) continue
     const values = valueFilter(resource, field, given)
     const range = rangeFilter(resource, field, given)
     filters.push(...[values?.filter, range?.filter].filter((one) => one !== undefined))

@@ -5,6 +5,7 @@ import { boundedMeta, pageBytesMax, roomForRecords, widestRecord } from '../page
 import type { ListedState, OutsideHistory } from '../reading.ts'
 import type { Selection } from '../selection.ts'
 import type { Row } from './database.ts'
+import { type FrameRow, headOf } from './listing.ts'
 import { pastHeadsOf } from './past-heads.ts'
 
 /** The greatest number of a version. */
@@ -57,6 +58,22 @@ export function stateSql(resource: Resource): string {
         then coalesce(s.head_version, s.company_version)
       else coalesce(s.former_version, s.first_version) end
     left join imports n on n.version = coalesce(s.head_version, s.company_version)`
+}
+
+/** The state of a listing that is what it was at the selection's version. */
+export function presentState(frame: FrameRow, { version }: Selection): ListingState {
+  const head = headOf(frame)
+  return {
+    ...head,
+    dataVersion: version ?? head.dataVersion,
+    latestVersion: head.dataVersion,
+    meta: frame[5] ?? undefined,
+    widest: frame[6],
+    room: frame[7],
+    isPresent: true,
+    presentLineage: head.lineage,
+    presentTotal: head.total,
+  }
 }
 
 /** The parameter `$version` of `stateSql`. */

@@ -4,7 +4,6 @@ import type { Resource } from '../../resources/resource.ts'
 import { boundedMeta, greatestLimit, roomForRecords, widestRecord } from '../page-size.ts'
 import type { Head, Page } from '../reading.ts'
 import { recordSeparator } from '../record-texts.ts'
-import type { Row } from './database.ts'
 import { piecesOf } from './pieces.ts'
 
 // A listing without records has the version of its company, and no meta.
@@ -146,18 +145,6 @@ function trim(pieces: readonly PieceRow[], { first, end }: Range, { order }: Res
   texts[last] = withoutLast(texts[last] ?? '', after)
   texts[0] = withoutFirst(texts[0] ?? '', before)
   return texts
-}
-
-/** Adds the records of a piece to those found, by their positions. */
-export function cutPiece({ order }: Resource, piece: Row, found: Map<number, string>): void {
-  const texts = String(piece['texts'])
-  const isBackwards = order.direction === 'descending'
-  let position = Number(isBackwards ? piece['last'] : piece['first'])
-  for (let at = 0; at >= 0; position += isBackwards ? -1 : 1) {
-    const next = texts.indexOf(recordSeparator, at)
-    found.set(position, next < 0 ? texts.slice(at) : texts.slice(at, next))
-    at = next < 0 ? next : next + 1
-  }
 }
 
 function withoutFirst(texts: string, records: number): string {

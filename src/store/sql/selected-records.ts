@@ -4,8 +4,9 @@ import type { Resource } from '../../resources/resource.ts'
 import { greatestLimit } from '../page-size.ts'
 import type { Selection } from '../selection.ts'
 import type { View } from '../views.ts'
+import type { Row } from './database.ts'
 import type { Dialect } from './dialect.ts'
-import { cutPiece } from './listing.ts'
+import { cutterOf } from './cut-pieces.ts'
 import type { ListingState } from './listing-state.ts'
 import { piecesOf, recordsOf } from './pieces.ts'
 import type { SelectedFrom } from './select.ts'
@@ -18,7 +19,8 @@ const densityMin = 6
 export function entryQueries(resource: Resource, d: Dialect) {
   const { name } = resource
   const pieces = piecesOf(name)
-  const lineage = `(${lineageSql(resource, '$company')}) as lineage`
+  const lineageOf = lineageSql(resource, '$company')
+  const lineage = `(${lineageOf}) as lineage`
   const former = `
     ${d.jsonElements('$past', 'e')}
     ${d.orderedJoin} ${name}_past p on p.company_id = $company
@@ -29,7 +31,9 @@ export function entryQueries(resource: Resource, d: Dialect) {
       on r.company_id = $company and r.position = cast(e.value ->> 0 as integer)`
   return {
     pieces: `
-      select ${lineage}, p.position as first, p.last, p.texts from ${pieces} p
+      select case when p.position <= $first then (${lineageOf}) end as lineage,
+        p.position as first, p.last, p.texts
+      from ${pieces} p
       where p.company_id = $company and p.position <= $last and p.position >= (
         select max(position) from ${pieces} where company_id = $company and position <= $first
       )`,
@@ -43,7 +47,10 @@ export function entryQueries(resource: Resource, d: Dialect) {
 
 export type EntryQueries = ReturnType<typeof entryQueries>
 
-/** The records of entries, in their order; undefined if the listing has changed meanwhile. */
+/**
+ * The records of entries, in their order, several in a text; undefined if the listing has changed
+ * meanwhile.
+ */
 export async function readEntries(
   store: SelectedFrom,
   { resource, companyId: company }: Selection,
@@ -52,30 +59,42 @@ export async function readEntries(
 ): Promise<string[] | undefined> {
   const { numbers, positions, past } = split(view, entries)
   const found = new Map<number, string>()
+  let pieces: readonly Row[] = []
   if (numbers.length > 0) {
-    const [first, last] = [Math.min(...numbers), Math.max(...numbers)]
+    const [first, last] = rangeOf(numbers)
     const isDense = last - first < numbers.length * densityMin
     const rows = isDense
       ? await store.rows(resource, queries.pieces, { company, first, last })
-      : await store.rows(resource, queries.records, { company, positions })
-    if (rows[0]?.['lineage'] !== view.lineage) return undefined
-    for (const row of rows) {
-      if (isDense) cutPiece(resource, row, found)
-      else found.set(Number(row['entry']), String(row['record']))
-    }
+      : await store.rows(resource, queries.records, { company, positions: positions() })
+    if (rows.find((row) => row['lineage'] !== null)?.['lineage'] !== view.lineage) return undefined
+    if (isDense) pieces = rows
+    else for (const row of rows) found.set(Number(row['entry']), String(row['record']))
   }
   if (past !== '[]') {
     for (const row of await store.rows(resource, queries.past, { company, past }))
       found.set(-Number(row['entry']), String(row['record']))
   }
   const texts: string[] = []
-  for (const entry of entries) {
-    const text = found.get(entry)
+  const cut = cutterOf(resource, pieces)
+  for (let at = 0; at < entries.length;) {
+    const text = found.get(entries[at] ?? 0)
+    const next = text === undefined ? cut(entries, at, texts) : at + 1
     // A former state was pruned meanwhile.
-    if (text === undefined) return undefined
-    texts.push(text)
+    if (next === at) return undefined
+    if (text !== undefined) texts.push(text)
+    at = next
   }
   return texts
+}
+
+function rangeOf(numbers: readonly number[]): [first: number, last: number] {
+  let [first = 0] = numbers
+  let last = first
+  for (const number of numbers) {
+    if (number < first) first = number
+    else if (number > last) last = number
+  }
+  return [first, last]
 }
 
 /** The greatest limit that fits, if the entries are too large for a page (contract 3.10). */
@@ -94,7 +113,8 @@ export async function findFitting(
   const { widest, room } = state
   if (entries.length * widest <= room) return undefined
   const { positions, past } = split(view, entries)
-  const [row] = await store.rows(resource, bytes, { company, positions, past })
+  const values = { company, positions: positions(), past }
+  const [row] = await store.rows(resource, bytes, values)
   return Number(row?.['bytes']) > room ? greatestLimit(widest, room, limit) : undefined
 }
 
@@ -107,6 +127,6 @@ function split({ past }: View, entries: Int32Array) {
     if (state === undefined) numbers.push(entry)
     else former.push([-entry, ...state])
   }
-  const positions = numbers.length === 0 ? '[]' : `[[${numbers.join('],[')}]]`
-  return { numbers, positions, past: JSON.stringify(former) }
+  const positions = () => (numbers.length === 0 ? '[]' : `[[${numbers.join('],[')}]]`)
+  return { numbers, positions, past: former.length === 0 ? '[]' : JSON.stringify(former) }
 }

@@ -19,7 +19,7 @@ import {
   rangeOf,
 } from '../sql/listing.ts'
 import type { Row, Values } from '../sql/database.ts'
-import { createSelector } from '../sql/select.ts'
+import { createSelector, type PresentReader } from '../sql/select.ts'
 import { keyColumns, keyRecord } from '../sql/stored-keys.ts'
 import { watchFile } from './open-file.ts'
 import { createCompanyReader } from './read-companies.ts'
@@ -50,7 +50,6 @@ export function createReader(
   const findKey = db.prepare(findKeySql)
   const lastImports = db.prepare(lastImportsSql)
   const stateOf = watchChanges(db)
-  let stateOfHeads = 0
   const scans = createScans(db)
   const companies = createCompanyReader(db, { resources, stateOf, scans })
   const faults = rememberFault()
@@ -62,25 +61,14 @@ export function createReader(
   const statementsOf = (resource: Resource) => known(statements, resource)
   const readWhole = (resource: Resource, company: number, offset: number, limit: number) =>
     inSnapshot(() => readPage(statementsOf(resource), { resource, company, offset, limit }))
+  const { readHead, present } = createHeads(db, statements, stateOf)
   const rows = createRows(db)
   const views = createViews(viewBytesMax)
-  const from = { dialect, views, rows, makeView: scans.makeView, readPage: readWhole }
+  const from = { dialect, views, rows, makeView: scans.makeView, readPage: readWhole, present }
 
   return {
     storeId,
-    readHead: faults.watch((resource, company) => {
-      const { head, heads } = statementsOf(resource)
-      const state = stateOf()
-      if (state !== stateOfHeads) for (const { heads: stale } of statements.values()) stale.clear()
-      stateOfHeads = state
-      const cached = heads.get(company)
-      if (cached !== undefined) return cached
-      const row = head.get(company) as HeadRow | undefined
-      if (row === undefined) return undefined
-      const read = headOf(row)
-      heads.set(company, read)
-      return read
-    }),
+    readHead: faults.watch(readHead),
     readPage: faults.watch(readWhole),
     ...companies,
     findCompany: faults.watch((name) => companies.findCompany(name)),
@@ -108,6 +96,44 @@ function known<T>(statements: ReadonlyMap<Resource, T>, resource: Resource): T {
   const found = statements.get(resource)
   if (found === undefined) throw new OperatorError(`the store was not opened for ${resource.name}`)
   return found
+}
+
+/** Reads heads, and keeps them until another process commits. */
+function createHeads(
+  db: DatabaseSync,
+  statements: ReadonlyMap<Resource, Statements>,
+  stateOf: () => number,
+) {
+  const pastFrom = db.prepare('select past_from from store')
+  let state = 0
+  let earliest: number | undefined
+
+  function readHead(resource: Resource, company: number): Head | undefined {
+    const { head, heads } = known(statements, resource)
+    if (state !== stateOf()) {
+      for (const { heads: stale } of statements.values()) stale.clear()
+      earliest = undefined
+    }
+    state = stateOf()
+    const cached = heads.get(company)
+    if (cached !== undefined) return cached
+    const row = head.get(company) as HeadRow | undefined
+    if (row === undefined) return undefined
+    const read = headOf(row)
+    heads.set(company, read)
+    return read
+  }
+
+  const present: PresentReader = {
+    head(resource, company) {
+      const head = readHead(resource, company)
+      earliest ??= Number(pastFrom.get()?.['past_from'])
+      return head && { head, earliest }
+    },
+    frame: (resource, company) =>
+      known(statements, resource).frame.get(company) as FrameRow | undefined,
+  }
+  return { readHead, present }
 }
 
 /** Runs queries with named values; each is prepared once. */
