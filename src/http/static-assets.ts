@@ -9,7 +9,6 @@ import {
   chooseCoding,
   type Coding,
   encode,
-  isWorthCoding,
   levelsForOnce,
   varyByCoding,
 } from './wire/coding.ts'
@@ -56,6 +55,9 @@ export interface StaticAssets {
   /** Creates a handler for an asset; all handlers of one asset share its compressed bodies. */
   readonly createHandler: (asset: Asset, cacheControl: string) => Handler
 }
+
+/** Smaller assets are sent as they are. Larger ones are compressed once, so even few bytes count. */
+const codedBytesMin = 256
 
 /** The Cache-Control of what keeps its name when it changes. */
 export const revalidated = 'no-cache'
@@ -124,7 +126,7 @@ export function createStaticAssets(limits: AssetLimits, load: Pick<Load, 'warn'>
       load.warn('assets')
       throw unavailable()
     }
-    const isCoded = isWorthCoding(asset.body)
+    const isCoded = asset.body.length >= codedBytesMin
     const coding = isCoded ? chooseCoding(request.headers['accept-encoding']) : 'identity'
     const body = isUnchanged ? undefined : await asset.inCoding(coding)
     await nextTurn()
