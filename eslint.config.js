@@ -74,13 +74,6 @@ export default tseslint.config(
     },
   },
   {
-    // Templates of the explorer: a line break in one can be a blank that is seen.
-    files: ['src/explorer/**/*.ts'],
-    rules: {
-      'max-len': ['error', { code: 100, ignoreStrings: true, ignoreTemplateLiterals: true }],
-    },
-  },
-  {
     files: ['test/**/*.ts', 'bench/**/*.ts', 'torture/**/*.ts', 'fuzz/**/*.ts'],
     rules: {
       'max-lines-per-function': 'off',

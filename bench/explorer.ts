@@ -1,12 +1,12 @@
 // The explorer in a real Chromium: from an address to the first sight of a company, and from a
 // click on a tab to its records, measured in the page up to the frame that shows them.
 
-import { spawn } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { BrowserContext, Page } from 'playwright-core'
 import { findBrowser, launchBrowser } from '../test/explorer/browser.ts'
-import { dossier, folder } from './files.ts'
+import { startDemo } from '../test/explorer/demo.ts'
+import { folder } from './files.ts'
 import type { Figure } from './measures.ts'
 
 const rounds = 7
@@ -18,7 +18,9 @@ export async function explore(): Promise<Figure[]> {
     console.error('there is no Chromium; install one, or name it in CHROME_PATH')
     return []
   }
-  const demo = await startDemo()
+  const demos = join(folder, 'explorer')
+  mkdirSync(demos, { recursive: true })
+  const demo = await startDemo(demos)
   try {
     const firstSight: number[] = []
     const tab: number[] = []
@@ -27,11 +29,11 @@ export async function explore(): Promise<Figure[]> {
     for (let round = 0; round < rounds; round += 1) {
       // A new browser each time: nothing is in its cache.
       const context = await launchBrowser(path)
-      firstSight.push(await seeFirst(context, `${demo.address}/companies/1`))
+      firstSight.push(await seeFirst(context, demo.at('/companies/1')))
       const page = context.pages()[0] ?? (await context.newPage())
       tab.push(await clickTab(page, 'Employees', '.range'))
       await page.goto('about:blank')
-      await seeFirst(context, `${demo.address}/companies/2`, page)
+      await seeFirst(context, demo.at('/companies/2'), page)
       longTab.push(await clickTab(page, 'Events', '.range'))
       await clickTab(page, 'Overview', '.overview')
       longPicture.push(await clickTab(page, 'Events', '.picture svg.brushable'))
@@ -47,19 +49,6 @@ export async function explore(): Promise<Figure[]> {
   } finally {
     demo.stop()
   }
-}
-
-async function startDemo(): Promise<{ address: string; stop: () => void }> {
-  mkdirSync(folder, { recursive: true })
-  const args = ['demo', '--port', '0', '--db', join(folder, 'explorer.db')]
-  const child = spawn(dossier, args, { stdio: ['ignore', 'pipe', 'inherit'] })
-  let printed = ''
-  for await (const chunk of child.stdout.setEncoding('utf8')) {
-    printed += String(chunk)
-    const [address] = /http:\S+\/#key=dossier_\w+/.exec(printed) ?? []
-    if (address !== undefined) return { address, stop: () => child.kill() }
-  }
-  throw new Error(`the demo did not start: ${printed}`)
 }
 
 /** Milliseconds from the navigation to the sight of a company and its tabs. */

@@ -2,12 +2,12 @@
 //
 //   node scripts/take-screenshots.ts
 
-import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { BrowserContext } from 'playwright-core'
 import { findBrowser, launchBrowser, untilLoaded } from '../test/explorer/browser.ts'
+import { type Demo, startDemo } from '../test/explorer/demo.ts'
 
 const root = join(import.meta.dirname, '..')
 const target = join(root, 'docs/images')
@@ -31,13 +31,13 @@ const shots = [
 
 async function takeShot(
   context: BrowserContext,
-  address: string,
+  demo: Demo,
   { name, view, scheme, height, at: [x, y] }: (typeof shots)[number],
 ): Promise<void> {
   const page = await context.newPage()
   await page.setViewportSize({ width: 1120, height })
   await page.emulateMedia({ colorScheme: scheme })
-  await page.goto(address + view)
+  await page.goto(demo.at(view))
   await page.locator('.picture svg.brushable').waitFor()
   await untilLoaded(page)
   // The line under a picture reads out the place that one points at.
@@ -55,23 +55,13 @@ if (browser === undefined) {
   process.exit(1)
 }
 const folder = mkdtempSync(join(tmpdir(), 'dossier-screenshots-'))
-const demo = spawn(join(root, 'bin/dossier'), ['demo', '--port', '0'], {
-  cwd: folder,
-  stdio: ['ignore', 'pipe', 'inherit'],
-})
-let printed = ''
-demo.stdout.setEncoding('utf8').on('data', (text: string) => (printed += text))
-while (!printed.includes('Ctrl-C') && demo.exitCode === null) {
-  await new Promise((done) => setTimeout(done, 100))
-}
-const [address] = /http:\S+\/#key=dossier_\w+/.exec(printed) ?? []
+const demo = await startDemo(folder)
 try {
-  if (address === undefined) throw new Error(`the demo did not start: ${printed}`)
   mkdirSync(target, { recursive: true })
   const context = await launchBrowser(browser)
-  for (const shot of shots) await takeShot(context, address, shot)
+  for (const shot of shots) await takeShot(context, demo, shot)
   await context.close()
 } finally {
-  demo.kill()
+  demo.stop()
   rmSync(folder, { recursive: true, force: true })
 }

@@ -30,10 +30,18 @@ export interface Answer<Body> {
   readonly at: number
 }
 
+/** A wait for a turn, after which the request is sent again. */
+export interface Wait {
+  /** Milliseconds since 1970. */
+  readonly until: number
+  /** Whether the service is overloaded; else the key has no requests left. */
+  readonly isBusy: boolean
+}
+
 export interface AskOptions {
   readonly signal?: AbortSignal
-  /** Told when the service asks to wait, until which moment, and when the wait is over. */
-  readonly onWait?: (until: number | undefined) => void
+  /** Told when the service asks to wait, and when the wait is over. */
+  readonly onWait?: (wait: Wait | undefined) => void
 }
 
 /** The part of every answer that counts. */
@@ -107,7 +115,7 @@ export async function send(
     if (response.status !== 429 && response.status !== 503) return response
     const seconds = Number(response.headers.get('retry-after') ?? 1)
     const waitMs = Math.min(Math.max(1, seconds) * 1_000, waitMsMax)
-    onWait?.(Date.now() + waitMs)
+    onWait?.({ until: Date.now() + waitMs, isBusy: response.status === 503 })
     await pause(waitMs, signal)
     onWait?.(undefined)
   }

@@ -1,6 +1,6 @@
 // The whole page: its frame, and what the address and the key say is in it.
 
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { BeginPage } from './begin.ts'
 import { CompanyPage } from './company.ts'
 import { html } from './html.ts'
@@ -32,6 +32,7 @@ export function App() {
     forgetKey()
     dispatchEvent(new Event(keyChanged))
   }
+  useFocusOnArrival(place)
   const isCompany = key !== undefined && place.company !== undefined
   return html`
     <a class="skip" href="#main" onClick=${toMain}>${texts.skip}</a>
@@ -50,6 +51,19 @@ export function App() {
       ${key === undefined ? html`<${KeyPage} />` : html`<${Content} place=${place} key=${key} />`}
     </main>
   `
+}
+
+/** Where a page is left, what had the focus is gone; readers go on at the top of the next one. */
+function useFocusOnArrival({ company }: Place): void {
+  const last = useRef(company)
+  useEffect(() => {
+    if (last.current === company) return
+    last.current = company
+    scrollTo(0, 0)
+    const { activeElement } = document
+    const isLost = activeElement === null || activeElement === document.body
+    if (isLost) document.getElementById('main')?.focus({ preventScroll: true })
+  }, [company])
 }
 
 function Content({ place }: { readonly place: Place }) {

@@ -18,7 +18,8 @@ export function Cell({
   readonly field: FieldDescription
 }): Shown {
   if (value === null || value === undefined || (Array.isArray(value) && value.length === 0)) {
-    return html`<span class="none" title=${texts.notKnown}><span aria-hidden="true">–</span><span class="unseen">${texts.notKnown}</span></span>`
+    return html`<span class="none" title=${texts.notKnown}><span aria-hidden="true">–</span><span
+      class="unseen">${texts.notKnown}</span></span>`
   }
   if (Array.isArray(value)) return html`<${List} values=${value as unknown[]} />`
   const text = plainText(value, field)
@@ -42,10 +43,14 @@ export function LongText({ text }: { readonly text: string }) {
 function List({ values }: { readonly values: readonly unknown[] }) {
   const [isOpen, setOpen] = useState(false)
   const shown = isOpen ? values : values.slice(0, listLengthMax)
-  return html`<ul class="list">${shown.map((value, n) => html`<li key=${n}><${LongText} text=${plainText(value)} /></li>`)}</ul>${
+  return html`<ul class="list">${shown.map(
+    (value, n) => html`<li key=${n}><${LongText}
+    text=${plainText(value)} /></li>`,
+  )}</ul>${
     values.length > listLengthMax &&
-    html`<button type="button" class="plain more" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>${
-      isOpen ? texts.less : texts.andMore(values.length - listLengthMax)
-    }</button>`
+    html`<button type="button" class="plain more" aria-expanded=${isOpen}
+      onClick=${() => setOpen(!isOpen)}>${
+        isOpen ? texts.less : texts.andMore(values.length - listLengthMax)
+      }</button>`
   }`
 }

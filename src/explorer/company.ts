@@ -6,7 +6,7 @@ import { DifferencesView } from './differences-view.ts'
 import { formatCount, labelOf } from './format.ts'
 import { html } from './html.ts'
 import { ListingView } from './listing.ts'
-import { versionQuery } from './listing-query.ts'
+import { companyPath, versionQuery } from './listing-query.ts'
 import { Notice } from './notice.ts'
 import { Overview } from './overview.ts'
 import { addressOf, differences, type Place } from './place.ts'
@@ -24,8 +24,8 @@ export function CompanyPage({
   readonly company: string
 }) {
   const version = versionQuery(place.query).toString()
-  const path = `companies/${encodeURIComponent(id)}`
-  const shown = useAnswer<CompanyAnswer>(version === '' ? path : `${path}?${version}`, path)
+  const path = companyPath(id, new URLSearchParams())
+  const shown = useAnswer<CompanyAnswer>(companyPath(id, versionQuery(place.query)), path)
   const present = useAnswer<CompanyAnswer>(version === '' ? undefined : path, path)
   const company = shown.value?.body.company
   const now = version === '' ? company : present.value?.body.company
@@ -45,12 +45,13 @@ export function CompanyPage({
   const toNow = html`<a class="button" href=${addressOf(atPresent(place))}>${texts.timeBack}</a>`
   return html`<article class="company" aria-busy=${shown.isLoading}>
     <${CompanyHead} id=${id} company=${company ?? now} name=${name} />
-    <${TimeBar} place=${place} company=${company} now=${now} />
+    <${TimeBar} place=${place} shown=${shown.value?.version} />
     ${!isRefused && html`<${Notice} loaded=${shown} actions=${version === '' ? null : toNow} />`}
     ${
       !isFailed &&
       html`<${Tabs} place=${place} company=${company} now=${now} />
-        <${View} place=${place} id=${id} name=${name} company=${company} now=${now} isRefused=${isRefused} />`
+        <${View} place=${place} id=${id} name=${name} company=${company} now=${now}
+          isRefused=${isRefused} />`
     }
   </article>`
 }
@@ -72,7 +73,10 @@ function CompanyHead({
   return html`<header class="company-head">
     <h1 dir="auto">${name}</h1>
     <dl class="facts">
-      ${facts.map(([term, value]) => html`<div key=${term}><dt>${term}</dt><dd dir="auto">${value}</dd></div>`)}
+      ${facts.map(
+        ([term, value]) => html`<div key=${term}><dt>${term}</dt><dd dir="auto">${value}
+        </dd></div>`,
+      )}
       ${facts.length === 0 && html`<div><dt>${texts.number}</dt><dd><bdi>${id}</bdi></dd></div>`}
     </dl>
   </header>`
@@ -121,7 +125,8 @@ function Tabs({ place, company, now }: Parts) {
         label,
         html` <span class="count">${formatCount(listing.total)}</span>${
           isOther &&
-          html`<span class="mark-changed" title=${texts.changedSince}><span class="unseen">${texts.changedSince}</span></span>`
+          html`<span class="mark-changed" title=${texts.changedSince}><span class="unseen">
+            ${texts.changedSince}</span></span>`
         }`,
       )
     })}

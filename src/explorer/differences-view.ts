@@ -8,10 +8,12 @@ import { type ChangedRow, type Differences, differencesOf } from './differences.
 import { LongText } from './cell.ts'
 import { formatCount, formatTimestamp, labelOf, plainText } from './format.ts'
 import { html, type Shown } from './html.ts'
+import { companyPath } from './listing-query.ts'
 import { loadAll, loadedMax } from './load-all.ts'
 import { Notice } from './notice.ts'
 import { addressOf, goTo, type Place, withQuery } from './place.ts'
 import { fieldNamed, type ResourceDescription, resourceNamed, type Row } from './resources.ts'
+import { Take } from './take.ts'
 import { texts } from './texts.ts'
 import { importOf, momentOf, useVersions } from './time.ts'
 import { useWork, type Work } from './use-answer.ts'
@@ -51,24 +53,30 @@ export function DifferencesView({ place, id }: ViewProps) {
     name: string,
     value: string,
   ) => html`<label class="stacked">${label}
-    <select value=${value} onChange=${choose(name)}>${(versions ?? [])
-      .toReversed()
-      .map(
-        (one: Version) =>
-          html`<option key=${one.version} value=${String(one.version)} selected=${String(one.version) === value}>${texts.timeOf(
-            one.version,
-            momentOf(one),
-          )} · ${importOf(one)}</option>`,
-      )}</select></label>`
+    <select value=${value} onChange=${choose(name)}>${(versions ?? []).toReversed().map(
+      (one: Version) =>
+        html`<option key=${one.version} value=${String(one.version)}
+            selected=${String(one.version) === value}>${texts.timeOf(
+              one.version,
+              momentOf(one),
+            )} · ${importOf(one)}</option>`,
+    )}</select></label>`
   const changed = loaded.value?.filter(
     ({ differences: found }) => found === undefined || sizeOf(found) > 0,
   )
-  return html`<section class=${loaded.isLoading ? 'differences stale' : 'differences'} aria-labelledby="between" aria-busy=${loaded.isLoading}>
-    <h2 id="between">${texts.between}</h2>
-    <div class="pair">${select(texts.betweenFrom, 'from', from)}${select(texts.betweenTo, 'to', to)}</div>
+  return html`<section class=${loaded.isLoading ? 'differences stale' : 'differences'}
+    aria-labelledby="between" aria-busy=${loaded.isLoading}>
+    <div class="toolbar"><h2 id="between">${texts.between}</h2>
+      <${Take} path=${companyPath(id, new URLSearchParams({ version: to }))} /></div>
+    <div class="pair">${select(texts.betweenFrom, 'from', from)}${select(texts.betweenTo, 'to', to)}
+      </div>
     <${Notice} loaded=${loaded} />
-    <p role="status" class=${changed?.length === 0 ? 'empty' : 'unseen'}>${changed?.length === 0 ? texts.betweenNothing : ''}</p>
-    ${changed?.map((one) => html`<${ListingPart} key=${one.resource.name} ...${one} place=${place} />`)}
+    <p role="status" class=${changed?.length === 0 ? 'empty' : 'unseen'}>
+      ${changed?.length === 0 ? texts.betweenNothing : ''}</p>
+    ${changed?.map(
+      (one) => html`<${ListingPart} key=${one.resource.name} ...${one} place=${place}
+      />`,
+    )}
   </section>`
 }
 
@@ -94,9 +102,8 @@ function compare(id: string, from: string, to: string): Work<readonly ListingDif
   return async (signal, onWait) => {
     const at = (version: string) => new URLSearchParams({ version })
     const options = { signal, onWait }
-    const path = `companies/${encodeURIComponent(id)}`
     const [earlier, later] = await Promise.all(
-      [from, to].map((version) => ask<CompanyAnswer>(`${path}?${at(version)}`, options)),
+      [from, to].map((version) => ask<CompanyAnswer>(companyPath(id, at(version)), options)),
     )
     const [said, says] = [earlier, later].map((answer) => sourceRows(answer?.body.company))
     const ofSources = differencesOf(said ?? [], says ?? [])
@@ -129,12 +136,14 @@ function ListingPart({
   const link = addressOf({ company: place.company, view, query: new URLSearchParams() })
   const head = html`<h3><a href=${link}>${what}</a></h3>`
   if (differences === undefined) {
-    return html`<section class="difference">${head}<p class="empty">${texts.betweenTooMany(what.toLowerCase())}</p></section>`
+    return html`<section class="difference">${head}<p class="empty">
+      ${texts.betweenTooMany(what.toLowerCase())}</p></section>`
   }
   const { added, removed, changed } = differences
   return html`<section class="difference">${head}
     <${Group} title=${texts.betweenChanged} items=${changed} itemOf=${(one: ChangedRow) =>
-      html`<li key=${one.after['id']} class="changed"><${Name} resource=${resource} row=${one.after} />
+      html`<li key=${one.after['id']} class="changed"><${Name} resource=${resource} row=${one.after}
+        />
         <${Fields} resource=${resource} change=${one} /></li>`} />
     <${Group} title=${texts.betweenAdded} items=${added} itemOf=${(row: Row) =>
       html`<li key=${row['id']} class="added"><${Name} resource=${resource} row=${row} /></li>`} />
@@ -159,7 +168,12 @@ function Group({ title, items, itemOf }: GroupProps) {
   return html`<h4>${title} <span class="count">${formatCount(length)}</span></h4>
     <ul class="difference-list">${shown.map(itemOf)}</ul>
     ${!isOpen && length > shownFirst && all}
-    ${isOpen && length > shownMax && html`<p class="hint">${texts.betweenMany(length - shownMax)}</p>`}`
+    ${
+      isOpen &&
+      length > shownMax &&
+      html`<p class="hint">${texts.betweenMany(length - shownMax)}
+      </p>`
+    }`
 }
 
 interface NameProps {
@@ -183,7 +197,8 @@ function Name({ resource, row }: NameProps) {
 function changeName(names: ChangeFields, row: Row) {
   const [former, later] = [plainText(row[names.before]), plainText(row[names.after])]
   return html`<strong>${labelOf(String(row[names.attr]))}</strong>,${' '}
-    ${formatTimestamp(String(row[names.date]))}: <span class="from-to"><del><${LongText} text=${former} /></del>
+    ${formatTimestamp(String(row[names.date]))}: <span class="from-to"><del><${LongText}
+      text=${former} /></del>
     <span class="arrow" role="img" aria-label=${texts.becomes}>→</span>
     <ins><${LongText} text=${later} /></ins></span>`
 }
@@ -198,7 +213,9 @@ function Fields({
   const { fields, before, after } = change
   return html`<dl class="from-to">${fields.map((name) => {
     const field = fieldNamed(resource, name)
-    return html`<div key=${name}><dt>${field?.label ?? labelOf(name)}</dt><dd><del><${LongText} text=${plainText(before[name], field)} /></del>
-      <span class="arrow" role="img" aria-label=${texts.becomes}>→</span> <ins><${LongText} text=${plainText(after[name], field)} /></ins></dd></div>`
+    return html`<div key=${name}><dt>${field?.label ?? labelOf(name)}</dt><dd><del><${LongText}
+      text=${plainText(before[name], field)} /></del>
+      <span class="arrow" role="img" aria-label=${texts.becomes}>→</span> <ins><${LongText}
+        text=${plainText(after[name], field)} /></ins></dd></div>`
   })}</dl>`
 }

@@ -34,15 +34,19 @@ export function RangeFilter({ field, query, onApply }: RangeFilterProps) {
   }
   const isOfDays = isMoment(field)
   const input = (label: string, value: string, set: (text: string) => void) =>
-    html`<label class="stacked">${label}<input type=${isOfDays ? dayInput : 'number'} step=${isOfDays ? undefined : 'any'}
+    html`<label class="stacked">${label}<input type=${isOfDays ? dayInput : 'number'}
+      step=${isOfDays ? undefined : 'any'}
       value=${isOfDays ? value.slice(0, 10) : value} disabled=${isUnknown}
       onInput=${(event: InputEvent) => set((event.target as HTMLInputElement).value)} /></label>`
   return html`<form onSubmit=${submit}>
     <p class="hint">${description}</p>
-    <div class="pair">${input(texts.filterFrom, from, setFrom)}${input(texts.filterTo, to, setTo)}</div>
-    <label class="option"><input type="checkbox" checked=${isUnknown} onChange=${() => setUnknown(!isUnknown)} />
+    <div class="pair">${input(texts.filterFrom, from, setFrom)}${input(texts.filterTo, to, setTo)}
+      </div>
+    <label class="option"><input type="checkbox" checked=${isUnknown}
+      onChange=${() => setUnknown(!isUnknown)} />
       <span><em>${texts.notKnown}</em></span></label>
     <div class="actions"><button type="submit" class="primary">${texts.filterApply}</button>
-      <button type="button" onClick=${() => onApply(range('', ''))}>${texts.filterClear}</button></div>
+      <button type="button" onClick=${() => onApply(range('', ''))}>${texts.filterClear}</button>
+        </div>
   </form>`
 }

@@ -42,22 +42,27 @@ export function ValueFilter({
       html`<fieldset class="options"><legend class="unseen">${label}</legend>${counts.map(
         ({ value, count }) => {
           const text = value === null ? '' : String(value)
-          return html`<label key=${text} class="option"><input type="checkbox" checked=${chosen.includes(text)}
+          return html`<label key=${text} class="option"><input type="checkbox"
+            checked=${chosen.includes(text)}
             onChange=${() => toggle(text)} /><span class="option-text" dir="auto">${
               value === null ? html`<em>${texts.notKnown}</em>` : wordsOf(text)
             }</span><span class="count">${formatCount(count)}</span></label>`
         },
       )}</fieldset>`
     }
-    <label class="stacked">${counts.length > 0 ? texts.filterOthers : texts.filterValue}<input type="text" value=${other}
+    <label class="stacked">${counts.length > 0 ? texts.filterOthers : texts.filterValue}<input
+      type="text" value=${other}
       autocomplete="off" spellcheck=${false}
-      onInput=${(event: InputEvent) => setOther((event.target as HTMLInputElement).value)} /></label>
+      onInput=${(event: InputEvent) => setOther((event.target as HTMLInputElement).value)} />
+        </label>
     ${
       counts.length === 0 &&
-      html`<label class="option"><input type="checkbox" checked=${chosen.includes('')} onChange=${() => toggle('')} />
+      html`<label class="option"><input type="checkbox" checked=${chosen.includes('')}
+        onChange=${() => toggle('')} />
         <span><em>${texts.notKnown}</em></span></label>`
     }
     <div class="actions"><button type="submit" class="primary">${texts.filterApply}</button>
-      <button type="button" onClick=${() => onApply({ [name]: undefined })}>${texts.filterClear}</button></div>
+      <button type="button" onClick=${() => onApply({ [name]: undefined })}>${texts.filterClear}
+        </button></div>
   </form>`
 }

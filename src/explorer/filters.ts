@@ -34,14 +34,18 @@ export function Filters({ resource, query, counts, onChange, onClear }: FiltersP
         field,
       ) => html`<${FieldMenu} key=${field.name} field=${field} query=${query} onChange=${onChange}
         counts=${counts[field.name]} />`,
-    )}${resource.period !== undefined && html`<${DayMenu} query=${query} onChange=${onChange} />`}</div>
+    )}${resource.period !== undefined && html`<${DayMenu} query=${query} onChange=${onChange} />`}
+      </div>
     ${
       isFiltered(query) &&
       html`<ul class="chips">${chipsOf(resource, query).map(
         ({ text, changes }) => html`<li key=${text}><button type="button" class="chip"
-          aria-label=${texts.remove(text)} onClick=${() => onChange(changes)}><bdi>${text}</bdi><svg viewBox="0 0 10 10"
-          width="10" height="10" aria-hidden="true"><path d="M2 2l6 6M8 2l-6 6" /></svg></button></li>`,
-      )}<li><button type="button" class="plain" onClick=${onClear}>${texts.clearFilters}</button></li></ul>`
+          aria-label=${texts.remove(text)} onClick=${() => onChange(changes)}><bdi>${text}</bdi><svg
+            viewBox="0 0 10 10"
+          width="10" height="10" aria-hidden="true"><path d="M2 2l6 6M8 2l-6 6" /></svg></button>
+            </li>`,
+      )}<li><button type="button" class="plain" onClick=${onClear}>${texts.clearFilters}</button>
+        </li></ul>`
     }
   </div>`
 }
@@ -63,7 +67,8 @@ function FieldMenu({ field, query, counts, onChange }: FieldMenuProps) {
     }
     return filter === 'range'
       ? html`<${RangeFilter} field=${field} query=${query} onApply=${apply} />`
-      : html`<${ValueFilter} field=${field} query=${query} counts=${counts ?? []} onApply=${apply} />`
+      : html`<${ValueFilter} field=${field} query=${query} counts=${counts ?? []} onApply=${apply}
+        />`
   }}<//>`
 }
 

@@ -43,7 +43,8 @@ function KeyForm() {
         autocapitalize="off" value=${text} aria-describedby="key-hint"
         aria-invalid=${fault === undefined ? undefined : 'true'}
         onInput=${(event: InputEvent) => setText((event.target as HTMLInputElement).value)} />
-      <button type="submit" class="primary" disabled=${isBusy || text === ''}>${texts.keyUse}</button>
+      <button type="submit" class="primary" disabled=${isBusy || text === ''}>${texts.keyUse}
+        </button>
     </div>
     <p id="key-hint" class="hint" role="status">${
       fault === undefined ? texts.keyHint : html`<span class="fault">${fault}</span>`

@@ -24,6 +24,13 @@ function positive(text: string | null): number | undefined {
   return text !== null && Number.isSafeInteger(number) && number > 0 ? number : undefined
 }
 
+/** The path of a company as a whole. */
+export function companyPath(company: string, query: URLSearchParams): string {
+  const text = query.toString()
+  const path = `companies/${encodeURIComponent(company)}`
+  return text === '' ? path : `${path}?${text}`
+}
+
 /** The path of a company's listing with a query. */
 export function listingPath(
   company: string,

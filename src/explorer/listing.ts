@@ -52,12 +52,14 @@ export function ListingView({ place, id, name, resource, listing, now }: Listing
   const clear = () => goTo({ ...place, query: withoutFilters(query) })
   const what = texts.plural(resource.title)
   const toolbar = html`<div class="toolbar">
-    <${Filters} resource=${resource} query=${query} counts=${listing?.counts ?? countsOfMeta(resource, meta)}
+    <${Filters} resource=${resource} query=${query}
+      counts=${listing?.counts ?? countsOfMeta(resource, meta)}
       onChange=${filter} onClear=${clear} />
-    <${Take} place=${place} id=${id} resource=${resource} answer=${answer} />
+    <${Take} path=${path} listing=${answer && { query, id, resource, answer }} />
   </div>`
   const isEmpty = answer?.total === 0
-  return html`<section class=${loaded.isLoading ? 'listing stale' : 'listing'} aria-label=${what} aria-busy=${loaded.isLoading}>
+  return html`<section class=${loaded.isLoading ? 'listing stale' : 'listing'} aria-label=${what}
+    aria-busy=${loaded.isLoading}>
     ${!isEmpty && toolbar}
     <${Notice} loaded=${loaded} />
     ${
@@ -71,8 +73,10 @@ export function ListingView({ place, id, name, resource, listing, now }: Listing
     ${
       answer === undefined
         ? loaded.failure === undefined &&
-          html`<div class="waiting" role="status"><span class="unseen">${texts.loading}</span></div>`
-        : html`<${Records} answer=${answer} resource=${resource} query=${query} caption=${texts.tableOf(what, name)}
+          html`<div class="waiting" role="status"><span class="unseen">${texts.loading}</span>
+            </div>`
+        : html`<${Records} answer=${answer} resource=${resource} query=${query}
+          caption=${texts.tableOf(what, name)}
             go=${go} clear=${clear} differences=${marks.value?.differences} />`
     }
   </section>`
@@ -105,16 +109,20 @@ function Records({ answer, resource, query, caption, go, clear, differences }: R
     return html`<p class="empty">${texts.emptyListing(what)}</p>`
   }
   if (selected === 0 && isFiltered(query)) {
-    return html`<p class="empty">${texts.emptySelection} <button type="button" onClick=${clear}>${texts.clearFilters}</button></p>`
+    return html`<p class="empty">${texts.emptySelection} <button type="button" onClick=${clear}>
+      ${texts.clearFilters}</button></p>`
   }
   if (rows.length === 0) {
     const last = String(Math.max(1, Math.ceil(selected / size)))
-    return html`<p class="empty">${texts.pastEnd} <button type="button" onClick=${() => go({ page: last })}>${texts.toLastPage}</button></p>`
+    return html`<p class="empty">${texts.pastEnd} <button type="button"
+      onClick=${() => go({ page: last })}>${texts.toLastPage}</button></p>`
   }
   const pager = html`<${Pager} page=${pageOf(query)} size=${size} offset=${offset}
     length=${rows.length} selected=${selected} total=${total} onChange=${go} />`
-  return html`<${RecordTable} resource=${resource} rows=${rows} caption=${caption} sort=${query.get('sort')}
-      onSort=${(sort: string | undefined) => go({ sort, page: undefined })} differences=${differences} />
+  return html`<${RecordTable} resource=${resource} rows=${rows} caption=${caption}
+    sort=${query.get('sort')}
+      onSort=${(sort: string | undefined) => go({ sort, page: undefined })}
+        differences=${differences} />
     ${pager}`
 }
 

@@ -36,10 +36,14 @@ export function Menu({ label, isOn = false, className = '', children }: MenuProp
     const to = event.relatedTarget as Node | null
     if (to !== null && !root.current?.contains(to)) setOpen(false)
   }
-  return html`<div ref=${root} class=${`menu ${className}`} onKeyDown=${onKeyDown} onFocusOut=${onFocusOut}>
-    <button ref=${button} type="button" class=${isOn ? 'opener on' : 'opener'} aria-expanded=${isOpen}
-      aria-controls=${isOpen ? id : undefined} onClick=${() => setOpen(!isOpen)}>${label}<svg class="caret"
-      viewBox="0 0 10 6" width="10" height="6" aria-hidden="true"><path d="M1 1l4 4 4-4" /></svg></button>
+  return html`<div ref=${root} class=${`menu ${className}`} onKeyDown=${onKeyDown}
+    onFocusOut=${onFocusOut}>
+    <button ref=${button} type="button" class=${isOn ? 'opener on' : 'opener'}
+      aria-expanded=${isOpen}
+      aria-controls=${isOpen ? id : undefined} onClick=${() => setOpen(!isOpen)}>${label}<svg
+        class="caret"
+      viewBox="0 0 10 6" width="10" height="6" aria-hidden="true"><path d="M1 1l4 4 4-4" /></svg>
+        </button>
     ${isOpen && html`<div class="panel" id=${id}>${children(close)}</div>`}
   </div>`
 }

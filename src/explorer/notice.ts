@@ -1,7 +1,7 @@
 // Failures and waits as sentences, with what to do.
 
 import { useEffect, useState } from 'preact/hooks'
-import type { Failure } from './api.ts'
+import type { Failure, Wait } from './api.ts'
 import { formatMoment } from './format.ts'
 import { html, type Shown } from './html.ts'
 import { forgetKey, keyChanged } from './key.ts'
@@ -17,8 +17,8 @@ export function Notice({
   /** What the reader can do besides. */
   readonly actions?: Shown
 }) {
-  const { failure, waitUntil, value, retry } = loaded
-  if (waitUntil !== undefined) return html`<${Wait} until=${waitUntil} />`
+  const { failure, wait, value, retry } = loaded
+  if (wait !== undefined) return html`<${Waiting} ...${wait} />`
   if (failure === undefined) return null
   const again = html`<button type="button" onClick=${retry}>${texts.tryAgain}</button>`
   if (failure.kind === 'offline') {
@@ -28,7 +28,8 @@ export function Notice({
   }
   return html`<div class="notice" role="alert">
     <p>${sentence(failure)}</p>
-    <div class="actions">${actions}${failure.kind === 'fault' && again}<${Exit} failure=${failure} /></div>
+    <div class="actions">${actions}${failure.kind === 'fault' && again}<${Exit} failure=${failure}
+      /></div>
   </div>`
 }
 
@@ -58,12 +59,13 @@ function Exit({ failure }: { readonly failure: Failure }) {
   return null
 }
 
-function Wait({ until }: { readonly until: number }) {
+function Waiting({ until, isBusy }: Wait) {
   const [now, setNow] = useState(Date.now)
   useEffect(() => {
     const timer = setInterval(() => setNow(Date.now()), 1_000)
     return () => clearInterval(timer)
   }, [])
   const seconds = Math.max(1, Math.ceil((until - now) / 1_000))
-  return html`<div class="notice" role="status"><p>${texts.wait(seconds)}</p></div>`
+  const text = isBusy ? texts.waitBusy(seconds) : texts.wait(seconds)
+  return html`<div class="notice" role="status"><p>${text}</p></div>`
 }

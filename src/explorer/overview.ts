@@ -1,12 +1,13 @@
 // A company as a whole: what each source says, side by side, and how much is on record.
 
-import type { Company, CompanySource, ListingSummary } from './answers.ts'
+import type { Company, CompanySource, ListingSummary, ValueCount } from './answers.ts'
 import { LongText } from './cell.ts'
 import { formatCount, formatTimestamp, labelOf, plainText, wordsOf } from './format.ts'
 import { html } from './html.ts'
-import { versionQuery } from './listing-query.ts'
+import { companyPath, versionQuery } from './listing-query.ts'
 import { addressOf, type Place, withQuery } from './place.ts'
 import { fieldLabel, type ResourceDescription, resources } from './resources.ts'
+import { Take } from './take.ts'
 import { texts } from './texts.ts'
 
 interface OverviewProps {
@@ -16,9 +17,10 @@ interface OverviewProps {
 }
 
 export function Overview({ company, now, place }: OverviewProps) {
+  const path = companyPath(String(company.id), versionQuery(place.query))
   return html`<div class="overview">
     <section>
-      <h2 id="sources">${texts.sourcesTitle}</h2>
+      <div class="toolbar"><h2 id="sources">${texts.sourcesTitle}</h2><${Take} path=${path} /></div>
       ${
         company.sources.length === 0
           ? html`<p class="empty">${texts.sourcesNone}</p>`
@@ -29,7 +31,8 @@ export function Overview({ company, now, place }: OverviewProps) {
       <h2>${texts.listingsTitle}</h2>
       <ul class="cards">${resources.map(
         (resource) => html`<li key=${resource.name} class="card">
-          <${ListingCard} resource=${resource} place=${place} listing=${company.listings[resource.name]} />
+          <${ListingCard} resource=${resource} place=${place}
+            listing=${company.listings[resource.name]} />
         </li>`,
       )}</ul>
     </section>
@@ -46,8 +49,12 @@ function Sources({
 }) {
   const names = [...new Set(sources.flatMap(({ attributes }) => Object.keys(attributes)))].sort()
   const row = (label: string, cellOf: (source: CompanySource) => unknown) => html`<tr key=${label}>
-    <th scope="row">${label}</th>${sources.map((source) => html`<td key=${source.source}>${cellOf(source)}</td>`)}</tr>`
-  return html`<div class="scroller" tabindex="0" role="region" aria-labelledby="sources"><table class="sources">
+    <th scope="row">${label}</th>${sources.map(
+      (source) => html`<td key=${source.source}>
+      ${cellOf(source)}</td>`,
+    )}</tr>`
+  return html`<div class="scroller" tabindex="0" role="region" aria-labelledby="sources"><table
+    class="sources">
     <thead><tr><th scope="col">${texts.attribute}</th>${sources.map(
       ({ source }) => html`<th scope="col" key=${source}><bdi>${source}</bdi></th>`,
     )}</tr></thead>
@@ -55,14 +62,24 @@ function Sources({
       ${names.map((name) => {
         const isSame =
           new Set(sources.map(({ attributes }) => JSON.stringify(attributes[name]))).size === 1
-        const label = html`${labelOf(name)}${!isSame && html` <span class="badge">${texts.differs}</span>`}`
+        const label = html`${labelOf(name)}${
+          !isSame &&
+          html` <span class="badge">${texts.differs}
+          </span>`
+        }`
         return html`<tr key=${name}><th scope="row">${label}</th>${sources.map(
           (source) =>
-            html`<td key=${source.source}><${Attribute} name=${name} source=${source} now=${now} /></td>`,
+            html`<td key=${source.source}><${Attribute} name=${name} source=${source} now=${now} />
+              </td>`,
         )}</tr>`
       })}
       ${row(texts.presence, ({ present }) => (present ? texts.yes : texts.noLonger))}
-      ${row(texts.since, ({ as_of: asOf }) => (asOf === null ? html`<${Unknown} />` : formatTimestamp(asOf)))}
+      ${row(texts.since, ({ as_of: asOf }) =>
+        asOf === null
+          ? html`<${Unknown}
+        />`
+          : formatTimestamp(asOf),
+      )}
       ${row(texts.sinceVersion, ({ version }) => String(version))}
     </tbody></table></div>`
 }
@@ -87,7 +104,8 @@ function Attribute({
       ? html`<${Unknown} />`
       : html`<${LongText} text=${plainText(value)} />`
   if (JSON.stringify(later) === JSON.stringify(value)) return shown
-  return html`${shown}<span class="was-now"><span class="badge">${texts.now}</span> <bdi>${plainText(later)}</bdi></span>`
+  return html`${shown}<span class="was-now"><span class="badge">${texts.now}</span> <bdi>
+    ${plainText(later)}</bdi></span>`
 }
 
 const shownMax = 5
@@ -110,6 +128,8 @@ function ListingCard({
       : listing.total === 0
         ? texts.listingEmpty
         : texts.records(listing.total)
+  const filtered = (name: string, value: ValueCount['value']) =>
+    withQuery(query, { [name]: [String(value ?? '')] })
   const [field, counts = []] = pickCounts(resource, listing) ?? []
   const most = Math.max(1, ...counts.map(({ count }) => count))
   return html`
@@ -121,10 +141,12 @@ function ListingCard({
         .slice(0, shownMax)
         .map(
           ({ value, count }) => html`<li key=${String(value)}>
-          <a href=${addressOf({ ...to, query: withQuery(query, { [field]: [String(value ?? '')] }) })}>
-            <span class="bar-label"><bdi>${value === null ? texts.notKnown : wordsOf(String(value))}</bdi></span>
+          <a href=${addressOf({ ...to, query: filtered(field, value) })}>
+            <span class="bar-label"><bdi>${value === null ? texts.notKnown : wordsOf(String(value))}
+              </bdi></span>
             <span class="bar-count">${formatCount(count)}</span>
-            <svg class="meter" height="4" aria-hidden="true"><rect width=${`${(100 * count) / most}%`} height="4" rx="2" /></svg>
+            <svg class="meter" height="4" aria-hidden="true"><rect
+              width=${`${(100 * count) / most}%`} height="4" rx="2" /></svg>
           </a></li>`,
         )}</ul>`
     }`

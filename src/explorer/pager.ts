@@ -25,17 +25,21 @@ export function Pager({ page, size, offset, length, selected, total, onChange }:
   const last = Math.max(1, Math.ceil(selected / size))
   const to = (number: number) => onChange({ page: number === 1 ? undefined : String(number) })
   const step = (number: number, label: string, path: string, isOff: boolean) =>
-    html`<button type="button" class="step" disabled=${isOff} aria-label=${label} title=${label} onClick=${() => to(number)}>
-      <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true"><path d=${path} /></svg></button>`
+    html`<button type="button" class="step" disabled=${isOff} aria-label=${label} title=${label}
+      onClick=${() => to(number)}>
+      <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true"><path d=${path} /></svg>
+        </button>`
   const sizes = [...new Set([...pageSizes, size])].sort((a, b) => a - b)
   return html`<nav class="pager" aria-label=${texts.pages}>
-    <p class="range" role="status">${texts.shown(formatCount(offset + 1), formatCount(offset + length), formatCount(selected))}${
-      selected === total ? '' : texts.filteredOf(formatCount(total))
-    }</p>
+    <p class="range" role="status">
+      ${texts.shown(formatCount(offset + 1), formatCount(offset + length), formatCount(selected))}${
+        selected === total ? '' : texts.filteredOf(formatCount(total))
+      }</p>
     <div class="steps">
       ${step(1, texts.firstPage, 'M11 4l-4 4 4 4M5 4v8', page <= 1)}
       ${step(page - 1, texts.previousPage, 'M10 4L6 8l4 4', page <= 1)}
-      <input type="number" min="1" max=${last} value=${page} aria-label=${texts.pageNumber(formatCount(last))}
+      <input type="number" min="1" max=${last} value=${page}
+        aria-label=${texts.pageNumber(formatCount(last))}
         onChange=${(event: Event) => {
           const { valueAsNumber: number } = event.target as HTMLInputElement
           if (Number.isInteger(number)) to(Math.min(Math.max(1, number), last))

@@ -47,7 +47,13 @@ export function Picture(props: PictureProps) {
   }
   const label = isShown ? texts.pictureHide : texts.pictureShow
   return html`<div class="picture-box">
-    ${isShown && (picture.kind === 'timeline' ? html`<${ChangesOverTime} ...${props} />` : html`<${Whole} ...${props} />`)}
+    ${
+      isShown &&
+      (picture.kind === 'timeline'
+        ? html`<${ChangesOverTime} ...${props}
+      />`
+        : html`<${Whole} ...${props} />`)
+    }
     <button type="button" class="plain" aria-expanded=${isShown} onClick=${toggle}>${label}</button>
   </div>`
 }

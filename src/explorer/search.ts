@@ -41,6 +41,9 @@ export function SearchField({ isCompact = false }: { readonly isCompact?: boolea
     }
     if (event.key === 'ArrowDown' || event.key === 'ArrowUp') moveFocus(root.current, event)
   }
+  const onKeyPress = (event: KeyboardEvent) => {
+    if (event.key === 'Enter') openOnly(found.value, setText)
+  }
   const onFocusOut = (event: FocusEvent) => {
     if (isCompact && !root.current?.contains(event.relatedTarget as Node)) setOpen(false)
   }
@@ -49,9 +52,10 @@ export function SearchField({ isCompact = false }: { readonly isCompact?: boolea
       onKeyDown=${onKeyDown} onFocusOut=${onFocusOut} onFocusIn=${() => setOpen(true)}>
     <label class=${isCompact ? 'unseen' : 'field-label'} for=${id}>${texts.search}</label>
     <input id=${id} ref=${field} type="search" autocomplete="off" spellcheck=${false} value=${text}
-      placeholder=${isCompact ? texts.searchShort : ''} aria-describedby=${isCompact ? undefined : `${id}-hint`}
+      placeholder=${isCompact ? texts.searchShort : ''}
+        aria-describedby=${isCompact ? undefined : `${id}-hint`}
       onInput=${(event: InputEvent) => setText((event.target as HTMLInputElement).value)}
-      onKeyPress=${(event: KeyboardEvent) => event.key === 'Enter' && openOnly(found.value, setText)} />
+      onKeyPress=${onKeyPress} />
     ${!isCompact && html`<p class="hint" id=${`${id}-hint`}>${texts.searchHint}</p>`}
     ${
       hasResults &&
@@ -87,7 +91,8 @@ export function CompanyLinks({
     ({ id, name, jurisdiction, identifier }) => html`<li key=${id}>
       <a href=${`#/companies/${id}`} onClick=${onOpen}>
         <span class="company-name" dir="auto">${name ?? texts.nameless(id)}</span>
-        <span class="company-number"><bdi>${jurisdiction ?? ''}</bdi> <bdi>${identifier ?? formatCount(id)}</bdi></span>
+        <span class="company-number"><bdi>${jurisdiction ?? ''}</bdi> <bdi>
+          ${identifier ?? formatCount(id)}</bdi></span>
       </a></li>`,
   )}</ul>`
 }

@@ -32,16 +32,19 @@ export function RecordTable({ resource, rows, caption, sort, onSort, differences
   const fields = resource.fields.filter((field) => !same.includes(field))
   return html`
     ${same.length > 0 && html`<${Same} fields=${same} row=${rows[0]} />`}
-    <div class=${rows.length > shortMax ? 'scroller long' : 'scroller'} tabindex="0" role="region" aria-label=${caption}>
+    <div class=${rows.length > shortMax ? 'scroller long' : 'scroller'} tabindex="0" role="region"
+      aria-label=${caption}>
       <table class="records" role="table">
         <caption class="unseen">${caption}</caption>
         <thead role="rowgroup"><tr role="row">${fields.map(
           (field) =>
-            html`<${Head} key=${field.name} field=${field} resource=${resource} sort=${sort} onSort=${onSort} />`,
+            html`<${Head} key=${field.name} field=${field} resource=${resource} sort=${sort}
+              onSort=${onSort} />`,
         )}</tr></thead>
         <tbody role="rowgroup">${rows.map(
           (row) =>
-            html`<${RecordRow} key=${row['id']} row=${row} fields=${fields} differences=${differences} />`,
+            html`<${RecordRow} key=${row['id']} row=${row} fields=${fields}
+              differences=${differences} />`,
         )}</tbody>
       </table>
     </div>`
@@ -69,10 +72,11 @@ function Same({
   readonly fields: readonly FieldDescription[]
   readonly row: Row
 }) {
-  return html`<dl class="same"><div class="same-title"><dt>${texts.sameInAll}</dt><dd></dd></div>${fields.map(
-    (field) => html`<div key=${field.name}><dt title=${field.description}>${field.label}</dt>
+  return html`<dl class="same"><div class="same-title"><dt>${texts.sameInAll}</dt><dd></dd></div>
+    ${fields.map(
+      (field) => html`<div key=${field.name}><dt title=${field.description}>${field.label}</dt>
       <dd><${Cell} value=${row[field.name]} field=${field} /></dd></div>`,
-  )}</dl>`
+    )}</dl>`
 }
 
 function alignOf({ kind }: FieldDescription): string {
@@ -97,13 +101,16 @@ function Head({
   const isDown = present === `-${name}`
   const ordered = isUp ? 'ascending' : isDown ? 'descending' : undefined
   if (!isSortable || onSort === undefined) {
-    return html`<th scope="col" role="columnheader" class=${alignOf(field)} title=${description}>${label}</th>`
+    return html`<th scope="col" role="columnheader" class=${alignOf(field)} title=${description}>
+      ${label}</th>`
   }
   const next = isUp ? `-${name}` : isDown && sort !== null ? undefined : name
   return html`<th scope="col" role="columnheader" class=${alignOf(field)} aria-sort=${ordered}>
-    <button type="button" class="sort" title=${`${description}. ${texts.sortBy(label)}`} onClick=${() => onSort(next)}>
+    <button type="button" class="sort" title=${`${description}. ${texts.sortBy(label)}`}
+      onClick=${() => onSort(next)}>
       ${label}<svg viewBox="0 0 8 12" width="8" height="12" aria-hidden="true">
-        <path class=${isUp ? 'on' : ''} d="M1 5l3-4 3 4z" /><path class=${isDown ? 'on' : ''} d="M1 7l3 4 3-4z" />
+        <path class=${isUp ? 'on' : ''} d="M1 5l3-4 3 4z" /><path class=${isDown ? 'on' : ''}
+          d="M1 7l3 4 3-4z" />
       </svg>
     </button></th>`
 }
@@ -126,8 +133,14 @@ function RecordRow({
     const isOther = later !== undefined && JSON.stringify(later[name]) !== JSON.stringify(row[name])
     const content = html`<${Cell} value=${row[name]} field=${field} />${
       isOther &&
-      html`<span class="was-now"><span class="badge">${texts.now}</span> <bdi>${plainText(later[name], field)}</bdi></span>`
-    }${isTitle && state !== '' && html` <span class="badge">${isGone ? texts.goneSince : texts.changedSince}</span>`}`
+      html`<span class="was-now"><span class="badge">${texts.now}</span> <bdi>
+        ${plainText(later[name], field)}</bdi></span>`
+    }${
+      isTitle &&
+      state !== '' &&
+      html` <span class="badge">
+      ${isGone ? texts.goneSince : texts.changedSince}</span>`
+    }`
     const attributes = { class: alignOf(field), 'data-label': field.label }
     return isTitle
       ? html`<th scope="row" role="rowheader" key=${name} ...${attributes}>${content}</th>`

@@ -7,24 +7,30 @@ import { formatCount } from './format.ts'
 import { html } from './html.ts'
 import { listingPath, pageQuery } from './listing-query.ts'
 import { Menu } from './menu.ts'
-import { type Place, withQuery } from './place.ts'
+import { withQuery } from './place.ts'
 import type { ResourceDescription } from './resources.ts'
 import { texts } from './texts.ts'
 
-interface TakeProps {
-  readonly place: Place
+/** A listing that can be downloaded as it is shown. */
+interface Downloadable {
+  readonly query: URLSearchParams
   readonly id: string
   readonly resource: ResourceDescription
-  readonly answer: ListingAnswer | undefined
+  readonly answer: ListingAnswer
 }
 
-export function Take({ place, id, resource, answer }: TakeProps) {
-  const path = listingPath(id, resource, pageQuery(place.query))
+interface TakeProps {
+  /** The path of the API for what is shown. */
+  readonly path: string
+  readonly listing?: Downloadable | undefined
+}
+
+export function Take({ path, listing }: TakeProps) {
   return html`<${Menu} className="take" label=${texts.take}>${() => html`
     <${CopyText} label=${texts.takeLink} hint=${texts.takeLinkHint} text=${location.href} />
     <${CopyText} label=${texts.takeCurl} hint=${texts.takeKeyHint} text=${curlOf(urlOf(path))} />
     <${CopyText} label=${texts.takeFetch} text=${fetchOf(urlOf(path))} />
-    ${answer !== undefined && html`<${Downloads} place=${place} id=${id} resource=${resource} answer=${answer} />`}
+    ${listing !== undefined && html`<${Downloads} ...${listing} />`}
   `}<//>`
 }
 
@@ -66,9 +72,12 @@ function CopyText({
     }
   }
   return html`<div class="copy">
-    <label class="stacked">${label}<textarea readonly rows=${text.includes('\n') ? 4 : 2} spellcheck=${false} value=${text}
-      onFocus=${(event: FocusEvent) => (event.target as HTMLTextAreaElement).select()}></textarea></label>
-    <button type="button" aria-label=${`${texts.copy}: ${label}`} onClick=${copy}>${texts.copy}</button>
+    <label class="stacked">${label}<textarea readonly rows=${text.includes('\n') ? 4 : 2}
+      spellcheck=${false} value=${text}
+      onFocus=${(event: FocusEvent) => (event.target as HTMLTextAreaElement).select()}></textarea>
+        </label>
+    <button type="button" aria-label=${`${texts.copy}: ${label}`} onClick=${copy}>${texts.copy}
+      </button>
     <span class="hint" role="status">${state === '' ? hint : state}</span>
   </div>`
 }
@@ -76,17 +85,12 @@ function CopyText({
 const formats = ['csv', 'ndjson'] as const
 type Format = (typeof formats)[number]
 
-function Downloads({
-  place,
-  id,
-  resource,
-  answer,
-}: TakeProps & { readonly answer: ListingAnswer }) {
+function Downloads({ query: shown, id, resource, answer }: Downloadable) {
   const [state, setState] = useState('')
   const rows = answer[resource.name] as readonly unknown[]
   const load = async (format: Format, isAll: boolean) => {
     setState(texts.downloading)
-    const query = withQuery(pageQuery(place.query), {
+    const query = withQuery(pageQuery(shown), {
       format,
       ...(isAll ? { limit: 'all', page: undefined } : {}),
     })
@@ -100,7 +104,8 @@ function Downloads({
     }
   }
   const button = (label: string, format: Format, isAll: boolean) => html`<button type="button"
-    aria-label=${`${texts.download} ${format.toUpperCase()}: ${label}`} onClick=${() => load(format, isAll)}>${format.toUpperCase()}</button>`
+    aria-label=${`${texts.download} ${format.toUpperCase()}: ${label}`}
+      onClick=${() => load(format, isAll)}>${format.toUpperCase()}</button>`
   const row = (label: string, isAll: boolean) => html`<div class="download"><span>${label}</span>
     ${formats.map((format) => button(label, format, isAll))}</div>`
   return html`<div class="downloads"><p class="field-label">${texts.download}</p>

@@ -213,11 +213,15 @@ export const texts = {
   // What goes wrong.
   offline: 'The service cannot be reached.',
   offlineKept: (moment: string) =>
-    `The service cannot be reached. This is what was loaded at ${moment}; it tries again by itself.`,
+    'The service cannot be reached. ' +
+    `This is what was loaded at ${moment}; it tries again by itself.`,
   offlineNothing: 'The service cannot be reached. It tries again by itself.',
   tryAgain: 'Try again',
   wait: (seconds: number) =>
-    `This key has no requests left for now. It goes on by itself in ${plural(seconds, 'second', 'seconds')}.`,
+    'This key has no requests left for now. ' +
+    `It goes on by itself in ${plural(seconds, 'second', 'seconds')}.`,
+  waitBusy: (seconds: number) =>
+    'The service is busy. ' + `It goes on by itself in ${plural(seconds, 'second', 'seconds')}.`,
   forbidden:
     'The service does not let this key read this. It may have expired, or not cover this part.',
   otherKey: 'Use another key',

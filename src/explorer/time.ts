@@ -1,7 +1,7 @@
 // Looking back: a slider over the versions of the registry, and what the version shown is.
 
 import { useEffect, useState } from 'preact/hooks'
-import type { Company, Version, VersionsAnswer } from './answers.ts'
+import type { Version, VersionsAnswer } from './answers.ts'
 import { formatMoment, formatTimestamp, labelOf } from './format.ts'
 import { html } from './html.ts'
 import { versionNames } from './listing-query.ts'
@@ -37,31 +37,42 @@ export function momentOf({ committed_at: at }: Version): string {
 
 interface TimeProps {
   readonly place: Place
-  readonly company: Company | undefined
-  readonly now: Company | undefined
+  /** The version of the answer that is shown. */
+  readonly shown: number | undefined
 }
 
-export function TimeBar({ place }: TimeProps) {
+export function TimeBar({ place, shown }: TimeProps) {
   const versions = useVersions()
   const [isOpen, setOpen] = useState(false)
   const last = versions?.at(-1)
   if (versions === undefined || last === undefined)
     return html`<div class="time" aria-hidden="true"></div>`
   const isPast = versionNames.some((name) => place.query.has(name))
-  const version = versionOf(place.query, versions)
+  const version = versionOf(versions, isPast ? shown : undefined)
   if (!isPast && !isOpen) {
-    return html`<div class="time"><p>${texts.timeNow} · ${texts.timeOf(last.version, momentOf(last))}</p>
-      <button type="button" class="plain" onClick=${() => setOpen(true)}>${texts.timeLook}</button></div>`
+    return html`<div class="time"><p>
+      ${texts.timeNow} · ${texts.timeOf(last.version, momentOf(last))}</p>
+      <button type="button" class="plain" onClick=${() => setOpen(true)}>${texts.timeLook}</button>
+        </div>`
   }
   return html`<section class=${isPast ? 'time open past' : 'time open'} aria-label=${texts.time}>
     <${Slider} place=${place} versions=${versions} version=${version} />
     <div class="actions">
-      ${isPast && html`<a class="button" href=${addressOf(toVersion(place, undefined))} onClick=${() => setOpen(false)}>${texts.timeBack}</a>`}
+      ${
+        isPast &&
+        html`<a class="button" href=${addressOf(toVersion(place, undefined))}
+        onClick=${() => setOpen(false)}>${texts.timeBack}</a>`
+      }
       ${
         versions.length > 1 &&
-        html`<a class="button" href=${addressOf(comparison(place, version, last))}>${isPast ? texts.timeDiffer : texts.between}</a>`
+        html`<a class="button" href=${addressOf(comparison(place, version, last))}>
+          ${isPast ? texts.timeDiffer : texts.between}</a>`
       }
-      ${!isPast && html`<button type="button" class="plain" onClick=${() => setOpen(false)}>${texts.timeHide}</button>`}
+      ${
+        !isPast &&
+        html`<button type="button" class="plain" onClick=${() => setOpen(false)}>
+        ${texts.timeHide}</button>`
+      }
     </div>
   </section>`
 }
@@ -73,9 +84,8 @@ function comparison({ company }: Place, { version }: Version, last: Version): Pl
   return { company, view: differences, query }
 }
 
-/** The version that an address names; the last one where it names none. */
-function versionOf(query: URLSearchParams, versions: readonly Version[]): Version {
-  const number = Number(query.get('version') ?? Infinity)
+/** The version with a number, or the one before it; the last one without a number. */
+function versionOf(versions: readonly Version[], number = Infinity): Version {
   const index = versions.findLastIndex(({ version }) => version <= number)
   return versions[Math.max(0, index)] as Version
 }
@@ -118,14 +128,18 @@ function Slider({ place, versions, version }: SliderProps) {
     label: string,
     path: string,
   ) => html`<button type="button" class="step" aria-label=${label}
-    title=${label} disabled=${to < 0 || to >= versions.length} onClick=${() => setIndex(to)}><svg viewBox="0 0 16 16"
+    title=${label} disabled=${to < 0 || to >= versions.length} onClick=${() => setIndex(to)}><svg
+      viewBox="0 0 16 16"
     width="16" height="16" aria-hidden="true"><path d=${path} /></svg></button>`
   const asOf = chosen.as_of === null ? '' : ` (${formatTimestamp(chosen.as_of)})`
   const about = `${texts.timeOf(chosen.version, momentOf(chosen))} · ${importOf(chosen)}${asOf}`
   return html`<div class="slider">
     ${step(index - 1, texts.timeOlder, 'M10 4L6 8l4 4')}
-    <input type="range" min="0" max=${versions.length - 1} value=${index} aria-label=${texts.timeSlider}
-      aria-valuetext=${about} onInput=${(event: InputEvent) => setIndex((event.target as HTMLInputElement).valueAsNumber)} />
+    <input type="range" min="0" max=${versions.length - 1} value=${index}
+      aria-label=${texts.timeSlider}
+      aria-valuetext=${about}
+        onInput=${(event: InputEvent) => setIndex((event.target as HTMLInputElement).valueAsNumber)}
+        />
     ${step(index + 1, texts.timeNewer, 'M6 4l4 4-4 4')}
     <p class="slider-says">${about}</p>
   </div>`

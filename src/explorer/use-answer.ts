@@ -1,7 +1,7 @@
 // Answers in components: what was shown stays until the next answer is there.
 
 import { useEffect, useState } from 'preact/hooks'
-import { type Answer, ask, Failure } from './api.ts'
+import { type Answer, ask, Failure, type Wait } from './api.ts'
 
 /** The state of a request. */
 export interface Loaded<Value> {
@@ -9,22 +9,22 @@ export interface Loaded<Value> {
   readonly value: Value | undefined
   readonly isLoading: boolean
   readonly failure: Failure | undefined
-  /** Until when the request waits for its turn, in milliseconds since 1970. */
-  readonly waitUntil: number | undefined
+  /** Set while the request waits for its turn. */
+  readonly wait: Wait | undefined
   readonly retry: () => void
 }
 
 /** Does the work, and tells when it waits. */
 export type Work<Value> = (
   signal: AbortSignal,
-  onWait: (until: number | undefined) => void,
+  onWait: (wait: Wait | undefined) => void,
 ) => Promise<Value>
 
 interface State<Value> {
   readonly name: string | undefined
   readonly value: Value | undefined
   readonly failure: Failure | undefined
-  readonly waitUntil: number | undefined
+  readonly wait: Wait | undefined
 }
 
 const retryMs = 5_000
@@ -41,7 +41,7 @@ export function useWork<Value>(
   work: Work<Value>,
 ): Loaded<Value> {
   const [attempt, setAttempt] = useState(0)
-  const nothing = { name: undefined, value: undefined, failure: undefined, waitUntil: undefined }
+  const nothing = { name: undefined, value: undefined, failure: undefined, wait: undefined }
   const [held, setHeld] = useState<{ family: string; state: State<Value> }>({
     family,
     state: nothing,
@@ -58,13 +58,13 @@ export function useWork<Value>(
         return { family, state: { ...former, ...change } }
       })
     }
-    work(abort.signal, (waitUntil) => update({ waitUntil })).then(
-      (value) => update({ name, value, failure: undefined, waitUntil: undefined }),
+    work(abort.signal, (wait) => update({ wait })).then(
+      (value) => update({ name, value, failure: undefined, wait: undefined }),
       (error: unknown) => {
         const failure = error instanceof Failure ? error : new Failure('fault', String(error))
         // What a failure answers is not shown beside it, unless the service is merely away.
         const kept = failure.kind === 'offline' ? {} : { value: undefined }
-        update({ name, failure, waitUntil: undefined, ...kept })
+        update({ name, failure, wait: undefined, ...kept })
       },
     )
     return () => abort.abort()
@@ -82,9 +82,9 @@ export function useWork<Value>(
     }
   }, [isOffline])
 
-  const { value, failure, waitUntil } = state
+  const { value, failure, wait } = state
   const isLoading = name !== undefined && state.name !== name
-  return { value, isLoading, failure, waitUntil, retry: () => setAttempt((last) => last + 1) }
+  return { value, isLoading, failure, wait, retry: () => setAttempt((last) => last + 1) }
 }
 
 /** The answer to a path; undefined for none. */

@@ -5,13 +5,7 @@ import { createHash } from 'node:crypto'
 import { parse } from 'node:path/posix'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Endpoint, type Handler, readMethods, type Service } from './endpoints/endpoint.ts'
-import {
-  chooseCoding,
-  type Coding,
-  encode,
-  levelsForOnce,
-  varyByCoding,
-} from './wire/coding.ts'
+import { chooseCoding, type Coding, encode, levelsForOnce, varyByCoding } from './wire/coding.ts'
 import { unavailable } from './errors.ts'
 import { matchesTag } from './page.ts'
 import type { Load } from './wire/server.ts'
@@ -56,7 +50,7 @@ export interface StaticAssets {
   readonly createHandler: (asset: Asset, cacheControl: string) => Handler
 }
 
-/** Smaller assets are sent as they are. Larger ones are compressed once, so even few bytes count. */
+/** Smaller assets are sent as they are; the others are compressed only once. */
 const codedBytesMin = 256
 
 /** The Cache-Control of what keeps its name when it changes. */

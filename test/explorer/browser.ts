@@ -5,6 +5,7 @@ import { accessSync, constants, existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { type BrowserContext, chromium, type Page } from 'playwright-core'
+import type { Demo } from './demo.ts'
 
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome']
 const elsewhere = [
@@ -47,15 +48,8 @@ export async function launchBrowser(executablePath: string): Promise<BrowserCont
 }
 
 /** What the tests look at. */
-export interface Bench {
+export interface Bench extends Demo {
   readonly browser: BrowserContext
-  /** The address that the demo prints, with a key. */
-  readonly demo: string
-  /** The demo's address without a path, and its key. */
-  readonly url: string
-  readonly key: string
-  /** The address of a view of the demo, with the key. */
-  readonly at: (path: string) => string
 }
 
 export interface VisitOptions {

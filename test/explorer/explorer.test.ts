@@ -6,8 +6,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, suite } from 'node:test'
-import { startDossier } from '../support/run-dossier.ts'
 import { type Bench, findBrowser, launchBrowser } from './browser.ts'
+import { startDemo } from './demo.ts'
 import { testErrors } from './errors.ts'
 import { testFinding } from './finding.ts'
 import { testHostileTexts } from './hostile-texts.ts'
@@ -23,22 +23,15 @@ const skip = path === undefined && 'there is no Chromium; install one, or name i
 suite('the explorer in a browser', { skip }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'dossier-test-'))
   let bench: Bench | undefined
-  const endings: (() => unknown)[] = []
-  // A hook that a hook registers would run at the end of that hook.
-  const scope = { after: (ending: () => unknown) => void endings.push(ending) }
 
   before(async () => {
     const launching = launchBrowser(path ?? '')
-    const running = startDossier(scope, folder, ['demo', '--port', '0'])
-    await running.until(/Ctrl-C\n/)
-    const [demo = '', url = '', key = ''] =
-      /(http:\S+)\/#key=(dossier_\w+)\S*/.exec(running.said.out) ?? assert.fail(running.said.out)
-    const at = (path: string) => `${url}/#key=${key}${path}`
-    bench = { browser: await launching, demo, url, key, at }
+    const demo = await startDemo(folder)
+    bench = { ...demo, browser: await launching }
   })
   after(async () => {
     await bench?.browser.close()
-    for (const ending of endings) ending()
+    bench?.stop()
     rmSync(folder, { recursive: true, force: true })
   })
 

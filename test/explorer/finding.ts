@@ -6,8 +6,8 @@ import { type Bench, visit } from './browser.ts'
 
 export function testFinding(given: () => Bench): void {
   test('the address that the demo prints opens a company, and the key leaves it', async (t) => {
-    const { browser, demo, key } = given()
-    const page = await visit(t, browser, demo)
+    const { browser, printed, key } = given()
+    const page = await visit(t, browser, printed)
     const asked: string[] = []
     page.on('request', (request) => asked.push(request.url()))
     await page.getByRole('heading', { level: 1, name: 'Ploverhollow Software Ltd' }).waitFor()
@@ -26,10 +26,10 @@ export function testFinding(given: () => Bench): void {
   })
 
   test('an address with a key may be pasted into an open tab', async (t) => {
-    const { browser, demo, url } = given()
+    const { browser, printed, url } = given()
     const page = await visit(t, browser, `${url}/`)
     await page.getByLabel('Your key').waitFor()
-    await page.evaluate(`location.href = ${JSON.stringify(demo)}`)
+    await page.evaluate(`location.href = ${JSON.stringify(printed)}`)
     await page.getByRole('heading', { name: 'Ploverhollow Software Ltd' }).waitFor()
     assert.equal(new URL(page.url()).hash, '#/companies/1')
   })
@@ -79,12 +79,12 @@ export function testFinding(given: () => Bench): void {
     const field = page.getByRole('searchbox')
     for (const number of ['10015838', 'GB:10015838']) {
       await field.fill(number)
-      await page.getByRole('link', { name: /^Plovermere Foods plc/ }).waitFor()
+      await page.getByRole('link', { name: /Foods plc GB 10015838$/ }).waitFor()
     }
     await field.fill('no company has such a name')
     await page.getByText('No company has this name or number.').waitFor()
     await field.fill('10015838')
-    await page.getByRole('link', { name: /^Plovermere Foods plc/ }).waitFor()
+    await page.getByRole('link', { name: /Foods plc GB 10015838$/ }).waitFor()
     await field.press('Enter')
     await page.getByRole('link', { name: /^Events 250,000/ }).waitFor()
   })

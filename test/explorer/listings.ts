@@ -26,8 +26,8 @@ const rangeOf = (page: Page) => page.getByRole('navigation', { name: 'Pages' }).
 
 export function testListings(given: () => Bench): void {
   test('every listing shows its records, counts, and values as the API has them', async (t) => {
-    const { browser, demo } = given()
-    const page = await visit(t, browser, demo)
+    const { browser, printed } = given()
+    const page = await visit(t, browser, printed)
     for (const { name, title } of resources) {
       const { total } = await askFor(given(), `companies/1/${name}?limit=1`)
       await page.getByRole('link', { name: new RegExp(`^${title}s ${total}`) }).click()

@@ -25,8 +25,8 @@ export function testLooks(given: () => Bench): void {
     ['dark', 320],
   ] as const) {
     test(`every view is accessible, ${scheme}, ${width} px wide`, async (t) => {
-      const { browser, demo } = given()
-      const page = await visit(t, browser, demo, { scheme, width })
+      const { browser, printed } = given()
+      const page = await visit(t, browser, printed, { scheme, width })
       for (const view of views) {
         await page.evaluate(`location.hash = ${JSON.stringify(`#${view}`)}`)
         await untilLoaded(page)
@@ -50,9 +50,9 @@ export function testLooks(given: () => Bench): void {
   })
 
   test('at 200 % zoom nothing is cut off', async (t) => {
-    const { browser, demo } = given()
+    const { browser, printed } = given()
     // A window of 1280 pixels at 200 % has 640 pixels of CSS.
-    const page = await visit(t, browser, demo, { width: 640, height: 450 })
+    const page = await visit(t, browser, printed, { width: 640, height: 450 })
     for (const view of views) {
       await page.evaluate(`location.hash = ${JSON.stringify(`#${view}`)}`)
       await untilLoaded(page)
@@ -61,8 +61,8 @@ export function testLooks(given: () => Bench): void {
   })
 
   test('the first stop of the keyboard skips to the content', async (t) => {
-    const { browser, demo } = given()
-    const page = await visit(t, browser, demo)
+    const { browser, printed } = given()
+    const page = await visit(t, browser, printed)
     await page.getByRole('heading', { level: 1 }).waitFor()
     await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')

@@ -105,7 +105,8 @@ function RangeBar({ range: { label, least, greatest }, scale, left, y }: RangeBa
     ${
       isOne
         ? html`<circle class="dot" cx=${x} cy=${middle} r="5" />`
-        : html`<rect class="bar" x=${x} y=${middle - 4} width=${Math.max(2, end - x)} height="8" rx="4" />`
+        : html`<rect class="bar" x=${x} y=${middle - 4} width=${Math.max(2, end - x)} height="8"
+          rx="4" />`
     }
     <text x=${end + 9} y=${middle + 4}>${formatCount(greatest)}</text></g>`
 }

@@ -108,7 +108,8 @@ function readoutOf(
   const mark = lane?.marks[pointed?.index ?? -1]
   const bin = lane?.bins[pointed?.index ?? -1]
   if (lane !== undefined && mark !== undefined) {
-    return html`<${Change} key=${mark.row['id']} kind=${lane.kind} mark=${mark} resource=${resource} />`
+    return html`<${Change} key=${mark.row['id']} kind=${lane.kind} mark=${mark} resource=${resource}
+      />`
   }
   if (lane !== undefined && bin !== undefined) {
     const { from, to, count } = bin
@@ -129,7 +130,8 @@ function Change({ kind, mark: { row }, resource: { changeFields } }: ChangeProps
   const former = plainText(row[changeFields.before])
   const later = plainText(row[changeFields.after])
   return html`<strong>${labelOf(kind)}</strong>, ${at}: <span class="from-to"><del>
-    <${LongText} text=${former} /></del>${' '}<span aria-label=${texts.becomes} role="img">→</span>${' '}<ins>
+    <${LongText} text=${former} /></del>${' '}<span aria-label=${texts.becomes} role="img">→</span>
+      ${' '}<ins>
     <${LongText} text=${later} /></ins></span>`
 }
 

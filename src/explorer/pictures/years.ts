@@ -48,7 +48,8 @@ export function YearsPicture({ selection, resource, note }: SelectionProps) {
   const readout =
     said === undefined || column < 0 || column >= span
       ? html`<span class="hint">${texts.pictureKeys}</span>`
-      : html`<strong>${first + column}, ${said.value}:</strong> ${formatCount(said.counts[column] ?? 0)}`
+      : html`<strong>
+        ${first + column}, ${said.value}:</strong> ${formatCount(said.counts[column] ?? 0)}`
   const title = `${texts.pictureYears}, ${fieldLabel(resource, fieldOf(resource)).toLowerCase()}`
   return html`<${Frame} title=${title} says=${saysOf(years, note)} readout=${readout}
     figures=${figuresOf(years)} onKeyDown=${onKeyDown}>${(width: number) => html`<${Rows}

@@ -20,7 +20,8 @@ export function Zoom({ from, to, isZoomed, zoomTo, onAll }: ZoomProps) {
   const span = to - from
   const button = (label: string, path: string, move: () => void, isOff: boolean) => html`<button
     type="button" class="step" aria-label=${label} title=${label} disabled=${isOff} onClick=${move}>
-    <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true"><path d=${path} /></svg></button>`
+    <svg viewBox="0 0 16 16" width="16" height="16" aria-hidden="true"><path d=${path} /></svg>
+      </button>`
   const earlier = () => zoomTo(from - span / 2, to - span / 2)
   const nearer = () => zoomTo(from + span / 4, to - span / 4)
   const farther = () => zoomTo(from - span / 2, to + span / 2)

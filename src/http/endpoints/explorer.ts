@@ -13,14 +13,13 @@ import { type Endpoint, type Handler, readMethods, type Service } from './endpoi
 
 /** The page, and its files in the folder `explorer` beside it. */
 export function explorer(resources: readonly Resource[]): readonly Endpoint[] {
-  const made = new WeakMap<Service, Promise<Handlers>>()
+  const ready = new WeakMap<Service, Promise<Handlers>>()
   const handlersOf = (service: Service): Promise<Handlers> => {
-    const known = made.get(service)
+    const known = ready.get(service)
     if (known !== undefined) return known
     const making = makeHandlers(service, resources)
-    made.set(service, making)
-    // The next request tries again.
-    making.catch(() => made.delete(service))
+    ready.set(service, making)
+    making.catch(() => ready.delete(service))
     return making
   }
   const endpoint = (path: string, choose: (handlers: Handlers, file: string) => Handler) => ({
@@ -56,7 +55,7 @@ async function makeHandlers(
   { assets }: Service,
   resources: readonly Resource[],
 ): Promise<Handlers> {
-  const files = await makeFiles()
+  const files = await takeFiles()
   const page = makeAsset({
     path: '/',
     type: 'text/html; charset=utf-8',
@@ -76,6 +75,20 @@ async function makeHandlers(
   return {
     page: assets.createHandler(page, revalidated),
     files: new Map(files.map((file) => [file.hashedName, handlerOf(file)])),
+  }
+}
+
+let made: Promise<readonly ExplorerFile[]> | undefined
+
+/** The files, which are made once for the process. */
+async function takeFiles(): Promise<readonly ExplorerFile[]> {
+  made ??= makeFiles()
+  try {
+    return await made
+  } catch (error) {
+    // The next request tries again.
+    made = undefined
+    throw error
   }
 }
 

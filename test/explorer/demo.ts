@@ -1,0 +1,35 @@
+// The demo, as `npm run demo` starts it, for a browser to look at.
+
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { dossier } from '../support/run-dossier.ts'
+
+export interface Demo {
+  /** The address that it prints for the explorer, with a key. */
+  readonly printed: string
+  /** Its address without a path, and its key. */
+  readonly url: string
+  readonly key: string
+  /** The address of a view, with the key. */
+  readonly at: (path: string) => string
+  readonly stop: () => void
+}
+
+/** Starts the demo in a folder, on a free port; the first time there, it takes ten seconds. */
+export async function startDemo(folder: string): Promise<Demo> {
+  const child = spawn(dossier, ['demo', '--port', '0'], {
+    cwd: folder,
+    // On a busy machine, the event loop of a server is late without too many requests.
+    env: { ...process.env, DOSSIER_DELAY_MS_MAX: '60000' },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  let said = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (said += text))
+  while (!said.includes('Ctrl-C')) {
+    await Promise.race([once(child.stdout, 'data'), once(child, 'close')])
+    if (child.exitCode !== null) throw new Error(`the demo ended: ${said}`)
+  }
+  const [printed = '', url = '', key = ''] = /(http:\S+)\/#key=(dossier_\w+)\S*/.exec(said) ?? []
+  const at = (path: string) => `${url}/#key=${key}${path}`
+  return { printed, url, key, at, stop: () => child.kill() }
+}
