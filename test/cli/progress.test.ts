@@ -34,6 +34,14 @@ test('an import, a revert and a prune show their steps, and never go back', asyn
     assert.deepEqual(stepsOf(shown), ['reading', 'placing', 'comparing', 'writing', 'committing'])
     assert.ok((shown.at(-1)?.[1] ?? 0) > 0.9)
   }
+  const named = Array.from({ length: 300 }, (_, n) => ({
+    ...{ jurisdiction: 'XX', identifier: String(n), name: `Name ${n}` },
+  }))
+  const steps: Shown[] = []
+  const onProgress = ({ step, done }: { step: string; done: number }) => steps.push([step, done])
+  await importRows(db, 'companies', named, { onProgress })
+  const parts = ['placing', 'comparing', 'writing', 'indexing names', 'committing']
+  assert.deepEqual(stepsOf(steps), ['reading', ...parts])
   const store = await openStoreWriter(storeAt(db), resources)
   t.after(() => store.close())
   const shown: Shown[] = []

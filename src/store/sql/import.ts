@@ -58,7 +58,8 @@ export interface Written {
 /** Begins an import on a connection that is used for nothing else until it ends. */
 export function beginImport(db: ImportConnection, plan: ImportPlan): ImportSession {
   const staged: StagedIds = { id: 0, companyId: 0 }
-  const parts = watchParts(plan.onStep)
+  const { spoken } = plan.target.merge(db.dialect)
+  const parts = watchParts(spoken !== undefined, plan.onStep)
   let own: Values | undefined
 
   return {
@@ -186,7 +187,8 @@ async function mergeStaged(
   await run(steps.apply(await isFirst(db, plan.target.tables)), parts('writing'))
   if (steps.spoken !== undefined) {
     await run(steps.spoken)
-    await keepNames(db)
+    parts('indexing names')(0)
+    await keepNames(db, parts('indexing names'))
   }
   await appendRecorded(db, recorded, values)
   return {
