@@ -117,7 +117,7 @@ export function makeFew(shape: Shape, count: number): string {
 }
 
 /** Writes a file of lines, unless it exists; returns its path. */
-function writeOnce(name: string, lines: number, lineOf: (n: number) => string): string {
+export function writeOnce(name: string, lines: number, lineOf: (n: number) => string): string {
   mkdirSync(folder, { recursive: true })
   const path = join(folder, name)
   if (existsSync(path)) return path

@@ -13,6 +13,7 @@ import {
   rightsOf,
   type Shape,
 } from './files.ts'
+import { findCompanies, holdEventLoop, indexWords, nameInPath } from './companies.ts'
 import { compareExtracts, keepPast, serveBesideImport } from './history.ts'
 import * as processes from './processes.ts'
 import {
@@ -284,6 +285,10 @@ export const measures: Readonly<Record<string, Measure>> = {
   selections: comparePages,
   views: makeViews,
   streams: streamListings,
+  companies: findCompanies,
+  'name-in-path': nameInPath,
+  holds: holdEventLoop,
+  words: indexWords,
   workers: twoWorkers,
   refusals: compareRefusals,
   // Loaded on demand: it needs a browser.

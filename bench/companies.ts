@@ -1,0 +1,202 @@
+// What finding companies costs: requests by number, by words and for a company as a whole, how long
+// any of them holds the event loop, and the index of words.
+
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, renameSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { resources } from '../src/resources/index.ts'
+import { openStoreReader } from '../src/store/open-store.ts'
+import { exampleRecord } from '../src/resources/resource.ts'
+import { dossier, folder, makeKey, removeStore, writeOnce } from './files.ts'
+import { compare, type Figure } from './measures.ts'
+import { type Question, type Server, startBare, startDossier } from './processes.ts'
+
+const port = 18_080
+/** How many different first words the names have. */
+const firstWords = 20_000
+/** How many of the companies have listings, and how many records of each resource. */
+const withListings = 20_000
+const recordsOfEach = 5
+/** The listing of one company that is long enough to be counted beside the event loop. */
+const longListing = 1_000_000
+
+const trades = [
+  'Trading',
+  'Foods',
+  'Logistics',
+  'Software',
+  'Metals',
+  'Textiles',
+  'Print',
+  'Energy',
+]
+
+/** Companies with the numbers 1, 2, 3 …, and names of four words; the first one has a nickname. */
+function makeCompanies(companies: number): string {
+  return writeOnce(`named-${companies}.ndjson`, companies, (n) => {
+    const name = `Own${n % firstWords} ${trades[n % trades.length] ?? ''} ${n} Limited`
+    return (
+      `{"id":${n + 1},"jurisdiction":"GB","identifier":"${n + 1}","name":"${name}",` +
+      `"address":"${n % 500} Quay Street, Felixstowe","status":"active",` +
+      `"legal_form":"Private limited company","incorporated":"${1_950 + (n % 70)}-03-14"` +
+      (n === 0 ? ',"nickname":"Own"}\n' : '}\n')
+    )
+  })
+}
+
+/** A store of companies, of which some have records of each resource. */
+function makeRegistry(companies: number): { db: string; key: string } {
+  const db = join(folder, `registry-${companies}.db`)
+  if (existsSync(db)) return { db, key: makeKey(db) }
+  const part = `${db}.part`
+  const load = (target: string, file: string) =>
+    execFileSync(dossier, ['import', target, file, '--db', part], { stdio: 'ignore' })
+  load('companies', makeCompanies(companies))
+  for (const resource of resources) {
+    const example = exampleRecord(resource)
+    const line = (id: number, company: number) =>
+      `${JSON.stringify({ company_id: company, ...example, id })}\n`
+    const count = Math.min(companies, withListings) * recordsOfEach
+    load(
+      resource.name,
+      writeOnce(`${resource.name}-of-${count}.ndjson`, count, (n) =>
+        line(n + 1, 1 + Math.floor(n / recordsOfEach)),
+      ),
+    )
+    if (resource.metaOf === undefined) continue
+    const long = Math.min(longListing, companies)
+    const file = writeOnce(`${resource.name}-long-${long}.ndjson`, long, (n) =>
+      line(count + n + 1, companies),
+    )
+    load(resource.name, file)
+  }
+  renameSync(part, db)
+  removeStore(part)
+  return { db, key: makeKey(db) }
+}
+
+/** Requests for companies beside a bare server with the same bytes. */
+export async function findCompanies(scale: number): Promise<Figure[]> {
+  const companies = 1e6 * scale
+  const { db, key } = makeRegistry(companies)
+  const figures: Figure[] = []
+  const cases: readonly [what: string, path: string, companies: number, least: number][] = [
+    ['by number', '/api/v1/companies?identifier={}&jurisdiction=GB', companies, 0.4],
+    ['by two words', '/api/v1/companies?q=own{}+tra', firstWords, 0.15],
+    ['a company with five listings', '/api/v1/companies/{}', withListings, 0.25],
+  ]
+  for (const [what, path, some, least] of cases) {
+    const server = await startDossier(db, port, 64)
+    const bare = await startBare(server, key, path.replace('{}', '8'))
+    try {
+      const question = { key, path, companies: Math.min(some, companies) }
+      const { cpu } = await compare([server, question], [bare, question])
+      figures.push({
+        what: `${what}, by processor time`,
+        unit: '÷ bare',
+        values: cpu,
+        reach: { least },
+      })
+    } finally {
+      await bare.stop()
+      await server.stop()
+    }
+  }
+  return figures
+}
+
+/** A hot page whose company is named as in its register, relative to its id. */
+export async function nameInPath(scale: number): Promise<Figure[]> {
+  const { db, key } = makeRegistry(1e6 * scale)
+  const server = await startDossier(db, port, 64)
+  try {
+    const of = (company: string): [Server, Question] => [
+      server,
+      { key, path: `/api/v1/companies/${company}/rights`, companies: 100 },
+    ]
+    const { cpu } = await compare(of('{}'), of('GB:{}'))
+    const what = 'GB:09876543 in the path of a hot page'
+    return [{ what, unit: '÷ its id (CPU)', values: cpu, reach: { most: 1.05 } }]
+  } finally {
+    await server.stop()
+  }
+}
+
+/** The longest time that a search or a company holds the event loop. */
+export async function holdEventLoop(scale: number): Promise<Figure[]> {
+  const companies = 1e6 * scale
+  const { db } = makeRegistry(companies)
+  const reader = await openStoreReader(db, resources)
+  const words = (...some: string[]) => reader.findCompanies({ words: some })
+  const company = (companyId: number) =>
+    reader.readCompany({ companyId, version: undefined, resources })
+  const cases: readonly [what: string, read: () => unknown][] = [
+    ['one letter', () => words('o')],
+    ['the commonest word', () => words('limited')],
+    ['two of the commonest words', () => words('limited', 'trading')],
+    ['a common word and a letter', () => words('limited', 'o')],
+    ['a common word and a digit', () => words('limited', '1')],
+    ['a company with a listing of 1,000,000', () => company(companies)],
+  ]
+  const figures: Figure[] = []
+  for (const [what, read] of cases) {
+    const values: number[] = []
+    for (let round = 0; round < 5; round++) values.push(await longestHold(read))
+    figures.push({ what: `${what}: event loop held`, unit: 'ms', values, reach: { most: 20 } })
+  }
+  await reader.close()
+  return figures
+}
+
+async function longestHold(read: () => unknown): Promise<number> {
+  const delay = monitorEventLoopDelay({ resolution: 1 })
+  delay.enable()
+  await sleep(10)
+  await read()
+  await sleep(10)
+  delay.disable()
+  return delay.max / 1e6
+}
+
+/** The index of words: the import with it relative to one without names, and its size. */
+export function indexWords(scale: number): Promise<Figure[]> {
+  const companies = 1e6 * scale
+  const file = makeCompanies(companies)
+  const values: number[] = []
+  const db = join(folder, 'words.db')
+  const load = (...options: string[]) => {
+    removeStore(db)
+    return cpuSecondsOf([dossier, 'import', 'companies', file, '--db', db, ...options])
+  }
+  for (let round = 0; round < 3; round++) {
+    const without = load('--name-attribute', 'nickname')
+    values.push(load() / without)
+  }
+  const store = new DatabaseSync(db, { readOnly: true })
+  const sql = `select sum(pgsize) as bytes from dbstat where name = 'words'`
+  const bytes = Number(store.prepare(sql).get()?.['bytes'])
+  store.close()
+  const size = statSync(db).size
+  removeStore(db)
+  return Promise.resolve([
+    {
+      what: 'import of companies with the words of their names',
+      ...{ unit: '÷ without (CPU)', values, reach: { most: 1.15 } },
+    },
+    {
+      what: `index of words, in a store of ${Math.round(size / 1e6)} MB`,
+      ...{ unit: 'bytes a company', values: [bytes / companies], reach: { most: 150 } },
+    },
+  ])
+}
+
+/** The user and system time of a command. */
+function cpuSecondsOf(command: readonly string[]): number {
+  const script = 'TIMEFORMAT="%U %S"; time "$@" > /dev/null 2>&1'
+  const { stderr } = spawnSync('bash', ['-c', script, 'bash', ...command], { encoding: 'utf8' })
+  const [user = NaN, system = NaN] = stderr.trim().split(' ').map(Number)
+  return user + system
+}
