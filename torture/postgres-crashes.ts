@@ -46,12 +46,24 @@ function killBackend(cluster: Cluster): Harm {
     async strike({ child }, { db }) {
       while (isRunning(child)) {
         const [session] = await sessionsOf(cluster, db)
-        if (session !== undefined && kill(session.pid)) return true
+        if (session !== undefined && kill(session.pid)) {
+          await recovered(cluster)
+          return true
+        }
         await sleep(1)
       }
       return false
     },
   }
+}
+
+/** How soon the server ends the other sessions, at the latest, once a process has died. */
+const noticedMs = 200
+
+/** Waits until the server answers again; the trial's own questions do not wait. */
+async function recovered(cluster: Cluster): Promise<void> {
+  await sleep(noticedMs)
+  await cluster.query('select 1')
 }
 
 /** Kills a process; false if it has ended already. */
