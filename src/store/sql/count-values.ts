@@ -3,7 +3,7 @@
 // The values of a short listing are read as lists and counted here, in half the time that the
 // database would take; a long one is counted by the database, beside the event loop.
 
-import { filterColumns } from '../../resources/filters.ts'
+import { type FilterColumn, filterColumns } from '../../resources/filters.ts'
 import type { Resource } from '../../resources/resource.ts'
 import {
   countedLengthMax,
@@ -30,9 +30,18 @@ export interface CountedState {
 }
 
 /** The fields whose values are counted: those that are filtered by single values. */
-function countedFields(resource: Resource) {
-  return filterColumns(resource).filter(({ field }) => resource.fields[field]?.filter === 'value')
+function countedFields(resource: Resource): readonly FilterColumn[] {
+  let fields = counted.get(resource)
+  if (fields === undefined) {
+    fields = filterColumns(resource).filter(
+      ({ field }) => resource.fields[field]?.filter === 'value',
+    )
+    counted.set(resource, fields)
+  }
+  return fields
 }
+
+const counted = new WeakMap<Resource, readonly FilterColumn[]>()
 
 /** Listings up to this length are counted here, which takes some 0.6 us for each record. */
 export const shortListingMax = 1_000
@@ -41,6 +50,49 @@ export const shortListingMax = 1_000
 export async function countShort(snapshot: Snapshot, state: CountedState): Promise<ListingCounts> {
   return countsOf(state.resource, await countHere(snapshot, state))
 }
+
+/** Counts several short listings of a company as they are, by one statement; in their order. */
+export async function countAllShort(
+  snapshot: Snapshot,
+  companyId: number,
+  resources: readonly Resource[],
+): Promise<readonly ListingCounts[]> {
+  if (resources.length === 0) return []
+  const rows = await snapshot.rows<ListsRow>(listsSql(snapshot.dialect, resources), companyId)
+  const found = new Map(rows.map(([n, ...lists]) => [n, lists]))
+  return resources.map((resource, n) => {
+    const lists = found.get(n) ?? []
+    return countsOf(
+      resource,
+      countedFields(resource).map((_, at) => countList(lists[at])),
+    )
+  })
+}
+
+type ListsRow = readonly [listing: number, ...lists: (string | null)[]]
+
+/** The values of each listing's fields as lists in JSON, a row for each listing. */
+function listsSql(d: Dialect, resources: readonly Resource[]): string {
+  const key = resources.map(({ name }) => name).join(' ')
+  const known = listsTexts.get(d)?.get(key)
+  if (known !== undefined) return known
+  const width = Math.max(...resources.map((one) => countedFields(one).length))
+  const selects = resources.map((resource, n) => {
+    const fields = countedFields(resource)
+    const lists = Array.from({ length: width }, (_, at) =>
+      at < fields.length ? d.jsonArray(`v${at}`) : 'null',
+    )
+    const { sql } = valuesQuery(d, { resource, companyId: 0, version: undefined })
+    return `select ${[n, ...lists].join(', ')} from (${sql}) listed${n}`
+  })
+  const text = selects.join(' union all ')
+  const texts = listsTexts.get(d) ?? new Map<string, string>()
+  listsTexts.set(d, texts.set(key, text))
+  return text
+}
+
+/** The texts of `listsSql`: of each subset of the resources, so 31 for five of them. */
+const listsTexts = new WeakMap<Dialect, Map<string, string>>()
 
 /**
  * Counts a long listing. Filters that have many values in its first records are not counted.
@@ -84,14 +136,16 @@ async function countHere(
   const limit = rowsMax === undefined ? '' : `limit ${rowsMax}`
   const query = `select ${lists} from (${sql} ${limit}) listed`
   const [row] = await snapshot.rows<readonly (string | null)[]>(query, ...values)
-  return columns.map((_, n) => {
-    const counter = createCounter()
-    for (const value of JSON.parse(row?.[n] ?? '[]') as (string | null)[]) {
-      counter.add(value)
-      if (counter.isOver()) break
-    }
-    return counter
-  })
+  return columns.map((_, n) => countList(row?.[n]))
+}
+
+function countList(list: string | null | undefined): Counter {
+  const counter = createCounter()
+  for (const value of JSON.parse(list ?? '[]') as (string | null)[]) {
+    counter.add(value)
+    if (counter.isOver()) break
+  }
+  return counter
 }
 
 /** A row of `groupQuery`. */

@@ -8,6 +8,7 @@ import { pageBytesMax } from '../page-size.ts'
 import type { OutsideHistory, RegistryState } from '../reading.ts'
 import type { KeptCounts, ListingCounts } from '../value-counts.ts'
 import {
+  countAllShort,
   type CountedState,
   countLong,
   type CountQuery,
@@ -74,6 +75,7 @@ async function readState(
   const said = await snapshot.rows<SourceRow>(sourcesSql, ...at)
   const heads = await readHeads(snapshot, asked, reading.from.resources, at)
   const listings: ListingSummary[] = []
+  if (version === undefined) await countShortOnes(snapshot, asked, heads, reading)
   for (const resource of asked.resources) {
     const head = heads.get(resource.name)
     const counts = await countListing(snapshot, { resource, companyId: id, head, version }, reading)
@@ -251,14 +253,39 @@ interface Listing {
   readonly version: number | undefined
 }
 
+/** Counts the short listings of a company as it is, unless their counts are kept. */
+async function countShortOnes(
+  snapshot: Snapshot,
+  { companyId, resources }: CompanyRequest,
+  heads: ReadonlyMap<string, SummaryHead>,
+  { from, counted }: Reading,
+): Promise<void> {
+  const keys = new Map<Resource, string>()
+  for (const resource of resources) {
+    const head = heads.get(resource.name)
+    if (head === undefined || head.total === 0 || head.total > shortListingMax) continue
+    const key = keyOf(resource, companyId, head)
+    const kept = from.kept.get(key)
+    if (kept === undefined) keys.set(resource, key)
+    else counted.set(key, kept)
+  }
+  const all = await countAllShort(snapshot, companyId, [...keys.keys()])
+  for (const [n, key] of [...keys.values()].entries()) counted.set(key, all[n] ?? {})
+}
+
+/** Names a state of a listing, by the lineage of the import that made it. */
+function keyOf({ name }: Resource, companyId: number, { change }: SummaryHead): string {
+  return `${name} ${companyId} ${change[0]}`
+}
+
 async function countListing(
   snapshot: Snapshot,
   { resource, companyId, head, version }: Listing,
   { from, counted }: Reading,
 ): Promise<ListingCounts> {
   if (head === undefined || head.total === 0) return noCounts(resource)
-  const key = `${resource.name} ${companyId} ${head.change[0]}`
-  const known = from.kept.get(key) ?? counted.get(key)
+  const key = keyOf(resource, companyId, head)
+  const known = counted.get(key) ?? from.kept.get(key)
   if (known !== undefined) return known
   const state = { resource, companyId, version: head.isPresent ? undefined : version }
   const counts = (await isShort(snapshot, state, head))
