@@ -143,7 +143,7 @@ export const texts = {
   timelineOthers: (count: number) =>
     ` ${plural(count, 'kind', 'kinds')} with fewer changes are only in the table.`,
   bar: (kind: string, count: string, from: string, to: string) =>
-    `${kind}: about ${count} changes from ${from} to ${to}`,
+    `${kind}: ${count} changes from ${from} to ${to}`,
   periodsSays: (count: string, what: string, most: string, day: string) =>
     `${count} ${what}; most at a time: ${most}, on ${day}.`,
   periodsUndated: (count: number) =>

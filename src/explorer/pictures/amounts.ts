@@ -69,10 +69,13 @@ function unitsOf(rows: readonly Row[], resource: ResourceDescription): Unit[] {
 
 function UnitBars({ unit, ranges, width }: Unit & { readonly width: number }) {
   const left = within(width * 0.26, 110, 260)
+  // Narrow pictures have no room for numbers beside the bars.
+  const isNarrow = width < 420
   const greatest = Math.max(...ranges.map((one) => one.greatest))
-  const least = Math.min(0, ...ranges.map((one) => one.least))
-  const end = Math.ceil(greatest / niceStep(greatest / 5)) * niceStep(greatest / 5)
-  const scale = scaleOf(least, end || 1, left, width - 76)
+  const least = Math.min(...ranges.map((one) => one.least))
+  const step = niceStep((greatest - least) / 5)
+  const [from, to] = [Math.floor(least / step) * step, Math.ceil(greatest / step) * step]
+  const scale = scaleOf(from, to, left, isNarrow ? width - 28 : width - 76)
   const drawn = ranges.slice(0, drawnMax)
   const bottom = headHeight + drawn.length * rowHeight
   return html`<svg width=${width} height=${bottom + 8} role="img"
@@ -82,7 +85,7 @@ function UnitBars({ unit, ranges, width }: Unit & { readonly width: number }) {
       labelsAt=${16} />
     ${drawn.map(
       (range, n) => html`<${RangeBar} key=${range.id} range=${range} scale=${scale}
-      left=${left} y=${headHeight + n * rowHeight} />`,
+      left=${left} y=${headHeight + n * rowHeight} isNarrow=${isNarrow} />`,
     )}
   </svg>`
 }
@@ -92,9 +95,10 @@ interface RangeBarProps {
   readonly scale: Scale
   readonly left: number
   readonly y: number
+  readonly isNarrow: boolean
 }
 
-function RangeBar({ range: { label, least, greatest }, scale, left, y }: RangeBarProps) {
+function RangeBar({ range: { label, least, greatest }, scale, left, y, isNarrow }: RangeBarProps) {
   const x = scale.at(least)
   const end = scale.at(greatest)
   const isOne = least === greatest
@@ -108,7 +112,7 @@ function RangeBar({ range: { label, least, greatest }, scale, left, y }: RangeBa
         : html`<rect class="bar" x=${x} y=${middle - 4} width=${Math.max(2, end - x)} height="8"
           rx="4" />`
     }
-    <text x=${end + 9} y=${middle + 4}>${formatCount(greatest)}</text></g>`
+    ${!isNarrow && html`<text x=${end + 9} y=${middle + 4}>${formatCount(greatest)}</text>`}</g>`
 }
 
 function figuresOf(units: readonly Unit[], { title }: ResourceDescription): Figures {

@@ -13,17 +13,23 @@ interface AxisProps {
 }
 
 const labelHeight = 18
-const tickWidth = 110
+const timeWidth = 90
+const numberWidth = 64
 
 /** The height of an axis below its picture. */
 export const axisHeight = labelHeight + 4
 
 export function TimeAxis(props: AxisProps) {
-  return drawTicks(timeTicks(props.scale, props.width / tickWidth), props)
+  return drawTicks(timeTicks(props.scale, tickCount(props.scale, timeWidth)), props)
 }
 
 export function NumberAxis(props: AxisProps) {
-  return drawTicks(numberTicks(props.scale, props.width / tickWidth), props)
+  return drawTicks(numberTicks(props.scale, tickCount(props.scale, numberWidth)), props)
+}
+
+/** As many as have room for their labels. */
+function tickCount({ at, from, to }: Scale, width: number): number {
+  return Math.max(1, (at(to) - at(from)) / width)
 }
 
 function drawTicks(
