@@ -19,6 +19,11 @@ export function createSnapshots(db: DatabaseSync): InSnapshot {
   state.setReturnArrays(true)
   const stateNow = () => (state.get() as unknown as [number])[0]
 
+  // The rows of queries without parameters, which ask for the state of the registry: the same until
+  // another process commits. What was read too late is dropped by the next attempt.
+  const constant = new Map<string, readonly unknown[]>()
+  let stateOfConstant = NaN
+
   function prepare(sql: string): StatementSync {
     const known = statements.get(sql)
     if (known !== undefined) return known
@@ -30,13 +35,19 @@ export function createSnapshots(db: DatabaseSync): InSnapshot {
 
   const snapshot: Snapshot = {
     dialect,
-    rows: <Row>(sql: string, ...parameters: readonly (string | number)[]) =>
-      prepare(sql).all(...parameters) as unknown as Row[],
+    rows<Row>(sql: string, ...parameters: readonly (string | number)[]) {
+      if (parameters.length > 0) return prepare(sql).all(...parameters) as unknown as Row[]
+      const rows = constant.get(sql) ?? prepare(sql).all()
+      constant.set(sql, rows)
+      return rows as unknown as Row[]
+    },
   }
 
   return async (work) => {
     for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
       const before = stateNow()
+      if (before !== stateOfConstant) constant.clear()
+      stateOfConstant = before
       const result = await work(snapshot)
       if (stateNow() === before) return result
     }
