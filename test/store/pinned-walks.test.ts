@@ -28,10 +28,10 @@ const random = (below: number) => (numbers.pop() ?? 0) % below
 
 async function write(db: string, folder: string, n: number): Promise<void> {
   const kind = n < 3 ? 0 : random(8)
-  if (kind >= 6) {
+  const { last, earliest } = n === 0 ? { last: 0, earliest: 0 } : await versionsOf(db)
+  if (kind === 6 || (kind === 7 && last > earliest)) {
     const writer = await openStoreWriter(db, resources)
-    const [last] = await versionsOf(db)
-    const range = { version: last ?? 1, isWithLater: false }
+    const range = { version: last, isWithLater: false }
     if (kind === 6) await writer.prune(Date.now() - 1, wait)
     else await writer.revert({ range, isDryRun: false, startedAt: Date.now(), ...wait })
     await writer.close()
@@ -47,11 +47,12 @@ async function write(db: string, folder: string, n: number): Promise<void> {
   await importRows(join(folder, 'rows'), 'rights', rows, { at: db, isSnapshot })
 }
 
-async function versionsOf(db: string): Promise<number[]> {
+/** The last version, and the earliest one of which the state before it is known. */
+async function versionsOf(db: string): Promise<{ last: number; earliest: number }> {
   const reader = await openStoreReader(db, resources, patientBounds)
-  const { versions } = await reader.readVersions({ before: Number.MAX_SAFE_INTEGER, limit: 1 })
+  const { version, earliestVersion } = await reader.readRegistry()
   await reader.close()
-  return versions.map(({ version }) => version)
+  return { last: version, earliest: earliestVersion }
 }
 
 const selectionOf = (companyId: number, version: number | undefined): Selection => ({
