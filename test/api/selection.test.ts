@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { resources } from '../../src/resources/index.ts'
+import { changeResource, resources } from '../../src/resources/index.ts'
 import { openStoreWriter } from '../../src/store/open-store.ts'
 import { importRows } from '../support/import-rows.ts'
 import { type Answer, makeApp, type TestApp } from '../support/make-app.ts'
@@ -269,6 +269,27 @@ test('a day finds the version before the first later extract of the resource (9.
     assert.equal(answer.headers['content-location'], location)
     assert.match(answer.text, new RegExp(`"name":"${name}"`))
     assert.equal((await app.ask(location)).text, answer.text)
+  }
+})
+
+test('changes that an import of companies recorded have the day of its extract (9.2)', async (t) => {
+  const app = await makeApp(t)
+  for (const [name, day] of [
+    ['Old', '2024-01-31'],
+    ['New', '2024-02-29'],
+    ['Newest', '2024-03-31'],
+  ] as const) {
+    const company = { jurisdiction: 'GB', identifier: '1', name }
+    const options = { asOf: `${day}T00:00:00Z`, recordIn: changeResource, isSnapshot: true }
+    await importRows(pathOfStore(app), 'companies', [company], options)
+  }
+  for (const [day, total] of [
+    ['2024-02-28', 0],
+    ['2024-02-29', 1],
+    ['2024-03-31', 2],
+  ] as const) {
+    const answer = await app.ask(`/api/v1/companies/GB:1/events?as_of=${day}`)
+    assert.equal((JSON.parse(answer.text) as { total: number }).total, total, day)
   }
 })
 

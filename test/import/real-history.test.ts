@@ -5,7 +5,8 @@ import assert from 'node:assert/strict'
 import { copyFileSync, existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { after, test } from 'node:test'
-import { changeResource } from '../../src/resources/index.ts'
+import { changeResource, resources } from '../../src/resources/index.ts'
+import { openStoreReader } from '../../src/store/open-store.ts'
 import { changesIn } from '../support/history.ts'
 import { importInto, makeFolder, query } from '../support/import-rows.ts'
 import { storeAt } from '../support/store-at.ts'
@@ -205,18 +206,43 @@ function textOf(value: unknown): string {
   return [...new Set(value as string[])].sort().join('; ')
 }
 
+/** How many companies are asked for a listing of a day. */
+const askedMax = 300
+
+/** The changes served of companies that have some, or of those asked for; at a day, if given. */
+async function servedChanges(db: string, day?: string, asked?: Iterable<number>) {
+  const store = await openStoreReader(storeAt(db), resources)
+  const version =
+    day === undefined ? undefined : await store.findVersion(changeResource, { asOf: day })
+  const known = query(db, `select distinct company_id from ${changeResource.name}`)
+  const ids = asked ?? known.map((row) => Number(row['company_id']))
+  const listings = new Map<number, string>()
+  for (const companyId of [...ids].slice(0, askedMax)) {
+    const selection = { resource: changeResource, companyId, version, filters: [], sort: undefined }
+    const page = await store.readSelection(selection, 0, 1_000)
+    if (page !== undefined && !('outside' in page)) listings.set(companyId, page.records.join(','))
+  }
+  await store.close()
+  return listings
+}
+
 for (const [register, [firstDay = '', ...laterDays]] of days) {
   const title = `${register.mapping}: the events of all extracts lead from each first state to the last`
   test(title, { skip }, async (t) => {
     const db = await copyOfDay(t, register, firstDay)
     const states = await statesOn(register, firstDay)
     let last = states
+    const served = [[firstDay, await servedChanges(db)] as const]
     for (const day of laterDays) {
       last = await statesOn(register, day)
       await importDay(db, register, day)
+      served.push([day, await servedChanges(db)])
       for (const [identifier, state] of last) {
         if (!states.has(identifier)) states.set(identifier, new Map(state))
       }
+    }
+    for (const [day, listings] of served) {
+      assert.deepEqual(await servedChanges(db, day, listings.keys()), listings, `as of ${day}`)
     }
     const absent = new Set<string>()
     for (const { identifier, attr, before, after } of changesIn(db)) {

@@ -26,12 +26,15 @@ export async function findVersion(
 
 const dayMs = 86_400_000
 
+// An import of another target may have recorded changes in the resource.
+const isOf = `(resource = $resource or recorded like '%"' || $resource || '":%')`
+
 // What a revert has taken back, and reverts themselves, have no day here: a mistyped one would hide
 // all later versions.
 const versionAsOf = (resource: Resource | undefined) => `
   select coalesce(
     (select min(version) - 1 from imports
-     where ${resource === undefined ? '' : 'resource = $resource and '}reverts is null
+     where ${resource === undefined ? '' : `${isOf} and `}reverts is null
        and reverted_by is null
        and (substr(as_of, 1, 10) > $day or as_of is null and committed_at >= $next)),
     (select max(version) from imports)
