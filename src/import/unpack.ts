@@ -10,7 +10,7 @@ import type { ColumnarFile, CsvHeader, Piece } from '../store/duckdb/tables.ts'
 import { headerBytesMax, parseHeader } from './csv-header.ts'
 import { openContent, type Reading } from './file-content.ts'
 import { findRecords, type RecordFinder } from './csv-records.ts'
-import { mendCsv } from './mend-csv.ts'
+import { rewriteCsv } from './rewrite-csv.ts'
 import { findElements, findLines, type RowExtents, type RowFinder } from './row-extents.ts'
 import type { FileDigest, SourceFile } from './source-file.ts'
 
@@ -45,7 +45,7 @@ export async function prepareColumnarFile(
     await copy?.close()
   }
   const whole: TextFile = { path, ...(text?.end() ?? noText) }
-  const { header, rows, refusedColumn, ...found } = await mended(file, whole, folder, reading)
+  const { header, rows, refusedColumn, ...found } = await rewrite(file, whole, folder, reading)
   const { isWide, longestRow } = rows ?? { isWide: false, longestRow: 0 }
   const pieces = rows?.isWide
     ? await cut(file, found.path, folder, { ...rows, isArray: found.isArray }, reading.signal)
@@ -55,7 +55,7 @@ export async function prepareColumnarFile(
 }
 
 /** Rewrites a CSV file that DuckDB cannot read to its end. */
-async function mended(
+async function rewrite(
   { name, options }: SourceFile,
   file: TextFile,
   folder: string,
@@ -63,10 +63,10 @@ async function mended(
 ): Promise<TextFile & { readonly refusedColumn?: string }> {
   const { path, header } = file
   if (file.isRegular || header === undefined) return file
-  const to = `${path}-mended.csv`
+  const to = `${path}-rewritten.csv`
   const linesBefore = options.skippedLines ?? 0
   const csv = { name, path, header, linesBefore }
-  const rewritten = await orExplain(folder, () => mendCsv(csv, to, signal))
+  const rewritten = await orExplain(folder, () => rewriteCsv(csv, to, signal))
   rmSync(path)
   return { ...file, ...rewritten, path: to }
 }

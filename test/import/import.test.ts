@@ -269,8 +269,8 @@ test('a row that the store refuses is reported in the columns of the source, and
   const company = { id: 8, jurisdiction: 'GB', identifier: '7', note: ['m'] }
   await importRows(db, 'companies', [company], { onRejected })
   assert.deepEqual(rejected.at(-1)?.row, company)
-  const mended = await importRows(db, 'rights', [{ ...(told[0] as object), key: 'L' }])
-  assert.equal(mended.counts.inserted, 1)
+  const repeated = await importRows(db, 'rights', [{ ...(told[0] as object), key: 'L' }])
+  assert.equal(repeated.counts.inserted, 1)
 })
 
 test('two sources never touch each other’s records', async (t) => {

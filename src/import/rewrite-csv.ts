@@ -9,7 +9,7 @@ import { Refusal } from './refusal.ts'
 import type { RowExtents } from './row-extents.ts'
 
 /** A rewritten file. */
-export interface MendedCsv {
+export interface RewrittenCsv {
   readonly header: CsvHeader
   /** The name of its last column. */
   readonly refusedColumn: string
@@ -32,7 +32,11 @@ interface CsvFile {
  *
  * @throws OperatorError for a quote that is never closed.
  */
-export async function mendCsv(file: CsvFile, to: string, signal: AbortSignal): Promise<MendedCsv> {
+export async function rewriteCsv(
+  file: CsvFile,
+  to: string,
+  signal: AbortSignal,
+): Promise<RewrittenCsv> {
   const { name, header } = file
   const { delimiter } = header
   const columns = freeNames([...header.columns, 'refused'])
@@ -49,9 +53,9 @@ export async function mendCsv(file: CsvFile, to: string, signal: AbortSignal): P
   try {
     for await (const records of recordsOf(file, signal)) {
       for (const [index, record] of records.entries()) {
-        const mended = mendRecord(record, header, record.line === file.linesBefore + 1)
-        if (mended !== undefined) pieces.push(mended)
-        length += mended?.length ?? 0
+        const written = rewriteRecord(record, header, record.line === file.linesBefore + 1)
+        if (written !== undefined) pieces.push(written)
+        length += written?.length ?? 0
         if (length > bufferBytes || index === records.length - 1) await flush()
       }
     }
@@ -109,7 +113,7 @@ function lineEndsIn(bytes: Buffer): number {
 }
 
 /** The record as DuckDB shall read it; undefined for a blank line. */
-function mendRecord(
+function rewriteRecord(
   { bytes, cells, isSound, line }: CsvRecord,
   { columns, delimiter }: CsvHeader,
   isHeader: boolean,
