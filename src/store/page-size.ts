@@ -12,14 +12,16 @@ export const largeRecordBytes = 8_192
 /** The bytes of a page other than its records and `meta`, with a margin. */
 const frameBytes = 288
 
-/** SQL: `meta` of `heads h`, unless it alone is larger than a page. */
-export const boundedMeta = `case when octet_length(h.meta) <= ${pageBytesMax} then h.meta end`
+/** SQL: `meta` of a head, unless it alone is larger than a page. */
+export const boundedMeta = (head: string) =>
+  `case when octet_length(${head}.meta) <= ${pageBytesMax} then ${head}.meta end`
 
 /** SQL on `heads h`: the most bytes of a record and a comma. */
 export const widestRecord = `coalesce(h.largest, ${largeRecordBytes}) + 1`
 
-/** SQL on `heads h`: the bytes that a page has for its records; below 0 if \`meta\` has no room. */
-export const roomForRecords = `${pageBytesMax - frameBytes} - coalesce(octet_length(h.meta), 0)`
+/** SQL: the bytes that a page of a head has for its records; below 0 if `meta` has no room. */
+export const roomForRecords = (head: string) =>
+  `${pageBytesMax - frameBytes} - coalesce(octet_length(${head}.meta), 0)`
 
 /** SQL for the listings of a resource with large records: `company_id` and `bytes`. */
 export const largestRecords = (name: string) => `

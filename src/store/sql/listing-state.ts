@@ -27,24 +27,21 @@ export interface ListingState extends ListedState {
 /** SQL for `stateOf`: one row. Its parameters are `$company` and `$version`. */
 export function stateSql(resource: Resource): string {
   const { name, metaOf } = resource
-  const meta = metaOf === undefined ? 'null' : boundedMeta
-  const formerMeta = metaOf === undefined ? 'null' : boundedMeta.replaceAll('h.', 'p.')
-  const formerRoom = roomForRecords.replaceAll('h.', 'p.')
+  const metaIn = (head: string) => (metaOf === undefined ? 'null' : boundedMeta(head))
   const formerCompany = `
     select o.version from companies_past o
     where o.company_id = $company and o.version <= $version and o.until > $version`
   const firstVersion = `case when c.version <= $version then c.version else (${formerCompany}) end`
   return `
-    select s.*, i.lineage, i.committed_at, n.lineage as present_lineage,
-      case when s.head_version is null then n.version else s.head_version end as present_version
+    select s.*, i.lineage, i.committed_at, n.lineage as present_lineage
     from (
       select (select max(version) from imports) as latest,
         (select past_from from store) as earliest,
         c.version as company_version, ${firstVersion} as first_version,
-        h.version as head_version, h.total, ${meta} as meta, ${widestRecord} as widest,
-        ${roomForRecords} as room,
-        p.version as former_version, p.total as former_total, ${formerMeta} as former_meta,
-        ${formerRoom} as former_room
+        h.version as head_version, h.total, ${metaIn('h')} as meta, ${widestRecord} as widest,
+        ${roomForRecords('h')} as room,
+        p.version as former_version, p.total as former_total, ${metaIn('p')} as former_meta,
+        ${roomForRecords('p')} as former_room
       from (select 1 as one) o
       left join companies c on c.id = $company
       left join heads h on h.company_id = $company and h.resource = '${name}'
@@ -108,23 +105,14 @@ export function stateOf(
     widest: number('widest'),
     isPresent,
   }
-  if (isPresent) {
-    const room = number('room')
+  const of = isPresent ? '' : 'former_'
+  if (isPresent || row['former_version'] !== null) {
     return {
       ...state,
-      version: Number(changedIn),
-      total: number('total'),
-      meta: text('meta'),
-      room,
-    }
-  }
-  if (row['former_version'] !== null) {
-    return {
-      ...state,
-      version: number('former_version'),
-      total: number('former_total'),
-      meta: text('former_meta'),
-      room: number('former_room'),
+      version: isPresent ? Number(changedIn) : number('former_version'),
+      total: number(`${of}total`),
+      meta: text(`${of}meta`),
+      room: number(`${of}room`),
     }
   }
   if (row['first_version'] === null) return undefined

@@ -25,9 +25,9 @@ export function headSql(resource: Resource, company: string): string {
 
 /** SQL that returns what a page has besides its records, as a `FrameRow`. */
 export function frameSql(resource: Resource, company: string): string {
-  const meta = resource.metaOf === undefined ? 'null' : boundedMeta
+  const meta = resource.metaOf === undefined ? 'null' : boundedMeta('h')
   return `select ${headColumns}, ${meta} as meta, ${widestRecord} as widest,
-      ${roomForRecords} as room ${headTables(resource, company)}`
+      ${roomForRecords('h')} as room ${headTables(resource, company)}`
 }
 
 /** The SQL in which the stores' statements for a page's records differ. */
