@@ -4,6 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { hasWords } from '../name-words.ts'
 import type { CompanyQuery, FoundCompanies, FoundCompany, RegistryState } from '../reading.ts'
 import type { Dialect } from './dialect.ts'
+import { type Ids, intersect, unite } from './id-lists.ts'
 import { type Chunk, idsOf } from './postings.ts'
 import type { Snapshot } from './snapshot.ts'
 
@@ -137,9 +138,6 @@ const companiesOf = (d: Dialect) => `
   ${d.orderedJoin} companies c on c.id = cast(${d.jsonString('e.value')} as bigint)
   join names n on n.company_id = c.id`
 
-/** Ids in ascending order, in portions. */
-type Ids = AsyncIterable<readonly number[]> | Iterable<readonly number[]>
-
 /** Up to this many ids of a word, reading their names costs less than reading another word. */
 const fewIds = 500
 /** Up to this many ids of words with one beginning are collected in memory. */
@@ -254,58 +252,4 @@ async function readBeginning(
     await nextTurn()
   }
   return [...found].sort((a, b) => a - b)
-}
-
-/** The ids that are in both. */
-async function* intersect(one: Ids, other: Ids): AsyncGenerator<readonly number[]> {
-  const others = inPortions(other)
-  let [portion, at] = [await others.next(), 0]
-  for await (const ids of one) {
-    const both: number[] = []
-    for (const id of ids) {
-      while (portion !== undefined && (portion[at] ?? Infinity) < id) {
-        at += 1
-        if (at === portion.length) [portion, at] = [await others.next(), 0]
-      }
-      if (portion === undefined) break
-      if (portion[at] === id) both.push(id)
-    }
-    yield both
-    if (portion === undefined) return
-  }
-}
-
-/** The ids that are in either. */
-async function* unite(one: Ids, other: Ids): AsyncGenerator<readonly number[]> {
-  const others = inPortions(other)
-  let [portion, at] = [await others.next(), 0]
-  for await (const ids of one) {
-    const both: number[] = []
-    for (const id of ids) {
-      while (portion !== undefined && (portion[at] ?? Infinity) <= id) {
-        if (portion[at] !== id) both.push(portion[at] ?? 0)
-        at += 1
-        if (at === portion.length) [portion, at] = [await others.next(), 0]
-      }
-      both.push(id)
-    }
-    yield both
-  }
-  if (portion !== undefined) yield portion.slice(at)
-  for (let rest = await others.next(); rest !== undefined; rest = await others.next()) yield rest
-}
-
-/** Reads ids one portion after another, none of them empty; undefined at the end. */
-function inPortions(ids: Ids) {
-  const iterator: Iterator<readonly number[]> | AsyncIterator<readonly number[]> =
-    Symbol.asyncIterator in ids ? ids[Symbol.asyncIterator]() : ids[Symbol.iterator]()
-  return {
-    async next(): Promise<readonly number[] | undefined> {
-      for (;;) {
-        const step = await iterator.next()
-        if (step.done === true) return undefined
-        if (step.value.length > 0) return step.value
-      }
-    },
-  }
 }

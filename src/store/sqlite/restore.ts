@@ -2,8 +2,8 @@
 //
 // A store that can be opened is overwritten by one transaction of its own log: servers go on, see
 // the old state or the new one, and a kill leaves either. A file put in its place instead would be
-// read with the log and the locks of the replaced one by whoever still has that open. Only a store
-// that is too damaged to be opened is replaced by a file.
+// read with the log and the locks of the replaced one by processes that still have that open. Only
+// a store that is too damaged to be opened is replaced by a file.
 
 import {
   existsSync,
