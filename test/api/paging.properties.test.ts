@@ -204,7 +204,10 @@ test('every answer under /api/ has the form of the contract', { skip: aboveStore
       fc.array(segment, { maxLength: 6 }),
       fc.constantFrom('GET', 'HEAD', 'POST', 'DELETE'),
       async (segments, method) => {
-        const answer = await ask(`/api/${segments.join('/')}`, { method })
+        const path = `/api/${segments.join('/')}`
+        // Dots lead out of it, to the pages.
+        if (!new URL(path, 'http://localhost').pathname.startsWith('/api/')) return
+        const answer = await ask(path, { method })
         assert.ok(answer.status >= 200 && answer.status < 500, `${answer.status}`)
         if (method === 'HEAD') return
         const body = JSON.parse(answer.text) as { ok: boolean; error?: { code: number } }
