@@ -54,7 +54,7 @@ export const texts = {
   attribute: 'Attribute',
   since: 'Says so since',
   sinceVersion: 'Since version',
-  presence: 'Names the company',
+  presence: 'Lists the company',
   yes: 'Yes',
   noLonger: 'No longer',
   differs: 'differs',

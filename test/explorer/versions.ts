@@ -38,7 +38,7 @@ export function testVersions(given: () => Bench): void {
         ['Name differs', 'Northwind Trading Ltd', 'NORTHWIND'],
         ['Share capital differs', 'not known', '100'],
         ['Status differs', 'dissolved', 'not known'],
-        ['Names the company', 'Yes', 'Yes'],
+        ['Lists the company', 'Yes', 'Yes'],
         ['Says so since', '5 Jan 2024', '3 Jan 2024'],
         ['Since version', '5', '3'],
       ],
