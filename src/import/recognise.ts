@@ -36,6 +36,11 @@ const kinds: readonly Kind[] = [
     advice: 'convert it to Parquet',
   },
   {
+    begins: ['SQLite format 3\0'],
+    what: 'an SQLite database',
+    advice: `export its table: sqlite3 -csv -header FILE 'select …'`,
+  },
+  {
     begins: ['version https://git-lfs.'],
     what: 'a Git LFS pointer, not the file itself',
     advice: 'fetch it: git lfs pull',
