@@ -38,7 +38,7 @@ const kinds: readonly Kind[] = [
   {
     begins: ['SQLite format 3\0'],
     what: 'an SQLite database',
-    advice: `export its table: sqlite3 -csv -header FILE 'select …'`,
+    advice: `${exportTable}: sqlite3 -csv -header FILE`,
   },
   {
     begins: ['version https://git-lfs.'],

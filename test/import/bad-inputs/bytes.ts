@@ -74,7 +74,7 @@ export const badBytes: BadInputs = {
   'an SQLite database named .csv': companies(
     'c.csv',
     Buffer.concat([Buffer.from('SQLite format 3\0'), Buffer.alloc(84)]),
-    /^dossier: c\.csv is an SQLite database; export its table: sqlite3 -csv -header c\.csv /,
+    /^dossier: c\.csv is an SQLite database; export its table as CSV: sqlite3 /,
   ),
   'NUL in the header': companies(
     'c.csv',
