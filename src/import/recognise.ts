@@ -36,11 +36,6 @@ const kinds: readonly Kind[] = [
     advice: 'convert it to Parquet',
   },
   {
-    begins: ['SQLite format 3\0'],
-    what: 'an SQLite database',
-    advice: `${exportTable}: sqlite3 -csv -header FILE`,
-  },
-  {
     begins: ['version https://git-lfs.'],
     what: 'a Git LFS pointer, not the file itself',
     advice: 'fetch it: git lfs pull',

@@ -71,10 +71,10 @@ export const badBytes: BadInputs = {
   ),
   'a PDF named .csv': companies('c.csv', '%PDF-1.4\n%ab\n', /^dossier: c\.csv is a PDF document; /),
   'XML named .csv': companies('c.csv', '<?xml version="1.0"?><a/>', /^dossier: c\.csv is XML; /),
-  'an SQLite database named .csv': companies(
+  'a database named .csv': companies(
     'c.csv',
     Buffer.concat([Buffer.from('SQLite format 3\0'), Buffer.alloc(84)]),
-    /^dossier: c\.csv is an SQLite database; export its table as CSV: sqlite3 /,
+    /^dossier: c\.csv: the header contains a NUL character; is this a text file\?$/,
   ),
   'NUL in the header': companies(
     'c.csv',
