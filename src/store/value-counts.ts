@@ -2,6 +2,7 @@
 // values. Counts are made once for each state of a listing, and kept within a number of bytes.
 
 import { LRUCache } from 'lru-cache'
+import { createSharedWork } from './shared-work.ts'
 
 /** Up to this many values of a filter are counted; with more, it is left out. */
 export const countedValuesMax = 50
@@ -45,8 +46,6 @@ function byCount([a, countOfA]: ValueCount, [b, countOfB]: ValueCount): number {
 
 /** The bytes of counts that a reader keeps. */
 export const countBytesUsual = 4 * 1_048_576
-/** How many long listings may be counted at a time: with each of them a client waits. */
-const underWayMax = 64
 
 /** Counts by a key that names one state of a listing, so that they are never stale. */
 export interface KeptCounts {
@@ -63,20 +62,11 @@ export interface KeptCounts {
 /** @param bytesMax bounds the counts that are kept. */
 export function createKeptCounts(bytesMax = countBytesUsual): KeptCounts {
   const kept = new LRUCache<string, ListingCounts>({ maxSize: bytesMax, sizeCalculation: sizeOf })
-  const underWay = new Map<string, Promise<ListingCounts>>()
+  const counting = createSharedWork<ListingCounts>('too many long listings are being counted')
   return {
     get: (key) => kept.get(key),
     set: (key, counts) => void kept.set(key, counts),
-    share(key, count) {
-      const already = underWay.get(key)
-      if (already !== undefined) return already
-      if (underWay.size >= underWayMax) {
-        return Promise.reject(new Error('too many long listings are being counted'))
-      }
-      const counting = count().finally(() => underWay.delete(key))
-      underWay.set(key, counting)
-      return counting
-    },
+    share: (key, count) => counting.run(key, count),
   }
 }
 

@@ -4,6 +4,7 @@
 // a number of bytes and for some minutes; how many are made at a time is bounded, too.
 
 import { LRUCache } from 'lru-cache'
+import { createSharedWork } from './shared-work.ts'
 
 /** The records of a selection, in its order. */
 export interface View {
@@ -42,8 +43,6 @@ export interface Views {
 export const viewBytesUsual = 16 * 1_048_576
 /** How long a view is kept, in milliseconds. */
 const ageMaxMs = 600_000
-/** How many views may be under way: with each of them a client waits. */
-const underWayMax = 64
 /** The memory of a view besides its entries, in bytes; a generous estimate. */
 const overheadBytes = 512
 
@@ -54,7 +53,7 @@ export function createViews(bytesMax: number): Views {
     sizeCalculation: sizeOf,
     ttl: ageMaxMs,
   })
-  const underWay = new Map<string, Promise<View>>()
+  const making = createSharedWork<View>('too many filtered listings are being prepared')
   let made = 0
 
   async function start(key: string, make: () => Promise<View>): Promise<View> {
@@ -69,21 +68,11 @@ export function createViews(bytesMax: number): Views {
       const view = kept.get(key)
       return view?.lineage === lineage ? view : undefined
     },
-    make(key, lineage, make) {
-      const making = `${lineage} ${key}`
-      const already = underWay.get(making)
-      if (already !== undefined) return already
-      if (underWay.size >= underWayMax) {
-        return Promise.reject(new Error('too many filtered listings are being prepared'))
-      }
-      const view = start(key, make).finally(() => underWay.delete(making))
-      underWay.set(making, view)
-      return view
-    },
+    make: (key, lineage, make) => making.run(`${lineage} ${key}`, () => start(key, make)),
     counts: () => ({
       kept: kept.size,
       bytes: kept.calculatedSize,
-      underWay: underWay.size,
+      underWay: making.count(),
       made,
     }),
   }
