@@ -6,10 +6,8 @@ import type { ListedState, OutsideHistory } from '../reading.ts'
 import type { Selection } from '../selection.ts'
 import type { Row } from './database.ts'
 import { type FrameRow, headOf } from './listing.ts'
+import { findOutside, versionToRead } from './outside-history.ts'
 import { pastHeadsOf } from './past-heads.ts'
-
-/** The greatest number of a version. */
-const versionMax = 2_147_483_647
 
 /** A listing at a version: what its head said then. */
 export interface ListingState extends ListedState {
@@ -73,11 +71,6 @@ export function presentState(frame: FrameRow, { version }: Selection): ListingSt
   }
 }
 
-/** The parameter `$version` of `stateSql`. */
-export function versionToRead({ version }: Selection): number {
-  return Math.min(version ?? versionMax, versionMax)
-}
-
 /**
  * The state that a row of `stateSql` describes; undefined if the company was not in the registry.
  */
@@ -88,13 +81,10 @@ export function stateOf(
   const number = (name: string) => Number(row[name] ?? 0)
   const text = (name: string) => (row[name] === null ? undefined : String(row[name]))
   const latest = number('latest')
-  const earliest = Math.max(1, number('earliest'))
-  if (version !== undefined) {
-    if (version > latest) return { outside: 'later', earliest, latest }
-    if (version < earliest) return { outside: version < 1 ? 'earlier' : 'pruned', earliest, latest }
-  }
+  const outside = findOutside(version, { latest, pastFrom: number('earliest') })
+  if (outside !== undefined) return outside
   const changedIn = row['head_version'] ?? row['company_version'] ?? null
-  const isPresent = changedIn !== null && Number(changedIn) <= (version ?? versionMax)
+  const isPresent = changedIn !== null && Number(changedIn) <= versionToRead(version)
   const state = {
     lineage: text('lineage') ?? '',
     changedAt: number('committed_at'),

@@ -5,7 +5,7 @@
 import type { Resource } from '../../resources/resource.ts'
 import type { CompanyRequest, CompanyState, ListingSummary } from '../company-state.ts'
 import { pageBytesMax } from '../page-size.ts'
-import type { OutsideHistory, RegistryState } from '../reading.ts'
+import type { OutsideHistory } from '../reading.ts'
 import type { KeptCounts, ListingCounts } from '../value-counts.ts'
 import {
   countAllShort,
@@ -20,6 +20,7 @@ import {
 import type { Dialect } from './dialect.ts'
 import { readRegistry } from './find-companies.ts'
 import { usualNameAttribute } from './keep-names.ts'
+import { findOutside, versionToRead } from './outside-history.ts'
 import { pastHeadsOf } from './past-heads.ts'
 import type { InSnapshot, Snapshot } from './snapshot.ts'
 
@@ -31,9 +32,6 @@ export interface CompanyFrom {
   /** The rows of a query that takes long, read beside the event loop and in the same state. */
   readLong(snapshot: Snapshot, query: CountQuery): Promise<readonly CountRow[]>
 }
-
-/** The greatest number of a version. */
-const versionMax = 2_147_483_647
 
 /** Up to this many past states of records are read at once; they have their texts. */
 const fewPastMax = 100
@@ -65,10 +63,11 @@ async function readState(
   reading: Reading,
 ): Promise<CompanyState | OutsideHistory | undefined> {
   const registry = await readRegistry(snapshot)
-  const outside = findOutside(asked, registry)
-  if (outside !== undefined) return outside
   const { companyId: id, version } = asked
-  const at = [id, Math.min(version ?? versionMax, versionMax)] as const
+  const { version: latest, earliestVersion: pastFrom } = registry
+  const outside = findOutside(version, { latest, pastFrom })
+  if (outside !== undefined) return outside
+  const at = [id, versionToRead(version)] as const
   const [identity] = await snapshot.rows<IdentityRow>(identitySql(snapshot.dialect), ...at)
   if (identity === undefined) return undefined
   const [jurisdiction, identifier, since, name, ...identified] = identity
@@ -102,17 +101,6 @@ async function readState(
     changedAt: Math.max(...changes.map(([, committedAt]) => committedAt)),
     registry,
   }
-}
-
-function findOutside(
-  { version }: CompanyRequest,
-  { version: latest, earliestVersion }: RegistryState,
-): OutsideHistory | undefined {
-  if (version === undefined) return undefined
-  const earliest = Math.max(1, earliestVersion)
-  if (version > latest) return { outside: 'later', earliest, latest }
-  if (version >= earliest) return undefined
-  return { outside: version < 1 ? 'earlier' : 'pruned', earliest, latest }
 }
 
 /** The import that last changed something. */

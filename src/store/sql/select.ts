@@ -12,13 +12,8 @@ import type { Row, Values } from './database.ts'
 import type { Dialect } from './dialect.ts'
 import { findVersion } from './find-version.ts'
 import { type FrameRow, headOf } from './listing.ts'
-import {
-  type ListingState,
-  presentState,
-  stateOf,
-  stateSql,
-  versionToRead,
-} from './listing-state.ts'
+import { type ListingState, presentState, stateOf, stateSql } from './listing-state.ts'
+import { versionToRead } from './outside-history.ts'
 import { entryQueries, findFitting, readEntries } from './selected-records.ts'
 import { readsTexts, type ViewQuery, viewQuery } from './view.ts'
 
@@ -109,7 +104,7 @@ async function readState(
   if (frame !== undefined && headOf(frame).lineage === lineage) {
     return presentState(frame, selection)
   }
-  const values = { company, version: versionToRead(selection) }
+  const values = { company, version: versionToRead(selection.version) }
   const [row] = await store.rows(resource, queriesOf(resource).state, values)
   return row && stateOf(row, selection)
 }
@@ -230,7 +225,7 @@ async function isLargeScan(
   const { resource, companyId: company } = selection
   if (presentTotal > (readsTexts(selection) ? smallTextsMax : smallRowsMax)) return true
   if (isPresent) return false
-  const values = { company, version: versionToRead(selection), most: smallTextsMax + 1 }
+  const values = { company, version: versionToRead(selection.version), most: smallTextsMax + 1 }
   const [row] = await store.rows(resource, queriesOf(resource).countPast, values)
   return Number(row?.['n']) > smallTextsMax
 }
