@@ -6,7 +6,7 @@ import { recordFormats, recordWriter } from '../http/formats.ts'
 import {
   canonicalForm,
   type ListingRequest,
-  locate,
+  locateListing,
   noLimit,
   parseListingRequest,
 } from '../http/listing-request.ts'
@@ -49,7 +49,7 @@ known_at, and page and limit for a part of it.
       const request = parse(resource, company, query)
       const reader = await openStoreReader(settings.db, resources)
       try {
-        await printRecords(reader, await locate(reader, request), stdout, signal)
+        await printRecords(reader, await locateListing(reader, request), stdout, signal)
       } finally {
         await reader.close()
       }

@@ -1,8 +1,9 @@
-// The company in a request's path: its id, or its name in a register (contract 1.5).
+// The company in a request's path: its id, or its name in a register (contract 1.5), and the
+// version beside it: its number, or a moment (contract 9.1).
 
 import { nearNames } from '../near-names.ts'
 import type { CompanyName, IdentifyingName } from '../store/inspecting.ts'
-import type { StoreReader } from '../store/reading.ts'
+import type { Moment, StoreReader } from '../store/reading.ts'
 import { fromStore, invalid, unknownCompany } from './errors.ts'
 
 const positiveDigits = /^[1-9]\d{0,15}$/
@@ -26,12 +27,42 @@ export function parseCompany(segment: string): CompanyName {
   throw invalid('company_id', segment, takes)
 }
 
+/** A company and a version, as a client wrote them. */
+export interface NamedState {
+  readonly company: CompanyName
+  readonly version: number | Moment | undefined
+}
+
+/** A company and a version by their numbers. */
+export interface NumberedState {
+  readonly companyId: number
+  /** The registry's version; undefined for the last one. */
+  readonly version: number | undefined
+}
+
+/** Whether company or version are named in another way than by their numbers. */
+export function isByName({ company, version }: NamedState): boolean {
+  return typeof company !== 'number' || typeof version === 'object'
+}
+
 /**
- * Finds the id of a company by its name in a register.
+ * Finds the numbers of a company and a version.
  *
+ * @param findVersion finds the version that was the last one at a moment.
  * @throws ApiError 404 that names near companies, if there are any; 503 without the store.
  */
-export async function findCompany(store: StoreReader, name: IdentifyingName): Promise<number> {
+export async function locate(
+  store: StoreReader,
+  { company, version }: NamedState,
+  findVersion: (moment: Moment) => Promise<number>,
+): Promise<NumberedState> {
+  return {
+    companyId: typeof company === 'number' ? company : await findCompany(store, company),
+    version: typeof version === 'object' ? await fromStore(() => findVersion(version)) : version,
+  }
+}
+
+async function findCompany(store: StoreReader, name: IdentifyingName): Promise<number> {
   const found = await fromStore(() => store.findCompany(name))
   if (found !== undefined) return found
   const near = await fromStore(() => store.findNames(nearNames(...name), nearShownMax))

@@ -3,15 +3,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { StoreReader } from '../store/reading.ts'
 import { companiesPath } from './companies-request.ts'
-import { findCompany, parseCompany } from './company-name.ts'
-import { fromStore } from './errors.ts'
+import { isByName, locate, type NumberedState, parseCompany } from './company-name.ts'
 import { readMembers } from './members.ts'
 import { parseVersion } from './selection-parameters.ts'
 
-export interface CompanyQuestion {
-  readonly companyId: number
-  /** The registry's version; undefined for the last one. */
-  readonly version: number | undefined
+export interface CompanyQuestion extends NumberedState {
   /** Whether the request names company or version in another way than by its number. */
   readonly isByName: boolean
 }
@@ -29,7 +25,7 @@ export function companyForm({ companyId, version }: CompanyQuestion): string {
 /**
  * Parses a request, and finds the company and the version that it names.
  *
- * @throws ApiError 400 for what is not allowed; else as `readMembers` and `findCompany`.
+ * @throws ApiError 400 for what is not allowed; else as `readMembers` and `locate`.
  */
 export async function readCompanyRequest(
   request: FastifyRequest,
@@ -38,14 +34,7 @@ export async function readCompanyRequest(
 ): Promise<CompanyQuestion> {
   const { company_id: segment } = request.params as { company_id: string }
   const given = await readMembers(request, reply)
-  const company = parseCompany(segment)
-  const version = parseVersion(given)
-  const isByRegister = typeof company !== 'number'
-  const companyId = isByRegister ? await findCompany(store, company) : company
-  const isByMoment = typeof version === 'object'
-  return {
-    companyId,
-    version: isByMoment ? await fromStore(() => store.findRegistryVersion(version)) : version,
-    isByName: isByRegister || isByMoment,
-  }
+  const named = { company: parseCompany(segment), version: parseVersion(given) }
+  const located = await locate(store, named, (moment) => store.findRegistryVersion(moment))
+  return { ...located, isByName: isByName(named) }
 }

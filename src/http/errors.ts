@@ -159,17 +159,28 @@ export function unknownCompany(company: number | string, near: readonly string[]
   return new ApiError(404, `Company ${cut(String(company))} is not in the registry${advice}`)
 }
 
-/** A 404 for a company that a version did not have yet (contract 9.3). */
-export function companyUnknownThen(company: number, version: number): ApiError {
-  return new ApiError(404, `Company ${company} was not in the registry at version ${version}`)
-}
-
 /**
- * A version that cannot be shown (contract 9.3): 410 if it was pruned, 404 if it is not there.
+ * What was read of a company.
  *
  * @param form the canonical form of the request, without a version.
+ * @throws ApiError 404 if the registry, or its version, has no such company, or if there is no such
+ *   version; 410 if it was pruned (contract 9.3).
  */
-export function outsideHistory(
+export function known<T extends object>(
+  read: T | OutsideHistory | undefined,
+  { companyId, version }: { readonly companyId: number; readonly version: number | undefined },
+  form: string,
+): T {
+  if (read === undefined) {
+    if (version === undefined) throw unknownCompany(companyId)
+    const what = `Company ${companyId} was not in the registry at version ${version}`
+    throw new ApiError(404, what)
+  }
+  if (!('outside' in read)) return read
+  throw outsideHistory(read, version ?? 0, form)
+}
+
+function outsideHistory(
   { outside, earliest, latest }: OutsideHistory,
   version: number,
   form: string,

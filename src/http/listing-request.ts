@@ -6,22 +6,19 @@ import type { Resource } from '../resources/resource.ts'
 import type { CompanyName } from '../store/inspecting.ts'
 import type { StoreReader } from '../store/reading.ts'
 import type { Selection } from '../store/selection.ts'
-import { findCompany, parseCompany } from './company-name.ts'
-import { badRequest, fromStore, invalid } from './errors.ts'
+import { isByName, locate, type NumberedState, parseCompany } from './company-name.ts'
+import { badRequest, invalid } from './errors.ts'
 import { chooseFormat, type Format, formatName } from './formats.ts'
 import { type Given, type Members, readMembers } from './members.ts'
 import { parseSelection, type SelectionParameters, selectsNothing } from './selection-parameters.ts'
 
 /** A request for a page of a listing. */
-export interface ListingRequest extends Omit<SelectionParameters, 'version'> {
+export interface ListingRequest extends Omit<SelectionParameters, 'version'>, NumberedState {
   readonly resource: Resource
-  readonly companyId: number
   readonly page: number
   /** `noLimit` for all records. */
   readonly limit: number
   readonly format: Format
-  /** The registry's version; undefined for the last one. */
-  readonly version: number | undefined
 }
 
 /** A parameter: its range and its default (contract 1.3). */
@@ -67,7 +64,7 @@ type WrittenRequest = SelectionParameters &
  *
  * @returns whether the request names the company or the version in another way than by its number,
  *   besides the request.
- * @throws ApiError as `parseListingRequest`, `readBody` and `findCompany` do.
+ * @throws ApiError as `parseListingRequest`, `readMembers` and `locate` do.
  */
 export async function readListingRequest(
   request: FastifyRequest,
@@ -79,25 +76,21 @@ export async function readListingRequest(
   const { query, body } = await readMembers(request, reply)
   const { accept } = request.headers
   const parsed = parseListingRequest(resource, segment, { query, body, accept })
-  const isByName = typeof parsed.company !== 'number' || typeof parsed.version === 'object'
-  return { asked: await locate(store, parsed), isByName }
+  return { asked: await locateListing(store, parsed), isByName: isByName(parsed) }
 }
 
 /**
  * Finds the company and the version that a request names.
  *
- * @throws ApiError as `findCompany` does.
+ * @throws ApiError as `locate` does.
  */
-export async function locate(
+export async function locateListing(
   store: StoreReader,
   { company, version, ...rest }: WrittenRequest,
 ): Promise<ListingRequest> {
-  const companyId = typeof company === 'number' ? company : await findCompany(store, company)
-  const found =
-    typeof version === 'object'
-      ? await fromStore(() => store.findVersion(rest.resource, version))
-      : version
-  return { companyId, version: found, ...rest }
+  const named = { company, version }
+  const located = await locate(store, named, (moment) => store.findVersion(rest.resource, moment))
+  return { ...located, ...rest }
 }
 
 /** What a request selects of its listing. */

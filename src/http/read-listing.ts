@@ -1,13 +1,7 @@
 // Reads listings from the store as a request asks for them, and says what is wrong where it cannot.
 
 import type { Head, ListedState, OutsideHistory, Page, StoreReader } from '../store/reading.ts'
-import {
-  companyUnknownThen,
-  fromStore,
-  outsideHistory,
-  pageTooLarge,
-  unknownCompany,
-} from './errors.ts'
+import { fromStore, known, pageTooLarge } from './errors.ts'
 import { type ListingRequest, pageOffset, selectionOf } from './listing-request.ts'
 import type { AnyPage } from './page.ts'
 import type { Slice } from './record-pieces.ts'
@@ -58,16 +52,4 @@ export async function readSlice(
       : store.readSelection(selectionOf(asked), offset, limit),
   )
   return known(read, asked, form)
-}
-
-function known<T extends object>(
-  read: T | OutsideHistory | undefined,
-  { companyId, version }: ListingRequest,
-  form: string,
-): T {
-  if (read === undefined) {
-    throw version === undefined ? unknownCompany(companyId) : companyUnknownThen(companyId, version)
-  }
-  if (!('outside' in read)) return read
-  throw outsideHistory(read, version ?? 0, form)
 }

@@ -86,7 +86,7 @@ export interface RegistryState {
   readonly lineage: string
   /** When it was committed, in milliseconds since 1970. */
   readonly committedAt: number | undefined
-  /** The earliest version whose state is still completely known. */
+  /** The earliest version whose state is still completely known; at least 1. */
   readonly earliestVersion: number
 }
 

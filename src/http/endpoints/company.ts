@@ -7,13 +7,8 @@ import { companiesScope, hasScope } from '../../store/scopes.ts'
 import type { ListingCounts } from '../../store/value-counts.ts'
 import { companyForm, companyPath, readCompanyRequest } from '../company-request.ts'
 import { describeCompany } from '../docs/company.ts'
-import {
-  companyTooLarge,
-  companyUnknownThen,
-  fromStore,
-  outsideHistory,
-  unknownCompany,
-} from '../errors.ts'
+import { companyTooLarge, fromStore, known } from '../errors.ts'
+import { linkTo } from '../links.ts'
 import { sendState } from '../state-answer.ts'
 import { type Endpoint, readMethods, type Service } from './endpoint.ts'
 
@@ -37,13 +32,9 @@ async function answer(
   const { companyId, version } = asked
   if (asked.isByName) void reply.header('content-location', companyForm(asked))
   const readable = resources.filter(({ name }) => hasScope(request.key?.scopes, name))
-  const state = await fromStore(() =>
-    store.readCompany({ companyId, version, resources: readable }),
-  )
-  if (state === undefined) {
-    throw version === undefined ? unknownCompany(companyId) : companyUnknownThen(companyId, version)
-  }
-  if ('outside' in state) throw outsideHistory(state, version ?? 0, companyPath(companyId))
+  const read = await fromStore(() => store.readCompany({ companyId, version, resources: readable }))
+  const path = companyPath(companyId)
+  const state = known(read, asked, path)
   const text = companyText(state)
   if (text === undefined) throw companyTooLarge(companyId)
   const { registry, lineage, changedAt } = state
@@ -53,7 +44,7 @@ async function answer(
     state: lineage,
     registry: { ...registry, version: version ?? registry.version },
     changedAt,
-    ...(isFormer ? { link: `<${companyPath(companyId)}>; rel="latest-version"` } : {}),
+    ...(isFormer ? { link: linkTo('latest-version', path) } : {}),
   })
 }
 

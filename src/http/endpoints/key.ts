@@ -53,7 +53,7 @@ async function answer(
   const state = {
     version: registry.version,
     committed_at: moment(registry.committedAt),
-    earliest_version: Math.max(1, registry.earliestVersion),
+    earliest_version: registry.earliestVersion,
   }
   const text = JSON.stringify({ ok: true, key: described, registry: state })
   return sendState(request, reply, { text, registry })

@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ListedVersion } from '../../store/reading.ts'
 import { describeVersions } from '../docs/versions.ts'
 import { fromStore } from '../errors.ts'
+import { linkTo } from '../links.ts'
 import { type Parameter, parameters, parseIntegers } from '../listing-request.ts'
 import { checkNames, readMembers } from '../members.ts'
 import { sendState } from '../state-answer.ts'
@@ -42,15 +43,15 @@ async function answer(
   const listed = await fromStore(() => store.readVersions(range))
   const { registry, total, newer, versions } = listed
   const last = versions.at(-1)?.version ?? 1
-  const links = [`<${versionsPath}?limit=${range.limit}>; rel="first"`]
+  const links = [linkTo('first', `${versionsPath}?limit=${range.limit}`)]
   if (newer + versions.length < total) {
-    links.push(`<${versionsPath}?before=${last}&limit=${range.limit}>; rel="next"`)
+    links.push(linkTo('next', `${versionsPath}?before=${last}&limit=${range.limit}`))
   }
   return sendState(request, reply, {
     text:
       `{"ok":true,"versions":[${versions.map(versionText).join(',')}],"total":${total},` +
       `"pagination_total":${total},"pagination_offset":${newer},` +
-      `"earliest_version":${Math.max(1, registry.earliestVersion)}}`,
+      `"earliest_version":${registry.earliestVersion}}`,
     registry,
     link: links.join(', '),
   })

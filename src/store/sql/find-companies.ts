@@ -41,7 +41,7 @@ export async function readRegistry(snapshot: Snapshot): Promise<RegistryState> {
     version: row?.[1] ?? 0,
     lineage: row?.[2] ?? '',
     committedAt: row?.[3] ?? undefined,
-    earliestVersion: row?.[0] ?? 0,
+    earliestVersion: Math.max(1, row?.[0] ?? 1),
   }
 }
 
