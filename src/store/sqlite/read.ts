@@ -1,6 +1,6 @@
 // Serves from SQLite: a page is two statements in one snapshot, a seek and a scan of some pieces.
 
-import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import { LRUCache } from 'lru-cache'
 import type { Resource } from '../../resources/resource.ts'
 import type { Head, LastImport, Page, StoreReader } from '../reading.ts'
@@ -26,6 +26,7 @@ import { createCompanyReader } from './read-companies.ts'
 import { createViews, viewBytesUsual } from '../views.ts'
 import { dialect } from './dialect.ts'
 import { createScans } from './scans.ts'
+import { keepStatements, prepareRow } from './statements.ts'
 
 /** Binding parameters by number rather than by name saves 1.4 of 18 us. */
 const company = '?1'
@@ -54,13 +55,13 @@ export function createReader(
   const companies = createCompanyReader(db, { resources, stateOf, scans })
   const faults = rememberFault()
   const checkFile = watchFile(db, 'while being served; restart the server')
-  const inSnapshot = createSnapshots(db)
+  const inTransaction = createReadTransactions(db)
   const ping = db.prepare('select 1 from store')
   const storeId = String(db.prepare('select id from store').get()?.['id'])
 
   const statementsOf = (resource: Resource) => known(statements, resource)
   const readWhole = (resource: Resource, company: number, offset: number, limit: number) =>
-    inSnapshot(() => readPage(statementsOf(resource), { resource, company, offset, limit }))
+    inTransaction(() => readPage(statementsOf(resource), { resource, company, offset, limit }))
   const { readHead, present } = createHeads(db, statements, stateOf)
   const rows = createRows(db)
   const views = createViews(viewBytesMax)
@@ -136,21 +137,15 @@ function createHeads(
   return { readHead, present }
 }
 
-/** Runs queries with named values; each is prepared once. */
+/** Runs queries with named values. */
 function createRows(db: DatabaseSync) {
-  const statements = new Map<string, StatementSync>()
-  return (_: Resource, sql: string, values: Values): readonly Row[] => {
-    let statement = statements.get(sql)
-    if (statement === undefined) {
-      statement = db.prepare(sql)
-      statements.set(sql, statement)
-    }
-    return statement.all(values as Record<string, string | number | null>)
-  }
+  const prepare = keepStatements((sql) => db.prepare(sql))
+  return (_: Resource, sql: string, values: Values): readonly Row[] =>
+    prepare(sql).all(values as Record<string, string | number | null>)
 }
 
 /** Returns a function that does several reads in one snapshot. */
-function createSnapshots(db: DatabaseSync): <T>(read: () => T) => T {
+function createReadTransactions(db: DatabaseSync): <T>(read: () => T) => T {
   const begin = db.prepare('begin')
   const commit = db.prepare('commit')
   return (read) => {
@@ -239,11 +234,4 @@ function watchChanges(db: DatabaseSync): () => number {
     ;[version] = statement.get() as unknown as [number]
     return version
   }
-}
-
-/** A statement whose rows are arrays, which cost less than objects. */
-function prepareRow(db: DatabaseSync, sql: string): StatementSync {
-  const statement = db.prepare(sql)
-  statement.setReturnArrays(true)
-  return statement
 }

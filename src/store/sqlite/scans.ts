@@ -8,8 +8,8 @@ import type { CountQuery, CountRow } from '../sql/count-values.ts'
 import { viewOf, type ViewQuery } from '../sql/view.ts'
 import type { View } from '../views.ts'
 import { dialect } from './dialect.ts'
-import { numbered } from './snapshot.ts'
 import type { ScanAnswer, ScanTask } from './scan-worker.ts'
+import { numbered, prepareRow } from './statements.ts'
 
 /** How long the thread stays after its last scan, in milliseconds. */
 const idleMs = 60_000
@@ -21,9 +21,7 @@ export function readView(db: DatabaseSync, { sql, values }: ViewQuery): View {
 
 /** Counts values on a connection, which it holds up meanwhile. */
 export function readCounts(db: DatabaseSync, { sql, values }: CountQuery): readonly CountRow[] {
-  const statement = db.prepare(numbered(sql))
-  statement.setReturnArrays(true)
-  return statement.all(...values) as unknown as CountRow[]
+  return prepareRow(db, numbered(sql)).all(...values) as unknown as CountRow[]
 }
 
 export interface Scans {
