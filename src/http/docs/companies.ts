@@ -6,12 +6,14 @@ import type { Operation } from '../endpoints/endpoint.ts'
 import { failureStatuses } from '../errors.ts'
 import { parameters } from '../listing-request.ts'
 import {
-  companySchema,
   counterSchemas,
-  nullableText,
+  identitySchemas,
+  objectOf,
+  okSchema,
   rateHeaders,
   schemaRef,
   shortText,
+  unchangedAnswer,
   validatorHeaders,
 } from './components.ts'
 
@@ -22,35 +24,20 @@ const example = {
   name: 'Northwind Trading Ltd',
 }
 
-const entry: JsonSchema = {
-  type: 'object',
-  description: 'A company, as a search finds it',
-  properties: {
-    id: { ...companySchema, description: 'Id of the company' },
-    jurisdiction: { ...nullableText, description: 'Jurisdiction of its register' },
-    identifier: { ...nullableText, description: 'Its number in the register' },
-    name: { ...nullableText, maxLength: 65_536, description: 'Its name, from the last source' },
-  },
-  required: Object.keys(example),
-  additionalProperties: false,
+const entry = {
+  ...objectOf('A company, as a search finds it', identitySchemas),
   examples: [example],
 }
 
-const page: JsonSchema = {
-  type: 'object',
-  description: 'A page of companies',
-  properties: {
-    ok: { type: 'boolean', const: true },
-    companies: {
-      type: 'array',
-      maxItems: parameters.limit.maximum,
-      items: schemaRef('CompanyEntry'),
-    },
-    ...counterSchemas('companies that were found'),
+const page = objectOf('A page of companies', {
+  ok: okSchema,
+  companies: {
+    type: 'array',
+    maxItems: parameters.limit.maximum,
+    items: schemaRef('CompanyEntry'),
   },
-  required: ['ok', 'companies', 'total', 'pagination_total', 'pagination_offset'],
-  additionalProperties: false,
-}
+  ...counterSchemas('companies that were found'),
+})
 
 /** The parameters, as components. */
 export const companyParameterComponents: Readonly<Record<string, JsonSchema>> = {
@@ -108,10 +95,7 @@ export function describeCompanies(): Operation {
           },
         },
       },
-      304: {
-        description: 'The page has not changed since the response with the tag in `If-None-Match`',
-        headers: ['X-Request-Id', ...validatorHeaders, ...rateHeaders],
-      },
+      304: unchangedAnswer('The page has not changed'),
     },
     failures: failureStatuses,
     schemas: { CompanyEntry: entry, CompaniesPage: page },

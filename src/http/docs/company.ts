@@ -7,12 +7,15 @@ import { countedLengthMax, countedValuesMax } from '../../store/value-counts.ts'
 import type { Operation } from '../endpoints/endpoint.ts'
 import { failureStatuses } from '../errors.ts'
 import {
-  companySchema,
   countSchema,
+  identitySchemas,
   nullableText,
+  objectOf,
+  okSchema,
   rateHeaders,
   schemaRef,
   shortText,
+  unchangedAnswer,
   validatorHeaders,
 } from './components.ts'
 import { versionComponents } from './selection.ts'
@@ -25,96 +28,69 @@ const attributesMax = 262_144
 
 const versionSchema = { ...countSchema, description: 'Version of the registry in which it changed' }
 
-const source: JsonSchema = {
-  type: 'object',
-  description: 'What a source says about a company',
-  properties: {
-    source: { ...shortText, description: 'Name of the source' },
-    present: {
-      type: 'boolean',
-      description: "Whether the source's last snapshot has the company; if not, what it last said",
-    },
-    as_of: {
-      type: ['string', 'null'],
-      maxLength: 20,
-      description: 'Day since which the source says so; null if it is not known',
-    },
-    version: versionSchema,
-    attributes: {
-      type: 'object',
-      description: 'The attributes, as the source names them',
-      properties: {},
-      maxProperties: attributesMax,
-      additionalProperties: {},
-    },
+const source = objectOf('What a source says about a company', {
+  source: { ...shortText, description: 'Name of the source' },
+  present: {
+    type: 'boolean',
+    description: "Whether the source's last snapshot has the company; if not, what it last said",
   },
-  required: ['source', 'present', 'as_of', 'version', 'attributes'],
-  additionalProperties: false,
-}
+  as_of: {
+    type: ['string', 'null'],
+    maxLength: 20,
+    description: 'Day since which the source says so; null if it is not known',
+  },
+  version: versionSchema,
+  attributes: {
+    type: 'object',
+    description: 'The attributes, as the source names them',
+    properties: {},
+    maxProperties: attributesMax,
+    additionalProperties: {},
+  },
+})
 
-const valueCount: JsonSchema = {
-  type: 'object',
-  description: 'How many records have a value',
-  properties: {
-    value: { ...nullableText, maxLength: countedLengthMax, description: 'The value; null is one' },
-    count: { ...countSchema, minimum: 1, description: 'Number of records that have it' },
-  },
-  required: ['value', 'count'],
-  additionalProperties: false,
-}
+const valueCount = objectOf('How many records have a value', {
+  value: { ...nullableText, maxLength: countedLengthMax, description: 'The value; null is one' },
+  count: { ...countSchema, minimum: 1, description: 'Number of records that have it' },
+})
 
 function summarySchema(resource: Resource): JsonSchema {
   const counted = filterFields(resource).filter(
     (field) => resource.fields[field]?.filter === 'value',
   )
   const counts = { type: 'array', maxItems: countedValuesMax, items: schemaRef('ValueCount') }
-  return {
-    type: 'object',
-    description: `The listing ${resource.name}, without its records`,
-    properties: {
-      total: { ...countSchema, description: 'Number of records in the listing' },
-      version: versionSchema,
-      counts: {
-        type: 'object',
-        description:
-          `For each filter with up to ${countedValuesMax} values, how many records have which: ` +
-          'most first, then by value',
-        properties: Object.fromEntries(counted.map((field) => [field, counts])),
-        additionalProperties: false,
-      },
+  return objectOf(`The listing ${resource.name}, without its records`, {
+    total: { ...countSchema, description: 'Number of records in the listing' },
+    version: versionSchema,
+    counts: {
+      type: 'object',
+      description:
+        `For each filter with up to ${countedValuesMax} values, how many records have which: ` +
+        'most first, then by value',
+      properties: Object.fromEntries(counted.map((field) => [field, counts])),
+      additionalProperties: false,
     },
-    required: ['total', 'version', 'counts'],
-    additionalProperties: false,
-  }
+  })
 }
 
 function companyObject(resources: readonly Resource[]): JsonSchema {
-  return {
-    type: 'object',
-    description: 'A company as a whole',
-    properties: {
-      id: { ...companySchema, description: 'Id of the company' },
-      jurisdiction: { ...nullableText, description: 'Jurisdiction of its register' },
-      identifier: { ...nullableText, description: 'Its number in the register' },
-      name: { ...nullableText, maxLength: 65_536, description: 'Its name, from the last source' },
-      sources: {
-        type: 'array',
-        maxItems: sourcesMax,
-        items: schemaRef('SourceStatement'),
-        description: 'What each source says about it, in the order of their names',
-      },
-      listings: {
-        type: 'object',
-        description: 'The listings that the key may read',
-        properties: Object.fromEntries(
-          resources.map((resource) => [resource.name, summarySchema(resource)]),
-        ),
-        additionalProperties: false,
-      },
+  return objectOf('A company as a whole', {
+    ...identitySchemas,
+    sources: {
+      type: 'array',
+      maxItems: sourcesMax,
+      items: schemaRef('SourceStatement'),
+      description: 'What each source says about it, in the order of their names',
     },
-    required: ['id', 'jurisdiction', 'identifier', 'name', 'sources', 'listings'],
-    additionalProperties: false,
-  }
+    listings: {
+      type: 'object',
+      description: 'The listings that the key may read',
+      properties: Object.fromEntries(
+        resources.map((resource) => [resource.name, summarySchema(resource)]),
+      ),
+      additionalProperties: false,
+    },
+  })
 }
 
 function exampleOf(resources: readonly Resource[]): JsonSchema {
@@ -158,23 +134,17 @@ export function describeCompany(resources: readonly Resource[]): Operation {
         schema: 'CompanyAnswer',
         example: { name: 'company', summary: 'A company', value: exampleOf(resources) },
       },
-      304: {
-        description: 'It has not changed since the response with the tag in `If-None-Match`',
-        headers: ['X-Request-Id', 'Content-Location', ...validatorHeaders, ...rateHeaders],
-      },
+      304: unchangedAnswer('It has not changed', ['Content-Location']),
     },
     failures: failureStatuses,
     schemas: {
       SourceStatement: source,
       ValueCount: valueCount,
       Company: companyObject(resources),
-      CompanyAnswer: {
-        type: 'object',
-        description: 'A company as a whole',
-        properties: { ok: { type: 'boolean', const: true }, company: schemaRef('Company') },
-        required: ['ok', 'company'],
-        additionalProperties: false,
-      },
+      CompanyAnswer: objectOf('A company as a whole', {
+        ok: okSchema,
+        company: schemaRef('Company'),
+      }),
     },
   }
 }

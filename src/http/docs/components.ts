@@ -21,8 +21,27 @@ export const companySchema = {
 }
 /** The schema of a count. */
 export const countSchema = { ...companySchema, minimum: 0 }
+/** The member `ok` of what succeeded. */
+export const okSchema = { type: 'boolean', const: true }
 export const shortText = { type: 'string', maxLength: 1_024 }
 export const nullableText = { ...shortText, type: ['string', 'null'] }
+
+/** The schema of an object whose members are all required. */
+export function objectOf(
+  description: string,
+  properties: Readonly<Record<string, JsonSchema>>,
+): JsonSchema {
+  const required = Object.keys(properties)
+  return { type: 'object', description, properties, required, additionalProperties: false }
+}
+
+/** The schemas of what identifies a company. */
+export const identitySchemas = {
+  id: { ...companySchema, description: 'Id of the company' },
+  jurisdiction: { ...nullableText, description: 'Jurisdiction of its register' },
+  identifier: { ...nullableText, description: 'Its number in the register' },
+  name: { ...nullableText, maxLength: 65_536, description: 'Its name, from the last source' },
+}
 
 /** The schemas of the counters of a page. @param what what is counted, in the plural. */
 export function counterSchemas(what: string): Readonly<Record<string, JsonSchema>> {
@@ -44,6 +63,19 @@ export function counterSchemas(what: string): Readonly<Record<string, JsonSchema
 export const validatorHeaders = ['ETag', 'Cache-Control', 'Vary', 'Data-Version', 'Last-Modified']
 /** The headers of every response to a key with a rate limit, once the key is known. */
 export const rateHeaders = ['RateLimit', 'RateLimit-Policy']
+
+/**
+ * The 304 of an endpoint.
+ *
+ * @param what what has not happened, as the beginning of a sentence.
+ * @param headers those besides the ones that each 304 has.
+ */
+export function unchangedAnswer(what: string, headers: readonly string[] = []) {
+  return {
+    description: `${what} since the response with the tag in \`If-None-Match\``,
+    headers: ['X-Request-Id', ...headers, ...validatorHeaders, ...rateHeaders],
+  }
+}
 
 /** A reference to a component. */
 export function ref(kind: string, name: string): JsonSchema {
@@ -190,51 +222,28 @@ function responseHeader(description: string, example: string): JsonSchema {
 
 /** Schemas that endpoints share. */
 export const sharedSchemas: Components = {
-  Meta: {
-    type: 'object',
-    description: 'Number of events of one kind',
-    properties: {
-      type: {
-        type: 'string',
-        maxLength: metaTypeBytesMax,
-        description: 'Kind of change',
-        examples: ['address'],
-      },
-      count: {
-        ...countSchema,
-        minimum: 1,
-        description: 'Number of events of that kind',
-        examples: [3],
-      },
+  Meta: objectOf('Number of events of one kind', {
+    type: {
+      type: 'string',
+      maxLength: metaTypeBytesMax,
+      description: 'Kind of change',
+      examples: ['address'],
     },
-    required: ['type', 'count'],
-    additionalProperties: false,
-  },
-  Failure: {
-    type: 'object',
-    description: 'An error response',
-    properties: {
-      ok: { const: false },
-      error: {
-        type: 'object',
-        properties: {
-          code: { type: 'integer', format: 'int32', minimum: 400, maximum: 599 },
-          message: shortText,
-        },
-        required: ['code', 'message'],
-        additionalProperties: false,
-      },
+    count: {
+      ...countSchema,
+      minimum: 1,
+      description: 'Number of events of that kind',
+      examples: [3],
     },
-    required: ['ok', 'error'],
-    additionalProperties: false,
-  },
-  Ok: {
-    type: 'object',
-    description: 'The check passed',
-    properties: { ok: { type: 'boolean', const: true } },
-    required: ['ok'],
-    additionalProperties: false,
-  },
+  }),
+  Failure: objectOf('An error response', {
+    ok: { const: false },
+    error: objectOf('What was wrong', {
+      code: { type: 'integer', format: 'int32', minimum: 400, maximum: 599 },
+      message: shortText,
+    }),
+  }),
+  Ok: objectOf('The check passed', { ok: okSchema }),
 }
 
 /** The response of each failure, named `Error` and its status. */

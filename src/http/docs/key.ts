@@ -4,19 +4,22 @@ import { rateSecondsMax } from '../../rate.ts'
 import type { JsonSchema } from '../../resources/field.ts'
 import type { Operation } from '../endpoints/endpoint.ts'
 import { failureStatuses } from '../errors.ts'
-import { countSchema, rateHeaders, schemaRef, shortText, validatorHeaders } from './components.ts'
+import {
+  countSchema,
+  objectOf,
+  okSchema,
+  rateHeaders,
+  schemaRef,
+  shortText,
+  unchangedAnswer,
+  validatorHeaders,
+} from './components.ts'
 
 const nullable = (schema: JsonSchema, description: string): JsonSchema => ({
   ...schema,
   type: [schema['type'], 'null'],
   description,
 })
-
-/** An object of members that are all required. */
-function objectOf(description: string, properties: Readonly<Record<string, JsonSchema>>) {
-  const required = Object.keys(properties)
-  return { type: 'object', description, properties, required, additionalProperties: false }
-}
 
 const momentText: JsonSchema = { type: 'string', format: 'date-time', maxLength: 24 }
 const secondsSchema = {
@@ -86,17 +89,14 @@ export function describeKey(scopes: readonly string[]): Operation {
         schema: 'KeyAnswer',
         example: { name: 'key', summary: 'A key with a rate limit', value: exampleOf(scopes) },
       },
-      304: {
-        description: 'Nothing has changed since the response with the tag in `If-None-Match`',
-        headers: ['X-Request-Id', ...validatorHeaders, ...rateHeaders],
-      },
+      304: unchangedAnswer('Nothing has changed'),
     },
     failures: failureStatuses,
     schemas: {
       Key: keySchema(scopes),
       RegistryState: registry,
       KeyAnswer: objectOf('A key, and the registry', {
-        ok: { type: 'boolean', const: true },
+        ok: okSchema,
         key: schemaRef('Key'),
         registry: schemaRef('RegistryState'),
       }),

@@ -13,7 +13,15 @@ import { failureStatuses } from '../errors.ts'
 import { mediaTypes, recordFormats, recordWriter } from '../formats.ts'
 import { parameters } from '../listing-request.ts'
 import { selectionParameters, versionComponents } from './selection.ts'
-import { counterSchemas, rateHeaders, schemaRef, validatorHeaders } from './components.ts'
+import {
+  counterSchemas,
+  objectOf,
+  okSchema,
+  rateHeaders,
+  schemaRef,
+  unchangedAnswer,
+  validatorHeaders,
+} from './components.ts'
 
 /** The description of a resource's endpoint. */
 export function describeListing(resource: Resource): Operation {
@@ -41,10 +49,7 @@ export function describeListing(resource: Resource): Operation {
         otherTypes: recordTypes(resource),
         example: { name: 'page', summary: 'One record', value: examplePage(resource) },
       },
-      304: {
-        description: 'The page has not changed since the response with the tag in `If-None-Match`',
-        headers: ['X-Request-Id', 'Content-Location', ...validatorHeaders, ...rateHeaders],
-      },
+      304: unchangedAnswer('The page has not changed', ['Content-Location']),
     },
     failures: failureStatuses,
     schemas: { [name]: recordSchema(resource), [`${name}Page`]: pageSchema(resource) },
@@ -75,8 +80,8 @@ function orderInWords({ order }: Resource): string {
 }
 
 function pageSchema(resource: Resource): JsonSchema {
-  const properties = {
-    ok: { type: 'boolean', const: true },
+  return objectOf(`A page of ${resource.name}`, {
+    ok: okSchema,
     [resource.name]: {
       type: 'array',
       maxItems: parameters.limit.maximum,
@@ -86,14 +91,7 @@ function pageSchema(resource: Resource): JsonSchema {
       ? {}
       : { meta: { type: 'array', maxItems: metaTypesMax, items: schemaRef('Meta') } }),
     ...counterSchemas('records in the listing'),
-  }
-  return {
-    type: 'object',
-    description: `A page of ${resource.name}`,
-    properties,
-    required: Object.keys(properties),
-    additionalProperties: false,
-  }
+  })
 }
 
 function examplePage(resource: Resource): JsonSchema {

@@ -1,15 +1,17 @@
 // The OpenAPI description of the list of versions.
 
-import type { JsonSchema } from '../../resources/field.ts'
 import type { Operation } from '../endpoints/endpoint.ts'
 import { failureStatuses } from '../errors.ts'
 import { type Parameter, parameters } from '../listing-request.ts'
 import {
   counterSchemas,
   countSchema,
+  objectOf,
+  okSchema,
   rateHeaders,
   schemaRef,
   shortText,
+  unchangedAnswer,
   validatorHeaders,
 } from './components.ts'
 
@@ -28,10 +30,8 @@ const example = {
 const moment = { type: 'string', format: 'date-time', maxLength: 24 }
 const versionNumber = { ...countSchema, minimum: 1 }
 
-const entry: JsonSchema = {
-  type: 'object',
-  description: 'A version of the registry: an import, or the revert of one',
-  properties: {
+const entry = {
+  ...objectOf('A version of the registry: an import, or the revert of one', {
     version: { ...versionNumber, description: 'Its number' },
     committed_at: { ...moment, description: 'When it was committed; `known_at` finds it by this' },
     resource: { ...shortText, description: 'What was imported: a listing, or `companies`' },
@@ -41,30 +41,19 @@ const entry: JsonSchema = {
     updated: { ...countSchema, description: 'Number of changed records' },
     removed: { ...countSchema, description: 'Number of removed records' },
     events: { ...countSchema, description: 'Number of events recorded for the changes' },
-  },
-  required: Object.keys(example),
-  additionalProperties: false,
+  }),
   examples: [example],
 }
 
-function pageSchema(): JsonSchema {
-  const properties = {
-    ok: { type: 'boolean', const: true },
-    versions: { type: 'array', maxItems: parameters.limit.maximum, items: schemaRef('Version') },
-    ...counterSchemas('versions'),
-    earliest_version: {
-      ...versionNumber,
-      description: 'The earliest version whose listings can still be read',
-    },
-  }
-  return {
-    type: 'object',
-    description: 'A page of versions',
-    properties,
-    required: Object.keys(properties),
-    additionalProperties: false,
-  }
-}
+const page = objectOf('A page of versions', {
+  ok: okSchema,
+  versions: { type: 'array', maxItems: parameters.limit.maximum, items: schemaRef('Version') },
+  ...counterSchemas('versions'),
+  earliest_version: {
+    ...versionNumber,
+    description: 'The earliest version whose listings can still be read',
+  },
+})
 
 /** @param declared the parameters; `limit` is among those of every listing. */
 export function describeVersions(declared: Readonly<Record<string, Parameter>>): Operation {
@@ -105,12 +94,9 @@ export function describeVersions(declared: Readonly<Record<string, Parameter>>):
           },
         },
       },
-      304: {
-        description: 'Nothing was imported since the response with the tag in `If-None-Match`',
-        headers: ['X-Request-Id', ...validatorHeaders, ...rateHeaders],
-      },
+      304: unchangedAnswer('Nothing was imported'),
     },
     failures: failureStatuses,
-    schemas: { Version: entry, VersionsPage: pageSchema() },
+    schemas: { Version: entry, VersionsPage: page },
   }
 }
