@@ -1,7 +1,7 @@
 // Checks responses against the service's own OpenAPI document and the contract.
 
 import assert from 'node:assert/strict'
-import { pathOf } from '../src/http/app.ts'
+import { pathOf } from '../src/http/stages.ts'
 import { type Document, type Operation, readAnnouncement } from '../test/support/announcement.ts'
 import { failureText } from '../test/support/make-app.ts'
 import type { Received } from './wire.ts'

@@ -1,0 +1,157 @@
+// The stages that every request passes before its endpoint: what the wire, the load, the key and
+// its rate limit allow.
+
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Awaitable } from '../store/awaitable.ts'
+import type { KeyRecord } from '../store/keys.ts'
+import { hasScope } from '../store/scopes.ts'
+import { apiPrefix, type Endpoint, needsKey } from './endpoints/endpoint.ts'
+import { forbidden, methodNotAllowed, notFound, tooMany, unavailable } from './errors.ts'
+import { type Cors, createCors } from './wire/cors.ts'
+import { closeToRequests, excludeFromLoad, findWireFault, type Load } from './wire/server.ts'
+
+/** A client's key, or how long the client has to wait; undefined if it has no valid key. */
+type Authenticated = KeyRecord | { readonly waitSeconds: number } | undefined
+
+/** Whether a request is within the rate limit of its key, and what is left of the limit. */
+export interface RateVerdict {
+  readonly isWithin: boolean
+  readonly policy: string
+  readonly quota: number
+  readonly windowSeconds: number
+  readonly remaining: number
+  readonly resetSeconds: number
+}
+
+/** What the stages ask, and their settings. */
+export interface StageOptions {
+  /** Finds the key of a request; reads the client's address only if it needs it. */
+  readonly authenticate: (
+    authorization: string | undefined,
+    client: { readonly ip: string | undefined; readonly socket: object },
+  ) => Awaitable<Authenticated>
+  /** Counts a request of a key; returns the verdict of its rate limit, if it has one. */
+  readonly limitRate?: (key: KeyRecord) => Awaitable<RateVerdict | undefined>
+  /** Meters a request that its key and its rate limit have let in. */
+  readonly countUse?: ((keyId: number) => void) | undefined
+  /** Counts the requests under way, and decides when there are too many. */
+  readonly load: Load
+  /** Origins whose pages may read responses, or `*`; none by default. */
+  readonly corsOrigins?: readonly string[]
+}
+
+/** The progress of a stop. */
+export interface Stop {
+  isDraining: boolean
+  isStopping: boolean
+}
+
+/**
+ * Creates the stages that every request passes before its endpoint, in this order, whether or not
+ * its path is known. Each stage lets the request pass or throws the ApiError to answer it with.
+ */
+export function createStages(options: StageOptions, stop: Stop) {
+  const cors: Cors | undefined = options.corsOrigins && createCors(options.corsOrigins)
+  const { load } = options
+
+  return async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    routerFault?: Error,
+  ): Promise<FastifyReply | undefined> => {
+    const { endpoint } = request.routeOptions.config
+    void reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff')
+    if (stop.isDraining) void reply.header('connection', 'close')
+    if (stop.isStopping) throw unavailable()
+    refuseUnsound(request)
+    if (cors !== undefined) {
+      cors.mark(request, reply)
+      if (cors.answerPreflight(request, reply)) return reply
+    }
+    refuseExcess(load, request, endpoint)
+    // Under /api/ the key is checked before anything else. An endpoint that needs a key needs it
+    // however its path was spelled (contract 2.3).
+    if ((endpoint !== undefined && needsKey(endpoint)) || isUnderApi(request.url)) {
+      const key = await findKey(options, request, endpoint)
+      request.key = key
+      request.rate = await holdToRate(options, key, reply)
+      options.countUse?.(key.id)
+    }
+    if (routerFault !== undefined) throw routerFault
+    if (request.is404) throw notFound()
+    const { methods = [request.method] } = endpoint ?? {}
+    if (!methods.includes(request.method)) throw methodNotAllowed(methods)
+    return undefined
+  }
+}
+
+function refuseUnsound({ raw }: FastifyRequest): void {
+  const fault = findWireFault(raw)
+  if (fault === undefined) return
+  closeToRequests(raw.socket)
+  throw fault
+}
+
+function refuseExcess(load: Load, { raw }: FastifyRequest, endpoint: Endpoint | undefined): void {
+  const { isAsset = false, isAlwaysAnswered = false } = endpoint ?? {}
+  if (isAsset) excludeFromLoad(raw.socket)
+  const excess = load.excess()
+  const isExempt = isAlwaysAnswered || (isAsset && excess === 'requests')
+  if (excess === undefined || isExempt) return
+  load.warn(excess)
+  throw unavailable()
+}
+
+/** Finds the key that lets the request in; every refusal looks the same (contract 2.2). */
+async function findKey(
+  { authenticate }: StageOptions,
+  request: FastifyRequest,
+  endpoint: Endpoint | undefined,
+): Promise<KeyRecord> {
+  let key: Authenticated
+  try {
+    key = await authenticate(request.headers.authorization, request)
+  } catch (error) {
+    throw unavailable(error)
+  }
+  if (key === undefined) throw forbidden()
+  if ('waitSeconds' in key) throw tooMany(key.waitSeconds)
+  const scope = endpoint?.scope
+  if (scope !== undefined && !hasScope(key.scopes, scope)) throw forbidden()
+  return key
+}
+
+/** Counts a request of a key with a rate limit, reports what is left, and refuses any excess. */
+async function holdToRate(
+  { limitRate }: StageOptions,
+  key: KeyRecord,
+  reply: FastifyReply,
+): Promise<RateVerdict | undefined> {
+  const verdict = await limitRate?.(key)
+  if (verdict === undefined) return undefined
+  const { isWithin, policy, remaining, resetSeconds } = verdict
+  void reply
+    .header('ratelimit-policy', policy)
+    .header('ratelimit', `"default";r=${remaining};t=${resetSeconds}`)
+  if (!isWithin) throw tooMany(resetSeconds)
+  return verdict
+}
+
+/**
+ * Whether a target is under the prefix of the API. An encoded slash counts as a slash here: the
+ * router does not treat it as one, but a refusal is the safe answer.
+ */
+function isUnderApi(url: string): boolean {
+  return pathOf(url).replaceAll(/%2f/gi, '/').startsWith(apiPrefix)
+}
+
+/**
+ * The path of a target as the router sees it: without host and query, and percent-decoded except
+ * for encoded slashes, which do not separate segments.
+ */
+export function pathOf(url: string): string {
+  const decode = (code: string) =>
+    code.toLowerCase() === '%2f' ? code : String.fromCharCode(parseInt(code.slice(1), 16))
+  const path = url.replace(/^https?:\/\/[^/]*/i, '').split('?', 1)[0] ?? ''
+  return path.replace(/%[0-9a-f]{2}/gi, decode)
+}
