@@ -197,7 +197,7 @@ export const texts = {
   // Take it with you.
   take: 'Take it with you',
   takeLink: 'Link to this view',
-  takeLinkHint: 'Without your key: whoever opens it needs one.',
+  takeLinkHint: 'Your key is not in it: those who open it need one.',
   takeCurl: 'curl',
   takeFetch: 'fetch, for JavaScript',
   takeKeyHint: 'Your key is not in it: put it into the variable KEY.',

@@ -3,9 +3,8 @@
 import { html } from '../html.ts'
 import { axisHeight, TimeAxis } from './axis.ts'
 import { fitText, pointIn, within } from './frame.ts'
-import { type Scale, scaleOf } from './scale.ts'
+import { dayMs, type Scale, scaleOf } from './scale.ts'
 
-export const dayMs = 86_400_000
 const rowHeight = 18
 const areaHeight = 64
 

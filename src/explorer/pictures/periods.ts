@@ -9,7 +9,8 @@ import type { Selection } from '../load-all.ts'
 import { fieldNamed, type ResourceDescription, type Row } from '../resources.ts'
 import { texts } from '../texts.ts'
 import { type Figures, Frame, within } from './frame.ts'
-import { dayMs, isThere, PeriodBars, type Span, type Step } from './period-bars.ts'
+import { isThere, PeriodBars, type Span, type Step } from './period-bars.ts'
+import { dayMs } from './scale.ts'
 
 /** What pictures of whole records are made of. */
 export interface SelectionProps {

@@ -29,7 +29,8 @@ export interface Tick {
   readonly label: string
 }
 
-const dayMs = 86_400_000
+/** A day, in milliseconds. */
+export const dayMs = 86_400_000
 const monthMs = 30.4 * dayMs
 const ticksMax = 100
 const format = (options: Intl.DateTimeFormatOptions) =>

@@ -8,7 +8,6 @@ import { fitText, pointIn, within } from './frame.ts'
 import { type Scale, scaleOf } from './scale.ts'
 import type { Bin, Lane } from './timeline-data.ts'
 
-export const dayMs = 86_400_000
 const laneHeight = 34
 /** A shorter drag is a click. */
 const dragMin = 5

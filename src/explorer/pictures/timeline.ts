@@ -10,7 +10,8 @@ import type { ResourceDescription } from '../resources.ts'
 import { texts } from '../texts.ts'
 import { type Figures, Frame, within } from './frame.ts'
 import type { Lane, Mark, Timeline } from './timeline-data.ts'
-import { dayMs, Lanes, type Pointed } from './timeline-lanes.ts'
+import { dayMs } from './scale.ts'
+import { Lanes, type Pointed } from './timeline-lanes.ts'
 import { Zoom } from './zoom.ts'
 
 interface TimelineProps {
