@@ -45,12 +45,34 @@ export function wordsOfQuery(query: string): readonly string[] {
 
 /** Whether a name has all words of a query, the last one as the beginning of a word. */
 export function hasWords(name: string, words: readonly string[]): boolean {
+  if (name.length <= shortMax && ascii.test(name)) return hasPlainWords(name.toLowerCase(), words)
   const own = wordsOfName(name)
   const beginning = words.at(-1) ?? ''
   return (
     own.some((word) => word.startsWith(beginning)) &&
     words.every((word, at) => at === words.length - 1 || own.includes(word))
   )
+}
+
+/** So short a name has fewer words than count, in UTF-16 code units. */
+const shortMax = 2 * wordsMax - 1
+
+/** As `hasWords`, of a short name in lower case and in ASCII: without cutting it into words. */
+function hasPlainWords(name: string, words: readonly string[]): boolean {
+  return words.every((word, at) => {
+    // A word of the greatest length was cut.
+    const isBeginning = at === words.length - 1 || word.length === wordLengthMax
+    for (let from = name.indexOf(word); from >= 0; from = name.indexOf(word, from + 1)) {
+      const isWhole = isBeginning || !isWordCode(name.charCodeAt(from + word.length))
+      if (isWhole && !isWordCode(name.charCodeAt(from - 1))) return true
+    }
+    return false
+  })
+}
+
+/** Whether a UTF-16 code unit, or NaN outside of a text, is one of a to z or 0 to 9. */
+function isWordCode(code: number): boolean {
+  return (code >= 0x61 && code <= 0x7a) || (code >= 0x30 && code <= 0x39)
 }
 
 type Cut = (dense: readonly string[]) => readonly string[]

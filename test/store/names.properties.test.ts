@@ -64,6 +64,27 @@ test('after any imports and reverts, every query finds what the names say (8.2, 
   )
 })
 
+test('a name has the words of a query if its own words say so, however it is read', () => {
+  const part = fc.oneof(word, fc.constantFrom('a', 'A1', 'ab', 'b', 'x'.repeat(41), '-', '. ', '/'))
+  const text = fc
+    .array(part, { minLength: 1, maxLength: 90 })
+    .chain((parts) => fc.constantFrom('', ' ').map((between) => parts.join(between)))
+  const saysSo = (name: string, words: readonly string[]) => {
+    const own = wordsOfName(name)
+    const isThere = words.slice(0, -1).every((one) => own.includes(one))
+    return isThere && own.some((one) => one.startsWith(words.at(-1) ?? ''))
+  }
+  fc.assert(
+    fc.property(text, text, fc.nat(20), (name, asked, length) => {
+      for (const query of [asked, asked.slice(0, length), name.slice(0, length), name]) {
+        const words = wordsOfQuery(query)
+        if (words.length > 0) assert.equal(hasWords(name, words), saysSo(name, words))
+      }
+    }),
+    { numRuns: runsOf(2_000) },
+  )
+})
+
 /** Checks the index against the names, and a query against a search through all of them. */
 async function checkNames(db: string, asked: string): Promise<void> {
   assert.deepEqual((await verifyStore(storeAt(db))).faults, [])

@@ -64,23 +64,30 @@ export async function findByNumber(
   identifiers: readonly string[],
   jurisdiction: string | undefined,
 ): Promise<FoundCompany[]> {
-  const numbers = JSON.stringify([...new Set(identifiers)].map((identifier) => [identifier]))
-  const sql = byNumber(snapshot.dialect, jurisdiction === undefined)
+  const [one = '', ...others] = new Set(identifiers)
+  const isOne = others.length === 0
+  const numbers = isOne ? one : JSON.stringify([one, ...others].map((identifier) => [identifier]))
+  const sql = byNumber(snapshot.dialect, isOne, jurisdiction === undefined)
   const rows = await (jurisdiction === undefined
     ? snapshot.rows<CompanyRow>(sql, numbers)
     : snapshot.rows<CompanyRow>(sql, numbers, jurisdiction))
   return rows.map(foundCompany).sort(byRegister)
 }
 
-const byNumber = (d: Dialect, isAnywhere: boolean) => {
+const byNumber = (d: Dialect, isOne: boolean, isAnywhere: boolean) => {
   const { table, id } = d.companyNames
+  const matches = (number: string) =>
+    `k.identifier = ${number} ${isAnywhere ? '' : 'and k.jurisdiction = $2'}`
+  const numbered = isOne
+    ? `(select k.${id} as id from ${table} k where ${matches('$1')})`
+    : `(
+        select k.${id} as id from ${d.jsonElements('$1', 'e')}
+        ${d.orderedJoin} ${table} k on ${matches(d.jsonItem('e.value', 0))}
+      )`
   return `
-  select ${columns}
-  from ${d.jsonElements('$1', 'e')}
-  ${d.orderedJoin} ${table} k on k.identifier = ${d.jsonItem('e.value', 0)}
-    ${isAnywhere ? '' : 'and k.jurisdiction = $2'}
-  ${d.orderedJoin} companies c on c.id = k.${id}
-  left join names n on n.company_id = c.id`
+    select ${columns} from ${numbered} n0
+    ${d.orderedJoin} companies c on c.id = n0.id
+    left join names n on n.company_id = c.id`
 }
 
 function foundCompany([id, jurisdiction, identifier, name]: CompanyRow): FoundCompany {
@@ -111,31 +118,45 @@ export async function findByWords(
 ): Promise<FoundCompany[] | undefined> {
   const candidates = await chooseCandidates(snapshot, words)
   if (candidates === undefined) return undefined
-  const found: FoundCompany[] = []
+  const matching: NamedId[] = []
   for await (const ids of candidates) {
     for (let at = 0; at < ids.length; at += namesAtOnce) {
       const some = JSON.stringify(ids.slice(at, at + namesAtOnce))
-      const rows = await snapshot.rows<CompanyRow>(companiesOf(snapshot.dialect), some)
-      for (const row of rows) if (hasWords(row[3] ?? '', words)) found.push(foundCompany(row))
-      if (found.length > matchesMax) return undefined
+      const rows = await snapshot.rows<NamedId>(namesOf(snapshot.dialect), some)
+      for (const row of rows) if (hasWords(row[1], words)) matching.push(row)
+      if (matching.length > matchesMax) return undefined
       if (ids.length > namesAtOnce) await nextTurn()
     }
   }
-  return found.sort((a, b) => lengthOf(a) - lengthOf(b) || a.id - b.id)
+  if (matching.length === 0) return []
+  const ids = JSON.stringify(matching.map(([id]) => id))
+  const rows = await snapshot.rows<CompanyRow>(companiesOf(snapshot.dialect), ids)
+  const found = rows.map((row) => [foundCompany(row), lengthOf(row)] as const)
+  found.sort(([a, lengthOfA], [b, lengthOfB]) => lengthOfA - lengthOfB || a.id - b.id)
+  return found.map(([company]) => company)
 }
 
+/** A company and its name. */
+type NamedId = readonly [id: number, name: string]
+
 /** The length of a name, in characters. */
-function lengthOf({ name }: FoundCompany): number {
+function lengthOf([, , , name]: CompanyRow): number {
   return Array.from(name ?? '').length
 }
 
 /** How many names are read and compared at once: about 1 ms of work. */
 const namesAtOnce = 200
 
+const eachId = (d: Dialect) => `cast(${d.jsonString('e.value')} as bigint)`
+
+const namesOf = (d: Dialect) => `
+  select n.company_id, n.name
+  from ${d.jsonElements('$1', 'e')} ${d.orderedJoin} names n on n.company_id = ${eachId(d)}`
+
 const companiesOf = (d: Dialect) => `
   select ${columns}
   from ${d.jsonElements('$1', 'e')}
-  ${d.orderedJoin} companies c on c.id = cast(${d.jsonString('e.value')} as bigint)
+  ${d.orderedJoin} companies c on c.id = ${eachId(d)}
   join names n on n.company_id = c.id`
 
 /** Up to this many ids of a word, reading their names costs less than reading another word. */

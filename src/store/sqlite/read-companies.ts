@@ -9,11 +9,11 @@ import { findCompanies, readRegistry } from '../sql/find-companies.ts'
 import { findVersion } from '../sql/find-version.ts'
 import { findNames } from '../sql/inspect.ts'
 import { readCompany } from '../sql/read-company.ts'
+import type { InSnapshot } from '../sql/snapshot.ts'
 import { createKeptCounts } from '../value-counts.ts'
 import { readVersions } from '../sql/versions.ts'
 import { databaseOf } from './database.ts'
 import type { Scans } from './scans.ts'
-import { createSnapshots } from './snapshot.ts'
 
 /** How many companies' names are cached. */
 const cachedMax = 20_000
@@ -24,17 +24,17 @@ interface CompanyReading {
   /** Identifies the state of the database: it changes with every commit. */
   readonly stateOf: () => number
   readonly scans: Pick<Scans, 'count'>
+  readonly inSnapshot: InSnapshot
 }
 
 export function createCompanyReader(
   db: DatabaseSync,
-  { resources, stateOf, scans }: CompanyReading,
+  { resources, stateOf, scans, inSnapshot }: CompanyReading,
 ): CompanyReader {
   const find = db.prepare('select id from companies where jurisdiction = ? and identifier = ?')
   find.setReturnArrays(true)
   const ids = new LRUCache<string, number>({ max: cachedMax })
   let state = 0
-  const inSnapshot = createSnapshots(db)
   // If another process commits meanwhile, the thread may see that, and the work is done again.
   const readLong = (_: unknown, query: CountQuery) => scans.count(query)
   const from = { resources, inSnapshot, kept: createKeptCounts(), readLong }
