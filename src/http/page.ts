@@ -1,7 +1,6 @@
-// Pages that are ready to send: how they are built, tagged, linked to others and cached.
+// Pages that are ready to send: how they are built, tagged and linked to others.
 
 import { hash } from 'node:crypto'
-import { LRUCache } from 'lru-cache'
 import type { Resource } from '../resources/resource.ts'
 import type { Head, ListedState, Page, SelectedPage } from '../store/reading.ts'
 import { type Format, recordWriter } from './formats.ts'
@@ -13,22 +12,16 @@ import {
   versionedForm,
 } from './listing-request.ts'
 import { joinLinks, linkTo } from './links.ts'
+import type { Ready } from './answer-cache.ts'
 import { borrow, giveBack, isLent } from './wire/body-memory.ts'
 import { type Coding, encode, isWorthCoding } from './wire/coding.ts'
 
 /** A page that is ready to send. */
-export interface ReadyPage {
+export interface ReadyPage extends Ready {
   /** The lineage of its listing, which identifies the state that the page was built from. */
   readonly lineage: string
-  /** The body in its coding. */
-  readonly body: Buffer
-  /** The borrowed memory that holds the body; undefined if the body has its own. */
-  readonly memory: Buffer | undefined
-  readonly coding: Coding
-  readonly tag: string
   /** The number of records that the pages cover. */
   readonly selected: number
-  readonly lastModified: string
   /** The last `Link` field made for it, which names the version of the answer. */
   link: { readonly version: number; readonly field: string | undefined } | undefined
 }
@@ -175,63 +168,4 @@ export function linksTo(
   if (page > 1) links.push(link('prev', Math.min(page - 1, last)))
   if (page < last) links.push(link('next', page + 1))
   return [...links, link('last', last)]
-}
-
-/** A cache of pages, by canonical form and coding. */
-export interface PageCache {
-  /** Returns the page under `key`, which may be stale: the caller compares its lineage. */
-  get(key: string): ReadyPage | undefined
-  /** Caches a page, unless it would evict others and was not requested recently. */
-  set(key: string, page: ReadyPage): void
-}
-
-/** The memory of an entry in addition to its body, in bytes; a generous estimate. */
-const overheadBytes = 1_024
-
-/**
- * Creates a cache of pages. An entry is valid for one state of its listing, so a stale page is
- * never served, even if a restored backup repeats version numbers. The cache needs no invalidation.
- *
- * @param bytesMax bounds the whole cache; 0 turns it off.
- */
-export function createPageCache(bytesMax: number): PageCache {
-  if (bytesMax === 0) return { get: () => undefined, set: () => undefined }
-  const pages = new LRUCache<string, ReadyPage>({
-    maxSize: bytesMax,
-    // One page must not evict all others.
-    maxEntrySize: Math.max(1, Math.floor(bytesMax / 8)),
-    sizeCalculation: sizeOf,
-  })
-  const askedOnce = new LRUCache<string, true>({
-    maxSize: Math.ceil(bytesMax / overheadBytes),
-    sizeCalculation: () => 1,
-  })
-
-  // Once the cache is full, a page is cached only at its second request, if no more pages than the
-  // cache holds were requested once in between (after A1out of 2Q, Johnson and Shasha 1994). A
-  // client that walks through long listings evicts no popular page. A page that is not cached is
-  // collected while young; one evicted later costs a major collection of V8's whole heap.
-  function isWorthKeeping(key: string, page: ReadyPage): boolean {
-    const isRoom = pages.calculatedSize + sizeOf(page) <= bytesMax
-    if (isRoom || pages.has(key) || askedOnce.delete(key)) return true
-    askedOnce.set(key, true)
-    if (askedOnce.size > pages.size) askedOnce.pop()
-    return false
-  }
-
-  return {
-    get: (key) => pages.get(key),
-    set(key, page) {
-      if (isWorthKeeping(key, page)) pages.set(key, withOwnMemory(page))
-    },
-  }
-}
-
-function withOwnMemory(page: ReadyPage): ReadyPage {
-  if (page.memory === undefined) return page
-  return { ...page, body: Buffer.from(page.body), memory: undefined }
-}
-
-function sizeOf({ body }: ReadyPage): number {
-  return body.length + overheadBytes
 }

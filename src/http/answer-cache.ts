@@ -1,0 +1,75 @@
+// The cache of answers that are ready to send, by what was asked and the coding.
+
+import { LRUCache } from 'lru-cache'
+import type { Coding } from './wire/coding.ts'
+
+/** An answer that is ready to send. */
+export interface Ready {
+  /** The body in its coding. */
+  readonly body: Buffer
+  /** The borrowed memory that holds the body; undefined if the body has its own. */
+  readonly memory: Buffer | undefined
+  readonly coding: Coding
+  readonly tag: string
+  /** As an HTTP date. */
+  readonly lastModified: string
+}
+
+export interface AnswerCache<Answer extends Ready> {
+  /** Returns the answer under `key`, which may be stale: the caller compares its state. */
+  get(key: string): Answer | undefined
+  /** Caches an answer, unless it would evict others and was not requested recently. */
+  set(key: string, answer: Answer): void
+}
+
+/** The memory of an entry in addition to its body, in bytes; a generous estimate. */
+const overheadBytes = 1_024
+
+/**
+ * Creates a cache of answers. An entry is valid for one state of what it tells, so a stale answer
+ * is never served, even if a restored backup repeats version numbers. The cache needs no
+ * invalidation.
+ *
+ * @param bytesMax bounds the whole cache; 0 turns it off.
+ */
+export function createAnswerCache<Answer extends Ready>(bytesMax: number): AnswerCache<Answer> {
+  if (bytesMax === 0) return { get: () => undefined, set: () => undefined }
+  const answers = new LRUCache<string, Answer>({
+    maxSize: bytesMax,
+    // One answer must not evict all others.
+    maxEntrySize: Math.max(1, Math.floor(bytesMax / 8)),
+    sizeCalculation: sizeOf,
+  })
+  const askedOnce = new LRUCache<string, true>({
+    maxSize: Math.ceil(bytesMax / overheadBytes),
+    sizeCalculation: () => 1,
+  })
+
+  // Once the cache is full, an answer is cached only at its second request, if no more answers than
+  // the cache holds were requested once in between (after A1out of 2Q, Johnson and Shasha 1994). A
+  // client that walks through long listings evicts no popular page. An answer that is not cached is
+  // collected while young; one evicted later costs a major collection of V8's whole heap.
+  function isWorthKeeping(key: string, answer: Answer): boolean {
+    const isRoom = answers.calculatedSize + sizeOf(answer) <= bytesMax
+    if (isRoom || answers.has(key) || askedOnce.delete(key)) return true
+    askedOnce.set(key, true)
+    if (askedOnce.size > answers.size) askedOnce.pop()
+    return false
+  }
+
+  return {
+    get: (key) => answers.get(key),
+    set(key, answer) {
+      if (isWorthKeeping(key, answer)) answers.set(key, withOwnMemory(answer))
+    },
+  }
+}
+
+function withOwnMemory<Answer extends Ready>(answer: Answer): Answer {
+  if (answer.memory === undefined) return answer
+  return { ...answer, body: Buffer.from(answer.body), memory: undefined }
+}
+
+function sizeOf({ body }: Ready): number {
+  return body.length + overheadBytes
+}
