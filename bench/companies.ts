@@ -88,14 +88,15 @@ export async function findCompanies(scale: number): Promise<Figure[]> {
     ['by two words', '/api/v1/companies?q=own{}+tra', firstWords, 0.15],
     ['a company with five listings', '/api/v1/companies/{}', withListings, 0.25],
   ]
-  for (const [what, path, some, least] of cases) {
-    const server = await startDossier(db, port, 64)
+  const each = cases.flatMap((one) => [0, 64].map((cacheMib) => [...one, cacheMib] as const))
+  for (const [what, path, some, least, cacheMib] of each) {
+    const server = await startDossier(db, port, cacheMib)
     const bare = await startBare(server, key, path.replace('{}', '8'))
     try {
       const question = { key, path, companies: Math.min(some, companies) }
       const { cpu } = await compare([server, question], [bare, question])
       figures.push({
-        what: `${what}, by processor time`,
+        what: `${what}, cache of ${cacheMib} MiB, by processor time`,
         unit: '÷ bare',
         values: cpu,
         reach: { least },

@@ -102,7 +102,7 @@ export const settings = {
     name: 'cache-mib',
     value: 'N',
     default: '64',
-    meaning: 'memory for cached pages in MiB, all workers together; 0 for no cache',
+    meaning: 'memory for cached answers in MiB, all workers together; 0 for no cache',
     ...integer(0, 1_048_576),
   },
   stopSeconds: {

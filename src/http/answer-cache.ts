@@ -1,6 +1,8 @@
 // The cache of answers that are ready to send, by what was asked and the coding.
 
 import { LRUCache } from 'lru-cache'
+import type { ReadyPage } from './page.ts'
+import type { ReadyState } from './state-answer.ts'
 import type { Coding } from './wire/coding.ts'
 
 /** An answer that is ready to send. */
@@ -22,6 +24,19 @@ export interface AnswerCache<Answer extends Ready> {
   set(key: string, answer: Answer): void
 }
 
+/** The caches of all answers, in the same memory. */
+export interface AnswerCaches {
+  readonly pages: AnswerCache<ReadyPage>
+  readonly states: AnswerCache<ReadyState>
+}
+
+/** @param bytesMax bounds them all; 0 turns them off. */
+export function createAnswerCaches(bytesMax: number): AnswerCaches {
+  const answers = createAnswerCache<ReadyPage | ReadyState>(bytesMax)
+  // The key begins with the path, so no page has that of another answer.
+  return { pages: answers as AnswerCache<ReadyPage>, states: answers as AnswerCache<ReadyState> }
+}
+
 /** The memory of an entry in addition to its body, in bytes; a generous estimate. */
 const overheadBytes = 1_024
 
@@ -32,7 +47,7 @@ const overheadBytes = 1_024
  *
  * @param bytesMax bounds the whole cache; 0 turns it off.
  */
-export function createAnswerCache<Answer extends Ready>(bytesMax: number): AnswerCache<Answer> {
+function createAnswerCache<Answer extends Ready>(bytesMax: number): AnswerCache<Answer> {
   if (bytesMax === 0) return { get: () => undefined, set: () => undefined }
   const answers = new LRUCache<string, Answer>({
     maxSize: bytesMax,

@@ -16,8 +16,7 @@ import { type Endpoint, routerPath } from './endpoints/endpoint.ts'
 import { endpointsOf } from './endpoints/table.ts'
 import { asApiError, failureBody } from './errors.ts'
 import type { Metrics } from './metrics.ts'
-import { createAnswerCache } from './answer-cache.ts'
-import type { ReadyPage } from './page.ts'
+import { createAnswerCaches } from './answer-cache.ts'
 import { bodyBytes, createRequestLog, type RequestLog } from './request-log.ts'
 import { answerBrokenRequest, answerUnhandled, createBrokenLog } from './wire/broken-requests.ts'
 import { createStages, type RateVerdict, type StageOptions, type Stop } from './stages.ts'
@@ -159,7 +158,7 @@ function addEndpoints(
     store,
     readUses: options.readUses,
     metrics,
-    pages: createAnswerCache<ReadyPage>(options.cacheBytesMax),
+    ...createAnswerCaches(options.cacheBytesMax),
     assets: createStaticAssets({ ...assetLimits, ...options.limits }, options.load),
     streams: createStreamer((request, cause) => log.fault(request, cause)),
     isDraining: () => stop.isDraining,

@@ -69,15 +69,11 @@ export function queryOf({ identifiers, jurisdiction, q }: CompaniesRequest): Com
 /** The canonical form: the path, and a query with what is given and what has a default. */
 export function companiesForm(request: CompaniesRequest): string {
   const { identifiers = [], jurisdiction, q, page, limit } = request
-  const pairs = [
-    ...identifiers.map((identifier) => ['identifier', identifier]),
-    ...(jurisdiction === undefined ? [] : [['jurisdiction', jurisdiction]]),
-    ...(q === undefined ? [] : [['q', q]]),
-    ['page', String(page)],
-    ['limit', String(limit)],
-  ]
-  const query = pairs.map(([name = '', value = '']) => `${name}=${encodeURIComponent(value)}`)
-  return `${companiesPath}?${query.join('&')}`
+  let query = ''
+  for (const identifier of identifiers) query += `identifier=${encodeURIComponent(identifier)}&`
+  if (jurisdiction !== undefined) query += `jurisdiction=${encodeURIComponent(jurisdiction)}&`
+  if (q !== undefined) query += `q=${encodeURIComponent(q)}&`
+  return `${companiesPath}?${query}page=${page}&limit=${limit}`
 }
 
 function checkWords(q: string): void {

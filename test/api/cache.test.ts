@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { resources } from '../../src/resources/index.ts'
 import { rights } from '../../src/resources/rights.ts'
+import { openStoreWriter } from '../../src/store/open-store.ts'
 import { checkPage, makeApp, pathOf } from '../support/make-app.ts'
 import { makeRecord, makeRecords } from '../support/make-record.ts'
 import { aboveStores, someOf, storeKind } from '../support/store-at.ts'
@@ -129,4 +130,61 @@ test('a company imported after a 404 is found at once', async (t) => {
   const news = makeRecords(rights, 1, 70)
   await store.load([{ resource: rights, company: 9, records: news }])
   checkPage(await ask(pathOf(rights, 9), conditional), { resource: rights, all: news })
+})
+
+/** An application that counts how often its store is searched, and asked for a company. */
+async function companiesApp(t: Parameters<typeof makeApp>[0]) {
+  const count = { reads: 0 }
+  const counting =
+    <A extends unknown[], T>(read: (...args: A) => T) =>
+    (...args: A): T => {
+      count.reads += 1
+      return read(...args)
+    }
+  const made = await makeApp(t, {
+    records: [{ resource: rights, company: 1, records: makeRecords(rights, 10) }],
+    wrapStore: (store) => ({
+      ...store,
+      readCompany: counting((asked) => store.readCompany(asked)),
+      findCompanies: counting((query) => store.findCompanies(query)),
+      readVersions: counting((range) => store.readVersions(range)),
+    }),
+  })
+  return { ...made, count }
+}
+
+test('what tells of companies and versions is made once for each state', async (t) => {
+  const { ask, store, count } = await companiesApp(t)
+  const paths = ['/api/v1/companies/1', '/api/v1/companies?identifier=9', '/api/v1/versions']
+  const askAll = () => Promise.all(paths.map(async (path) => (await ask(path)).text))
+  const first = await askAll()
+  assert.deepEqual(await askAll(), first)
+  assert.equal(count.reads, 3)
+  await store.load([{ resource: rights, company: 1, records: makeRecords(rights, 1, 60) }])
+  const [company = '', , versions = ''] = await askAll()
+  assert.equal(count.reads, 6)
+  assert.match(company, /"rights":\{"total":11,"version":2/)
+  assert.match(versions, /"total":2/)
+})
+
+test('a key gets no answer that was made for another scope', async (t) => {
+  const { ask, store } = await companiesApp(t)
+  const key = await store.issueKey({ name: 'narrow', scopes: ['companies', 'jobs'] })
+  const path = '/api/v1/companies/1'
+  assert.match((await ask(path)).text, /"listings":\{"rights":/)
+  const narrow = await ask(path, { authorization: `Bearer ${key}` })
+  assert.match(narrow.text, /"listings":\{"jobs":\{[^}]*\}\}+$/)
+})
+
+test('what is pruned is not served from the cache', async (t) => {
+  const { ask, store } = await companiesApp(t)
+  await store.load([{ resource: rights, company: 1, records: makeRecords(rights, 1, 60) }])
+  const path = '/api/v1/companies/1?version=1'
+  assert.equal((await ask(path)).status, 200)
+  assert.match((await ask('/api/v1/versions')).text, /"earliest_version":1}/)
+  const writer = await openStoreWriter(store.db, resources)
+  await writer.prune(Date.now() + 1, { onWait: () => assert.fail('nobody else writes') })
+  await writer.close()
+  assert.equal((await ask(path)).status, 410)
+  assert.match((await ask('/api/v1/versions')).text, /"earliest_version":2}/)
 })

@@ -3,10 +3,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { matchesMax } from '../../store/sql/find-companies.ts'
 import { greatestLimit, pageBytesMax } from '../../store/page-size.ts'
-import type { FoundCompany } from '../../store/reading.ts'
+import type { FoundCompany, StoreReader } from '../../store/reading.ts'
 import {
   companiesForm,
   companiesPath,
+  type CompaniesRequest,
   parseCompaniesRequest,
   queryOf,
 } from '../companies-request.ts'
@@ -17,7 +18,7 @@ import { pageOffset } from '../listing-request.ts'
 import { readMembers } from '../members.ts'
 import { joinLinks } from '../links.ts'
 import { linksTo } from '../page.ts'
-import { sendState } from '../state-answer.ts'
+import { sendCached, type StateAnswer } from '../state-answer.ts'
 import { type Endpoint, readMethods, type Service } from './endpoint.ts'
 
 export const companies: Endpoint = {
@@ -31,9 +32,15 @@ export const companies: Endpoint = {
 async function answer(
   request: FastifyRequest,
   reply: FastifyReply,
-  { store }: Service,
+  service: Service,
 ): Promise<FastifyReply> {
   const asked = parseCompaniesRequest(await readMembers(request, reply))
+  const form = companiesForm(asked)
+  return sendCached(request, reply, service, { form, make: () => find(service.store, asked) })
+}
+
+/** @throws ApiError 400 if more names match than may, or the page would be too large. */
+async function find(store: StoreReader, asked: CompaniesRequest): Promise<StateAnswer> {
   const { registry, companies: found } = await fromStore(() => store.findCompanies(queryOf(asked)))
   if (found === undefined) {
     throw badRequest(`More than ${matchesMax} names match; add another word`)
@@ -44,11 +51,7 @@ async function answer(
   const texts = pageTexts(found, first, asked.limit)
   const counters = `"total":${length},"pagination_total":${length},"pagination_offset":${offset}`
   const link = joinLinks(linksTo(asked, length, (page) => companiesForm({ ...asked, page })))
-  return sendState(request, reply, {
-    text: `{"ok":true,"companies":[${texts.join(',')}],${counters}}`,
-    registry,
-    ...(link === undefined ? {} : { link }),
-  })
+  return { text: `{"ok":true,"companies":[${texts.join(',')}],${counters}}`, registry, link }
 }
 
 /**

@@ -3,13 +3,19 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Resource } from '../../resources/resource.ts'
 import type { CompanyState, ListingSummary, SourceState } from '../../store/company-state.ts'
+import type { StoreReader } from '../../store/reading.ts'
 import { companiesScope, hasScope } from '../../store/scopes.ts'
 import type { ListingCounts } from '../../store/value-counts.ts'
-import { companyForm, companyPath, readCompanyRequest } from '../company-request.ts'
+import {
+  companyForm,
+  companyPath,
+  type CompanyQuestion,
+  readCompanyRequest,
+} from '../company-request.ts'
 import { describeCompany } from '../docs/company.ts'
 import { companyTooLarge, fromStore, known } from '../errors.ts'
 import { linkTo } from '../links.ts'
-import { sendState } from '../state-answer.ts'
+import { sendCached, type StateAnswer } from '../state-answer.ts'
 import { type Endpoint, readMethods, type Service } from './endpoint.ts'
 
 export function company(resources: readonly Resource[]): Endpoint {
@@ -26,26 +32,40 @@ async function answer(
   request: FastifyRequest,
   reply: FastifyReply,
   resources: readonly Resource[],
-  { store }: Service,
+  service: Service,
 ): Promise<FastifyReply> {
-  const asked = await readCompanyRequest(request, reply, store)
-  const { companyId, version } = asked
-  if (asked.isByName) void reply.header('content-location', companyForm(asked))
+  const asked = await readCompanyRequest(request, reply, service.store)
+  const form = companyForm(asked)
+  if (asked.isByName) void reply.header('content-location', form)
   const readable = resources.filter(({ name }) => hasScope(request.key?.scopes, name))
-  const read = await fromStore(() => store.readCompany({ companyId, version, resources: readable }))
+  return sendCached(request, reply, service, {
+    form: [form, ...readable.map(({ name }) => name)].join(' '),
+    make: () => describe(service.store, asked, readable),
+  })
+}
+
+/** @throws ApiError 404 or 410 if there is no such company or version; 400 if it is too large. */
+async function describe(
+  store: StoreReader,
+  asked: CompanyQuestion,
+  resources: readonly Resource[],
+): Promise<StateAnswer> {
+  const { companyId, version } = asked
+  const read = await fromStore(() => store.readCompany({ companyId, version, resources }))
   const path = companyPath(companyId)
   const state = known(read, asked, path)
   const text = companyText(state)
   if (text === undefined) throw companyTooLarge(companyId)
   const { registry, lineage, changedAt } = state
   const isFormer = version !== undefined && version < registry.version
-  return sendState(request, reply, {
+  return {
     text,
     state: lineage,
-    registry: { ...registry, version: version ?? registry.version },
+    registry,
+    version,
     changedAt,
     ...(isFormer ? { link: linkTo('latest-version', path) } : {}),
-  })
+  }
 }
 
 /** The body; undefined if it would be larger than an answer may be. */

@@ -8,8 +8,7 @@ import type { StoreReader } from '../../store/reading.ts'
 import type { KeyUses } from '../../store/usage.ts'
 import type { FailureStatus } from '../errors.ts'
 import type { Metrics } from '../metrics.ts'
-import type { AnswerCache } from '../answer-cache.ts'
-import type { ReadyPage } from '../page.ts'
+import type { AnswerCaches } from '../answer-cache.ts'
 import type { StaticAssets } from '../static-assets.ts'
 import type { Streamer } from '../wire/streaming.ts'
 
@@ -17,12 +16,11 @@ import type { Streamer } from '../wire/streaming.ts'
 export const readMethods = ['GET', 'HEAD'] as const
 
 /** The parts of the application that handlers use. */
-export interface Service {
+export interface Service extends AnswerCaches {
   readonly store: StoreReader
   /** Reads the uses of a key; undefined, or without a result, if they are not counted. */
   readonly readUses: ((keyId: number) => Awaitable<KeyUses | undefined>) | undefined
   readonly metrics: Pick<Metrics, 'countPage'> | undefined
-  readonly pages: AnswerCache<ReadyPage>
   /** Files that browsers load. */
   readonly assets: StaticAssets
   /** Sends answers that are made while they are sent. */

@@ -1,13 +1,13 @@
 // The endpoint that lists the versions of the registry, newest first (contract 9.4).
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { ListedVersion } from '../../store/reading.ts'
+import type { ListedVersion, StoreReader, VersionRange } from '../../store/reading.ts'
 import { describeVersions } from '../docs/versions.ts'
 import { fromStore } from '../errors.ts'
 import { linkTo } from '../links.ts'
 import { type Parameter, parameters, parseIntegers } from '../listing-request.ts'
 import { checkNames, readMembers } from '../members.ts'
-import { sendState } from '../state-answer.ts'
+import { sendCached, type StateAnswer } from '../state-answer.ts'
 import { type Endpoint, readMethods, type Service } from './endpoint.ts'
 
 export const versionsPath = '/api/v1/versions'
@@ -35,11 +35,18 @@ export const versions: Endpoint = {
 async function answer(
   request: FastifyRequest,
   reply: FastifyReply,
-  { store }: Service,
+  service: Service,
 ): Promise<FastifyReply> {
   const given = await readMembers(request, reply)
   checkNames(given, Object.keys(versionListParameters))
   const range = parseIntegers(versionListParameters, given)
+  return sendCached(request, reply, service, {
+    form: `${versionsPath}?before=${range.before}&limit=${range.limit}`,
+    make: () => list(service.store, range),
+  })
+}
+
+async function list(store: StoreReader, range: VersionRange): Promise<StateAnswer> {
   const listed = await fromStore(() => store.readVersions(range))
   const { registry, total, newer, versions } = listed
   const last = versions.at(-1)?.version ?? 1
@@ -47,14 +54,14 @@ async function answer(
   if (newer + versions.length < total) {
     links.push(linkTo('next', `${versionsPath}?before=${last}&limit=${range.limit}`))
   }
-  return sendState(request, reply, {
+  return {
     text:
       `{"ok":true,"versions":[${versions.map(versionText).join(',')}],"total":${total},` +
       `"pagination_total":${total},"pagination_offset":${newer},` +
       `"earliest_version":${registry.earliestVersion}}`,
     registry,
     link: links.join(', '),
-  })
+  }
 }
 
 /** To the millisecond, so that `known_at` finds the version by it. */

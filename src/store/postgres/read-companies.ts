@@ -29,7 +29,7 @@ export function createCompanyReader(
   resources: readonly Resource[],
   gate: Gate,
 ): CompanyReader {
-  const inSnapshot = createSnapshots(pool)
+  const { inSnapshot, ofOneQuery } = createSnapshots(pool)
   const from: CompanyFrom = {
     resources,
     inSnapshot: (work) => gate.run(() => inSnapshot(work)),
@@ -46,7 +46,7 @@ export function createCompanyReader(
     findCompanies: (query) => inSnapshot((snapshot) => findCompanies(snapshot, query)),
     readCompany: (asked) => readCompany(from, asked),
     findRegistryVersion: (moment) => findVersion(queriesOf(pool), undefined, moment),
-    readRegistry: () => inSnapshot(readRegistry),
+    readRegistry: () => readRegistry(ofOneQuery),
     readVersions: (range) => inSnapshot((snapshot) => readVersions(snapshot, range)),
   }
 }

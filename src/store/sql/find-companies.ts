@@ -23,20 +23,26 @@ export async function findCompanies(
   return { registry, companies }
 }
 
-type RegistryRow = readonly [
+/** A row of `registrySql`. */
+export type RegistryRow = readonly [
   earliest: number,
   version: number | null,
   lineage: string | null,
   committedAt: number | null,
 ]
 
-const registrySql = `
+/** Reads the state of the registry as a whole. */
+export const registrySql = `
   select s.past_from, i.version, i.lineage, i.committed_at
   from store s left join imports i on i.version = (select max(version) from imports)`
 
 /** The state of the registry as a whole. */
 export async function readRegistry(snapshot: Snapshot): Promise<RegistryState> {
   const [row] = await snapshot.rows<RegistryRow>(registrySql)
+  return registryOf(row)
+}
+
+export function registryOf(row: RegistryRow | undefined): RegistryState {
   return {
     version: row?.[1] ?? 0,
     lineage: row?.[2] ?? '',

@@ -6,17 +6,8 @@ import type { Resource } from '../../resources/resource.ts'
 import type { CompanyRequest, CompanyState, ListingSummary } from '../company-state.ts'
 import { pageBytesMax } from '../page-size.ts'
 import type { OutsideHistory } from '../reading.ts'
-import type { KeptCounts, ListingCounts } from '../value-counts.ts'
-import {
-  countAllShort,
-  type CountedState,
-  countLong,
-  type CountQuery,
-  type CountRow,
-  countShort,
-  noCounts,
-  shortListingMax,
-} from './count-values.ts'
+import type { ListingCounts } from '../value-counts.ts'
+import { type Change, type CountedHead, type Counting, countListings } from './count-listings.ts'
 import type { Dialect } from './dialect.ts'
 import { readRegistry } from './find-companies.ts'
 import { usualNameAttribute } from './keep-names.ts'
@@ -25,16 +16,10 @@ import { pastHeadsOf } from './past-heads.ts'
 import type { InSnapshot, Snapshot } from './snapshot.ts'
 
 /** What a store contributes. */
-export interface CompanyFrom {
+export interface CompanyFrom extends Omit<Counting, 'counted'> {
   readonly resources: readonly Resource[]
   readonly inSnapshot: InSnapshot
-  readonly kept: KeptCounts
-  /** The rows of a query that takes long, read beside the event loop and in the same state. */
-  readLong(snapshot: Snapshot, query: CountQuery): Promise<readonly CountRow[]>
 }
-
-/** Up to this many past states of records are read at once; they have their texts. */
-const fewPastMax = 100
 
 /** Reads a company; undefined if it was not in the registry. */
 export async function readCompany(
@@ -43,24 +28,17 @@ export async function readCompany(
 ): Promise<CompanyState | OutsideHistory | undefined> {
   const { state, counted } = await from.inSnapshot(async (snapshot) => {
     const counted = new Map<string, ListingCounts>()
-    return { state: await readState(snapshot, asked, { from, counted }), counted }
+    return { state: await readState(snapshot, asked, { ...from, counted }), counted }
   })
   // Not before: if another process has committed meanwhile, everything was read again.
   for (const [key, counts] of counted) from.kept.set(key, counts)
   return state
 }
 
-/** What the reading of a company uses. */
-interface Reading {
-  readonly from: CompanyFrom
-  /** The counts that were made for it, by their keys. */
-  readonly counted: Map<string, ListingCounts>
-}
-
 async function readState(
   snapshot: Snapshot,
   asked: CompanyRequest,
-  reading: Reading,
+  from: CompanyFrom & Counting,
 ): Promise<CompanyState | OutsideHistory | undefined> {
   const registry = await readRegistry(snapshot)
   const { companyId: id, version } = asked
@@ -72,14 +50,12 @@ async function readState(
   if (identity === undefined) return undefined
   const [jurisdiction, identifier, since, name, ...identified] = identity
   const said = await snapshot.rows<SourceRow>(sourcesSql, ...at)
-  const heads = await readHeads(snapshot, asked, reading.from.resources, at)
-  const listings: ListingSummary[] = []
-  if (version === undefined) await countShortOnes(snapshot, asked, heads, reading)
-  for (const resource of asked.resources) {
-    const head = heads.get(resource.name)
-    const counts = await countListing(snapshot, { resource, companyId: id, head, version }, reading)
-    listings.push({ resource, total: head?.total ?? 0, version: head?.version ?? since, counts })
-  }
+  const heads = await readHeads(snapshot, asked, from.resources, at)
+  const counts = await countListings(snapshot, asked, heads, from)
+  const listings = asked.resources.map((resource): ListingSummary => {
+    const { total, version } = heads.get(resource.name) ?? { total: 0, version: since }
+    return { resource, total, version, counts: counts.get(resource.name) ?? {} }
+  })
   const changes: readonly Change[] = [
     identified,
     ...said.map(([, , , , , , ...change]): Change => change),
@@ -102,9 +78,6 @@ async function readState(
     registry,
   }
 }
-
-/** The import that last changed something. */
-type Change = readonly [lineage: string, committedAt: number]
 
 type IdentityRow = readonly [
   jurisdiction: string | null,
@@ -176,13 +149,9 @@ function nameIn(said: readonly SourceRow[]): string | null {
   return last?.name ?? null
 }
 
-/** A listing as it is or was, and its total as it is. */
-interface SummaryHead {
-  readonly total: number
+/** A listing as it is or was. */
+interface SummaryHead extends CountedHead {
   readonly version: number
-  readonly change: Change
-  readonly presentTotal: number
-  readonly isPresent: boolean
 }
 
 type HeadRow = readonly [
@@ -231,70 +200,4 @@ async function readHeads(
     })
   }
   return heads
-}
-
-/** A listing, its head if it has one, and the version that was asked for. */
-interface Listing {
-  readonly resource: Resource
-  readonly companyId: number
-  readonly head: SummaryHead | undefined
-  readonly version: number | undefined
-}
-
-/** Counts the short listings of a company as it is, unless their counts are kept. */
-async function countShortOnes(
-  snapshot: Snapshot,
-  { companyId, resources }: CompanyRequest,
-  heads: ReadonlyMap<string, SummaryHead>,
-  { from, counted }: Reading,
-): Promise<void> {
-  const keys = new Map<Resource, string>()
-  for (const resource of resources) {
-    const head = heads.get(resource.name)
-    if (head === undefined || head.total === 0 || head.total > shortListingMax) continue
-    const key = keyOf(resource, companyId, head)
-    const kept = from.kept.get(key)
-    if (kept === undefined) keys.set(resource, key)
-    else counted.set(key, kept)
-  }
-  const all = await countAllShort(snapshot, companyId, [...keys.keys()])
-  for (const [n, key] of [...keys.values()].entries()) counted.set(key, all[n] ?? {})
-}
-
-/** Names a state of a listing, by the lineage of the import that made it. */
-function keyOf({ name }: Resource, companyId: number, { change }: SummaryHead): string {
-  return `${name} ${companyId} ${change[0]}`
-}
-
-async function countListing(
-  snapshot: Snapshot,
-  { resource, companyId, head, version }: Listing,
-  { from, counted }: Reading,
-): Promise<ListingCounts> {
-  if (head === undefined || head.total === 0) return noCounts(resource)
-  const key = keyOf(resource, companyId, head)
-  const known = counted.get(key) ?? from.kept.get(key)
-  if (known !== undefined) return known
-  const state = { resource, companyId, version: head.isPresent ? undefined : version }
-  const counts = (await isShort(snapshot, state, head))
-    ? await countShort(snapshot, state)
-    : await from.kept.share(key, () =>
-        countLong(snapshot, state, (query) => from.readLong(snapshot, query)),
-      )
-  counted.set(key, counts)
-  return counts
-}
-
-async function isShort(
-  snapshot: Snapshot,
-  { resource, companyId, version }: CountedState,
-  { presentTotal }: SummaryHead,
-): Promise<boolean> {
-  if (presentTotal > shortListingMax) return false
-  if (version === undefined) return true
-  const past = await snapshot.rows(
-    `select 1 from ${resource.name}_past where company_id = $1 and until > $2 limit $3`,
-    ...([companyId, version, fewPastMax + 1] as const),
-  )
-  return past.length <= fewPastMax
 }
