@@ -16,6 +16,12 @@ const chosen = process.env['DOSSIER_TEST_STORE'] ?? 'sqlite'
 export const storeKind: StoreKind =
   storeKinds.find((kind) => kind === chosen) ?? assert.fail(`DOSSIER_TEST_STORE is ${chosen}`)
 
+/** For `skip`, of a test that Citus cannot run. */
+export const onCitus =
+  storeKind === 'postgres' && process.env['DOSSIER_TEST_CITUS'] !== undefined
+    ? 'not where Citus spreads the store'
+    : false
+
 /** For `skip`, of a test in a file that runs on both stores, but whose rule no store decides. */
 export const aboveStores = storeKind === 'sqlite' ? false : 'no store decides this: see SQLite'
 

@@ -67,8 +67,12 @@ const commandSettings: SessionSettings = {
   client_connection_check_interval: 1_000,
 }
 
-/** Makes the pool of a server; it connects on first use. */
-export function openPool(db: string, bounds: ServingBounds): Pool {
+/**
+ * Makes the pool of a server; it connects on first use.
+ *
+ * @param isSpread whether Citus has spread the tables.
+ */
+export function openPool(db: string, bounds: ServingBounds, isSpread = false): Pool {
   const { pool, statementMs, waitMs } = bounds
   const opened = new Pool({
     ...clientConfig(db, {
@@ -76,7 +80,8 @@ export function openPool(db: string, bounds: ServingBounds): Pool {
       lock_timeout: lockMsOf(bounds),
       default_transaction_read_only: 'on',
       // Every statement has one good plan, an index seek, so there is no need to plan it again.
-      plan_cache_mode: 'force_generic_plan',
+      // Citus finds the node of a company when it plans for that company.
+      plan_cache_mode: isSpread ? 'force_custom_plan' : 'force_generic_plan',
       jit: 'off',
     }),
     application_name: 'dossier serve',

@@ -2,7 +2,9 @@
 
 import type { Client } from 'pg'
 import type { Database, Row } from '../sql/database.ts'
-import { dialect } from './dialect.ts'
+import type { Dialect } from '../sql/dialect.ts'
+import { dialect as together } from './dialect.ts'
+import { isCreation, runStep } from './citus-tables.ts'
 import { bind, writeIn } from './parameters.ts'
 import { inTransaction, withWriteLock } from './transaction.ts'
 
@@ -11,10 +13,14 @@ const batchSize = 1_000
 // Changes of keys wait for each other, but not for imports.
 const lockKeys = 'lock table keys in share row exclusive mode'
 
-export function databaseOf(client: Client, db: string): Database {
+/** @param dialect that of Citus if its tables are spread. */
+export function databaseOf(client: Client, db: string, dialect: Dialect = together): Database {
   return {
     dialect,
-    run: async (sql, values = {}) => (await client.query(bind(sql, values))).rowCount ?? 0,
+    run: async (sql, values = {}) =>
+      dialect.isSettled && isCreation(sql)
+        ? runStep(client, writeIn(sql, values))
+        : ((await client.query(bind(sql, values))).rowCount ?? 0),
     rows: async (sql, values = {}) => (await client.query<Row>(bind(sql, values))).rows,
     async *batches(sql, values = {}) {
       await client.query(`declare batches no scroll cursor for ${writeIn(sql, values)}`)

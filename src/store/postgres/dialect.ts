@@ -1,9 +1,11 @@
 // The dialect of PostgreSQL.
 
 import type { Dialect } from '../sql/dialect.ts'
+import { together } from '../sql/layout.ts'
 import { companies } from './named-companies.ts'
 
 export const dialect: Dialect = {
+  ...together,
   greatest: 'greatest',
   least: 'least',
   text: 'text collate "C"',

@@ -3,6 +3,7 @@
 import type { Client } from 'pg'
 import type { ImportConnection, Written } from '../sql/import.ts'
 import { createTables } from '../sql/merge.ts'
+import { openSpreadImport } from './citus-import.ts'
 import { commit } from './commit.ts'
 import { openSession } from './connect.ts'
 import { databaseOf } from './database.ts'
@@ -15,10 +16,18 @@ import { beginWriting } from './transaction.ts'
 // For sorts and hashes of millions of rows; a merge runs few of them at once.
 const importSettings = { work_mem: '64MB', maintenance_work_mem: '128MB', temp_buffers: '32MB' }
 
-/** @param filters the number of filter values in a staged row. */
-export async function openImport(db: string, filters: number): Promise<ImportConnection> {
+/**
+ * @param filters the number of filter values in a staged row.
+ * @param isSpread whether Citus has spread the tables.
+ */
+export async function openImport(
+  db: string,
+  filters: number,
+  isSpread = false,
+): Promise<ImportConnection> {
   const client = await openSession(db, importSettings)
   try {
+    if (isSpread) return await openSpreadImport(client, db, filters)
     await client.query(
       [createStage(filters), createNewCompanies, ...createTables(dialect)].join(';'),
     )
@@ -49,7 +58,7 @@ export async function openImport(db: string, filters: number): Promise<ImportCon
 const manyRows = 10_000
 
 /** Updates statistics for the plans of the next import; autovacuum may come too late. */
-async function analyse(client: Client, { tables, rows }: Written): Promise<void> {
+export async function analyse(client: Client, { tables, rows }: Written): Promise<void> {
   if (rows < manyRows) return
   const all = [...tables, 'companies', 'company_names']
   await client.query(`analyze ${all.join(', ')}`).catch(() => undefined)

@@ -64,7 +64,7 @@ export async function migrate(
     )
     const names = await fillNames(databaseOf(client, db), { onWait }, onStep)
     if (names !== undefined && names > 0) done.push(describeFilled(names))
-    if (isDistributed || (await isAlreadyDistributed(client))) {
+    if (isDistributed || (await isSpread(client)) || (await isToSpread(client))) {
       done.push(
         ...(await withWriteLock(client, db, { onWait }, () => distribute(client, db, resources))),
       )
@@ -240,7 +240,16 @@ async function distributedTables(client: Client): Promise<Set<string>> {
   return new Set(rows.map(({ name }) => name))
 }
 
-async function isAlreadyDistributed(client: Client): Promise<boolean> {
+/** Whether the database is set up so that Citus spreads every store in it. */
+async function isToSpread(client: Client): Promise<boolean> {
+  const { rows } = await client.query<{ setting: string | null }>(
+    `select current_setting('dossier.distributed', true) as setting`,
+  )
+  return rows[0]?.setting === 'on' && (await hasCitus(client))
+}
+
+/** Whether Citus has spread the tables over several nodes. */
+export async function isSpread(client: Client): Promise<boolean> {
   return (await hasCitus(client)) && (await distributedTables(client)).has('companies')
 }
 

@@ -7,13 +7,16 @@ import type { StoreInspector } from '../inspecting.ts'
 import type { StoreReader } from '../reading.ts'
 import type { OnStep } from '../work-watch.ts'
 import type { StoreWriter } from '../writing.ts'
+import type { Dialect } from '../sql/dialect.ts'
 import { createInspector, createWriter, readStoreId } from '../sql/writer.ts'
+import { spreadDialect } from './citus-dialect.ts'
 import { compact } from './compact.ts'
 import { defaultBounds, openPool, type ServingBounds, withSession } from './connect.ts'
 import { databaseOf } from './database.ts'
+import { dialect } from './dialect.ts'
 import { storeError } from './errors.ts'
 import { openImport } from './import.ts'
-import { checkSchema, isOutdated, migrate as migrateTables } from './migrate.ts'
+import { checkSchema, isOutdated, isSpread, migrate as migrateTables } from './migrate.ts'
 import { createReader } from './read.ts'
 import { describeUrl, schemaIn } from './url.ts'
 import { verify } from './verify.ts'
@@ -31,11 +34,13 @@ export async function openForReading(
   bounds: ServingBounds = defaultBounds,
 ): Promise<StoreReader> {
   return explained(db, async () => {
-    const storeId = await withSession(db, async (client) => {
+    const { storeId, dialect } = await withSession(db, async (client) => {
       await checkSchema(client, db, resources)
-      return readStoreId(databaseOf(client, db))
+      const dialect = await dialectOf(client)
+      return { storeId: await readStoreId(databaseOf(client, db)), dialect }
     })
-    return createReader(openPool(db, bounds), resources, { storeId, bounds })
+    const pool = openPool(db, bounds, dialect.isSettled)
+    return createReader(pool, resources, { storeId, bounds, dialect })
   })
 }
 
@@ -50,13 +55,22 @@ export async function openForInspecting(
 ): Promise<StoreInspector> {
   const look = <T>(work: (client: Client) => Promise<T>) => withSession(db, work, readOnly)
   return explained(db, async () => {
-    await look((client) => checkSchema(client, db, resources))
-    return createInspector((work) => look((client) => work(databaseOf(client, db))), resources, {
-      verify: (checks, onStep) => look((client) => verify(client, db, resources, checks, onStep)),
+    const dialect = await look(async (client) => {
+      await checkSchema(client, db, resources)
+      return dialectOf(client)
+    })
+    const databaseIn = (client: Client) => databaseOf(client, db, dialect)
+    return createInspector((work) => look((client) => work(databaseIn(client))), resources, {
+      verify: (checks, onStep) =>
+        look((client) => verify(client, databaseIn(client), resources, checks, onStep)),
       backup: (path) => Promise.reject(noBackup(db, path)),
       close: () => undefined,
     })
   })
+}
+
+async function dialectOf(client: Client): Promise<Dialect> {
+  return (await isSpread(client)) ? spreadDialect : dialect
 }
 
 const readOnly = { default_transaction_read_only: 'on' }
@@ -74,10 +88,11 @@ export async function openForWriting(
 ): Promise<StoreWriter> {
   return explained(db, async () => {
     if (await isOutdated(db, resources)) await migrateTables(db, resources, { onStep })
+    const own = await withSession(db, dialectOf)
     return createWriter(
       {
-        use: (work) => withSession(db, (client) => work(databaseOf(client, db))),
-        openImport: (filters) => openImport(db, filters),
+        use: (work) => withSession(db, (client) => work(databaseOf(client, db, own))),
+        openImport: (filters) => openImport(db, filters, own.isSettled),
         compact: (wait) => withSession(db, (client) => compact(client, wait)),
         close: () => undefined,
       },

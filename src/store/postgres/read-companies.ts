@@ -6,13 +6,13 @@ import type { CompanyReader } from '../reading.ts'
 import type { CountRow } from '../sql/count-values.ts'
 import type { Queries, Row } from '../sql/database.ts'
 import { findCompanies, readRegistry } from '../sql/find-companies.ts'
+import type { Dialect } from '../sql/dialect.ts'
 import { findVersion } from '../sql/find-version.ts'
 import { findNames } from '../sql/inspect.ts'
 import { readCompany } from '../sql/read-company.ts'
 import type { CompanyFrom } from '../sql/read-company.ts'
 import { createKeptCounts } from '../value-counts.ts'
 import { readVersions } from '../sql/versions.ts'
-import { dialect } from './dialect.ts'
 import type { Gate } from './gate.ts'
 import { bind } from './parameters.ts'
 import { createSnapshots } from './snapshot.ts'
@@ -28,8 +28,9 @@ export function createCompanyReader(
   pool: Pool,
   resources: readonly Resource[],
   gate: Gate,
+  dialect: Dialect,
 ): CompanyReader {
-  const { inSnapshot, ofOneQuery } = createSnapshots(pool)
+  const { inSnapshot, ofOneQuery } = createSnapshots(pool, dialect)
   const from: CompanyFrom = {
     resources,
     inSnapshot: (work) => gate.run(() => inSnapshot(work)),
@@ -42,17 +43,17 @@ export function createCompanyReader(
       const { rows } = await pool.query<[id: number]>({ ...findCompany, values })
       return rows[0]?.[0]
     },
-    findNames: (names, limit) => findNames(queriesOf(pool), names, limit),
+    findNames: (names, limit) => findNames(queriesOf(pool, dialect), names, limit),
     findCompanies: (query) => inSnapshot((snapshot) => findCompanies(snapshot, query)),
     readCompany: (asked) => readCompany(from, asked),
-    findRegistryVersion: (moment) => findVersion(queriesOf(pool), undefined, moment),
+    findRegistryVersion: (moment) => findVersion(queriesOf(pool, dialect), undefined, moment),
     readRegistry: () => readRegistry(ofOneQuery),
     readVersions: (range) => inSnapshot((snapshot) => readVersions(snapshot, range)),
   }
 }
 
 /** Queries that are not prepared, each over any connection of the pool. */
-function queriesOf(pool: Pool): Queries {
+function queriesOf(pool: Pool, dialect: Dialect): Queries {
   return {
     dialect,
     rows: async (sql, values = {}) => (await pool.query<Row>(bind(sql, values))).rows,

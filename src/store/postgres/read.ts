@@ -4,6 +4,7 @@ import type { Pool } from 'pg'
 import type { Resource } from '../../resources/resource.ts'
 import type { LastImport, StoreReader } from '../reading.ts'
 import type { Row, Values } from '../sql/database.ts'
+import type { Dialect } from '../sql/dialect.ts'
 import {
   type FrameRow,
   frameSql,
@@ -21,7 +22,7 @@ import { viewOf } from '../sql/view.ts'
 import { keyColumns, keyRecord } from '../sql/stored-keys.ts'
 import { createViews, viewBytesUsual } from '../views.ts'
 import { lockMsOf, type ServingBounds } from './connect.ts'
-import { dialect } from './dialect.ts'
+import { dialect as together } from './dialect.ts'
 import { createGate } from './gate.ts'
 import { bind } from './parameters.ts'
 import { createCompanyReader } from './read-companies.ts'
@@ -55,10 +56,13 @@ export function createReader(
     storeId,
     bounds,
     viewBytesMax = viewBytesUsual,
+    dialect = together,
   }: {
     readonly storeId: string
     readonly bounds: ServingBounds
     readonly viewBytesMax?: number
+    /** That of Citus if its tables are spread. */
+    readonly dialect?: Dialect
   },
 ): StoreReader {
   const queries = createQueries(pool, resources, bounds)
@@ -90,7 +94,7 @@ export function createReader(
     },
     readPage: readWhole,
     ...selector,
-    ...createCompanyReader(pool, resources, createGate('companies', gateBoundsOf(bounds))),
+    ...createCompanyReader(pool, resources, createGate('companies', gateBoundsOf(bounds)), dialect),
     async findKey(hash) {
       const { rows } = await pool.query<Row>({ name: 'key', text: findKeySql, values: [hash] })
       return rows[0] && keyRecord(rows[0])

@@ -1,8 +1,8 @@
 // Queries that see one state of a database: a read-only transaction over a connection of the pool.
 
 import type { Pool, PoolClient } from 'pg'
+import type { Dialect } from '../sql/dialect.ts'
 import type { InSnapshot, Snapshot } from '../sql/snapshot.ts'
-import { dialect } from './dialect.ts'
 
 /** Reads of a database that see one state. */
 export interface Snapshots {
@@ -11,7 +11,7 @@ export interface Snapshots {
   readonly ofOneQuery: Snapshot
 }
 
-export function createSnapshots(pool: Pool): Snapshots {
+export function createSnapshots(pool: Pool, dialect: Dialect): Snapshots {
   const names = new Map<string, string>()
 
   /** Statements are prepared once for each connection, by name. */

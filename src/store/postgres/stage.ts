@@ -11,7 +11,10 @@ const text = 'text collate "C"'
 
 /** Temporary tables belong to the session, and are dropped with it. */
 export const createStage = (filters: number) => `
-  create temp table stage (
+  create temp table stage (${stageColumns(filters)})`
+
+/** The columns of staged rows. */
+export const stageColumns = (filters: number) => `
     seq bigint not null,
     file integer not null, number bigint not null,
     company_id bigint, company_jurisdiction ${text}, company_identifier ${text},
@@ -20,8 +23,7 @@ export const createStage = (filters: number) => `
     as_of ${text}
     ${filterNames(filters)
       .map((name) => `, ${name} ${text}`)
-      .join('')}
-  )`
+      .join('')}`
 
 // The columns that rows are searched and grouped by; of the others, samples would cost more.
 const analysed = 'seq, company_id, company_jurisdiction, company_identifier, id, key'
@@ -33,28 +35,40 @@ interface OpenedStage {
   abandon(): Promise<void>
 }
 
+/** The tables to which rows are copied, if those that arrive are kept apart from appended ones. */
+export interface StageTables {
+  /** Has a further column: by what rows are spread, the name or the id of the company. */
+  readonly arrived: string
+  readonly appended: string
+}
+
 /** @param client must not run other queries until the stage has ended. */
-export function openStage(client: Client, filterCount: number): OpenedStage {
+export function openStage(client: Client, filterCount: number, spread?: StageTables): OpenedStage {
   const fault = watchFaults(client)
-  const copy = copyToStage(client, fault)
+  const copy = copyToStage(client, fault, spread?.arrived ?? 'stage')
   let seq = 0
+  const line = (place: Place, row: CopiedRow) => {
+    const values = copyLine((seq += 1), place, row, filterCount)
+    return spread === undefined ? `${values}\n` : `${values}\t${copyText(spreadBy(row))}\n`
+  }
   const stage: Stage = {
-    write: (place, row) => copy.add(copyLine((seq += 1), place, row, filterCount)),
+    write: (place, row) => copy.add(line(place, row)),
     writeRefused: (place, row) => {
       // PostgreSQL cannot store such text, so no stored record can have it in its identity.
       const texts = [row.key, row.companyJurisdiction, row.companyIdentifier]
       if (texts.some((text) => text !== null && !isStorable(text))) return undefined
-      return copy.add(copyLine((seq += 1), place, { ...unchecked, ...row }, filterCount))
+      return copy.add(line(place, { ...unchecked, ...row }))
     },
     async end() {
       await copy.end()
+      if (spread !== undefined) return
       await client.query(`create index on stage (seq); analyze stage (${analysed})`)
     },
     async append(rows) {
       if (rows.length === 0) return
-      const more = copyToStage(client, fault)
+      const more = copyToStage(client, fault, spread?.appended ?? 'stage')
       for (const row of rows) {
-        await more.add(copyLine((seq += 1), recordedPlace, row, filterCount))
+        await more.add(`${copyLine((seq += 1), recordedPlace, row, filterCount)}\n`)
       }
       await more.end()
     },
@@ -96,9 +110,9 @@ function watchFaults(client: Client): Fault {
 }
 
 /** Starts a COPY of lines, sent in pieces at the server's pace. */
-function copyToStage(client: Client, fault: Fault) {
+function copyToStage(client: Client, fault: Fault, table: string) {
   const { failed } = fault
-  const stream = client.query(copyFrom('copy stage from stdin'))
+  const stream = client.query(copyFrom(`copy ${table} from stdin`))
   stream.on('error', fault.fail)
   let isOpen = true
   let piece = ''
@@ -136,6 +150,11 @@ function copyToStage(client: Client, fault: Fault) {
 type CopiedRow = Omit<StagedRow, 'sort' | 'digest' | 'content'> &
   Readonly<Record<'sort' | 'digest' | 'content', string | null>>
 
+/** Rows with a company's name are spread by its identifier. */
+function spreadBy({ companyIdentifier, companyId, key }: CopiedRow): string {
+  return companyIdentifier ?? String(companyId ?? key)
+}
+
 /** A row in COPY's text format: the columns of `stage`, separated by tabs, `\N` for null. */
 function copyLine(
   seq: number,
@@ -148,7 +167,7 @@ function copyLine(
     `${seq}\t${file}\t${number}\t${company}\t${copyText(row.companyJurisdiction)}\t` +
     `${copyText(row.companyIdentifier)}\t${row.id ?? '\\N'}\t${copyText(row.key)}\t` +
     `${copyText(row.sort)}\t${copyText(row.digest)}\t${copyText(row.content)}\t` +
-    `${copyText(row.asOf)}${copyFilters(row.filters, filterCount)}\n`
+    `${copyText(row.asOf)}${copyFilters(row.filters, filterCount)}`
   )
 }
 

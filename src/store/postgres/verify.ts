@@ -3,8 +3,8 @@
 import { type Client, DatabaseError } from 'pg'
 import type { Resource } from '../../resources/resource.ts'
 import type { StoredChecks, Verification } from '../inspecting.ts'
+import type { Database } from '../sql/database.ts'
 import { type Rule, verifyStore } from '../sql/verify.ts'
-import { databaseOf } from './database.ts'
 
 /**
  * Checks everything that is stored, and changes nothing.
@@ -13,7 +13,7 @@ import { databaseOf } from './database.ts'
  */
 export async function verify(
   client: Client,
-  db: string,
+  db: Database,
   resources: readonly Resource[],
   checks: StoredChecks,
   onStep: (step: string) => void,
@@ -23,7 +23,7 @@ export async function verify(
   const damage = typeof check === 'string' ? noDamage : () => findDamage(client, check)
   const found = await verifyStore(
     {
-      ...databaseOf(client, db),
+      ...db,
       damage,
       damageIn: (error: unknown) => (isDamage(error) ? error.message : undefined),
       idInRecord: String.raw`substring(record from '^\{"id":(\d{1,16})[,}]')::bigint`,

@@ -2,10 +2,11 @@
 
 import type { Resource } from '../../resources/resource.ts'
 import type { Value } from './database.ts'
+import type { Layout } from './layout.ts'
 import type { CompanyStatements } from './named-companies.ts'
 
 /** A database's dialect. Expressions and names in arguments are inserted into the SQL unchanged. */
-export interface Dialect {
+export interface Dialect extends Layout {
   /** The functions for the greatest and the least of several values, none of which is null. */
   readonly greatest: string
   readonly least: string

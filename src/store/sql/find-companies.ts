@@ -85,10 +85,10 @@ const byNumber = (d: Dialect, isOne: boolean, isAnywhere: boolean) => {
   const matches = (number: string) =>
     `k.identifier = ${number} ${isAnywhere ? '' : 'and k.jurisdiction = $2'}`
   const numbered = isOne
-    ? `(select k.${id} as id from ${table} k where ${matches('$1')})`
+    ? `(select k.${id} as id from ${table} k where ${matches('$1')} ${d.apart})`
     : `(
         select k.${id} as id from ${d.jsonElements('$1', 'e')}
-        ${d.orderedJoin} ${table} k on ${matches(d.jsonItem('e.value', 0))}
+        ${d.orderedJoin} ${table} k on ${matches(d.jsonItem('e.value', 0))} ${d.apart}
       )`
   return `
     select ${columns} from ${numbered} n0

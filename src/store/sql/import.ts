@@ -131,7 +131,7 @@ async function prepareMerge(
 }
 
 async function lastDayOfRows(db: Database): Promise<string | null> {
-  return (await readValue(db, 'select max(as_of) from stage')) as string | null
+  return (await readValue(db, `select max(as_of) from ${db.dialect.arrived}`)) as string | null
 }
 
 async function lastDay(db: Database, target: string, source: number): Promise<string | null> {
@@ -163,16 +163,17 @@ async function mergeStaged(
     const create = dialect.companies.create(plan.target.isMadeById)
     companiesCreated = await countCompanies(db, create, values)
   }
+  await run(dialect.settle)
   await run(steps.place, parts('placing'))
   await run([
     ...dialect.filled('placed', 'id, company_id, digest'),
-    companies.refuseUnplaced(dialect),
+    ...companies.refuseUnplaced(dialect),
   ])
-  await run([...steps.refuse, ...merge.refuseContradictions(dialect)])
+  await run([...steps.refuse, ...dialect.across.refuseContradictions(dialect)])
   const alreadyRefused = await count(db, 'refused')
   if (alreadyRefused > 0) await run(merge.dropRefused(dialect))
   const total = (await count(db, 'placed where digest is not null')) + alreadyRefused
-  await run(merge.dropRepetitions(dialect))
+  await run(dialect.across.dropRepetitions(dialect))
   if (plan.onLikeSource !== undefined) {
     const like = await findLikeSource(db, plan.target, Number(values['source']))
     if (like !== undefined) plan.onLikeSource(like)
@@ -324,7 +325,7 @@ async function reportRefused(
 ): Promise<number> {
   let refused = 0
   const sql = `
-    select r.field, r.value, r.reason, s.*
+    select r.field, r.value, r.reason, s.*${db.dialect.asRead}
     from refused r ${db.dialect.orderedJoin} stage s on s.seq = r.seq order by r.seq`
   for await (const rows of db.batches(sql)) {
     for (const row of rows) onProblem(stagedProblem(row))

@@ -158,7 +158,9 @@ async function readAffected(
 const member = (d: Dialect, at: number) => d.jsonItem('e.value', at)
 const numberMember = (d: Dialect, at: number) => `cast(${member(d, at)} as bigint)`
 
-const affectedChunks = (d: Dialect) => `
+const affectedChunks = (d: Dialect) =>
+  d.affectedChunks ??
+  `
   select w.word, w.first, w.distances
   from ${d.jsonElements('$ranges', 'e')}
   ${d.orderedJoin} words w on w.word = ${member(d, 0)} and w.first <= ${numberMember(d, 2)}

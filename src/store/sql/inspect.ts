@@ -83,7 +83,7 @@ const lastSeenVersion = `
     and (a.is_present and (i.is_snapshot or i.version = a.version)
       or not a.is_present and i.version < a.version and (i.is_snapshot or i.version = (
         select max(p.version) from company_attributes_past p
-        where p.company_id = a.company_id and p.source_id = a.source_id
+        where p.company_id = $companyId and p.source_id = a.source_id
       )))`
 
 /** The day of a moment in milliseconds since 1970, in wire form. */

@@ -35,15 +35,17 @@ function mergeCompanies(d: Dialect): MergeSteps {
     ],
     refuse: refuse(d),
     findChanges: [
-      changeDiffering,
+      changeDiffering(d),
       ...d.filled('change'),
       `create temp table removal as
         select a.company_id from company_attributes a
         where $isSnapshot and a.source_id = $source and a.is_present
-          and not exists (select 1 from placed p where p.id = a.company_id)`,
+          and not exists (
+            select 1 from placed p where p.id = a.company_id${d.sameCompany('p', 'a')}
+          )`,
       ...d.filled('removal'),
     ],
-    apply: () => [keepAttributes, markAbsent(d), writeAttributes],
+    apply: () => [keepAttributes, markAbsent(d), writeAttributes(d)],
     spoken: [
       `create temp table spoken as
         select company_id from change
@@ -67,7 +69,7 @@ const refuse = (d: Dialect): readonly string[] => [
     select s.seq, 'as_of', ${d.anyValueOf('coalesce(s.as_of, $asOf)')},
       'is before ' || d.as_of || ', the date of the data in the registry'
     from differing d
-    join stage s on s.seq = d.seq
+    join stage s on s.seq = d.seq${d.sameCompany('s', 'd')}
     where $asOf is not null and coalesce(s.as_of, $asOf) < d.as_of and d.known <> d.digest
     on conflict do nothing`,
 ]
@@ -82,12 +84,15 @@ const findDiffering = `
       and (a.digest is null or a.digest <> p.digest or not a.is_present)`
 
 /** Those that were not refused; a company that returns counts as new. */
-const changeDiffering = `
+const changeDiffering = (d: Dialect) => `
   create temp table change as
     select d.seq, d.company_id, d.digest, case when d.is_present then d.known end as position,
       true as is_staged
     from differing d
-    where exists (select 1 from placed p where p.seq = d.seq and p.digest is not null)`
+    where exists (
+      select 1 from placed p
+      where p.seq = d.seq and p.digest is not null${d.sameCompany('p', 'd')}
+    )`
 
 /** Moves replaced and removed attributes to the past, in the same transaction. */
 const keepAttributes = `
@@ -108,11 +113,11 @@ const markAbsent = ({ greatest }: Dialect) => `
     where source_id = $source and company_id in (select company_id from removal)`
 
 // `where true`: without it, SQLite would parse `on conflict` as a join condition.
-const writeAttributes = `
+const writeAttributes = (d: Dialect) => `
   insert into company_attributes as a
     (company_id, source_id, version, digest, attributes, as_of)
     select c.company_id, $source, $version, c.digest, s.content, coalesce(s.as_of, $asOf)
-    from change c join stage s on s.seq = c.seq
+    from change c join stage s on s.seq = c.seq${d.sameCompany('s', 'c')}
     where true order by c.company_id
     on conflict (company_id, source_id) do update
       set version = excluded.version, digest = excluded.digest,
@@ -120,23 +125,23 @@ const writeAttributes = `
         is_present = true`
 
 /** Changed companies that the source had mentioned before. */
-const changedAttributes = `
+const changedAttributes = (d: Dialect) => `
   from change c
-  join stage s on s.seq = c.seq
+  join stage s on s.seq = c.seq${d.sameCompany('s', 'c')}
   join company_attributes a on a.company_id = c.company_id and a.source_id = $source`
 
 /** The source's statements before and after, for each company that it had mentioned before. */
-const companyDifferences = ({ greatest }: Dialect) => `
+const companyDifferences = (d: Dialect) => `
   select k.id, k.jurisdiction, k.identifier, d.*
   from (
     select c.company_id, coalesce(s.as_of, $asOf) as as_of, a.is_present as was_present,
       true as is_present, a.attributes as text, true as is_before, false as is_after
-      ${changedAttributes}
+      ${changedAttributes(d)}
     union all
     select c.company_id, coalesce(s.as_of, $asOf), a.is_present, true, s.content, false, true
-      ${changedAttributes}
+      ${changedAttributes(d)}
     union all
-    select g.company_id, ${greatest}($asOf, coalesce(a.as_of, '')), true, false, a.attributes,
+    select g.company_id, ${d.greatest}($asOf, coalesce(a.as_of, '')), true, false, a.attributes,
       true, true
       from removal g
       join company_attributes a on a.company_id = g.company_id and a.source_id = $source

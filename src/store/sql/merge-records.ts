@@ -5,7 +5,6 @@ import { companyColumns, type Resource } from '../../resources/resource.ts'
 import type { Differences, LoadTarget } from '../load-target.ts'
 import type { Dialect } from './dialect.ts'
 import { dropTemporary, gone, type MergeSteps } from './merge.ts'
-import { placedCompany, placing } from './named-companies.ts'
 import { piecesOf, recordsOf } from './pieces.ts'
 import { revertRecords } from './revert-records.ts'
 import { countTypes } from './type-counts.ts'
@@ -36,13 +35,13 @@ export function recordsTarget(resource: Resource): LoadTarget {
 function mergeRecords(d: Dialect, resource: Resource): MergeSteps {
   const { name } = resource
   return {
-    place: [assignIds(d, name), placeRecords(d, name)],
-    refuse: [refuseForeignIds(d, name)],
+    place: d.across.placeRecords(d, name, lastId(d, name)),
+    refuse: d.across.refuseForeignIds(d, name),
     findChanges: [
       findOwnChanges(d, name),
       ...d.filled('change'),
-      findCarriedChanges(d, name),
-      findRemovals(d, name),
+      ...d.across.findCarriedChanges(d, name),
+      ...d.across.findRemovals(d, name),
       ...d.filled('removal'),
       ...countTypes(d, resource),
     ],
@@ -58,38 +57,6 @@ const lastId = ({ greatest }: Dialect, name: string) => `cast(${greatest}(
         coalesce((select max(id) from ${name} where id < $assignedIdEnd), 0)
       ) as bigint)`
 
-/** Permanently assigns an id to each natural key that is new from this source. */
-const assignIds = (d: Dialect, name: string) => `
-  insert into ${name}_ids (id, source_id, key)
-    select ${lastId(d, name)} + row_number() over (order by min(s.seq)),
-      $source, s.key
-    from stage s
-    where s.key is not null and s.content is not null
-      and not exists (select 1 from ${name}_ids i where i.source_id = $source and i.key = s.key)
-    group by s.key`
-
-const placeRecords = (d: Dialect, name: string) => `
-  insert into placed (seq, company_id, id, sort, bytes, digest)
-    select s.seq, ${placedCompany(d)}, coalesce(s.id, i.id), s.sort, octet_length(s.content),
-      s.digest
-    from stage s ${placing(d)}
-    left join ${name}_ids i on i.source_id = $source and i.key = s.key`
-
-/** Refuses ids that another source was the first to use; with a single source there are none. */
-const refuseForeignIds = (d: Dialect, name: string) => `
-  insert into refused
-    select p.seq, 'id', ${d.anyValueOf('p.id')}, 'belongs to a record of the source ' || o.name
-    from placed p
-    join (
-      select id, source_id from ${d.byId(name)}
-      union all
-      select id, source_id from ${name}_ids
-    ) r on r.id = p.id
-    join sources o on o.id = r.source_id
-    where r.source_id <> $source and p.digest is not null
-      and exists (select 1 from sources where id <> $source)
-    on conflict do nothing`
-
 const findOwnChanges = (d: Dialect, name: string) => `
   create temp table change as
     select p.seq, p.company_id, p.id, p.sort, p.digest, ${recordBytes('p.id', 'p.bytes')} as bytes,
@@ -97,37 +64,6 @@ const findOwnChanges = (d: Dialect, name: string) => `
     from placed p
     left join ${d.byId(name, 'r')} on r.id = p.id and r.company_id = p.company_id
     where p.digest is not null and (r.digest is null or r.digest <> p.digest)`
-
-/**
- * A changed record changes in all its listings, including those that this import does not mention.
- * A snapshot removes it from those, unless the record has a refused row. (By now, rows of one id
- * have the same content, and a listing contains a record once: `min` picks the only value of a
- * group.)
- */
-const findCarriedChanges = (d: Dialect, name: string) => `
-  insert into change
-    select min(c.seq), r.company_id, c.id, min(c.sort), min(c.digest), min(c.bytes),
-      min(r.position), false
-    from change c
-    join ${d.byId(name, 'r')} on r.id = c.id
-    where r.digest <> c.digest and not exists (
-      select 1 from placed p
-      where p.id = c.id and p.company_id = r.company_id and p.digest is not null
-    ) and (not $isSnapshot or exists (
-      select 1 from placed p where p.id = c.id and p.digest is null
-    ))
-    group by r.company_id, c.id`
-
-/** A refused row does not make its record absent: the record is kept unchanged. */
-const findRemovals = (d: Dialect, name: string) => `
-  create temp table removal as
-    select r.company_id, r.position
-    from ${d.byId(name, 'r')}
-    where $isSnapshot and r.source_id = $source
-      and not exists (
-        select 1 from placed p
-        where p.id = r.id and (p.company_id = r.company_id or p.digest is null)
-      )`
 
 /**
  * Appends records that the store itself has made, in `stage` after row `$after`: all are new, so
@@ -141,7 +77,7 @@ export function appendRecords(d: Dialect, resource: Resource, isFirst: boolean):
         cast(null as integer) as position, true as is_staged
       from (
         select seq, company_id, sort, digest, octet_length(content) as bytes,
-          ${lastId(d, resource.name)} + row_number() over (order by seq) as id
+          ${d.once(lastId(d, resource.name))} + row_number() over (order by seq) as id
         from stage where seq > $after
       ) recorded`,
     ...d.filled('change'),
@@ -167,7 +103,7 @@ const listingDifferences = (d: Dialect, name: string, history: string): Differen
       select c.company_id, c.id, ${recordText(d, 'c.id')}, false, true
         from sighted t
         join change c on c.company_id = t.company_id
-        join stage s on s.seq = c.seq
+        join stage s on s.seq = c.seq${d.sameCompany('s', 'c')}
     ) d
     join companies k on k.id = d.company_id
     order by d.company_id, d.id`,

@@ -21,6 +21,12 @@ export interface CompanyStatements {
   create(isByIdToo: boolean): CountedSteps
   /** Deletes the companies that this import has created for refused rows only. */
   readonly dropOrphans: CountedSteps
+  /**
+   * How rows without a company are found where a join would not find them: statements, and the
+   * tables after `from`: rows `s` of the stage, and the companies with the name (`c`) and the id
+   * (`o`) that they have.
+   */
+  readonly unplaced?: { readonly find: readonly string[]; readonly from: string }
   /** Deletes the companies in `forgotten`, by `id`. */
   readonly forget: readonly string[]
   /** Creates the companies in `revived` again: `id`, `jurisdiction`, `identifier`. */
@@ -31,17 +37,17 @@ export interface CompanyStatements {
  * The companies with a jurisdiction and identifier that no company has yet, each once. One that was
  * forgotten gets the id that it had.
  */
-const createReference = ({ companyNames: { table } }: Dialect) => `
+const createReference = ({ arrived, arrivedIdentifier, companyNames: { table } }: Dialect) => `
   create temp table reference as
     select coalesce(s.company_id, f.company_id) as id, company_jurisdiction as jurisdiction,
-      company_identifier as identifier, min(seq) as seq
-    from stage s
+      ${arrivedIdentifier} as identifier, min(seq) as seq
+    from ${arrived} s
     left join (${forgottenNames}) f
       on f.jurisdiction = s.company_jurisdiction and f.identifier = s.company_identifier
     where company_identifier is not null and content is not null
       and not exists (
         select 1 from ${table} n
-        where n.jurisdiction = s.company_jurisdiction and n.identifier = s.company_identifier
+        where n.jurisdiction = s.company_jurisdiction and n.identifier = s.${arrivedIdentifier}
       )
     group by 1, 2, 3`
 
@@ -70,18 +76,29 @@ const namedCompany = ({ companyNames: { table } }: Dialect) => `
     on c.jurisdiction = s.company_jurisdiction and c.identifier = s.company_identifier`
 
 /** Joins the tables that `placedCompany` needs to the stage `s`. */
-export const placing = (d: Dialect) => `
+export const placing = (d: Dialect) =>
+  d.isSettled
+    ? ''
+    : `
   ${namedCompany(d)}
   left join companies k on k.id = s.company_id and s.company_identifier is null`
 
-/** A row's company; null if there is none, or if id and name belong to different ones. */
-export const placedCompany = ({ companyNames: { id } }: Dialect) => `
+/** A row's company; none (`isUnplaced`) if id and name belong to different ones, too. */
+export const placedCompany = ({ isSettled, companyNames: { id } }: Dialect) =>
+  isSettled
+    ? 's.company_id'
+    : `
   case when s.company_identifier is null then k.id
     else case when coalesce(s.company_id, c.${id}) = c.${id} then c.${id} end
   end`
 
 /** Refuses rows without a company, with the reason; these are few, so it need not be fast. */
-export const refuseUnplaced = (d: Dialect) => `
+export const refuseUnplaced = (d: Dialect): readonly string[] => [
+  ...(d.companies.unplaced?.find ?? []),
+  refuseUnplacedRows(d),
+]
+
+const refuseUnplacedRows = (d: Dialect) => `
   insert into refused
     select s.seq,
       case when s.company_identifier is null or s.company_id is not null
@@ -96,7 +113,9 @@ export const refuseUnplaced = (d: Dialect) => `
           'is ' || o.jurisdiction || ' ' || o.identifier || ' in the registry'
         else 'is not in the registry'
       end
-    from placed p
+    from ${d.companies.unplaced?.from ?? unplaced(d)}`
+
+const unplaced = (d: Dialect) => `placed p
     join stage s on s.seq = p.seq
     ${namedCompany(d)}
     left join companies o on o.id = s.company_id

@@ -43,12 +43,12 @@ const findUndone = (name: string) => `
     select company_id from companies_past where until >= $first`
 
 /** A record was current before the versions, and one of them has ended that. */
-const findRestored = ({ orderedJoin }: Dialect, name: string) => `
+const findRestored = (d: Dialect, name: string) => `
   create temp table restored as
-    select cast(row_number() over (order by p.company_id, p.id) + $after as bigint) as seq,
+    select cast(${d.rowNumber('p.company_id', 'p.id')} + $after as bigint) as seq,
       p.company_id, p.id, p.sort, p.digest, p.record
     from undone u
-    ${orderedJoin} ${name}_past p on p.company_id = u.company_id and p.until >= $first
+    ${d.orderedJoin} ${name}_past p on p.company_id = u.company_id and p.until >= $first
     where p.version < $first and p.until in (select version from reverted)`
 
 /** Stages the records that come back: their text without the id, and their filter values. */

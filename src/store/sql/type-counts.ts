@@ -20,7 +20,7 @@ export function countTypes(d: Dialect, { name, metaOf }: Resource): readonly str
       group by 1, 2`,
     `insert into type_change
       select c.company_id, ${d.jsonMember('s.content', metaOf)}, count(*)
-      from change c join stage s on s.seq = c.seq
+      from change c join stage s on s.seq = c.seq${d.sameCompany('s', 'c')}
       group by 1, 2`,
   ]
 }

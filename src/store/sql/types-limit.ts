@@ -136,7 +136,7 @@ const typeChanges = (db: Database, name: string, metaOf: string, companies: read
     select c.company_id, c.seq, c.id, ${db.dialect.jsonMember('r.record', metaOf)},
         ${db.dialect.jsonMember('s.content', metaOf)}
       from change c
-      join stage s on s.seq = c.seq
+      join stage s on s.seq = c.seq${db.dialect.sameCompany('s', 'c')}
       left join ${recordsOf(name)} r on r.company_id = c.company_id and r.position = c.position
   ) moved
   where company_id in (${companies.join(', ')})
@@ -170,7 +170,8 @@ async function refuseRecorded(
     isExceeded = true
     const value = (first[changeFields?.after ?? ''] ?? null) as string | null
     const rows = await db.rows(
-      `select distinct p.id from change c join placed p on p.seq = c.seq
+      `select distinct p.id from change c
+       join placed p on p.seq = c.seq${db.dialect.sameCompany('p', 'c')}
        where c.company_id = ${company}`,
     )
     if (rows.length === 0) throw unrecordable(name, company)

@@ -48,7 +48,7 @@ export function writeRecords(d: Dialect, resource: Resource, isFirst: boolean): 
     removeMoved(name),
     insertRemoved,
     `create temp table edit (company_id ${d.rowKey}, position integer, start integer)`,
-    findEdits(name, order.by === 'id' ? firstById : firstInOrder),
+    findEdits(d, name, order.by === 'id' ? firstById : firstInOrder),
     ...d.filled('edit'),
     removeFollowing,
     insertRemoved,
@@ -122,7 +122,7 @@ const firstInOrder = `
  * backwards from its end: it reads only what has to be rewritten anyway, or one record if all
  * insertions come last.
  */
-const findEdits = (name: string, firstOfCompany: string) => `
+const findEdits = (d: Dialect, name: string, firstOfCompany: string) => `
   insert into edit
     select company_id, position, coalesce((
       select max(p.position) from ${piecesOf(name)} p
@@ -133,13 +133,13 @@ const findEdits = (name: string, firstOfCompany: string) => `
         select company_id, position from removal
         union all
         select first.company_id, coalesce((
-          select r.position + 1 from ${name} r
-          where r.company_id = first.company_id and (r.sort, r.id) < (first.sort, first.id)
-          order by r.position desc limit 1
+          ${d.endOf(name, isBefore)}
         ), 0)
         from (${firstOfCompany}) first
       ) place group by company_id
     ) changed`
+
+const isBefore = 'r.company_id = first.company_id and (r.sort, r.id) < (first.sort, first.id)'
 
 const findCut = ({ orderedJoin }: Dialect, name: string) => `
   insert into cut
@@ -160,8 +160,9 @@ const removeReplaced = `
 /** The records of `cut` that stay. */
 const cutRecords = (d: Dialect, resource: Resource) => `
   create temp table pending as
-    select cast(row_number() over () as bigint) as n, t.first as run, r.company_id, r.id, r.sort,
-      r.source_id, r.version, r.digest, r.bytes, r.record${namesOfFilters(resource, 'r.')}
+    select cast(${d.rowNumber('r.company_id')} as bigint) as n, t.first as run, r.company_id,
+      r.id, r.sort, r.source_id, r.version, r.digest, r.bytes,
+      r.record${namesOfFilters(resource, 'r.')}
     from cut t
     ${d.orderedJoin} ${recordsOf(resource.name)} r
       on r.company_id = t.company_id and r.position between t.first and t.last
@@ -184,7 +185,8 @@ function writeLaidRecords(d: Dialect, resource: Resource): readonly string[] {
     return `case when s.seq is null then p.${column} else ${staged} end`
   })
   return writeLaid(d, resource, {
-    from: 'left join stage s on s.seq = l.seq left join pending p on p.n = l.pending',
+    from: `left join stage s on s.seq = l.seq${d.sameCompany('s', 'l')}
+      left join pending p on p.n = l.pending${d.sameCompany('p', 'l')}`,
     sort: 'coalesce(s.sort, p.sort)',
     source: 'case when s.seq is null then p.source_id else $source end',
     version: 'coalesce(p.version, $version)',
@@ -194,12 +196,11 @@ function writeLaidRecords(d: Dialect, resource: Resource): readonly string[] {
   })
 }
 
-const writeHeads = ({ greatest }: Dialect, name: string, metaOf: string | undefined) => `
+const writeHeads = (d: Dialect, name: string, metaOf: string | undefined) => `
   insert into heads (company_id, resource, total, version, meta, largest)
     select t.company_id, '${name}',
       coalesce((
-        select r.position + 1 from ${name} r where r.company_id = t.company_id
-        order by r.position desc limit 1
+        ${d.endOf(name, 'r.company_id = t.company_id')}
       ), 0),
       $version, ${metaOf === undefined ? 'null' : "coalesce(m.meta, '[]')"}, l.bytes
     from touched t
@@ -211,6 +212,6 @@ const writeHeads = ({ greatest }: Dialect, name: string, metaOf: string | undefi
     where true order by t.company_id
     on conflict (company_id, resource) do update
       set total = excluded.total, version = excluded.version, meta = excluded.meta,
-        largest = ${greatest}(
+        largest = ${d.greatest}(
           coalesce(heads.largest, excluded.largest), coalesce(excluded.largest, heads.largest)
         )`

@@ -1,10 +1,12 @@
 // The dialect of SQLite.
 
 import type { Dialect } from '../sql/dialect.ts'
+import { together } from '../sql/layout.ts'
 import { companies } from './named-companies.ts'
 import { createIdIndex, dropIdIndex } from './id-index.ts'
 
 export const dialect: Dialect = {
+  ...together,
   greatest: 'max',
   least: 'min',
   text: 'text',

@@ -1,0 +1,97 @@
+// The session of one import into a PostgreSQL whose tables Citus has spread over several nodes.
+
+import type { Client } from 'pg'
+import type { ImportConnection } from '../sql/import.ts'
+import { createTables } from '../sql/merge.ts'
+import { filterNames } from '../sql/stage.ts'
+import { createNewCompanies } from './citus-companies.ts'
+import { spreadDialectOf } from './citus-dialect.ts'
+import {
+  createWorkSchema,
+  dropWorkSchema,
+  runStep,
+  spreadTable,
+  text,
+  type WorkSchema,
+} from './citus-tables.ts'
+import { commit } from './commit.ts'
+import { databaseOf } from './database.ts'
+import { analyse } from './import.ts'
+import { writeIn } from './parameters.ts'
+import { openStage, stageColumns } from './stage.ts'
+import { beginWriting } from './transaction.ts'
+
+/**
+ * One connection to each node: an import is committed on a node in one step, so that its readers
+ * never see a part of it.
+ */
+const sessionSettings = `
+  set citus.multi_shard_modify_mode = 'sequential';
+  set citus.max_adaptive_executor_pool_size = 1;
+  set citus.enable_repartition_joins = on;
+  set citus.enable_local_execution = off;
+  set citus.max_intermediate_result_size = -1;
+  set citus.propagate_set_commands = 'local'`
+
+/** For sorts and hashes, on every node. */
+const transactionSettings = `
+  set local work_mem = '64MB'; set local maintenance_work_mem = '128MB'`
+
+/** @param client a session of its own. */
+export async function openSpreadImport(
+  client: Client,
+  db: string,
+  filters: number,
+): Promise<ImportConnection> {
+  await client.query(sessionSettings)
+  const schema = await createWorkSchema(client)
+  const { work } = schema
+  await createArrived(client, schema, filters)
+  const opened = openStage(client, filters, {
+    arrived: `${work}.arrived`,
+    appended: `stage (${copiedColumns(filters)})`,
+  })
+  const dialect = spreadDialectOf(work, filters)
+  return {
+    ...databaseOf(client, db, dialect),
+    stage: opened.stage,
+    step: (sql, values) => runStep(client, writeIn(sql, values)),
+    async begin(wait) {
+      await beginWriting(client, wait)
+      await client.query(`${transactionSettings}; set local search_path = ${work}, ${schema.store}`)
+      const stage = spreadTable('stage', `${stageColumns(filters)}, given_company_id bigint`, {
+        by: 'company_id',
+        like: 'companies',
+      })
+      for (const sql of [...stage, createNewCompanies, ...createTables(dialect)]) {
+        await runStep(client, sql)
+      }
+    },
+    async commit() {
+      await client.query(`drop schema ${work} cascade`)
+      await commit(client, db)
+    },
+    async settle(written) {
+      await analyse(client, written)
+      await client.end().catch(() => undefined)
+    },
+    async discard() {
+      await opened.abandon()
+      await client.end().catch(() => undefined)
+      await dropWorkSchema(db, schema).catch(() => undefined)
+    },
+  }
+}
+
+async function createArrived(client: Client, { work, store }: WorkSchema, filters: number) {
+  const spread = { by: 'place', like: `${store}.company_names` }
+  const columns = `${stageColumns(filters)}, place ${text} not null`
+  for (const sql of spreadTable(`${work}.arrived`, columns, spread)) await client.query(sql)
+}
+
+const copiedColumns = (filters: number) =>
+  [
+    'seq, file, number, company_id, company_jurisdiction, company_identifier',
+    'id, key, sort, digest, content, as_of',
+    ...filterNames(filters),
+  ].join(', ')

@@ -1,0 +1,118 @@
+// A store that Citus has spread over several nodes: what travels between them, and what does not.
+//
+// Runs where DOSSIER_TEST_CITUS names a coordinator (CONTRIBUTING.md). There, the rest of the suite
+// for PostgreSQL shows that a spread store does what others do.
+
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { Client } from 'pg'
+import { resources } from '../../src/resources/index.ts'
+import { withSession } from '../../src/store/postgres/connect.ts'
+import { pageSql } from '../../src/store/postgres/read.ts'
+import { headSql } from '../../src/store/sql/listing.ts'
+import { importRows, makeFolder, queryStore } from '../support/import-rows.ts'
+import { onCitus, storeAt } from '../support/store-at.ts'
+
+const skip = onCitus === false ? 'DOSSIER_TEST_CITUS names no coordinator of Citus' : false
+
+interface Explained {
+  readonly sql: string
+  readonly plan: string
+}
+
+type Query = (this: Client, ...words: unknown[]) => unknown
+
+/** The lines of a plan. */
+const planOf = ({ rows }: { rows: { 'QUERY PLAN': string }[] }) =>
+  rows.map((row) => row['QUERY PLAN']).join('\n')
+
+/** Explains each statement that changes rows before it is run. */
+function explainChanges(t: TestContext): Explained[] {
+  const explained: Explained[] = []
+  const query = Reflect.get(Client.prototype, 'query') as Query
+  async function explainAndRun(client: Client, sql: string, values: unknown): Promise<unknown> {
+    const found = await query.call(client, `explain (costs off) ${sql}`, values)
+    explained.push({ sql, plan: planOf(found as Parameters<typeof planOf>[0]) })
+    return query.call(client, sql, values)
+  }
+  t.mock.method(Client.prototype, 'query', function (this: Client, ...words: unknown[]) {
+    const [sql] = words
+    return typeof sql === 'string' && /^\s*(insert|update|delete)/.test(sql)
+      ? explainAndRun(this, sql, words[1])
+      : query.apply(this, words)
+  })
+  return explained
+}
+
+/** The table that a statement changes. */
+function targetOf(sql: string): string {
+  return /^\s*(?:insert into|update|delete from) (\w+)/.exec(sql)?.[1] ?? assert.fail(sql)
+}
+
+const companies = Array.from({ length: 20 }, (_, n) => ({
+  jurisdiction: 'GB',
+  identifier: String(n),
+  name: `Company ${n}`,
+}))
+const rights = companies.flatMap(({ jurisdiction, identifier }, n) =>
+  ['a', 'b', 'c'].map((letter) => ({
+    company_jurisdiction: jurisdiction,
+    company_identifier: identifier,
+    key: `${letter}${n}`,
+    name: `Right ${letter}`,
+  })),
+)
+
+// What passes through the coordinator: the names and ids of new companies, new keys, the ids of
+// changed records, and refused rows and their ids.
+const numbered = ['reference', 'new_companies', 'company_names', 'companies', 'companies_past']
+const compared = ['rights_ids', 'carried', 'refused', 'removal']
+
+test(
+  'texts of records stay on the nodes; the coordinator numbers companies and keys',
+  { skip },
+  async (t) => {
+    const db = `${makeFolder(t)}/registry.db`
+    await importRows(db, 'companies', companies.slice(1))
+    const explained = explainChanges(t)
+    await importRows(db, 'companies', companies)
+    await importRows(db, 'rights', rights)
+    const changed = rights.slice(1).map((right) => ({ ...right, name: 'Another' }))
+    await importRows(db, 'rights', changed, { isSnapshot: true })
+    const pulled = explained.filter(({ plan }) =>
+      /pull to coordinator|Distributed Subplan/.test(plan),
+    )
+    const isOfCopies = (sql: string) => sql.includes('from carried')
+    const allowed = [...numbered, ...compared]
+    for (const { sql, plan } of pulled) {
+      assert.ok(allowed.includes(targetOf(sql)) || isOfCopies(sql), `${sql}\n${plan}`)
+    }
+    const spread = new Set(explained.map(({ sql }) => targetOf(sql)))
+    for (const table of ['stage', 'placed', 'laid', 'rights', 'rights_pieces', 'rights_past']) {
+      assert.ok(spread.has(table), table)
+    }
+  },
+)
+
+test('a page is one statement on one node', { skip }, async (t) => {
+  const db = `${makeFolder(t)}/registry.db`
+  await importRows(db, 'rights', rights)
+  const ids = await queryStore(db, 'select id from companies order by id')
+  await withSession(storeAt(db), async (client) => {
+    for (const { id } of ids) {
+      for (const resource of resources) {
+        const statements = [
+          headSql(resource, String(id)),
+          pageSql(resource)
+            .replaceAll('$1', String(id))
+            .replaceAll('$2', '1')
+            .replaceAll('$3', '2'),
+        ]
+        for (const sql of statements) {
+          const plan = planOf(await client.query(`explain (costs off) ${sql}`))
+          assert.match(plan, /^Custom Scan \(Citus Adaptive\)\n +Task Count: 1\n/)
+        }
+      }
+    }
+  })
+})
