@@ -38,6 +38,8 @@ export interface Dialect extends Layout {
   jsonString(json: string): string
   /** The elements of a JSON array as rows `alias`, with an ascending `key`, and `value`. */
   jsonElements(json: string, alias: string): string
+  /** The members of a JSON object, as rows of `key` and `value`, in their order. */
+  jsonMembers(json: string, alias: string): string
   /**
    * The statements to run after a temporary table has been filled, so that queries on it get good
    * plans.

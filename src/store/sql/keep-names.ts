@@ -69,14 +69,16 @@ const writeNames = [
  */
 export async function keepNames(db: Database, onShare?: OnShare): Promise<number> {
   if (await isFirstSource(db)) {
-    await db.run(onlyNames(db.dialect))
-    return indexNames(db, 'select company_id, null as former, name from names', onShare)
+    const total = await db.run(onlyNames(db.dialect))
+    const names = 'select company_id, null as former, name from names'
+    return indexNames(db, { names, total }, onShare)
   }
   for (const step of findRenamed(db.dialect)) await db.run(step)
   const renamed = 'select company_id, former, name from renamed'
-  const changed = await indexNames(db, renamed, onShare)
+  const total = Number(await readValue(db, 'select count(*) from renamed'))
+  await indexNames(db, { names: renamed, total }, onShare)
   for (const step of writeNames) await db.run(step)
-  return changed
+  return total
 }
 
 /** Whether no company has a name yet, and one source has said all there is. */
