@@ -7,7 +7,7 @@ import { OperatorError } from '../operator-error.ts'
 import { changeResource, resources } from '../resources/index.ts'
 import { shortMoment } from '../short-moment.ts'
 import type { CompanyState, SourceState } from '../store/company-state.ts'
-import { openStoreInspector, openStoreReader } from '../store/open-store.ts'
+import { openStoreInspector, openStoreForShowing } from '../store/open-store.ts'
 import type { CompanyName, StoreInspector } from '../store/inspecting.ts'
 import type { FoundCompany, StoreReader } from '../store/reading.ts'
 import type { ListingCounts } from '../store/value-counts.ts'
@@ -55,7 +55,7 @@ currency and so on.
   async run({ words, flags, settings }, { stdout }) {
     const name = parseName(words)
     const inspector = await openStoreInspector(settings.db, resources)
-    const reader = await openStoreReader(settings.db, resources)
+    const reader = await openStoreForShowing(settings.db, resources)
     try {
       const state = await findState(reader, name)
       if (state === undefined) {

@@ -5,7 +5,7 @@ import { formatCount } from '../format-count.ts'
 import { OperatorError } from '../operator-error.ts'
 import { resources } from '../resources/index.ts'
 import { wordsOfQuery } from '../store/name-words.ts'
-import { openStoreReader } from '../store/open-store.ts'
+import { openStoreForShowing } from '../store/open-store.ts'
 import type { FoundCompany, StoreReader } from '../store/reading.ts'
 import type { Command } from './command.ts'
 import { oneLine, tableLines } from './table.ts'
@@ -31,7 +31,7 @@ word. A single word is also looked up as a number, in every register or in that 
   async run({ words, flags, options, settings }, { stdout }) {
     if (words.length === 0) throw new UsageError('find takes words of a name, or a number')
     const { jurisdiction } = options
-    const reader = await openStoreReader(settings.db, resources)
+    const reader = await openStoreForShowing(settings.db, resources)
     try {
       const found = await findBoth(reader, words, jurisdiction)
       if (found.length === 0) throw nothingFound(words, jurisdiction)

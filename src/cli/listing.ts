@@ -16,7 +16,7 @@ import { nearest } from '../nearest.ts'
 import { OperatorError } from '../operator-error.ts'
 import { resources } from '../resources/index.ts'
 import type { Resource } from '../resources/resource.ts'
-import { openStoreReader } from '../store/open-store.ts'
+import { openStoreForShowing } from '../store/open-store.ts'
 import type { StoreReader } from '../store/reading.ts'
 import type { Command } from './command.ts'
 import type { Output } from './output.ts'
@@ -47,7 +47,7 @@ known_at, and page and limit for a part of it.
     const query = { ...parameters, format, ...(version === undefined ? {} : { version }) }
     try {
       const request = parse(resource, company, query)
-      const reader = await openStoreReader(settings.db, resources)
+      const reader = await openStoreForShowing(settings.db, resources)
       try {
         await printRecords(reader, await locateListing(reader, request), stdout, signal)
       } finally {

@@ -66,6 +66,20 @@ export async function openStoreReader(
 }
 
 /**
+ * Opens the store at `db` for a command that shows what is served: also where SQLite could not make
+ * the files of the log, as on a disk that cannot be written.
+ *
+ * @throws OperatorError as `openStoreReader`.
+ */
+export async function openStoreForShowing(
+  db: string,
+  resources: readonly Resource[],
+): Promise<StoreReader> {
+  if (isServerStore(db)) return openStoreReader(db, resources)
+  return createReader(openForInspecting(db, resources), resources)
+}
+
+/**
  * Opens the store at `db` for inspection; nothing can be changed.
  *
  * @throws OperatorError as `openStoreReader`.

@@ -19,7 +19,12 @@ async function makeShut(t: TestContext): Promise<string | undefined> {
   }
   const folder = makeFolder(t)
   mkdirSync(join(folder, 'shut'))
-  await importRows(join(folder, 'shut/x.db'), 'rights', [{ id: 1, company_id: 7 }])
+  // So many that a filter is applied in a thread.
+  const rows = Array.from({ length: 10_001 }, (_, n) => ({ id: n + 1, company_id: 7 }))
+  await importRows(join(folder, 'shut/x.db'), 'rights', [
+    ...rows,
+    { id: 20_000, company_id: 7, status: 'lapsed' },
+  ])
   chmodSync(join(folder, 'shut/x.db'), 0o444)
   chmodSync(join(folder, 'shut'), 0o555)
   chmodSync(folder, 0o777)
@@ -29,10 +34,15 @@ async function makeShut(t: TestContext): Promise<string | undefined> {
 test('a store that cannot be written is verified, backed up and shown (F10)', async (t) => {
   const folder = await makeShut(t)
   if (folder === undefined) return
-  for (const args of [['verify'], ['backup', 'copy.db'], ['imports']]) {
-    const run = await runDossier(folder, [...args, '--db', 'shut/x.db'], { via: nobody })
+  const shut = ['--db', 'shut/x.db']
+  for (const args of [['verify'], ['backup', 'copy.db'], ['imports'], ['company', '7']]) {
+    const run = await runDossier(folder, [...args, ...shut], { via: nobody })
     assert.equal(run.code, 0, `${args.join(' ')}: ${run.err}`)
   }
+  const one = await runDossier(folder, ['listing', '7', 'rights', 'status=lapsed', ...shut], {
+    via: nobody,
+  })
+  assert.match(one.out, /^\{"id":20000,[^\n]+\n$/, one.err)
   const copy = await runDossier(folder, ['verify', '--db', 'copy.db'], { via: nobody })
   assert.equal(copy.code, 0, copy.err)
   const restored = await runDossier(folder, ['restore', 'shut/x.db', '--db', 'new.db'], {

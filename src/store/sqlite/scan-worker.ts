@@ -1,10 +1,10 @@
 // A thread that makes large views and counts long listings, so that no scan holds anybody up.
 
-import { DatabaseSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { CountQuery, CountRow } from '../sql/count-values.ts'
 import type { ViewQuery } from '../sql/view.ts'
 import type { View } from '../views.ts'
+import { openForInspecting } from './open.ts'
 import { readCounts, readView } from './scans.ts'
 
 /** A query, by a number that its answer repeats. */
@@ -20,7 +20,7 @@ export interface ScanAnswer {
   readonly error?: unknown
 }
 
-const db = new DatabaseSync(String(workerData), { readOnly: true, timeout: 5_000 })
+const db = openForInspecting(String(workerData), [])
 
 parentPort?.on('message', ({ task, query }: ScanTask) => {
   try {
