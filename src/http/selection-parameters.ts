@@ -147,6 +147,8 @@ function nameCheckOf(resource: Resource, known: readonly string[]): NameCheck {
 type Words = ReadonlyMap<string, readonly string[]>
 
 function selectionOf(resource: Resource, given: Words): SelectionParameters {
+  const version = versionOf(given)
+  if (version !== undefined && given.size === 1) return { ...selectsNothing, version }
   const filters: Filter[] = []
   const parts: string[] = []
   const asked = new Set(Array.from(given.keys(), (name) => name.split('[', 1)[0]))
@@ -165,7 +167,6 @@ function selectionOf(resource: Resource, given: Words): SelectionParameters {
     const sign = sort.direction === 'descending' ? '-' : ''
     parts.push(`${sortName}=${sign}${sort.field}`)
   }
-  const version = versionOf(given)
   return { filters, sort, version, query: parts.map((part) => `&${part}`).join('') }
 }
 

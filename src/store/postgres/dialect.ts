@@ -22,6 +22,7 @@ export const dialect: Dialect = {
   jsonMember: (json, name) => `(${json}::json -> '${name}')::text collate "C"`,
   jsonLength: (json) => `json_array_length(${json}::json)`,
   jsonString: (json) => `(${json}::json #>> '{}') collate "C"`,
+  jsonInteger: (element) => `cast(${element} #>> '{}' as bigint)`,
   jsonMembers: (json, alias) => `json_each_text(${json}::json) ${alias}`,
   jsonElements: (json, alias) =>
     `json_array_elements(${json}::json) with ordinality ${alias} (value, key)`,

@@ -36,6 +36,8 @@ export interface Dialect extends Layout {
   jsonLength(json: string): string
   /** The content of a JSON string. */
   jsonString(json: string): string
+  /** An integer, as an element of a JSON array. */
+  jsonInteger(element: string): string
   /** The elements of a JSON array as rows `alias`, with an ascending `key`, and `value`. */
   jsonElements(json: string, alias: string): string
   /** The members of a JSON object, as rows of `key` and `value`, in their order. */

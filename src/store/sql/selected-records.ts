@@ -22,13 +22,13 @@ export function entryQueries(resource: Resource, d: Dialect) {
   const lineageOf = lineageSql(resource, '$company')
   const lineage = `(${lineageOf}) as lineage`
   const former = `
-    ${d.jsonElements('$past', 'e')}
+    ${d.jsonMembers('$past', 'u')} cross join ${d.jsonElements('u.value', 'e')}
     ${d.orderedJoin} ${name}_past p on p.company_id = $company
-      and p.until = cast(e.value ->> 1 as bigint) and p.id = cast(e.value ->> 2 as bigint)`
+      and p.until = cast(u.key as bigint) and p.id = ${d.jsonInteger('e.value')}`
   const listed = (table: string) => `
     ${d.jsonElements('$positions', 'e')}
     ${d.orderedJoin} ${table} r
-      on r.company_id = $company and r.position = cast(e.value ->> 0 as integer)`
+      on r.company_id = $company and r.position = ${d.jsonInteger('e.value')}`
   return {
     pieces: `
       select case when p.position <= $first then (${lineageOf}) end as lineage,
@@ -38,7 +38,7 @@ export function entryQueries(resource: Resource, d: Dialect) {
         select max(position) from ${pieces} where company_id = $company and position <= $first
       )`,
     records: `select ${lineage}, r.position as entry, r.record from ${listed(recordsOf(name))}`,
-    past: `select cast(e.value ->> 0 as bigint) as entry, p.record from ${former}`,
+    past: `select p.until, p.id, p.record from ${former}`,
     bytes: `
       select coalesce((select sum(r.bytes + 1) from ${listed(name)}), 0)
         + coalesce((select sum(octet_length(p.record) + 1) from ${former}), 0) as bytes`,
@@ -57,7 +57,7 @@ export async function readEntries(
   queries: EntryQueries,
   { view, entries }: { readonly view: View; readonly entries: Int32Array },
 ): Promise<string[] | undefined> {
-  const { numbers, positions, past } = split(view, entries)
+  const { numbers, positions, past, entryOf } = split(view, entries)
   const found = new Map<number, string>()
   let pieces: readonly Row[] = []
   if (numbers.length > 0) {
@@ -70,9 +70,11 @@ export async function readEntries(
     if (isDense) pieces = rows
     else for (const row of rows) found.set(Number(row['entry']), String(row['record']))
   }
-  if (past !== '[]') {
-    for (const row of await store.rows(resource, queries.past, { company, past }))
-      found.set(-Number(row['entry']), String(row['record']))
+  if (entryOf.size > 0) {
+    for (const row of await store.rows(resource, queries.past, { company, past: past() })) {
+      const entry = entryOf.get(`${Number(row['until'])} ${Number(row['id'])}`) ?? 0
+      found.set(entry, String(row['record']))
+    }
   }
   const texts: string[] = []
   const cut = cutterOf(resource, pieces)
@@ -113,20 +115,33 @@ export async function findFitting(
   const { widest, room } = state
   if (entries.length * widest <= room) return undefined
   const { positions, past } = split(view, entries)
-  const values = { company, positions: positions(), past }
+  const values = { company, positions: positions(), past: past() }
   const [row] = await store.rows(resource, bytes, values)
   return Number(row?.['bytes']) > room ? greatestLimit(widest, room, limit) : undefined
 }
 
-/** Entries as the queries need them: positions, and former states with their entries. */
+/** Entries as queries take them: positions, and former states by the version that ended them. */
 function split({ past }: View, entries: Int32Array) {
   const numbers: number[] = []
-  const former: (readonly [number, number, number])[] = []
+  const former = new Map<number, number[]>()
+  const entryOf = new Map<string, number>()
   for (const entry of entries) {
     const state = entry < 0 ? past[-entry - 1] : undefined
-    if (state === undefined) numbers.push(entry)
-    else former.push([-entry, ...state])
+    if (state === undefined) {
+      numbers.push(entry)
+      continue
+    }
+    const [until, id] = state
+    const ids = former.get(until)
+    if (ids === undefined) former.set(until, [id])
+    else ids.push(id)
+    entryOf.set(`${until} ${id}`, entry)
   }
-  const positions = () => (numbers.length === 0 ? '[]' : `[[${numbers.join('],[')}]]`)
-  return { numbers, positions, past: former.length === 0 ? '[]' : JSON.stringify(former) }
+  return {
+    numbers,
+    positions: () => `[${numbers.join(',')}]`,
+    past: () => JSON.stringify(Object.fromEntries(former)),
+    /** The entries of former states, by version and id. */
+    entryOf,
+  }
 }

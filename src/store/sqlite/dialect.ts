@@ -22,6 +22,7 @@ export const dialect: Dialect = {
   jsonMember: (json, name) => `${json} -> '${name}'`,
   jsonLength: (json) => `json_array_length(${json})`,
   jsonString: (json) => `${json} ->> '$'`,
+  jsonInteger: (element) => element,
   jsonMembers: (json, alias) => `json_each(${json}) ${alias}`,
   jsonElements: (json, alias) => `json_each(${json}) ${alias}`,
   filled: (table, searchedBy) =>

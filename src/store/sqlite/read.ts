@@ -26,7 +26,7 @@ import { createCompanyReader } from './read-companies.ts'
 import { createViews, viewBytesUsual } from '../views.ts'
 import { dialect } from './dialect.ts'
 import { createScans } from './scans.ts'
-import { createSnapshots } from './snapshot.ts'
+import { createSnapshots, type Snapshots } from './snapshot.ts'
 import { keepStatements, prepareRow } from './statements.ts'
 
 /** Binding parameters by number rather than by name saves 1.4 of 18 us. */
@@ -63,8 +63,8 @@ export function createReader(
   const statementsOf = (resource: Resource) => known(statements, resource)
   const readWhole = (resource: Resource, company: number, offset: number, limit: number) =>
     snapshots.now(() => readPage(statementsOf(resource), { resource, company, offset, limit }))
-  const { readHead, present } = createHeads(db, statements, stateOf)
-  const rows = createRows(db)
+  const { readHead, present } = createHeads(db, { statements, stateOf, ...snapshots })
+  const rows = createRows(db, snapshots)
   const views = createViews(viewBytesMax)
   const from = { dialect, views, rows, makeView: scans.makeView, readPage: readWhole, present }
 
@@ -100,12 +100,14 @@ function known<T>(statements: ReadonlyMap<Resource, T>, resource: Resource): T {
   return found
 }
 
+/** What the reader of heads uses. */
+interface HeadReading extends Pick<Snapshots, 'join'> {
+  readonly statements: ReadonlyMap<Resource, Statements>
+  readonly stateOf: () => number
+}
+
 /** Reads heads, and keeps them until another process commits. */
-function createHeads(
-  db: DatabaseSync,
-  statements: ReadonlyMap<Resource, Statements>,
-  stateOf: () => number,
-) {
+function createHeads(db: DatabaseSync, { statements, stateOf, join }: HeadReading) {
   const pastFrom = db.prepare('select past_from from store')
   let state = 0
   let earliest: number | undefined
@@ -132,17 +134,21 @@ function createHeads(
       earliest ??= Number(pastFrom.get()?.['past_from'])
       return head && { head, earliest }
     },
-    frame: (resource, company) =>
-      known(statements, resource).frame.get(company) as FrameRow | undefined,
+    frame(resource, company) {
+      join()
+      return known(statements, resource).frame.get(company) as FrameRow | undefined
+    },
   }
   return { readHead, present }
 }
 
 /** Runs queries with named values. */
-function createRows(db: DatabaseSync) {
+function createRows(db: DatabaseSync, { join }: Snapshots) {
   const prepare = keepStatements((sql) => db.prepare(sql))
-  return (_: Resource, sql: string, values: Values): readonly Row[] =>
-    prepare(sql).all(values as Record<string, string | number | null>)
+  return (_: Resource, sql: string, values: Values): readonly Row[] => {
+    join()
+    return prepare(sql).all(values as Record<string, string | number | null>)
+  }
 }
 
 interface PageQuery {
