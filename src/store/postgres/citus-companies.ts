@@ -63,13 +63,15 @@ const createCompaniesWithId: readonly string[] = [
   insertNames,
 ]
 
+// Two values: `new_companies` is not on the nodes.
 const lastId = `greatest(
-        ${lastCompanyId('greatest')}, (select max(id) from new_companies where id < $assignedIdEnd)
+        ${once(lastCompanyId('greatest'))},
+        ${once('(select coalesce(max(id), 0) from new_companies where id < $assignedIdEnd)')}
       )`
 
 const createCompaniesByName: readonly string[] = [
   `insert into new_companies
-    select ${once(lastId)} + row_number() over (order by r.seq), r.jurisdiction, r.identifier
+    select ${lastId} + row_number() over (order by r.seq), r.jurisdiction, r.identifier
     from reference r
     where r.id is null and not exists (
       select 1 from company_names n

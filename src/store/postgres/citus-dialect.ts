@@ -36,6 +36,8 @@ export function spreadDialectOf(work: string, filters: number): Dialect {
     endOf: (table, condition) => `select max(r.position) + 1 from ${table} r where ${condition}`,
     firstOf: (value, from, order) =>
       `select (array_agg(${value} order by ${order}))[1] from ${from}`,
+    // What Citus sends to the nodes of an `insert … select` has lost the collations of expressions.
+    byBytes: (text) => `convert_to(${text}, 'UTF8')`,
     // Citus runs a query with an offset by itself, and sends its rows to the nodes.
     apart: 'offset 0',
     affectedChunks,

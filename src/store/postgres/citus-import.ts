@@ -29,7 +29,6 @@ const sessionSettings = `
   set citus.multi_shard_modify_mode = 'sequential';
   set citus.max_adaptive_executor_pool_size = 1;
   set citus.enable_repartition_joins = on;
-  set citus.enable_local_execution = off;
   set citus.max_intermediate_result_size = -1;
   set citus.propagate_set_commands = 'local'`
 

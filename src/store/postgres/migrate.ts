@@ -2,7 +2,7 @@
 // one transaction; each step of an upgrade has its own.
 
 import { randomBytes } from 'node:crypto'
-import type { Client } from 'pg'
+import { type Client, DatabaseError } from 'pg'
 import { OperatorError } from '../../operator-error.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { describeFilled, fillNames, isFilled, namesMissing } from '../sql/keep-names.ts'
@@ -48,7 +48,7 @@ export async function migrate(
   return withSession(db, async (client) => {
     const done: string[] = []
     if (schema !== undefined && (await currentSchema(client)) === null) {
-      await client.query(`create schema if not exists ${schema}`)
+      await createSchema(client, schema)
       done.push(`created the schema ${schema}`)
     }
     done.push(...(await withWriteLock(client, db, { onWait }, () => create(client, db, resources))))
@@ -72,6 +72,18 @@ export async function migrate(
     return done
   })
 }
+
+/** Creates a schema, unless another process has just done so. */
+async function createSchema(client: Client, schema: string): Promise<void> {
+  try {
+    await client.query(`create schema if not exists ${schema}`)
+  } catch (error) {
+    if (!(error instanceof DatabaseError && error.code === uniqueViolation)) throw error
+  }
+}
+
+// Of the system's catalogue: processes that look at the same time both find nothing.
+const uniqueViolation = '23505'
 
 /** Whether `migrate` would have something to do. */
 export async function isOutdated(db: string, resources: readonly Resource[]): Promise<boolean> {

@@ -27,7 +27,9 @@ export async function verify(
       damage,
       damageIn: (error: unknown) => (isDamage(error) ? error.message : undefined),
       idInRecord: String.raw`substring(record from '^\{"id":(\d{1,16})[,}]')::bigint`,
-      rules: { 'company names': companyNames },
+      rules: db.dialect.isSettled
+        ? { 'company names': companyNames, transactions: undecided }
+        : { 'company names': companyNames },
     },
     resources,
     checks,
@@ -44,6 +46,22 @@ const companyNames: Rule = {
     where (c.jurisdiction, c.identifier) is distinct from (n.jurisdiction, n.identifier)`,
   describe: (row) =>
     `company ${String(row['company_id'])}: its name is missing or wrong in company_names`,
+}
+
+/** Transactions that a node holds ready and nobody has decided, after the coordinator has died. */
+const undecided: Rule = {
+  sql: `
+    select n.nodename || ':' || n.nodeport as node, r.result as transactions
+    from run_command_on_all_nodes($$
+      select string_agg(gid, ', ') from pg_prepared_xacts
+      where gid like 'citus%' and database = current_database()
+        and prepared < clock_timestamp() - interval '10 seconds' $$) r
+    join pg_dist_node n on n.nodeid = r.nodeid
+    where coalesce(r.result, '') <> '' or not r.success`,
+  describe: (row) =>
+    `node ${String(row['node'])}: transactions are neither committed nor rolled back; ` +
+    `Citus decides within a minute, or: select recover_prepared_transactions(): ` +
+    String(row['transactions']),
 }
 
 /** Unreadable data: data_corrupted, index_corrupted, io_error, or text that is not JSON. */

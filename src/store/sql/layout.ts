@@ -32,6 +32,8 @@ export interface Layout {
   endOf(table: string, condition: string): string
   /** A subquery: the first value of a query's rows in an order. */
   firstOf(value: string, from: string, order: string): string
+  /** A text by which rows are ordered, by its bytes. */
+  byBytes(text: string): string
   /** Ends a subquery that finds the rows that the query around it is to look up. */
   readonly apart: string
   /** How `indexNames` reads chunks, where its own query could not be run. */
@@ -53,6 +55,7 @@ export const together: Layout = {
   endOf: (table, condition) =>
     `select r.position + 1 from ${table} r where ${condition} order by r.position desc limit 1`,
   firstOf: (value, from, order) => `select ${value} from ${from} order by ${order} limit 1`,
+  byBytes: (text) => text,
   apart: '',
   across: acrossCompanies,
 }

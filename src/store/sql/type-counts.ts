@@ -59,6 +59,6 @@ export const countedMeta = (d: Dialect, name: string, metaOf: string) =>
 export const metaOfCounts = (d: Dialect, counts: string) => `
     select company_id, '[' || string_agg(
         '{"type":' || type || ',"count":' || n || '}',
-        ',' order by n desc, ${d.jsonString('type')}
+        ',' order by n desc, ${d.byBytes(d.jsonString('type'))}
       ) || ']' as meta
     from (${counts}) summed group by company_id`
