@@ -223,10 +223,16 @@ function valuesOf(name: string, labels: Readonly<Record<string, string>>, times:
 
 /** Registers metrics of views: the ordered lists of filtered and past listings. */
 function registerViews(registry: Registry, { viewCounts }: MetricsSource): void {
-  const gauge = (name: string, help: string, value: () => number) =>
+  const gauge = (
+    name: string,
+    help: string,
+    value: () => number,
+    aggregator: 'sum' | 'max' = 'sum',
+  ) =>
     new prometheus.Gauge({
       name,
       help,
+      aggregator,
       registers: [registry],
       collect() {
         this.set(value())
@@ -234,6 +240,8 @@ function registerViews(registry: Registry, { viewCounts }: MetricsSource): void 
     })
   gauge('dossier_views', 'Views kept for filtered and past listings', () => viewCounts().kept)
   gauge('dossier_view_bytes', 'Memory of the views kept, in bytes', () => viewCounts().bytes)
+  const ageSeconds = () => viewCounts().oldestMs / 1_000
+  gauge('dossier_view_age_seconds', 'Age of the oldest view kept, in seconds', ageSeconds, 'max')
   gauge('dossier_views_under_way', 'Views being made', () => viewCounts().underWay)
   new prometheus.Counter({
     name: 'dossier_views_made_total',

@@ -20,6 +20,8 @@ export interface View {
 export interface ViewCounts {
   readonly kept: number
   readonly bytes: number
+  /** The age of the oldest view kept, in milliseconds; 0 if there is none. */
+  readonly oldestMs: number
   readonly underWay: number
   /** Since the start. */
   readonly made: number
@@ -46,12 +48,17 @@ const ageMaxMs = 600_000
 /** The memory of a view besides its entries, in bytes; a generous estimate. */
 const overheadBytes = 512
 
-/** @param bytesMax bounds the views that are kept; 0 keeps none. */
-export function createViews(bytesMax: number): Views {
+/**
+ * @param bytesMax bounds the views that are kept; 0 keeps none.
+ * @param clock returns milliseconds.
+ */
+export function createViews(bytesMax: number, clock = () => performance.now()): Views {
   const kept = new LRUCache<string, View>({
     maxSize: Math.max(1, bytesMax),
     sizeCalculation: sizeOf,
     ttl: ageMaxMs,
+    perf: { now: clock },
+    ttlResolution: 0,
   })
   const making = createSharedWork<View>('too many filtered listings are being prepared')
   let made = 0
@@ -69,12 +76,22 @@ export function createViews(bytesMax: number): Views {
       return view?.lineage === lineage ? view : undefined
     },
     make: (key, lineage, make) => making.run(`${lineage} ${key}`, () => start(key, make)),
-    counts: () => ({
-      kept: kept.size,
-      bytes: kept.calculatedSize,
-      underWay: making.count(),
-      made,
-    }),
+    counts() {
+      kept.purgeStale()
+      return {
+        kept: kept.size,
+        bytes: kept.calculatedSize,
+        oldestMs: oldest(),
+        underWay: making.count(),
+        made,
+      }
+    },
+  }
+
+  function oldest(): number {
+    let left = ageMaxMs
+    for (const key of kept.keys()) left = Math.min(left, kept.getRemainingTTL(key))
+    return ageMaxMs - left
   }
 }
 
