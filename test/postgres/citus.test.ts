@@ -121,3 +121,35 @@ test('a page is one statement on one node', { skip }, async (t) => {
     }
   })
 })
+
+const otherNode = `
+  select s.shardid, s.nodename as from_name, s.nodeport as from_port, n.nodename, n.nodeport
+  from citus_shards s
+  join pg_dist_node n on n.shouldhaveshards and n.noderole = 'primary'
+    and (n.nodename, n.nodeport) <> (s.nodename, s.nodeport)
+  where s.table_name = 'companies'::regclass limit 1`
+
+test('an import waits for a move of shards', { skip }, async (t) => {
+  const db = `${makeFolder(t)}/registry.db`
+  await importRows(db, 'companies', companies)
+  await withSession(storeAt(db), async (client) => {
+    const { rows } = await client.query<Record<string, string | number>>(otherNode)
+    const [shard = assert.fail('there are two nodes')] = rows
+    await client.query('begin')
+    await client.query(`select citus_move_shard_placement($1, $2, $3, $4, $5, 'block_writes')`, [
+      ...[shard['shardid'], shard['from_name'], shard['from_port']],
+      ...[shard['nodename'], shard['nodeport']],
+    ])
+    const isWaiting = Promise.withResolvers<undefined>()
+    const imported = importRows(db, 'rights', rights, {
+      onWait: () => isWaiting.resolve(undefined),
+    })
+    await Promise.race([isWaiting.promise, imported])
+    const before = await client.query('select from imports')
+    assert.equal(before.rowCount, 1)
+    await client.query('commit')
+    assert.equal((await imported).counts.inserted, rights.length)
+  })
+  const [counted] = await queryStore(db, 'select count(*) as n from rights_records')
+  assert.equal(Number(counted?.['n']), rights.length)
+})

@@ -5,6 +5,7 @@ import type { ImportConnection } from '../sql/import.ts'
 import { createTables } from '../sql/merge.ts'
 import { filterNames } from '../sql/stage.ts'
 import { createNewCompanies } from './citus-companies.ts'
+import { createBeside, holdShards } from './citus-moves.ts'
 import { spreadDialectOf } from './citus-dialect.ts'
 import {
   createWorkSchema,
@@ -58,6 +59,7 @@ export async function openSpreadImport(
     async begin(wait) {
       await beginWriting(client, wait)
       await client.query(`${transactionSettings}; set local search_path = ${work}, ${schema.store}`)
+      await holdShards(client, schema.store, wait)
       const stage = spreadTable('stage', `${stageColumns(filters)}, given_company_id bigint`, {
         by: 'company_id',
         like: 'companies',
@@ -85,7 +87,7 @@ export async function openSpreadImport(
 async function createArrived(client: Client, { work, store }: WorkSchema, filters: number) {
   const spread = { by: 'place', like: `${store}.company_names` }
   const columns = `${stageColumns(filters)}, place ${text} not null`
-  for (const sql of spreadTable(`${work}.arrived`, columns, spread)) await client.query(sql)
+  await createBeside(client, spreadTable(`${work}.arrived`, columns, spread))
 }
 
 const copiedColumns = (filters: number) =>

@@ -22,7 +22,8 @@ export function spreadTable(name: string, columns: string, spread: Spread): read
   return [`create unlogged table ${name} (${columns})`, spreadAs(name, spread)]
 }
 
-const spreadAs = (name: string, { by, like }: Spread) =>
+/** Spreads a table that has been created. */
+export const spreadAs = (name: string, { by, like }: Spread) =>
   `select create_distributed_table('${name}', '${by}', colocate_with => '${like}')`
 
 /** Marks a value that is found before the statement in which it is. */

@@ -1,0 +1,71 @@
+// Imports and moves of shards, which exclude each other: Citus creates no table beside shards that
+// are being moved, and moves none beside which a transaction has created one. So an import creates
+// one beside each at its beginning, and waits for a move then, when it has written nothing.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Client, DatabaseError } from 'pg'
+import type { LockWait } from '../lock-wait.ts'
+import { spreadAs } from './citus-tables.ts'
+
+const pauseMs = 1_000
+
+// A table of each group of those whose shards are moved together.
+const groupsSql = `
+  select distinct on (p.colocationid) c.relname as name,
+    column_to_column_name(p.logicalrelid, p.partkey) as column
+  from pg_dist_partition p join pg_class c on c.oid = p.logicalrelid
+  where c.relnamespace = $1::regnamespace and p.partmethod = 'h'
+  order by p.colocationid, c.relname`
+
+/** Keeps shards of the store where they are until the transaction ends. */
+export async function holdShards(client: Client, store: string, wait: LockWait): Promise<void> {
+  const groups = await client.query<{ name: string; column: string }>(groupsSql, [store])
+  for (const { name, column } of groups.rows) {
+    const held = `held_${name}`
+    await client.query(
+      `create unlogged table ${held} as select ${column} from ${name} with no data`,
+    )
+    await untilNothingMoves(wait, async () => {
+      await client.query('savepoint held')
+      try {
+        await client.query(spreadAs(held, { by: column, like: name }))
+      } catch (error) {
+        await client.query('rollback to savepoint held')
+        throw error
+      }
+    })
+  }
+}
+
+/** Repeats `work` as long as shards are being moved that it needs. */
+async function untilNothingMoves(
+  { onWait, signal }: Partial<LockWait>,
+  work: () => Promise<unknown>,
+): Promise<void> {
+  for (let isFirst = true; ; isFirst = false) {
+    try {
+      await work()
+      return
+    } catch (error) {
+      if (!(error instanceof DatabaseError && isMoving.test(error.message))) throw error
+    }
+    if (isFirst) onWait?.()
+    await sleep(pauseMs, undefined, { signal })
+  }
+}
+
+const isMoving = /^could not acquire the lock required to /
+
+/** Creates a table before the import's transaction, when nobody is told that it waits. */
+export async function createBeside(client: Client, statements: readonly string[]): Promise<void> {
+  await untilNothingMoves({}, async () => {
+    await client.query('begin')
+    try {
+      for (const sql of statements) await client.query(sql)
+      await client.query('commit')
+    } catch (error) {
+      await client.query('rollback')
+      throw error
+    }
+  })
+}
