@@ -195,6 +195,55 @@ function withoutIds({ pages, companies, attributes }: Record<string, unknown>) {
   return { pages: Object.fromEntries(named) as unknown, attributes: said.sort() }
 }
 
+test(`whatever is imported and reverted, the store is sound and the log knows what is in force (seed ${seed})`, async (t) => {
+  const undo = fc.record({ place: fc.nat(9), isTo: fc.boolean() })
+  const folder = makeFolder(t)
+  let runs = 0
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.oneof(step, undo), { maxLength: 9 }), async (acts) => {
+      const db = join(folder, `${(runs += 1)}.db`)
+      // After each version, the imports in force, by target and source.
+      const history: ReadonlyMap<string, readonly number[]>[] = [new Map()]
+      const add = (group: string, inForce: readonly number[] = []) =>
+        history.push(new Map(history.at(-1)).set(group, inForce))
+      for (const act of acts) {
+        const last = history.length - 1
+        if ('rows' in act) {
+          const group = `${act.target} ${act.source}`
+          const version = await run(db, act, 1)
+          if (version !== undefined) add(group, [...(history.at(-1)?.get(group) ?? []), version])
+        } else if (last > 0) {
+          const range = act.isTo
+            ? { to: act.place % last }
+            : { version: 1 + (act.place % last), isWithLater: true }
+          const report = await revert(db, range).catch(() => undefined)
+          for (const { target, source, reverts } of report?.reverted ?? []) {
+            const group = `${target} ${source}`
+            add(group, history[Math.min(...reverts) - 1]?.get(group))
+          }
+        } else continue
+        const logged = await queryStore(
+          db,
+          `select i.version, i.resource, s.name from imports i join sources s on s.id = i.source_id
+           where i.reverts is null and i.reverted_by is null order by i.version`,
+        )
+        const inForce = [...(history.at(-1) ?? [])].flatMap(([group, versions]) =>
+          versions.map((version) => ({ version, group })),
+        )
+        assert.deepEqual(
+          logged.map((row) => [
+            Number(row['version']),
+            `${String(row['resource'])} ${String(row['name'])}`,
+          ]),
+          inForce.sort((x, y) => x.version - y.version).map((x) => [x.version, x.group]),
+        )
+        await checkSound(db)
+      }
+    }),
+    { numRuns: runsOf(40), seed },
+  )
+})
+
 test('a company that is known again has the id that it had, and no other company gets it', async (t) => {
   const db = join(makeFolder(t), 'a.db')
   const named = (identifier: string) => [{ jurisdiction: 'GB', identifier }]
@@ -310,6 +359,31 @@ test('an import that was reverted and came back can be reverted again, once at a
   // At version 3, it was there.
   await revert(db, { to: 3 })
   assert.equal((await queryStore(db, 'select id from rights')).length, 1)
+})
+
+test('a listing that one revert empties, of a company that the next one forgets, is sound', async (t) => {
+  const db = join(makeFolder(t), 'a.db')
+  await importRows(db, 'companies', [{ jurisdiction: 'GB', identifier: '1', name: 'A' }])
+  await importRows(db, 'rights', [{ id: 1, company_jurisdiction: 'GB', company_identifier: '1' }])
+  await revert(db, one(2))
+  assert.equal((await revert(db, one(1))).companiesForgotten, 1)
+  await checkSound(db)
+  await revert(db, one(4))
+  await checkSound(db)
+})
+
+test('what was reverted before a revert is reverted again when that is taken back', async (t) => {
+  const db = join(makeFolder(t), 'a.db')
+  const rows = (name: string) => [{ jurisdiction: 'GB', identifier: '1', name }]
+  const day = (month: string) => ({ asOf: `2026-${month}-01T00:00:00Z` })
+  await importRows(db, 'companies', rows('A'), day('01'))
+  await importRows(db, 'companies', rows('B'), day('11'))
+  await revert(db, one(2))
+  await importRows(db, 'companies', rows('B'), day('02'))
+  await revert(db, { to: 0 })
+  await revert(db, one(5))
+  const { version } = await importRows(db, 'companies', rows('C'), day('03'))
+  assert.equal(version, 7, 'the wrong day does not count')
 })
 
 test('what cannot be reverted is refused in one line, and nothing changes', async (t) => {

@@ -58,7 +58,7 @@ export async function readVersions(db: Database): Promise<LoggedVersion[]> {
     sourceId: Number(row['source_id']),
     source: String(row['name']),
     recordedIn: Object.keys(JSON.parse(String(row['recorded'])) as object),
-    isRevert: row['reverts'] !== null,
+    reverts: row['reverts'] === null ? [] : (JSON.parse(String(row['reverts'])) as number[]),
     revertedBy: optionalNumber(row['reverted_by']),
   }))
 }

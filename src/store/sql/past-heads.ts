@@ -63,13 +63,17 @@ const formerStates = (name: string) => `
 
 /**
  * Former heads that do not match the records, as `company_id` and `until`. A company that was
- * forgotten and is known again had no head in between, and a head's version may have been pruned.
+ * forgotten and is known again had no head in between, the head of an empty listing ends with its
+ * company, and a head's version may have been pruned.
  */
 export const pastHeadFaults = (d: Dialect, { name, metaOf }: Resource) => `
   select coalesce(f.company_id, h.company_id) as company_id, coalesce(f.until, h.until) as until
   from (${formerStates(name)}) f
   full join ${pastHeadsOf(name)} h on h.company_id = f.company_id and h.until = f.until
   where coalesce(f.total, -1) <> coalesce(h.total, case when f.total = 0 then 0 else -2 end)
+      and not (f.company_id is null and h.total = 0 and exists (
+        select 1 from companies_past c where c.company_id = h.company_id and c.until = h.until
+      ))
     or h.version > f.version and h.version > (select past_from from store)
     or h.version < f.version
     ${

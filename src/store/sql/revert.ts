@@ -10,6 +10,7 @@ import type { LoadTarget } from '../load-target.ts'
 import { OperatorError } from '../../operator-error.ts'
 import type { Reverted, RevertPlan, RevertReport } from '../reverting.ts'
 import { readValue, type Values } from './database.ts'
+import type { Dialect } from './dialect.ts'
 import { countChanges, type ImportConnection, runSteps } from './import.ts'
 import { logVersion, readVersions } from './import-log.ts'
 import { keepNames } from './keep-names.ts'
@@ -18,7 +19,7 @@ import { dropTemporary } from './merge.ts'
 import type { OnShare } from './merge-progress.ts'
 import { recordsTarget } from './merge-records.ts'
 import { keepHeads } from './past-heads.ts'
-import { chooseVersions, type RevertGroup } from './reverted-versions.ts'
+import { changedReverts, chooseVersions, type RevertGroup } from './reverted-versions.ts'
 
 /** The number of filter values that the connection's stage needs. */
 export function filtersToRevert(resources: readonly Resource[]): number {
@@ -208,16 +209,18 @@ async function note(
       reverts,
     },
   )
-  await runSteps(db, noteReverted, values)
+  const log = await readVersions(db)
+  const own = log.filter((one) => one.target === target && one.sourceId === values['source'])
+  const changed = Object.fromEntries(changedReverts(own).map(([one, by]) => [one, by ?? null]))
+  await runSteps(db, [noteReverted(db.dialect)], { changed: JSON.stringify(changed) })
 }
 
-// What a reverted revert had taken back is in force again.
-const noteReverted = [
-  `update imports set reverted_by = null
-    where reverted_by in (select version from reverted)`,
-  `update imports set reverted_by = $version
-    where version in (select version from reverted)`,
-]
+const noteReverted = (d: Dialect) => `
+  update imports set reverted_by = (
+    select cast(e.value as integer) from ${d.jsonMembers('$changed', 'e')}
+    where cast(e.key as integer) = imports.version
+  )
+  where version in (select cast(e.key as integer) from ${d.jsonMembers('$changed', 'e')})`
 
 /** Makes those companies known again that the reverted versions have forgotten. */
 async function reviveCompanies(db: ImportConnection, values: Values): Promise<number> {

@@ -11,7 +11,8 @@ export interface LoggedVersion {
   readonly source: string
   /** The resources in which its changes were recorded. */
   readonly recordedIn: readonly string[]
-  readonly isRevert: boolean
+  /** The versions that it takes back, all from the first on; none if it is an import. */
+  readonly reverts: readonly number[]
   /** The version that has taken it back. */
   readonly revertedBy: number | undefined
 }
@@ -79,8 +80,35 @@ function versionsFrom(
 }
 
 /** An import that no revert has taken back; a revert itself stands for what it restored. */
-function isInForce({ isRevert, revertedBy }: LoggedVersion): boolean {
-  return !isRevert && revertedBy === undefined
+function isInForce({ reverts, revertedBy }: LoggedVersion): boolean {
+  return reverts.length === 0 && revertedBy === undefined
+}
+
+/** A version, and that by which it is reverted. */
+export type RevertedBy = readonly [version: number, by: number | undefined]
+
+/**
+ * What changes in the log when a revert is added to it. A revert restores the state before the
+ * first version that it takes back, and with it what was reverted then.
+ *
+ * @param log the versions of one source and target, in order, the new revert as the last one.
+ */
+export function changedReverts(log: readonly LoggedVersion[]): readonly RevertedBy[] {
+  const changed: RevertedBy[] = []
+  let by: number | undefined
+  let firstTaken = Infinity
+  for (const { version, reverts, revertedBy } of log.toReversed()) {
+    if (version < firstTaken) {
+      // It is part of the state.
+      by = undefined
+      if (revertedBy !== undefined) changed.push([version, undefined])
+      if (reverts.length > 0) {
+        by = version
+        firstTaken = Math.min(...reverts)
+      }
+    } else if (revertedBy !== by) changed.push([version, by])
+  }
+  return changed
 }
 
 function allAfter(log: readonly LoggedVersion[], to: number): readonly RevertGroup[] {
