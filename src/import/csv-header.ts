@@ -22,6 +22,9 @@ export function parseHeader(name: string, candidates: readonly string[], text: s
   const header = candidates
     .map((delimiter) => splitRecord(start, delimiter))
     .reduce((a, b) => (b.columns.length > a.columns.length ? b : a))
+  if (start.trim() !== '' && start.slice(0, header.length).trim() === '') {
+    throw new OperatorError(`${name}: its first line is blank; say --skip-lines 1`)
+  }
   refuseText(name, header, start.slice(0, header.length))
   const { columns, delimiter } = header
   diagnoseHeader(name, start, columns.length, candidates)
@@ -49,7 +52,7 @@ function refuseText(name: string, { columns, length, fault }: SplitRecord, recor
   if (fault !== undefined) {
     throw new OperatorError(
       `${name}: in the header, ${fault} in column ${columns.length}, ` +
-        `${JSON.stringify(columns.at(-1)?.slice(0, 40))}; correct the file's first line`,
+        `${JSON.stringify(columns.at(-1)?.slice(0, 40))}; correct it in the file`,
     )
   }
   if (length >= headerBytesMax) {
@@ -58,23 +61,33 @@ function refuseText(name: string, { columns, length, fault }: SplitRecord, recor
 }
 
 function refuseNames(name: string, columns: readonly string[]): void {
-  const seen = new Set<string>()
+  const [title = '', ...others] = columns
+  if (others.length > 1 && title !== '' && others.every((column) => column === '')) {
+    throw new OperatorError(
+      `${name}: of ${columns.length} columns, only the first has a name, ` +
+        `${JSON.stringify(title.slice(0, 40))}; if that is a title, say --skip-lines 1`,
+    )
+  }
+  const seen = new Map<string, string>()
   for (const [index, column] of columns.entries()) {
     if (column === '') {
       const before = columns[index - 1]
       const place = before === undefined ? '' : `, after ${before},`
       throw new OperatorError(
         `${name}: column ${index + 1} of the header${place} has no name; give each column one in ` +
-          "the file's first line",
+          'the file',
       )
     }
     const word = column.toLowerCase()
-    if (seen.has(word)) {
-      throw new OperatorError(
-        `${name}: the header has the column ${column} twice; rename one of the two in the file`,
-      )
+    const other = seen.get(word)
+    if (other !== undefined) {
+      const fault =
+        other === column
+          ? `has the column ${column} twice`
+          : `has ${other} and ${column}, which are one name whatever their case`
+      throw new OperatorError(`${name}: the header ${fault}; rename one of the two in the file`)
     }
-    seen.add(word)
+    seen.set(word, column)
   }
 }
 

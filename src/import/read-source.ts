@@ -244,7 +244,8 @@ function checkColumns(what: string, columns: readonly string[], options: SourceO
       return near ? `${column} (did you mean ${near}?)` : column
     })
     const verb = unknown.length === 1 ? 'is not a known column' : 'are not known columns'
-    const advice = options.mapping === undefined ? '; a mapping (--map) can rename them' : ''
+    const canRename = options.mapping === undefined && headless === ''
+    const advice = canRename ? '; a mapping (--map) can rename them' : ''
     const list = described.join(', ')
     throw new OperatorError(
       `${what}: ${list} ${verb}. Known: ${known.join(', ')}${advice}${headless}`,
@@ -269,9 +270,12 @@ function missingColumn(
     like === undefined
       ? `; it has ${columns.slice(0, 20).join(', ')}`
       : `, but ${like}: names of columns are in lower case`
+  const fault = `${what} has no column ${column}${found}`
+  // A mapping would take the first row for names of columns, too.
+  if (headless !== '') return new OperatorError(`${fault}${headless}`)
   const advice =
     mapping === undefined
       ? `; a mapping (--map) can supply it: select ${named} as ${column}, … from source`
       : `; write ${named} as ${column}`
-  return new OperatorError(`${what} has no column ${column}${found}${advice}${headless}`)
+  return new OperatorError(`${fault}${advice}`)
 }

@@ -67,11 +67,7 @@ export function isText(start: Buffer): boolean {
 export function refuseOtherContent(file: SourceFile, start: Buffer): void {
   const bytes = start.subarray(0, 1_024).toString('latin1')
   const head = bytes.replace(/^\xef\xbb\xbf/, '').trimStart()
-  const kind = kinds.find(({ begins }) => isBegun(head, begins))
-  if (kind !== undefined) {
-    const advice = kind.advice.replace('FILE', file.name)
-    throw new OperatorError(`${file.name} is ${kind.what}; ${advice}`)
-  }
+  refuseKind(file.name, head)
   const isParquet = head.startsWith('PAR1')
   if (file.format === 'parquet') {
     if (!isParquet && isText(start)) throw mistaken(file, 'is text, not Parquet', 'csv')
@@ -81,6 +77,25 @@ export function refuseOtherContent(file: SourceFile, start: Buffer): void {
   if (file.options.skippedLines !== undefined) return
   if (file.format === 'csv' || file.format === 'tsv') refuseJson(file, head)
   else refuseOtherJson(file, start)
+}
+
+/** What files of other endings are, and what to do about them; `FILE` stands for the file. */
+const otherEndings: Readonly<Record<string, string>> = { xls: '\xd0\xcf\x11\xe0', xml: '<?xml' }
+
+/**
+ * Refuses a file by an ending that is not one of the known formats.
+ *
+ * @throws OperatorError that says what to do, if the ending says what the file is.
+ */
+export function refuseOtherEnding(name: string, ending: string): void {
+  const start = otherEndings[ending]
+  if (start !== undefined) refuseKind(name, start)
+}
+
+function refuseKind(name: string, head: string): void {
+  const kind = kinds.find(({ begins }) => isBegun(head, begins))
+  if (kind === undefined) return
+  throw new OperatorError(`${name} is ${kind.what}; ${kind.advice.replace('FILE', name)}`)
 }
 
 function isBegun(head: string, begins: Kind['begins']): boolean {

@@ -4,6 +4,7 @@ import { accessSync, closeSync, constants, globSync, openSync, readSync, statSyn
 import { nearest } from '../nearest.ts'
 import { OperatorError } from '../operator-error.ts'
 import type { Encoding } from './encoding.ts'
+import { refuseOtherEnding } from './recognise.ts'
 import { findZipEntry, type ZipEntry } from './zip-file.ts'
 
 export const formats = ['ndjson', 'json', 'csv', 'tsv', 'parquet'] as const
@@ -148,6 +149,7 @@ function formatOf(name: string, ending: string): Format {
         `decompress it first, or: ${unpacker} ${name} | dossier import … - --format FORMAT`,
     )
   }
+  refuseOtherEnding(name, ending)
   const near = nearest(ending, Object.keys(formatOfEnding))
   throw new OperatorError(
     `${name}: unknown format${near ? ` (did you mean .${near}?)` : ''}; ` +

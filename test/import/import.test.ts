@@ -92,7 +92,7 @@ const broken: Readonly<Record<string, readonly [bytes: string | Buffer, says: Re
   'latin1.csv': [Buffer.from('id,name\n1,ok\n2,\xe9\n', 'latin1'), /line 3 is not valid UTF-8/],
   'open.csv': ['id,company_id\n1,"7\n2,7\n', /line 2: a quote is not closed/],
   'typo.csv': ['id,compny_id\n1,7\n', /compny_id \(did you mean company_id\?\)/],
-  'twice.csv': ['id,name,NAME\n1,x,y\n', /has the column NAME twice/],
+  'twice.csv': ['id,name,NAME\n1,x,y\n', /has name and NAME, which are one name/],
   'empty.csv': ['', /is empty/],
   'cut.json': ['[{"id":1,"company_id":7},', /ends in the middle of its JSON array/],
   'bracket.json': ['[{"id":1,"company_id":7}}', /wrong bracket/],

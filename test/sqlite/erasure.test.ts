@@ -59,6 +59,21 @@ test('after pruning, no removed person is left in the file or its log', async (t
   assert.equal(occurrences(db, name), 0)
 })
 
+test('what a source said about a company that it lacks goes by the way that the guide says', async (t) => {
+  const folder = makeFolder(t)
+  const db = join(folder, 'registry.db')
+  const one = { jurisdiction: 'HU', identifier: '1' }
+  const others = Array.from({ length: 500 }, (_, n) => ({ ...one, identifier: `x${n}`, name: 'X' }))
+  await importRows(db, 'companies', [{ ...one, name }, ...others], { source: 'hu' })
+  await importRows(db, 'companies', others, { source: 'hu', isSnapshot: true })
+  const prune = () => runCommand(folder, ['prune', '--keep', '0d', '--db', db])
+  assert.equal((await prune()).code, 0)
+  assert.ok(occurrences(db, name) > 0, 'it is shown as what the source last said')
+  await importRows(db, 'companies', [{ ...one, name: null }], { source: 'hu' })
+  assert.equal((await prune()).code, 0)
+  assert.equal(occurrences(db, name), 0)
+})
+
 test('compact removes what was deleted without being overwritten, and gives room back', async (t) => {
   const folder = makeFolder(t)
   const db = join(folder, 'registry.db')

@@ -104,7 +104,7 @@ for (const [text, columns, delimiter] of headers) {
 const wrongHeaders: readonly (readonly [text: string, says: RegExp])[] = [
   ['id,,name', /column 2 of the header, after id, has no name; give each column one/],
   [',name', /column 1 of the header has no name/],
-  ['id,Name,name', /the header has the column name twice; rename one of the two/],
+  ['id,Name,name', /the header has Name and name, which are one name .*; rename one of the two/],
   ['id,"na,me', /in the header, a quote is not closed in column 2, "na,me/],
   ['id,"na,me\n1,"x",y', /text follows a closing quote in column 2, "na,me\\n1,"; correct/],
   ['"id" x;name', /text follows a closing quote in column 1, "id"/],

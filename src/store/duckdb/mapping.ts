@@ -52,6 +52,7 @@ export async function parseMapping(
   }
   if (parsed.statements?.length !== 1) throw notOneSelect()
   refuseReading(parsed.statements, mayReadFiles)
+  refuseNullJoins(parsed.statements)
   return select
 }
 
@@ -108,6 +109,18 @@ function withoutSemicolon(mapping: string): string {
 }
 
 type Node = Readonly<Record<string, unknown>>
+
+/** In SQL, a text joined with a null is null: a mapping that says so means something else. */
+function refuseNullJoins(statements: readonly unknown[]): void {
+  const isNull = ({ value }: Node) => (value as Node | undefined)?.['is_null'] === true
+  for (const { function_name: name, children } of nodesOf(statements)) {
+    if (name === '||' && (children as readonly Node[]).some(isNull)) {
+      throw new OperatorError(
+        'the mapping joins a text with null by ||, which gives null; use concat() or coalesce()',
+      )
+    }
+  }
+}
 
 /** Walks the syntax tree: a query can read tables, table functions and lists of tables. */
 function refuseReading(statements: readonly unknown[], mayReadFiles: boolean): void {

@@ -42,9 +42,7 @@ export function openForReading(
   resources: readonly Resource[],
   how: '' | '?immutable=1' = '',
 ): DatabaseSync {
-  if (!existsSync(path)) {
-    throw new OperatorError(`${path} does not exist; create it with: dossier import`)
-  }
+  if (!existsSync(path)) throw missing(path)
   const db = openFile(path, true, how)
   db.exec(readerPragmas)
   const names = new Set(
@@ -63,6 +61,18 @@ export function openForReading(
     throw new OperatorError(`${path} ${namesMissing}`)
   }
   return db
+}
+
+function missing(path: string): OperatorError {
+  try {
+    statSync(path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EACCES') {
+      const advice = 'give this user the right to enter its folder'
+      return new OperatorError(`${path}: permission denied; ${advice}`)
+    }
+  }
+  return new OperatorError(`${path} does not exist; create it with: dossier import`)
 }
 
 /**

@@ -94,7 +94,7 @@ export const badBytes: BadInputs = {
   'no header': companies(
     'c.csv',
     'GB,8,York\nGB,9,Ely\n',
-    /has no column jurisdiction; it has GB, 8, York; .*The first line looks like data/,
+    /no column jurisdiction; it has GB, 8, York\. The first line looks like data, .* a header$/,
   ),
   'a row of too many cells': companies(
     'c.csv',
@@ -116,6 +116,31 @@ export const badBytes: BadInputs = {
     '{"type":"x","items":[]}',
     /^dossier: c\.json has no array item; did you mean --records items\?$/,
     '--records item',
+  ),
+  'a blank line above the header': companies(
+    'c.csv',
+    `\n${csv}`,
+    /^dossier: c\.csv: its first line is blank; say --skip-lines 1$/,
+  ),
+  'a title as a spreadsheet saves it': companies(
+    'c.csv',
+    `Register of companies,,\n${csv}`,
+    /only the first has a name, "Register of companies"; if that is a title, say --skip-lines 1$/,
+  ),
+  'two columns that differ in case': companies(
+    'c.csv',
+    'jurisdiction,identifier,name,Name\nGB,8,a,b\n',
+    /the header has name and Name, which are one name whatever their case; rename one of the two/,
+  ),
+  'XML by its name': companies(
+    'c.xml',
+    '<a/>',
+    /^dossier: c\.xml is XML; convert it to NDJSON or CSV$/,
+  ),
+  'an old workbook by its name': companies(
+    'c.xls',
+    '\xd0\xcf\x11\xe0',
+    /^dossier: c\.xls is an old Excel workbook; save its sheet as "CSV UTF-8", or: libreoffice /,
   ),
   'an empty file': companies('c.csv', '', /^dossier: c\.csv is empty; it needs a header line$/),
 }

@@ -160,6 +160,10 @@ export const badMappings: BadInputs = {
     "select 'GB' as jurisdiction, Identifier || '-' || Name as identifier from source",
     /row 2: identifier: is required; \|\| with a null gives null: use concat\(\) or coalesce\(\)$/,
   ),
+  'a null written with ||': mapping(
+    `${named}, Name || null as town from source`,
+    /^dossier: the mapping joins a text with null by \|\|, which gives null; use concat\(\)/,
+  ),
   'a number for a text': mapping(
     'select Jurisdiction as jurisdiction, Identifier::integer as identifier from source',
     /row 1: identifier: 7: must be text; quote it, or cast it to varchar/,
