@@ -372,6 +372,17 @@ test('a listing that one revert empties, of a company that the next one forgets,
   await checkSound(db)
 })
 
+test('a company comes back with what one source said, though another one’s revert forgot it', async (t) => {
+  const db = join(makeFolder(t), 'a.db')
+  const rows = [{ jurisdiction: 'GB', identifier: '1', name: 'A' }]
+  await importRows(db, 'companies', rows, { source: 'a' })
+  await importRows(db, 'companies', rows, { source: 'b' })
+  assert.equal((await revert(db, { to: 0 })).companiesForgotten, 1)
+  assert.equal((await revert(db, { to: 1 })).companiesRevived, 1)
+  assert.equal((await queryStore(db, 'select 1 from companies_view')).length, 1)
+  await checkSound(db)
+})
+
 test('what was reverted before a revert is reverted again when that is taken back', async (t) => {
   const db = join(makeFolder(t), 'a.db')
   const rows = (name: string) => [{ jurisdiction: 'GB', identifier: '1', name }]

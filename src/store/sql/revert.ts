@@ -99,9 +99,9 @@ async function revertGroups(
     const version = Number(await readValue(db, 'select max(version) + 1 from imports'))
     const values = valuesOf(group, version)
     await runSteps(db, [...dropTemporary(db.dialect, 'reverted'), findReverted], values)
-    companiesRevived += await reviveCompanies(db, values)
     const changes = new Map<string, Changes>()
     const touched = targetsOfGroup(targets, group)
+    companiesRevived += await reviveCompanies(db, touched, values)
     for (const [m, target] of touched.entries()) {
       const onShare = (share: number) => {
         const done = (n + (m + share) / touched.length) / groups.length
@@ -222,19 +222,30 @@ const noteReverted = (d: Dialect) => `
   )
   where version in (select cast(e.key as integer) from ${d.jsonMembers('$changed', 'e')})`
 
-/** Makes those companies known again that the reverted versions have forgotten. */
-async function reviveCompanies(db: ImportConnection, values: Values): Promise<number> {
+/**
+ * Makes those companies known again that were known before the reverted versions, and that these
+ * have forgotten, or of which something comes back: a version of another source may have forgotten
+ * them when nothing of this one was left.
+ */
+async function reviveCompanies(
+  db: ImportConnection,
+  touched: readonly LoadTarget[],
+  values: Values,
+): Promise<number> {
+  const byReverted = 'in (select version from reverted)'
+  const comesBack = touched.map(
+    ({ tables: [table] }) => `exists (
+      select 1 from ${table}_past r
+      where r.company_id = p.company_id and r.version < $first and r.until ${byReverted}
+    )`,
+  )
   const find = `
     create temp table revived as
       select p.company_id as id, p.jurisdiction, p.identifier
       from companies_past p
-      where p.version < $first and p.until in (select version from reverted)
+      where p.version < $first and p.until >= $first
         and not exists (select 1 from companies c where c.id = p.company_id)
-        and not exists (
-          select 1 from companies_past q
-          where q.company_id = p.company_id and q.version < $first and q.until < p.until
-            and q.until in (select version from reverted)
-        )`
+        and (p.until ${byReverted} or ${comesBack.join(' or ')})`
   await runSteps(db, [...dropTemporary(db.dialect, 'revived'), find], values)
   await runSteps(db, db.dialect.companies.revive, values)
   return Number(await readValue(db, 'select count(*) from revived'))
