@@ -184,6 +184,14 @@ export const badMappings: BadInputs = {
     run: 'import companies x.ndjson --map m.sql',
     says: /^dossier: x\.ndjson: row 2: a is in the JSON object twice; correct the file$/,
   },
+  'a mapped file with a member twice in an object within': {
+    files: {
+      'x.json': '[{"a":{"b":1}},{"a":{"b":1,"c":[{"d":1},{"d":2,"d":3}]}}]',
+      'm.sql': "select a->>'$.b' as jurisdiction, a->>'$.b' as identifier from source",
+    },
+    run: 'import companies x.json --map m.sql',
+    says: /^dossier: x\.json: row 2: d is in the JSON object twice; correct the file$/,
+  },
   'a mapped file with a NUL in a name': {
     files: { 'x.ndjson': '{"a\\u0000b":"1"}\n', 'm.sql': 'select * from source' },
     run: 'import companies x.ndjson --map m.sql',
