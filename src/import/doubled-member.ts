@@ -3,14 +3,9 @@
 // Almost no row has one, and a scan of each would slow imports down. But a text with a doubled
 // member is longer than its value needs, so only a text of another length is scanned.
 
-const quote = 0x22
-const backslash = 0x5c
-const colon = 0x3a
+import { createMemberScan } from './member-scan.ts'
+
 const letterU = 0x75
-const openBrace = 0x7b
-const closeBrace = 0x7d
-const openBracket = 0x5b
-const closeBracket = 0x5d
 // The greatest code of a blank; JSON has no other character up to it outside its strings.
 const blankMax = 0x20
 
@@ -24,7 +19,7 @@ export function doubledMember(text: string, value: object): string | undefined {
   const gap = text.charCodeAt(text.indexOf(':') + 1) === blankMax ? 1 : 0
   const lineEnd = text.charCodeAt(text.length - 1) <= blankMax ? 1 : 0
   const needed = lengthOf(value, gap) + escapesLength(text) + lineEnd
-  return needed === text.length ? undefined : scan(text)
+  return needed === text.length ? undefined : createMemberScan()(Buffer.from(text))?.name
 }
 
 /** By how much escapes such as `\n` and `\u00e9` lengthen a JSON text. */
@@ -56,42 +51,4 @@ function lengthOf(value: unknown, gap: number): number {
     length += typeof inner === 'string' ? inner.length + 2 : lengthOf(inner, gap)
   }
   return isEmpty ? 2 : length
-}
-
-/** Scans a valid JSON text. */
-function scan(text: string): string | undefined {
-  // The names of each object around the current place; undefined for an array.
-  const around: (Set<string> | undefined)[] = []
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    if (code === openBrace) around.push(new Set())
-    else if (code === openBracket) around.push(undefined)
-    else if (code === closeBrace || code === closeBracket) around.pop()
-    else if (code === quote) {
-      const end = stringEnd(text, at)
-      const names = around.at(-1)
-      let next = end + 1
-      while (text.charCodeAt(next) <= blankMax) next += 1
-      if (names !== undefined && text.charCodeAt(next) === colon) {
-        const name = parseName(text.slice(at, end + 1))
-        if (names.has(name)) return name
-        names.add(name)
-      }
-      at = end
-    }
-  }
-  return undefined
-}
-
-/** The place of the quote that ends the string which begins at `start`. */
-function stringEnd(text: string, start: number): number {
-  for (let end = text.indexOf('"', start + 1); ; end = text.indexOf('"', end + 1)) {
-    let first = end
-    while (text.charCodeAt(first - 1) === backslash) first -= 1
-    if ((end - first) % 2 === 0) return end
-  }
-}
-
-function parseName(quoted: string): string {
-  return quoted.includes('\\') ? (JSON.parse(quoted) as string) : quoted.slice(1, -1)
 }

@@ -10,7 +10,7 @@ import type { ColumnarFile, CsvHeader, Piece } from '../store/duckdb/tables.ts'
 import { headerBytesMax, parseHeader } from './csv-header.ts'
 import { openContent, type Reading } from './file-content.ts'
 import { findRecords, type RecordFinder } from './csv-records.ts'
-import { createMemberCheck } from './member-check.ts'
+import { createMemberScan, type DoubledMember } from './member-scan.ts'
 import { rewriteCsv } from './rewrite-csv.ts'
 import { findElements, findLines, type RowExtents, type RowFinder } from './row-extents.ts'
 import type { FileDigest, SourceFile } from './source-file.ts'
@@ -140,7 +140,7 @@ interface TextFile extends CheckedText {
 function createTextCheck(file: SourceFile) {
   const utf8 = createUtf8Check(file.name, file.options.skippedLines ?? 0)
   const isCsv = file.format === 'csv' || file.format === 'tsv'
-  const checkMembers = isCsv ? undefined : createMemberCheck(file.name)
+  const scanMembers = isCsv ? undefined : createMemberScan()
   let header: CsvHeader | undefined
   let finder: RowFinder | undefined
   let records: RecordFinder | undefined
@@ -164,7 +164,8 @@ function createTextCheck(file: SourceFile) {
   return {
     add(chunk: Buffer): void {
       utf8.check(chunk)
-      checkMembers?.(chunk)
+      const doubled = scanMembers?.(chunk)
+      if (doubled !== undefined) throw memberTwice(file.name, doubled)
       if (finder !== undefined) return finder.add(chunk)
       start = start.length === 0 ? chunk : Buffer.concat([start, chunk])
       if (start.length >= headerBytesMax) begin()
@@ -176,6 +177,12 @@ function createTextCheck(file: SourceFile) {
       return { header, rows, isArray, isRegular: records?.isRegular() ?? true }
     },
   }
+}
+
+function memberTwice(file: string, { row, name }: DoubledMember): OperatorError {
+  return new OperatorError(
+    `${file}: row ${row}: ${name} is in the JSON object twice; correct the file`,
+  )
 }
 
 function headerOf({ name, format, options }: SourceFile, text: string): CsvHeader {

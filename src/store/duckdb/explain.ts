@@ -23,10 +23,7 @@ export function explain(
   isMapped: boolean,
 ): unknown {
   if (!(error instanceof Error) || error instanceof OperatorError) return error
-  const known =
-    explainCsv(error.message, files) ??
-    explainDoubled(error.message, files) ??
-    explainBounds(error, files, isMapped)
+  const known = explainCsv(error.message, files) ?? explainBounds(error, files, isMapped)
   if (known !== undefined) return new OperatorError(known, { cause: error })
   const { text, file } = withNames(error.message, files)
   const lines = text.split('\n').map((line) => line.trim())
@@ -80,21 +77,6 @@ function explainCsv(message: string, files: readonly ColumnarFile[]): string | u
     .split('\n')
     .find((line) => line.trim() !== '' && !/CSV Error on Line|Original Line/.test(line))
   return `${place} cannot be read: ${(why ?? '').trim().slice(0, 200)}`
-}
-
-/** Explains a JSON object that has a member twice. */
-function explainDoubled(message: string, files: readonly ColumnarFile[]): string | undefined {
-  const member = /has duplicate key "([^"\n]{0,200})/.exec(message)?.[1]
-  const place = / in file "([^"\n]{1,4096})", in \S{4,12} (\d{1,15}):/.exec(message)
-  if (member === undefined || place === null) return undefined
-  const [, path, number] = place
-  for (const { name, pieces } of files) {
-    const piece = pieces.find((one) => one.path === path)
-    if (piece === undefined) continue
-    const row = piece.recordsBefore + Number(number)
-    return `${name}: row ${row}: ${member} is in the JSON object twice; correct the file`
-  }
-  return undefined
 }
 
 /** Explains exceeded limits of memory and of temporary files. */

@@ -1,7 +1,5 @@
-// Finds a member that a JSON object has twice, in a file that DuckDB reads: in an object within a
-// row, it would silently take the first.
-
-import { OperatorError } from '../operator-error.ts'
+// Finds a member that a JSON object has twice, in bytes as they come. Parsers keep the last one
+// silently, and DuckDB, of an object within a row, the first.
 
 const quote = 0x22
 const backslash = 0x5c
@@ -11,13 +9,18 @@ const closeBrace = 0x7d
 const openBracket = 0x5b
 const closeBracket = 0x5d
 
+/** A member that an object has twice, and the number of its row in the file, from 1 on. */
+export interface DoubledMember {
+  readonly row: number
+  readonly name: string
+}
+
 /**
- * Makes a check of consecutive chunks of valid JSON; it takes some 10 ns a byte.
+ * Makes a scan of consecutive chunks of valid JSON; it takes some 10 ns a byte.
  *
- * @param file the name of the file, for messages.
- * @returns a function that throws an OperatorError for a row with a member twice.
+ * @returns a function that returns the first member given twice that it meets, if there is one.
  */
-export function createMemberCheck(file: string): (chunk: Buffer) => void {
+export function createMemberScan(): (chunk: Buffer) => DoubledMember | undefined {
   // The names of each object around the current place; undefined for an array.
   const around: (Set<string> | undefined)[] = []
   let rows = 0
@@ -26,22 +29,18 @@ export function createMemberCheck(file: string): (chunk: Buffer) => void {
   let isName = false
   let isString = false
   let isEscaped = false
-  /** The beginning of a name that a chunk has cut; a character for each byte, as in all names. */
+  /** The beginning of a name that a chunk has cut; a character for each byte. */
   let begun = ''
 
-  function addName(rest: string): void {
-    const text = begun + rest
+  /** Adds the name that ends here to those of its object; returns it if it was there. */
+  function addName(chunk: Buffer, start: number, end: number): DoubledMember | undefined {
+    const bytes = begun + chunk.toString('latin1', start, end)
     begun = ''
-    const name = text.includes('\\') ? unescaped(text) : text
     const names = around.at(-1)
-    if (names === undefined) return
+    if (names === undefined) return undefined
+    const name = plain.test(bytes) ? bytes : nameOf(bytes)
     const known = names.size
-    if (names.add(name).size === known) {
-      const shown = Buffer.from(name, 'latin1').toString()
-      throw new OperatorError(
-        `${file}: row ${rows + 1}: ${shown} is in the JSON object twice; correct the file`,
-      )
-    }
+    return names.add(name).size === known ? { row: rows + 1, name } : undefined
   }
 
   function open(names: Set<string> | undefined): void {
@@ -65,7 +64,8 @@ export function createMemberCheck(file: string): (chunk: Buffer) => void {
         else if (code === backslash) isEscaped = true
         else if (code === quote) {
           isString = false
-          if (isName) addName(chunk.toString('latin1', start, at))
+          const doubled = isName ? addName(chunk, start, at) : undefined
+          if (doubled !== undefined) return doubled
         }
       } else if (code === quote) {
         isString = true
@@ -78,16 +78,19 @@ export function createMemberCheck(file: string): (chunk: Buffer) => void {
       else if (code === closeBrace || code === closeBracket) close()
     }
     if (isString && isName) begun += chunk.toString('latin1', start)
+    return undefined
   }
 }
 
-/** A name without escapes; a character for each byte. */
-function unescaped(text: string): string {
+/** Names whose bytes are their characters, as almost all are. */
+const plain = /^[ -[\]-~]*$/
+
+function nameOf(bytes: string): string {
+  const text = Buffer.from(bytes, 'latin1').toString()
   try {
-    const name = JSON.parse(`"${Buffer.from(text, 'latin1').toString()}"`) as string
-    return Buffer.from(name).toString('latin1')
+    return JSON.parse(`"${text}"`) as string
   } catch {
-    // DuckDB reports what is not JSON.
+    // The parser reports what is not JSON.
     return text
   }
 }

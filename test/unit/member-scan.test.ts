@@ -3,24 +3,18 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { createMemberCheck } from '../../src/import/member-check.ts'
+import { createMemberScan } from '../../src/import/member-scan.ts'
 
-/** What is wrong with a text that comes in chunks of so many bytes. */
-function faultOf(text: string, chunkBytes: number): string | undefined {
-  const check = createMemberCheck('x')
+/** What is found in a text that comes in chunks of so many bytes. */
+function find(text: string, chunkBytes: number) {
+  const scan = createMemberScan()
   const bytes = Buffer.from(text)
-  try {
-    for (let at = 0; at < bytes.length; at += chunkBytes) {
-      check(bytes.subarray(at, at + chunkBytes))
-    }
-  } catch (error) {
-    return String(error)
+  for (let at = 0; at < bytes.length; at += chunkBytes) {
+    const doubled = scan(bytes.subarray(at, at + chunkBytes))
+    if (doubled !== undefined) return doubled
   }
   return undefined
 }
-
-const says = (row: number, name: string) =>
-  `OperatorError: x: row ${row}: ${name} is in the JSON object twice; correct the file`
 
 const doubled: readonly (readonly [text: string, row: number, name: string])[] = [
   ['{"a":1,"a":2}', 1, 'a'],
@@ -33,10 +27,14 @@ const doubled: readonly (readonly [text: string, row: number, name: string])[] =
 for (const [text, row, name] of doubled) {
   test(`${text.trim()} has ${JSON.stringify(name)} twice, however it is cut`, () => {
     for (let bytes = 1; bytes <= text.length + 3; bytes += 1) {
-      assert.equal(faultOf(text, bytes), says(row, name))
+      assert.deepEqual(find(text, bytes), { row, name })
     }
   })
 }
+
+test('two halves of pairs that are not the same are two names', () => {
+  assert.equal(find('{"\\ud800":1,"\\ud801":2}', 100), undefined)
+})
 
 test('no other JSON is refused, however it is cut', () => {
   fc.assert(
@@ -46,7 +44,7 @@ test('no other JSON is refused, however it is cut', () => {
       fc.integer({ min: 1, max: 40 }),
       (rows, isArray, bytes) => {
         const text = isArray ? `[${rows.join(',')}]` : rows.join('\n')
-        assert.equal(faultOf(text, bytes), undefined)
+        assert.equal(find(text, bytes), undefined)
       },
     ),
     { numRuns: 500 },
