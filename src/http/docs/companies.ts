@@ -6,15 +6,14 @@ import type { Operation } from '../endpoints/endpoint.ts'
 import { failureStatuses } from '../errors.ts'
 import { parameters } from '../listing-request.ts'
 import {
+  answerHeaders,
   counterSchemas,
   identitySchemas,
   objectOf,
   okSchema,
-  rateHeaders,
   schemaRef,
   shortText,
   unchangedAnswer,
-  validatorHeaders,
 } from './components.ts'
 
 const example = {
@@ -81,7 +80,7 @@ export function describeCompanies(): Operation {
     answers: {
       200: {
         description: 'A page of the companies that were found',
-        headers: ['X-Request-Id', 'Link', ...validatorHeaders, ...rateHeaders],
+        headers: answerHeaders(['Link']),
         schema: 'CompaniesPage',
         example: {
           name: 'page',

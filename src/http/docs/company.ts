@@ -7,16 +7,15 @@ import { countedLengthMax, countedValuesMax } from '../../store/value-counts.ts'
 import type { Operation } from '../endpoints/endpoint.ts'
 import { failureStatuses } from '../errors.ts'
 import {
+  answerHeaders,
   countSchema,
   identitySchemas,
   nullableText,
   objectOf,
   okSchema,
-  rateHeaders,
   schemaRef,
   shortText,
   unchangedAnswer,
-  validatorHeaders,
 } from './components.ts'
 import { versionComponents } from './selection.ts'
 
@@ -130,7 +129,7 @@ export function describeCompany(resources: readonly Resource[]): Operation {
     answers: {
       200: {
         description: 'The company',
-        headers: ['X-Request-Id', 'Link', 'Content-Location', ...validatorHeaders, ...rateHeaders],
+        headers: answerHeaders(['Link', 'Content-Location']),
         schema: 'CompanyAnswer',
         example: { name: 'company', summary: 'A company', value: exampleOf(resources) },
       },

@@ -59,10 +59,15 @@ export function counterSchemas(what: string): Readonly<Record<string, JsonSchema
   }
 }
 
-/** The headers that a 200 and a 304 have in common (contract section 5). */
-export const validatorHeaders = ['ETag', 'Cache-Control', 'Vary', 'Data-Version', 'Last-Modified']
+/** The validators of an answer and what caches need to know (contract section 5). */
+const validatorHeaders = ['ETag', 'Cache-Control', 'Vary', 'Data-Version', 'Last-Modified']
 /** The headers of every response to a key with a rate limit, once the key is known. */
-export const rateHeaders = ['RateLimit', 'RateLimit-Policy']
+const rateHeaders = ['RateLimit', 'RateLimit-Policy']
+
+/** The headers of a 200 or a 304. @param more those besides the ones that each has. */
+export function answerHeaders(more: readonly string[] = []): string[] {
+  return ['X-Request-Id', ...more, ...validatorHeaders, ...rateHeaders]
+}
 
 /**
  * The 304 of an endpoint.
@@ -73,7 +78,7 @@ export const rateHeaders = ['RateLimit', 'RateLimit-Policy']
 export function unchangedAnswer(what: string, headers: readonly string[] = []) {
   return {
     description: `${what} since the response with the tag in \`If-None-Match\``,
-    headers: ['X-Request-Id', ...headers, ...validatorHeaders, ...rateHeaders],
+    headers: answerHeaders(headers),
   }
 }
 

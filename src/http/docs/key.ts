@@ -5,14 +5,13 @@ import type { JsonSchema } from '../../resources/field.ts'
 import type { Operation } from '../endpoints/endpoint.ts'
 import { failureStatuses } from '../errors.ts'
 import {
+  answerHeaders,
   countSchema,
   objectOf,
   okSchema,
-  rateHeaders,
   schemaRef,
   shortText,
   unchangedAnswer,
-  validatorHeaders,
 } from './components.ts'
 
 const nullable = (schema: JsonSchema, description: string): JsonSchema => ({
@@ -85,7 +84,7 @@ export function describeKey(scopes: readonly string[]): Operation {
     answers: {
       200: {
         description: 'The key, and the registry',
-        headers: ['X-Request-Id', ...validatorHeaders, ...rateHeaders],
+        headers: answerHeaders(),
         schema: 'KeyAnswer',
         example: { name: 'key', summary: 'A key with a rate limit', value: exampleOf(scopes) },
       },

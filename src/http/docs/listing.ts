@@ -14,13 +14,12 @@ import { mediaTypes, recordFormats, recordWriter } from '../formats.ts'
 import { parameters } from '../listing-request.ts'
 import { selectionParameters, versionComponents } from './selection.ts'
 import {
+  answerHeaders,
   counterSchemas,
   objectOf,
   okSchema,
-  rateHeaders,
   schemaRef,
   unchangedAnswer,
-  validatorHeaders,
 } from './components.ts'
 
 /** The description of a resource's endpoint. */
@@ -44,7 +43,7 @@ export function describeListing(resource: Resource): Operation {
     answers: {
       200: {
         description: 'A page of the listing',
-        headers: ['X-Request-Id', 'Link', ...onlySome, ...validatorHeaders, ...rateHeaders],
+        headers: answerHeaders(['Link', ...onlySome]),
         schema: `${name}Page`,
         otherTypes: recordTypes(resource),
         example: { name: 'page', summary: 'One record', value: examplePage(resource) },

@@ -4,15 +4,14 @@ import type { Operation } from '../endpoints/endpoint.ts'
 import { failureStatuses } from '../errors.ts'
 import { type Parameter, parameters } from '../listing-request.ts'
 import {
+  answerHeaders,
   counterSchemas,
   countSchema,
   objectOf,
   okSchema,
-  rateHeaders,
   schemaRef,
   shortText,
   unchangedAnswer,
-  validatorHeaders,
 } from './components.ts'
 
 const example = {
@@ -79,7 +78,7 @@ export function describeVersions(declared: Readonly<Record<string, Parameter>>):
     answers: {
       200: {
         description: 'A page of versions',
-        headers: ['X-Request-Id', 'Link', ...validatorHeaders, ...rateHeaders],
+        headers: answerHeaders(['Link']),
         schema: 'VersionsPage',
         example: {
           name: 'page',
