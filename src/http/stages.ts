@@ -2,6 +2,7 @@
 // its rate limit allow.
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { RateVerdict } from '../rate.ts'
 import type { Awaitable } from '../store/awaitable.ts'
 import type { KeyRecord } from '../store/keys.ts'
 import { hasScope } from '../store/scopes.ts'
@@ -12,16 +13,6 @@ import { closeToRequests, excludeFromLoad, findWireFault, type Load } from './wi
 
 /** A client's key, or how long the client has to wait; undefined if it has no valid key. */
 type Authenticated = KeyRecord | { readonly waitSeconds: number } | undefined
-
-/** Whether a request is within the rate limit of its key, and what is left of the limit. */
-export interface RateVerdict {
-  readonly isWithin: boolean
-  readonly policy: string
-  readonly quota: number
-  readonly windowSeconds: number
-  readonly remaining: number
-  readonly resetSeconds: number
-}
 
 /** What the stages ask, and their settings. */
 export interface StageOptions {

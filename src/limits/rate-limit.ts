@@ -5,25 +5,11 @@
 import { LRUCache } from 'lru-cache'
 import type { Awaitable } from '../store/awaitable.ts'
 import type { KeyRecord } from '../store/keys.ts'
-import { parseRate, type Rate } from '../rate.ts'
+import { parseRate, type Rate, type RateVerdict } from '../rate.ts'
 import type { Counted, Counter } from './counter.ts'
 
 /** How many different rates are cached in parsed form. */
 const policiesMax = 1_000
-
-/** The verdict on a request of a key with a rate limit. */
-export interface RateVerdict {
-  readonly isWithin: boolean
-  /** The value of RateLimit-Policy. */
-  readonly policy: string
-  /** The requests that a window allows, and its length. */
-  readonly quota: number
-  readonly windowSeconds: number
-  /** The number of requests left in the window. */
-  readonly remaining: number
-  /** When the window ends, in seconds from now, rounded up. */
-  readonly resetSeconds: number
-}
 
 /** Counts a request of a key; undefined if the key has no limit. */
 type LimitRate = (key: KeyRecord) => Awaitable<RateVerdict | undefined>
