@@ -4,7 +4,8 @@
 import type { AcrossCompanies } from '../sql/across-companies.ts'
 import type { Dialect } from '../sql/dialect.ts'
 import { recordBytes } from '../sql/write-records.ts'
-import { spreadTable, text } from './citus-tables.ts'
+import { spreadTable } from './citus-tables.ts'
+import { text } from './text.ts'
 
 /** @param content the columns of a staged row besides its number, place and company. */
 export function acrossNodes(content: string): AcrossCompanies {

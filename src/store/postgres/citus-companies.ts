@@ -3,14 +3,12 @@
 // the coordinator.
 
 import { type CompanyStatements, lastCompanyId } from '../sql/named-companies.ts'
-import { once, spreadTable, text } from './citus-tables.ts'
+import { once, spreadTable } from './citus-tables.ts'
+import { columnsOfNew, insertNew } from './named-companies.ts'
+import { text } from './text.ts'
 
 /** The companies that an import creates. */
-export const createNewCompanies = `
-  create unlogged table new_companies (
-    id bigint primary key, jurisdiction ${text}, identifier ${text},
-    unique (jurisdiction, identifier)
-  )`
+export const createNewCompanies = `create unlogged table new_companies (${columnsOfNew})`
 
 const claimedColumns = `company_id bigint, jurisdiction ${text}, identifier ${text}, seq bigint`
 const byCompany = { by: 'company_id', like: 'companies' } as const
@@ -125,10 +123,7 @@ export const companies: CompanyStatements = {
       ...(isByIdToo ? createCompaniesById : []),
       'analyze new_companies',
     ],
-    companies: [
-      `insert into companies (id, jurisdiction, identifier, version)
-        select id, jurisdiction, identifier, $version from new_companies order by id`,
-    ],
+    companies: [insertNew],
   }),
   dropOrphans: {
     before: [

@@ -12,14 +12,14 @@ import {
   dropWorkSchema,
   runStep,
   spreadTable,
-  text,
   type WorkSchema,
 } from './citus-tables.ts'
 import { commit } from './commit.ts'
 import { databaseOf } from './database.ts'
-import { analyse } from './import.ts'
 import { writeIn } from './parameters.ts'
+import { settle } from './settle.ts'
 import { openStage, stageColumns } from './stage.ts'
+import { text } from './text.ts'
 import { beginWriting } from './transaction.ts'
 
 /**
@@ -72,10 +72,7 @@ export async function openSpreadImport(
       await client.query(`drop schema ${work} cascade`)
       await commit(client, db)
     },
-    async settle(written) {
-      await analyse(client, written)
-      await client.end().catch(() => undefined)
-    },
+    settle: (written) => settle(client, written),
     async discard() {
       await opened.abandon()
       await client.end().catch(() => undefined)

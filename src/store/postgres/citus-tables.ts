@@ -8,9 +8,6 @@ import { randomBytes } from 'node:crypto'
 import type { Client } from 'pg'
 import { withSession } from './connect.ts'
 
-/** A text column, compared by its bytes. */
-export const text = 'text collate "C"'
-
 /** How a table is spread: by a column, beside the rows of another table with the same value. */
 interface Spread {
   readonly by: string

@@ -3,12 +3,13 @@
 import type { Dialect } from '../sql/dialect.ts'
 import { together } from '../sql/layout.ts'
 import { companies } from './named-companies.ts'
+import { text } from './text.ts'
 
 export const dialect: Dialect = {
   ...together,
   greatest: 'greatest',
   least: 'least',
-  text: 'text collate "C"',
+  text,
   integer: 'bigint',
   anyValue: 'jsonb',
   rowKey: 'bigint not null',

@@ -1,7 +1,6 @@
 // The session of one import into PostgreSQL.
 
-import type { Client } from 'pg'
-import type { ImportConnection, Written } from '../sql/import.ts'
+import type { ImportConnection } from '../sql/import.ts'
 import { createTables } from '../sql/merge.ts'
 import { openSpreadImport } from './citus-import.ts'
 import { commit } from './commit.ts'
@@ -10,6 +9,7 @@ import { databaseOf } from './database.ts'
 import { dialect } from './dialect.ts'
 import { createNewCompanies } from './named-companies.ts'
 import { writeIn } from './parameters.ts'
+import { settle } from './settle.ts'
 import { createStage, openStage } from './stage.ts'
 import { beginWriting } from './transaction.ts'
 
@@ -42,24 +42,11 @@ export async function openImport(
     step: async (sql, values) => (await client.query(writeIn(sql, values))).rowCount ?? 0,
     begin: (wait) => beginWriting(client, wait),
     commit: () => commit(client, db),
-    async settle(written) {
-      // The session may be lost by now; what follows is not part of the import.
-      await analyse(client, written)
-      await client.end().catch(() => undefined)
-    },
+    settle: (written) => settle(client, written),
     async discard() {
       await opened.abandon()
       // When the session ends, the server rolls back, drops temporary tables and frees the lock.
       await client.end().catch(() => undefined)
     },
   }
-}
-
-const manyRows = 10_000
-
-/** Updates statistics for the plans of the next import; autovacuum may come too late. */
-export async function analyse(client: Client, { tables, rows }: Written): Promise<void> {
-  if (rows < manyRows) return
-  const all = [...tables, 'companies', 'company_names']
-  await client.query(`analyze ${all.join(', ')}`).catch(() => undefined)
 }

@@ -2,15 +2,18 @@
 // collected in `new_companies` first, because `companies` has no unique constraint on names.
 
 import { type CompanyStatements, lastCompanyId } from '../sql/named-companies.ts'
+import { text } from './text.ts'
 
-const text = 'text collate "C"'
+export const columnsOfNew = `
+    id bigint primary key, jurisdiction ${text}, identifier ${text},
+    unique (jurisdiction, identifier)`
 
 /** The companies that an import creates. */
-export const createNewCompanies = `
-  create temp table new_companies (
-    id bigint primary key, jurisdiction ${text}, identifier ${text},
-    unique (jurisdiction, identifier)
-  )`
+export const createNewCompanies = `create temp table new_companies (${columnsOfNew})`
+
+export const insertNew = `
+  insert into companies (id, jurisdiction, identifier, version)
+    select id, jurisdiction, identifier, $version from new_companies order by id`
 
 /** Names a company that was known only by its id, unless another company has the name. */
 const nameCompanies = `
@@ -82,10 +85,7 @@ export const companies: CompanyStatements = {
         select jurisdiction, identifier, id from new_companies where identifier is not null
         order by identifier, jurisdiction`,
     ],
-    companies: [
-      `insert into companies (id, jurisdiction, identifier, version)
-        select id, jurisdiction, identifier, $version from new_companies order by id`,
-    ],
+    companies: [insertNew],
   }),
   dropOrphans: {
     before: [

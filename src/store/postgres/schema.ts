@@ -18,9 +18,9 @@ import {
 } from '../sql/pieces.ts'
 import { findPastHeads, pastHeadColumns, pastHeadsOf } from '../sql/past-heads.ts'
 import { dialect } from './dialect.ts'
+import { text } from './text.ts'
 
 /** A text column, compared by its bytes. */
-const text = 'text collate "C"'
 
 /**
  * The steps that create and upgrade the tables that do not depend on a resource; the first is

@@ -4,10 +4,9 @@ import type { Client } from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import type { Place, StagedRow } from '../importing.ts'
 import { filterNames, type Stage } from '../sql/stage.ts'
+import { text } from './text.ts'
 
 const pieceLength = 1 << 16
-
-const text = 'text collate "C"'
 
 /** Temporary tables belong to the session, and are dropped with it. */
 export const createStage = (filters: number) => `

@@ -27,9 +27,10 @@ export async function verify(
       damage,
       damageIn: (error: unknown) => (isDamage(error) ? error.message : undefined),
       idInRecord: String.raw`substring(record from '^\{"id":(\d{1,16})[,}]')::bigint`,
-      rules: db.dialect.isSettled
-        ? { 'company names': companyNames, transactions: undecided }
-        : { 'company names': companyNames },
+      rules: {
+        'company names': companyNames,
+        ...(db.dialect.isSettled ? { transactions: undecided } : {}),
+      },
     },
     resources,
     checks,
