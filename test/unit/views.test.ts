@@ -9,7 +9,7 @@ const viewOf = (lineage: string, records = 1): View => ({
   ...{ lineage, entries: new Int32Array(records), past: [] },
 })
 
-test('views are kept for ten minutes, and the age of the oldest is told', async () => {
+test('views are kept for ten minutes, and the age of the oldest is known', async () => {
   let now = 1
   const views = createViews(1_048_576, () => now)
   assert.equal(views.counts().oldestMs, 0)

@@ -56,7 +56,7 @@ async function untilNothingMoves(
 
 const isMoving = /^could not acquire the lock required to /
 
-/** Creates a table before the import's transaction, when nobody is told that it waits. */
+/** Creates a table before the import's transaction; waits without a message. */
 export async function createBeside(client: Client, statements: readonly string[]): Promise<void> {
   await untilNothingMoves({}, async () => {
     await client.query('begin')

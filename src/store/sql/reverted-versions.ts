@@ -100,7 +100,6 @@ export function changedReverts(log: readonly LoggedVersion[]): readonly Reverted
   for (const { version, reverts, revertedBy } of log.toReversed()) {
     if (version < firstTaken) {
       // It is part of the state.
-      by = undefined
       if (revertedBy !== undefined) changed.push([version, undefined])
       if (reverts.length > 0) {
         by = version

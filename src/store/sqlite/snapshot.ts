@@ -13,8 +13,8 @@ export interface Snapshots {
   /** Does several reads at once. */
   readonly now: <T>(read: () => T) => T
   /**
-   * Lets the reads that follow see one state, until whoever reads them waits for something else
-   * than another read. Each costs some microseconds less than alone.
+   * Lets the reads that follow see one state, until the reader waits for something other
+   * than a read. Each costs some microseconds less than alone.
    */
   readonly join: () => void
   /** Does work that may wait between its queries. */
