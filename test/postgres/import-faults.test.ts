@@ -63,7 +63,7 @@ const ofImport = `
   where datname = current_database() and application_name = 'dossier' and pid <> pg_backend_pid() and state <> 'idle'
     and exists (
       select from pg_class c join pg_locks l on l.relation = c.oid
-      where l.pid = a.pid and c.relname = 'stage'
+      where l.pid = a.pid and c.relname in ('stage', 'arrived')
     )`
 
 /** Waits until the session of an import runs a statement with this start; returns its pid. */
@@ -99,12 +99,15 @@ async function checkNothingLeft(watcher: Client): Promise<void> {
   }
 }
 
+const leftOver = `
+  select from pg_namespace where starts_with(nspname, current_schema() || '_import_')`
+
 const [importer, session] = ['the importer', 'its session'] as const
 
 /** Statements to interrupt, the lock that blocks each (COPY takes long enough), and what ends. */
 const moments: readonly (readonly [statement: string, lock: string, ends: readonly string[]])[] = [
-  ['copy stage', '', [importer, session]],
-  ['insert into rights_ids', 'lock table rights_ids in access exclusive mode', [importer]],
+  [String.raw`copy (\w+\.arrived|stage)`, '', [importer, session]],
+  ['insert into rights_ids', 'lock table rights_ids in share mode', [importer]],
   ['delete from rights', 'lock table rights in share mode', [session]],
   ['delete from rights_pieces', 'lock table rights_pieces in share mode', [importer]],
   ['insert into heads', 'lock table heads in share mode', [importer, session]],
@@ -121,7 +124,7 @@ for (const [statement, lock, ends] of moments) {
       const { child, ended } = startImport(folder)
       const pid = await untilItRuns(watcher, statement)
       if (who === importer) child.kill('SIGKILL')
-      else await watcher.query('select pg_terminate_backend($1)', [pid])
+      else await watcher.query('select pg_terminate_backend($1::integer)', [pid])
       await holder.end()
       const { code, err } = await ended
       if (who === session) {
@@ -144,6 +147,8 @@ for (const [statement, lock, ends] of moments) {
         version: number
       }
       assert.deepEqual([version, counts['updated'], counts['inserted']], [2, 1_000, count - 1_000])
+      const { rowCount } = await watcher.query(leftOver)
+      assert.equal(rowCount, 0, 'the next import drops what a killed one has left on Citus')
     })
   }
 }

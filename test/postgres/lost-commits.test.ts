@@ -135,7 +135,7 @@ test('a session that ends before COMMIT, between two statements, is reported in 
   await client.query(`insert into sources (id, name) values (1000, 'lost')`)
   const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
   const gone = new Promise<void>((done) => client.once('end', done))
-  await watcher.query('select pg_terminate_backend($1)', [rows[0]?.pid])
+  await watcher.query('select pg_terminate_backend($1::integer)', [rows[0]?.pid])
   await gone
   const error: unknown = await commit(client, db).catch((failed: unknown) => failed)
   const told = explainStoreError(db, error)

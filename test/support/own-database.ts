@@ -3,24 +3,60 @@
 
 import { after, before } from 'node:test'
 import { Client } from 'pg'
-import { schemaPrefix, testServerUrl } from './store-at.ts'
+import { onCitus, schemaPrefix, testServerUrl } from './store-at.ts'
 
 /** Puts the stores of the calling file into a database that is dropped at its end. */
 export function useOwnDatabase(name: string): void {
   const server = testServerUrl()
   const database = `${schemaPrefix}${name}`
+  let nodes: readonly string[] = []
   before(async () => {
-    await administer(server, `create database ${database}`)
-    const own = new URL(server)
-    own.pathname = `/${database}`
-    process.env['DOSSIER_TEST_POSTGRES_URL'] = own.href
+    nodes = onCitus === false ? [server] : await nodesOf(server)
+    for (const node of nodes) await administer(node, `create database ${database}`)
+    const own = inDatabase(server, database)
+    if (onCitus !== false) await joinNodes(nodes, database)
+    process.env['DOSSIER_TEST_POSTGRES_URL'] = own
   })
-  after(() => administer(server, `drop database ${database} with (force)`))
+  after(async () => {
+    for (const node of nodes) await administer(node, `drop database ${database} with (force)`)
+  })
 }
 
-async function administer(url: string, sql: string): Promise<void> {
+function inDatabase(server: string, database: string): string {
+  const own = new URL(server)
+  own.pathname = `/${database}`
+  return own.href
+}
+
+async function administer<Row extends object>(url: string, sql: string): Promise<Row[]> {
   const client = new Client({ connectionString: url })
   await client.connect()
-  await client.query(sql)
+  const { rows } = await client.query<Row>(sql)
   await client.end()
+  return rows
+}
+
+/** The URLs of the nodes of a cluster of Citus, the coordinator first. */
+async function nodesOf(coordinator: string): Promise<string[]> {
+  const found = await administer<{ host: string; port: number }>(
+    coordinator,
+    `select nodename as host, nodeport as port from pg_dist_node
+     where noderole = 'primary' order by groupid`,
+  )
+  return found.map(({ host, port }) => {
+    const url = new URL(coordinator)
+    ;[url.hostname, url.port] = [host, String(port)]
+    return url.href
+  })
+}
+
+/** Nodes are joined in each database of its own. */
+async function joinNodes(nodes: readonly string[], database: string): Promise<void> {
+  const urls = nodes.map((node) => inDatabase(node, database))
+  for (const url of urls) await administer(url, 'create extension citus')
+  const [coordinator = '', ...workers] = urls
+  const place = (url: string) => `'${new URL(url).hostname}', ${new URL(url).port}`
+  const joins = workers.map((worker) => `select citus_add_node(${place(worker)})`)
+  const first = `select citus_set_coordinator_host(${place(coordinator)})`
+  for (const sql of [first, ...joins]) await administer(coordinator, sql)
 }

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { copyFileSync, existsSync, readFileSync, rmSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { buffer } from 'node:stream/consumers'
+import type { Client } from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
 import { isServerStore } from '../../src/store/open-store.ts'
 import { openSession } from '../../src/store/postgres/connect.ts'
@@ -26,12 +27,23 @@ export async function storeBytes(path: string): Promise<Buffer> {
     )
     const tables: Buffer[] = []
     for (const { name } of rows) {
-      tables.push(await buffer(client.query(copyTo(`copy ${name} to stdout (format binary)`))))
+      tables.push(await tableBytes(client, name))
     }
     return Buffer.concat(tables)
   } finally {
     await client.end()
   }
+}
+
+/** The rows of a table in an order of their own: Citus copies them in any. */
+async function tableBytes(client: Client, name: string): Promise<Buffer> {
+  const columns = await client.query(
+    'select from pg_attribute where attrelid = $1::regclass and attnum > 0 and not attisdropped',
+    [name],
+  )
+  const order = Array.from({ length: columns.rowCount ?? 0 }, (_, n) => n + 1).join(', ')
+  const rows = `select * from ${name} order by ${order}`
+  return buffer(client.query(copyTo(`copy (${rows}) to stdout (format binary)`)))
 }
 
 /** A digest of the state of a store. */

@@ -58,14 +58,6 @@ const isMoving = /^could not acquire the lock required to /
 
 /** Creates a table before the import's transaction; waits without a message. */
 export async function createBeside(client: Client, statements: readonly string[]): Promise<void> {
-  await untilNothingMoves({}, async () => {
-    await client.query('begin')
-    try {
-      for (const sql of statements) await client.query(sql)
-      await client.query('commit')
-    } catch (error) {
-      await client.query('rollback')
-      throw error
-    }
-  })
+  // Statements that are sent together are one transaction.
+  await untilNothingMoves({}, () => client.query(statements.join(';')))
 }
