@@ -19,6 +19,13 @@ export function nearest(word: string, known: Iterable<string>): string | undefin
   return best
 }
 
+/** Whether two words differ by so little that one is probably the other, mistyped. */
+export function isMisspelling(a: string, b: string): boolean {
+  const letters = Math.min(a.length, b.length)
+  if (letters < 3 || a.length > 64 || b.length > 64) return false
+  return editDistance(a.toLowerCase(), b.toLowerCase()) <= (letters < 8 ? 1 : 2)
+}
+
 /** Insertions, deletions, substitutions and swaps of neighbours (optimal string alignment). */
 function editDistance(a: string, b: string): number {
   let beforeLast: number[] = []

@@ -2,6 +2,7 @@
 // that says it is meant.
 
 import { formatCount } from '../format-count.ts'
+import { isMisspelling } from '../nearest.ts'
 import { OperatorError } from '../operator-error.ts'
 import { shortMoment } from '../short-moment.ts'
 import type { ImportCounts, LikeSource } from '../store/importing.ts'
@@ -86,17 +87,36 @@ const likeShareMin = 1 / 2
  * A warning if most companies of an import without a source are those of another source, and not
  * those of its own; undefined if they are not.
  */
-export function warnOfLikeSource(
-  { source, companies, own, sampled }: LikeSource,
+export function warnOfForgottenSource(
+  likes: readonly LikeSource[],
   ownSource: string,
 ): string | undefined {
-  if (companies <= sampled * likeShareMin || own >= sampled * likeShareMin) return undefined
+  const [like] = likes.filter(hasMost)
+  if (like === undefined || like.own >= like.sampled * likeShareMin) return undefined
   return (
-    `of the first ${formatCount(sampled)} companies, the source ${source} has ` +
-    `${formatCount(companies)} and ${ownSource} has ${formatCount(own)}; ` +
-    `was --source ${source} forgotten? If not, add --source ${ownSource}`
+    `${shareOf(like)} and ${ownSource} has ${formatCount(like.own)}; ` +
+    `was --source ${like.source} forgotten? If not, add --source ${ownSource}`
   )
 }
+
+/**
+ * A warning if most companies of an import are those of a source whose name is almost that of its
+ * own, which is new; undefined if they are not.
+ */
+export function warnOfMisspeltSource(
+  likes: readonly LikeSource[],
+  ownSource: string,
+): string | undefined {
+  const like = likes.find((one) => hasMost(one) && isMisspelling(ownSource, one.source))
+  if (like === undefined) return undefined
+  return `${shareOf(like)}, and ${ownSource} is a new source; was --source ${like.source} meant?`
+}
+
+const hasMost = ({ companies, sampled }: LikeSource) => companies > sampled * likeShareMin
+
+const shareOf = ({ source, companies, sampled }: LikeSource) =>
+  `of the first ${formatCount(sampled)} companies, the source ${source} has ` +
+  formatCount(companies)
 
 /** @throws OperatorError if no row was read. */
 export function refuseNoRows(

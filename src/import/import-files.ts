@@ -17,7 +17,8 @@ import {
   countToCompare,
   refuseLargeChange,
   refuseNoRows,
-  warnOfLikeSource,
+  warnOfForgottenSource,
+  warnOfMisspeltSource,
 } from './guard-rails.ts'
 import type { ImportTarget } from './import-target.ts'
 import { problemOf, rowChecker } from './check-rows.ts'
@@ -136,7 +137,7 @@ export async function importFiles(
     ...request,
     nameAttribute: request.nameAttribute,
     recording,
-    onLikeSource: request.isSourceAssumed === true ? likeSourceWarner(request) : undefined,
+    onLikeSources: likeSourceWarner(request),
     startedAt,
     unit: source.unit,
     onStep: progress.onStep,
@@ -173,12 +174,15 @@ export async function importFiles(
   }
 }
 
-/** Warns of a source that was probably forgotten. */
-function likeSourceWarner({ source, isStrict, onWarning }: ImportRequest) {
-  return (like: LikeSource) => {
-    const warning = warnOfLikeSource(like, source)
+/** Warns of a source that was probably forgotten or misspelt. */
+function likeSourceWarner({ source, isSourceAssumed, isStrict, onWarning }: ImportRequest) {
+  const isAssumed = isSourceAssumed === true
+  const warningOf = isAssumed ? warnOfForgottenSource : warnOfMisspeltSource
+  const advice = isAssumed ? '' : '; to begin a new source, leave --strict out'
+  return (likes: readonly LikeSource[]) => {
+    const warning = warningOf(likes, source)
     if (warning === undefined) return
-    if (isStrict === true) throw new OperatorError(`${warning}; nothing was changed`)
+    if (isStrict === true) throw new OperatorError(`${warning}; nothing was changed${advice}`)
     onWarning?.(warning)
   }
 }

@@ -101,11 +101,14 @@ export interface ImportPlan extends WorkWatch {
   readonly isDayNeeded: boolean
   /** Undefined to record no changes; without a day, none are recorded either. */
   readonly recording: Recording | undefined
+  /** Whether the source was not named, and may be another one. */
+  readonly isSourceAssumed?: boolean
   /**
-   * Receives another source with the same companies, before anything is written; if it throws, the
-   * import fails. Undefined not to look for one.
+   * Receives the other sources with companies of the import, those with the most first, if its own
+   * source is assumed or new. It is called before anything is written; if it throws, the import
+   * fails.
    */
-  readonly onLikeSource?: ((like: LikeSource) => void) | undefined
+  readonly onLikeSources?: (likes: readonly LikeSource[]) => void
   readonly startedAt: number
   /** The unit of a place's number, for messages. */
   readonly unit: 'line' | 'row'

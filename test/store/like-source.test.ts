@@ -14,16 +14,17 @@ const rights = (from: number, to: number) =>
     ...{ company_jurisdiction: jurisdiction, company_identifier: identifier, key: identifier },
   }))
 
-/** Imports without a source; returns the warnings. */
+/** Imports, without a source unless one is named; returns the warnings. */
 async function warnings(
   db: string,
   target: string,
   rows: readonly object[],
-  options: { isStrict?: boolean; isDryRun?: boolean } = {},
+  options: { source?: string; isStrict?: boolean; isDryRun?: boolean } = {},
 ): Promise<string[]> {
   const all: string[] = []
   const onWarning = (warning: string) => all.push(warning)
-  await importRows(db, target, rows, { isSourceAssumed: true, onWarning, ...options })
+  const isSourceAssumed = options.source === undefined
+  await importRows(db, target, rows, { isSourceAssumed, onWarning, ...options })
   return all
 }
 
@@ -42,6 +43,30 @@ for (const [target, rows] of Object.entries({ companies, rights })) {
     assert.equal(Number(queryValue(db, 'select count(*) from imports')), 2)
     assert.deepEqual(await warnings(db, target, rows(15, 45)), [], 'half of them are not most')
     assert.deepEqual(await warnings(db, target, rows(10, 30)), [], 'they are its own by now')
+  })
+}
+
+for (const [target, rows] of Object.entries({ companies, rights })) {
+  test(`${target} of a new source are warned of if its name is almost that of theirs`, async (t) => {
+    const db = join(makeFolder(t), 'test.db')
+    await importRows(db, target, rows(0, 30), { source: 'reg' })
+    await importRows(db, target, rows(0, 30), { source: 'other' })
+    const of = (source: string) => ({ source, isDryRun: true })
+    const says = (source: string) =>
+      'of the first 40 companies, the source reg has 30, ' +
+      `and ${source} is a new source; was --source reg meant?`
+    for (const source of ['rge', 'Reg', 'regg', 'rog']) {
+      assert.deepEqual(await warnings(db, target, rows(0, 40), of(source)), [says(source)])
+    }
+    for (const source of ['gre', 'register', 'another']) {
+      assert.deepEqual(await warnings(db, target, rows(0, 40), of(source)), [])
+    }
+    assert.deepEqual(await warnings(db, target, rows(15, 45), of('rge')), [], 'half are not most')
+    await assert.rejects(warnings(db, target, rows(0, 40), { source: 'rge', isStrict: true }), {
+      message: `${says('rge')}; nothing was changed; to begin a new source, leave --strict out`,
+    })
+    await importRows(db, target, rows(35, 40), { source: 'rge' })
+    assert.deepEqual(await warnings(db, target, rows(0, 40), of('rge')), [], 'no longer new')
   })
 }
 

@@ -17,7 +17,7 @@ import { assignedIdEnd, assignedIdMin, noteIds, type StagedIds } from './assigne
 import { type Database, readValue, type Row, type Values } from './database.ts'
 import { logVersion } from './import-log.ts'
 import { keepNames, noteNameAttribute } from './keep-names.ts'
-import { findLikeSource } from './like-source.ts'
+import { tellLikeSources } from './like-source.ts'
 import * as merge from './merge.ts'
 import { type MergePart, type OnShare, watchParts } from './merge-progress.ts'
 import { appendRecords } from './merge-records.ts'
@@ -174,10 +174,7 @@ async function mergeStaged(
   if (alreadyRefused > 0) await run(merge.dropRefused(dialect))
   const total = (await count(db, 'placed where digest is not null')) + alreadyRefused
   await run(dialect.across.dropRepetitions(dialect))
-  if (plan.onLikeSource !== undefined) {
-    const like = await findLikeSource(db, plan.target, Number(values['source']))
-    if (like !== undefined) plan.onLikeSource(like)
-  }
+  await tellLikeSources(db, plan, Number(values['source']))
 
   const recorded = await findAndRecord(db, plan, values, { steps, parts })
   const refused = await reportRefused(db, onProblem)
