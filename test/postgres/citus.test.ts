@@ -5,13 +5,15 @@
 
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'pg'
 import { resources } from '../../src/resources/index.ts'
+import { openStoreReader } from '../../src/store/open-store.ts'
 import { withSession } from '../../src/store/postgres/connect.ts'
 import { pageSql } from '../../src/store/postgres/read.ts'
 import { headSql } from '../../src/store/sql/listing.ts'
 import { importRows, makeFolder, queryStore } from '../support/import-rows.ts'
-import { onCitus, storeAt } from '../support/store-at.ts'
+import { onCitus, patientBounds, storeAt } from '../support/store-at.ts'
 
 const skip = onCitus === false ? 'DOSSIER_TEST_CITUS names no coordinator of Citus' : false
 
@@ -120,6 +122,81 @@ test('a page is one statement on one node', { skip }, async (t) => {
       }
     }
   })
+})
+
+/** Where a company's rows are. */
+const nodeOf = `
+  select s.nodename, s.nodeport, i.shardid as imports from citus_shards s, pg_dist_shard i
+  where s.shardid = get_shard_id_for_distribution_column('companies', $1::bigint)
+    and i.logicalrelid = 'imports'::regclass`
+
+/** Takes the last version from the node of a company, as if its commit had not reached it yet. */
+async function holdBack(db: string, company: number): Promise<() => Promise<void>> {
+  const { rows } = await withSession(storeAt(db), (client) =>
+    client.query<{ nodename: string; nodeport: number; imports: string }>(nodeOf, [company]),
+  )
+  const [place = assert.fail('every company has a node')] = rows
+  const url = new URL(storeAt(db))
+  ;[url.hostname, url.port] = [place.nodename, String(place.nodeport)]
+  const imports = `imports_${place.imports}`
+  const onNode = (sql: string) =>
+    withSession(url.href, (client) => client.query(sql), {
+      'citus.enable_manual_changes_to_shards': 'on',
+    })
+  const kept = `${imports}_kept`
+  const last = `version = (select max(version) from ${imports})`
+  await onNode(`create table ${kept} as select * from ${imports} where ${last}`)
+  await onNode(`delete from ${imports} where ${last}`)
+  return async () => {
+    await onNode(`insert into ${imports} select * from ${kept}`)
+    await onNode(`drop table ${kept}`)
+  }
+}
+
+test('a search is of one version, and waits until all nodes have it', { skip }, async (t) => {
+  const db = `${makeFolder(t)}/registry.db`
+  await importRows(db, 'companies', companies)
+  await importRows(db, 'rights', rights)
+  const ids = (await queryStore(db, 'select id from companies')).map(({ id }) => Number(id))
+  const [behind = 0] = ids
+  const store = await openStoreReader(storeAt(db), resources, patientBounds)
+  t.after(() => store.close())
+  const searches = [
+    { words: ['company'] },
+    { identifiers: companies.map(({ identifier }) => identifier), jurisdiction: 'GB' },
+  ]
+  for (const query of searches) {
+    const catchUp = await holdBack(db, behind)
+    await assert.rejects(async () => store.findCompanies(query), /different versions/)
+    const found = Promise.resolve(store.findCompanies(query))
+    assert.equal(await Promise.race([found, sleep(100)]), undefined, 'it waits')
+    await catchUp()
+    const { registry, companies: named } = await found
+    assert.deepEqual([registry.version, named?.length], [2, companies.length])
+  }
+})
+
+test('a company is told with the version that its node has', { skip }, async (t) => {
+  const db = `${makeFolder(t)}/registry.db`
+  await importRows(db, 'companies', companies)
+  await importRows(db, 'rights', rights.slice(0, 3))
+  const sql = 'select id from companies where identifier <> $1'
+  const { rows } = await withSession(storeAt(db), (client) =>
+    client.query<{ id: number }>(sql, [companies[0]?.identifier]),
+  )
+  const store = await openStoreReader(storeAt(db), resources, patientBounds)
+  t.after(() => store.close())
+  const catchUp = await holdBack(db, rows[0]?.id ?? 0)
+  const versions = new Set<unknown>()
+  for (const { id: companyId } of rows) {
+    const told = await store.readCompany({ companyId, version: undefined, resources })
+    assert.ok(typeof told === 'object' && 'registry' in told)
+    const page = await store.readPage(resources[0] ?? assert.fail(), companyId, 0, 1)
+    assert.equal(told.registry.version, page?.dataVersion)
+    versions.add(told.registry.version)
+  }
+  await catchUp()
+  assert.deepEqual([...versions].toSorted(), [1, 2])
 })
 
 const otherNode = `

@@ -47,7 +47,7 @@ const emptyTables = `
     for one in
       select oid::regclass as name, pg_relation_size(oid) > 1000000 as is_large from pg_class
       where relnamespace = current_schema()::regnamespace and relkind = 'r'
-        and relname not in ('migrations', 'store')
+        and relname not in ('migrations', 'store') and relname not like '%\\_witnesses'
     loop
       execute case when one.is_large then 'truncate ' else 'delete from ' end || one.name;
     end loop;

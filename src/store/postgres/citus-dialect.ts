@@ -40,6 +40,8 @@ export function spreadDialectOf(work: string, filters: number): Dialect {
     byBytes: (text) => `convert_to(${text}, 'UTF8')`,
     // Citus runs a query with an offset by itself, and sends its rows to the nodes.
     apart: 'offset 0',
+    // Without the condition, PostgreSQL would drop the join.
+    atCompany: 'left join companies k on k.id = $1 where coalesce(k.id, $1) = $1',
     affectedChunks,
     across: acrossNodes(content),
     companies,

@@ -83,6 +83,8 @@ export function openPool(db: string, bounds: ServingBounds, isSpread = false): P
       // Citus finds the node of a company when it plans for that company.
       plan_cache_mode: isSpread ? 'force_custom_plan' : 'force_generic_plan',
       jit: 'off',
+      // A transaction sees one state of each node, if it has one connection to it.
+      ...(isSpread ? { 'citus.max_adaptive_executor_pool_size': 1 } : {}),
     }),
     application_name: 'dossier serve',
     max: pool,

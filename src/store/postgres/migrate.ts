@@ -11,6 +11,7 @@ import type { OnStep, WorkWatch } from '../work-watch.ts'
 import { piecesOf } from '../sql/pieces.ts'
 import { withSession } from './connect.ts'
 import { wordRules } from '../name-words.ts'
+import { createWitnesses, witnessTables } from './citus-witnesses.ts'
 import { databaseOf } from './database.ts'
 import {
   convertResource,
@@ -90,6 +91,8 @@ export async function isOutdated(db: string, resources: readonly Resource[]): Pr
   return withSession(db, async (client) => {
     const { step, missing, outdated } = await schemaState(client, db, resources)
     if (step < steps.length || missing.length > 0 || outdated.length > 0) return true
+    const tables = await distributedTables(client)
+    if (tables.has('companies') && !witnessTables.every((table) => tables.has(table))) return true
     return !(await isFilled(databaseOf(client, db)))
   })
 }
@@ -245,6 +248,7 @@ async function hasCitus(client: Client): Promise<boolean> {
 
 /** The names of tables that Citus already distributes. */
 async function distributedTables(client: Client): Promise<Set<string>> {
+  if (!(await hasCitus(client))) return new Set()
   const { rows } = await client.query<{ name: string }>(
     `select relname as name from pg_dist_partition p join pg_class c on c.oid = p.logicalrelid
      where c.relnamespace = current_schema()::regnamespace`,
@@ -262,7 +266,7 @@ async function isToSpread(client: Client): Promise<boolean> {
 
 /** Whether Citus has spread the tables over several nodes. */
 export async function isSpread(client: Client): Promise<boolean> {
-  return (await hasCitus(client)) && (await distributedTables(client)).has('companies')
+  return (await distributedTables(client)).has('companies')
 }
 
 async function distribute(
@@ -294,5 +298,6 @@ async function distribute(
       done.push(`distributed ${table} by ${column}`)
     }
   }
-  return done
+  const witnesses = await createWitnesses(client, distributed)
+  return [...done, ...witnesses.map((table) => `created ${table} on every node`)]
 }

@@ -30,7 +30,7 @@ export function createCompanyReader(
   gate: Gate,
   dialect: Dialect,
 ): CompanyReader {
-  const { inSnapshot, ofOneQuery } = createSnapshots(pool, dialect)
+  const { inSnapshot, acrossNodes, ofOneQuery } = createSnapshots(pool, dialect)
   const from: CompanyFrom = {
     resources,
     inSnapshot: (work) => gate.run(() => inSnapshot(work)),
@@ -44,7 +44,10 @@ export function createCompanyReader(
       return rows[0]?.[0]
     },
     findNames: (names, limit) => findNames(queriesOf(pool, dialect), names, limit),
-    findCompanies: (query) => inSnapshot((snapshot) => findCompanies(snapshot, query)),
+    findCompanies: (query) => {
+      const look = acrossNodes(['companies', 'words' in query ? 'words' : 'company_names'])
+      return look((snapshot) => findCompanies(snapshot, query))
+    },
     readCompany: (asked) => readCompany(from, asked),
     findRegistryVersion: (moment) => findVersion(queriesOf(pool, dialect), undefined, moment),
     readRegistry: () => readRegistry(ofOneQuery),

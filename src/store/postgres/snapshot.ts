@@ -1,15 +1,24 @@
 // Queries that see one state of a database: a read-only transaction over a connection of the pool.
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool, PoolClient } from 'pg'
 import type { Dialect } from '../sql/dialect.ts'
 import type { InSnapshot, Snapshot } from '../sql/snapshot.ts'
+import { areNodesEven, type WitnessedTable } from './citus-witnesses.ts'
 
 /** Reads of a database that see one state. */
 export interface Snapshots {
+  /** For work on one company, or on what every node has. */
   readonly inSnapshot: InSnapshot
+  /** For work on several companies: their nodes show one version. */
+  readonly acrossNodes: (tables: readonly WitnessedTable[]) => InSnapshot
   /** For work that has only one query, which needs no transaction. */
   readonly ofOneQuery: Snapshot
 }
+
+/** How long to wait until a commit has reached all nodes; usually it takes milliseconds. */
+const unevenMsMax = 1_000
+const pauseMs = 10
 
 export function createSnapshots(pool: Pool, dialect: Dialect): Snapshots {
   const names = new Map<string, string>()
@@ -38,23 +47,46 @@ export function createSnapshots(pool: Pool, dialect: Dialect): Snapshots {
     },
   })
 
+  const inSnapshot: InSnapshot = async (work) => {
+    const client = await pool.connect()
+    let fault: unknown
+    try {
+      await client.query('begin isolation level repeatable read, read only')
+      const result = await work(snapshotOf(client))
+      await client.query('commit')
+      return result
+    } catch (error) {
+      fault = error
+      throw error
+    } finally {
+      // A connection with a failed transaction is closed.
+      client.release(fault !== undefined)
+    }
+  }
+
   return {
+    inSnapshot,
+    acrossNodes: (tables) => (work) =>
+      dialect.isSettled
+        ? onceEven(inSnapshot, (snapshot) => areNodesEven(snapshot, tables), work)
+        : inSnapshot(work),
     ofOneQuery: snapshotOf(pool),
-    async inSnapshot(work) {
-      const client = await pool.connect()
-      let fault: unknown
-      try {
-        await client.query('begin isolation level repeatable read, read only')
-        const result = await work(snapshotOf(client))
-        await client.query('commit')
-        return result
-      } catch (error) {
-        fault = error
-        throw error
-      } finally {
-        // A connection with a failed transaction is closed.
-        client.release(fault !== undefined)
-      }
-    },
+  }
+}
+
+/** Runs `work` in a snapshot that is even; waits while there is none. */
+async function onceEven<T>(
+  inSnapshot: InSnapshot,
+  isEven: (snapshot: Snapshot) => Promise<boolean>,
+  work: (snapshot: Snapshot) => Promise<T>,
+): Promise<T> {
+  for (const end = performance.now() + unevenMsMax; ; await sleep(pauseMs)) {
+    const done = await inSnapshot(async (snapshot) =>
+      (await isEven(snapshot)) ? { result: await work(snapshot) } : undefined,
+    )
+    if (done !== undefined) return done.result
+    if (performance.now() > end) {
+      throw new Error(`the nodes of Citus have shown different versions for ${unevenMsMax} ms`)
+    }
   }
 }

@@ -36,9 +36,16 @@ export const registrySql = `
   select s.past_from, i.version, i.lineage, i.committed_at
   from store s left join imports i on i.version = (select max(version) from imports)`
 
-/** The state of the registry as a whole. */
-export async function readRegistry(snapshot: Snapshot): Promise<RegistryState> {
-  const [row] = await snapshot.rows<RegistryRow>(registrySql)
+/**
+ * The state of the registry as a whole.
+ *
+ * @param company the only one about which more is read in this snapshot.
+ */
+export async function readRegistry(snapshot: Snapshot, company?: number): Promise<RegistryState> {
+  const { atCompany } = snapshot.dialect
+  const [row] = await (company === undefined || atCompany === ''
+    ? snapshot.rows<RegistryRow>(registrySql)
+    : snapshot.rows<RegistryRow>(`${registrySql} ${atCompany}`, company))
   return registryOf(row)
 }
 

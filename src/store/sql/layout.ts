@@ -36,6 +36,11 @@ export interface Layout {
   byBytes(text: string): string
   /** Ends a subquery that finds the rows that the query around it is to look up. */
   readonly apart: string
+  /**
+   * Ends a query on tables that every node has, so that it is answered where company $1 is. Empty
+   * if they are nowhere else.
+   */
+  readonly atCompany: string
   /** How `indexNames` reads chunks, where its own query could not be run. */
   readonly affectedChunks?: string
   readonly across: AcrossCompanies
@@ -57,5 +62,6 @@ export const together: Layout = {
   firstOf: (value, from, order) => `select ${value} from ${from} order by ${order} limit 1`,
   byBytes: (text) => text,
   apart: '',
+  atCompany: '',
   across: acrossCompanies,
 }

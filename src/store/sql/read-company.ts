@@ -40,8 +40,8 @@ async function readState(
   asked: CompanyRequest,
   from: CompanyFrom & Counting,
 ): Promise<CompanyState | OutsideHistory | undefined> {
-  const registry = await readRegistry(snapshot)
   const { companyId: id, version } = asked
+  const registry = await readRegistry(snapshot, id)
   const { version: latest, earliestVersion: pastFrom } = registry
   const outside = findOutside(version, { latest, pastFrom })
   if (outside !== undefined) return outside
