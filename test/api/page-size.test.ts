@@ -130,14 +130,16 @@ test('random sizes: a page of up to 16 MiB is served, a larger one never (3.10)'
   }
 })
 
-/** Puts a text, as SQL, in the place of the second record of a piece. */
+/** Puts a text, as SQL, in the place of the second record of the piece of company 1. */
 function setText(db: string, text: string): void {
-  const first = '(select bytes from rights where id = 1)'
-  changeStore(db, `update rights_pieces set texts = substr(texts, 1, ${first} + 1) || ${text}`)
+  const own = 'where company_id = 1'
+  const first = `(select bytes from rights ${own} and id = 1)`
   changeStore(
     db,
-    `update rights set bytes = (select octet_length(texts) from rights_pieces) - at where id = 2`,
+    `update rights_pieces set texts = substr(texts, 1, ${first} + 1) || ${text} ${own}`,
   )
+  const length = `(select octet_length(texts) from rights_pieces ${own})`
+  changeStore(db, `update rights set bytes = ${length} - at ${own} and id = 2`)
 }
 
 test('oversized data of an earlier version gets a 400, and verify reports it (3.10)', async (t) => {

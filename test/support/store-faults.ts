@@ -114,7 +114,7 @@ export const storeFaults: readonly StoreFault[] = [
   ],
   [
     'attributes without a company',
-    'update company_attributes set company_id = 5 where is_present',
-    /company 5: attributes without a company, source or version/,
+    'delete from companies',
+    /company 1000000000001: attributes without a company, source or version/,
   ],
 ]

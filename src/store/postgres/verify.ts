@@ -20,7 +20,8 @@ export async function verify(
 ): Promise<Verification> {
   await client.query('begin isolation level repeatable read, read only')
   const check = await findCheck(client)
-  const damage = typeof check === 'string' ? noDamage : () => findDamage(client, check)
+  const find = db.dialect.isSettled ? findDamageOnNodes : findDamage
+  const damage = typeof check === 'string' ? noDamage : () => find(client, check)
   const found = await verifyStore(
     {
       ...db,
@@ -120,3 +121,33 @@ async function* findDamage(
     await client.query('rollback to savepoint one')
   }
 }
+
+/** Has each node check its parts of the tables that Citus has spread, and their indexes. */
+async function* findDamageOnNodes(
+  client: Client,
+  { schema }: { readonly schema: string },
+): AsyncIterable<string> {
+  const { rows: tables } = await client.query<{ name: string }>(
+    `select relname as name from pg_dist_partition p join pg_class c on c.oid = p.logicalrelid
+     where c.relnamespace = current_schema()::regnamespace order by relname`,
+  )
+  for (const { name } of tables) {
+    for (const command of checksOfPart(schema)) {
+      const sql = `
+        select r.nodename || ':' || r.nodeport as node, r.shardid as part, r.result
+        from run_command_on_placements($1, $2) r where not r.success or r.result <> ''`
+      const { rows } = await client.query<{ node: string; part: number; result: string }>(sql, [
+        ...[name, command],
+      ])
+      for (const { node, part, result } of rows) yield `${name}_${part} on ${node}: ${result}`
+    }
+  }
+}
+
+/** Commands that return what is wrong with a part of a table; a damaged index raises an error. */
+const checksOfPart = (schema: string) => [
+  `select string_agg(msg, '; ') from ${schema}.verify_heapam('%s')`,
+  `select string_agg(${schema}.bt_index_check(i.indexrelid, true)::text, '')
+   from pg_index i join pg_class c on c.oid = i.indexrelid join pg_am a on a.oid = c.relam
+   where i.indrelid = '%s'::regclass and a.amname = 'btree'`,
+]
