@@ -8,12 +8,13 @@ import { test, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'pg'
 import { resources } from '../../src/resources/index.ts'
-import { openStoreReader } from '../../src/store/open-store.ts'
+import { migrateStore, openStoreReader } from '../../src/store/open-store.ts'
 import { withSession } from '../../src/store/postgres/connect.ts'
 import { pageSql } from '../../src/store/postgres/read.ts'
 import { headSql } from '../../src/store/sql/listing.ts'
 import { importRows, makeFolder, queryStore } from '../support/import-rows.ts'
 import { onCitus, patientBounds, storeAt } from '../support/store-at.ts'
+import { verifyStore } from '../support/verify-store.ts'
 
 const skip = onCitus === false ? 'DOSSIER_TEST_CITUS names no coordinator of Citus' : false
 
@@ -122,6 +123,74 @@ test('a page is one statement on one node', { skip }, async (t) => {
       }
     }
   })
+})
+
+/** Counts the statements that sessions send. */
+function countStatements(t: TestContext): () => number {
+  let sent = 0
+  const query = Reflect.get(Client.prototype, 'query') as Query
+  const { mock } = t.mock.method(
+    Client.prototype,
+    'query',
+    function (this: Client, ...words: unknown[]) {
+      sent += 1
+      return query.apply(this, words)
+    },
+  )
+  return () => {
+    mock.restore()
+    return sent
+  }
+}
+
+test('an import sends as many statements for 10,000 records as for 100', { skip }, async (t) => {
+  const db = `${makeFolder(t)}/registry.db`
+  await importRows(db, 'companies', companies)
+  const rowsOf = (count: number, name: string) =>
+    Array.from({ length: count }, (_, n) => ({
+      company_jurisdiction: 'GB',
+      company_identifier: String(n % 40),
+      key: `${count} ${n}`,
+      name,
+    }))
+  // New companies and records; changes; what a snapshot lacks, and what it brings.
+  const steps = [
+    (count: number) => rowsOf(count, 'one'),
+    (count: number) => rowsOf(count, 'other'),
+    (count: number) => rowsOf(count, 'another').slice(count / 2),
+  ]
+  const sent: number[][] = []
+  for (const count of [100, 10_000]) {
+    const own: number[] = []
+    for (const [n, rows] of steps.entries()) {
+      const sentNow = countStatements(t)
+      const source = `of ${count}`
+      await importRows(db, 'rights', rows(count), { source, isSnapshot: n === 2 })
+      own.push(sentNow())
+    }
+    sent.push(own)
+  }
+  const [few = [], many = []] = sent
+  // One more after many changes: `analyze`.
+  for (const [n, count] of many.entries()) assert.ok(count - (few[n] ?? 0) <= 1, String(sent))
+})
+
+test('a store with records is spread, and goes on as one that always was', { skip }, async (t) => {
+  const path = `${makeFolder(t)}/registry.db`
+  const url = new URL(storeAt(path))
+  url.searchParams.delete('options')
+  const at = url.href
+  await importRows(path, 'companies', companies, { at })
+  await importRows(path, 'rights', rights, { at })
+  await migrateStore(at, resources, { isDistributed: true, onWait: () => undefined })
+  const [first] = rights
+  const changed = [{ ...first, name: 'Another' }]
+  const { counts } = await importRows(path, 'rights', changed, { at, isSnapshot: true })
+  assert.deepEqual([counts.updated, counts.removed], [1, rights.length - 1])
+  const { faults } = await verifyStore(at)
+  assert.deepEqual(faults, [])
+  const spread = await queryStore(at, 'select from citus_shards where shard_size > 8192')
+  assert.ok(spread.length > 8, 'many shards have rows')
 })
 
 /** Where a company's rows are. */
