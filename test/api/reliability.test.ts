@@ -82,17 +82,21 @@ test('the last page of a long listing costs what the first one does (E7)', async
   const long = await makeTempStore(t, resources)
   await long.load([{ resource: rights, company: 1, records: makeRecords(rights, 1) }])
   const count = 60_000
-  changeStore(
-    long.db,
-    `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${count - 1})
-    insert into rights
-      (company_id, position, piece, at, bytes, id, sort, source_id, version, digest)
-    select company_id, i, i, 0, bytes, id + i, sort, source_id, version, digest from rights, n`,
-  )
+  for (let n = 1; n < count; n *= 2) {
+    changeStore(
+      long.db,
+      `insert into rights
+        (company_id, position, piece, at, bytes, id, sort, source_id, version, digest)
+      select company_id, position + ${n}, piece + ${n}, 0, bytes, id + ${n}, sort, source_id, version,
+        digest
+      from rights where position + ${n} < ${count}`,
+    )
+  }
   changeStore(
     long.db,
     `insert into rights_pieces select r.company_id, r.position, r.position, p.texts
-    from rights r join rights_pieces p on p.position = 0 where r.position > 0`,
+    from rights r join rights_pieces p on p.company_id = r.company_id and p.position = 0
+    where r.position > 0`,
   )
   changeStore(long.db, `update heads set total = ${count}`)
   const longKey = await long.issueKey({ name: 'test' })
