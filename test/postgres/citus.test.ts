@@ -102,6 +102,27 @@ test(
   },
 )
 
+test('names travel to the index of words once, however many there are', { skip }, async (t) => {
+  const db = `${makeFolder(t)}/registry.db`
+  const reads: string[] = []
+  const query = Reflect.get(Client.prototype, 'query') as Query
+  t.mock.method(Client.prototype, 'query', function (this: Client, ...words: unknown[]) {
+    const [sql] = words
+    if (typeof sql === 'string' && /\bcompany_id, former, name from\b/.test(sql)) reads.push(sql)
+    return query.apply(this, words)
+  })
+  const many = Array.from({ length: 4_500 }, (_, n) => ({
+    ...{ jurisdiction: 'GB', identifier: String(n), name: `Shared ${n}` },
+  }))
+  await importRows(db, 'companies', many)
+  await importRows(
+    db,
+    'companies',
+    many.map((company) => ({ ...company, name: `Other ${company.identifier}` })),
+  )
+  assert.equal(reads.length, 2, 'one for each import')
+})
+
 test('a page is one statement on one node', { skip }, async (t) => {
   const db = `${makeFolder(t)}/registry.db`
   await importRows(db, 'rights', rights)

@@ -18,7 +18,7 @@ export function databaseOf(client: Client, db: string, dialect: Dialect = togeth
   return {
     dialect,
     run: async (sql, values = {}) =>
-      dialect.isSettled && isCreation(sql)
+      dialect.isSpread && isCreation(sql)
         ? runStep(client, writeIn(sql, values))
         : ((await client.query(bind(sql, values))).rowCount ?? 0),
     rows: async (sql, values = {}) => (await client.query<Row>(bind(sql, values))).rows,

@@ -39,7 +39,7 @@ export async function openForReading(
       const dialect = await dialectOf(client)
       return { storeId: await readStoreId(databaseOf(client, db)), dialect }
     })
-    const pool = openPool(db, bounds, dialect.isSettled)
+    const pool = openPool(db, bounds, dialect.isSpread)
     return createReader(pool, resources, { storeId, bounds, dialect })
   })
 }
@@ -92,7 +92,7 @@ export async function openForWriting(
     return createWriter(
       {
         use: (work) => withSession(db, (client) => work(databaseOf(client, db, own))),
-        openImport: (filters) => openImport(db, filters, own.isSettled),
+        openImport: (filters) => openImport(db, filters, own.isSpread),
         compact: (wait) => withSession(db, (client) => compact(client, wait)),
         close: () => undefined,
       },

@@ -67,7 +67,7 @@ export function createSnapshots(pool: Pool, dialect: Dialect): Snapshots {
   return {
     inSnapshot,
     acrossNodes: (tables) => (work) =>
-      dialect.isSettled
+      dialect.isSpread
         ? onceEven(inSnapshot, (snapshot) => areNodesEven(snapshot, tables), work)
         : inSnapshot(work),
     ofOneQuery: snapshotOf(pool),

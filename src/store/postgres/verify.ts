@@ -20,7 +20,7 @@ export async function verify(
 ): Promise<Verification> {
   await client.query('begin isolation level repeatable read, read only')
   const check = await findCheck(client)
-  const find = db.dialect.isSettled ? findDamageOnNodes : findDamage
+  const find = db.dialect.isSpread ? findDamageOnNodes : findDamage
   const damage = typeof check === 'string' ? noDamage : () => find(client, check)
   const found = await verifyStore(
     {

@@ -2,12 +2,12 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { wordsOfName } from '../name-words.ts'
-import type { Database } from './database.ts'
+import { type Database, optionalText, type Value } from './database.ts'
 import type { Dialect } from './dialect.ts'
 import type { OnShare } from './merge-progress.ts'
 import { type Chunk, changeChunks, type PostingChange } from './postings.ts'
 
-/** How many names are read at once. */
+/** How many names are read at once from one database. */
 const namesAtOnce = 2_000
 
 /**
@@ -22,16 +22,7 @@ export async function indexNames(
   { names, total }: { readonly names: string; readonly total: number },
   onShare?: OnShare,
 ): Promise<number> {
-  const { dialect: d } = db
   const isFirst = (await db.rows('select 1 from words limit 1')).length === 0
-  // As lists in JSON, which takes a fraction of the time that rows take.
-  const read = `
-    select ${d.jsonArray('company_id')} as ids, ${d.jsonArray('former')} as former,
-      ${d.jsonArray('name')} as names
-    from (
-      select company_id, former, name from (${names}) n
-      where company_id > $after order by company_id limit ${namesAtOnce}
-    ) part`
   const changes = collectChanges()
   let hasWritten = false
   const write = async () => {
@@ -39,13 +30,8 @@ export async function indexNames(
     hasWritten = true
   }
   let count = 0
-  for (let after = 0; count < total;) {
-    const [row] = await db.rows(read, { after })
-    const ids = JSON.parse(String(row?.['ids'])) as number[]
-    const former = JSON.parse(String(row?.['former'])) as (string | null)[]
-    const now = JSON.parse(String(row?.['names'])) as (string | null)[]
+  for await (const { ids, former, now } of readNames(db, names)) {
     for (const [at, id] of ids.entries()) changes.note(id, former[at], now[at])
-    after = ids.at(-1) ?? Infinity
     count += ids.length
     if (changes.size() > changesMax) await write()
     onShare?.(count / total)
@@ -53,6 +39,49 @@ export async function indexNames(
   }
   await write()
   return total
+}
+
+/** Former and present names of some companies, in the order of their ids. */
+interface Names {
+  readonly ids: readonly number[]
+  readonly former: readonly (string | null)[]
+  readonly now: readonly (string | null)[]
+}
+
+const readNames = (db: Database, names: string) =>
+  db.dialect.isSpread ? readSpreadNames(db, names) : readNamesInParts(db, names)
+
+/** As lists in JSON, which takes a fraction of the time that rows take. */
+async function* readNamesInParts(db: Database, names: string): AsyncGenerator<Names> {
+  const { dialect: d } = db
+  const read = `
+    select ${d.jsonArray('company_id')} as ids, ${d.jsonArray('former')} as former,
+      ${d.jsonArray('name')} as now
+    from (
+      select company_id, former, name from (${names}) n
+      where company_id > $after order by company_id limit ${namesAtOnce}
+    ) part`
+  for (let after = 0; ;) {
+    const [row] = await db.rows(read, { after })
+    const list = (name: keyof Names) => JSON.parse(String(row?.[name] ?? '[]')) as unknown
+    const part = { ids: list('ids'), former: list('former'), now: list('now') } as Names
+    yield part
+    if (part.ids.length < namesAtOnce) return
+    after = part.ids.at(-1) ?? Infinity
+  }
+}
+
+/** Each part of a query over several nodes would bring as many rows from each of their tables. */
+async function* readSpreadNames(db: Database, names: string): AsyncGenerator<Names> {
+  const read = `select company_id, former, name from (${names}) n order by company_id`
+  const text = (value: Value | undefined) => optionalText(value) ?? null
+  for await (const rows of db.batches(read)) {
+    yield {
+      ids: rows.map((row) => Number(row['company_id'])),
+      former: rows.map((row) => text(row['former'])),
+      now: rows.map((row) => text(row['name'])),
+    }
+  }
 }
 
 /** How many ids of words are collected before they are written: about 60 MB. */

@@ -6,6 +6,8 @@ import { type AcrossCompanies, acrossCompanies } from './across-companies.ts'
 
 /** The SQL that depends on where tables are. Expressions in arguments are inserted unchanged. */
 export interface Layout {
+  /** Whether tables are spread over several nodes. */
+  readonly isSpread: boolean
   /** The table into which rows are staged, as they are read. */
   readonly arrived: string
   /** The identifier of the company of one of its rows `s` that has it. */
@@ -48,6 +50,7 @@ export interface Layout {
 
 /** The layout of a store that has all its tables in one database. */
 export const together: Layout = {
+  isSpread: false,
   arrived: 'stage',
   arrivedIdentifier: 'company_identifier',
   settle: [],
