@@ -14,7 +14,11 @@ import { pageSql } from '../../src/store/postgres/read.ts'
 import { headSql } from '../../src/store/sql/listing.ts'
 import { importRows, makeFolder, queryStore } from '../support/import-rows.ts'
 import { onCitus, patientBounds, storeAt } from '../support/store-at.ts'
+import { useOwnDatabase } from '../support/own-database.ts'
 import { verifyStore } from '../support/verify-store.ts'
+
+// A test changes what its nodes are for.
+if (onCitus !== false) useOwnDatabase('citus')
 
 const skip = onCitus === false ? 'DOSSIER_TEST_CITUS names no coordinator of Citus' : false
 
@@ -212,6 +216,22 @@ test('a store with records is spread, and goes on as one that always was', { ski
   assert.deepEqual(faults, [])
   const spread = await queryStore(at, 'select from citus_shards where shard_size > 8192')
   assert.ok(spread.length > 8, 'many shards have rows')
+})
+
+const holdsCompanies = (does: boolean) => `
+  select citus_set_node_property(nodename, nodeport, 'shouldhaveshards', ${does})
+  from pg_dist_node where groupid = 0`
+
+test('a coordinator that would hold companies itself is refused', { skip }, async (t) => {
+  const at = storeAt(`${makeFolder(t)}/registry.db`)
+  const url = new URL(at)
+  url.searchParams.delete('schema')
+  const onCoordinator = (sql: string) => withSession(url.href, (client) => client.query(sql))
+  await onCoordinator(holdsCompanies(true))
+  t.after(() => onCoordinator(holdsCompanies(false)))
+  const migrated = migrateStore(at, resources, { isDistributed: true, onWait: () => undefined })
+  const told = /besides its coordinator.*; select citus_set_node_property\([^;]*, false\) of the/
+  await assert.rejects(migrated, told)
 })
 
 /** Where a company's rows are. */

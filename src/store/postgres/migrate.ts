@@ -52,6 +52,7 @@ export async function migrate(
       await createSchema(client, schema)
       done.push(`created the schema ${schema}`)
     }
+    if (isDistributed || (await isToSpread(client))) await checkNodes(client, db)
     done.push(...(await withWriteLock(client, db, { onWait }, () => create(client, db, resources))))
     for (;;) {
       const line = await withWriteLock(client, db, { onWait }, () => applyStep(client, db))
@@ -67,7 +68,7 @@ export async function migrate(
     if (names !== undefined && names > 0) done.push(describeFilled(names))
     if (isDistributed || (await isSpread(client)) || (await isToSpread(client))) {
       done.push(
-        ...(await withWriteLock(client, db, { onWait }, () => distribute(client, db, resources))),
+        ...(await withWriteLock(client, db, { onWait }, () => distribute(client, resources))),
       )
     }
     return done
@@ -269,17 +270,37 @@ export async function isSpread(client: Client): Promise<boolean> {
   return (await distributedTables(client)).has('companies')
 }
 
-async function distribute(
-  client: Client,
-  db: string,
-  resources: readonly Resource[],
-): Promise<string[]> {
+/** @throws OperatorError if Citus is missing, or would have an import work within its session. */
+async function checkNodes(client: Client, db: string): Promise<void> {
+  const at = describeUrl(db)
   if (!(await hasCitus(client))) {
     throw new OperatorError(
-      `${describeUrl(db)} has no Citus, which --distributed needs; install the extension, then ` +
+      `${at} has no Citus, which --distributed needs; install the extension, then ` +
         'run: create extension citus',
     )
   }
+  const { rows } = await client.query<{ isKnown: boolean; holds: boolean; others: boolean }>(
+    `select coalesce(bool_or(groupid = 0), false) as "isKnown",
+       coalesce(bool_or(groupid = 0 and shouldhaveshards), false) as holds,
+       coalesce(bool_or(groupid <> 0 and shouldhaveshards), false) as others
+     from pg_dist_node where noderole = 'primary'`,
+  )
+  const [found] = rows
+  const missing = [
+    ...(found?.isKnown === true ? [] : ["citus_set_coordinator_host('HOST', PORT)"]),
+    ...(found?.others === true ? [] : ["citus_add_node('HOST', PORT) of another node"]),
+    ...(found?.holds === true
+      ? ["citus_set_node_property('HOST', PORT, 'shouldhaveshards', false) of the coordinator"]
+      : []),
+  ]
+  if (missing.length === 0) return
+  throw new OperatorError(
+    `${at}: Citus needs nodes besides its coordinator, which holds no companies itself; ` +
+      `select ${missing.join(', ')}`,
+  )
+}
+
+async function distribute(client: Client, resources: readonly Resource[]): Promise<string[]> {
   const distributed = await distributedTables(client)
   const done: string[] = []
   const tables = distributionColumns(resources)
