@@ -2,7 +2,7 @@
 
 import type { IncomingHttpHeaders } from 'node:http'
 import { isDeepStrictEqual } from 'node:util'
-import { generationAt, metaOf, type ReadTarget, totalOf } from './generations.ts'
+import { type ListingState, metaOf, type ReadTarget, totalOf } from './generations.ts'
 
 /** A response. */
 export interface Seen {
@@ -17,7 +17,9 @@ export interface Asked {
   readonly page: number
   /** The entity tag that was sent with it. */
   readonly tag: string | undefined
-  /** The lineage in the tags of each generation seen so far; new ones are added. */
+  /** The state of the listing at a version of the registry. */
+  readonly stateAt: (target: ReadTarget, version: number) => ListingState
+  /** The lineage in the tags of each state seen so far, by its version; new ones are added. */
   readonly lineages: Map<number, string>
   /** The registry version of the last response on this connection. */
   readonly last: number
@@ -37,11 +39,11 @@ const limit = 100
 export function faultOfAnswer(seen: Seen, asked: Asked): string | undefined {
   const { status, headers, body } = seen
   const version = Number(headers['data-version'])
-  const generation = generationAt(asked.target, version)
   const at = `${asked.target} page ${asked.page} of version ${version}: `
   if (status !== 200 && status !== 304) return `${at}status ${status}: ${body.slice(0, 200)}`
   if (version < asked.last) return `${at}went back from version ${asked.last}`
-  const fault = faultOfTag(headers.etag ?? '', generation, asked)
+  const { generation, since } = asked.stateAt(asked.target, version)
+  const fault = faultOfTag(headers.etag ?? '', since, asked)
   if (fault !== undefined) return at + fault
   if (status === 304) {
     return headers.etag === asked.tag ? undefined : `${at}304 for another tag than ${asked.tag}`
@@ -50,16 +52,16 @@ export function faultOfAnswer(seen: Seen, asked: Asked): string | undefined {
   return wrong === undefined ? undefined : at + wrong
 }
 
-/** Each generation has one lineage, different from that of any other. */
-function faultOfTag(tag: string, generation: number, asked: Asked): string | undefined {
+/** Each state has one lineage, different from that of any other. */
+function faultOfTag(tag: string, since: number, asked: Asked): string | undefined {
   const lineage = /^W\/"([0-9a-f]{12})\/api\/[^"]+"$/.exec(tag)?.[1]
   if (lineage === undefined) return `the tag ${tag} is none`
-  const known = asked.lineages.get(generation)
+  const known = asked.lineages.get(since)
   if (known === undefined && ![...asked.lineages.values()].includes(lineage)) {
-    asked.lineages.set(generation, lineage)
+    asked.lineages.set(since, lineage)
     return undefined
   }
-  return known === lineage ? undefined : `the tag ${tag} is not of ${generation}`
+  return known === lineage ? undefined : `the tag ${tag} is not of version ${since}`
 }
 
 function faultOfListing(listing: Listing, generation: number, asked: Asked): string | undefined {

@@ -17,9 +17,18 @@ export function targetOf(version: number): ReadTarget {
   return version % 2 === 1 ? 'rights' : 'events'
 }
 
-/** The import whose records a listing has at a version of the registry. */
-export function generationAt(target: ReadTarget, version: number): number {
-  return targetOf(version) === target ? version : version - 1
+/** The state of a listing at a version of the registry. */
+export interface ListingState {
+  /** The generation of its records. */
+  readonly generation: number
+  /** The version that made this state. */
+  readonly since: number
+}
+
+/** The state of a listing if every version is an import of the next generation. */
+export function stateAt(target: ReadTarget, version: number): ListingState {
+  const generation = targetOf(version) === target ? version : version - 1
+  return { generation, since: generation }
 }
 
 /** Listings shrink and grow from one generation to the next. */
@@ -47,8 +56,12 @@ export function metaOf(generation: number): { type: string; count: number }[] {
 }
 
 /** Writes the file for the import of a version: the complete listing of every company. */
-export function writeGeneration(path: string, version: number, companies: readonly number[]): void {
-  const target = targetOf(version)
+export function writeGeneration(
+  path: string,
+  version: number,
+  companies: readonly number[],
+  target = targetOf(version),
+): void {
   let text = ''
   for (const company of companies) {
     for (let n = 0; n < totalOf(version); n++) {

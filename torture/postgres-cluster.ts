@@ -12,6 +12,8 @@ export interface Cluster {
   urlOf(database: string): string
   /** Runs a query; if the server is down, once it is up again. */
   query<Row extends QueryResultRow>(sql: string, values?: readonly unknown[]): Promise<Row[]>
+  /** Ends its session; the server goes on. */
+  close(): Promise<void>
 }
 
 const settings = {
@@ -33,15 +35,12 @@ export async function* onCluster(
     yield { what, found: started, isSkipped: true }
     return
   }
-  const pool = new Pool({ connectionString: started.url, max: 1 })
-  // The next query replaces a session that a crash has ended.
-  pool.on('error', () => undefined)
-  const cluster = makeCluster(started, pool)
+  const cluster = clusterOf(started)
   try {
     await addChecks(cluster)
     yield* trials(cluster)
   } finally {
-    await pool.end()
+    await cluster.close()
     await started.remove()
   }
 }
@@ -51,9 +50,14 @@ function whyNoServer(error: unknown): string {
   return `no PostgreSQL runs here: ${line}`
 }
 
-function makeCluster(server: PostgresServer, pool: Pool): Cluster {
+/** Opens a session with a server. */
+export function clusterOf(server: PostgresServer): Cluster {
+  const pool = new Pool({ connectionString: server.url, max: 1 })
+  // The next query replaces a session that a crash has ended.
+  pool.on('error', () => undefined)
   return {
     server,
+    close: () => pool.end(),
     urlOf(database) {
       const url = new URL(server.url)
       url.pathname = `/${database}`

@@ -2,15 +2,16 @@
 // import.
 
 import { mkdirSync } from 'node:fs'
-import { Agent, get, type IncomingMessage } from 'node:http'
+import { Agent } from 'node:http'
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Random } from '../src/demo/random.ts'
-import { faultOfAnswer, type Seen } from './answers.ts'
-import { companiesOf, readTargets, targetOf, writeGeneration } from './generations.ts'
+import { faultOfAnswer } from './answers.ts'
+import { companiesOf, readTargets, stateAt, targetOf, writeGeneration } from './generations.ts'
 import type { Campaign, Ground, Outcome } from './outcome.ts'
-import { describeEnd, mustRun, runDossier, type Running, startDossier } from './processes.ts'
+import { describeEnd, mustRun, runDossier } from './processes.ts'
+import { fetchPage, serve, type Served } from './serving.ts'
 
 const connections = 4
 const slowestMs = 250
@@ -32,14 +33,9 @@ export const readMeanwhile: Campaign = async function* (ground) {
     ]
     await mustRun(args(1))
     await mustRun(args(2))
-    const key = (await mustRun(['keys', 'create', '--name', 'reader', '--db', db])).out.trim()
-    const server = startDossier([
-      ...['serve', '--db', db, '--port', '0', '--log-format', 'json'],
-      ...['--cache-mib', String(cacheMib)],
-    ])
+    const served = await serve(db, ['--cache-mib', String(cacheMib)])
     try {
-      const port = await portOf(server)
-      yield* readDuring(ground, { port, key }, `a cache of ${cacheMib} MiB`, async () => {
+      yield* readDuring(ground, served, `a cache of ${cacheMib} MiB`, async () => {
         for (let version = 3; version < 3 + imports; version++) {
           // In a process of its own, since the readers share the time of this one.
           const ended = await runDossier(args(version))
@@ -49,8 +45,7 @@ export const readMeanwhile: Campaign = async function* (ground) {
         }
       })
     } finally {
-      server.child.kill('SIGKILL')
-      await server.ended
+      await served.stop()
     }
   }
 }
@@ -58,7 +53,7 @@ export const readMeanwhile: Campaign = async function* (ground) {
 /** Reads over several connections until `work` is done. */
 async function* readDuring(
   ground: Ground,
-  server: { readonly port: number; readonly key: string },
+  served: Served,
   what: string,
   work: () => Promise<void>,
 ): AsyncGenerator<Outcome> {
@@ -67,7 +62,7 @@ async function* readDuring(
   lateness.enable()
   const readers = Array.from({ length: connections }, (_, index) =>
     startReader({
-      ...{ ...server, random, companies: companiesOf(ground) },
+      ...{ served, random, companies: companiesOf(ground) },
       isConditional: index % 2 === 1,
       isShort,
     }),
@@ -82,18 +77,6 @@ async function* readDuring(
     const mostMs = isShort ? Infinity : slowestMs + lateMs
     yield outcomeOf(tally, `${what}: connection ${index + 1}`, mostMs)
   }
-}
-
-async function portOf({ child, ended }: Running): Promise<number> {
-  let output = ''
-  child.stdout?.on('data', (text: string) => (output += text))
-  child.stderr?.on('data', (text: string) => (output += text))
-  for (let waitedMs = 0; waitedMs < 20_000; waitedMs += 20) {
-    const port = /"url":"http:\/\/127\.0\.0\.1:(\d+)"/.exec(output)?.[1]
-    if (port !== undefined) return Number(port)
-    await Promise.race([sleep(20), ended])
-  }
-  throw new Error(`no server: ${output}`)
 }
 
 interface Tally {
@@ -119,8 +102,7 @@ function outcomeOf(tally: Tally, what: string, mostMs: number): Outcome {
 }
 
 interface ReaderOptions {
-  readonly port: number
-  readonly key: string
+  readonly served: Served
   readonly random: Random
   readonly companies: readonly number[]
   /** Sends the last entity tag of each page, to get a 304 if nothing has changed. */
@@ -145,14 +127,14 @@ function startReader(options: ReaderOptions): { stop(): Promise<Tally> } {
     const path = `/api/v1/companies/${company}/${target}?page=${page}&limit=100`
     const tag = options.isConditional ? tags.get(path) : undefined
     const startedAt = performance.now()
-    const seen = await fetchPage({ ...options, agent, path, tag })
+    const seen = await fetchPage(options.served, { agent, path, tag })
     const { status, headers } = seen
     const version = Number(headers['data-version'])
     tally = {
       answers: tally.answers + 1,
       notModified: tally.notModified + (status === 304 ? 1 : 0),
       slowest: Math.max(tally.slowest, performance.now() - startedAt),
-      fault: tally.fault ?? faultOfAnswer(seen, { target, page, tag, lineages, last }),
+      fault: tally.fault ?? faultOfAnswer(seen, { target, page, tag, stateAt, lineages, last }),
     }
     versions.add(version)
     last = version
@@ -178,30 +160,4 @@ function startReader(options: ReaderOptions): { stop(): Promise<Tally> } {
       return { ...tally, versions: versions.size }
     },
   }
-}
-
-interface Question {
-  readonly port: number
-  readonly key: string
-  readonly agent: Agent
-  readonly path: string
-  readonly tag: string | undefined
-}
-
-function fetchPage({ port, key, agent, path, tag }: Question): Promise<Seen> {
-  const condition = tag === undefined ? {} : { 'if-none-match': tag }
-  const headers = { authorization: `Bearer ${key}`, ...condition }
-  return new Promise((done, fail) => {
-    const asked = get({ host: '127.0.0.1', port, path, agent, headers }, (answer) => {
-      readAnswer(answer).then(done, fail)
-    })
-    asked.once('error', fail)
-  })
-}
-
-async function readAnswer(answer: IncomingMessage): Promise<Seen> {
-  let body = ''
-  answer.setEncoding('utf8')
-  for await (const text of answer) body += String(text)
-  return { status: answer.statusCode ?? 0, headers: answer.headers, body }
 }
