@@ -14,6 +14,7 @@ import {
   spreadTable,
   type WorkSchema,
 } from './citus-tables.ts'
+import { untilDecided } from './citus-undecided.ts'
 import { commit } from './commit.ts'
 import { databaseOf } from './database.ts'
 import { writeIn } from './parameters.ts'
@@ -44,6 +45,8 @@ export async function openSpreadImport(
   filters: number,
 ): Promise<ImportConnection> {
   await client.query(sessionSettings)
+  // What is undecided keeps its tables locked, and some of them may be left over.
+  await untilDecided(db, {})
   const schema = await createWorkSchema(client)
   const { work } = schema
   await createArrived(client, schema, filters)
@@ -58,6 +61,7 @@ export async function openSpreadImport(
     step: (sql, values) => runStep(client, writeIn(sql, values)),
     async begin(wait) {
       await beginWriting(client, wait)
+      await untilDecided(db, wait)
       await client.query(`${transactionSettings}; set local search_path = ${work}, ${schema.store}`)
       await holdShards(client, schema.store, wait)
       const stage = spreadTable('stage', `${stageColumns(filters)}, given_company_id bigint`, {

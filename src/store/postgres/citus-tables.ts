@@ -6,6 +6,7 @@
 
 import { randomBytes } from 'node:crypto'
 import type { Client } from 'pg'
+import { decide } from './citus-undecided.ts'
 import { withSession } from './connect.ts'
 
 /** How a table is spread: by a column, beside the rows of another table with the same value. */
@@ -85,9 +86,17 @@ export async function createWorkSchema(client: Client): Promise<WorkSchema> {
   return { work, store }
 }
 
+/** How long to try to drop a schema; the next import will drop it, too. */
+const dropMs = 5_000
+
 /** Drops the schema of an import whose session has ended. */
 export async function dropWorkSchema(db: string, { work }: WorkSchema): Promise<void> {
-  await withSession(db, (client) => client.query(`drop schema if exists ${work} cascade`))
+  const drop = async (client: Client) => {
+    // A transaction that was lost in its commit keeps its tables locked until it is decided.
+    await decide(client)
+    await client.query(`drop schema if exists ${work} cascade`)
+  }
+  await withSession(db, drop, { statement_timeout: dropMs })
 }
 
 async function dropLeftOver(client: Client, store: string): Promise<void> {

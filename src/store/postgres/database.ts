@@ -5,6 +5,7 @@ import type { Database, Row } from '../sql/database.ts'
 import type { Dialect } from '../sql/dialect.ts'
 import { dialect as together } from './dialect.ts'
 import { isCreation, runStep } from './citus-tables.ts'
+import { untilDecided } from './citus-undecided.ts'
 import { bind, writeIn } from './parameters.ts'
 import { inTransaction, withWriteLock } from './transaction.ts'
 
@@ -34,6 +35,9 @@ export function databaseOf(client: Client, db: string, dialect: Dialect = togeth
     inTransaction: (lock, wait, work) =>
       lock === 'keys'
         ? inTransaction(client, db, lockKeys, wait, work)
-        : withWriteLock(client, db, wait, work),
+        : withWriteLock(client, db, wait, async () => {
+            if (dialect.isSettled) await untilDecided(db, wait)
+            return work()
+          }),
   }
 }

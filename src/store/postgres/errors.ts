@@ -10,6 +10,11 @@ export function storeError(db: string, error: unknown): unknown {
   const code = 'code' in error ? String(error.code) : ''
   // Only the server's own errors have a severity.
   if ('severity' in error) {
+    if (isOfNode.test(error.message)) {
+      const [line] = error.message.split('\n')
+      const lost = `a node of Citus was lost (${line}); nothing was changed, start it and try again`
+      return new OperatorError(`${at}: ${lost}`, { cause: error })
+    }
     const advice = adviceOfState[code] ?? adviceOfClass[code.slice(0, 2)]
     return advice === undefined
       ? error
@@ -23,6 +28,10 @@ export function storeError(db: string, error: unknown): unknown {
     (isLost.test(error.message) ? `${error.message}; nothing was changed, try again` : undefined)
   return advice === undefined ? error : new OperatorError(`${at}: ${advice}`, { cause: error })
 }
+
+/** Errors of the coordinator's own connections to nodes of Citus. */
+const isOfNode =
+  /^(server closed the connection unexpectedly|SSL (SYSCALL error|connection has been closed)|connection (to the remote node|not open))/
 
 const adviceOfSocket: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing answers there; start PostgreSQL, or correct --db',

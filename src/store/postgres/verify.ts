@@ -5,6 +5,7 @@ import type { Resource } from '../../resources/resource.ts'
 import type { StoredChecks, Verification } from '../inspecting.ts'
 import type { Database } from '../sql/database.ts'
 import { type Rule, verifyStore } from '../sql/verify.ts'
+import { undecidedSql } from './citus-undecided.ts'
 
 /**
  * Checks everything that is stored, and changes nothing.
@@ -50,20 +51,13 @@ const companyNames: Rule = {
     `company ${String(row['company_id'])}: its name is missing or wrong in company_names`,
 }
 
-/** Transactions that a node holds ready and nobody has decided, after the coordinator has died. */
+/** Transactions that nobody has decided, after the coordinator or a node was lost. */
 const undecided: Rule = {
-  sql: `
-    select n.nodename || ':' || n.nodeport as node, r.result as transactions
-    from run_command_on_all_nodes($$
-      select string_agg(gid, ', ') from pg_prepared_xacts
-      where gid like 'citus%' and database = current_database()
-        and prepared < clock_timestamp() - interval '10 seconds' $$) r
-    join pg_dist_node n on n.nodeid = r.nodeid
-    where coalesce(r.result, '') <> '' or not r.success`,
+  sql: undecidedSql(10),
   describe: (row) =>
     `node ${String(row['node'])}: transactions are neither committed nor rolled back; ` +
     `Citus decides within a minute, or: select recover_prepared_transactions(): ` +
-    String(row['transactions']),
+    String(row['found']),
 }
 
 /** Unreadable data: data_corrupted, index_corrupted, io_error, or text that is not JSON. */

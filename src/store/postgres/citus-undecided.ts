@@ -1,0 +1,58 @@
+// Transactions that nodes of Citus hold ready while nobody says whether they are committed: the
+// coordinator or a node was lost within a commit. Nobody sees yet what they have changed, so that
+// an import would be merged with a state that is about to be replaced. Citus decides them once a
+// minute; a command that writes has it do so at once.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Client } from 'pg'
+import { OperatorError } from '../../operator-error.ts'
+import type { LockWait } from '../lock-wait.ts'
+import { withSession } from './connect.ts'
+import { describeUrl } from './url.ts'
+
+/**
+ * SQL that returns each node that has undecided transactions, or does not answer.
+ *
+ * @param seconds how long they have been undecided: a commit takes a moment.
+ */
+export const undecidedSql = (seconds: number) => `
+  select n.nodename || ':' || n.nodeport as node, r.success as answers, r.result as found
+  from run_command_on_all_nodes($$
+    select string_agg(gid, ', ') from pg_prepared_xacts
+    where gid like 'citus%' and database = current_database()
+      and prepared <= clock_timestamp() - interval '${seconds} seconds' $$) r
+  join pg_dist_node n on n.nodeid = r.nodeid
+  where coalesce(r.result, '') <> '' or not r.success`
+
+const pauseMs = 200
+
+/**
+ * Waits until no node has an undecided transaction.
+ *
+ * @throws OperatorError if a node does not answer: nobody knows what it has.
+ */
+export async function untilDecided(db: string, wait: Partial<LockWait>): Promise<void> {
+  await withSession(db, async (client) => {
+    for (let looks = 1; await isAnyUndecided(client, db); looks++) {
+      await decide(client)
+      if (looks === 1) continue
+      if (looks === 2) wait.onWait?.()
+      await sleep(pauseMs, undefined, { signal: wait.signal })
+    }
+  })
+}
+
+/** Has Citus decide what is undecided, outside a transaction; a user who may not do this waits. */
+export async function decide(client: Client): Promise<void> {
+  await client.query('select recover_prepared_transactions()').catch(() => undefined)
+}
+
+async function isAnyUndecided(client: Client, db: string): Promise<boolean> {
+  const { rows } = await client.query<{ node: string; answers: boolean }>(undecidedSql(0))
+  const lost = rows.filter(({ answers }) => !answers).map(({ node }) => node)
+  if (lost.length === 0) return rows.length > 0
+  throw new OperatorError(
+    `${describeUrl(db)}: no answer from its node ${lost.join(', ')}; nothing was changed, start ` +
+      'it and try again',
+  )
+}
