@@ -1,11 +1,12 @@
 // The session of one import into a PostgreSQL whose tables Citus has spread over several nodes.
 
 import type { Client } from 'pg'
+import { OperatorError } from '../../operator-error.ts'
 import type { ImportConnection } from '../sql/import.ts'
 import { createTables } from '../sql/merge.ts'
 import { filterNames } from '../sql/stage.ts'
 import { createNewCompanies } from './citus-companies.ts'
-import { createBeside, holdShards } from './citus-moves.ts'
+import { beginHolding, createBeside } from './citus-moves.ts'
 import { spreadDialectOf } from './citus-dialect.ts'
 import {
   createWorkSchema,
@@ -22,6 +23,7 @@ import { settle } from './settle.ts'
 import { openStage, stageColumns } from './stage.ts'
 import { text } from './text.ts'
 import { beginWriting } from './transaction.ts'
+import { describeUrl } from './url.ts'
 
 /**
  * One connection to each node: an import is committed on a node in one step, so that its readers
@@ -60,10 +62,14 @@ export async function openSpreadImport(
     stage: opened.stage,
     step: (sql, values) => runStep(client, writeIn(sql, values)),
     async begin(wait) {
-      await beginWriting(client, wait)
-      await untilDecided(db, wait)
-      await client.query(`${transactionSettings}; set local search_path = ${work}, ${schema.store}`)
-      await holdShards(client, schema.store, wait)
+      await beginHolding(client, schema.store, wait, async (once) => {
+        await beginWriting(client, once)
+        await untilDecided(db, once)
+        await client.query(
+          `${transactionSettings}; set local search_path = ${work}, ${schema.store}`,
+        )
+      })
+      await refuseLost(client, db, opened.rows())
       const stage = spreadTable('stage', `${stageColumns(filters)}, given_company_id bigint`, {
         by: 'company_id',
         like: 'companies',
@@ -89,6 +95,22 @@ async function createArrived(client: Client, { work, store }: WorkSchema, filter
   const spread = { by: 'place', like: `${store}.company_names` }
   const columns = `${stageColumns(filters)}, place ${text} not null`
   await createBeside(client, spreadTable(`${work}.arrived`, columns, spread))
+}
+
+/**
+ * Rows that arrive while Citus moves their shard may stay where it was: they are in no log, from
+ * which the move would bring them after it.
+ */
+async function refuseLost(client: Client, db: string, sent: number): Promise<void> {
+  const { rows } = await client.query<{ arrived: string }>(
+    'select count(*) as arrived from arrived',
+  )
+  const arrived = Number(rows[0]?.arrived)
+  if (arrived === sent) return
+  throw new OperatorError(
+    `${describeUrl(db)}: ${arrived} of ${sent} rows have arrived, since Citus moved shards ` +
+      'meanwhile; nothing was changed, try again',
+  )
 }
 
 const copiedColumns = (filters: number) =>

@@ -1,6 +1,6 @@
 // Imports and moves of shards, which exclude each other: Citus creates no table beside shards that
 // are being moved, and moves none beside which a transaction has created one. So an import creates
-// one beside each at its beginning, and waits for a move then, when it has written nothing.
+// one beside each at the beginning of its transaction, and begins it again if one is being moved.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Client, DatabaseError } from 'pg'
@@ -17,23 +17,44 @@ const groupsSql = `
   where c.relnamespace = $1::regnamespace and p.partmethod = 'h'
   order by p.colocationid, c.relname`
 
-/** Keeps shards of the store where they are until the transaction ends. */
-export async function holdShards(client: Client, store: string, wait: LockWait): Promise<void> {
+/**
+ * Begins a transaction in which the shards of the store stay where they are.
+ *
+ * While a shard is being moved, nothing is begun: the move waits for transactions that have begun.
+ *
+ * @param begin begins it; nothing is done that cannot be rolled back and done again.
+ */
+export async function beginHolding(
+  client: Client,
+  store: string,
+  wait: LockWait,
+  begin: (wait: LockWait) => Promise<void>,
+): Promise<void> {
+  let hasTold = false
+  const onWait = () => {
+    if (!hasTold) wait.onWait()
+    hasTold = true
+  }
+  await untilNothingMoves({ ...wait, onWait }, async () => {
+    await begin({ ...wait, onWait })
+    try {
+      await holdShards(client, store)
+    } catch (error) {
+      await client.query('rollback')
+      throw error
+    }
+  })
+}
+
+/** Creates a table beside each group, which fails if its shards are being moved. */
+async function holdShards(client: Client, store: string): Promise<void> {
   const groups = await client.query<{ name: string; column: string }>(groupsSql, [store])
   for (const { name, column } of groups.rows) {
     const held = `held_${name}`
     await client.query(
       `create unlogged table ${held} as select ${column} from ${name} with no data`,
     )
-    await untilNothingMoves(wait, async () => {
-      await client.query('savepoint held')
-      try {
-        await client.query(spreadAs(held, { by: column, like: name }))
-      } catch (error) {
-        await client.query('rollback to savepoint held')
-        throw error
-      }
-    })
+    await client.query(spreadAs(held, { by: column, like: name }))
   }
 }
 

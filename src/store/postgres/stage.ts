@@ -30,6 +30,8 @@ const analysed = 'seq, company_id, company_jurisdiction, company_identifier, id,
 /** A stage, and how to abandon it. */
 interface OpenedStage {
   readonly stage: Stage
+  /** The number of rows so far. */
+  rows(): number
   /** Stops the COPY; rows already sent do not count. */
   abandon(): Promise<void>
 }
@@ -72,7 +74,7 @@ export function openStage(client: Client, filterCount: number, spread?: StageTab
       await more.end()
     },
   }
-  return { stage, abandon: () => copy.abandon() }
+  return { stage, rows: () => seq, abandon: () => copy.abandon() }
 }
 
 /** What a refused row lacks. */
