@@ -1,6 +1,7 @@
 // Every campaign by name, in the order in which they run.
 
 import { backUpMeanwhile } from './backups.ts'
+import { loseCitusNodes } from './citus-nodes.ts'
 import { failCalls } from './failing-calls.ts'
 import { fillDisk } from './full-disk.ts'
 import { killAtCalls, killRestores } from './kills-at-calls.ts'
@@ -13,7 +14,7 @@ import { readMeanwhile } from './readers.ts'
 import { limitFileSize } from './size-limit.ts'
 import { takeTurns } from './turns.ts'
 
-/** The campaigns for each kind of store. */
+/** The campaigns for each kind of store; those on Citus bring their own. */
 export const campaignsOf = {
   sqlite: {
     kills: killImports,
@@ -31,9 +32,11 @@ export const campaignsOf = {
     'postgres-crashes': crashPostgres,
     'postgres-turns': takePostgresTurns,
   },
+  citus: { 'citus-nodes': loseCitusNodes },
 } as const satisfies Record<string, Readonly<Record<string, Campaign>>>
 
 export const campaigns: Readonly<Record<string, Campaign>> = {
   ...campaignsOf.sqlite,
   ...campaignsOf.postgres,
+  ...campaignsOf.citus,
 }

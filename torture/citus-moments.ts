@@ -1,0 +1,103 @@
+// Moments of a command on Citus at which a node is killed: any, or between the steps of its commit.
+//
+// A commit prepares the transaction on every node, commits on the coordinator, and has the nodes
+// commit then. These steps take some milliseconds, so one of them is held: it waits for a standby
+// that does not exist.
+
+import type { ChildProcess } from 'node:child_process'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { CitusStore } from './citus-store.ts'
+import type { Cluster } from './postgres-cluster.ts'
+import { isRunning } from './postgres-harm.ts'
+import type { Running } from './processes.ts'
+
+/** A moment of a command. */
+export interface CommandMoment {
+  readonly what: string
+  /** Waits for the moment; false if the command ended before. */
+  reach(store: CitusStore, running: Running): Promise<boolean>
+  /** Lets the command go on, as soon as the node runs that holds it. */
+  release(store: CitusStore): Promise<void>
+}
+
+/** A moment after the start of the command, in milliseconds. */
+export function after(delayMs: number): CommandMoment {
+  return {
+    what: `${delayMs} ms after its start`,
+    async reach(_, { child, ended }) {
+      await Promise.race([sleep(delayMs), ended])
+      return isRunning(child)
+    },
+    release: () => Promise.resolve(),
+  }
+}
+
+/** When some nodes have prepared the transaction, and the last worker is about to. */
+export const whilePreparing = held(
+  'while it was being prepared',
+  ({ nodes, on, coordinator }) => on(nodes.workers.at(-1) ?? coordinator.server),
+  (node) => isHeld(node, 'prepare transaction'),
+)
+
+/** When all nodes have prepared it, and the coordinator has committed, which nobody sees yet. */
+export const beforeNodesCommit = held(
+  'between the commit of the coordinator and that of the nodes',
+  ({ coordinator }) => coordinator,
+  async (coordinator) => {
+    // The coordinator is a node, too, and prepares its part before it commits.
+    await coordinator.query(
+      `select pg_cancel_backend(pid) from pg_stat_activity
+       where wait_event = 'SyncRep' and query ilike 'prepare transaction%'`,
+    )
+    return isHeld(coordinator, 'commit')
+  },
+)
+
+function held(
+  what: string,
+  holder: (store: CitusStore) => Cluster,
+  isThere: (node: Cluster) => Promise<boolean>,
+): CommandMoment {
+  return {
+    what,
+    async reach(store, { child }) {
+      const node = holder(store)
+      await until(child, () => hasChanged(store.coordinator))
+      await node.query(`alter system set synchronous_standby_names = 'nobody'`)
+      await node.query('select pg_reload_conf()')
+      return until(child, () => isThere(node))
+    },
+    async release(store) {
+      const node = holder(store)
+      await node.query('alter system reset synchronous_standby_names')
+      await node.query('select pg_reload_conf()')
+    },
+  }
+}
+
+/** False if the command ended before. */
+async function until(child: ChildProcess, isThere: () => Promise<boolean>): Promise<boolean> {
+  while (isRunning(child)) {
+    if (await isThere()) return true
+    await sleep(1)
+  }
+  return false
+}
+
+/** Whether the command has come to its transaction: its smaller commits are behind it. */
+async function hasChanged(coordinator: Cluster): Promise<boolean> {
+  const found = await coordinator.query(
+    `select from pg_stat_activity
+     where application_name = 'dossier' and query ~* '^\\s*(insert|update|delete)'`,
+  )
+  return found.length > 0
+}
+
+/** Whether a session on a node has done such a statement, and waits for the standby. */
+async function isHeld(node: Cluster, statement: string): Promise<boolean> {
+  const found = await node.query(
+    `select from pg_stat_activity where wait_event = 'SyncRep' and query ilike $1`,
+    [`${statement}%`],
+  )
+  return found.length > 0
+}
