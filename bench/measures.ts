@@ -295,4 +295,6 @@ export const measures: Readonly<Record<string, Measure>> = {
   explorer: async () => (await import('./explorer.ts')).explore(),
   // Loaded on demand: it needs the PostgreSQL of the tests.
   postgres: async (scale) => (await import('./postgres.ts')).onPostgres(scale),
+  // It needs a PostgreSQL with Citus.
+  citus: async (scale) => (await import('./citus.ts')).onCitus(scale),
 }
