@@ -128,27 +128,66 @@ test('names travel to the index of words once, however many there are', { skip }
   assert.equal(reads.length, 2, 'one for each import')
 })
 
-test('a page is one statement on one node', { skip }, async (t) => {
-  const db = `${makeFolder(t)}/registry.db`
-  await importRows(db, 'rights', rights)
-  const ids = await queryStore(db, 'select id from companies order by id')
-  await withSession(storeAt(db), async (client) => {
-    for (const { id } of ids) {
-      for (const resource of resources) {
-        const statements = [
-          headSql(resource, String(id)),
-          pageSql(resource)
-            .replaceAll('$1', String(id))
-            .replaceAll('$2', '1')
-            .replaceAll('$3', '2'),
-        ]
-        for (const sql of statements) {
-          const plan = planOf(await client.query(`explain (costs off) ${sql}`))
-          assert.match(plan, /^Custom Scan \(Citus Adaptive\)\n +Task Count: 1\n/)
+for (const place of ['the coordinator', 'a worker']) {
+  test(`a page is one statement on one node, asked of ${place}`, { skip }, async (t) => {
+    const db = `${makeFolder(t)}/registry.db`
+    await importRows(db, 'rights', rights)
+    const ids = await queryStore(db, 'select id from companies order by id')
+    const at = place === 'a worker' ? await workerOf(storeAt(db)) : storeAt(db)
+    await withSession(at, async (client) => {
+      for (const { id } of ids) {
+        for (const resource of resources) {
+          const statements = [
+            headSql(resource, String(id)),
+            pageSql(resource)
+              .replaceAll('$1', String(id))
+              .replaceAll('$2', '1')
+              .replaceAll('$3', '2'),
+          ]
+          for (const sql of statements) {
+            const plan = planOf(await client.query(`explain (costs off) ${sql}`))
+            assert.match(plan, /^Custom Scan \(Citus Adaptive\)\n +Task Count: 1\n/)
+          }
         }
       }
-    }
+    })
   })
+}
+
+/** The URL of a store on another node than the coordinator. */
+async function workerOf(db: string): Promise<string> {
+  const url = new URL(db)
+  await withSession(db, async (client) => {
+    const { rows } = await client.query<{ nodename: string; nodeport: number }>(
+      'select nodename, nodeport from pg_dist_node where groupid <> 0 order by nodeid limit 1',
+    )
+    const [{ nodename, nodeport } = assert.fail('there is a worker')] = rows
+    url.host = `${nodename}:${nodeport}`
+  })
+  return url.href
+}
+
+test('a worker is read, and refused by what writes', { skip }, async (t) => {
+  const db = `${makeFolder(t)}/registry.db`
+  await importRows(db, 'rights', rights)
+  const at = await workerOf(storeAt(db))
+  const [reader, ofWorker] = await Promise.all(
+    [storeAt(db), at].map((url) => openStoreReader(url, resources, patientBounds)),
+  )
+  for (const { id } of await queryStore(db, 'select id from companies')) {
+    for (const resource of resources) {
+      const page = await ofWorker?.readPage(resource, Number(id), 0, 10)
+      const expected = await reader?.readPage(resource, Number(id), 0, 10)
+      assert.deepEqual(page, expected)
+    }
+  }
+  await Promise.all([reader?.close(), ofWorker?.close()])
+  const told = { message: / is a worker of Citus, .*; give the URL of the coordinator$/ }
+  await assert.rejects(importRows(db, 'rights', rights, { at }), told)
+  await assert.rejects(
+    migrateStore(at, resources, { isDistributed: false, onWait: () => undefined }),
+    told,
+  )
 })
 
 /** Counts the statements that sessions send. */

@@ -48,6 +48,7 @@ export async function migrate(
   const schema = schemaIn(db)
   return withSession(db, async (client) => {
     const done: string[] = []
+    await refuseWorker(client, db)
     if (schema !== undefined && (await currentSchema(client)) === null) {
       await createSchema(client, schema)
       done.push(`created the schema ${schema}`)
@@ -263,6 +264,22 @@ async function isToSpread(client: Client): Promise<boolean> {
     `select current_setting('dossier.distributed', true) as setting`,
   )
   return rows[0]?.setting === 'on' && (await hasCitus(client))
+}
+
+/**
+ * Servers and commands that read may use any node of Citus, but only its coordinator can create
+ * tables, as imports do.
+ *
+ * @throws OperatorError if the database is a worker.
+ */
+export async function refuseWorker(client: Client, db: string): Promise<void> {
+  if (!(await hasCitus(client))) return
+  const { rowCount } = await client.query('select from pg_dist_local_group where groupid <> 0')
+  if (rowCount === 0) return
+  throw new OperatorError(
+    `${describeUrl(db)} is a worker of Citus, where Dossier only reads; ` +
+      'give the URL of the coordinator',
+  )
 }
 
 /** Whether Citus has spread the tables over several nodes. */

@@ -16,7 +16,13 @@ import { databaseOf } from './database.ts'
 import { dialect } from './dialect.ts'
 import { storeError } from './errors.ts'
 import { openImport } from './import.ts'
-import { checkSchema, isOutdated, isSpread, migrate as migrateTables } from './migrate.ts'
+import {
+  checkSchema,
+  isOutdated,
+  isSpread,
+  migrate as migrateTables,
+  refuseWorker,
+} from './migrate.ts'
 import { createReader } from './read.ts'
 import { describeUrl, schemaIn } from './url.ts'
 import { verify } from './verify.ts'
@@ -88,7 +94,10 @@ export async function openForWriting(
 ): Promise<StoreWriter> {
   return explained(db, async () => {
     if (await isOutdated(db, resources)) await migrateTables(db, resources, { onStep })
-    const own = await withSession(db, dialectOf)
+    const own = await withSession(db, async (client) => {
+      await refuseWorker(client, db)
+      return dialectOf(client)
+    })
     return createWriter(
       {
         use: (work) => withSession(db, (client) => work(databaseOf(client, db, own))),
