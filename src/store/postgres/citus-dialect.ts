@@ -25,7 +25,6 @@ export function spreadDialectOf(work: string, filters: number): Dialect {
     arrivedIdentifier: 'place',
     settle: settle(content),
     isSpread: true,
-    isSettled: true,
     asRead: ', s.given_company_id as company_id',
     sameCompany: (one, other) => ` and ${one}.company_id = ${other}.company_id`,
     rowNumber: (company, order) => {

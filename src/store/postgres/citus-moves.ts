@@ -63,14 +63,14 @@ async function untilNothingMoves(
   { onWait, signal }: Partial<LockWait>,
   work: () => Promise<unknown>,
 ): Promise<void> {
-  for (let isFirst = true; ; isFirst = false) {
+  for (;;) {
     try {
       await work()
       return
     } catch (error) {
       if (!(error instanceof DatabaseError && isMoving.test(error.message))) throw error
     }
-    if (isFirst) onWait?.()
+    onWait?.()
     await sleep(pauseMs, undefined, { signal })
   }
 }

@@ -36,7 +36,7 @@ export function databaseOf(client: Client, db: string, dialect: Dialect = togeth
       lock === 'keys'
         ? inTransaction(client, db, lockKeys, wait, work)
         : withWriteLock(client, db, wait, async () => {
-            if (dialect.isSettled) await untilDecided(db, wait)
+            if (dialect.isSpread) await untilDecided(db, wait)
             return work()
           }),
   }

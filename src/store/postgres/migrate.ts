@@ -248,12 +248,12 @@ async function hasCitus(client: Client): Promise<boolean> {
   return rowCount === 1
 }
 
-/** The names of tables that Citus already distributes. */
-async function distributedTables(client: Client): Promise<Set<string>> {
+/** The names of tables that Citus already distributes, in their order. */
+export async function distributedTables(client: Client): Promise<Set<string>> {
   if (!(await hasCitus(client))) return new Set()
   const { rows } = await client.query<{ name: string }>(
     `select relname as name from pg_dist_partition p join pg_class c on c.oid = p.logicalrelid
-     where c.relnamespace = current_schema()::regnamespace`,
+     where c.relnamespace = current_schema()::regnamespace order by relname`,
   )
   return new Set(rows.map(({ name }) => name))
 }

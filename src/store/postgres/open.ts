@@ -95,8 +95,9 @@ export async function openForWriting(
   return explained(db, async () => {
     if (await isOutdated(db, resources)) await migrateTables(db, resources, { onStep })
     const own = await withSession(db, async (client) => {
-      await refuseWorker(client, db)
-      return dialectOf(client)
+      const found = await dialectOf(client)
+      if (found.isSpread) await refuseWorker(client, db)
+      return found
     })
     return createWriter(
       {

@@ -20,8 +20,6 @@ import { findPastHeads, pastHeadColumns, pastHeadsOf } from '../sql/past-heads.t
 import { dialect } from './dialect.ts'
 import { text } from './text.ts'
 
-/** A text column, compared by its bytes. */
-
 /**
  * The steps that create and upgrade the tables that do not depend on a resource; the first is
  * number 1. A published step never changes: corrections are made in a further step.

@@ -6,6 +6,7 @@ import type { StoredChecks, Verification } from '../inspecting.ts'
 import type { Database } from '../sql/database.ts'
 import { type Rule, verifyStore } from '../sql/verify.ts'
 import { undecidedSql } from './citus-undecided.ts'
+import { distributedTables } from './migrate.ts'
 
 /**
  * Checks everything that is stored, and changes nothing.
@@ -31,7 +32,7 @@ export async function verify(
       idInRecord: String.raw`substring(record from '^\{"id":(\d{1,16})[,}]')::bigint`,
       rules: {
         'company names': companyNames,
-        ...(db.dialect.isSettled ? { transactions: undecided } : {}),
+        ...(db.dialect.isSpread ? { transactions: undecided } : {}),
       },
     },
     resources,
@@ -121,18 +122,16 @@ async function* findDamageOnNodes(
   client: Client,
   { schema }: { readonly schema: string },
 ): AsyncIterable<string> {
-  const { rows: tables } = await client.query<{ name: string }>(
-    `select relname as name from pg_dist_partition p join pg_class c on c.oid = p.logicalrelid
-     where c.relnamespace = current_schema()::regnamespace order by relname`,
-  )
-  for (const { name } of tables) {
+  for (const name of await distributedTables(client)) {
     for (const command of checksOfPart(schema)) {
       const sql = `
         select r.nodename || ':' || r.nodeport as node, r.shardid as part, r.result
         from run_command_on_placements($1, $2) r where not r.success or r.result <> ''`
-      const { rows } = await client.query<{ node: string; part: number; result: string }>(sql, [
-        ...[name, command],
-      ])
+      const parameters = [name, command]
+      const { rows } = await client.query<{ node: string; part: number; result: string }>(
+        sql,
+        parameters,
+      )
       for (const { node, part, result } of rows) yield `${name}_${part} on ${node}: ${result}`
     }
   }

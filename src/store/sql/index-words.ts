@@ -2,7 +2,7 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { wordsOfName } from '../name-words.ts'
-import { type Database, optionalText, type Value } from './database.ts'
+import { type Database, optionalText } from './database.ts'
 import type { Dialect } from './dialect.ts'
 import type { OnShare } from './merge-progress.ts'
 import { type Chunk, changeChunks, type PostingChange } from './postings.ts'
@@ -44,8 +44,8 @@ export async function indexNames(
 /** Former and present names of some companies, in the order of their ids. */
 interface Names {
   readonly ids: readonly number[]
-  readonly former: readonly (string | null)[]
-  readonly now: readonly (string | null)[]
+  readonly former: readonly (string | null | undefined)[]
+  readonly now: readonly (string | null | undefined)[]
 }
 
 const readNames = (db: Database, names: string) =>
@@ -74,12 +74,11 @@ async function* readNamesInParts(db: Database, names: string): AsyncGenerator<Na
 /** Each part of a query over several nodes would bring as many rows from each of their tables. */
 async function* readSpreadNames(db: Database, names: string): AsyncGenerator<Names> {
   const read = `select company_id, former, name from (${names}) n order by company_id`
-  const text = (value: Value | undefined) => optionalText(value) ?? null
   for await (const rows of db.batches(read)) {
     yield {
       ids: rows.map((row) => Number(row['company_id'])),
-      former: rows.map((row) => text(row['former'])),
-      now: rows.map((row) => text(row['name'])),
+      former: rows.map((row) => optionalText(row['former'])),
+      now: rows.map((row) => optionalText(row['name'])),
     }
   }
 }

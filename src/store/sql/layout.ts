@@ -6,7 +6,10 @@ import { type AcrossCompanies, acrossCompanies } from './across-companies.ts'
 
 /** The SQL that depends on where tables are. Expressions in arguments are inserted unchanged. */
 export interface Layout {
-  /** Whether tables are spread over several nodes. */
+  /**
+   * Whether tables are spread over several nodes. Then `stage.company_id` is the company to which a
+   * row belongs (below 0 if there is none), and not what the row says.
+   */
   readonly isSpread: boolean
   /** The table into which rows are staged, as they are read. */
   readonly arrived: string
@@ -17,11 +20,6 @@ export interface Layout {
    * created; none if `stage` is that table.
    */
   readonly settle: readonly string[]
-  /**
-   * Whether `stage.company_id` is then the company to which a row belongs (below 0 if there is
-   * none), and not what the row says.
-   */
-  readonly isSettled: boolean
   /** Columns of `stage s`, besides its own, for messages about its rows. */
   readonly asRead: string
   /** A further condition of a join by a row's number: that both rows are of one company. */
@@ -54,7 +52,6 @@ export const together: Layout = {
   arrived: 'stage',
   arrivedIdentifier: 'company_identifier',
   settle: [],
-  isSettled: false,
   asRead: '',
   sameCompany: () => '',
   rowNumber: (company, order) =>

@@ -77,15 +77,15 @@ const namedCompany = ({ companyNames: { table } }: Dialect) => `
 
 /** Joins the tables that `placedCompany` needs to the stage `s`. */
 export const placing = (d: Dialect) =>
-  d.isSettled
+  d.isSpread
     ? ''
     : `
   ${namedCompany(d)}
   left join companies k on k.id = s.company_id and s.company_identifier is null`
 
 /** A row's company; none (`isUnplaced`) if id and name belong to different ones, too. */
-export const placedCompany = ({ isSettled, companyNames: { id } }: Dialect) =>
-  isSettled
+export const placedCompany = ({ isSpread, companyNames: { id } }: Dialect) =>
+  isSpread
     ? 's.company_id'
     : `
   case when s.company_identifier is null then k.id
