@@ -1,28 +1,28 @@
 // The measures on Citus, beside a PostgreSQL of the same programs: a coordinator and two workers,
 // all on this machine, so that ratios say what spreading costs and not what it brings.
 
-import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { type CitusNodes, findCitus, runOn, startCitus } from '../test/support/citus-nodes.ts'
 import { startCountingProxy } from '../test/support/counting-proxy.ts'
 import { type PostgresServer, startPostgres } from '../test/support/postgres-server.ts'
-import { dossier, makeExtract, makeFile, rightsOf } from './files.ts'
+import { makeExtract, makeFile, rightsOf } from './files.ts'
 import { compare, type Figure, type Measure } from './measures.ts'
-import { cpuSeconds, importFile, load, type Server, startDossier } from './processes.ts'
+import { makeKey, settings as usual, timeouts } from './postgres.ts'
+import {
+  cpuSeconds,
+  endedSeconds,
+  importFile,
+  load,
+  type Server,
+  startDossier,
+} from './processes.ts'
 
 const port = 18_100
 const rounds = 3
 const listing = 20
 const workers = 2
 
-// As in production: safe on disk.
-const settings = {
-  fsync: 'on',
-  full_page_writes: 'on',
-  shared_buffers: '512MB',
-  max_wal_size: '8GB',
-  max_locks_per_transaction: '1024',
-}
+// Four servers share the memory.
+const settings = { ...usual, shared_buffers: '512MB', max_locks_per_transaction: '1024' }
 
 /** Measures imports and pages, and what travels between the nodes. */
 export const onCitus: Measure = async (scale) => {
@@ -67,10 +67,10 @@ async function importing(one: PostgresServer, nodes: CitusNodes, scale: number):
     const shares: readonly number[][] = [[], [], []]
     for (let round = 0; round < rounds; round++) {
       const schema = `round_${round}`
-      const import1 = () => importFile(target, file, storeIn(one, schema))
-      const ofOne = await costOf([[], [one]], import1)
-      const importN = () => importFile(target, file, storeIn(coordinator, schema))
-      const ofNodes = await costOf([[], [coordinator], nodes.workers], importN)
+      const importIntoOne = () => importFile(target, file, storeIn(one, schema))
+      const ofOne = await costOf([[], [one]], importIntoOne)
+      const importSpread = () => importFile(target, file, storeIn(coordinator, schema))
+      const ofNodes = await costOf([[], [coordinator], nodes.workers], importSpread)
       wall.push(ofOne.seconds / ofNodes.seconds)
       cpu.push(sum(ofOne.cpu) / sum(ofNodes.cpu))
       for (const [place, seconds] of ofNodes.cpu.entries()) {
@@ -122,12 +122,6 @@ async function costOf(
 /** The processor time of a process with its children, those that have ended included. */
 const treeSeconds = (pid: number) => cpuSeconds(pid) + endedSeconds(pid)
 
-/** That of the children of a process that have ended; clock ticks are hundredths of a second. */
-function endedSeconds(pid: number | 'self'): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]?.split(' ') ?? []
-  return (Number(fields[13]) + Number(fields[14])) / 100
-}
-
 async function randomPages(
   one: PostgresServer,
   nodes: CitusNodes,
@@ -172,10 +166,7 @@ async function serve(
   at: number,
 ): Promise<{ server: Server; key: string }> {
   const db = storeIn(database, 'round_0')
-  const args = ['keys', 'create', '--name', 'bench', '--db', db]
-  const key = execFileSync(dossier, args).toString().trim()
-  const timeouts = ['--wait-ms', '20000', '--statement-ms', '20000']
-  return { key, server: await startDossier(db, at, 0, timeouts, '0,1') }
+  return { key: makeKey(db), server: await startDossier(db, at, 0, timeouts, '0,1') }
 }
 
 /** Counts bytes: each node is known to the others by the port of a proxy. */

@@ -12,10 +12,10 @@ import { importFile, type Server, start, startDossier } from './processes.ts'
 const port = 18_090
 
 // On a busy machine a request may wait long; it should be slow in the results, not refused.
-const timeouts = ['--wait-ms', '20000', '--statement-ms', '20000']
+export const timeouts = ['--wait-ms', '20000', '--statement-ms', '20000']
 
 // As in production: safe on disk, and memory for random reads.
-const settings = {
+export const settings = {
   fsync: 'on',
   full_page_writes: 'on',
   shared_buffers: '1GB',
@@ -58,7 +58,8 @@ async function importing(url: string, shape: Shape): Promise<Figure[]> {
   ]
 }
 
-function makeKey(db: string): string {
+/** Makes a key for a store. */
+export function makeKey(db: string): string {
   const args = ['keys', 'create', '--name', 'bench', '--db', db]
   return execFileSync(dossier, args).toString().trim()
 }

@@ -128,12 +128,22 @@ export async function load(server: Server, question: Question, seconds: number):
  * of a second on Linux.
  */
 export function cpuSeconds(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]?.split(' ') ?? []
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').split(' ')
   return children
     .filter((child) => child.trim() !== '')
     .map((child) => cpuSeconds(Number(child)))
-    .reduce((sum, seconds) => sum + seconds, (Number(fields[11]) + Number(fields[12])) / 100)
+    .reduce((sum, seconds) => sum + seconds, secondsOf(pid, 11))
+}
+
+/** That of the children of a process that have ended. */
+export function endedSeconds(pid: number | 'self'): number {
+  return secondsOf(pid, 13)
+}
+
+/** The sum of two neighbouring times of /proc/PID/stat: user and system. */
+function secondsOf(pid: number | 'self', field: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]?.split(' ') ?? []
+  return (Number(fields[field]) + Number(fields[field + 1])) / 100
 }
 
 /** The resident memory of a process, in MB: now (VmRSS), or at most so far (VmHWM). */
