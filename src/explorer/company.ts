@@ -29,6 +29,8 @@ export function CompanyPage({
   const present = useAnswer<CompanyAnswer>(version === '' ? undefined : path, path)
   const company = shown.value?.body.company
   const now = version === '' ? company : present.value?.body.company
+  // While another version loads, both are still those of the version before.
+  const areOfVersion = !shown.isLoading && !present.isLoading
   const name = company?.name ?? now?.name ?? texts.nameless(id)
   useEffect(() => {
     if (company !== undefined && version === '') noteRecent(company)
@@ -51,7 +53,7 @@ export function CompanyPage({
       !isFailed &&
       html`<${Tabs} place=${place} company=${company} now=${now} />
         <${View} place=${place} id=${id} name=${name} company=${company} now=${now}
-          isRefused=${isRefused} />`
+          areOfVersion=${areOfVersion} isRefused=${isRefused} />`
     }
   </article>`
 }
@@ -133,14 +135,15 @@ function Tabs({ place, company, now }: Parts) {
   </ul></nav>`
 }
 
-function View({
-  place,
-  id,
-  name,
-  company,
-  now,
-  isRefused,
-}: Parts & { readonly id: string; readonly name: string; readonly isRefused: boolean }) {
+interface ViewProps extends Parts {
+  readonly id: string
+  readonly name: string
+  /** Whether `company` and `now` are of the versions that the address asks for. */
+  readonly areOfVersion: boolean
+  readonly isRefused: boolean
+}
+
+function View({ place, id, name, company, now, areOfVersion, isRefused }: ViewProps) {
   if (place.view === differences)
     return html`<${DifferencesView} place=${place} id=${id} company=${company} />`
   if (place.view === undefined) {
@@ -156,5 +159,6 @@ function View({
   if (company !== undefined && listing === undefined)
     return html`<p class="empty">${texts.listingForbidden}</p>`
   return html`<${ListingView} key=${resource.name} place=${place} id=${id} name=${name}
-    resource=${resource} listing=${listing} now=${now?.listings[resource.name]} />`
+    resource=${resource} listing=${listing} now=${now?.listings[resource.name]}
+    areOfVersion=${areOfVersion} />`
 }

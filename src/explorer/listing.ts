@@ -35,13 +35,17 @@ interface ListingProps {
   readonly listing: ListingSummary | undefined
   /** The same at present. */
   readonly now: ListingSummary | undefined
+  /** Whether these two are of the versions that the address asks for. */
+  readonly areOfVersion: boolean
 }
 
-export function ListingView({ place, id, name, resource, listing, now }: ListingProps) {
+export function ListingView(props: ListingProps) {
+  const { place, id, name, resource, listing, now, areOfVersion } = props
   const { query } = place
   const path = listingPath(id, resource, pageQuery(query))
   const loaded = useAnswer<ListingAnswer>(path, resource.name)
-  const marks = useMarks(id, resource, query, listing, now)
+  const summaries = areOfVersion ? { listing, now } : {}
+  const marks = useMarks(id, resource, query, summaries)
   const answer = loaded.value?.body
   // A picture is of the records that are shown, not of those that are still on their way.
   const shownQuery = new URLSearchParams(loaded.value?.path.split('?')[1])
@@ -137,15 +141,16 @@ function useMarks(
   id: string,
   resource: ResourceDescription,
   query: URLSearchParams,
-  listing: ListingSummary | undefined,
-  now: ListingSummary | undefined,
+  { listing, now }: Partial<Pick<ListingProps, 'listing' | 'now'>>,
 ): Loaded<Marks> {
   const version = versionQuery(query)
   const text = version.toString()
   const isSame = listing !== undefined && listing.version === now?.version
   const isTooLong = Math.max(listing?.total ?? 0, now?.total ?? 0) > loadedMax
   const name =
-    text === '' || now === undefined ? undefined : `${id} ${resource.name} ${text} ${now.version}`
+    text === '' || listing === undefined || now === undefined
+      ? undefined
+      : `${id} ${resource.name} ${text} ${listing.version} ${now.version}`
   const work = useMemo(
     () => async (signal: AbortSignal) => {
       if (isSame || isTooLong) return { differences: noDifferences, isTooLong }

@@ -98,4 +98,25 @@ export function testVersions(given: () => Bench): void {
     )
     await page.getByText('Nothing here differs from now.').waitFor()
   })
+
+  test('to now and back to a version by the browser marks what differs, each time', async (t) => {
+    const registry = await makeHistory(t)
+    const address = registry.address('/companies/7/employees?version=2')
+    const page = await visit(t, given().browser, address)
+    const said = page.locator('.marks-note')
+    await said.waitFor()
+    for (let turn = 0; turn < 5; turn += 1) {
+      await page.getByRole('link', { name: 'Back to now' }).click()
+      await page.getByRole('row', { name: /Cas/ }).waitFor()
+      assert.equal(await said.count(), 0)
+      await page.goBack()
+      await said.waitFor()
+      assert.equal(
+        await said.innerText(),
+        'Compared with now: 1 changed, 1 gone, 1 new since.',
+        `turn ${turn}`,
+      )
+      await page.getByRole('row', { name: /Bob Gone since/ }).waitFor()
+    }
+  })
 }
