@@ -23,6 +23,7 @@ function KeyForm() {
   const field = useRef<HTMLInputElement>(null)
   useEffect(() => {
     document.title = texts.product
+    field.current?.focus()
   }, [])
 
   const submit = async (event: Event) => {

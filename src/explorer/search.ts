@@ -8,9 +8,10 @@ import { html } from './html.ts'
 import { goTo } from './place.ts'
 import { texts } from './texts.ts'
 import { Notice } from './notice.ts'
-import { useWork, type Work } from './use-answer.ts'
+import { type Loaded, useWork, type Work } from './use-answer.ts'
 
-const shownMax = 20
+/** How many companies are shown at first, and each time that one asks for more. */
+const shownSteps = [20, 100, 1_000] as const
 const pauseMs = 120
 
 interface Found {
@@ -28,11 +29,16 @@ export function SearchField({ isCompact = false }: { readonly isCompact?: boolea
   const root = useRef<HTMLDivElement>(null)
   const field = useRef<HTMLInputElement>(null)
   const words = useSettled(text.trim())
-  const found = useWork(words === '' ? undefined : words, 'search', findWork(words))
+  const [asked, setAsked] = useState<Asked>({ words, step: 0 })
+  const step = asked.words === words ? asked.step : 0
+  const shownMax = shownSteps[step] ?? 0
+  const name = words === '' ? undefined : `${shownMax} ${words}`
+  const found = useWork(name, 'search', findWork(words, shownMax))
 
   useEffect(() => {
     if (!isCompact) field.current?.focus()
   }, [isCompact])
+  useSlash(field)
 
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === 'Escape') {
@@ -59,24 +65,80 @@ export function SearchField({ isCompact = false }: { readonly isCompact?: boolea
     ${!isCompact && html`<p class="hint" id=${`${id}-hint`}>${texts.searchHint}</p>`}
     ${
       hasResults &&
-      html`<div class="results"><${Notice} loaded=${found} />
-        <${Results} found=${found.value} onOpen=${() => setText('')} /></div>`
+      html`<div class="results"><${Results} found=${found} words=${words}
+        onMore=${() => setAsked({ words, step: step + 1 })}
+        onOpen=${() => setText('')} /></div>`
     }
   </div>`
 }
 
-function Results({ found, onOpen }: { readonly found?: Found; readonly onOpen: () => void }) {
-  if (found === undefined) return html`<p class="hint" role="status">${texts.searching}</p>`
-  const { companies, total, advice } = found
+/** How many steps on the results of some words are. */
+interface Asked {
+  readonly words: string
+  readonly step: number
+}
+
+interface ResultsProps {
+  readonly found: Loaded<Found>
+  readonly words: string
+  readonly onMore: () => void
+  readonly onOpen: () => void
+}
+
+function Results({ found, words, onMore, onOpen }: ResultsProps) {
+  const { value, failure } = found
+  if (failure?.kind === 'key') return html`<${Unsearchable} words=${words} onOpen=${onOpen} />`
+  if (value === undefined) {
+    return failure === undefined && found.wait === undefined
+      ? html`<p class="hint" role="status">${texts.searching}</p>`
+      : html`<${Notice} loaded=${found} />`
+  }
+  const { companies, total, advice } = value
   const summary =
     advice ??
     (companies.length === 0
       ? texts.foundNone
       : total > companies.length
-        ? texts.foundShown(companies.length, total)
+        ? texts.foundShown(formatCount(companies.length), total)
         : texts.found(total))
-  return html`<p class="hint" role="status">${summary}</p>
-    ${companies.length > 0 && html`<${CompanyLinks} companies=${companies} onOpen=${onOpen} />`}`
+  const more = (event: Event) => {
+    // The button goes away with the last companies; the focus stays among them.
+    const list = (event.currentTarget as Element).previousElementSibling
+    list?.querySelector<HTMLElement>('li:last-child a')?.focus()
+    onMore()
+  }
+  return html`<${Notice} loaded=${found} /><p class="hint" role="status">${summary}</p>
+    ${companies.length > 0 && html`<${CompanyLinks} companies=${companies} onOpen=${onOpen} />`}
+    ${
+      total > companies.length &&
+      companies.length > 0 &&
+      html`<button type="button" class="more-companies" onClick=${more}>${texts.foundMore}</button>`
+    }`
+}
+
+/** A key that may not search may still read a company whose number is known. */
+function Unsearchable({ words, onOpen }: Pick<ResultsProps, 'words' | 'onOpen'>) {
+  const isNumber = /^[1-9]\d{0,15}$/.test(words) || /^[^\s:]+:\S+$/.test(words)
+  return html`<p class="hint" role="alert">${texts.unsearchable}</p>
+    ${
+      isNumber &&
+      html`<ul class="companies"><li><a href=${`#/companies/${encodeURIComponent(words)}`}
+        onClick=${onOpen}>${texts.nameless(words)}</a></li></ul>`
+    }`
+}
+
+/** The key `/` leads to the field from wherever nothing is typed. */
+function useSlash(field: { readonly current: HTMLInputElement | null }): void {
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      const isTyped = (event.target as Element).closest('input, select, textarea') !== null
+      if (event.key !== '/' || isTyped || event.ctrlKey || event.metaKey || event.altKey) return
+      event.preventDefault()
+      field.current?.focus()
+    }
+    document.addEventListener('keydown', onKeyDown)
+    return () => document.removeEventListener('keydown', onKeyDown)
+  }, [])
 }
 
 /** Companies to open. */
@@ -108,7 +170,7 @@ function useSettled(text: string): string {
 }
 
 /** By words of the name, and by number if it could be one; those by number come first. */
-function findWork(words: string): Work<Found> {
+function findWork(words: string, shownMax: number): Work<Found> {
   return async (signal, onWait) => {
     const queries = [numberQuery(words), new URLSearchParams({ q: words })].filter(
       (query) => query !== undefined,
@@ -153,7 +215,9 @@ function openOnly(found: Found | undefined, setText: (text: string) => void): vo
 
 /** Arrow keys go through the field and the results. */
 function moveFocus(root: HTMLElement | null, event: KeyboardEvent): void {
-  const stops = [...(root?.querySelectorAll<HTMLElement>('input, .companies a') ?? [])]
+  const stops = [
+    ...(root?.querySelectorAll<HTMLElement>('input, .companies a, .more-companies') ?? []),
+  ]
   const at = stops.indexOf(document.activeElement as HTMLElement)
   const to = stops[at + (event.key === 'ArrowDown' ? 1 : -1)]
   if (to === undefined) return

@@ -9,6 +9,7 @@ export const texts = {
   product: 'Dossier',
   skip: 'Skip to content',
   reference: 'API reference',
+  guide: 'Guide to the API',
   forgetKey: 'Forget the key',
   more: 'more',
   less: 'less',
@@ -31,12 +32,17 @@ export const texts = {
   keyWrong: 'The service does not accept this key. Check that it is complete and has not expired.',
   keyUnlike: 'This cannot be a key: a key is one word without blanks.',
   search: 'Name or number of a company',
-  searchHint: 'Words of a name, or a number in a register, such as 09876543 or GB:09876543',
+  searchHint:
+    'Words of a name, or a number in a register, such as 09876543 or GB:09876543. The key / leads here.',
   searchShort: 'Find a company',
   searching: 'Searching …',
   found: (count: number) => plural(count, 'company', 'companies'),
-  foundShown: (shown: number, count: number) =>
-    `The first ${shown} of ${plural(count, 'company', 'companies')}; add another word`,
+  foundShown: (shown: string, count: number) =>
+    `The first ${shown} of ${plural(count, 'company', 'companies')}`,
+  foundMore: 'Show more',
+  unsearchable:
+    'This key may not search for companies. With the ID of a company, or its number in a ' +
+    'register such as GB:09876543, it opens what it may read of it.',
   foundNone: 'No company has this name or number. Try fewer or other words.',
   recent: 'Recently opened in this tab',
   nameless: (id: number | string) => `Company ${id}`,

@@ -51,6 +51,21 @@ export function testErrors(given: () => Bench): void {
     await page.getByText('The service does not let this key read this.').waitFor()
   })
 
+  test('a key that may not search says so, and opens a company by its number', async (t) => {
+    const registry = await serveRegistry(t)
+    await registry.store.load([{ resource: rights, company: 1, records: makeRecords(rights, 3) }])
+    const narrow = await registry.store.issueKey({ name: 'narrow', scopes: ['rights'] })
+    const page = await visit(t, given().browser, registry.address('/', narrow), {
+      expected: refused,
+    })
+    await page.getByRole('searchbox').fill('1')
+    await page.getByText('This key may not search for companies.').waitFor()
+    assert.equal(await page.getByText('Searching …').count(), 0)
+    await page.getByRole('link', { name: 'Company 1' }).click()
+    await page.getByRole('link', { name: 'Rights' }).click()
+    await page.getByText('1–3 of 3').waitFor()
+  })
+
   test('without requests left it waits, says so, and goes on by itself', async (t) => {
     const registry = await serveRegistry(t)
     await registry.store.load([{ resource: rights, company: 1, records: makeRecords(rights, 9) }])

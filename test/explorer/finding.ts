@@ -88,4 +88,47 @@ export function testFinding(given: () => Bench): void {
     await field.press('Enter')
     await page.getByRole('link', { name: /^Events 250,000/ }).waitFor()
   })
+
+  test('the search goes on beyond the first 20 companies, by keyboard too', async (t) => {
+    const { browser, url, key, at } = given()
+    const headers = { authorization: `Bearer ${key}` }
+    const answer = await fetch(`${url}/api/v1/companies?q=ltd&limit=1`, { headers })
+    const { total } = (await answer.json()) as { total: number }
+    assert.ok(total > 100)
+    const page = await visit(t, browser, at('/'))
+    await page.getByRole('searchbox').fill('ltd')
+    await page.getByText(`The first 20 of ${total} companies`).waitFor()
+    const links = page.locator('.companies a')
+    await links.last().focus()
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('Enter')
+    await page.getByText(`The first 100 of ${total} companies`).waitFor()
+    await page.keyboard.press('ArrowDown')
+    const focused = 'document.activeElement.getAttribute("href")'
+    assert.equal(await page.evaluate(focused), await links.nth(20).getAttribute('href'))
+    await page.getByRole('button', { name: 'Show more' }).click()
+    await page.getByText(`${total} companies`, { exact: true }).waitFor()
+    assert.equal(await links.count(), total)
+    assert.equal(await page.getByRole('button', { name: 'Show more' }).count(), 0)
+  })
+
+  test('the key field has the focus, / leads to the search, and the guide is linked', async (t) => {
+    const { browser, url, key } = given()
+    // The browser shows the guide, a text, and asks for an icon of it.
+    const page = await visit(t, browser, `${url}/`, { expected: /status of 404/ })
+    await page.getByLabel('Your key').waitFor()
+    await page.keyboard.type(key)
+    await page.keyboard.press('Enter')
+    await page.getByRole('searchbox').waitFor()
+    await page.evaluate('location.hash = "#/companies/1"')
+    await page.getByRole('heading', { name: 'Ploverhollow Software Ltd' }).waitFor()
+    await page.keyboard.press('/')
+    await page.keyboard.type('northwind/')
+    assert.equal(await page.getByRole('searchbox').inputValue(), 'northwind/')
+    for (const from of ['/', '/docs']) {
+      await page.goto(`${url}${from}`)
+      await page.getByRole('link', { name: 'Guide to the API' }).click()
+      await page.waitForURL(`${url}/docs/client.md`)
+    }
+  })
 }

@@ -46,7 +46,9 @@ const pageOf = (
     <link rel="stylesheet" href="docs/${files.style}">
   </head>
   <body>
-    ${isExplorerOn ? explorerLink : ''}
+    <nav class="swagger-ui"><div class="wrapper">
+      <p>${isExplorerOn ? explorerLink : ''}${guideLink}</p>
+    </div></nav>
     <div id="reference"></div>
     <script src="docs/${files.bundle}"></script>
     <script src="docs/${files.start}"></script>
@@ -54,9 +56,8 @@ const pageOf = (
 </html>
 `
 
-const explorerLink = `<nav class="swagger-ui"><div class="wrapper">
-      <p><a class="link" href="./">Explorer: look at companies</a></p>
-    </div></nav>`
+const guideLink = `<a class="link" href="docs/client.md">Guide to the API</a>`
+const explorerLink = `<a class="link" href="./">Explorer: look at companies</a> · `
 
 // The policy lets markup pass, as Swagger UI expects, but no script and no address of one.
 const startScript = `

@@ -36,7 +36,8 @@ ${preloads.join('\n')}
 <body>
 <div id="page"></div>
 <noscript>
-<p>The explorer needs JavaScript. The <a href="docs">API reference</a> describes the API.</p>
+<p>The explorer needs JavaScript. The <a href="docs/client.md">guide</a> and the
+<a href="docs">reference</a> describe the API.</p>
 </noscript>
 </body>
 </html>
