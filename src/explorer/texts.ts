@@ -33,7 +33,8 @@ export const texts = {
   keyUnlike: 'This cannot be a key: a key is one word without blanks.',
   search: 'Name or number of a company',
   searchHint:
-    'Words of a name, or a number in a register, such as 09876543 or GB:09876543. The key / leads here.',
+    'Words of a name, or a number in a register, such as 09876543 or GB:09876543. ' +
+    'The key / leads here.',
   searchShort: 'Find a company',
   searching: 'Searching …',
   found: (count: number) => plural(count, 'company', 'companies'),
