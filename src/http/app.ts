@@ -207,6 +207,8 @@ function sendFailure(
   // A deliberate refusal has no cause; its line in the request log says enough.
   const cause = failure === error ? failure.cause : error
   if (failure.code >= 500 && cause !== undefined) log.fault(request, cause)
+  // A failure is not what would be there.
+  reply.removeHeader('content-location')
   return reply
     .code(failure.code)
     .headers(failure.headers)

@@ -2,9 +2,10 @@
 // version beside it: its number, or a moment (contract 9.1).
 
 import { nearNames } from '../near-names.ts'
+import type { Resource } from '../resources/resource.ts'
 import type { CompanyName, IdentifyingName } from '../store/inspecting.ts'
 import type { Moment, StoreReader } from '../store/reading.ts'
-import { fromStore, invalid, unknownCompany } from './errors.ts'
+import { fromStore, invalid, unknownCompany, unknownThen } from './errors.ts'
 
 const positiveDigits = /^[1-9]\d{0,15}$/
 const takes =
@@ -48,18 +49,33 @@ export function isByName({ company, version }: NamedState): boolean {
 /**
  * Finds the numbers of a company and a version.
  *
- * @param findVersion finds the version that was the last one at a moment.
- * @throws ApiError 404 that names near companies, if there are any; 503 without the store.
+ * @param resource whose listing is asked for; undefined for the company as a whole.
+ * @throws ApiError 404 that names near companies, if there are any, or the first moment that can be
+ *   asked for; 503 without the store.
  */
 export async function locate(
   store: StoreReader,
   { company, version }: NamedState,
-  findVersion: (moment: Moment) => Promise<number>,
+  resource: Resource | undefined,
 ): Promise<NumberedState> {
   return {
     companyId: typeof company === 'number' ? company : await findCompany(store, company),
-    version: typeof version === 'object' ? await fromStore(() => findVersion(version)) : version,
+    version: typeof version === 'object' ? await findVersion(store, resource, version) : version,
   }
+}
+
+async function findVersion(
+  store: StoreReader,
+  resource: Resource | undefined,
+  moment: Moment,
+): Promise<number> {
+  const found = await fromStore(() =>
+    resource === undefined
+      ? store.findRegistryVersion(moment)
+      : store.findVersion(resource, moment),
+  )
+  if ('version' in found) return found.version
+  throw unknownThen(resource?.name, moment, found.first)
 }
 
 async function findCompany(store: StoreReader, name: IdentifyingName): Promise<number> {

@@ -35,6 +35,6 @@ export async function readCompanyRequest(
   const { company_id: segment } = request.params as { company_id: string }
   const given = await readMembers(request, reply)
   const named = { company: parseCompany(segment), version: parseVersion(given) }
-  const located = await locate(store, named, (moment) => store.findRegistryVersion(moment))
+  const located = await locate(store, named, undefined)
   return { ...located, isByName: isByName(named) }
 }

@@ -4,7 +4,7 @@ import { STATUS_CODES } from 'node:http'
 import { rateSecondsMax } from '../rate.ts'
 import { withoutKeys } from '../redact.ts'
 import type { Awaitable } from '../store/awaitable.ts'
-import type { OutsideHistory } from '../store/reading.ts'
+import type { Moment, OutsideHistory } from '../store/reading.ts'
 import { pageBytesMax } from '../store/page-size.ts'
 import { joinLinks, linkTo } from './links.ts'
 
@@ -194,9 +194,26 @@ function outsideHistory(
       return new ApiError(404, `Version ${version} does not exist yet; the last one is ${latest}`, {
         headers: { 'retry-after': '1' },
       })
-    case 'earlier':
-      return new ApiError(404, 'There is no version of that time; the first import was later')
   }
+}
+
+/**
+ * A 404: a moment that is before the first version of what is asked for (contract 9.2).
+ *
+ * @param what the resource; undefined for the registry as a whole.
+ */
+export function unknownThen(
+  what: string | undefined,
+  moment: Moment,
+  first: string | undefined,
+): ApiError {
+  const subject = `Nothing is known${what === undefined ? '' : ` of ${what}`}`
+  if (first === undefined) return new ApiError(404, `${subject} yet; nothing was imported`)
+  const asked =
+    'asOf' in moment
+      ? `as of ${moment.asOf}; the first day`
+      : `at ${new Date(moment.knownAt).toISOString()}; the first moment`
+  return new ApiError(404, `${subject} ${asked} that can be asked for is ${first}`)
 }
 
 function linkHeader(link: string): Readonly<Record<string, string>> {

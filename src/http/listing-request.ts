@@ -89,8 +89,7 @@ export async function locateListing(
   { company, version, ...rest }: WrittenRequest,
 ): Promise<ListingRequest> {
   const named = { company, version }
-  const located = await locate(store, named, (moment) => store.findVersion(rest.resource, moment))
-  return { ...located, ...rest }
+  return { ...(await locate(store, named, rest.resource)), ...rest }
 }
 
 /** What a request selects of its listing. */

@@ -42,9 +42,9 @@ export interface SelectedPage extends Page {
   readonly latestVersion: number
 }
 
-/** A version that cannot be shown: no import has made it, or what it had was pruned. */
+/** A version that cannot be shown: no import has made it yet, or what it had was pruned. */
 export interface OutsideHistory {
-  readonly outside: 'earlier' | 'pruned' | 'later'
+  readonly outside: 'pruned' | 'later'
   readonly earliest: number
   readonly latest: number
 }
@@ -60,6 +60,12 @@ export type Moment =
   | { readonly asOf: string }
   /** Milliseconds since 1970: the last version committed by then. */
   | { readonly knownAt: number }
+
+/** What a moment finds: a version, or the first moment that finds one. */
+export type FoundVersion =
+  | { readonly version: number }
+  /** A day or a time, as the moment is; undefined if nothing was imported. */
+  | { readonly first: string | undefined }
 
 /** The last import of a source. */
 export interface LastImport {
@@ -144,8 +150,8 @@ export interface CompanyReader {
   findCompanies(query: CompanyQuery): Promise<FoundCompanies>
   /** A company as a whole; undefined if it is or was not in the registry. */
   readCompany(asked: CompanyRequest): Promise<CompanyState | OutsideHistory | undefined>
-  /** The version that a moment finds by the imports of all kinds; 0 if it is before the first. */
-  findRegistryVersion(moment: Moment): Promise<number>
+  /** The version that a moment finds by the imports of all kinds. */
+  findRegistryVersion(moment: Moment): Promise<FoundVersion>
   readRegistry(): Awaitable<RegistryState>
   readVersions(range: VersionRange): Promise<VersionList>
 }
@@ -177,8 +183,8 @@ export interface StoreReader extends CompanyReader {
     offset: number,
     limit: number,
   ): Promise<SelectedPage | OutsideHistory | undefined>
-  /** The version that a moment finds; 0 if it is before the first import. */
-  findVersion(resource: Resource, moment: Moment): Promise<number>
+  /** The version that a moment finds by the imports that count for a resource. */
+  findVersion(resource: Resource, moment: Moment): Promise<FoundVersion>
   /** What is kept for selections, for the metrics. */
   viewCounts(): ViewCounts
   findKey(hash: Uint8Array): Awaitable<KeyRecord | undefined>

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { changeResource, resources } from '../../src/resources/index.ts'
 import { openStoreWriter } from '../../src/store/open-store.ts'
-import { importRows } from '../support/import-rows.ts'
-import { type Answer, makeApp, type TestApp } from '../support/make-app.ts'
+import { importRows, queryValue } from '../support/import-rows.ts'
+import { type Answer, checkFailure, makeApp, type TestApp } from '../support/make-app.ts'
 import { storeAt } from '../support/store-at.ts'
 
 /** The path that names its store, on any kind of store. */
@@ -237,6 +237,13 @@ test('versions that are not there are a 404, pruned ones a 410 (9.3)', async (t)
   assert.match(later.text, /Version 5 does not exist yet; the last one is 4/)
   assert.equal((await ask(`${rights}?version=9007199254740991`)).status, 404)
   assert.equal((await ask(`${rights}?as_of=1999-01-01`)).status, 404)
+  const committed = Number(queryValue(db, 'select min(committed_at) from imports'))
+  const first = new Date(committed).toISOString()
+  const early = await ask(`${rights}?known_at=2001-01-01T00:00:00Z`)
+  const of = 'Nothing is known of rights at 2001-01-01T00:00:00.000Z; the first moment that can'
+  checkFailure(early, 404, `${of} be asked for is ${first}`)
+  const known = await ask(`/api/v1/companies/9/rights?known_at=${first}`)
+  assert.equal(known.headers['data-version'], '1')
   const writer = await openStoreWriter(storeAt(db), resources)
   await writer.prune(Date.now() + 1, { onWait: () => assert.fail('nobody else writes') })
   await writer.close()
@@ -245,6 +252,22 @@ test('versions that are not there are a 404, pruned ones a 410 (9.3)', async (t)
   assert.match(pruned.text, /"code":410,"message":"Version 3 was pruned; the earliest one is 4"/)
   assert.equal(linksOf(pruned).get('latest-version'), `${rights}?page=1&limit=2`)
   assert.equal((await ask(`${rights}?version=4`)).status, 200)
+  const today = new Date().toISOString().slice(0, 10)
+  const [, day] = /is ([\d-]+)"/.exec((await ask(`${rights}?as_of=1999-01-01`)).text) ?? []
+  assert.equal(day, today, 'the first day that finds a version which was not pruned')
+  assert.equal((await ask(`${rights}?as_of=${today}`)).status, 200)
+})
+
+test('a failure has no Content-Location, however its company was named (5)', async (t) => {
+  const app = await makeApp(t)
+  const company = { jurisdiction: 'GB', identifier: '1', name: 'Old' }
+  await importRows(pathOfStore(app), 'rights', [{ id: 1, company_id: 9 }])
+  await importRows(pathOfStore(app), 'companies', [company])
+  const path = '/api/v1/companies/GB:1/rights'
+  assert.notEqual((await app.ask(path)).headers['content-location'], undefined)
+  const before = await app.ask(`${path}?version=1`)
+  checkFailure(before, 404, /was not in the registry at version 1$/)
+  assert.equal(before.headers['content-location'], undefined)
 })
 
 test('a day finds the version before the first later extract of the resource (9.2)', async (t) => {

@@ -104,3 +104,27 @@ test('a wrong parameter is named, with what it takes (1.3, 1.4)', async () => {
     /"befor" is no known query parameter; did you mean before\?/,
   )
 })
+
+test('a day before the first import of a listing is a 404 that names the first day (9.2)', async (t) => {
+  const app = await makeApp(t)
+  const at = { at: app.store.db }
+  const folder = join(app.store.folder, 'rows')
+  const load = (resource: string, day: string, source = 'default') =>
+    importRows(folder, resource, [{ id: 1, company_id: 7 }], {
+      ...at,
+      ...{ asOf: `${day}T00:00:00Z`, source },
+    })
+  await load('jobs', '2023-06-30')
+  await load('rights', '2024-02-29')
+  // A later import of an earlier day does not make that day known.
+  await load('rights', '2024-01-15', 'another')
+  const refused = await app.ask(`/api/v1/companies/7/rights?as_of=2024-01-31`)
+  const takes = 'the first day that can be asked for is 2024-02-29'
+  checkFailure(refused, 404, `Nothing is known of rights as of 2024-01-31; ${takes}`)
+  assert.equal(refused.headers['content-location'], undefined)
+  assert.equal((await app.ask(`/api/v1/companies/7/rights?as_of=2024-02-29`)).status, 200)
+  const jobs = await app.ask('/api/v1/companies/7/jobs?as_of=2024-01-31')
+  assert.equal((JSON.parse(jobs.text) as { total: number }).total, 1)
+  const employees = await app.ask('/api/v1/companies/7/employees?as_of=2024-01-31')
+  checkFailure(employees, 404, 'Nothing is known of employees yet; nothing was imported')
+})

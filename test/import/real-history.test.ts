@@ -212,8 +212,10 @@ const askedMax = 300
 /** The changes served of companies that have some, or of those asked for; at a day, if given. */
 async function servedChanges(db: string, day?: string, asked?: Iterable<number>) {
   const store = await openStoreReader(storeAt(db), resources)
-  const version =
+  const found =
     day === undefined ? undefined : await store.findVersion(changeResource, { asOf: day })
+  assert.ok(found === undefined || 'version' in found)
+  const version = found?.version
   const known = query(db, `select distinct company_id from ${changeResource.name}`)
   const ids = asked ?? known.map((row) => Number(row['company_id']))
   const listings = new Map<number, string>()

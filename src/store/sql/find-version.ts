@@ -1,11 +1,11 @@
 // Finds the version of the registry that a moment names (contract 9.2).
 
 import type { Resource } from '../../resources/resource.ts'
-import type { Moment } from '../reading.ts'
-import type { Queries } from './database.ts'
+import type { FoundVersion, Moment } from '../reading.ts'
+import { optionalNumber, optionalText, type Queries } from './database.ts'
 
 /**
- * The version that a moment finds; 0 if it is before the first import.
+ * The version that a moment finds.
  *
  * @param resource whose imports have the days of `asOf`; undefined for all imports.
  */
@@ -13,32 +13,59 @@ export async function findVersion(
   db: Pick<Queries, 'rows'>,
   resource: Resource | undefined,
   moment: Moment,
-): Promise<number> {
-  const [row] =
-    'asOf' in moment
-      ? await db.rows(versionAsOf(resource), {
-          ...(resource === undefined ? {} : { resource: resource.name }),
-          ...{ day: moment.asOf, next: Date.parse(moment.asOf) + dayMs },
-        })
-      : await db.rows(versionKnownAt, { at: moment.knownAt })
-  return Number(row?.['version'])
+): Promise<FoundVersion> {
+  if ('knownAt' in moment) {
+    const [row] = await db.rows(versionKnownAt, { at: moment.knownAt })
+    const version = Number(row?.['version'] ?? 0)
+    return version > 0 ? { version } : { first: momentOf(row?.['first']) }
+  }
+  const of = resource === undefined ? {} : { resource: resource.name }
+  const days = { day: moment.asOf, next: Date.parse(moment.asOf) + dayMs }
+  const [row] = await db.rows(versionAsOf(resource), { ...of, ...days })
+  const version = Number(row?.['version'])
+  const first = optionalNumber(row?.['first'])
+  if (first === undefined) return { first: undefined }
+  if (version >= first) return { version }
+  const [last] = await db.rows(lastDays(resource), { ...of, first })
+  const ofExtracts = optionalText(last?.['day']) ?? ''
+  const ofCommits = momentOf(last?.['committed_at'])?.slice(0, 10) ?? ''
+  return { first: ofExtracts > ofCommits ? ofExtracts : ofCommits }
 }
 
 const dayMs = 86_400_000
 
-// An import of another target may have recorded changes in the resource.
-const isOf = `(resource = $resource or recorded like '%"' || $resource || '":%')`
+function momentOf(ms: unknown): string | undefined {
+  return ms === null || ms === undefined ? undefined : new Date(Number(ms)).toISOString()
+}
 
 // What a revert has taken back, and reverts themselves, have no day here: a mistyped one would hide
-// all later versions.
+// all later versions. An import of another target may have recorded changes in the resource.
+const counts = (resource: Resource | undefined) =>
+  (resource === undefined
+    ? ''
+    : `(resource = $resource or recorded like '%"' || $resource || '":%') and `) +
+  'reverts is null and reverted_by is null'
+
 const versionAsOf = (resource: Resource | undefined) => `
-  select coalesce(
-    (select min(version) - 1 from imports
-     where ${resource === undefined ? '' : `${isOf} and `}reverts is null
-       and reverted_by is null
-       and (substr(as_of, 1, 10) > $day or as_of is null and committed_at >= $next)),
-    (select max(version) from imports)
-  ) as version`
+  select
+    coalesce(
+      (select min(version) - 1 from imports
+       where ${counts(resource)}
+         and (substr(as_of, 1, 10) > $day or as_of is null and committed_at >= $next)),
+      (select max(version) from imports)
+    ) as version,
+    (select min(version) from imports where ${counts(resource)}) as first`
+
+// A day finds the first import, or the first version that was not pruned, only if none of the
+// imports up to there is later.
+const lastDays = (resource: Resource | undefined) => `
+  select max(substr(as_of, 1, 10)) as day,
+    max(case when as_of is null then committed_at end) as committed_at
+  from imports
+  where ${counts(resource)} and (version <= $first or version <= (select past_from from store))`
 
 const versionKnownAt = `
-  select coalesce(max(version), 0) as version from imports where committed_at <= $at`
+  select
+    (select max(version) from imports where committed_at <= $at) as version,
+    (select min(committed_at) from imports
+     where version >= (select past_from from store)) as first`

@@ -24,5 +24,5 @@ export function findOutside(
   const earliest = Math.max(1, history.pastFrom)
   if (version > latest) return { outside: 'later', earliest, latest }
   if (version >= earliest) return undefined
-  return { outside: version < 1 ? 'earlier' : 'pruned', earliest, latest }
+  return { outside: 'pruned', earliest, latest }
 }
