@@ -60,13 +60,6 @@ const kinds: Readonly<Record<number, FailureKind>> = {
   410: 'gone',
 }
 
-let left = Infinity
-
-/** How many requests the key has left in its present window, as far as its last answer says. */
-export function requestsLeft(): number {
-  return left
-}
-
 /** The address of a path of the API; the page may be served behind any prefix. */
 export function urlOf(path: string): URL {
   return new URL(prefix + path, location.href.split('#', 1)[0])
@@ -111,7 +104,6 @@ export async function send(
       signal?.throwIfAborted()
       throw new Failure('offline', error instanceof Error ? error.message : texts.offline)
     }
-    noteRate(response)
     if (response.status !== 429 && response.status !== 503) return response
     const seconds = Number(response.headers.get('retry-after') ?? 1)
     const waitMs = Math.min(Math.max(1, seconds) * 1_000, waitMsMax)
@@ -119,11 +111,6 @@ export async function send(
     await pause(waitMs, signal)
     onWait?.(undefined)
   }
-}
-
-function noteRate({ headers }: Response): void {
-  const [, remaining] = /;r=(\d+)/.exec(headers.get('ratelimit') ?? '') ?? []
-  left = remaining === undefined ? Infinity : Number(remaining)
 }
 
 async function readBody(response: Response): Promise<unknown> {

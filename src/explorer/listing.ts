@@ -1,10 +1,8 @@
 // A listing: its picture, its filters, a page of its records, and the ways to the other pages.
 
-import { useMemo } from 'preact/hooks'
 import { type ListingAnswer, type ListingSummary, metaOf, rowsOf } from './answers.ts'
-import { type Differences, differencesOf, noDifferences } from './differences.ts'
+import type { Differences } from './differences.ts'
 import { type Changes, Filters, withFilters } from './filters.ts'
-import { formatCount } from './format.ts'
 import { html } from './html.ts'
 import {
   isFiltered,
@@ -12,10 +10,9 @@ import {
   pageOf,
   pageQuery,
   sizeOf,
-  versionQuery,
   withoutFilters,
 } from './listing-query.ts'
-import { loadAll, loadedMax } from './load-all.ts'
+import { MarksNote, useMarks } from './marks.ts'
 import { Notice } from './notice.ts'
 import { Pager } from './pager.ts'
 import { Picture } from './picture.ts'
@@ -24,7 +21,7 @@ import type { ResourceDescription } from './resources.ts'
 import { RecordTable } from './table.ts'
 import { Take } from './take.ts'
 import { texts } from './texts.ts'
-import { type Loaded, useAnswer, useWork } from './use-answer.ts'
+import { useAnswer } from './use-answer.ts'
 
 interface ListingProps {
   readonly place: Place
@@ -128,49 +125,4 @@ function Records({ answer, resource, query, caption, go, clear, differences }: R
       onSort=${(sort: string | undefined) => go({ sort, page: undefined })}
         differences=${differences} />
     ${pager}`
-}
-
-interface Marks {
-  readonly differences: Differences
-  /** Whether there are too many records to compare. */
-  readonly isTooLong: boolean
-}
-
-/** What of a past listing differs from now; nothing while one looks at the present. */
-function useMarks(
-  id: string,
-  resource: ResourceDescription,
-  query: URLSearchParams,
-  { listing, now }: Partial<Pick<ListingProps, 'listing' | 'now'>>,
-): Loaded<Marks> {
-  const version = versionQuery(query)
-  const text = version.toString()
-  const isSame = listing !== undefined && listing.version === now?.version
-  const isTooLong = Math.max(listing?.total ?? 0, now?.total ?? 0) > loadedMax
-  const name =
-    text === '' || listing === undefined || now === undefined
-      ? undefined
-      : `${id} ${resource.name} ${text} ${listing.version} ${now.version}`
-  const work = useMemo(
-    () => async (signal: AbortSignal) => {
-      if (isSame || isTooLong) return { differences: noDifferences, isTooLong }
-      const then = await loadAll(id, resource, version, { signal })
-      const present = await loadAll(id, resource, new URLSearchParams(), { signal })
-      return { differences: differencesOf(then.rows, present.rows), isTooLong }
-    },
-    [name, isSame, isTooLong],
-  )
-  return useWork(name, name ?? '', work)
-}
-
-function MarksNote({ marks: { value } }: { readonly marks: Loaded<Marks> }) {
-  if (value === undefined) return null
-  const { added, removed, changed } = value.differences
-  const sum = added.length + removed.length + changed.length
-  const text = value.isTooLong
-    ? texts.timeTooMany(formatCount(loadedMax))
-    : sum === 0
-      ? texts.timeSame
-      : texts.timeChanges(changed.length, removed.length, added.length)
-  return html`<p class="marks-note" role="status">${text}</p>`
 }

@@ -7,8 +7,15 @@ import { withQuery } from './place.ts'
 import type { ResourceDescription, Row } from './resources.ts'
 
 const pageLength = 1_000
-/** How many records are loaded at most. */
+/** How many records are loaded at most, where one asks for it. */
 export const loadedMax = 10_000
+/**
+ * How many records are loaded for a picture. With the company, its versions, its listing and the
+ * company as it was then, a view takes ten requests at most of what its key may send.
+ */
+export const drawnMax = 6_000
+/** Longer listings are compared with now only when asked: twice two pages, beside a picture. */
+export const comparedMax = 2_000
 
 export interface Selection {
   readonly rows: readonly Row[]
@@ -26,6 +33,7 @@ export async function loadAll(
   resource: ResourceDescription,
   query: URLSearchParams,
   options: AskOptions,
+  recordsMax = loadedMax,
 ): Promise<Selection> {
   const pageAt = (page: number, changes: Readonly<Record<string, string>> = {}) => {
     const text = { ...changes, page: String(page), limit: String(pageLength) }
@@ -37,7 +45,7 @@ export async function loadAll(
   const rows = [...rowsOf(resource, body)]
   const selected = body.pagination_total
   const fixed = version === undefined || hasVersion(query) ? {} : { version: String(version) }
-  for (let page = 2; rows.length < Math.min(selected, loadedMax); page += 1) {
+  for (let page = 2; rows.length < Math.min(selected, recordsMax); page += 1) {
     const more = rowsOf(resource, (await pageAt(page, fixed)).body)
     if (more.length === 0) break
     rows.push(...more)

@@ -6,7 +6,7 @@ import type { Changes } from './filters.ts'
 import { formatCount } from './format.ts'
 import { html } from './html.ts'
 import { selectionQuery } from './listing-query.ts'
-import { loadAll, loadedMax, type Selection } from './load-all.ts'
+import { drawnMax, loadAll, type Selection } from './load-all.ts'
 import { Notice } from './notice.ts'
 import { AmountsPicture } from './pictures/amounts.ts'
 import { GroupsPicture } from './pictures/groups.ts'
@@ -78,14 +78,14 @@ function Whole(props: PictureProps) {
   const { id, resource, query, onFilter } = props
   const { picture } = resource
   const work: Work<Selection> = (signal, onWait) =>
-    loadAll(id, resource, selectionQuery(query), { signal, onWait })
+    loadAll(id, resource, selectionQuery(query), { signal, onWait }, drawnMax)
   const loaded = useWork(nameOf(props), `${id} ${resource.name}`, work)
   const { value } = loaded
   if (value === undefined || picture === undefined || picture.kind === 'timeline') {
     return html`<${Notice} loaded=${loaded} /><${Waiting} />`
   }
   const isPart = value.selected > value.rows.length
-  const note = isPart ? texts.firstOnly(formatCount(loadedMax), formatCount(value.selected)) : ''
+  const note = isPart ? texts.firstOnly(formatCount(drawnMax), formatCount(value.selected)) : ''
   return html`<div class=${loaded.isLoading ? 'stale' : ''}><${wholePictures[picture.kind]}
     selection=${value} resource=${resource} onFilter=${onFilter} note=${note} /></div>`
 }

@@ -144,13 +144,20 @@ export const texts = {
     `${plural(count, 'change', 'changes')} of ${plural(kinds, 'kind', 'kinds')}, ` +
     `from ${from} to ${to}.`,
   timelineMost: (kind: string, count: string) => ` Most are of ${kind} (${count}).`,
-  timelineSums:
-    ' Each bar has as many changes as the others of its lane: the higher it is, the more often ' +
-    'something changed. Zoom in to see single changes.',
+  timelineSaysAll: (count: number, from: string, to: string) =>
+    `${plural(count, 'change', 'changes')}, from ${from} to ${to}.`,
+  timelineDays: (days: number) => ` Each bar counts ${plural(days, 'day', 'days')}.`,
+  timelineKinds: (kinds: string) => ` Of ${kinds}.`,
+  timelineEqual: (max: string) =>
+    ' Each bar has as many changes as the others: the higher it is, the more often something ' +
+    `changed. Choose a bar, or drag over a period, to look into it: up to ${max} changes are ` +
+    'drawn for each kind.',
   timelineOthers: (count: number) =>
-    ` ${plural(count, 'kind', 'kinds')} with fewer changes are only in the table.`,
+    ` ${plural(count, 'kind', 'kinds')} with fewer changes are not drawn.`,
+  allKinds: 'All kinds',
   bar: (kind: string, count: string, from: string, to: string) =>
     `${kind}: ${count} changes from ${from} to ${to}`,
+  barChoose: 'Click, or press Enter, to look into it.',
   periodsSays: (count: string, what: string, most: string, day: string) =>
     `${count} ${what}; most at a time: ${most}, on ${day}.`,
   periodsUndated: (count: number) =>
@@ -184,8 +191,8 @@ export const texts = {
   timeSame: 'Nothing here differs from now.',
   timeChanges: (changed: number, gone: number, fresh: number) =>
     `Compared with now: ${changed} changed, ${gone} gone, ${fresh} new since.`,
-  timeTooMany: (max: string) =>
-    `More than ${max} records: what differs from now is not marked. Filters make them fewer.`,
+  timeTooMany: (count: string) => `What differs from now is not marked in ${count} records.`,
+  timeCompare: 'Compare them all',
   timeOne: 'There is one version so far.',
   betweenTitle: 'What changed between',
   between: 'What changed between two versions',

@@ -3,14 +3,18 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { type Bench, visit } from './browser.ts'
+import { rights } from '../../src/resources/rights.ts'
+import { makeRecords } from '../support/make-record.ts'
+import { type Bench, untilLoaded, visit } from './browser.ts'
+import { serveRegistry } from './own-registry.ts'
 
 const figure = (page: Page, name: string | RegExp) => page.getByRole('figure', { name })
 
 /** The figures of a picture as a table. */
 async function figuresOf(page: Page, name: string | RegExp): Promise<string[][]> {
   const picture = figure(page, name)
-  await picture.getByText('The figures as a table').click()
+  const table = picture.locator('details')
+  if ((await table.getAttribute('open')) === null) await table.locator('summary').click()
   const rows = picture.getByRole('row')
   await rows.first().waitFor()
   const texts = await rows.allInnerTexts()
@@ -21,6 +25,37 @@ async function figuresOf(page: Page, name: string | RegExp): Promise<string[][]>
 function daysIn(page: Page): readonly (string | null)[] {
   const query = new URLSearchParams(new URL(page.url()).hash.split('?')[1])
   return [query.get('date[gte]'), query.get('date[lte]')]
+}
+
+/** Counts what a page asks of the API. */
+function countRequests(page: Page) {
+  let count = 0
+  page.on('request', (request) => {
+    if (request.url().includes('/api/v1/')) count += 1
+  })
+  const take = () => {
+    const taken = count
+    count = 0
+    return taken
+  }
+  return { page, take }
+}
+
+/** How many requests a view may make. */
+function checkFew(count: number): void {
+  assert.ok(count > 0 && count <= 10, `${count} requests`)
+}
+
+/** Filters by days through the address, as a drag over a period does. */
+async function zoomTo(page: Page, from: string, to: string): Promise<void> {
+  const view = `#/companies/2/events?date[gte]=${from}&date[lte]=${to}`
+  await page.evaluate(`location.hash = ${JSON.stringify(view)}`)
+}
+
+/** The sum of the figures of the changes over time. */
+async function sumOf(page: Page): Promise<number> {
+  const rows = (await figuresOf(page, 'Changes over time')).slice(1)
+  return rows.reduce((sum, row) => sum + Number((row[3] ?? '').replaceAll(',', '')), 0)
 }
 
 export function testPictures(given: () => Bench): void {
@@ -77,24 +112,56 @@ export function testPictures(given: () => Bench): void {
     await page.getByText('1–25 of 120', { exact: true }).waitFor()
   })
 
-  test('250,000 events are bars of equal numbers; zooming leads to single ones', async (t) => {
+  test('250,000 events are drawn by ten requests at most, and so is each zoom', async (t) => {
     const { browser, at } = given()
-    const page = await visit(t, browser, at('/companies/2/events'))
+    const asked = countRequests(await visit(t, browser, at('/')))
+    const { page } = asked
+    await page.evaluate('location.hash = "#/companies/2/events"')
     const picture = figure(page, 'Changes over time')
-    await picture.getByText(/^250,000 changes of 5 kinds, from .+ Each bar has/).waitFor()
-    assert.equal(await picture.locator('rect.bar').count(), 5 * 24)
-    const sums = (await figuresOf(page, 'Changes over time')).slice(1).map((row) => row[3] ?? '')
-    assert.equal(
-      sums.reduce((sum, text) => sum + Number(text.replaceAll(',', '')), 0),
-      250_000,
-    )
-    await page.evaluate(
-      'location.hash = "#/companies/2/events?date[gte]=2012-01-01&date[lte]=2012-01-14"',
-    )
+    await picture.getByText(/^250,000 changes, from .+ Of (\w[\w ]+ [\d,]+, ){4}/).waitFor()
+    await untilLoaded(page)
+    checkFew(asked.take())
+    assert.equal(await picture.locator('rect.bar').count(), 6)
+    assert.equal(await sumOf(page), 250_000)
+
+    // The second bar of six has some 41,667 changes: still bars of equal numbers.
+    await picture.locator('rect.bar').nth(1).click()
+    await picture.getByText(/^41,\d\d\d changes, from/).waitFor()
+    await untilLoaded(page)
+    checkFew(asked.take())
+
+    // Some thousands are counted by days, for each kind.
+    await zoomTo(page, '2012-01-01', '2012-04-30')
+    await picture.getByText(/^4,\d\d\d changes of 5 kinds, .+ Each bar counts 3 days\.$/).waitFor()
+    await untilLoaded(page)
+    checkFew(asked.take())
+    const said = await picture.innerText().then(afterTitle)
+    assert.equal(await sumOf(page), Number((/^[\d,]+/.exec(said)?.[0] ?? '').replace(',', '')))
+
+    // A few hundred are marks.
+    await zoomTo(page, '2012-01-01', '2012-01-14')
     await picture.locator('circle').first().waitFor()
+    await untilLoaded(page)
+    checkFew(asked.take())
     const [, count = ''] = /^(\d+) changes/.exec(await picture.innerText().then(afterTitle)) ?? []
     assert.equal(await picture.locator('circle').count(), Number(count))
     await page.getByText(`of ${count} (250,000 without filters)`).waitFor()
+  })
+
+  test('a past version of a long listing takes ten requests at most, too', async (t) => {
+    const registry = await serveRegistry(t)
+    const records = makeRecords(rights, 7_000)
+    await registry.store.load([{ resource: rights, company: 1, records: records.slice(0, 6_900) }])
+    await registry.store.load([{ resource: rights, company: 1, records }])
+    const asked = countRequests(await visit(t, given().browser, registry.address('/')))
+    const { page } = asked
+    await page.evaluate('location.hash = "#/companies/1/rights?version=1"')
+    await page.getByText('What differs from now is not marked in 7,000 records.').waitFor()
+    await page.getByText(/It shows the first 6,000 of 6,900 records/).waitFor()
+    await untilLoaded(page)
+    checkFew(asked.take())
+    await page.getByRole('button', { name: 'Compare them all' }).click()
+    await page.getByText('Compared with now: 0 changed, 0 gone, 100 new since.').waitFor()
   })
 
   test('bars from start to end show who was there when; a day lists them', async (t) => {

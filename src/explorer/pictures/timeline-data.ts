@@ -1,21 +1,23 @@
-// The data of a timeline: single changes where they are few; where they are many, the moments that
-// part each kind's changes into equal numbers. A page is as cheap at any depth, so the moments of
-// 25 places tell how 250,000 changes are spread, and none of them is an estimate.
+// The data of a timeline, of few requests however long the history is: as many changes as a few
+// pages have are drawn for each kind, one by one or counted by days. Where there are more, the
+// moments of some places part the changes into equal numbers. A page is as cheap at any depth, and
+// none of the numbers is an estimate.
 
 import { type ListingAnswer, metaOf, type MetaEntry, rowsOf } from '../answers.ts'
-import { type AskOptions, ask, requestsLeft } from '../api.ts'
-import { listingPath, selectionQuery, versionNames } from '../listing-query.ts'
-import { loadAll } from '../load-all.ts'
+import { type AskOptions, ask } from '../api.ts'
+import { isFiltered, listingPath, pageOf, selectionQuery, versionNames } from '../listing-query.ts'
+import { drawnMax, loadAll } from '../load-all.ts'
 import { withQuery } from '../place.ts'
 import type { ResourceDescription, Row } from '../resources.ts'
+import { dayMs } from './scale.ts'
 
 /** Up to this many changes are drawn one by one. */
-export const singleMax = 1_000
+const singleMax = 1_000
 const lanesMax = 8
-const binsUsual = 24
-const binsMin = 4
-/** A lane with fewer changes has no bars. */
-const fewMax = 60
+/** How many bars count changes by days, at most. */
+const dayBinsMax = 60
+/** How many bars stand for all changes, of whatever kind. */
+const equalBins = 6
 
 export interface Mark {
   /** Milliseconds since 1970. */
@@ -23,23 +25,28 @@ export interface Mark {
   readonly row: Row
 }
 
-/** Changes between two moments, in milliseconds since 1970. */
+/** Changes from one moment to another, both in milliseconds since 1970. */
 export interface Bin {
   readonly from: number
   readonly to: number
   readonly count: number
 }
 
-/** The changes of one kind: marks or bins. */
+/** Changes of one kind: marks or bins. */
 export interface Lane {
-  readonly kind: string
+  /** Undefined for changes of several kinds. */
+  readonly kind: string | undefined
   readonly count: number
   readonly marks: readonly Mark[]
   readonly bins: readonly Bin[]
 }
 
 export interface Timeline {
+  /** Whether changes are drawn one by one, are counted by days, or are parted equally. */
+  readonly form: 'single' | 'days' | 'equal'
   readonly lanes: readonly Lane[]
+  /** All kinds that are selected, with their counts; empty if only records would tell. */
+  readonly kinds: readonly MetaEntry[]
   /** How many kinds have no lane. */
   readonly others: number
 }
@@ -54,27 +61,32 @@ export interface TimelineRequest {
   readonly version: number | undefined
 }
 
+type MomentOf = (row: Row) => number
+
 export async function loadTimeline(
   request: TimelineRequest,
   options: AskOptions,
 ): Promise<Timeline> {
-  const { resource, answer } = request
+  const { id, resource, answer } = request
   const { changeFields, metaOf: kindField = '' } = resource
-  if (changeFields === undefined) return { lanes: [], others: 0 }
+  if (changeFields === undefined) return { form: 'single', lanes: [], kinds: [], others: 0 }
   const query = fixedQuery(request)
   const momentOf = (row: Row) => Date.parse(String(row[changeFields.date]))
-  if (answer.pagination_total <= singleMax) {
-    const { rows } = await loadAll(request.id, resource, query, options)
-    return { lanes: lanesOf(rows, kindField, momentOf), others: 0 }
+  if (answer.pagination_total > drawnMax) {
+    const chosen = query.getAll(kindField)
+    const bins = await loadEqualBins(request, momentOf, options)
+    const kind = chosen.length === 1 ? chosen[0] : undefined
+    const lane = { kind, count: answer.pagination_total, marks: [], bins }
+    const kinds = isFiltered(query) ? [] : metaOf(answer)
+    return { form: 'equal', lanes: [lane], kinds, others: 0 }
   }
-  const chosen = query.getAll(kindField)
-  const kinds = metaOf(answer).filter(({ type }) => chosen.length === 0 || chosen.includes(type))
-  const drawn = kinds.slice(0, lanesMax)
-  const bins = binsFor(drawn.length)
-  const lanes = await Promise.all(
-    drawn.map((kind) => loadLane(request, { kind, kindField, bins, momentOf }, options)),
-  )
-  return { lanes: lanes.filter(({ count }) => count > 0), others: kinds.length - drawn.length }
+  const { rows } = await loadAll(id, resource, query, options, drawnMax)
+  const all = lanesOf(rows, kindField, momentOf)
+  const kinds = all.map(({ kind = '', count }) => ({ type: kind, count }))
+  const lanes = all.slice(0, lanesMax)
+  const others = all.length - lanes.length
+  if (rows.length <= singleMax) return { form: 'single', lanes, kinds, others }
+  return { form: 'days', lanes: withDays(lanes), kinds, others }
 }
 
 /** All requests are of one version and of the same selection. */
@@ -85,14 +97,7 @@ function fixedQuery({ query, version }: TimelineRequest): URLSearchParams {
   return withQuery(selection, { version: String(version) })
 }
 
-/** Takes at most a quarter of the requests that the key has left. */
-function binsFor(lanes: number): number {
-  const share = Math.floor(requestsLeft() / 4 / Math.max(1, lanes))
-  return Math.max(binsMin, Math.min(binsUsual, share))
-}
-
-type MomentOf = (row: Row) => number
-
+/** The changes of each kind, those with the most first. */
 function lanesOf(rows: readonly Row[], kindField: string, momentOf: MomentOf): Lane[] {
   const byKind = Map.groupBy(rows, (row) => String(row[kindField]))
   return [...byKind]
@@ -103,44 +108,59 @@ function lanesOf(rows: readonly Row[], kindField: string, momentOf: MomentOf): L
     .toSorted((a, b) => b.count - a.count)
 }
 
-interface LanePlan {
-  readonly kind: MetaEntry
-  readonly kindField: string
-  readonly bins: number
-  readonly momentOf: MomentOf
+/** Counts the marks of all lanes by the same periods of whole days. */
+export function withDays(lanes: readonly Lane[]): Lane[] {
+  const least = Math.min(...lanes.map(({ marks }) => marks[0]?.ms ?? Infinity))
+  const most = Math.max(...lanes.map(({ marks }) => marks.at(-1)?.ms ?? -Infinity))
+  const begin = Math.floor(least / dayMs) * dayMs
+  const days = Math.ceil((most + 1 - begin) / dayMs)
+  const widthMs = Math.max(1, Math.ceil(days / dayBinsMax)) * dayMs
+  return lanes.map((lane) => {
+    const counted = Map.groupBy(lane.marks, ({ ms }) => Math.floor((ms - begin) / widthMs))
+    const bins = [...counted]
+      .toSorted(([a], [b]) => a - b)
+      .map(([index, { length: count }]) => {
+        const from = begin + index * widthMs
+        return { from, to: from + widthMs - 1, count }
+      })
+    return { ...lane, marks: [], bins }
+  })
 }
 
-async function loadLane(
-  request: TimelineRequest,
-  { kind, kindField, bins, momentOf }: LanePlan,
+/** Parts all changes by the moments at equal distances from the newest to the oldest one. */
+async function loadEqualBins(
+  { id, resource, query: shown, answer, version }: TimelineRequest,
+  momentOf: MomentOf,
   options: AskOptions,
-): Promise<Lane> {
-  const { id, resource } = request
-  const query = withQuery(fixedQuery(request), { [kindField]: kind.type })
-  const pageAt = async (page: number, limit: number) => {
-    const paged = withQuery(query, { page: String(page), limit: String(limit) })
-    return (await ask<ListingAnswer>(listingPath(id, resource, paged), options)).body
-  }
-  const newest = await pageAt(1, 1)
-  const count = newest.pagination_total
-  if (count <= fewMax) {
-    const rows = rowsOf(resource, count <= 1 ? newest : await pageAt(1, fewMax))
-    const [lane] = lanesOf(rows, kindField, momentOf)
-    return lane ?? { kind: kind.type, count: 0, marks: [], bins: [] }
-  }
-  // Newest first: the moments at equal distances, from the newest change to the oldest.
-  const places = Array.from({ length: bins + 1 }, (_, n) => Math.round(((count - 1) * n) / bins))
+): Promise<Bin[]> {
+  const query = fixedQuery({ id, resource, query: shown, answer, version })
+  const count = answer.pagination_total
+  // The first page that is shown in the usual order has the newest change.
+  const [newest] = pageOf(shown) === 1 && !shown.has('sort') ? rowsOf(resource, answer) : []
+  const length = newest === undefined ? equalBins - 1 : equalBins
+  const places = Array.from({ length: length + 1 }, (_, n) =>
+    Math.round(((count - 1) * n) / length),
+  )
   const moments = await Promise.all(
     places.map(async (place) => {
-      const [row] = rowsOf(resource, place === 0 ? newest : await pageAt(place + 1, 1))
+      if (place === 0 && newest !== undefined) return momentOf(newest)
+      const paged = withQuery(query, { page: String(place + 1), limit: '1' })
+      const { body } = await ask<ListingAnswer>(listingPath(id, resource, paged), options)
+      const [row] = rowsOf(resource, body)
       return row === undefined ? NaN : momentOf(row)
     }),
   )
-  const parts = places.slice(1).map((place, n) => ({
+  return equalBinsOf(places, moments)
+}
+
+/** Bins between places, oldest first. */
+export function equalBinsOf(places: readonly number[], moments: readonly number[]): Bin[] {
+  const last = places.length - 2
+  const bins = places.slice(1).map((place, n) => ({
     from: moments[n + 1] ?? NaN,
     to: moments[n] ?? NaN,
     // The oldest change belongs to the last part.
-    count: place - (places[n] ?? 0) + (n === bins - 1 ? 1 : 0),
+    count: place - (places[n] ?? 0) + (n === last ? 1 : 0),
   }))
-  return { kind: kind.type, count, marks: [], bins: parts.toReversed() }
+  return bins.toReversed()
 }

@@ -4,11 +4,14 @@ import { useState } from 'preact/hooks'
 import { labelOf } from '../format.ts'
 import { html } from '../html.ts'
 import { axisHeight, TimeAxis } from './axis.ts'
+import { texts } from '../texts.ts'
 import { fitText, pointIn, within } from './frame.ts'
 import { type Scale, scaleOf } from './scale.ts'
 import type { Bin, Lane } from './timeline-data.ts'
 
 const laneHeight = 34
+/** A lane on its own has room for taller bars. */
+const onlyLaneHeight = 96
 /** A shorter drag is a click. */
 const dragMin = 5
 
@@ -26,31 +29,43 @@ interface LanesProps {
   readonly to: number
   readonly pointed: Pointed | undefined
   readonly onPoint: (pointed: Pointed | undefined) => void
+  readonly onChoose: (bin: Bin) => void
   readonly zoomTo: (least: number, most: number) => void
 }
 
-export function Lanes({ lanes, width, from, to, pointed, onPoint, zoomTo }: LanesProps) {
+/** What a lane is called. */
+export function laneLabel({ kind }: Lane): string {
+  return kind === undefined ? texts.allKinds : labelOf(kind)
+}
+
+export function Lanes(props: LanesProps) {
+  const { lanes, width, from, to, pointed, onPoint, onChoose, zoomTo } = props
   const [brush, setBrush] = useState<readonly [number, number]>()
   const left = within(width * 0.18, 84, 150)
   const right = width - 8
   const scale = scaleOf(from, to, left, right)
-  const bottom = lanes.length * laneHeight + 4
+  const height = heightOf(lanes)
+  const bottom = lanes.length * height + 4
   const tallest = Math.max(...lanes.flatMap(({ bins }) => bins.map(densityOf)), 0)
   const onPointerDown = (event: PointerEvent) => {
     if (event.button !== 0) return
     ;(event.currentTarget as Element).setPointerCapture(event.pointerId)
-    const x = within(pointIn(event).x, left, right)
-    setBrush([x, x])
+    const { x, y } = pointIn(event)
+    const start = within(x, left, right)
+    setBrush([start, start])
+    onPoint(nearestTo(lanes, scale, x, Math.floor(y / height)))
   }
   const onPointerMove = (event: PointerEvent) => {
     const { x, y } = pointIn(event)
     if (brush !== undefined) setBrush([brush[0], within(x, left, right)])
-    else onPoint(nearestTo(lanes, scale, x, Math.floor(y / laneHeight)))
+    else onPoint(nearestTo(lanes, scale, x, Math.floor(y / height)))
   }
   const onPointerUp = () => {
     setBrush(undefined)
     const [least = 0, most = 0] = (brush ?? []).toSorted((a, b) => a - b)
+    const bin = lanes[pointed?.lane ?? -1]?.bins[pointed?.index ?? -1]
     if (most - least > dragMin) zoomTo(scale.valueAt(least), scale.valueAt(most))
+    else if (brush !== undefined && bin !== undefined) onChoose(bin)
   }
   return html`<svg class="brushable" width=${width} height=${bottom + axisHeight}
     onPointerDown=${onPointerDown} onPointerMove=${onPointerMove} onPointerUp=${onPointerUp}
@@ -58,7 +73,8 @@ export function Lanes({ lanes, width, from, to, pointed, onPoint, zoomTo }: Lane
     <${TimeAxis} scale=${scale} width=${width} top=${0} bottom=${bottom} />
     ${lanes.map((lane, n) => {
       const index = pointed?.lane === n ? pointed.index : undefined
-      return html`<${LaneShape} key=${lane.kind} lane=${lane} top=${n * laneHeight} left=${left}
+      return html`<${LaneShape} key=${lane.kind} lane=${lane} top=${n * height}
+        height=${height} left=${left}
         scale=${scale} tallest=${tallest} index=${index} />`
     })}
     ${
@@ -69,6 +85,10 @@ export function Lanes({ lanes, width, from, to, pointed, onPoint, zoomTo }: Lane
   </svg>`
 }
 
+function heightOf(lanes: readonly Lane[]): number {
+  return lanes.length === 1 && lanes[0]?.bins.length !== 0 ? onlyLaneHeight : laneHeight
+}
+
 /** Changes for each millisecond. */
 function densityOf({ from, to, count }: Bin): number {
   return count / Math.max(1, to - from)
@@ -77,6 +97,7 @@ function densityOf({ from, to, count }: Bin): number {
 interface LaneShapeProps {
   readonly lane: Lane
   readonly top: number
+  readonly height: number
   readonly left: number
   readonly scale: Scale
   /** The greatest density of all lanes. */
@@ -85,19 +106,20 @@ interface LaneShapeProps {
   readonly index: number | undefined
 }
 
-function LaneShape({ lane, top, left, scale, tallest, index }: LaneShapeProps) {
-  const { kind, marks, bins } = lane
-  const middle = top + laneHeight / 2
-  const foot = top + laneHeight - 3
+function LaneShape({ lane, top, height, left, scale, tallest, index }: LaneShapeProps) {
+  const { marks, bins } = lane
+  const middle = top + height / 2
+  const foot = top + height - 3
   const line = bins.length > 0 ? foot : middle
   return html`<g>
-    <text class="label" x="0" y=${middle + 4}>${fitText(labelOf(kind), left - 8)}</text>
+    <text class="label" x="0" y=${middle + 4}>${fitText(laneLabel(lane), left - 8)}</text>
     <line class="grid" x1=${left} x2=${scale.at(scale.to)} y1=${line} y2=${line} />
     ${bins.map((bin, n) => {
       const x = Math.max(left, scale.at(bin.from))
-      const height = Math.max(2, (densityOf(bin) / tallest) * (laneHeight - 8))
-      return html`<rect key=${n} class=${n === index ? 'bar on' : 'bar'} x=${x} y=${foot - height}
-        height=${height} width=${Math.max(1, scale.at(bin.to) - x - 1)} />`
+      const barHeight = Math.max(2, (densityOf(bin) / tallest) * (height - 8))
+      return html`<rect key=${n} class=${n === index ? 'bar on' : 'bar'} x=${x}
+        y=${foot - barHeight}
+        height=${barHeight} width=${Math.max(1, scale.at(bin.to) - x - 1)} />`
     })}
     ${marks.map(
       ({ ms, row }, n) => html`<circle key=${row['id']} class=${n === index ? 'dot on' : 'dot'}

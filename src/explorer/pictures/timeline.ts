@@ -6,13 +6,17 @@ import { LongText } from '../cell.ts'
 import type { Changes } from '../filters.ts'
 import { formatCount, formatDay, formatTimestamp, isoDay, labelOf, plainText } from '../format.ts'
 import { html } from '../html.ts'
+import { drawnMax } from '../load-all.ts'
 import type { ResourceDescription } from '../resources.ts'
 import { texts } from '../texts.ts'
 import { type Figures, Frame, within } from './frame.ts'
-import type { Lane, Mark, Timeline } from './timeline-data.ts'
+import type { Bin, Lane, Mark, Timeline } from './timeline-data.ts'
 import { dayMs } from './scale.ts'
-import { Lanes, type Pointed } from './timeline-lanes.ts'
+import { laneLabel, Lanes, type Pointed } from './timeline-lanes.ts'
 import { Zoom } from './zoom.ts'
+
+/** So many kinds are named in the sentence. */
+const namedMax = 5
 
 interface TimelineProps {
   readonly timeline: Timeline
@@ -31,7 +35,13 @@ export function TimelinePicture({ timeline, resource, query, onFilter }: Timelin
   const all = { ...none, [bound('gte')]: undefined, [bound('lte')]: undefined }
   const zoomTo = (least: number, most: number) =>
     onFilter({ ...none, [bound('gte')]: isoDay(least), [bound('lte')]: isoDay(most) })
+  const choose = ({ from: least, to: most }: Bin) => {
+    setPointed(undefined)
+    zoomTo(least, most)
+  }
   const onKeyDown = (event: KeyboardEvent) => {
+    const bin = lanes[pointed?.lane ?? -1]?.bins[pointed?.index ?? -1]
+    if (event.key === 'Enter' && bin !== undefined) choose(bin)
     const next = moveIn(lanes, pointed, event.key)
     if (next === undefined) return
     event.preventDefault()
@@ -43,7 +53,8 @@ export function TimelinePicture({ timeline, resource, query, onFilter }: Timelin
   return html`<${Frame} title=${texts.pictureTimeline} says=${saysOf(timeline, from, to)}
     controls=${controls} readout=${readoutOf(lanes, pointed, resource)} figures=${figuresOf(lanes)}
     onKeyDown=${onKeyDown}>${(width: number) => html`<${Lanes} lanes=${lanes} width=${width}
-      from=${from} to=${to} pointed=${pointed} onPoint=${setPointed} zoomTo=${zoomTo} />`}<//>`
+      from=${from} to=${to} pointed=${pointed} onPoint=${setPointed}
+      onChoose=${choose} zoomTo=${zoomTo} />`}<//>`
 }
 
 /** From the first to the last moment that is selected, in milliseconds since 1970. */
@@ -63,16 +74,29 @@ function domainOf(
   return to > from ? [from, to] : [from - dayMs, from + dayMs]
 }
 
-function saysOf({ lanes, others }: Timeline, from: number, to: number): string {
+function saysOf({ form, lanes, kinds, others }: Timeline, from: number, to: number): string {
   const [most] = lanes
   if (most === undefined) return texts.nothingToDraw
-  const count = lanes.reduce((sum, lane) => sum + lane.count, 0)
-  const kind = labelOf(most.kind).toLowerCase()
-  const hasBins = lanes.some(({ bins }) => bins.length > 0)
+  const days = [formatDay(from), formatDay(to - 1)] as const
+  if (form === 'equal') {
+    const [named, rest] = [kinds.slice(0, namedMax), kinds.slice(namedMax)]
+    const list = named.map(
+      ({ type, count }) => `${labelOf(type).toLowerCase()} ${formatCount(count)}`,
+    )
+    const more = rest.length > 0 ? [texts.andMore(rest.length)] : []
+    return [
+      texts.timelineSaysAll(most.count, ...days),
+      list.length > 0 ? texts.timelineKinds([...list, ...more].join(', ')) : '',
+      texts.timelineEqual(formatCount(drawnMax)),
+    ].join('')
+  }
+  const count = kinds.reduce((sum, kind) => sum + kind.count, 0)
+  const kind = labelOf(most.kind ?? '').toLowerCase()
+  const [bin] = most.bins
   return [
-    texts.timelineSays(count, lanes.length, formatDay(from), formatDay(to - 1)),
+    texts.timelineSays(count, kinds.length, ...days),
     lanes.length > 1 ? texts.timelineMost(kind, formatCount(most.count)) : '',
-    hasBins ? texts.timelineSums : '',
+    bin === undefined ? '' : texts.timelineDays(Math.round((bin.to - bin.from) / dayMs)),
     others > 0 ? texts.timelineOthers(others) : '',
   ].join('')
 }
@@ -109,12 +133,13 @@ function readoutOf(
   const mark = lane?.marks[pointed?.index ?? -1]
   const bin = lane?.bins[pointed?.index ?? -1]
   if (lane !== undefined && mark !== undefined) {
-    return html`<${Change} key=${mark.row['id']} kind=${lane.kind} mark=${mark} resource=${resource}
-      />`
+    return html`<${Change} key=${mark.row['id']} kind=${laneLabel(lane)} mark=${mark}
+      resource=${resource} />`
   }
   if (lane !== undefined && bin !== undefined) {
     const { from, to, count } = bin
-    return texts.bar(labelOf(lane.kind), formatCount(count), formatDay(from), formatDay(to))
+    const says = texts.bar(laneLabel(lane), formatCount(count), formatDay(from), formatDay(to))
+    return html`<strong>${says}</strong> <span class="hint">${texts.barChoose}</span>`
   }
   return html`<span class="hint">${texts.zoomHint} ${texts.pictureKeys}</span>`
 }
@@ -130,15 +155,16 @@ function Change({ kind, mark: { row }, resource: { changeFields } }: ChangeProps
   const at = formatTimestamp(String(row[changeFields.date]))
   const former = plainText(row[changeFields.before])
   const later = plainText(row[changeFields.after])
-  return html`<strong>${labelOf(kind)}</strong>, ${at}: <span class="from-to"><del>
+  return html`<strong>${kind}</strong>, ${at}: <span class="from-to"><del>
     <${LongText} text=${former} /></del>${' '}<span aria-label=${texts.becomes} role="img">→</span>
       ${' '}<ins>
     <${LongText} text=${later} /></ins></span>`
 }
 
 function figuresOf(lanes: readonly Lane[]): Figures {
-  const rows = lanes.flatMap(({ kind, count, marks, bins }) => {
-    const label = labelOf(kind)
+  const rows = lanes.flatMap((lane) => {
+    const { count, marks, bins } = lane
+    const label = laneLabel(lane)
     const whole = { from: marks[0]?.ms ?? NaN, to: marks.at(-1)?.ms ?? NaN, count }
     return (bins.length === 0 ? [whole] : bins).map((part) => [
       ...[label, formatDay(part.from), formatDay(part.to), formatCount(part.count)],

@@ -1,0 +1,78 @@
+// What of a past listing differs from now, to be marked in its table.
+
+import { useMemo, useState } from 'preact/hooks'
+import type { ListingSummary } from './answers.ts'
+import { type Differences, differencesOf, noDifferences } from './differences.ts'
+import { formatCount } from './format.ts'
+import { html } from './html.ts'
+import { versionQuery } from './listing-query.ts'
+import { comparedMax, loadAll, loadedMax } from './load-all.ts'
+import type { ResourceDescription } from './resources.ts'
+import { texts } from './texts.ts'
+import { type Loaded, useWork } from './use-answer.ts'
+
+/** A listing at the version that is looked at, and at present; undefined until both are known. */
+export interface Summaries {
+  readonly listing?: ListingSummary | undefined
+  readonly now?: ListingSummary | undefined
+}
+
+export interface Marks {
+  readonly differences: Differences
+  /** The number of records, if they are too many to compare unasked. */
+  readonly tooMany: number | undefined
+}
+
+/** What a listing's marks are, and a function that has long listings compared, too. */
+interface UsedMarks extends Loaded<Marks> {
+  readonly compare: () => void
+}
+
+/** What of a past listing differs from now; nothing while one looks at the present. */
+export function useMarks(
+  id: string,
+  resource: ResourceDescription,
+  query: URLSearchParams,
+  { listing, now }: Summaries,
+): UsedMarks {
+  const version = versionQuery(query)
+  const text = version.toString()
+  const [asked, setAsked] = useState('')
+  const isSame = listing !== undefined && listing.version === now?.version
+  const count = Math.max(listing?.total ?? 0, now?.total ?? 0)
+  const name =
+    text === '' || listing === undefined || now === undefined
+      ? undefined
+      : `${id} ${resource.name} ${text} ${listing.version} ${now.version}`
+  const isTooLong = !isSame && count > (asked === name ? loadedMax : comparedMax)
+  const work = useMemo(
+    () => async (signal: AbortSignal) => {
+      const tooMany = isTooLong ? count : undefined
+      if (isSame || isTooLong) return { differences: noDifferences, tooMany }
+      const then = await loadAll(id, resource, version, { signal })
+      const present = await loadAll(id, resource, new URLSearchParams(), { signal })
+      return { differences: differencesOf(then.rows, present.rows), tooMany }
+    },
+    [name, isSame, isTooLong],
+  )
+  const loaded = useWork(name && `${name} ${isTooLong}`, name ?? '', work)
+  return { ...loaded, compare: () => setAsked(name ?? '') }
+}
+
+export function MarksNote({ marks: { value, compare } }: { readonly marks: UsedMarks }) {
+  if (value === undefined) return null
+  const { differences, tooMany } = value
+  const { added, removed, changed } = differences
+  const sum = added.length + removed.length + changed.length
+  const text =
+    tooMany !== undefined
+      ? texts.timeTooMany(formatCount(tooMany))
+      : sum === 0
+        ? texts.timeSame
+        : texts.timeChanges(changed.length, removed.length, added.length)
+  return html`<p class="marks-note" role="status">${text}${
+    tooMany !== undefined &&
+    tooMany <= loadedMax &&
+    html` <button type="button" class="plain" onClick=${compare}>${texts.timeCompare}</button>`
+  }</p>`
+}
