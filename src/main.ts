@@ -1,5 +1,6 @@
 // The executable: the only code that reads the process's environment or ends it (invariant 5).
 
+import { constants, setPriority } from 'node:os'
 import { runCommandLine } from './cli/command-line.ts'
 import { createOutput } from './cli/output.ts'
 
@@ -22,6 +23,7 @@ process.exitCode = await runCommandLine(process.argv.slice(2), {
   stderr: createOutput(process.stderr),
   signal: stop.signal,
   now: Date.now,
+  lowerPriority: () => setPriority(constants.priority.PRIORITY_LOW),
 })
 
 // An interrupted command has ended, but the process would still wait for a library's thread that

@@ -21,6 +21,8 @@ export interface CommandContext {
   /** Aborted by the first SIGINT or SIGTERM. */
   readonly signal: AbortSignal
   readonly now: () => number
+  /** Lets all else on the machine go first, until the process ends. */
+  readonly lowerPriority: () => void
 }
 
 /** An option of one command, in addition to its settings. */

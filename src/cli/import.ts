@@ -1,7 +1,6 @@
 // `dossier import`: loads files into the store, all or nothing.
 
 import { closeSync, openSync, statSync, writeSync } from 'node:fs'
-import { constants, setPriority } from 'node:os'
 import { resolve } from 'node:path'
 import { UsageError } from '../config.ts'
 import { importFiles, type RejectedRow } from '../import/import-files.ts'
@@ -127,7 +126,7 @@ as ${changeResource.name}; with --history, so does one of ${historical.join(', '
 
 async function runImport(input: Input, context: CommandContext): Promise<number> {
   // A server on the same machine takes precedence, since its clients are waiting.
-  setPriority(constants.priority.PRIORITY_LOW)
+  context.lowerPriority()
   const { flags, options, settings } = input
   const rows = parseShow(input)
   const { path, ...given } = await findGiven(input)

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { constants, getPriority } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
@@ -35,6 +36,22 @@ describe('operating imports', { concurrency: 2 }, () => {
     assert.match(out, new RegExp(`^ {2}inserted +${id}$`, 'm'))
     // eslint-disable-next-line no-control-regex -- terminal controls must not appear
     assert.doesNotMatch(out + err, /[\u001b\r]/)
+  })
+
+  test('an import has the lowest priority; one within another process leaves it its own', async (t) => {
+    const folder = makeFolder(t)
+    const before = getPriority()
+    writeFileSync(join(folder, 'x.ndjson'), row(1))
+    assert.equal((await runCommand(folder, ['import', 'rights', 'x.ndjson'])).code, 0)
+    assert.equal(getPriority(), before, 'commands of a test share its process')
+
+    const { child, ended, until } = startDossier(t, folder, ['import', 'rights', '-'])
+    const feed = setInterval(() => child.stdin.write(row(2)), 50)
+    await until(/reading/)
+    clearInterval(feed)
+    assert.equal(getPriority(child.pid), constants.priority.PRIORITY_LOW)
+    child.stdin.end()
+    assert.equal((await ended).code, 0)
   })
 
   test('standard output has only the JSON report, even if the import was refused', async (t) => {

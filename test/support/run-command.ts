@@ -44,6 +44,8 @@ async function runNow(
       stderr: createOutput(err.stream),
       signal: new AbortController().signal,
       now: Date.now,
+      // That of the tests stays as it is: they would be the last on the machine from then on.
+      lowerPriority: () => undefined,
     })
     return { code, out: out.text(), err: err.text() }
   } finally {
