@@ -1,12 +1,14 @@
 // A company: who it is, in which version it is looked at, and its parts as tabs.
 
 import { useEffect } from 'preact/hooks'
-import type { Company, CompanyAnswer } from './answers.ts'
+import type { Company, CompanyAnswer, Version } from './answers.ts'
+import { CompanyHead } from './company-head.ts'
 import { DifferencesView } from './differences-view.ts'
-import { formatCount, labelOf } from './format.ts'
+import { formatCount } from './format.ts'
 import { html } from './html.ts'
 import { ListingView } from './listing.ts'
-import { companyPath, versionQuery } from './listing-query.ts'
+import { type LatestChange, useLatestChanges } from './latest-changes.ts'
+import { companyPath, isOfPast, versionQuery } from './listing-query.ts'
 import { Notice } from './notice.ts'
 import { Overview } from './overview.ts'
 import { addressOf, differences, type Place } from './place.ts'
@@ -15,6 +17,7 @@ import { resourceNamed, resources } from './resources.ts'
 import { texts } from './texts.ts'
 import { TimeBar } from './time.ts'
 import { useAnswer } from './use-answer.ts'
+import { lastImports, useVersions, versionAt } from './versions.ts'
 
 export function CompanyPage({
   place,
@@ -28,9 +31,14 @@ export function CompanyPage({
   const shown = useAnswer<CompanyAnswer>(companyPath(id, versionQuery(place.query)), path)
   const present = useAnswer<CompanyAnswer>(version === '' ? undefined : path, path)
   const company = shown.value?.body.company
-  const now = version === '' ? company : present.value?.body.company
+  const wasPresent = present.value?.body.company
+  const now = version === '' ? (shown.isLoading ? (wasPresent ?? company) : company) : wasPresent
   // While another version loads, both are still those of the version before.
   const areOfVersion = !shown.isLoading && !present.isLoading
+  const versions = useVersions()
+  const shownVersion = shown.value?.version
+  const isPast = version !== ''
+  const changes = useLatestChanges(id, company, isPast ? shownVersion : undefined)
   const name = company?.name ?? now?.name ?? texts.nameless(id)
   useEffect(() => {
     if (company !== undefined && version === '') noteRecent(company)
@@ -46,13 +54,16 @@ export function CompanyPage({
   const isFailed = shown.failure !== undefined && shown.failure.kind !== 'offline' && !isRefused
   const toNow = html`<a class="button" href=${addressOf(atPresent(place))}>${texts.timeBack}</a>`
   return html`<article class="company" aria-busy=${shown.isLoading}>
-    <${CompanyHead} id=${id} company=${company ?? now} name=${name} />
-    <${TimeBar} place=${place} shown=${shown.value?.version} />
+    <${CompanyHead} id=${id} company=${company ?? now} name=${name} changes=${changes}
+      versions=${versions} isPast=${isPast} />
+    <${TimeBar} place=${place} id=${id} versions=${versions} company=${company} now=${now}
+      shown=${shownVersion} />
     ${!isRefused && html`<${Notice} loaded=${shown} actions=${version === '' ? null : toNow} />`}
     ${
       !isFailed &&
       html`<${Tabs} place=${place} company=${company} now=${now} />
         <${View} place=${place} id=${id} name=${name} company=${company} now=${now}
+          versions=${versions} shown=${shownVersion} changes=${changes}
           areOfVersion=${areOfVersion} isRefused=${isRefused} />`
     }
   </article>`
@@ -60,47 +71,6 @@ export function CompanyPage({
 
 function atPresent({ company, view }: Place): Place {
   return { company, view, query: new URLSearchParams() }
-}
-
-function CompanyHead({
-  id,
-  company,
-  name,
-}: {
-  readonly id: string
-  readonly company: Company | undefined
-  readonly name: string
-}) {
-  const facts = company === undefined ? [] : factsOf(company)
-  return html`<header class="company-head">
-    <h1 dir="auto">${name}</h1>
-    <dl class="facts">
-      ${facts.map(
-        ([term, value]) => html`<div key=${term}><dt>${term}</dt><dd dir="auto">${value}
-        </dd></div>`,
-      )}
-      ${facts.length === 0 && html`<div><dt>${texts.number}</dt><dd><bdi>${id}</bdi></dd></div>`}
-    </dl>
-  </header>`
-}
-
-/** What tells the company from others: its number, its state, whether it is in the register. */
-function factsOf({
-  id,
-  jurisdiction,
-  identifier,
-  sources,
-}: Company): (readonly [string, string])[] {
-  const number = [jurisdiction, identifier].filter((part) => part !== null).join(' ')
-  const newest = sources.toSorted((a, b) => b.version - a.version)
-  const said = newest.map(({ attributes }) => attributes['status']).find((value) => value != null)
-  const isPresent = sources.length === 0 || sources.some(({ present }) => present)
-  return [
-    ...(number === '' ? [] : [[texts.number, number] as const]),
-    ...(typeof said === 'string' ? [[labelOf('status'), said] as const] : []),
-    [texts.state, isPresent ? texts.listed : texts.unlisted] as const,
-    [texts.idLabel, String(id)] as const,
-  ]
 }
 
 interface Parts {
@@ -138,18 +108,25 @@ function Tabs({ place, company, now }: Parts) {
 interface ViewProps extends Parts {
   readonly id: string
   readonly name: string
+  readonly versions: readonly Version[] | undefined
+  /** The version that is shown. */
+  readonly shown: number | undefined
+  readonly changes: readonly LatestChange[] | undefined
   /** Whether `company` and `now` are of the versions that the address asks for. */
   readonly areOfVersion: boolean
   readonly isRefused: boolean
 }
 
-function View({ place, id, name, company, now, areOfVersion, isRefused }: ViewProps) {
+function View(props: ViewProps) {
+  const { place, id, name, company, now, versions = [], shown = Infinity, changes = [] } = props
+  const { areOfVersion, isRefused } = props
   if (place.view === differences)
-    return html`<${DifferencesView} place=${place} id=${id} company=${company} />`
+    return html`<${DifferencesView} place=${place} id=${id} versions=${props.versions} />`
   if (place.view === undefined) {
     return company === undefined
       ? null
-      : html`<${Overview} company=${company} now=${now} place=${place} />`
+      : html`<${Overview} company=${company} now=${now} place=${place} versions=${versions}
+          shown=${shown} changes=${changes} />`
   }
   const resource = resourceNamed(place.view)
   if (resource === undefined) return html`<p class="empty">${texts.unknownView}</p>`
@@ -160,5 +137,17 @@ function View({ place, id, name, company, now, areOfVersion, isRefused }: ViewPr
     return html`<p class="empty">${texts.listingForbidden}</p>`
   return html`<${ListingView} key=${resource.name} place=${place} id=${id} name=${name}
     resource=${resource} listing=${listing} now=${now?.listings[resource.name]}
-    areOfVersion=${areOfVersion} />`
+    areOfVersion=${areOfVersion} imports=${lastImports(versions, resource.name, shown)}
+    until=${untilOf(place.query, versions, shown)} />`
+}
+
+/** Until when records are known, in milliseconds since 1970: today, or the day of a version. */
+function untilOf(
+  query: URLSearchParams,
+  versions: readonly Version[],
+  shown: number,
+): number | undefined {
+  if (!isOfPast(query)) return Date.now()
+  const version = versionAt(versions, shown)
+  return version && Date.parse(version.as_of ?? version.committed_at)
 }

@@ -15,7 +15,7 @@ import { addressOf, goTo, type Place, withQuery } from './place.ts'
 import { fieldNamed, type ResourceDescription, resourceNamed, type Row } from './resources.ts'
 import { Take } from './take.ts'
 import { texts } from './texts.ts'
-import { importOf, momentOf, useVersions } from './time.ts'
+import { describeVersion } from './versions.ts'
 import { useWork, type Work } from './use-answer.ts'
 
 /** How many records of a group are shown, at first and at most. */
@@ -25,7 +25,7 @@ const shownMax = 500
 interface ViewProps {
   readonly place: Place
   readonly id: string
-  readonly company: Company | undefined
+  readonly versions: readonly Version[] | undefined
 }
 
 /** The differences of a listing; undefined if it is too long to compare. */
@@ -34,8 +34,7 @@ interface ListingDifferences {
   readonly differences: Differences | undefined
 }
 
-export function DifferencesView({ place, id }: ViewProps) {
-  const versions = useVersions()
+export function DifferencesView({ place, id, versions }: ViewProps) {
   const last = versions?.at(-1)?.version
   const from = place.query.get('from') ?? String(Math.max(1, (last ?? 2) - 1))
   const to = place.query.get('to') ?? String(last ?? '')
@@ -56,10 +55,7 @@ export function DifferencesView({ place, id }: ViewProps) {
     <select value=${value} onChange=${choose(name)}>${(versions ?? []).toReversed().map(
       (one: Version) =>
         html`<option key=${one.version} value=${String(one.version)}
-            selected=${String(one.version) === value}>${texts.timeOf(
-              one.version,
-              momentOf(one),
-            )} · ${importOf(one)}</option>`,
+            selected=${String(one.version) === value}>${describeVersion(one)}</option>`,
     )}</select></label>`
   const changed = loaded.value?.filter(
     ({ differences: found }) => found === undefined || sizeOf(found) > 0,

@@ -30,6 +30,12 @@ export function formatTimestamp(text: string): string {
   return ms % 86_400_000 === 0 ? dayFormat.format(ms) : momentFormat.format(ms)
 }
 
+/** The day of a timestamp of the wire. */
+export function formatDate(text: string): string {
+  const ms = Date.parse(text)
+  return Number.isNaN(ms) ? text : dayFormat.format(ms)
+}
+
 export function isMoment({ kind }: Pick<FieldDescription, 'kind'>): boolean {
   return kind === 'timestamp' || kind === 'timestamp_ms'
 }

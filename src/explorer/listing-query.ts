@@ -58,6 +58,11 @@ export function isFiltered(query: URLSearchParams): boolean {
   return [...query.keys()].some((name) => !others.has(name))
 }
 
+/** Whether a version is named, so that the past is looked at. */
+export function isOfPast(query: URLSearchParams): boolean {
+  return versionNames.some((name) => query.has(name))
+}
+
 /** The version alone, to go from one view of a company to another. */
 export function versionQuery(query: URLSearchParams): URLSearchParams {
   const next = new URLSearchParams()

@@ -1,11 +1,13 @@
 // A listing: its picture, its filters, a page of its records, and the ways to the other pages.
 
-import { type ListingAnswer, type ListingSummary, metaOf, rowsOf } from './answers.ts'
+import { type ListingAnswer, type ListingSummary, metaOf, rowsOf, type Version } from './answers.ts'
 import type { Differences } from './differences.ts'
 import { type Changes, Filters, withFilters } from './filters.ts'
+import { Freshness } from './freshness.ts'
 import { html } from './html.ts'
 import {
   isFiltered,
+  isOfPast,
   listingPath,
   pageOf,
   pageQuery,
@@ -34,10 +36,14 @@ interface ListingProps {
   readonly now: ListingSummary | undefined
   /** Whether these two are of the versions that the address asks for. */
   readonly areOfVersion: boolean
+  /** The last import of each source. */
+  readonly imports: readonly Version[]
+  /** Until when the records are known, in milliseconds since 1970. */
+  readonly until: number | undefined
 }
 
 export function ListingView(props: ListingProps) {
-  const { place, id, name, resource, listing, now, areOfVersion } = props
+  const { place, id, name, resource, listing, now, areOfVersion, until } = props
   const { query } = place
   const path = listingPath(id, resource, pageQuery(query))
   const loaded = useAnswer<ListingAnswer>(path, resource.name)
@@ -68,7 +74,7 @@ export function ListingView(props: ListingProps) {
       !isEmpty &&
       answer.pagination_total > 0 &&
       html`<${Picture} id=${id} resource=${resource} query=${shownQuery} answer=${answer}
-        version=${loaded.value?.version} onFilter=${filter} />`
+        version=${loaded.value?.version} until=${until} onFilter=${filter} />`
     }
     <${MarksNote} marks=${marks} />
     ${
@@ -80,6 +86,7 @@ export function ListingView(props: ListingProps) {
           caption=${texts.tableOf(what, name)}
             go=${go} clear=${clear} differences=${marks.value?.differences} />`
     }
+    <${Freshness} imports=${props.imports} />
   </section>`
 }
 
@@ -107,7 +114,7 @@ function Records({ answer, resource, query, caption, go, clear, differences }: R
   const size = sizeOf(query)
   if (total === 0) {
     const what = texts.plural(resource.title).toLowerCase()
-    return html`<p class="empty">${texts.emptyListing(what)}</p>`
+    return html`<p class="empty">${texts.emptyListing(what, isOfPast(query))}</p>`
   }
   if (selected === 0 && isFiltered(query)) {
     return html`<p class="empty">${texts.emptySelection} <button type="button" onClick=${clear}>

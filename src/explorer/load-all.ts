@@ -10,12 +10,12 @@ const pageLength = 1_000
 /** How many records are loaded at most, where one asks for it. */
 export const loadedMax = 10_000
 /**
- * How many records are loaded for a picture. With the company, its versions, its listing and the
- * company as it was then, a view takes ten requests at most of what its key may send.
+ * How many records are loaded for a picture. With the company then and now, its latest changes, the
+ * versions and a page of its listing, a view takes ten requests at most.
  */
-export const drawnMax = 6_000
-/** Longer listings are compared with now only when asked: twice two pages, beside a picture. */
-export const comparedMax = 2_000
+export const drawnMax = 5_000
+/** Longer listings are compared with now only when asked: a page of each, beside a picture. */
+export const comparedMax = 1_000
 
 export interface Selection {
   readonly rows: readonly Row[]

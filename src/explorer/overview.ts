@@ -1,56 +1,72 @@
 // A company as a whole: what each source says, side by side, and how much is on record.
 
-import type { Company, CompanySource, ListingSummary, ValueCount } from './answers.ts'
+import type { Company, CompanySource, ListingSummary, ValueCount, Version } from './answers.ts'
 import { LongText } from './cell.ts'
-import { formatCount, formatTimestamp, labelOf, plainText, wordsOf } from './format.ts'
+import { formatCount, formatDate, formatTimestamp, labelOf, plainText, wordsOf } from './format.ts'
 import { html } from './html.ts'
-import { companyPath, versionQuery } from './listing-query.ts'
+import { Freshness } from './freshness.ts'
+import { type LatestChange, sinceOf } from './latest-changes.ts'
+import { companyPath, isOfPast, versionQuery } from './listing-query.ts'
 import { addressOf, type Place, withQuery } from './place.ts'
 import { fieldLabel, type ResourceDescription, resources } from './resources.ts'
 import { Take } from './take.ts'
 import { texts } from './texts.ts'
+import { companiesResource, lastImports, momentOf } from './versions.ts'
 
 interface OverviewProps {
   readonly company: Company
   readonly now: Company | undefined
   readonly place: Place
+  readonly versions: readonly Version[]
+  /** The version that is shown. */
+  readonly shown: number
+  readonly changes: readonly LatestChange[]
 }
 
-export function Overview({ company, now, place }: OverviewProps) {
+export function Overview({ company, now, place, versions, shown, changes }: OverviewProps) {
+  const isPast = isOfPast(place.query)
   const path = companyPath(String(company.id), versionQuery(place.query))
   return html`<div class="overview">
     <section>
-      <div class="toolbar"><h2 id="sources">${texts.sourcesTitle}</h2><${Take} path=${path} /></div>
+      <div class="toolbar"><h2 id="sources">
+        ${isPast ? texts.sourcesTitlePast : texts.sourcesTitle}</h2><${Take} path=${path} /></div>
       ${
         company.sources.length === 0
           ? html`<p class="empty">${texts.sourcesNone}</p>`
-          : html`<${Sources} sources=${company.sources} now=${now?.sources ?? company.sources} />`
+          : html`<${Sources} sources=${company.sources} now=${now?.sources ?? company.sources}
+            imports=${lastImports(versions, companiesResource, shown)} changes=${changes}
+            isPast=${isPast} />`
       }
     </section>
     <section>
-      <h2>${texts.listingsTitle}</h2>
+      <h2>${isPast ? texts.listingsTitlePast : texts.listingsTitle}</h2>
       <ul class="cards">${resources.map(
         (resource) => html`<li key=${resource.name} class="card">
           <${ListingCard} resource=${resource} place=${place}
-            listing=${company.listings[resource.name]} />
+            listing=${company.listings[resource.name]}
+            imports=${lastImports(versions, resource.name, shown)} />
         </li>`,
       )}</ul>
     </section>
   </div>`
 }
 
-/** Attributes are rows, sources are columns, so that what differs stands side by side. */
-function Sources({
-  sources,
-  now,
-}: {
+interface SourcesProps {
   readonly sources: readonly CompanySource[]
   readonly now: readonly CompanySource[]
-}) {
+  /** The last import of each source. */
+  readonly imports: readonly Version[]
+  readonly changes: readonly LatestChange[]
+  readonly isPast: boolean
+}
+
+/** Attributes are rows, sources are columns, so that what differs stands side by side. */
+function Sources({ sources, now, imports, changes, isPast }: SourcesProps) {
   const names = [...new Set(sources.flatMap(({ attributes }) => Object.keys(attributes)))].sort()
+  const importOfSource = (name: string) => imports.find(({ source }) => source === name)
   const row = (label: string, cellOf: (source: CompanySource) => unknown) => html`<tr key=${label}>
     <th scope="row">${label}</th>${sources.map(
-      (source) => html`<td key=${source.source}>
+      (source) => html`<td key=${source.source} class=${classOf(source)}>
       ${cellOf(source)}</td>`,
     )}</tr>`
   return html`<div class="scroller" tabindex="0" role="region" aria-labelledby="sources"><table
@@ -69,20 +85,30 @@ function Sources({
         }`
         return html`<tr key=${name}><th scope="row">${label}</th>${sources.map(
           (source) =>
-            html`<td key=${source.source}><${Attribute} name=${name} source=${source} now=${now} />
-              </td>`,
+            html`<td key=${source.source} class=${classOf(source)}>
+              <${Attribute} name=${name} source=${source} now=${now} changes=${changes} /></td>`,
         )}</tr>`
       })}
-      ${row(texts.presence, ({ present }) => (present ? texts.yes : texts.noLonger))}
-      ${row(texts.since, ({ as_of: asOf }) =>
-        asOf === null
-          ? html`<${Unknown}
-        />`
-          : formatTimestamp(asOf),
+      ${row(isPast ? texts.presencePast : texts.presence, ({ present }) =>
+        present ? texts.yes : texts.noLonger,
       )}
-      ${row(texts.sinceVersion, ({ version }) => String(version))}
+      ${row(texts.lastChange, ({ as_of: asOf, version }) => {
+        const inVersion = texts.inVersion(version)
+        return asOf === null ? inVersion : `${formatTimestamp(asOf)}, ${inVersion}`
+      })}
+      ${row(texts.extract, ({ source }) => {
+        const day = importOfSource(source)?.as_of ?? null
+        return day === null ? html`<${Unknown} />` : formatTimestamp(day)
+      })}
+      ${row(texts.imported, ({ source }) => {
+        const found = importOfSource(source)
+        return found === undefined ? html`<${Unknown} />` : momentOf(found)
+      })}
     </tbody></table></div>`
 }
+
+/** What a source said that no longer lists the company is grey. */
+const classOf = ({ present }: CompanySource) => (present ? '' : 'former')
 
 function Unknown() {
   return html`<span class="none">${texts.notKnown}</span>`
@@ -92,17 +118,21 @@ function Attribute({
   name,
   source: { source, attributes },
   now,
-}: {
+  changes,
+}: Pick<SourcesProps, 'now' | 'changes'> & {
   readonly name: string
   readonly source: CompanySource
-  readonly now: readonly CompanySource[]
 }) {
   const value = attributes[name]
+  const since = sinceOf(changes, name, value)
   const later = now.find((one) => one.source === source)?.attributes[name]
   const shown =
     value === null || value === undefined
       ? html`<${Unknown} />`
-      : html`<${LongText} text=${plainText(value)} />`
+      : html`<${LongText} text=${plainText(value)} />${
+          since !== undefined &&
+          html` <span class="detail">${texts.sinceDay(formatDate(since))}</span>`
+        }`
   if (JSON.stringify(later) === JSON.stringify(value)) return shown
   return html`${shown}<span class="was-now"><span class="badge">${texts.now}</span> <bdi>
     ${plainText(later)}</bdi></span>`
@@ -110,15 +140,15 @@ function Attribute({
 
 const shownMax = 5
 
-function ListingCard({
-  resource,
-  listing,
-  place,
-}: {
+interface CardProps {
   readonly resource: ResourceDescription
   readonly listing: ListingSummary | undefined
   readonly place: Place
-}) {
+  /** The last import of each source. */
+  readonly imports: readonly Version[]
+}
+
+function ListingCard({ resource, listing, place, imports }: CardProps) {
   const query = versionQuery(place.query)
   const to = { company: place.company, view: resource.name, query }
   const label = texts.plural(resource.title)
@@ -135,6 +165,7 @@ function ListingCard({
   return html`
     <h3><a href=${addressOf(to)}>${label}</a></h3>
     <p class="total">${total}</p>
+    ${listing !== undefined && html`<${Freshness} imports=${imports} />`}
     ${
       field !== undefined &&
       html`<p class="by">${fieldLabel(resource, field)}</p><ul class="bars">${counts

@@ -24,6 +24,8 @@ interface PictureProps {
   readonly query: URLSearchParams
   readonly answer: ListingAnswer
   readonly version: number | undefined
+  /** Until when the records are known, in milliseconds since 1970. */
+  readonly until: number | undefined
   readonly onFilter: (changes: Changes) => void
 }
 
@@ -75,7 +77,7 @@ function ChangesOverTime(props: PictureProps) {
 }
 
 function Whole(props: PictureProps) {
-  const { id, resource, query, onFilter } = props
+  const { id, resource, query, until, onFilter } = props
   const { picture } = resource
   const work: Work<Selection> = (signal, onWait) =>
     loadAll(id, resource, selectionQuery(query), { signal, onWait }, drawnMax)
@@ -87,7 +89,8 @@ function Whole(props: PictureProps) {
   const isPart = value.selected > value.rows.length
   const note = isPart ? texts.firstOnly(formatCount(drawnMax), formatCount(value.selected)) : ''
   return html`<div class=${loaded.isLoading ? 'stale' : ''}><${wholePictures[picture.kind]}
-    selection=${value} resource=${resource} onFilter=${onFilter} note=${note} /></div>`
+    selection=${value} resource=${resource} until=${until}
+    onFilter=${onFilter} note=${note} /></div>`
 }
 
 /** Holds the place of a picture, so that nothing below it jumps. */

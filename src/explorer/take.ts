@@ -1,4 +1,4 @@
-// Take it with you: the view as a link, as commands, and as a file.
+// Download and share: the view as a link, as commands, and as a file.
 
 import { useState } from 'preact/hooks'
 import type { ListingAnswer } from './answers.ts'

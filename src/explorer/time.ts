@@ -1,63 +1,59 @@
-// Looking back: a slider over the versions of the registry, and what the version shown is.
+// Looking back: a slider over the versions that changed something of the company, a field for a
+// day, and what the version shown is.
 
 import { useEffect, useState } from 'preact/hooks'
-import type { Version, VersionsAnswer } from './answers.ts'
-import { formatMoment, formatTimestamp, labelOf } from './format.ts'
+import type { Company, CompanyAnswer, Version } from './answers.ts'
+import { ask, Failure } from './api.ts'
 import { html } from './html.ts'
-import { versionNames } from './listing-query.ts'
+import { companyPath, isOfPast, versionNames } from './listing-query.ts'
 import { addressOf, differences, goTo, type Place, withQuery } from './place.ts'
-import { resourceNamed } from './resources.ts'
+import { type States, useStates } from './states.ts'
 import { texts } from './texts.ts'
-import { useAnswer } from './use-answer.ts'
+import { daysOf, describeVersion, lastTouch, versionAt } from './versions.ts'
 
-const versionsMax = 1_000
 /** How long the slider rests before its version is shown, in milliseconds. */
 const restMs = 200
 
-/** The versions that can still be read, oldest first; undefined until they are known. */
-export function useVersions(): readonly Version[] | undefined {
-  const { value } = useAnswer<VersionsAnswer>(`versions?limit=${versionsMax}`, 'versions')
-  if (value === undefined) return undefined
-  const { versions, earliest_version: earliest } = value.body
-  return versions.filter(({ version }) => version >= earliest).toReversed()
-}
-
-/** What an import brought, such as "Employees from gov". */
-export function importOf({ resource, source }: Version): string {
-  const known = resourceNamed(resource)
-  return texts.timeImport(
-    known === undefined ? labelOf(resource) : texts.plural(known.title),
-    source,
-  )
-}
-
-export function momentOf({ committed_at: at }: Version): string {
-  return formatMoment(Date.parse(at))
-}
-
 interface TimeProps {
   readonly place: Place
+  readonly id: string
+  readonly versions: readonly Version[] | undefined
+  /** The company at the version that is looked at, and at present. */
+  readonly company: Company | undefined
+  readonly now: Company | undefined
   /** The version of the answer that is shown. */
   readonly shown: number | undefined
 }
 
-export function TimeBar({ place, shown }: TimeProps) {
-  const versions = useVersions()
+export function TimeBar({ place, id, versions, company, now, shown }: TimeProps) {
   const [isOpen, setOpen] = useState(false)
+  const isPast = isOfPast(place.query)
+  const present = now ?? company
   const last = versions?.at(-1)
+  const touched = company === undefined || !isPast ? 0 : lastTouch(company)
+  const earliest = versions?.[0]?.version ?? 1
+  const states = useStates(id, { now: present, shown: touched, earliest }, isOpen)
   if (versions === undefined || last === undefined)
     return html`<div class="time" aria-hidden="true"></div>`
-  const isPast = versionNames.some((name) => place.query.has(name))
-  const version = versionOf(versions, isPast ? shown : undefined)
+  const open = html`<button type="button" class="plain" onClick=${() => setOpen(true)}>
+    ${isPast ? texts.timeOthers : texts.timeLook}</button>`
   if (!isPast && !isOpen) {
     return html`<div class="time"><p>
-      ${texts.timeNow} · ${texts.timeOf(last.version, momentOf(last))}</p>
-      <button type="button" class="plain" onClick=${() => setOpen(true)}>${texts.timeLook}</button>
-        </div>`
+      ${texts.timeNow} · ${texts.timeVersion(last.version)}, ${daysOf(last)}</p>${open}</div>`
   }
+  const compared = comparison(place, isPast ? (shown ?? last.version) : undefined, last, present)
   return html`<section class=${isPast ? 'time open past' : 'time open'} aria-label=${texts.time}>
-    <${Slider} place=${place} versions=${versions} version=${version} />
+    <div class="time-where">
+      ${isPast && html`<p class="past-says"><${Past} versions=${versions} shown=${shown} /></p>`}
+      ${
+        isOpen &&
+        html`<${Slider} place=${place} versions=${versions} states=${states}
+          touched=${touched === 0 && present !== undefined ? lastTouch(present) : touched} />
+          <${DayForm} place=${place} id=${id} />`
+      }
+    </div>
     <div class="actions">
+      ${!isOpen && open}
       ${
         isPast &&
         html`<a class="button" href=${addressOf(toVersion(place, undefined))}
@@ -65,7 +61,7 @@ export function TimeBar({ place, shown }: TimeProps) {
       }
       ${
         versions.length > 1 &&
-        html`<a class="button" href=${addressOf(comparison(place, version, last))}>
+        html`<a class="button" href=${addressOf(compared)}>
           ${isPast ? texts.timeDiffer : texts.between}</a>`
       }
       ${
@@ -77,17 +73,33 @@ export function TimeBar({ place, shown }: TimeProps) {
   </section>`
 }
 
-/** The comparison of a version, or of the last but one, with now. */
-function comparison({ company }: Place, { version }: Version, last: Version): Place {
-  const earlier = version === last.version ? version - 1 : version
-  const query = new URLSearchParams({ from: String(earlier), to: String(last.version) })
-  return { company, view: differences, query }
+/** That the past is looked at, and which. */
+function Past({
+  versions,
+  shown,
+}: {
+  readonly versions: readonly Version[]
+  readonly shown: number | undefined
+}) {
+  const version = versionAt(versions, shown ?? 0)
+  return version === undefined
+    ? texts.timePastUnknown
+    : html`${texts.timePast} <strong>${texts.timeVersion(version.version)}</strong>, ${daysOf(
+        version,
+      )}`
 }
 
-/** The version with a number, or the one before it; the last one without a number. */
-function versionOf(versions: readonly Version[], number = Infinity): Version {
-  const index = versions.findLastIndex(({ version }) => version <= number)
-  return versions[Math.max(0, index)] as Version
+/** The comparison of a version, or of the state before the present one, with now. */
+function comparison(
+  { company }: Place,
+  shown: number | undefined,
+  last: Version,
+  present: Company | undefined,
+): Place {
+  const touch = present === undefined ? last.version : lastTouch(present)
+  const from = shown ?? Math.max(1, touch - 1)
+  const query = new URLSearchParams({ from: String(from), to: String(last.version) })
+  return { company, view: differences, query }
 }
 
 function toVersion(place: Place, version: number | undefined): Place {
@@ -104,43 +116,72 @@ function toVersion(place: Place, version: number | undefined): Place {
 interface SliderProps {
   readonly place: Place
   readonly versions: readonly Version[]
-  readonly version: Version
+  readonly states: States
+  /** The version that made the state shown. */
+  readonly touched: number
 }
 
-function Slider({ place, versions, version }: SliderProps) {
-  const at = versions.indexOf(version)
-  const [index, setIndex] = useState(at)
-  useEffect(() => setIndex(at), [at])
+function Slider({ place, versions, states, touched }: SliderProps) {
+  const { numbers, hasMore, isLoading, loadMore } = states
+  const at = Math.max(0, numbers.indexOf(touched))
+  const [chosen, setChosen] = useState(touched)
+  useEffect(() => setChosen(touched), [touched])
   useEffect(() => {
-    if (index === at) return undefined
+    if (chosen === touched) return undefined
     const timer = setTimeout(() => {
-      const chosen = versions[index]
-      const isLast = index === versions.length - 1
-      goTo(toVersion(place, isLast ? undefined : chosen?.version), { isReplacing: true })
+      const isLast = chosen === numbers.at(-1)
+      goTo(toVersion(place, isLast ? undefined : chosen), { isReplacing: true })
     }, restMs)
     return () => clearTimeout(timer)
-  }, [index])
-  const chosen = versions[index] ?? version
-  if (versions.length === 1)
-    return html`<p>${texts.timeOne} ${texts.timeOf(chosen.version, momentOf(chosen))}</p>`
+  }, [chosen])
+  if (isLoading && numbers.length < 2)
+    return html`<p class="slider-says" role="status">${texts.loading}</p>`
+  const found = numbers.indexOf(chosen)
+  const index = found === -1 ? at : found
+  const number = numbers[index] ?? touched
+  const version = versionAt(versions, number)
+  const about = version?.version === number ? describeVersion(version) : texts.timeVersion(number)
+  if (numbers.length === 1 && !hasMore)
+    return html`<p class="slider-says">${texts.timeOne} ${about}</p>`
   const step = (
     to: number,
     label: string,
     path: string,
   ) => html`<button type="button" class="step" aria-label=${label}
-    title=${label} disabled=${to < 0 || to >= versions.length} onClick=${() => setIndex(to)}><svg
-      viewBox="0 0 16 16"
+    title=${label} disabled=${numbers[to] === undefined}
+    onClick=${() => setChosen(numbers[to] ?? number)}><svg viewBox="0 0 16 16"
     width="16" height="16" aria-hidden="true"><path d=${path} /></svg></button>`
-  const asOf = chosen.as_of === null ? '' : ` (${formatTimestamp(chosen.as_of)})`
-  const about = `${texts.timeOf(chosen.version, momentOf(chosen))} · ${importOf(chosen)}${asOf}`
   return html`<div class="slider">
     ${step(index - 1, texts.timeOlder, 'M10 4L6 8l4 4')}
-    <input type="range" min="0" max=${versions.length - 1} value=${index}
-      aria-label=${texts.timeSlider}
-      aria-valuetext=${about}
-        onInput=${(event: InputEvent) => setIndex((event.target as HTMLInputElement).valueAsNumber)}
-        />
+    <input type="range" min="0" max=${numbers.length - 1} value=${index}
+      aria-label=${texts.timeSlider} aria-valuetext=${about}
+      onInput=${(event: InputEvent) =>
+        setChosen(numbers[(event.target as HTMLInputElement).valueAsNumber] ?? number)} />
     ${step(index + 1, texts.timeNewer, 'M6 4l4 4-4 4')}
-    <p class="slider-says">${about}</p>
+    <p class="slider-says">${about}${
+      hasMore &&
+      html` <button type="button" class="plain" onClick=${loadMore}>${texts.timeMore}</button>`
+    }</p>
   </div>`
+}
+
+/** Leads to the company as extracts of a day had it. */
+function DayForm({ place, id }: { readonly place: Place; readonly id: string }) {
+  const [said, setSaid] = useState('')
+  const submit = async (event: Event) => {
+    event.preventDefault()
+    const field = (event.target as HTMLFormElement).elements[0] as HTMLInputElement
+    try {
+      const query = new URLSearchParams({ as_of: field.value })
+      const { version, isPast } = await ask<CompanyAnswer>(companyPath(id, query))
+      setSaid('')
+      goTo(toVersion(place, isPast ? version : undefined))
+    } catch (error) {
+      setSaid(error instanceof Failure ? `${error.message}.` : String(error))
+    }
+  }
+  return html`<form class="day-form" onSubmit=${submit}>
+    <label>${texts.timeDay} <input type="date" required /></label>
+    <button type="submit">${texts.timeGo}</button>
+    <span class="hint" role="status">${said}</span></form>`
 }

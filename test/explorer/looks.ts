@@ -33,7 +33,7 @@ export function testLooks(given: () => Bench): void {
         assert.ok((await overflowOf(page)) <= 0, `${view} is wider than the window`)
         await checkAccessible(page, view)
       }
-      for (const menu of ['Take it with you', 'Position', 'Start date']) {
+      for (const menu of ['Download and share', 'Position', 'Start date']) {
         await page.locator('.opener', { hasText: menu }).click()
         await checkAccessible(page, menu)
         await page.keyboard.press('Escape')
@@ -76,7 +76,7 @@ export function testLooks(given: () => Bench): void {
     await page.getByText('1–25 of 230').waitFor()
     await page.emulateMedia({ media: 'print' })
     assert.ok(await page.getByRole('table').isVisible())
-    assert.ok(!(await page.getByRole('button', { name: 'Take it with you' }).isVisible()))
+    assert.ok(!(await page.getByRole('button', { name: 'Download and share' }).isVisible()))
     assert.ok(!(await page.getByRole('searchbox').isVisible()))
   })
 

@@ -1,4 +1,4 @@
-// Take it with you: what the page gives away is what the API says, and never the key.
+// Download and share: what the page gives away is what the API says, and never the key.
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -14,7 +14,7 @@ export function testTaking(given: () => Bench): void {
     const { browser, key, url, at } = given()
     const page = await visit(t, browser, at('/companies/1/rights?status=pending&page=2'))
     await page.getByText('26–50 of 52').waitFor()
-    await page.getByRole('button', { name: 'Take it with you' }).click()
+    await page.getByRole('button', { name: 'Download and share' }).click()
     const link = await page.getByRole('textbox', { name: 'Link to this view' }).inputValue()
     assert.equal(link, `${url}/#/companies/1/rights?status=pending&page=2`)
     const other = await visit(t, browser, link)
@@ -26,7 +26,7 @@ export function testTaking(given: () => Bench): void {
   test('the command and the code get what is shown, with the key in a variable', async (t) => {
     const { browser, key, at } = given()
     const page = await visit(t, browser, at('/companies/1/rights?status=pending&sort=-name'))
-    await page.getByRole('button', { name: 'Take it with you' }).click()
+    await page.getByRole('button', { name: 'Download and share' }).click()
     const curl = await page.getByRole('textbox', { name: 'curl' }).inputValue()
     const code = await page.getByRole('textbox', { name: 'fetch, for JavaScript' }).inputValue()
     assert.ok(!`${curl}${code}`.includes(key))
@@ -46,7 +46,7 @@ export function testTaking(given: () => Bench): void {
   test('downloads are what the API answers, of this page and of all', async (t) => {
     const { browser, url, key, at } = given()
     const page = await visit(t, browser, at('/companies/1/rights?status=pending'))
-    await page.getByRole('button', { name: 'Take it with you' }).click()
+    await page.getByRole('button', { name: 'Download and share' }).click()
     for (const [name, query, file] of [
       ['Download CSV: This page, 25', 'page=1&limit=25&format=csv', 'rights-1.csv'],
       ['Download NDJSON: All that is selected, 52', 'limit=all&format=ndjson', 'rights-1.ndjson'],

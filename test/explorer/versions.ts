@@ -5,6 +5,7 @@ import { test, type TestContext } from 'node:test'
 import { type Bench, visit } from './browser.ts'
 import { type OwnRegistry, serveRegistry } from './own-registry.ts'
 
+const refused = /status of 4\d\d/
 const company = (name: string, more = {}) => ({
   ...{ id: 7, jurisdiction: 'GB', identifier: '09876543', name, ...more },
 })
@@ -31,26 +32,87 @@ export function testVersions(given: () => Bench): void {
     const registry = await makeHistory(t)
     const page = await visit(t, given().browser, registry.address('/companies/GB:09876543'))
     await page.getByRole('columnheader', { name: 'gov' }).waitFor()
+    await page.getByText('dissolved since 5 Jan 2024').first().waitFor()
     const rows = await page.locator('.sources tbody tr').allInnerTexts()
-    assert.deepEqual(
-      rows.map((row) => row.split('\t').map((cell) => cell.trim())),
-      [
-        ['Name differs', 'Northwind Trading Ltd', 'NORTHWIND'],
-        ['Share capital differs', 'not known', '100'],
-        ['Status differs', 'dissolved', 'not known'],
-        ['Lists the company', 'Yes', 'Yes'],
-        ['Says so since', '5 Jan 2024', '3 Jan 2024'],
-        ['Since version', '5', '3'],
-      ],
+    const told = rows.map((row) => row.split('\t').map((cell) => cell.trim()))
+    assert.deepEqual(told.slice(0, -1), [
+      ['Name differs', 'Northwind Trading Ltd', 'NORTHWIND'],
+      ['Share capital differs', 'not known', '100'],
+      ['Status differs', 'dissolved since 5 Jan 2024', 'not known'],
+      ['Lists the company', 'Yes', 'Yes'],
+      ['Last change', '5 Jan 2024, version 5', '3 Jan 2024, version 3'],
+      ['Newest extract', '5 Jan 2024', '3 Jan 2024'],
+    ])
+    const [what, ...moments] = told.at(-1) ?? []
+    assert.equal(what, 'Imported')
+    for (const moment of moments) assert.match(moment, /^\d+ \w+ 20\d\d, \d\d:\d\d$/)
+    const facts = await page.locator('.facts').innerText()
+    assert.match(facts, /Status\s*dissolved since 5 Jan 2024/)
+    const card = page.locator('.card', { hasText: 'Employees' })
+    await card.getByText(/^Newest from gov: extract of 4 Jan 2024, imported \d/).waitFor()
+  })
+
+  test('a source that no longer lists the company is told, with the day, and is grey', async (t) => {
+    const registry = await makeHistory(t)
+    // The next extract of gov is without the company.
+    await registry.load('companies', [{ ...company('Other Ltd'), id: 8, identifier: '1' }])
+    const page = await visit(t, given().browser, registry.address('/companies/7'))
+    await page.getByText('gov has not listed it since 6 Jan 2024 (version 6).').waitFor()
+    const [former, other] = [page.locator('.sources td.former'), page.locator('.sources td')]
+    assert.equal(await former.count(), 7)
+    assert.equal(await other.count(), 14)
+    const grey = 'getComputedStyle(document.querySelector(".sources td.former .text"))'
+    assert.match(String(await page.evaluate(`${grey}.textDecorationLine`)), /line-through/)
+    assert.equal(await page.getByText('No source lists this company any more.').count(), 0)
+    // What the newest event says is still the latest status.
+    assert.match(await page.locator('.facts').innerText(), /Status\s*dissolved since 5 Jan 2024/)
+    await page.evaluate('location.hash = "#/companies/7?version=5"')
+    await page.getByText('This is the past: Version 5, extract of 5 Jan 2024, imported').waitFor()
+    assert.equal(await page.getByText('has not listed it').count(), 0)
+    await page.getByRole('heading', { name: 'What each source said' }).waitFor()
+    await page.getByRole('rowheader', { name: 'Listed the company' }).waitFor()
+  })
+
+  test('versions that did not touch the company are skipped, and a day leads to one', async (t) => {
+    const registry = await makeHistory(t)
+    const other = { ...company('Other Ltd'), id: 8, identifier: '1' }
+    for (const name of ['A', 'B', 'C']) await registry.load('companies', [{ ...other, name }], name)
+    const page = await visit(t, given().browser, registry.address('/companies/7/employees'), {
+      expected: refused,
+    })
+    await page.getByRole('button', { name: 'Look back' }).click()
+    const slider = page.getByRole('slider')
+    await slider.waitFor()
+    assert.equal(await slider.getAttribute('max'), '4')
+    assert.match(
+      String(await slider.getAttribute('aria-valuetext')),
+      /^Version 5, extract of 5 Jan/,
     )
-    await page.getByText('StateDissolved').or(page.getByText('dissolved').first()).waitFor()
+    await page.getByRole('button', { name: 'Earlier version' }).click()
+    await page.getByText('This is the past: Version 4, extract of 4 Jan 2024').waitFor()
+    await page.getByLabel('As extracts of the day').fill('2024-01-02')
+    await page.getByRole('button', { name: 'Show', exact: true }).click()
+    await page.getByText('This is the past: Version 2, extract of 2 Jan 2024').waitFor()
+    await page.getByRole('row', { name: /Bob/ }).waitFor()
+    assert.match(page.url(), /\?version=2$/)
+    await page.getByLabel('As extracts of the day').fill('2023-12-31')
+    await page.getByRole('button', { name: 'Show', exact: true }).click()
+    await page
+      .locator('.day-form')
+      .getByText(/\w+\.$/)
+      .waitFor()
+    await page.getByLabel('As extracts of the day').fill('2030-01-01')
+    await page.getByRole('button', { name: 'Show', exact: true }).click()
+    await page.getByRole('row', { name: /Cas/ }).waitFor()
+    assert.doesNotMatch(page.url(), /version/)
   })
 
   test('a slider leads to earlier versions by keyboard; what differs from now is marked', async (t) => {
     const registry = await makeHistory(t)
     const page = await visit(t, given().browser, registry.address('/companies/7/employees'))
     await page.getByRole('button', { name: 'Look back' }).click()
-    const slider = page.getByRole('slider', { name: 'Version of the registry' })
+    const slider = page.getByRole('slider', { name: 'Versions that changed this company' })
+    await slider.waitFor()
     assert.match(String(await slider.getAttribute('aria-valuetext')), /^Version 5, .+gov/)
     await slider.focus()
     for (let step = 0; step < 3; step += 1) await page.keyboard.press('ArrowLeft')

@@ -17,14 +17,14 @@ export interface SelectionProps {
   readonly selection: Selection
   readonly resource: ResourceDescription
   readonly onFilter: (changes: Changes) => void
+  /** Until when the records are known, in milliseconds since 1970. */
+  readonly until: number | undefined
   /** That records are missing, if they are. */
   readonly note: string
 }
 
 const drawnMax = 300
 const namedMax = 6
-/** Open ends are drawn this far beyond the last day known. */
-const marginMs = 90 * dayMs
 const moves: Readonly<Record<string, number>> = {
   ArrowLeft: -30,
   ArrowRight: 30,
@@ -32,21 +32,25 @@ const moves: Readonly<Record<string, number>> = {
   PageDown: 365,
 }
 
-export function PeriodsPicture({ selection, resource, onFilter, note }: SelectionProps) {
+export function PeriodsPicture({ selection, resource, until, onFilter, note }: SelectionProps) {
   const { rows } = selection
   const spans = useMemo(() => spansOf(rows, resource), [rows])
   const steps = useMemo(() => stepsOf(spans), [spans])
   const [day, setDay] = useState<number>()
   if (spans.length === 0) return html`<p class="empty">${texts.nothingToDraw}</p>`
   const from = spans[0]?.from ?? 0
-  const to = spans.reduce((last, span) => Math.max(last, span.to ?? span.from), from) + marginMs
+  // Who has no last day is still there today.
+  const to = spans.reduce(
+    (last, span) => Math.max(last, (span.to ?? span.from) + dayMs),
+    until ?? from,
+  )
   const choose = (ms: number) => onFilter({ [currentOn]: isoDay(ms) })
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === 'Enter' && day !== undefined) choose(day)
     const move = moves[event.key]
     if (move === undefined) return
     event.preventDefault()
-    setDay(within((day ?? to - marginMs) + move * dayMs, from, to))
+    setDay(within((day ?? to) + move * dayMs, from, to))
   }
   const says = [
     ...[saysOf(spans, steps, resource), undatedOf(rows.length - spans.length), note],

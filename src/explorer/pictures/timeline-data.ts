@@ -5,7 +5,14 @@
 
 import { type ListingAnswer, metaOf, type MetaEntry, rowsOf } from '../answers.ts'
 import { type AskOptions, ask } from '../api.ts'
-import { isFiltered, listingPath, pageOf, selectionQuery, versionNames } from '../listing-query.ts'
+import {
+  isFiltered,
+  isOfPast,
+  listingPath,
+  pageOf,
+  selectionQuery,
+  versionNames,
+} from '../listing-query.ts'
 import { drawnMax, loadAll } from '../load-all.ts'
 import { withQuery } from '../place.ts'
 import type { ResourceDescription, Row } from '../resources.ts'
@@ -137,7 +144,9 @@ async function loadEqualBins(
   const count = answer.pagination_total
   // The first page that is shown in the usual order has the newest change.
   const [newest] = pageOf(shown) === 1 && !shown.has('sort') ? rowsOf(resource, answer) : []
-  const length = newest === undefined ? equalBins - 1 : equalBins
+  // A request less where another one went for the newest change, or for the company at present.
+  const spent = (newest === undefined ? 1 : 0) + (isOfPast(shown) ? 1 : 0)
+  const length = equalBins - spent
   const places = Array.from({ length: length + 1 }, (_, n) =>
     Math.round(((count - 1) * n) / length),
   )

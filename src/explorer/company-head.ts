@@ -1,0 +1,76 @@
+// Who a company is: its name, its number and its latest status, and whether its sources still list
+// it.
+
+import type { Company, CompanySource, Version } from './answers.ts'
+import { formatDate, labelOf } from './format.ts'
+import { html } from './html.ts'
+import { type LatestChange, latestOf } from './latest-changes.ts'
+import { texts } from './texts.ts'
+import { momentOf, versionAt } from './versions.ts'
+
+/** The attribute that says what became of a company. */
+const statusName = 'status'
+
+interface HeadProps {
+  readonly id: string
+  readonly company: Company | undefined
+  readonly name: string
+  readonly changes: readonly LatestChange[] | undefined
+  readonly versions: readonly Version[] | undefined
+  readonly isPast: boolean
+}
+
+export function CompanyHead({ id, company, name, changes, versions, isPast }: HeadProps) {
+  const facts = company === undefined ? [] : factsOf(company, changes ?? [])
+  return html`<header class="company-head">
+    <h1 dir="auto">${name}</h1>
+    <dl class="facts">
+      ${facts.map(
+        ([term, value, day]) =>
+          html`<div key=${term}><dt>${term}</dt><dd><bdi>${value}</bdi>${
+            day !== null && html` <span class="detail">${texts.sinceDay(formatDate(day))}</span>`
+          }</dd></div>`,
+      )}
+      ${facts.length === 0 && html`<div><dt>${texts.number}</dt><dd><bdi>${id}</bdi></dd></div>`}
+    </dl>
+    ${company !== undefined && html`<${Unlisted} ...${{ company, versions, isPast }} />`}
+  </header>`
+}
+
+type Fact = readonly [term: string, value: string, day: string | null]
+
+function factsOf(company: Company, changes: readonly LatestChange[]): Fact[] {
+  const { id, jurisdiction, identifier } = company
+  const number = [jurisdiction, identifier].filter((part) => part !== null).join(' ')
+  const status = latestOf(statusName, company, changes)
+  return [
+    ...(number === '' ? [] : [[texts.number, number, null] as const]),
+    ...(status === undefined ? [] : [[labelOf(statusName), status.value, status.day] as const]),
+    [texts.idLabel, String(id), null],
+  ]
+}
+
+/** Says which sources no longer list the company, and since when. */
+function Unlisted({
+  company: { sources },
+  versions,
+  isPast,
+}: Pick<HeadProps, 'versions' | 'isPast'> & { readonly company: Company }) {
+  const gone = sources.filter(({ present }) => !present)
+  if (gone.length === 0) return null
+  const isNowhere = gone.length === sources.length
+  return html`<div class="notice unlisted" role="status"><div>
+    ${isNowhere && html`<p><strong>${texts.unlistedAll(isPast)}</strong></p>`}
+    ${gone.map(
+      (source) =>
+        html`<p key=${source.source}><bdi>${source.source}</bdi>${' '}
+          ${texts.unlistedBy(dayOf(source, versions ?? []), source.version, isPast)}</p>`,
+    )}<p>${texts.unlistedGrey}</p></div></div>`
+}
+
+/** The day since which a source has said what it says; else when that was imported. */
+function dayOf({ as_of: asOf, version }: CompanySource, versions: readonly Version[]): string {
+  if (asOf !== null) return formatDate(asOf)
+  const found = versionAt(versions, version)
+  return found?.version === version ? momentOf(found) : texts.timeVersion(version)
+}

@@ -1,0 +1,102 @@
+// When what sources say last changed, as far as the newest recorded changes of a company tell.
+
+import type { Company, ListingAnswer } from './answers.ts'
+import { rowsOf } from './answers.ts'
+import { listingPath } from './listing-query.ts'
+import { resources, type Row } from './resources.ts'
+import { useAnswer } from './use-answer.ts'
+
+/** How many changes are looked at: one request of some kilobytes. */
+const lookedAt = 250
+
+/** The newest changes of a company's attributes, newest first. */
+export interface LatestChange {
+  readonly attribute: string
+  /** In wire form. */
+  readonly date: string
+  readonly before: string | null
+  readonly after: string | null
+}
+
+const changesResource = resources.find(({ changeFields }) => changeFields !== undefined)
+
+/**
+ * The newest changes, as far as the key may read them; undefined until they are known.
+ *
+ * @param version undefined for the present.
+ */
+export function useLatestChanges(
+  id: string,
+  company: Company | undefined,
+  version: number | undefined,
+): readonly LatestChange[] | undefined {
+  const listing =
+    changesResource === undefined ? undefined : company?.listings[changesResource.name]
+  const query = new URLSearchParams({ limit: String(lookedAt) })
+  if (version !== undefined) query.set('version', String(version))
+  const path =
+    changesResource === undefined || listing === undefined || listing.total === 0
+      ? undefined
+      : listingPath(id, changesResource, query)
+  const { value } = useAnswer<ListingAnswer>(path)
+  const fields = changesResource?.changeFields
+  if (path === undefined) return company === undefined ? undefined : []
+  if (value === undefined || changesResource === undefined || fields === undefined) return undefined
+  return rowsOf(changesResource, value.body).map((row) => ({
+    attribute: String(row[fields.attr]),
+    date: String(row[fields.date]),
+    before: textIn(row, fields.before),
+    after: textIn(row, fields.after),
+  }))
+}
+
+function textIn(row: Row, field: string): string | null {
+  const value = row[field]
+  return typeof value === 'string' ? value : null
+}
+
+/** The day since which an attribute has had a value, if a change tells it. */
+export function sinceOf(
+  changes: readonly LatestChange[],
+  attribute: string,
+  value: unknown,
+): string | undefined {
+  const text = attributeText(value)
+  const found = changes.find(
+    (one) => one.attribute === attribute && (one.after === text || one.before === text),
+  )
+  return found?.after === text ? found.date : undefined
+}
+
+/** An attribute's value as changes record it. */
+function attributeText(value: unknown): string | null {
+  if (value === null || value === undefined || value === '') return null
+  if (typeof value === 'string') return value
+  if (!Array.isArray(value)) return JSON.stringify(value)
+  return [...new Set(value.map((one) => attributeText(one) ?? ''))].sort().join('; ')
+}
+
+/** A value, and the day since which it holds, in wire form; null if that is not known. */
+export interface Dated {
+  readonly value: string
+  readonly day: string | null
+}
+
+/** What was last said of an attribute, by a source that still lists the company or by a change. */
+export function latestOf(
+  attribute: string,
+  { sources }: Company,
+  changes: readonly LatestChange[],
+): Dated | undefined {
+  const said = sources
+    .filter(({ present, attributes }) => present && typeof attributes[attribute] === 'string')
+    .map(({ attributes, as_of: asOf }) => {
+      const value = String(attributes[attribute])
+      return { value, day: sinceOf(changes, attribute, value) ?? asOf }
+    })
+  const change = changes.find((one) => one.attribute === attribute && one.after !== null)
+  const recorded = change === undefined ? [] : [{ value: change.after ?? '', day: change.date }]
+  return [...said, ...recorded].toSorted((a, b) => timeOf(b) - timeOf(a))[0]
+}
+
+const timeOf = ({ day }: Dated) => (day === null ? -Infinity : Date.parse(day))

@@ -1,0 +1,78 @@
+// The states of a company: the versions that changed something of it. The registry has a version
+// for each import, most of which did not touch this company. Its answer at any version says which
+// one last did, so the states are found by going back from now, one request each.
+
+import { useRef, useState } from 'preact/hooks'
+import type { Company, CompanyAnswer } from './answers.ts'
+import { ask, Failure } from './api.ts'
+import { companyPath } from './listing-query.ts'
+import { useWork, type Work } from './use-answer.ts'
+import { lastTouch } from './versions.ts'
+
+/** How many states are looked up each time. */
+const stepLength = 6
+/** How many at most, to reach the one that is shown. */
+const stepsMax = 30
+
+export interface States {
+  /** Versions that touched the company, oldest first; the last is its present state. */
+  readonly numbers: readonly number[]
+  /** Whether there may be earlier ones. */
+  readonly hasMore: boolean
+  readonly isLoading: boolean
+  /** Looks up earlier ones. */
+  readonly loadMore: () => void
+}
+
+/** Where the states are looked for. */
+interface Ends {
+  /** The company at present. */
+  readonly now: Company | undefined
+  /** The state that is looked at; 0 for the present. */
+  readonly shown: number
+  /** The earliest version that is kept. */
+  readonly earliest: number
+}
+
+/**
+ * @param isAsked whether to look states up; those known so far are returned otherwise, too.
+ */
+export function useStates(id: string, { now, shown, earliest }: Ends, isAsked: boolean): States {
+  const [pages, setPages] = useState(1)
+  // By the state after it; 0 for none.
+  const earlier = useRef(new Map<number, number>())
+  const last = now === undefined ? 0 : lastTouch(now)
+  const work: Work<readonly number[]> = async (signal) => {
+    const found = [last]
+    for (let at = last; at > 0;) {
+      const isEnough = found.length > pages * stepLength && (found.at(-1) ?? 0) <= shown
+      if (isEnough || found.length > pages * stepLength + stepsMax) break
+      const known =
+        earlier.current.get(at) ?? (at <= earliest ? 0 : await stateBefore(id, at, signal))
+      earlier.current.set(at, known)
+      at = known
+      if (at > 0) found.push(at)
+    }
+    return found
+  }
+  const name = isAsked && last > 0 ? `${id} ${last} ${shown} ${pages}` : undefined
+  const { value, isLoading } = useWork(name, `${id} ${last}`, work)
+  const numbers = [...new Set([...(value ?? [last]), ...(shown > 0 ? [shown] : [])])]
+    .filter((number) => number > 0)
+    .sort((a, b) => a - b)
+  const [oldest = 0] = numbers
+  const hasMore = value !== undefined && earlier.current.get(oldest) !== 0
+  return { numbers, hasMore, isLoading, loadMore: () => setPages(pages + 1) }
+}
+
+/** The state before a version; 0 where the company was not known then, or that is not kept. */
+async function stateBefore(id: string, version: number, signal: AbortSignal): Promise<number> {
+  try {
+    const query = new URLSearchParams({ version: String(version - 1) })
+    const { body } = await ask<CompanyAnswer>(companyPath(id, query), { signal })
+    return lastTouch(body.company)
+  } catch (error) {
+    if (error instanceof Failure && (error.kind === 'missing' || error.kind === 'gone')) return 0
+    throw error
+  }
+}

@@ -1,0 +1,74 @@
+// The versions of the registry: which import made each, of which day its extract was, and when it
+// came.
+
+import type { Company, Version, VersionsAnswer } from './answers.ts'
+import { formatMoment, formatTimestamp, labelOf } from './format.ts'
+import { resourceNamed } from './resources.ts'
+import { texts } from './texts.ts'
+import { useAnswer } from './use-answer.ts'
+
+const versionsMax = 1_000
+
+/** The versions that can still be read, oldest first; undefined until they are known. */
+export function useVersions(): readonly Version[] | undefined {
+  const { value } = useAnswer<VersionsAnswer>(`versions?limit=${versionsMax}`, 'versions')
+  if (value === undefined) return undefined
+  const { versions, earliest_version: earliest } = value.body
+  return versions.filter(({ version }) => version >= earliest).toReversed()
+}
+
+/** What an import brought, such as "Employees from gov". */
+export function importOf({ resource, source }: Version): string {
+  const known = resourceNamed(resource)
+  return texts.timeImport(
+    known === undefined ? labelOf(resource) : texts.plural(known.title),
+    source,
+  )
+}
+
+/** When a version was imported. */
+export function momentOf({ committed_at: at }: Version): string {
+  return formatMoment(Date.parse(at))
+}
+
+/** The day of the extract, if it is known, and when it was imported. */
+export function daysOf(version: Version): string {
+  const imported = texts.importedAt(momentOf(version))
+  return version.as_of === null
+    ? imported
+    : `${texts.extractOf(formatTimestamp(version.as_of))}, ${imported}`
+}
+
+/** A version with its days and its import. */
+export function describeVersion(version: Version): string {
+  return `${texts.timeVersion(version.version)}, ${daysOf(version)} · ${importOf(version)}`
+}
+
+/** The version with a number, or the last one before it. */
+export function versionAt(versions: readonly Version[], number: number): Version | undefined {
+  return versions.findLast(({ version }) => version <= number)
+}
+
+/** The version that last changed anything of a company that is shown; 0 if none did. */
+export function lastTouch({ sources, listings }: Company): number {
+  const touches = [...sources, ...Object.values(listings)].map(({ version }) => version)
+  return Math.max(0, ...touches)
+}
+
+/** The last import of each source of a kind, up to a version, newest first. */
+export function lastImports(
+  versions: readonly Version[],
+  resource: string,
+  upTo: number,
+): readonly Version[] {
+  const newest = new Map<string, Version>()
+  for (const version of versions) {
+    if (version.resource !== resource || version.version > upTo) continue
+    newest.delete(version.source)
+    newest.set(version.source, version)
+  }
+  return [...newest.values()].toReversed()
+}
+
+/** What versions call the imports of companies. */
+export const companiesResource = 'companies'
