@@ -265,7 +265,10 @@ export function asApiError(error: unknown): ApiError {
   if (status < 400 || status >= 500)
     return new ApiError(500, 'Internal Server Error', { cause: error })
   // The framework's own refusals; only a URL that cannot be decoded needs a message of its own.
-  return status === 400
-    ? badRequest('The URL is not valid; percent-encode it as UTF-8')
-    : statusError(status)
+  return status === 400 ? malformedUrl() : statusError(status)
+}
+
+/** A 400: a part of the URL is not UTF-8, or not percent-encoded. */
+export function malformedUrl(): ApiError {
+  return badRequest('The URL is not valid; percent-encode it as UTF-8')
 }

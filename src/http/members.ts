@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { nearest } from '../nearest.ts'
 import { withoutKeys } from '../redact.ts'
-import { type ApiError, badRequest } from './errors.ts'
+import { type ApiError, badRequest, malformedUrl } from './errors.ts'
 import { readBody } from './wire/body.ts'
 
 /** Values by name; a repeated query parameter has a list of texts. */
@@ -20,11 +20,23 @@ export interface Given {
 /**
  * Reads the query and the body of a request.
  *
- * @throws ApiError as `readBody` does.
+ * @throws ApiError 400 for a query that is not UTF-8, else as `readBody` does.
  */
 export async function readMembers(request: FastifyRequest, reply: FastifyReply): Promise<Given> {
+  checkQuery(request.url)
   const body = hasBody(request.raw) ? await readBody(request.raw, reply.raw) : undefined
   return { query: request.query as Members, body }
+}
+
+/** The parser of queries takes what it cannot decode as it is, which would be another question. */
+function checkQuery(url: string): void {
+  const start = url.indexOf('?')
+  if (start < 0 || !url.includes('%', start)) return
+  try {
+    decodeURIComponent(url.slice(start))
+  } catch {
+    throw malformedUrl()
+  }
 }
 
 /** Whether a request has a body (RFC 9112 section 6.3). */

@@ -5,7 +5,8 @@
 // nothing.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { badRequest, bodyBytesMax, statusError } from '../errors.ts'
+import { createMemberScan } from '../../member-scan.ts'
+import { badRequest, bodyBytesMax, invalid, statusError } from '../errors.ts'
 
 const jsonType = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i
 
@@ -13,7 +14,7 @@ const jsonType = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i
  * Reads the JSON object in a request's body; undefined for an empty body.
  *
  * @throws ApiError 415 for another type or an encoding, 413 over 16 KiB, 400 for anything but a
- *   JSON object in UTF-8.
+ *   JSON object in UTF-8, for a member given twice, and for half of a surrogate pair.
  */
 export async function readBody(
   request: IncomingMessage,
@@ -62,5 +63,33 @@ function parseObject(bytes: Buffer): Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw badRequest('The body is not a JSON object; send an object, or no body')
   }
-  return value as Readonly<Record<string, unknown>>
+  // The parser keeps the last one silently, others the first.
+  const doubled = createMemberScan()(bytes)
+  if (doubled !== undefined) {
+    throw badRequest(
+      `The body has ${JSON.stringify(doubled.name.slice(0, 60))} twice; give it once`,
+    )
+  }
+  const members = value as Readonly<Record<string, unknown>>
+  for (const [name, member] of Object.entries(members)) {
+    if (!isWellFormed([name, member])) {
+      throw invalid(name.toWellFormed(), member, 'it takes Unicode text, without half a pair')
+    }
+  }
+  return members
+}
+
+/**
+ * Whether no text in a value has half of a surrogate pair, which an escape such as `\ud800` makes:
+ * it has no UTF-8, so no store has it and no URL can. A body may be too deep for recursion.
+ */
+function isWellFormed(value: unknown): boolean {
+  const open: unknown[] = [value]
+  while (open.length > 0) {
+    const one = open.pop()
+    if (typeof one === 'string' && !one.isWellFormed()) return false
+    if (typeof one === 'object' && one !== null)
+      open.push(...Object.keys(one), ...(Object.values(one) as unknown[]))
+  }
+  return true
 }
