@@ -46,20 +46,28 @@ export function isByName({ company, version }: NamedState): boolean {
   return typeof company !== 'number' || typeof version === 'object'
 }
 
+/** What a client asks for, and may learn, beside the company. */
+export interface Locating {
+  /** Whose listing is asked for; undefined for the company as a whole. */
+  readonly resource: Resource | undefined
+  /** Whether the client may learn which companies there are besides the one that it names. */
+  readonly isNearTold: boolean
+}
+
 /**
  * Finds the numbers of a company and a version.
  *
- * @param resource whose listing is asked for; undefined for the company as a whole.
- * @throws ApiError 404 that names near companies, if there are any, or the first moment that can be
+ * @throws ApiError 404, which names near companies where it may, or the first moment that can be
  *   asked for; 503 without the store.
  */
 export async function locate(
   store: StoreReader,
   { company, version }: NamedState,
-  resource: Resource | undefined,
+  { resource, isNearTold }: Locating,
 ): Promise<NumberedState> {
   return {
-    companyId: typeof company === 'number' ? company : await findCompany(store, company),
+    companyId:
+      typeof company === 'number' ? company : await findCompany(store, company, isNearTold),
     version: typeof version === 'object' ? await findVersion(store, resource, version) : version,
   }
 }
@@ -78,10 +86,16 @@ async function findVersion(
   throw unknownThen(resource?.name, moment, found.first)
 }
 
-async function findCompany(store: StoreReader, name: IdentifyingName): Promise<number> {
+async function findCompany(
+  store: StoreReader,
+  name: IdentifyingName,
+  isNearTold: boolean,
+): Promise<number> {
   const found = await fromStore(() => store.findCompany(name))
   if (found !== undefined) return found
-  const near = await fromStore(() => store.findNames(nearNames(...name), nearShownMax))
+  const near = isNearTold
+    ? await fromStore(() => store.findNames(nearNames(...name), nearShownMax))
+    : []
   throw unknownCompany(
     name.join(':'),
     near.map((one) => one.join(':')),

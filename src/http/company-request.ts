@@ -35,6 +35,7 @@ export async function readCompanyRequest(
   const { company_id: segment } = request.params as { company_id: string }
   const given = await readMembers(request, reply)
   const named = { company: parseCompany(segment), version: parseVersion(given) }
-  const located = await locate(store, named, undefined)
+  // Every key that gets here has the scope for finding companies.
+  const located = await locate(store, named, { resource: undefined, isNearTold: true })
   return { ...located, isByName: isByName(named) }
 }

@@ -5,6 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Resource } from '../resources/resource.ts'
 import type { CompanyName } from '../store/inspecting.ts'
 import type { StoreReader } from '../store/reading.ts'
+import { companiesScope, hasScope } from '../store/scopes.ts'
 import type { Selection } from '../store/selection.ts'
 import { isByName, locate, type NumberedState, parseCompany } from './company-name.ts'
 import { badRequest, invalid } from './errors.ts'
@@ -76,20 +77,25 @@ export async function readListingRequest(
   const { query, body } = await readMembers(request, reply)
   const { accept } = request.headers
   const parsed = parseListingRequest(resource, segment, { query, body, accept })
-  return { asked: await locateListing(store, parsed), isByName: isByName(parsed) }
+  // Only a key that may search for companies is told of others than the one that it names.
+  const isNearTold = hasScope(request.key?.scopes, companiesScope)
+  return { asked: await locateListing(store, parsed, isNearTold), isByName: isByName(parsed) }
 }
 
 /**
  * Finds the company and the version that a request names.
  *
+ * @param isNearTold whether a 404 may name other companies.
  * @throws ApiError as `locate` does.
  */
 export async function locateListing(
   store: StoreReader,
   { company, version, ...rest }: WrittenRequest,
+  isNearTold = true,
 ): Promise<ListingRequest> {
   const named = { company, version }
-  return { ...(await locate(store, named, rest.resource)), ...rest }
+  const located = await locate(store, named, { resource: rest.resource, isNearTold })
+  return { ...located, ...rest }
 }
 
 /** What a request selects of its listing. */

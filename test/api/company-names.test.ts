@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { resources } from '../../src/resources/index.ts'
 import { rights } from '../../src/resources/rights.ts'
+import { companiesScope } from '../../src/store/scopes.ts'
 import { importRows } from '../support/import-rows.ts'
 import { checkFailure, makeApp, messageOf, pathOf, type TestApp } from '../support/make-app.ts'
 import type { Scope } from '../support/temp-store.ts'
@@ -92,6 +93,19 @@ test('an unknown name is a 404 that names near ones (1.5)', async () => {
   const long = await made.ask(pathOf(rights, `GB:${'9'.repeat(2_000)}`))
   assert.equal(long.status, 404)
   assert.ok(messageOf(long).length < 200)
+})
+
+test('a key without the scope of companies is told of no other company (1.5, 7)', async () => {
+  const scopes = ['rights'] as const
+  const plain = await made.store.issueKey({ name: 'rights alone', scopes })
+  const both = await made.store.issueKey({ name: 'both', scopes: [...scopes, companiesScope] })
+  for (const [key, advice] of [
+    [plain, ''],
+    [both, '; did you mean GB:09876543?'],
+  ] as const) {
+    const answer = await made.ask(pathOf(rights, 'GB:9876543'), { authorization: `Bearer ${key}` })
+    checkFailure(answer, 404, `Company GB:9876543 is not in the registry${advice}`)
+  }
 })
 
 test('a wrong parameter is reported before an unknown name (1.4)', async () => {
