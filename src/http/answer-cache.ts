@@ -1,6 +1,7 @@
 // The cache of answers that are ready to send, by what was asked and the coding.
 
 import { LRUCache } from 'lru-cache'
+import { fixedKey } from '../store/fixed-key.ts'
 import type { ReadyPage } from './page.ts'
 import type { ReadyState } from './state-answer.ts'
 import type { Coding } from './wire/coding.ts'
@@ -37,8 +38,11 @@ export function createAnswerCaches(bytesMax: number): AnswerCaches {
   return { pages: answers as AnswerCache<ReadyPage>, states: answers as AnswerCache<ReadyState> }
 }
 
-/** The memory of an entry in addition to its body, in bytes; a generous estimate. */
-const overheadBytes = 1_024
+/**
+ * The memory of an entry in addition to its body and texts, in bytes: its key, its place, the Link
+ * field of a page, and a key in the list of what was requested once. A generous estimate.
+ */
+const overheadBytes = 2_048
 
 /**
  * Creates a cache of answers. An entry is valid for one state of what it tells, so a stale answer
@@ -73,18 +77,29 @@ function createAnswerCache<Answer extends Ready>(bytesMax: number): AnswerCache<
   }
 
   return {
-    get: (key) => answers.get(key),
-    set(key, answer) {
+    get: (form) => answers.get(fixedKey(form)),
+    set(form, answer) {
+      const key = fixedKey(form)
       if (isWorthKeeping(key, answer)) answers.set(key, withOwnMemory(answer))
     },
   }
 }
 
+/**
+ * An answer whose body is in memory of exactly its size. A compressed body is a part of a much
+ * larger piece, and so is any small buffer of Node's; that would be kept as long as the body.
+ */
 function withOwnMemory<Answer extends Ready>(answer: Answer): Answer {
-  if (answer.memory === undefined) return answer
-  return { ...answer, body: Buffer.from(answer.body), memory: undefined }
+  const { body, memory } = answer
+  if (memory === undefined && body.buffer.byteLength === body.length) return answer
+  const own = Buffer.allocUnsafeSlow(body.length)
+  body.copy(own)
+  return { ...answer, body: own, memory: undefined }
 }
 
-function sizeOf({ body }: Ready): number {
-  return body.length + overheadBytes
+/** The memory of an entry, in bytes. */
+function sizeOf(answer: Ready): number {
+  let bytes = answer.body.length + overheadBytes
+  for (const value of Object.values(answer)) if (typeof value === 'string') bytes += value.length
+  return bytes
 }

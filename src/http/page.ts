@@ -1,7 +1,7 @@
 // Pages that are ready to send: how they are built, tagged and linked to others.
 
-import { hash } from 'node:crypto'
 import type { Resource } from '../resources/resource.ts'
+import { fixedKey } from '../store/fixed-key.ts'
 import type { Head, ListedState, Page, SelectedPage } from '../store/reading.ts'
 import { type Format, recordWriter } from './formats.ts'
 import {
@@ -98,9 +98,6 @@ function recordsBody(
   return { body: Buffer.from(header + text(records)), memory: undefined }
 }
 
-/** Longer forms are hashed in a tag. */
-const formInTagMax = 100
-
 /**
  * The entity tag of a page: the lineage of its listing, which identifies one state even after a
  * backup was restored, and the request's canonical form, since the body of a request may select
@@ -110,8 +107,7 @@ const formInTagMax = 100
  * @param form is the canonical form of the request: visible ASCII without quotation marks.
  */
 export function entityTag({ lineage }: Head, form: string): string {
-  const request = form.length <= formInTagMax ? form : hash('sha256', form, 'base64url')
-  return `W/"${lineage}${request}"`
+  return `W/"${lineage}${fixedKey(form)}"`
 }
 
 /** Whether an If-None-Match field matches the tag, by weak comparison (RFC 9110 13.1.2). */
@@ -121,6 +117,9 @@ export function matchesTag(field: string | undefined, tag: string): boolean {
   const opaque = tag.slice(2)
   return field.split(',').some((candidate) => candidate.trim().replace(/^W\//, '') === opaque)
 }
+
+/** Longer Link fields are made for each answer: they would take more memory than their page. */
+const linkKeptMax = 1_024
 
 /**
  * The Link field of a page (RFC 8288), relative to the host: `first`, `prev`, `next` and `last`,
@@ -137,7 +136,8 @@ export function linkOf(
 ): string | undefined {
   if (page.link?.version === dataVersion && latestVersion === dataVersion) return page.link.field
   const field = linksOf(request, form, { selected: page.selected, dataVersion, latestVersion })
-  if (latestVersion === dataVersion) page.link = { version: dataVersion, field }
+  const isShort = field === undefined || field.length <= linkKeptMax
+  if (isShort && latestVersion === dataVersion) page.link = { version: dataVersion, field }
   return field
 }
 

@@ -4,6 +4,7 @@
 // a number of bytes and for some minutes; how many are made at a time is bounded, too.
 
 import { LRUCache } from 'lru-cache'
+import { fixedKey } from './fixed-key.ts'
 import { createSharedWork } from './shared-work.ts'
 
 /** The records of a selection, in its order. */
@@ -45,7 +46,7 @@ export interface Views {
 export const viewBytesUsual = 16 * 1_048_576
 /** How long a view is kept, in milliseconds. */
 const ageMaxMs = 600_000
-/** The memory of a view besides its entries, in bytes; a generous estimate. */
+/** The memory of a view besides its entries, its key included, in bytes; a generous estimate. */
 const overheadBytes = 512
 
 /**
@@ -66,13 +67,13 @@ export function createViews(bytesMax: number, clock = () => performance.now()): 
   async function start(key: string, make: () => Promise<View>): Promise<View> {
     const view = await make()
     made += 1
-    kept.set(key, view)
+    kept.set(fixedKey(key), view)
     return view
   }
 
   return {
     get(key, lineage) {
-      const view = kept.get(key)
+      const view = kept.get(fixedKey(key))
       return view?.lineage === lineage ? view : undefined
     },
     make: (key, lineage, make) => making.run(`${lineage} ${key}`, () => start(key, make)),

@@ -1,10 +1,12 @@
 // The page cache: it never serves a stale page.
 
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { resources } from '../../src/resources/index.ts'
 import { rights } from '../../src/resources/rights.ts'
 import { openStoreWriter } from '../../src/store/open-store.ts'
+import { bytesInUse } from '../support/bytes-in-use.ts'
 import { checkPage, makeApp, pathOf } from '../support/make-app.ts'
 import { makeRecord, makeRecords } from '../support/make-record.ts'
 import { aboveStores, someOf, storeKind } from '../support/store-at.ts'
@@ -187,4 +189,29 @@ test('what is pruned is not served from the cache', async (t) => {
   await writer.close()
   assert.equal((await ask(path)).status, 410)
   assert.match((await ask('/api/v1/versions')).text, /"earliest_version":2}/)
+})
+
+test('endless different filters take no more memory than the caches may (L1)', above, async (t) => {
+  const { app, key } = await makeApp(t, {
+    records: [{ resource: rights, company: 1, records: makeRecords(rights, 10) }],
+  })
+  // A request that is injected stays in memory.
+  const origin = await app.listen({ port: 0, host: '127.0.0.1' })
+  const headers = { authorization: `Bearer ${key}` }
+  const askAll = async (count: number) => {
+    for (let n = 0; n < count; n += 1) {
+      const value = randomBytes(n % 4 === 0 ? 10_000 : 2_900).toString('base64url')
+      // From the cache, an answer may keep more than when it was made.
+      for (let turn = 0; turn < 3; turn += 1) {
+        const answer = await fetch(`${origin}${pathOf(rights, 1)}?status=${value}`, { headers })
+        assert.equal(answer.status, 200, await answer.text())
+      }
+    }
+  }
+  await askAll(200)
+  const before = bytesInUse()
+  await askAll(600)
+  const grown = bytesInUse() - before
+  // The cache of answers is 1 MiB, and a view has less than 1 kB.
+  assert.ok(grown < 4 * 1_048_576, `${Math.round(grown / 1_024)} KiB`)
 })

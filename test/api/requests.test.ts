@@ -9,7 +9,6 @@ import {
   checkPage,
   failureText,
   makeApp,
-  memberOf,
   messageOf,
   pathOf,
 } from '../support/make-app.ts'
