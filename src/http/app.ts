@@ -99,8 +99,14 @@ export function buildApp(options: AppOptions): FastifyInstance {
     frameworkErrors: (error, request, reply) => {
       // The router cannot parse the URL; no hook runs for such a request.
       reply.raw.once('finish', () => noteAnswer(log, metrics, request, reply))
-      stages(request, reply, error).catch((refusal: unknown) =>
-        sendFailure(request, reply, refusal, log),
+      runStages(
+        stages,
+        request,
+        reply,
+        (refusal) => {
+          if (refusal !== undefined) sendFailure(request, reply, refusal, log)
+        },
+        error,
       )
     },
     clientErrorHandler: (error, socket) => {
@@ -116,7 +122,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
   // Only endpoints that take a body read it (wire/body.ts).
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
-  app.addHook('onRequest', (request, reply) => stages(request, reply))
+  app.addHook('onRequest', (request, reply, done) => runStages(stages, request, reply, done))
   app.addHook('onResponse', (request, reply, done) => {
     noteAnswer(log, metrics, request, reply)
     done()
@@ -128,6 +134,26 @@ export function buildApp(options: AppOptions): FastifyInstance {
   })
   addEndpoints(app, options, { stop, log })
   return app
+}
+
+/** Runs the stages; `done` is called with an error, or when all have let the request pass. */
+function runStages(
+  stages: ReturnType<typeof createStages>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  done: (error?: Error) => void,
+  routerFault?: Error,
+): void {
+  try {
+    const passed = stages(request, reply, routerFault)
+    if (passed === undefined) done()
+    else if (passed instanceof Promise) {
+      // A stage that has answered the request returns its reply.
+      passed.then((sent) => sent ?? done(), done)
+    }
+  } catch (error) {
+    done(error as Error)
+  }
 }
 
 /** The client's own id if it is harmless, else a random one (contract section 5). */

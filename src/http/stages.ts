@@ -45,11 +45,12 @@ export function createStages(options: StageOptions, stop: Stop) {
   const cors: Cors | undefined = options.corsOrigins && createCors(options.corsOrigins)
   const { load } = options
 
-  return async (
+  // Nothing here waits for a key that is known and has no rate limit, as most requests have.
+  return (
     request: FastifyRequest,
     reply: FastifyReply,
     routerFault?: Error,
-  ): Promise<FastifyReply | undefined> => {
+  ): Awaitable<FastifyReply | undefined> => {
     const { endpoint } = request.routeOptions.config
     void reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff')
     if (stop.isDraining) void reply.header('connection', 'close')
@@ -63,17 +64,49 @@ export function createStages(options: StageOptions, stop: Stop) {
     // Under /api/ the key is checked before anything else. An endpoint that needs a key needs it
     // however its path was spelled (contract 2.3).
     if ((endpoint !== undefined && needsKey(endpoint)) || isUnderApi(request.url)) {
-      const key = await findKey(options, request, endpoint)
-      request.key = key
-      request.rate = await holdToRate(options, key, reply)
-      options.countUse?.(key.id)
+      const key = findKey(options, request)
+      return key instanceof Promise
+        ? key.then((found) => admit(options, found, { request, reply, routerFault }))
+        : admit(options, key, { request, reply, routerFault })
     }
-    if (routerFault !== undefined) throw routerFault
-    if (request.is404) throw notFound()
-    const { methods = [request.method] } = endpoint ?? {}
-    if (!methods.includes(request.method)) throw methodNotAllowed(methods)
-    return undefined
+    return pass({ request, reply, routerFault })
   }
+}
+
+/** A request on its way through the stages. */
+interface Passage {
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+  readonly routerFault: Error | undefined
+}
+
+/** Admits a request with its key, if that is valid and covers the endpoint. */
+function admit(
+  options: StageOptions,
+  found: Authenticated,
+  passage: Passage,
+): Awaitable<undefined> {
+  const { request, reply } = passage
+  const key = requireKey(found, request.routeOptions.config.endpoint)
+  request.key = key
+  if (options.limitRate === undefined) {
+    options.countUse?.(key.id)
+    return pass(passage)
+  }
+  return holdToRate(options, key, reply).then((rate) => {
+    request.rate = rate
+    options.countUse?.(key.id)
+    return pass(passage)
+  })
+}
+
+/** The last stages: whether there is something at the path, and for the method. */
+function pass({ request, routerFault }: Passage): undefined {
+  if (routerFault !== undefined) throw routerFault
+  if (request.is404) throw notFound()
+  const methods = request.routeOptions.config.endpoint?.methods
+  if (methods !== undefined && !methods.includes(request.method)) throw methodNotAllowed(methods)
+  return undefined
 }
 
 function refuseUnsound({ raw }: FastifyRequest): void {
@@ -93,18 +126,25 @@ function refuseExcess(load: Load, { raw }: FastifyRequest, endpoint: Endpoint | 
   throw unavailable()
 }
 
-/** Finds the key that lets the request in; every refusal looks the same (contract 2.2). */
-async function findKey(
+/** Asks whose key it is. @throws ApiError 503 if the store cannot say. */
+function findKey(
   { authenticate }: StageOptions,
   request: FastifyRequest,
-  endpoint: Endpoint | undefined,
-): Promise<KeyRecord> {
-  let key: Authenticated
+): Awaitable<Authenticated> {
   try {
-    key = await authenticate(request.headers.authorization, request)
+    const key = authenticate(request.headers.authorization, request)
+    return key instanceof Promise ? key.catch(refuseUnavailable) : key
   } catch (error) {
-    throw unavailable(error)
+    return refuseUnavailable(error)
   }
+}
+
+function refuseUnavailable(error: unknown): never {
+  throw unavailable(error)
+}
+
+/** The key that lets the request in; every refusal looks the same (contract 2.2). */
+function requireKey(key: Authenticated, endpoint: Endpoint | undefined): KeyRecord {
   if (key === undefined) throw forbidden()
   if ('waitSeconds' in key) throw tooMany(key.waitSeconds)
   const scope = endpoint?.scope
