@@ -4,17 +4,19 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { BeginPage } from './begin.ts'
 import { CompanyPage } from './company.ts'
 import { html } from './html.ts'
-import { forgetKey, heldKey, keyChanged } from './key.ts'
+import { heldKey, isKeptInTab, keyChanged } from './key.ts'
 import { KeyPage } from './key-form.ts'
+import { forgetEverywhere, keepKey } from './key-sharing.ts'
 import { type Place, usePlace } from './place.ts'
 import { SearchField } from './search.ts'
 import { texts } from './texts.ts'
 
 /** The key in use; the component is shown again when it changes. */
 function useKey(): string | undefined {
-  const [key, setKey] = useState(heldKey)
+  const [{ key }, setState] = useState(() => ({ key: heldKey() }))
   useEffect(() => {
-    const update = () => setKey(heldKey())
+    // Another object each time, since whether the key is kept is shown, too.
+    const update = () => setState({ key: heldKey() })
     addEventListener(keyChanged, update)
     return () => removeEventListener(keyChanged, update)
   }, [])
@@ -28,10 +30,6 @@ export function App() {
     event.preventDefault()
     document.getElementById('main')?.focus()
   }
-  const forget = () => {
-    forgetKey()
-    dispatchEvent(new Event(keyChanged))
-  }
   useFocusOnArrival(place)
   const isCompany = key !== undefined && place.company !== undefined
   return html`
@@ -44,7 +42,12 @@ export function App() {
         <a href="docs">${texts.reference}</a>
         ${
           key !== undefined &&
-          html`<button type="button" class="plain" onClick=${forget}>${texts.forgetKey}</button>`
+          html`${
+            !isKeptInTab() &&
+            html`<button type="button" class="plain" title=${texts.keyKeepHint}
+              onClick=${keepKey}>${texts.keepKey}</button>`
+          }<button type="button" class="plain" onClick=${forgetEverywhere}>
+            ${texts.forgetKey}</button>`
         }
       </nav>
     </header>

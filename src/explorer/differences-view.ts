@@ -63,7 +63,8 @@ export function DifferencesView({ place, id, versions }: ViewProps) {
   return html`<section class=${loaded.isLoading ? 'differences stale' : 'differences'}
     aria-labelledby="between" aria-busy=${loaded.isLoading}>
     <div class="toolbar"><h2 id="between">${texts.between}</h2>
-      <${Take} path=${companyPath(id, new URLSearchParams({ version: to }))} /></div>
+      <${Take} path=${companyPath(id, new URLSearchParams({ version: to }))}
+        version=${undefined} /></div>
     <div class="pair">${select(texts.betweenFrom, 'from', from)}${select(texts.betweenTo, 'to', to)}
       </div>
     <${Notice} loaded=${loaded} />
@@ -71,6 +72,7 @@ export function DifferencesView({ place, id, versions }: ViewProps) {
       ${changed?.length === 0 ? texts.betweenNothing : ''}</p>
     ${changed?.map(
       (one) => html`<${ListingPart} key=${one.resource.name} ...${one} place=${place}
+        version=${to === String(last) ? undefined : to}
       />`,
     )}
   </section>`
@@ -125,11 +127,13 @@ function ListingPart({
   resource,
   differences,
   place,
-}: ListingDifferences & { readonly place: Place }) {
+  version,
+}: ListingDifferences & { readonly place: Place; readonly version: string | undefined }) {
   const isOfSources = resource === sourcesResource
   const what = isOfSources ? texts.sourcesTitle : texts.plural(resource.title)
   const view = isOfSources ? undefined : resource.name
-  const link = addressOf({ company: place.company, view, query: new URLSearchParams() })
+  const query = withQuery(new URLSearchParams(), { version })
+  const link = addressOf({ company: place.company, view, query })
   const head = html`<h3><a href=${link}>${what}</a></h3>`
   if (differences === undefined) {
     return html`<section class="difference">${head}<p class="empty">

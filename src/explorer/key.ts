@@ -1,4 +1,4 @@
-// The key: in memory, and by the user's choice in this tab's session storage. It is never in a
+// The key: in memory, and by the user's choice in the session storage of tabs. It is never in a
 // cookie, in local storage or in an address.
 
 const storageName = 'dossier.key'

@@ -62,7 +62,8 @@ export function ListingView(props: ListingProps) {
     <${Filters} resource=${resource} query=${query}
       counts=${listing?.counts ?? countsOfMeta(resource, meta)}
       onChange=${filter} onClear=${clear} />
-    <${Take} path=${path} listing=${answer && { query, id, resource, answer }} />
+    <${Take} path=${path} version=${loaded.value?.version}
+      listing=${answer && { query, id, resource, answer }} />
   </div>`
   const isEmpty = answer?.total === 0
   return html`<section class=${loaded.isLoading ? 'listing stale' : 'listing'} aria-label=${what}

@@ -1,9 +1,11 @@
-// Begins: takes a key out of the address before anything else sees it, then shows the page.
+// Begins: takes a key out of the address before anything else sees it, or asks other tabs for one,
+// then shows the page.
 
 import { render } from 'preact'
 import { App } from './app.ts'
 import { html } from './html.ts'
 import { keyChanged, takeKey } from './key.ts'
+import { askOtherTabs, shareKey } from './key-sharing.ts'
 
 function takeKeyFromAddress(): void {
   const rest = takeKey(location.hash)
@@ -15,6 +17,8 @@ function takeKeyFromAddress(): void {
 takeKeyFromAddress()
 // First among the listeners: an address with a key may be pasted into an open tab.
 addEventListener('hashchange', takeKeyFromAddress)
+shareKey()
+await askOtherTabs()
 
 const page = document.getElementById('page')
 if (page !== null) render(html`<${App} />`, page)

@@ -29,7 +29,8 @@ export function Overview({ company, now, place, versions, shown, changes }: Over
   return html`<div class="overview">
     <section>
       <div class="toolbar"><h2 id="sources">
-        ${isPast ? texts.sourcesTitlePast : texts.sourcesTitle}</h2><${Take} path=${path} /></div>
+        ${isPast ? texts.sourcesTitlePast : texts.sourcesTitle}</h2><${Take} path=${path}
+        version=${Number.isFinite(shown) ? shown : undefined} /></div>
       ${
         company.sources.length === 0
           ? html`<p class="empty">${texts.sourcesNone}</p>`

@@ -5,9 +5,9 @@ import type { ListingAnswer } from './answers.ts'
 import { send, urlOf } from './api.ts'
 import { formatCount } from './format.ts'
 import { html } from './html.ts'
-import { listingPath, pageQuery } from './listing-query.ts'
+import { listingPath, pageQuery, versionNames } from './listing-query.ts'
 import { Menu } from './menu.ts'
-import { withQuery } from './place.ts'
+import { addressOf, parsePlace, withQuery } from './place.ts'
 import type { ResourceDescription } from './resources.ts'
 import { texts } from './texts.ts'
 
@@ -22,16 +22,39 @@ interface Downloadable {
 interface TakeProps {
   /** The path of the API for what is shown. */
   readonly path: string
+  /** The version of what is shown. */
+  readonly version: number | undefined
   readonly listing?: Downloadable | undefined
 }
 
-export function Take({ path, listing }: TakeProps) {
+export function Take(props: TakeProps) {
   return html`<${Menu} className="take" label=${texts.take}>${() => html`
-    <${CopyText} label=${texts.takeLink} hint=${texts.takeLinkHint} text=${location.href} />
-    <${CopyText} label=${texts.takeCurl} hint=${texts.takeKeyHint} text=${curlOf(urlOf(path))} />
-    <${CopyText} label=${texts.takeFetch} text=${fetchOf(urlOf(path))} />
-    ${listing !== undefined && html`<${Downloads} ...${listing} />`}
-  `}<//>`
+    <${Ways} ...${props} />`}<//>`
+}
+
+function Ways({ path, version, listing }: TakeProps) {
+  const [isFixed, setFixed] = useState(false)
+  const place = parsePlace(location.hash)
+  const url = urlOf(path)
+  const names = versionNames.some((name) => url.searchParams.has(name))
+  const fixed = isFixed && !names && version !== undefined ? { version: String(version) } : {}
+  for (const [name, value] of Object.entries(fixed)) url.searchParams.set(name, value)
+  const hash = addressOf({ ...place, query: withQuery(place.query, fixed) })
+  const link = isFixed ? new URL(hash, location.href).href : location.href
+  return html`
+    ${
+      !names &&
+      version !== undefined &&
+      html`<label class="option"><input type="checkbox" checked=${isFixed}
+        onChange=${() => setFixed(!isFixed)} /><span>${texts.takeVersion(version)}</span></label>`
+    }
+    <${CopyText} label=${texts.takeLink} hint=${texts.takeLinkHint} text=${link} />
+    <${CopyText} label=${texts.takeCurl} hint=${texts.takeKeyHint} text=${curlOf(url)} />
+    <${CopyText} label=${texts.takeFetch} text=${fetchOf(url)} />
+    ${
+      listing !== undefined &&
+      html`<${Downloads} ...${listing} query=${withQuery(listing.query, fixed)} />`
+    }`
 }
 
 /** The request as a command for a shell; the key stays in a variable. */

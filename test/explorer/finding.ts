@@ -49,7 +49,7 @@ export function testFinding(given: () => Bench): void {
     await page.getByRole('searchbox').waitFor()
     await page.reload()
     await field.fill(key)
-    await page.getByLabel('Keep it in this tab').check()
+    await page.getByLabel('Keep it for this browser session').check()
     await field.press('Enter')
     await page.getByRole('searchbox').waitFor()
     await page.reload()
@@ -129,6 +129,35 @@ export function testFinding(given: () => Bench): void {
       await page.goto(`${url}${from}`)
       await page.getByRole('link', { name: 'Guide to the API' }).click()
       await page.waitForURL(`${url}/docs/client.md`)
+    }
+  })
+
+  test('a kept key works in a tab that a Ctrl-click opens; forgotten in one, it is in all', async (t) => {
+    const { browser, printed } = given()
+    const page = await visit(t, browser, printed)
+    const open = async () => {
+      const opened = browser.waitForEvent('page')
+      await page
+        .getByRole('link', { name: /^Rights/ })
+        .first()
+        .click({ modifiers: ['Control'] })
+      const other = await opened
+      t.after(() => other.close())
+      return other
+    }
+    // The demo's address brings a key, but nobody has said that it is kept.
+    const without = await open()
+    await without.getByLabel('Your key').waitFor()
+    await page.getByRole('button', { name: 'Keep the key' }).click()
+    const other = await open()
+    await other.getByText('1–25 of 230').waitFor()
+    assert.match(other.url(), /#\/companies\/1\/rights$/)
+    await other.reload()
+    await other.getByText('1–25 of 230').waitFor()
+    await other.getByRole('button', { name: 'Forget the key' }).click()
+    for (const tab of [page, other]) {
+      await tab.getByLabel('Your key').waitFor()
+      assert.equal(await tab.evaluate('sessionStorage.length'), 0)
     }
   })
 }

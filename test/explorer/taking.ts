@@ -60,4 +60,25 @@ export function testTaking(given: () => Bench): void {
       assert.equal(readFileSync(await download.path(), 'utf8'), await answer.text())
     }
   })
+
+  test('links and commands carry the version that is looked at, and offer that of now', async (t) => {
+    const { browser, url, at } = given()
+    const page = await visit(t, browser, at('/companies/1/rights?status=pending'))
+    const valueOf = (name: string) => page.getByRole('textbox', { name }).inputValue()
+    const opener = page.getByRole('button', { name: 'Download and share' })
+    await opener.click()
+    assert.doesNotMatch(await valueOf('curl'), /version/)
+    await page.getByRole('checkbox', { name: /^Of version 6/ }).check()
+    const link = `${url}/#/companies/1/rights?status=pending&version=6`
+    assert.equal(await valueOf('Link to this view'), link)
+    for (const name of ['curl', 'fetch, for JavaScript']) {
+      assert.match(await valueOf(name), /rights\?status=pending&page=1&limit=25&version=6['"]/)
+    }
+    await page.evaluate('location.hash = "#/companies/1?version=5"')
+    await page.getByText('This is the past: Version 5').waitFor()
+    await opener.click()
+    assert.equal(await page.getByRole('checkbox', { name: /^Of version/ }).count(), 0)
+    assert.equal(await valueOf('Link to this view'), `${url}/#/companies/1?version=5`)
+    assert.match(await valueOf('curl'), /companies\/1\?version=5'$/)
+  })
 }

@@ -1,0 +1,59 @@
+// The key in other tabs, where the user said that it is kept for the browser session: a new tab,
+// such as one that a Ctrl-click opens, asks those that are open. It stays in the session storage of
+// each, so that it is gone with the last of them.
+
+import { forgetKey, heldKey, holdKey, isKeptInTab, keyChanged } from './key.ts'
+
+/** How long a new tab waits for an answer, in milliseconds. */
+const answerMsMax = 150
+
+type Message = { readonly asks: true } | { readonly key: string } | { readonly forgets: true }
+
+const channel =
+  typeof BroadcastChannel === 'undefined' ? undefined : new BroadcastChannel('dossier')
+
+/** Answers other tabs from now on, and forgets the key when one of them does. */
+export function shareKey(): void {
+  channel?.addEventListener('message', ({ data }: MessageEvent<Message>) => {
+    const key = heldKey()
+    if ('asks' in data && key !== undefined && isKeptInTab()) tell({ key })
+    if ('key' in data && key === undefined) use(data.key)
+    if ('forgets' in data && isKeptInTab()) forget()
+  })
+}
+
+/** Asks other tabs for the key, if there is none. */
+export async function askOtherTabs(): Promise<void> {
+  if (heldKey() !== undefined || channel === undefined) return
+  await new Promise<void>((resolve) => {
+    addEventListener(keyChanged, () => resolve(), { once: true })
+    setTimeout(resolve, answerMsMax)
+    tell({ asks: true })
+  })
+}
+
+/** Keeps the key that is in use for the browser session. */
+export function keepKey(): void {
+  const key = heldKey()
+  if (key !== undefined) use(key)
+}
+
+/** Forgets the key here, and in the tabs that keep it. */
+export function forgetEverywhere(): void {
+  if (isKeptInTab()) tell({ forgets: true })
+  forget()
+}
+
+function tell(message: Message): void {
+  channel?.postMessage(message)
+}
+
+function use(key: string): void {
+  holdKey(key, true)
+  dispatchEvent(new Event(keyChanged))
+}
+
+function forget(): void {
+  forgetKey()
+  dispatchEvent(new Event(keyChanged))
+}
