@@ -1,6 +1,7 @@
 // A value in a cell: dates, lists, codes and nulls that read well, and long texts that open.
 
-import { useState } from 'preact/hooks'
+import { createContext } from 'preact'
+import { useContext, useState } from 'preact/hooks'
 import { cutText, isMoment, plainText } from './format.ts'
 import { html, type Shown } from './html.ts'
 import type { FieldDescription } from './resources.ts'
@@ -9,6 +10,9 @@ import { texts } from './texts.ts'
 /** Longer texts are cut. */
 const textLengthMax = 160
 const listLengthMax = 4
+
+/** Whether everything is shown whole, since paper has no buttons. */
+export const IsWhole = createContext(false)
 
 export function Cell({
   value,
@@ -32,7 +36,7 @@ export function Cell({
 
 /** Text from the register: isolated, so that marks of direction change nothing around it. */
 export function LongText({ text }: { readonly text: string }) {
-  const [isOpen, setOpen] = useState(false)
+  const [isOpen, setOpen] = useState(useContext(IsWhole))
   if (text.length <= textLengthMax) return html`<bdi class="text">${text}</bdi>`
   return html`<bdi class="text">${isOpen ? text : cutText(text, textLengthMax - 20)}</bdi> <button
     type="button" class="plain more" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>${
@@ -41,7 +45,7 @@ export function LongText({ text }: { readonly text: string }) {
 }
 
 function List({ values }: { readonly values: readonly unknown[] }) {
-  const [isOpen, setOpen] = useState(false)
+  const [isOpen, setOpen] = useState(useContext(IsWhole))
   const shown = isOpen ? values : values.slice(0, listLengthMax)
   return html`<ul class="list">${shown.map(
     (value, n) => html`<li key=${n}><${LongText}

@@ -11,7 +11,8 @@ import { type LatestChange, useLatestChanges } from './latest-changes.ts'
 import { companyPath, isOfPast, versionQuery } from './listing-query.ts'
 import { Notice } from './notice.ts'
 import { Overview } from './overview.ts'
-import { addressOf, differences, type Place } from './place.ts'
+import { addressOf, differences, type Place, printView } from './place.ts'
+import { PrintView, usePrintKeys } from './print-view.ts'
 import { noteRecent } from './recent.ts'
 import { resourceNamed, resources } from './resources.ts'
 import { texts } from './texts.ts'
@@ -49,6 +50,7 @@ export function CompanyPage({
     document.title = `${part}${name} · ${texts.product}`
   }, [name, place.view])
 
+  usePrintKeys(place)
   // A key may read listings without being allowed to see companies.
   const isRefused = shown.failure?.kind === 'key'
   const isFailed = shown.failure !== undefined && shown.failure.kind !== 'offline' && !isRefused
@@ -122,11 +124,16 @@ function View(props: ViewProps) {
   const { areOfVersion, isRefused } = props
   if (place.view === differences)
     return html`<${DifferencesView} place=${place} id=${id} versions=${props.versions} />`
-  if (place.view === undefined) {
+  if (place.view === undefined || place.view === printView) {
     return company === undefined
       ? null
       : html`<${Overview} company=${company} now=${now} place=${place} versions=${versions}
-          shown=${shown} changes=${changes} />`
+          shown=${shown} changes=${changes} />
+          ${
+            place.view === printView &&
+            html`<${PrintView} place=${place} id=${id} name=${name} company=${company}
+              versions=${versions} shown=${shown} />`
+          }`
   }
   const resource = resourceNamed(place.view)
   if (resource === undefined) return html`<p class="empty">${texts.unknownView}</p>`

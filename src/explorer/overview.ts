@@ -9,6 +9,7 @@ import { type LatestChange, sinceOf } from './latest-changes.ts'
 import { companyPath, isOfPast, versionQuery } from './listing-query.ts'
 import { addressOf, type Place, withQuery } from './place.ts'
 import { fieldLabel, type ResourceDescription, resources } from './resources.ts'
+import { Scroller } from './scroller.ts'
 import { Take } from './take.ts'
 import { texts } from './texts.ts'
 import { companiesResource, lastImports, momentOf } from './versions.ts'
@@ -70,8 +71,7 @@ function Sources({ sources, now, imports, changes, isPast }: SourcesProps) {
       (source) => html`<td key=${source.source} class=${classOf(source)}>
       ${cellOf(source)}</td>`,
     )}</tr>`
-  return html`<div class="scroller" tabindex="0" role="region" aria-labelledby="sources"><table
-    class="sources">
+  return html`<${Scroller} labelledBy="sources"><table class="sources">
     <thead><tr><th scope="col">${texts.attribute}</th>${sources.map(
       ({ source }) => html`<th scope="col" key=${source}><bdi>${source}</bdi></th>`,
     )}</tr></thead>
@@ -105,7 +105,7 @@ function Sources({ sources, now, imports, changes, isPast }: SourcesProps) {
         const found = importOfSource(source)
         return found === undefined ? html`<${Unknown} />` : momentOf(found)
       })}
-    </tbody></table></div>`
+    </tbody></table><//>`
 }
 
 /** What a source said that no longer lists the company is grey. */

@@ -6,7 +6,7 @@ import { useEffect, useState } from 'preact/hooks'
 export interface Place {
   /** The company, by number or by its register's name; undefined on the first page. */
   readonly company: string | undefined
-  /** A resource, or `differences`; undefined for the company as a whole. */
+  /** A resource, `differences` or `print`; undefined for the company as a whole. */
   readonly view: string | undefined
   /** In the form of the API's query. */
   readonly query: URLSearchParams
@@ -14,6 +14,8 @@ export interface Place {
 
 /** The view of what differs between two versions. */
 export const differences = 'differences'
+/** The view of everything, for paper. */
+export const printView = 'print'
 
 /** Reads a fragment; anything unknown leads to the first page. */
 export function parsePlace(fragment: string): Place {

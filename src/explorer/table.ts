@@ -11,6 +11,7 @@ import {
   type ResourceDescription,
   type Row,
 } from './resources.ts'
+import { Scroller } from './scroller.ts'
 import { texts } from './texts.ts'
 
 /** A table with more rows scrolls under its header. */
@@ -32,8 +33,7 @@ export function RecordTable({ resource, rows, caption, sort, onSort, differences
   const fields = resource.fields.filter((field) => !same.includes(field))
   return html`
     ${same.length > 0 && html`<${Same} fields=${same} row=${rows[0]} />`}
-    <div class=${rows.length > shortMax ? 'scroller long' : 'scroller'} tabindex="0" role="region"
-      aria-label=${caption}>
+    <${Scroller} className=${rows.length > shortMax ? 'long' : ''} label=${caption}>
       <table class="records" role="table">
         <caption class="unseen">${caption}</caption>
         <thead role="rowgroup"><tr role="row">${fields.map(
@@ -47,7 +47,7 @@ export function RecordTable({ resource, rows, caption, sort, onSort, differences
               differences=${differences} />`,
         )}</tbody>
       </table>
-    </div>`
+    <//>`
 }
 
 /** Fields with one value on the whole page say it once, above the table. */

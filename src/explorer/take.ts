@@ -8,6 +8,7 @@ import { html } from './html.ts'
 import { listingPath, pageQuery, versionNames } from './listing-query.ts'
 import { Menu } from './menu.ts'
 import { addressOf, parsePlace, withQuery } from './place.ts'
+import { printCompany } from './print-view.ts'
 import type { ResourceDescription } from './resources.ts'
 import { texts } from './texts.ts'
 
@@ -51,6 +52,7 @@ function Ways({ path, version, listing }: TakeProps) {
     <${CopyText} label=${texts.takeLink} hint=${texts.takeLinkHint} text=${link} />
     <${CopyText} label=${texts.takeCurl} hint=${texts.takeKeyHint} text=${curlOf(url)} />
     <${CopyText} label=${texts.takeFetch} text=${fetchOf(url)} />
+    <button type="button" onClick=${() => printCompany(place)}>${texts.printWhole}</button>
     ${
       listing !== undefined &&
       html`<${Downloads} ...${listing} query=${withQuery(listing.query, fixed)} />`

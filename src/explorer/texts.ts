@@ -114,6 +114,7 @@ export const texts = {
   perPage: 'per page',
   sortBy: (field: string) => `Order by ${field}`,
   sameInAll: 'The same in all rows:',
+  scrollHint: 'More columns to the right →',
   tableOf: (what: string, company: string) => `${what} of ${company}`,
   goneSince: 'Gone since',
   changedSince: 'Changed since',
@@ -241,6 +242,13 @@ export const texts = {
   downloadAll: (count: string) => `All that is selected, ${count}`,
   downloading: 'Downloading …',
   downloadFailed: (why: string) => `The download failed: ${why}`,
+
+  // Print.
+  print: 'Print',
+  printWhole: 'Print the whole company',
+  printBack: 'Back to the company',
+  printed: (moment: string, address: string) => `Printed ${moment} from ${address}.`,
+  printFirst: (count: string) => `The first ${count}; downloads have all.`,
 
   // What goes wrong.
   offline: 'The service cannot be reached.',

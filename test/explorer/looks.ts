@@ -1,5 +1,5 @@
 // For everybody: no fault that axe knows, nothing to scroll sideways on narrow screens and at 200 %
-// zoom, print, and the reference page under the same policy.
+// zoom, no label over another, print, and the reference page under the same policy.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -16,8 +16,33 @@ const views = [
   '/companies/1/pos_terminals',
   '/companies/1/events',
   '/companies/1/differences?from=2&to=6',
+  '/companies/3/print',
   '/companies/1/employees?version=3',
 ]
+
+/** Every picture, and some of them zoomed. */
+const drawn = [
+  ...['/companies/1/rights', '/companies/1/employees', '/companies/1/jobs'],
+  ...['/companies/1/pos_terminals', '/companies/1/events', '/companies/2/events'],
+  '/companies/2/events?date[gte]=2012-01-01&date[lte]=2012-04-30',
+  '/companies/2/events?date[gte]=2012-01-01&date[lte]=2012-01-06',
+  '/companies/1/events?date[gte]=2021-12-30&date[lte]=2023-01-02',
+  '/companies/1/rights?status=pending&object_type=patent',
+]
+
+/** The labels that leave their picture, or meet another one, as texts. */
+const faultyLabels = `[...document.querySelectorAll('.plot svg')].flatMap((svg) => {
+  const room = svg.getBoundingClientRect()
+  const labels = [...svg.querySelectorAll('text')]
+    .map((one) => ({ text: one.textContent, box: one.getBoundingClientRect() }))
+  return labels.flatMap(({ text, box }, at) => {
+    const isCut = box.left < room.left - 1 || box.right > room.right + 1
+    const others = labels.slice(at + 1).filter(({ box: other }) =>
+      box.left < other.right && other.left < box.right &&
+      box.top + 3 < other.bottom - 3 && other.top + 3 < box.bottom - 3)
+    return [...(isCut ? [text + ' is cut'] : []), ...others.map((one) => text + ' on ' + one.text)]
+  })
+})`
 
 export function testLooks(given: () => Bench): void {
   for (const [scheme, width] of [
@@ -70,14 +95,54 @@ export function testLooks(given: () => Bench): void {
     assert.match(page.url(), /#\/companies\/1$/)
   })
 
-  test('print has the records and their picture, without controls', async (t) => {
+  for (const width of [1280, 768, 390, 320]) {
+    test(`no label of a picture is cut or overlaps another, ${width} px wide`, async (t) => {
+      const { browser, printed } = given()
+      const page = await visit(t, browser, printed, { width })
+      for (const view of drawn) {
+        await page.evaluate(`location.hash = ${JSON.stringify(`#${view}`)}`)
+        await page.locator('.plot svg').first().waitFor()
+        await untilLoaded(page)
+        assert.deepEqual(await page.evaluate(faultyLabels), [], view)
+      }
+    })
+  }
+
+  test('a table that is wider than its room says so until its end', async (t) => {
     const { browser, at } = given()
-    const page = await visit(t, browser, at('/companies/1/rights'))
+    const page = await visit(t, browser, at('/companies/1/employees'), { width: 768 })
+    const hint = page.getByText('More columns to the right →')
+    await hint.waitFor()
+    await page.evaluate('document.querySelector(".scroller").scrollTo(9999, 0)')
+    await hint.waitFor({ state: 'hidden' })
+    await page.setViewportSize({ width: 1600, height: 900 })
+    await hint.waitFor({ state: 'detached' })
+  })
+
+  test('print has the whole company, with its version and sources', async (t) => {
+    const { browser, at } = given()
+    const page = await visit(t, browser, at('/companies/1/rights?version=5'))
     await page.getByText('1–25 of 230').waitFor()
+    let requests = 0
+    page.on('request', () => (requests += 1))
+    await page.keyboard.press('Control+p')
+    await page.waitForURL(/\/companies\/1\/print\?version=5$/)
+    await page.getByRole('button', { name: 'Print', exact: true }).click()
+    assert.ok(requests <= 10, `${requests} requests`)
     await page.emulateMedia({ media: 'print' })
-    assert.ok(await page.getByRole('table').isVisible())
+    const tables = { Rights: 230, Employees: 140, Jobs: 24, 'POS terminals': 36 }
+    for (const [title, count] of Object.entries(tables)) {
+      const section = page.getByRole('region', { name: title, exact: true })
+      assert.equal(await section.getByRole('row').count(), count + 1, title)
+    }
+    // Version 6 has brought the events.
+    await page.getByText('This company had no events on record.').waitFor()
+    const printed = await page.locator('.printed').innerText()
+    assert.match(printed, /^Printed .+ from http.+version=5\. Version 5, imported .+\.$/)
+    assert.ok(await page.getByRole('columnheader', { name: 'demo' }).isVisible())
     assert.ok(!(await page.getByRole('button', { name: 'Download and share' }).isVisible()))
     assert.ok(!(await page.getByRole('searchbox').isVisible()))
+    assert.ok((await page.pdf()).length > 10_000)
   })
 
   test('the reference page works under its policy, and leads to the explorer and back', async (t) => {

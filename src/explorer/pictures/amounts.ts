@@ -7,7 +7,8 @@ import { html } from '../html.ts'
 import { fieldNamed, type ResourceDescription, type Row } from '../resources.ts'
 import { texts } from '../texts.ts'
 import { NumberAxis } from './axis.ts'
-import { type Figures, fitText, Frame, within } from './frame.ts'
+import { type Figures, Frame, within } from './frame.ts'
+import { fitText, widestOf } from './labels.ts'
 import type { SelectionProps } from './periods.ts'
 import { niceStep, type Scale, scaleOf } from './scale.ts'
 
@@ -75,7 +76,8 @@ function UnitBars({ unit, ranges, width }: Unit & { readonly width: number }) {
   const least = Math.min(...ranges.map((one) => one.least))
   const step = niceStep((greatest - least) / 5)
   const [from, to] = [Math.floor(least / step) * step, Math.ceil(greatest / step) * step]
-  const scale = scaleOf(from, to, left, isNarrow ? width - 28 : width - 76)
+  const room = widestOf(ranges.map((one) => formatCount(one.greatest))) + 18
+  const scale = scaleOf(from, to, left, width - (isNarrow ? 28 : room))
   const drawn = ranges.slice(0, drawnMax)
   const bottom = headHeight + drawn.length * rowHeight
   return html`<svg width=${width} height=${bottom + 8} role="img"

@@ -1,6 +1,7 @@
 // An axis of time or numbers below a picture, with lines through it.
 
 import { html } from '../html.ts'
+import { placeLabels } from './labels.ts'
 import { numberTicks, type Scale, type Tick, timeTicks } from './scale.ts'
 
 interface AxisProps {
@@ -36,11 +37,11 @@ function drawTicks(
   ticks: readonly Tick[],
   { scale, width, top, bottom, labelsAt = bottom + labelHeight - 2 }: AxisProps,
 ) {
-  return html`<g aria-hidden="true">${ticks.map(({ value, label }) => {
-    const x = Math.round(scale.at(value)) + 0.5
-    const isLast = x > width - 30
-    return html`<g key=${value}><line class="grid" x1=${x} x2=${x} y1=${top} y2=${bottom} />
-      <text x=${isLast ? width - 1 : x} y=${labelsAt}
-        text-anchor=${isLast ? 'end' : 'middle'}>${label}</text></g>`
-  })}</g>`
+  const places = ticks.map(({ value, label }) => ({ label, x: Math.round(scale.at(value)) + 0.5 }))
+  return html`<g aria-hidden="true">${places.map(
+    ({ x }) => html`<line key=${x} class="grid" x1=${x} x2=${x} y1=${top} y2=${bottom} />`,
+  )}${placeLabels(places, width).map(
+    ({ label, x }) => html`<text key=${label} x=${x} y=${labelsAt} text-anchor="middle">
+      ${label}</text>`,
+  )}</g>`
 }

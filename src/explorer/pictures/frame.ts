@@ -3,6 +3,7 @@
 
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { html, type Shown } from '../html.ts'
+import { Scroller } from '../scroller.ts'
 import { texts } from '../texts.ts'
 
 export interface Figures {
@@ -54,15 +55,14 @@ function FiguresTable({ title, figures }: FiguresProps) {
 
 function OpenFigures({ title, figures: { head, rows } }: FiguresProps) {
   const classOf = (n: number) => (n === 0 ? '' : 'number')
-  return html`<div class="scroller figures" tabindex="0" role="region"
-    aria-label=${`${title}: ${texts.pictureData}`}><table>
+  return html`<${Scroller} className="figures" label=${`${title}: ${texts.pictureData}`}><table>
       <thead><tr>${head.map(
         (cell, n) => html`<th key=${n} scope="col" class=${classOf(n)}>${cell}</th>`,
       )}</tr></thead>
       <tbody>${rows.map(
         ([first, ...cells], n) => html`<tr key=${n}><th scope="row"><bdi>${first}</bdi></th>
           ${cells.map((cell, at) => html`<td key=${at} class="number">${cell}</td>`)}</tr>`,
-      )}</tbody></table></div>`
+      )}</tbody></table><//>`
 }
 
 /** The width of an element in CSS pixels, 0 until it is known. */
@@ -78,13 +78,6 @@ function useWidth() {
     return () => observer.disconnect()
   }, [])
   return [width, element] as const
-}
-
-/** Text that fits into a width, in letters of 12 pixels. */
-export function fitText(text: string, width: number): string {
-  const letters = Array.from(text)
-  const most = Math.max(1, Math.floor(width / 6.6))
-  return letters.length <= most ? text : `${letters.slice(0, most - 1).join('')}…`
 }
 
 /** Where a pointer is, in the pixels of the picture. */

@@ -6,13 +6,17 @@ import { formatCount, plainText } from '../format.ts'
 import { html } from '../html.ts'
 import { fieldLabel, fieldNamed, type ResourceDescription, type Row } from '../resources.ts'
 import { texts } from '../texts.ts'
-import { fitText, Frame, within } from './frame.ts'
+import { Frame, within } from './frame.ts'
+import { fitText, widestOf } from './labels.ts'
 import type { SelectionProps } from './periods.ts'
 
 const rowHeight = 30
 const headHeight = 26
 const rowsMax = 60
 const columnsMax = 5
+const numberGap = 6
+const columnGap = 12
+const barMin = 8
 
 interface Groups {
   readonly by: string
@@ -70,11 +74,14 @@ interface MatrixProps {
 
 function Matrix({ groups: { columns, rows }, width, title }: MatrixProps) {
   const left = within(width * 0.26, 96, 240)
-  const shown = columns.slice(0, columnsMax)
   const drawn = rows.slice(0, rowsMax)
-  const step = (width - left) / shown.length
   const most = Math.max(1, ...drawn.flatMap(({ counts }) => counts))
-  const barWidth = (count: number) => (count / most) * Math.max(8, step - 44)
+  // A column has room for the longest bar and its number; columns without room are in the table.
+  const numberWidth = widestOf([formatCount(most)]) + numberGap
+  const fitting = Math.floor((width - left) / (numberWidth + columnGap + barMin))
+  const shown = columns.slice(0, Math.max(1, Math.min(columnsMax, fitting)))
+  const step = (width - left) / shown.length
+  const barWidth = (count: number) => (count / most) * (step - numberWidth - columnGap)
   return html`<svg width=${width} height=${headHeight + drawn.length * rowHeight} role="img"
     aria-label=${title}>
     ${shown.map(
@@ -86,11 +93,11 @@ function Matrix({ groups: { columns, rows }, width, title }: MatrixProps) {
       return html`<g key=${value}>
         <line class="grid" x1="0" x2=${width} y1=${y - 3.5} y2=${y - 3.5} />
         <text class="label" x="0" y=${y + 16}>${fitText(value, left - 10)}</text>
-        ${counts.slice(0, columnsMax).map((count, n) => {
+        ${counts.slice(0, shown.length).map((count, n) => {
           const x = left + n * step
           return html`<g key=${n}><rect class="bar" x=${x} y=${y + 4} rx="2" height="15"
             width=${barWidth(count)} /><text class=${count === 0 ? '' : 'label'}
-            x=${x + barWidth(count) + 6} y=${y + 16}>${formatCount(count)}</text></g>`
+            x=${x + barWidth(count) + numberGap} y=${y + 16}>${formatCount(count)}</text></g>`
         })}</g>`
     })}
   </svg>`

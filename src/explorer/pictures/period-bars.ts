@@ -2,7 +2,8 @@
 
 import { html } from '../html.ts'
 import { axisHeight, TimeAxis } from './axis.ts'
-import { fitText, pointIn, within } from './frame.ts'
+import { pointIn, within } from './frame.ts'
+import { fitText } from './labels.ts'
 import { dayMs, type Scale, scaleOf } from './scale.ts'
 
 const rowHeight = 18

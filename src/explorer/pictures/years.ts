@@ -5,7 +5,8 @@ import { formatCount, plainText } from '../format.ts'
 import { html } from '../html.ts'
 import { fieldLabel, fieldNamed, type ResourceDescription, type Row } from '../resources.ts'
 import { texts } from '../texts.ts'
-import { fitText, Frame, pointIn, within } from './frame.ts'
+import { Frame, pointIn, within } from './frame.ts'
+import { fitText, placeLabels } from './labels.ts'
 import type { SelectionProps } from './periods.ts'
 
 const rowHeight = 46
@@ -112,6 +113,10 @@ function Rows({ years: { rows, first, last }, width, pointed, onPoint }: RowsPro
   const tallest = Math.max(1, ...rows.flatMap(({ counts }) => counts))
   const bottom = rows.length * rowHeight
   const labelled = Math.max(1, Math.ceil(44 / step))
+  const years = Array.from({ length: Math.ceil(span / labelled) }, (_, n) => {
+    const x = left + (n * labelled + 0.5) * step
+    return { label: String(first + n * labelled), x }
+  })
   const onPointerMove = (event: PointerEvent) => {
     const { x, y } = pointIn(event)
     const column = Math.floor((x - left) / step)
@@ -131,11 +136,9 @@ function Rows({ years: { rows, first, last }, width, pointed, onPoint }: RowsPro
             y=${foot - height} width=${Math.max(1, step - 2)} height=${height} />`
         })}</g>`
     })}
-    ${rows[0]?.counts.map(
-      (_, n) =>
-        n % labelled === 0 &&
-        html`<text key=${n} x=${left + (n + 0.5) * step} y=${bottom + labelHeight - 5}
-          text-anchor="middle">${first + n}</text>`,
+    ${placeLabels(years, width).map(
+      ({ label, x }) => html`<text key=${label} x=${x} y=${bottom + labelHeight - 5}
+        text-anchor="middle">${label}</text>`,
     )}
   </svg>`
 }

@@ -1,0 +1,51 @@
+// A table that may be wider than its room: it scrolls, and says so while more is to the right.
+
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { html } from './html.ts'
+import { texts } from './texts.ts'
+
+interface ScrollerProps {
+  /** Its name, or the id of the element that has its name. */
+  readonly label?: string
+  readonly labelledBy?: string
+  readonly className?: string
+  readonly children?: ComponentChildren
+}
+
+export function Scroller({ label, labelledBy, className = '', children }: ScrollerProps) {
+  const [element, { isWide, hasMore }] = useSides()
+  const frame = `scroll-frame${isWide ? ' wide' : ''}${hasMore ? ' more-right' : ''}`
+  return html`<div class=${frame}>
+    ${isWide && html`<p class="scroll-hint">${texts.scrollHint}</p>`}
+    <div ref=${element} class=${`scroller ${className}`} tabindex="0" role="region"
+      aria-label=${label} aria-labelledby=${labelledBy}>${children}</div>
+  </div>`
+}
+
+/** Whether an element's content is wider than it is, and whether some of it is beyond its end. */
+function useSides() {
+  const element = useRef<HTMLDivElement>(null)
+  const [sides, setSides] = useState({ isWide: false, hasMore: false })
+  useEffect(() => {
+    const { current } = element
+    if (current === null) return undefined
+    const update = () => {
+      const beyond = current.scrollWidth - current.clientWidth
+      // A fraction of a pixel is not a column.
+      const next = { isWide: beyond > 1, hasMore: beyond - Math.abs(current.scrollLeft) > 1 }
+      setSides((last) =>
+        last.isWide === next.isWide && last.hasMore === next.hasMore ? last : next,
+      )
+    }
+    const observer = new ResizeObserver(update)
+    observer.observe(current)
+    if (current.firstElementChild !== null) observer.observe(current.firstElementChild)
+    current.addEventListener('scroll', update, { passive: true })
+    return () => {
+      observer.disconnect()
+      current.removeEventListener('scroll', update)
+    }
+  }, [])
+  return [element, sides] as const
+}
