@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 
 const scripts = {
+  test: 'scripts/test.ts',
   bench: 'bench/main.ts',
   torture: 'torture/main.ts',
   fuzz: 'fuzz/main.ts',

@@ -203,17 +203,20 @@ test(
 
 test('a client that reads slowly gets its answer (E3)', above, async (t) => {
   const long = makeRecords(rights, 500).map((record) => ({ ...record, name: 'x'.repeat(20_000) }))
-  const { port, request } = await listen(t, { standstillMs: 500 }, long)
+  const standstillMs = 2_000
+  const { port, request } = await listen(t, { standstillMs }, long)
+  const startedAt = performance.now()
   const socket = connect(port, '127.0.0.1')
   socket.write(request('?limit=1000', 'Connection: close\r\n'))
   let bytes = 0
   socket.on('data', (chunk) => {
     bytes += chunk.length
     socket.pause()
-    setTimeout(() => socket.resume(), 5)
+    setTimeout(() => socket.resume(), 20)
   })
   await once(socket, 'close')
   assert.ok(bytes > 10_000_000, `${bytes} bytes`)
+  assert.ok(performance.now() - startedAt > standstillMs, 'it took longer than a client may rest')
 })
 
 test('a head that arrives too slowly is a 408 (E1)', above, async (t) => {

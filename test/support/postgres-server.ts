@@ -16,7 +16,6 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
-  statfsSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
@@ -26,6 +25,7 @@ import { dirname, join, relative } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'pg'
 import { freePort } from './free-port.ts'
+import { findMemoryFolder } from './memory-folder.ts'
 
 export interface PostgresServer {
   /** The URL of a superuser; its database has the collation en_US (ICU). */
@@ -70,10 +70,6 @@ const testSettings: Readonly<Record<string, string>> = {
   timezone: 'Asia/Kathmandu',
 }
 
-// Each import creates and drops dozens of small files, which a disk's file system is slow at.
-const memoryFolder = '/dev/shm'
-const memoryBytesMin = 4 * 1_024 ** 3
-
 /** Makes a cluster on a free port and starts its server. */
 export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), 'dossier-postgres-'))
@@ -81,7 +77,8 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   const bin = options.programs ?? copyBinaries(findBinaries(), folder)
   const user = ownUser()
   // Not its programs: such a file system may forbid to run them.
-  const place = hasMemoryFolder() ? mkdtempSync(join(memoryFolder, 'dossier-postgres-')) : folder
+  const memory = findMemoryFolder().path
+  const place = memory === undefined ? folder : mkdtempSync(join(memory, 'dossier-postgres-'))
   chmodSync(place, 0o755)
   const data = join(place, 'data')
   const removeFolders = () => {
@@ -124,12 +121,6 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
       removeFolders()
     },
   }
-}
-
-function hasMemoryFolder(): boolean {
-  if (process.platform !== 'linux' || !existsSync(memoryFolder)) return false
-  const { bavail, bsize } = statfsSync(memoryFolder)
-  return bavail * bsize >= memoryBytesMin
 }
 
 function initialise(

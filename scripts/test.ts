@@ -1,0 +1,141 @@
+// Everything that `npm test` shows: types, lint and format, and the tests on SQLite and on
+// PostgreSQL, side by side.
+
+import { spawn } from 'node:child_process'
+import { rmSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+import { readOptions } from '../test/support/script-options.ts'
+import { dearestFiles } from './dearest-files.ts'
+import { createTurns } from './in-turn.ts'
+import { makeTemporaryFolder } from './temporary-folder.ts'
+
+const root = join(import.meta.dirname, '..')
+
+/** In the order of their output. */
+const partNames = ['check', 'sqlite', 'postgres'] as const
+type PartName = (typeof partNames)[number]
+
+/** The parts of a lane run one after the other; the lanes take about as long as each other. */
+const lanes: readonly (readonly PartName[])[] = [['sqlite'], ['check', 'postgres']]
+
+/** Where the rule of a test depends on the store, its file is in both. */
+const files = {
+  sqlite: ['test/*.test.ts', 'test/{api,cli,explorer,import,store,unit,sqlite}/**/*.test.ts'],
+  postgres: [
+    'test/{store,postgres}/**/*.test.ts',
+    'test/api/{authorization,cache,canary,companies,company,company-names,connections}.test.ts',
+    'test/api/{errors,formats,health,key,keys,metrics,page-size,paging.properties}.test.ts',
+    'test/api/{questions,reliability,sixth-resource,stop,success,versions}.test.ts',
+    'test/import/{another-target,history,import,names,snapshot,survival}.test.ts',
+    'test/import/{types-limit,values}.test.ts',
+    'test/cli/{commands,history,listing,progress,revert}.test.ts',
+  ],
+} as const
+
+interface Outcome {
+  readonly name: PartName
+  readonly isPassed: boolean
+  /** The counts of Node's test runner by the names that it prints. */
+  readonly counts: Readonly<Record<string, number>>
+}
+
+const given = readOptions({
+  name: 'test',
+  summary: 'Checks types, lint and format, and runs the tests on SQLite and on PostgreSQL.',
+  flags: { dearest: 'also prints the ten files that took most processor time, of each store' },
+  words: { meaning: 'Parts to run (default: all)', known: partNames },
+})
+const startedAt = performance.now()
+const temporary = makeTemporaryFolder()
+const isGiven = (name: PartName) => given.words.includes(name)
+const chosen = lanes.map((lane) => lane.filter(isGiven)).filter((lane) => lane.length > 0)
+const startPart = createTurns((text) => process.stdout.write(text))
+const parts = new Map(partNames.filter(isGiven).map((name) => [name, startPart()]))
+
+// Each part ends by itself at a signal, which a terminal sends to all; the folder is removed then.
+process.on('SIGINT', () => undefined)
+try {
+  const outcomes = (await Promise.all(chosen.map(runLane))).flat()
+  console.log(summary(outcomes))
+  process.exitCode = outcomes.every(({ isPassed }) => isPassed) ? 0 : 1
+} finally {
+  rmSync(temporary, { recursive: true, force: true })
+}
+
+async function runLane(lane: readonly PartName[]): Promise<Outcome[]> {
+  const outcomes: Outcome[] = []
+  for (const name of lane) outcomes.push(await run(name))
+  return outcomes
+}
+
+function run(name: PartName): Promise<Outcome> {
+  const part = parts.get(name)
+  const account = join(temporary, `${name}-account`)
+  const child = spawn(process.execPath, argumentsOf(name), {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: {
+      ...process.env,
+      NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/dossier'),
+      TMPDIR: temporary,
+      ...(name !== 'check' && { DOSSIER_TEST_STORE: name }),
+      ...(given.has('dearest') && { DOSSIER_TEST_ACCOUNT: account }),
+    },
+  })
+  let printed = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      printed += text
+      part?.write(text)
+    })
+  }
+  return new Promise((done, fail) => {
+    child.once('error', fail)
+    child.once('close', (code) => {
+      if (name !== 'check' && given.has('dearest')) part?.write(dearestFiles(account, name))
+      part?.end()
+      done({ name, isPassed: code === 0, counts: countsIn(printed) })
+    })
+  })
+}
+
+function argumentsOf(name: PartName): string[] {
+  if (name === 'check') return ['scripts/check.ts']
+  return [
+    '--test',
+    `--test-concurrency=${filesAtOnce()}`,
+    '--test-reporter=spec',
+    ...(given.has('dearest') ? ['--import', './test/support/processor-account.ts'] : []),
+    ...(name === 'postgres' ? ['--test-global-setup=test/support/postgres-setup.ts'] : []),
+    ...files[name],
+  ]
+}
+
+/** Half of the files wait for something, such as a server that stops. */
+function filesAtOnce(): number {
+  const all = Math.min(8, availableParallelism() * 2)
+  return Math.max(2, Math.floor(all / chosen.length))
+}
+
+function countsIn(printed: string): Outcome['counts'] {
+  const found = [...printed.matchAll(/^ℹ (pass|fail|cancelled|skipped) (\d+)$/gm)]
+  return Object.fromEntries(found.map(([, name = '', count]) => [name, Number(count)]))
+}
+
+/** The last line: all parts together. */
+function summary(outcomes: readonly Outcome[]): string {
+  const sum = (name: string) => outcomes.reduce((all, { counts }) => all + (counts[name] ?? 0), 0)
+  const failed = outcomes.filter(({ isPassed }) => !isPassed).map(({ name }) => name)
+  const seconds = Math.round((performance.now() - startedAt) / 1_000)
+  const counts = [
+    `${sum('pass')} passed`,
+    `${sum('fail') + sum('cancelled')} failed`,
+    `${sum('skipped')} skipped`,
+  ]
+  return [
+    `${failed.length === 0 ? '✔' : '✖'} ${given.words.join(', ')}: ${counts.join(', ')}`,
+    `in ${Math.floor(seconds / 60)} min ${seconds % 60} s`,
+    ...(failed.length > 0 ? [`(failed: ${failed.join(', ')})`] : []),
+  ].join(' ')
+}
