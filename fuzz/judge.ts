@@ -33,9 +33,10 @@ const ownType =
 export function createJudge(document: Document): Judge {
   const { checkAnnounced, validate } = readAnnouncement(document)
   const operations = Object.entries(document.paths).map(([path, { get }]) => ({
-    pattern: new RegExp(`^${path.replace('{company_id}', '[^/]+')}$`),
+    pattern: new RegExp(`^${path.replace('{company_id}', '[^/]+').replace('{listing}', '\\w+')}$`),
     operation: get,
   }))
+  const exporting = operations.find(({ operation }) => operation.operationId === 'export_listing')
   /** Finds the operation that a body belongs to: its second member names the listing. */
   const operationOf = (body: object) => {
     const suffix = `_${Object.keys(body)[1] ?? 'live'}`
@@ -70,7 +71,10 @@ export function createJudge(document: Document): Judge {
     judge(asked, answer) {
       judgeCommon(answer)
       const path = pathOf(asked.target)
-      const known = operations.find(({ pattern }) => pattern.test(path))
+      const isText = /^(?:text\/csv|application\/x-ndjson)/.test(
+        answer.headers['content-type'] ?? '',
+      )
+      const known = isText ? exporting : operations.find(({ pattern }) => pattern.test(path))
       if (known) judgeKnown(known.operation, asked, answer)
       else judgeUnknown(asked, answer)
       if (answer.status >= 400 && answer.text !== '') judgeFailure(answer)

@@ -33,7 +33,7 @@ function run(command: string, ...args: string[]): boolean {
 writeFileSync(join(cwd, 'package.json'), '{ "private": true }')
 writeFileSync(
   join(cwd, document),
-  JSON.stringify(createOpenApi(endpointsOf(resources), '0.0.0'), null, 2),
+  JSON.stringify(createOpenApi(endpointsOf(resources), resources, '0.0.0'), null, 2),
 )
 copyFileSync(join(import.meta.dirname, ruleset), join(cwd, ruleset))
 const isInstalled = run('npm', 'install', '--ignore-scripts', '--no-audit', '--no-fund', ...linters)

@@ -189,7 +189,7 @@ function addEndpoints(
     assets: createStaticAssets({ ...assetLimits, ...options.limits }, options.load),
     streams: createStreamer((request, cause) => log.fault(request, cause)),
     isDraining: () => stop.isDraining,
-    openApiText: () => JSON.stringify(createOpenApi(endpoints, version)),
+    openApiText: () => JSON.stringify(createOpenApi(endpoints, options.resources, version)),
     clientGuide: () => clientGuide(endpoints, options.resources),
     documentIndex: () => documentIndex(endpoints),
   }

@@ -58,6 +58,8 @@ export const failures = {
   404: {
     when: 'The company, or the version, is not in the registry.',
     example: 'Company GB:9876543 is not in the registry; did you mean GB:09876543?',
+    // Where a version is later than the last one.
+    headers: ['Retry-After'],
   },
   405: { when: 'The method is neither GET nor HEAD.', headers: ['Allow'] },
   408: { when: 'The request did not arrive in time.', isBeforeTheKey: true },

@@ -33,7 +33,9 @@ export interface Parameter {
 /** The parameters of every listing, in the order of the canonical form. */
 export const parameters = {
   page: {
-    description: 'Page number',
+    description:
+      'Page number. An import between two requests may move records to other pages; the link ' +
+      '`next` of a listing stays on one version',
     default: 1,
     minimum: 1,
     maximum: Number.MAX_SAFE_INTEGER,
@@ -52,7 +54,10 @@ const names: readonly string[] = [...Object.keys(parameters), formatName]
 const decimalDigits = /^\d{1,16}$/
 
 /** The path of a company's listing of a resource; without a company, its id is in braces. */
-export function listingPath({ name }: Resource, companyId: number | string = '{company_id}') {
+export function listingPath(
+  { name }: Pick<Resource, 'name'>,
+  companyId: number | string = '{company_id}',
+) {
   return `/api/v1/companies/${companyId}/${name}`
 }
 

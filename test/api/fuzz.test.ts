@@ -42,7 +42,7 @@ function checkFound({ faults, sent, statuses, descriptors }: Found, count: numbe
 }
 
 const { judge, judgeAny } = createJudge(
-  createOpenApi(endpointsOf(resources), '0.0.0-test') as unknown as Document,
+  createOpenApi(endpointsOf(resources), resources, '0.0.0-test') as unknown as Document,
 )
 const headers = {
   'x-request-id': 'a',

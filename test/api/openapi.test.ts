@@ -30,6 +30,8 @@ const answer = await ask('/openapi.json', { authorization: null })
 const document = JSON.parse(answer.text) as Document
 const { checkAnnounced, deref, responsesOf, validate } = readAnnouncement(document)
 const operations = Object.entries(document.paths).map(([path, item]) => ({ path, item }))
+/** The path of the operation that stands for all listings in other formats than JSON. */
+const exporting = '/api/v1/companies/{company_id}/{listing}'
 
 test('the document is OpenAPI 3.1, and needs no key', () => {
   assert.equal(answer.status, 200)
@@ -100,7 +102,7 @@ test('its paths are those of companies, listings, versions and health checks', (
   const listings = resources.map((resource) => pathOf(resource, '{company_id}'))
   const others = ['/api/v1/versions', '/api/v1/key', '/healthz', '/readyz']
   const search = ['/api/v1/companies', '/api/v1/companies/{company_id}']
-  assert.deepEqual(Object.keys(document.paths), [...search, ...listings, ...others])
+  assert.deepEqual(Object.keys(document.paths), [...search, ...listings, ...others, exporting])
   const ids = operations.map(({ item }) => item.get.operationId)
   assert.equal(new Set(ids).size, ids.length)
 })
@@ -119,8 +121,8 @@ for (const { path, item } of operations) {
   const operation = item.get
   const isListing = path.includes('{company_id}')
   const isPaged = isListing && !path.endsWith('{company_id}')
-  // See companies.test.ts and versions.test.ts.
-  if (!isListing && path.startsWith('/api/')) continue
+  // See below, companies.test.ts and versions.test.ts.
+  if (path === exporting || (!isListing && path.startsWith('/api/'))) continue
 
   test(`${path} answers as the document announces`, async () => {
     const plain = await ask(url, isListing ? {} : { authorization: null })
@@ -225,6 +227,26 @@ for (const { path, item } of operations) {
 }
 
 for (const resource of resources) {
+  test(`${resource.name}: a generated client types the answer as the page, and text in an operation of its own`, async () => {
+    const { get: listing } = document.paths[pathOf(resource, '{company_id}')] ?? assert.fail()
+    const { content } = deref<Response>(listing.responses['200'])
+    assert.deepEqual(Object.keys(content ?? {}), ['application/json'])
+    const { get: asText } = document.paths[exporting] ?? assert.fail()
+    const names = asText.parameters?.map((part) => deref<Parameter>(part).name) ?? []
+    for (const part of listing.parameters ?? []) {
+      assert.ok(names.includes(deref<Parameter>(part).name))
+    }
+    for (const question of ['format=csv', 'format=ndjson&limit=all', 'format=csv&limit=0']) {
+      const text = await ask(`${pathOf(resource, 'GB:1')}?${question}`)
+      checkAnnounced(asText, text)
+      const byId = await ask(`${pathOf(resource, 1)}?${question}`)
+      assert.equal(byId.status, question.endsWith('=0') ? 400 : 200)
+      checkAnnounced(asText, byId)
+      const tag = { 'if-none-match': byId.headers['etag'] ?? '' }
+      checkAnnounced(asText, await ask(`${pathOf(resource, 1)}?${question}`, { headers: tag }))
+    }
+  })
+
   test(`the filters, orders and versions announced for ${resource.name} are taken`, async () => {
     const url = pathOf(resource, 1)
     const operation = document.paths[pathOf(resource, '{company_id}')]?.get
@@ -268,6 +290,36 @@ for (const resource of resources) {
     for (const example of [exampleRecord(resource), ...record.examples]) validate(record, example)
   })
 }
+
+test('an answer with all records may be longer than a page', () => {
+  const { content } = deref<Response>(document.paths[exporting]?.get.responses['200'])
+  for (const { schema, examples } of Object.values(content ?? assert.fail())) {
+    const { maxLength } = schema as { maxLength: number }
+    assert.ok(maxLength > 2 ** 40, 'which the largest listing exceeds by far')
+    for (const { value } of Object.values(examples)) validate(schema, value)
+  }
+})
+
+test('a version that is yet to come is announced with Retry-After, and no failure is cached', async () => {
+  const operation = document.paths[pathOf(rights, '{company_id}')]?.get ?? assert.fail()
+  const later = await ask(`${pathOf(rights, 1)}?version=9999`)
+  assert.equal(later.headers['retry-after'], '1')
+  assert.equal(later.headers['cache-control'], 'no-store')
+  checkAnnounced(operation, later)
+})
+
+test('the check detects a header that is not announced', () => {
+  const operation = document.paths['/healthz']?.get ?? assert.fail()
+  const headers = {
+    'x-request-id': 'a',
+    'cache-control': 'no-store',
+    'content-type': 'application/json',
+  }
+  const given = { status: 200, text: '{"ok":true}', headers }
+  checkAnnounced(operation, given)
+  const more = { ...given, headers: { ...headers, etag: 'W/"1"' } }
+  assert.throws(() => checkAnnounced(operation, more), /etag is not announced/)
+})
 
 test('the check detects a record that breaks the schema', () => {
   const schema = { $ref: '#/components/schemas/Rights' }

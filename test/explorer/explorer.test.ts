@@ -14,6 +14,7 @@ import { testHostileTexts } from './hostile-texts.ts'
 import { testListings } from './listings.ts'
 import { testLooks } from './looks.ts'
 import { testPictures } from './pictures.ts'
+import { testReference } from './reference.ts'
 import { testTaking } from './taking.ts'
 import { testVersions } from './versions.ts'
 
@@ -44,4 +45,5 @@ suite('the explorer in a browser', { skip }, () => {
   testErrors(given)
   testHostileTexts(given)
   testLooks(given)
+  testReference(given)
 })

@@ -92,6 +92,11 @@ export function validatorFor(document: Schema) {
     },
     maxProperties: (bound, value, _schema, where) =>
       assert.ok(!isObject(value) || Object.keys(value).length <= Number(bound), `${where}: many`),
+    oneOf: (schemas, value, _schema, where) => {
+      assert.ok(Array.isArray(schemas))
+      const fitting = schemas.filter((schema) => isValid(schema, value))
+      assert.equal(fitting.length, 1, `${where} is ${JSON.stringify(value)}, none or several`)
+    },
     description: noCheck,
     examples: noCheck,
     default: noCheck,
@@ -104,6 +109,15 @@ export function validatorFor(document: Schema) {
       const check = checks[keyword]
       assert.ok(check, `${where}: the validator does not know the keyword ${keyword}`)
       check(argument, value, schema, where)
+    }
+  }
+
+  function isValid(schema: unknown, value: unknown): boolean {
+    try {
+      validate(schema, value)
+      return true
+    } catch {
+      return false
     }
   }
 

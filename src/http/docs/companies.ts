@@ -44,9 +44,11 @@ export const companyParameterComponents: Readonly<Record<string, JsonSchema>> = 
     name: 'identifier',
     in: 'query',
     description: companyParameters.identifier,
-    schema: { type: 'array', maxItems: identifiersMax, items: shortText },
+    schema: {
+      ...{ type: 'array', maxItems: identifiersMax, items: shortText },
+      examples: [['09876543']],
+    },
     explode: true,
-    example: ['09876543'],
   },
   jurisdiction: {
     name: 'jurisdiction',
@@ -58,7 +60,9 @@ export const companyParameterComponents: Readonly<Record<string, JsonSchema>> = 
     name: 'q',
     in: 'query',
     description: companyParameters.q,
-    schema: { ...shortText, maxLength: queryLengthMax, examples: ['northwind tra'] },
+    schema: { ...shortText, maxLength: queryLengthMax },
+    // One of the two ways to ask has an example, so that the reference page sends a sound request.
+    example: 'northwind tra',
   },
 }
 

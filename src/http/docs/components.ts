@@ -5,7 +5,7 @@ import { rateSecondsMax } from '../../rate.ts'
 import type { JsonSchema } from '../../resources/field.ts'
 import { metaTypeBytesMax } from '../../resources/resource.ts'
 import { type FailureDescription, failures } from '../errors.ts'
-import { formatName, formats } from '../formats.ts'
+import { formatName, recordFormats } from '../formats.ts'
 import { parameters } from '../listing-request.ts'
 import { linkLengthMax } from '../links.ts'
 import { versionComponents } from './selection.ts'
@@ -122,31 +122,34 @@ export const parameterComponents: Components = {
     in: 'path',
     required: true,
     description: 'Id of the company, or its name in a register: `GB:09876543`',
+    // The reference page takes no list of types.
     schema: {
-      type: ['integer', 'string'],
-      format: 'int64',
-      minimum: 1,
-      maximum: Number.MAX_SAFE_INTEGER,
-      maxLength: 2_048,
+      oneOf: [companySchema, { type: 'string', pattern: '^[^:]+:.+$', maxLength: 2_048 }],
     },
     example: 1,
   },
   ...(Object.fromEntries(paging) as Components),
   limit_or_all: {
     ...limit,
-    description: 'Records per page; `all` of them with `format=csv` or `format=ndjson`',
+    description: 'Records per page; `all` of them in one answer',
     schema: {
-      ...(limit['schema'] as JsonSchema),
-      ...{ type: ['integer', 'string'], pattern: '^([0-9]+|all)$', maxLength: 4 },
+      oneOf: [limit['schema'], { type: 'string', enum: ['all'] }],
+      default: parameters.limit.default,
     },
   },
   format: {
     name: formatName,
     in: 'query',
-    description:
-      'JSON with counters, or the records alone: as CSV, or one JSON text a line. Without it, ' +
-      '`Accept` chooses',
-    schema: { type: 'string', enum: formats, default: formats[0], examples: formats },
+    description: 'JSON with counters; without it, `Accept` chooses',
+    schema: { type: 'string', enum: ['json'], default: 'json', examples: ['json'] },
+  },
+  record_format: {
+    name: formatName,
+    in: 'query',
+    required: true,
+    description: 'CSV, or one JSON text a line',
+    schema: { type: 'string', enum: recordFormats },
+    example: recordFormats[0],
   },
   ...versionComponents,
   'If-None-Match': requestHeader(
@@ -192,7 +195,7 @@ export const headerComponents: Components = {
   ),
   ETag: responseHeader('Changes when this listing changes', 'W/"3f9a1c0b7d2e-q83vEjRWeJA0"'),
   'Cache-Control': responseHeader(
-    'Cache the response, but revalidate it before each use',
+    'Cache the response, but revalidate it before each use; `no-store` with an error or a health check',
     'private, no-cache',
   ),
   Vary: responseHeader('Request headers that the response depends on', 'Accept, Accept-Encoding'),
@@ -257,6 +260,7 @@ export function failureComponents(): Components {
   const responses = described.map(([status, failure]) => {
     const headers = [
       'X-Request-Id',
+      'Cache-Control',
       ...(failure.isBeforeTheKey === true ? [] : rateHeaders),
       ...(failure.headers ?? []),
     ]

@@ -7,10 +7,8 @@ import {
   recordSchema,
   type Resource,
 } from '../../resources/resource.ts'
-import { pageBytesMax } from '../../store/page-size.ts'
-import type { AnswerDescription, Operation } from '../endpoints/endpoint.ts'
+import type { Operation } from '../endpoints/endpoint.ts'
 import { failureStatuses } from '../errors.ts'
-import { mediaTypes, recordFormats, recordWriter } from '../formats.ts'
 import { parameters } from '../listing-request.ts'
 import { selectionParameters, versionComponents } from './selection.ts'
 import {
@@ -29,11 +27,13 @@ export function describeListing(resource: Resource): Operation {
     id: `list_${resource.name}`,
     tag: 'listings',
     summary: `${resource.title}s of a company`,
-    description: `${resource.description} Ordered by ${orderInWords(resource)}.`,
+    description:
+      `${resource.description} Ordered by ${orderInWords(resource)}. To walk it, follow the link ` +
+      '`next`. As CSV or NDJSON, and whole: see `export_listing`.',
     parameters: [
       'company_id',
       'page',
-      'limit_or_all',
+      'limit',
       'format',
       ...Object.keys(versionComponents),
       ...selectionParameters(resource),
@@ -43,9 +43,8 @@ export function describeListing(resource: Resource): Operation {
     answers: {
       200: {
         description: 'A page of the listing',
-        headers: answerHeaders(['Link', ...onlySome]),
+        headers: answerHeaders(['Link', 'Content-Location']),
         schema: `${name}Page`,
-        otherTypes: recordTypes(resource),
         example: { name: 'page', summary: 'One record', value: examplePage(resource) },
       },
       304: unchangedAnswer('The page has not changed', ['Content-Location']),
@@ -53,20 +52,6 @@ export function describeListing(resource: Resource): Operation {
     failures: failureStatuses,
     schemas: { [name]: recordSchema(resource), [`${name}Page`]: pageSchema(resource) },
   }
-}
-
-/** Headers of some answers only. */
-const onlySome = ['Content-Location', 'X-Total-Count', 'Content-Disposition']
-
-/** The records alone, in other formats. */
-function recordTypes(resource: Resource): NonNullable<AnswerDescription['otherTypes']> {
-  const record = JSON.stringify(exampleRecord(resource))
-  const schema = { type: 'string', maxLength: pageBytesMax }
-  const types = recordFormats.map((format) => {
-    const { header, text } = recordWriter(format, resource)
-    return [mediaTypes[format], { schema, example: header + text([record]) }] as const
-  })
-  return Object.fromEntries(types)
 }
 
 function schemaName({ name }: Resource): string {

@@ -2,6 +2,7 @@
 // so it cannot differ from what the service does.
 
 import type { JsonSchema } from '../../resources/field.ts'
+import type { Resource } from '../../resources/resource.ts'
 import {
   type AnswerDescription,
   type Endpoint,
@@ -9,6 +10,7 @@ import {
   type Operation,
 } from '../endpoints/endpoint.ts'
 import { companyParameterComponents } from './companies.ts'
+import { describeExport, exportPath } from './export.ts'
 import {
   failureComponents,
   headerComponents,
@@ -27,18 +29,28 @@ export interface OpenApi {
   readonly [member: string]: unknown
 }
 
-const description = `Five paginated listings for each company.
+const description = `Companies, found by number or name; each as a whole; listings of its records, page by page; all of
+it as it is and as it was. The [client's guide](docs/client.md) explains it with examples.
 
 Send your key with every request as \`Authorization: Bearer <API_KEY>\`. Without a valid key, every
 request under \`/api/\` gets the same 403.
 
-You may also send \`page\` and \`limit\` as a JSON object in the body of the GET request. Browsers
-cannot do that, so this page does not offer it.`
+You may also send parameters as a JSON object in the body of the GET request. Browsers cannot do
+that, so this page does not offer it.`
 
 /** Creates the document; `version` is that of the program. */
-export function createOpenApi(endpoints: readonly Endpoint[], version: string): OpenApi {
-  const described = endpoints.filter((endpoint) => endpoint.operation !== undefined)
-  const paths = described.map((endpoint) => [endpoint.path, { get: operationOf(endpoint) }])
+export function createOpenApi(
+  endpoints: readonly Endpoint[],
+  resources: readonly Resource[],
+  version: string,
+): OpenApi {
+  const described = endpoints.flatMap((endpoint) =>
+    endpoint.operation === undefined
+      ? []
+      : [{ path: endpoint.path, operation: endpoint.operation, isOpen: !needsKey(endpoint) }],
+  )
+  described.push({ path: exportPath, operation: describeExport(resources), isOpen: false })
+  const paths = described.map((one) => [one.path, { get: operationOf(one) }])
   return {
     openapi: '3.1.0',
     info: {
@@ -71,7 +83,7 @@ export function createOpenApi(endpoints: readonly Endpoint[], version: string): 
       headers: headerComponents,
       schemas: Object.assign(
         {},
-        ...described.map(({ operation }) => operation?.schemas),
+        ...described.map(({ operation }) => operation.schemas),
         sharedSchemas,
       ) as OpenApi['components'][string],
       responses: failureComponents(),
@@ -79,9 +91,14 @@ export function createOpenApi(endpoints: readonly Endpoint[], version: string): 
   }
 }
 
-function operationOf(endpoint: Endpoint): JsonSchema {
-  const { id, tag, summary, description, parameters, answers, failures } =
-    endpoint.operation as Operation
+interface Described {
+  readonly operation: Operation
+  /** Whether it needs no key. */
+  readonly isOpen: boolean
+}
+
+function operationOf({ operation, isOpen }: Described): JsonSchema {
+  const { id, tag, summary, description, parameters, answers, failures } = operation
   const successes = Object.entries(answers).map(([status, answer]) => [status, answerOf(answer)])
   return {
     operationId: id,
@@ -96,7 +113,7 @@ function operationOf(endpoint: Endpoint): JsonSchema {
             typeof one === 'string' ? ref('parameters', one) : one,
           ),
         }),
-    ...(needsKey(endpoint) ? {} : { security: [] }),
+    ...(isOpen ? { security: [] } : {}),
     responses: {
       ...(Object.fromEntries(successes) as Record<string, JsonSchema>),
       ...Object.fromEntries(failures.map((status) => [status, ref('responses', `Error${status}`)])),
@@ -105,17 +122,19 @@ function operationOf(endpoint: Endpoint): JsonSchema {
 }
 
 function answerOf(answer: AnswerDescription): JsonSchema {
-  const { description, headers, schema, example, otherTypes = {} } = answer
+  const { description, headers, schema, example, otherTypes } = answer
   const named = { description, headers: headerRefs(headers) }
-  if (schema === undefined) return named
+  if (schema === undefined && otherTypes === undefined) return named
   const { name = '', ...shown } = example ?? {}
   const examples = example === undefined ? {} : { examples: { [name]: shown } }
   return {
     ...named,
     content: {
-      'application/json': { schema: schemaRef(schema), ...examples },
+      ...(schema === undefined
+        ? {}
+        : { 'application/json': { schema: schemaRef(schema), ...examples } }),
       ...Object.fromEntries(
-        Object.entries(otherTypes).map(([type, { schema, example }]) => [
+        Object.entries(otherTypes ?? {}).map(([type, { schema, example }]) => [
           type,
           { schema, examples: { records: { summary: 'One record', value: example } } },
         ]),

@@ -49,7 +49,7 @@ function describe(name: string, summary: string): Operation {
     answers: {
       200: {
         description: summary,
-        headers: ['X-Request-Id'],
+        headers: ['X-Request-Id', 'Cache-Control'],
         schema: 'Ok',
         example: { name: 'ok', value: { ok: true } },
       },

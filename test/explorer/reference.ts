@@ -1,0 +1,30 @@
+// The API reference at /docs, where people try requests.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Bench, visit } from './browser.ts'
+
+export function testReference(given: () => Bench): void {
+  test('every operation of the reference can be executed as it opens, and is answered', async (t) => {
+    const { browser, url, key } = given()
+    const page = await visit(t, browser, `${url}/docs`)
+    await page.getByRole('button', { name: 'Authorize' }).click()
+    const dialog = page.locator('.auth-container')
+    await dialog.getByRole('textbox').fill(key)
+    await page.getByRole('button', { name: 'Apply credentials' }).click()
+    await page.locator('.auth-container').getByRole('button', { name: 'Close' }).click()
+    const { paths } = (await (await fetch(`${url}/openapi.json`)).json()) as {
+      paths: Readonly<Record<string, { get: { operationId: string; tags: readonly string[] } }>>
+    }
+    for (const { get } of Object.values(paths)) {
+      const block = page.locator(`#operations-${get.tags[0] ?? ''}-${get.operationId}`)
+      await block.locator('.opblock-summary-control').click()
+      const answered = page.waitForResponse(/\/(?:api\/v1\/|healthz|readyz)/)
+      await block.getByRole('button', { name: 'Execute' }).click()
+      const answer = await answered
+      assert.equal(answer.status(), 200, answer.url())
+      await block.locator('.live-responses-table').getByText('200').first().waitFor()
+      await block.locator('.opblock-summary-control').click()
+    }
+  })
+}
