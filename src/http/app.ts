@@ -12,6 +12,7 @@ import type { KeyRecord } from '../store/keys.ts'
 import type { StoreReader } from '../store/reading.ts'
 import type { KeyUses } from '../store/usage.ts'
 import { clientGuide, documentIndex } from './docs/guide.ts'
+import { describedOf } from './docs/described.ts'
 import { createOpenApi } from './docs/openapi.ts'
 import { type Endpoint, routerPath } from './endpoints/endpoint.ts'
 import { endpointsOf } from './endpoints/table.ts'
@@ -191,7 +192,7 @@ function addEndpoints(
     isDraining: () => stop.isDraining,
     openApiText: () => JSON.stringify(createOpenApi(endpoints, options.resources, version)),
     clientGuide: () => clientGuide(endpoints, options.resources),
-    documentIndex: () => documentIndex(endpoints),
+    documentIndex: (base: string) => documentIndex(describedOf(endpoints, options.resources), base),
   }
   for (const method of METHODS) {
     if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)

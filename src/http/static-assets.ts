@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto'
 import { parse } from 'node:path/posix'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { LRUCache } from 'lru-cache'
 import { type Endpoint, type Handler, readMethods, type Service } from './endpoints/endpoint.ts'
 import { chooseCoding, type Coding, encode, levelsForOnce, varyByCoding } from './wire/coding.ts'
 import { unavailable } from './errors.ts'
@@ -66,11 +67,41 @@ interface ReadyAsset extends Asset {
 }
 
 /** Creates an asset from parts of the application. */
-type AssetOf = (service: Pick<Service, 'openApiText' | 'clientGuide' | 'documentIndex'>) => Asset
+type AssetOf = (service: Pick<Service, 'openApiText' | 'clientGuide'>) => Asset
 
 /** The endpoint of an asset that browsers revalidate before each use. */
 export function documentEndpoint(path: string, assetOf: AssetOf): Endpoint {
   return assetEndpoint(path, assetOf, revalidated)
+}
+
+/** As `documentEndpoint`, for an asset that names the address at which clients find the service. */
+export function addressedEndpoint(
+  path: string,
+  assetOf: (service: Pick<Service, 'documentIndex'>, base: string) => Asset,
+): Endpoint {
+  return {
+    ...{ path, methods: readMethods, scope: undefined, isAsset: true, operation: undefined },
+    createHandler(service) {
+      const handlers = new LRUCache<string, Handler>({ max: addressesMax })
+      return (request, reply) => {
+        const base = addressOf(request)
+        const made =
+          handlers.get(base) ?? service.assets.createHandler(assetOf(service, base), revalidated)
+        handlers.set(base, made)
+        return made(request, reply)
+      }
+    },
+  }
+}
+
+/** For how many addresses an asset is kept; clients may name any. */
+const addressesMax = 16
+
+/** The address of the service as the client wrote it; empty if it named none. */
+function addressOf({ headers, protocol }: FastifyRequest): string {
+  const { host = '' } = headers
+  if (!/^[\w.:[\]-]{1,255}$/.test(host)) return ''
+  return `${protocol === 'https' ? 'https' : 'http'}://${host}`
 }
 
 /**
@@ -107,7 +138,7 @@ export function createStaticAssets(limits: AssetLimits, load: Pick<Load, 'warn'>
   const encodeInTurn = createEncoder()
   const nextTurn = createTurns()
 
-  const ready = new Map<Asset, ReadyAsset>()
+  const ready = new WeakMap<Asset, ReadyAsset>()
 
   async function answer(
     request: FastifyRequest,

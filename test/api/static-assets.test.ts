@@ -25,7 +25,9 @@ const { ask } = await makeApp({ after })
 const askFor = (url: string, headers: Readonly<Record<string, string>> = {}, method = 'GET') =>
   ask(url, { authorization: null, headers, method })
 const page = await askFor('/docs')
-const files = [...page.text.matchAll(/(?:src|href)="(docs\/[^"]*)"/g)].map(([, url]) => `/${url}`)
+const files = [...page.text.matchAll(/(?:src|href)="(docs\/[^"]*\.(?:js|css))"/g)].map(
+  ([, url]) => `/${url}`,
+)
 
 const cacheOf = ({ headers }: Answer) => headers['cache-control']
 

@@ -59,7 +59,7 @@ export interface Announcement {
 
 /** Headers of HTTP itself, of which a document says nothing. */
 const ownHeader =
-  /^(connection|keep-alive|date|content-(type|length|encoding)|transfer-encoding|vary|x-content-type-options)$/
+  /^(connection|keep-alive|date|content-(type|length|encoding)|transfer-encoding|vary|x-content-)/
 
 /** Reads an OpenAPI document. */
 export function readAnnouncement(document: Document): Announcement {

@@ -195,7 +195,7 @@ export const headerComponents: Components = {
   ),
   ETag: responseHeader('Changes when this listing changes', 'W/"3f9a1c0b7d2e-q83vEjRWeJA0"'),
   'Cache-Control': responseHeader(
-    'Cache the response, but revalidate it before each use; `no-store` with an error or a health check',
+    'Cache the response, but revalidate it before each use; errors and health checks: `no-store`',
     'private, no-cache',
   ),
   Vary: responseHeader('Request headers that the response depends on', 'Accept, Accept-Encoding'),

@@ -1,6 +1,6 @@
-// The OpenAPI description of a listing's records alone, as CSV or NDJSON. The paths are those of the
-// listings. It is an operation of its own, since generated clients take every type of an operation's
-// answer for possible: each caller of a listing would have to rule text out.
+// The OpenAPI description of a listing's records alone, as CSV or NDJSON. The paths are those of
+// the listings. It is an operation of its own, since generated clients take every type of an
+// operation's answer for possible: each caller of a listing would have to rule text out.
 
 import type { JsonSchema } from '../../resources/field.ts'
 import { exampleRecord, type Resource } from '../../resources/resource.ts'
@@ -25,8 +25,8 @@ export function describeExport(resources: readonly Resource[]): Operation {
     tag: 'listings',
     summary: 'Records of a listing as CSV or NDJSON',
     description:
-      'The records alone, a page of them or, with `limit=all`, all that the request selects. Each ' +
-      'listing takes its own filters and orders; another one is a 400.',
+      'The records alone, a page of them or, with `limit=all`, all that the request selects. ' +
+      'Each listing takes its own filters and orders; another one is a 400.',
     parameters: [
       'company_id',
       {

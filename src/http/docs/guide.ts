@@ -5,9 +5,10 @@ import { readFileSync } from 'node:fs'
 import type { FieldKind } from '../../resources/field.ts'
 import { isNullable } from '../../resources/field.ts'
 import type { Resource } from '../../resources/resource.ts'
-import { type Endpoint, needsKey } from '../endpoints/endpoint.ts'
+import type { Endpoint } from '../endpoints/endpoint.ts'
 import { parameters } from '../listing-request.ts'
 import { failureComponents } from './components.ts'
+import { type Described, describedOf } from './described.ts'
 
 /** The guide, with the parts that were generated for the resources of this program. */
 const guideFile = new URL('../../../docs/client.md', import.meta.url)
@@ -20,24 +21,32 @@ export function clientGuide(
   return regenerate(readFileSync(guideFile, 'utf8'), clientParts(endpoints, resources))
 }
 
-/** The index of the documents, and the endpoints in a line each. */
-export function documentIndex(endpoints: readonly Endpoint[]): string {
-  const lines = endpoints.flatMap(({ path, operation }) =>
-    operation === undefined ? [] : [`- \`GET ${path}\`: ${operation.summary}`],
-  )
+// The form has one line of quotation.
+const summary =
+  'A read-only service of company registry data: companies by number and name, a company as a ' +
+  'whole, and listings of its records, page by page, as they are and as they were.'
+
+/**
+ * The index of the documents, and the endpoints in a line each, in the form of llmstxt.org.
+ *
+ * @param base the address of the service, without a path.
+ */
+export function documentIndex(described: readonly Described[], base: string): string {
+  const lines = described.map(({ path, operation: { tag, id, summary } }) => {
+    return `- [GET ${path}](${base}/docs#/${tag}/${id}): ${summary}`
+  })
   return `# Dossier
 
-> A read-only service of company registry data: companies by number and name, a company as a whole,
-> and listings of its records, page by page, as they are and as they were.
+> ${summary}
 
 Every request under \`/api/\` needs a key: \`Authorization: Bearer <API_KEY>\`. Without a valid one,
 every answer is the same 403.
 
 ## Documents
 
-- [Client's guide](docs/client.md): the whole API, with examples
-- [OpenAPI 3.1](openapi.json): endpoints, parameters, schemas
-- [Reference](docs): a page for trying requests
+- [Client's guide](${base}/docs/client.md): the whole API, with examples
+- [OpenAPI 3.1](${base}/openapi.json): endpoints, parameters, schemas
+- [Reference](${base}/docs): a page for trying requests
 
 ## Endpoints
 
@@ -51,7 +60,7 @@ export type Parts = Readonly<Record<string, () => string>>
 /** The generated parts of the client's guide. */
 export function clientParts(endpoints: readonly Endpoint[], resources: readonly Resource[]): Parts {
   return {
-    endpoints: () => endpointsTable(endpoints),
+    endpoints: () => endpointsTable(describedOf(endpoints, resources)),
     parameters: parametersTable,
     fields: () => resources.map(fieldsTable).join('\n\n'),
     errors: errorsTable,
@@ -89,12 +98,9 @@ export function code(text: string): string {
   return `\`${text}\``
 }
 
-function endpointsTable(endpoints: readonly Endpoint[]): string {
-  const rows = endpoints.flatMap((endpoint) => {
-    const { path, scope, operation } = endpoint
-    if (operation === undefined) return []
-    const key = scope === undefined ? (needsKey(endpoint) ? 'any' : 'none') : code(scope)
-    return [[code(path), operation.summary, key]]
+function endpointsTable(described: readonly Described[]): string {
+  const rows = described.map(({ path, scope, operation, isOpen }) => {
+    return [code(path), operation.summary, scope === undefined ? (isOpen ? 'none' : 'any') : scope]
   })
   return table(['path', 'answers', 'scope of the key'], rows)
 }

@@ -3,14 +3,9 @@
 
 import type { JsonSchema } from '../../resources/field.ts'
 import type { Resource } from '../../resources/resource.ts'
-import {
-  type AnswerDescription,
-  type Endpoint,
-  needsKey,
-  type Operation,
-} from '../endpoints/endpoint.ts'
+import type { AnswerDescription, Endpoint } from '../endpoints/endpoint.ts'
 import { companyParameterComponents } from './companies.ts'
-import { describeExport, exportPath } from './export.ts'
+import { type Described, describedOf } from './described.ts'
 import {
   failureComponents,
   headerComponents,
@@ -29,8 +24,8 @@ export interface OpenApi {
   readonly [member: string]: unknown
 }
 
-const description = `Companies, found by number or name; each as a whole; listings of its records, page by page; all of
-it as it is and as it was. The [client's guide](docs/client.md) explains it with examples.
+const description = `Companies by number or name, a company as a whole, and listings of its records,
+page by page, as they are and as they were. The [client's guide](docs/client.md) has examples.
 
 Send your key with every request as \`Authorization: Bearer <API_KEY>\`. Without a valid key, every
 request under \`/api/\` gets the same 403.
@@ -44,12 +39,7 @@ export function createOpenApi(
   resources: readonly Resource[],
   version: string,
 ): OpenApi {
-  const described = endpoints.flatMap((endpoint) =>
-    endpoint.operation === undefined
-      ? []
-      : [{ path: endpoint.path, operation: endpoint.operation, isOpen: !needsKey(endpoint) }],
-  )
-  described.push({ path: exportPath, operation: describeExport(resources), isOpen: false })
+  const described = describedOf(endpoints, resources)
   const paths = described.map((one) => [one.path, { get: operationOf(one) }])
   return {
     openapi: '3.1.0',
@@ -89,12 +79,6 @@ export function createOpenApi(
       responses: failureComponents(),
     },
   }
-}
-
-interface Described {
-  readonly operation: Operation
-  /** Whether it needs no key. */
-  readonly isOpen: boolean
 }
 
 function operationOf({ operation, isOpen }: Described): JsonSchema {

@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import {
+  addressedEndpoint,
   type Asset,
   documentEndpoint,
   fileEndpoints,
@@ -112,8 +113,8 @@ export function documents({
     documentEndpoint('/docs/client.md', ({ clientGuide }) =>
       makeAsset({ path: '/docs/client.md', type: markdownType, body: Buffer.from(clientGuide()) }),
     ),
-    documentEndpoint('/llms.txt', ({ documentIndex }) =>
-      makeAsset({ path: '/llms.txt', type: textType, body: Buffer.from(documentIndex()) }),
+    addressedEndpoint('/llms.txt', ({ documentIndex }, base) =>
+      makeAsset({ path: '/llms.txt', type: textType, body: Buffer.from(documentIndex(base)) }),
     ),
     ...[style, bundle, start].flatMap(fileEndpoints),
   ]

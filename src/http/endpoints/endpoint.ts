@@ -29,9 +29,9 @@ export interface Service extends AnswerCaches {
   readonly isDraining: () => boolean
   /** The OpenAPI document of all endpoints, as JSON text. */
   readonly openApiText: () => string
-  /** The client's guide, and an index of the documents; Markdown. */
+  /** The client's guide, and an index of the documents at an address; Markdown. */
   readonly clientGuide: () => string
-  readonly documentIndex: () => string
+  readonly documentIndex: (base: string) => string
 }
 
 /** Answers a request that has passed every stage. */
