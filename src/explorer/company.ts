@@ -1,6 +1,6 @@
 // A company: who it is, in which version it is looked at, and its parts as tabs.
 
-import { useEffect } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import type { Company, CompanyAnswer, Version } from './answers.ts'
 import { CompanyHead } from './company-head.ts'
 import { DifferencesView } from './differences-view.ts'
@@ -87,7 +87,13 @@ function Tabs({ place, company, now }: Parts) {
   const tab = (view: string | undefined, label: string, count?: unknown) => html`<li key=${view}>
     <a href=${addressOf({ company: place.company, view, query })}
       aria-current=${place.view === view ? 'page' : undefined}>${label}${count}</a></li>`
-  return html`<nav class="tabs" aria-label=${texts.companySections}><ul>
+  // On narrow screens the tabs scroll sideways; the one that is open is in sight.
+  const list = useRef<HTMLUListElement>(null)
+  useEffect(() => {
+    const open = list.current?.querySelector<HTMLElement>('[aria-current]')
+    if (open != null) list.current?.scrollTo({ left: open.offsetLeft - 24 })
+  }, [place.view, company])
+  return html`<nav class="tabs" aria-label=${texts.companySections}><ul ref=${list}>
     ${tab(undefined, texts.overview)}
     ${resources.map(({ name, title }) => {
       const label = texts.plural(title)

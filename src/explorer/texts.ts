@@ -174,14 +174,14 @@ export const texts = {
   periodsSays: (count: string, what: string, most: string, day: string) =>
     `${count} ${what}; most at a time: ${most}, on ${day}.`,
   periodsUndated: (count: number) =>
-    `${plural(count, 'record has', 'records have')} no first day and no bar.`,
+    `${plural(count, 'record', 'records')} without a first day, so without a bar.`,
   yearsSays: (count: string, from: string, to: string, most: string, mostCount: string) =>
     `${count} dated from ${from} to ${to}; most in ${most} (${mostCount}).`,
-  yearsUndated: (count: number) => `${plural(count, 'has', 'have')} no date.`,
+  yearsUndated: (count: number) => `${count} without a date.`,
   amountsSays: (count: string, unit: string, least: string, greatest: string) =>
     `${count} in ${unit}, from ${least} to ${greatest}.`,
   unit: 'Unit',
-  amountsNone: (count: number) => `${plural(count, 'record has', 'records have')} no amount.`,
+  amountsNone: (count: number) => `${plural(count, 'record', 'records')} without an amount.`,
   groupsSays: (count: string, groups: number, most: string, mostCount: string) =>
     `${count} in ${plural(groups, 'group', 'groups')}; most in ${most} (${mostCount}).`,
   nothingToDraw: 'There is nothing here that could be drawn.',

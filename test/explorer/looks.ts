@@ -108,6 +108,15 @@ export function testLooks(given: () => Bench): void {
     })
   }
 
+  test('on a narrow screen, the tab that is open is in sight', async (t) => {
+    const { browser, at } = given()
+    const page = await visit(t, browser, at('/companies/1/events'), { width: 320 })
+    const tab = page.getByRole('link', { name: /^Events 120/ }).first()
+    await untilLoaded(page)
+    const box = (await tab.boundingBox()) ?? assert.fail()
+    assert.ok(box.x >= 0 && box.x + box.width <= 320, JSON.stringify(box))
+  })
+
   test('a table that is wider than its room says so until its end', async (t) => {
     const { browser, at } = given()
     const page = await visit(t, browser, at('/companies/1/employees'), { width: 768 })
@@ -139,6 +148,7 @@ export function testLooks(given: () => Bench): void {
     await page.getByText('This company had no events on record.').waitFor()
     const printed = await page.locator('.printed').innerText()
     assert.match(printed, /^Printed .+ from http.+version=5\. Version 5, imported .+\.$/)
+    assert.ok(await page.getByRole('heading', { name: 'What each source said' }).isVisible())
     assert.ok(await page.getByRole('columnheader', { name: 'demo' }).isVisible())
     assert.ok(!(await page.getByRole('button', { name: 'Download and share' }).isVisible()))
     assert.ok(!(await page.getByRole('searchbox').isVisible()))

@@ -198,7 +198,7 @@ export function testPictures(given: () => Bench): void {
       230,
     )
     await page.getByRole('link', { name: /^Jobs/ }).click()
-    await page.getByText('19 in GBP, from 20,000 to 93,000. 5 records have no amount.').waitFor()
+    await page.getByText('19 in GBP, from 20,000 to 93,000. 5 records without an amount.').waitFor()
     assert.equal((await figuresOf(page, 'Ranges of pay')).length, 1 + 19)
     await page.getByRole('link', { name: /^POS terminals/ }).click()
     await page.getByText('36 in 3 groups; most in Bank of the Fens (15).').waitFor()
