@@ -9,7 +9,7 @@ export const texts = {
   product: 'Dossier',
   skip: 'Skip to content',
   reference: 'API reference',
-  guide: 'Guide to the API',
+  guide: 'Guide',
   forgetKey: 'Forget the key',
   more: 'more',
   less: 'less',

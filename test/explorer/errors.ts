@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { rights } from '../../src/resources/rights.ts'
 import { makeRecords } from '../support/make-record.ts'
 import { runCommand } from '../support/run-command.ts'
-import { type Bench, visit } from './browser.ts'
+import { type Bench, untilLoaded, visit } from './browser.ts'
 import { serveRegistry } from './own-registry.ts'
 
 const refused = /status of 4\d\d/
@@ -64,6 +64,7 @@ export function testErrors(given: () => Bench): void {
     await page.getByRole('link', { name: 'Company 1' }).click()
     await page.getByRole('link', { name: 'Rights' }).click()
     await page.getByText('1–3 of 3').waitFor()
+    await untilLoaded(page)
   })
 
   test('without requests left it waits, says so, and goes on by itself', async (t) => {

@@ -14,8 +14,8 @@ interface AxisProps {
 }
 
 const labelHeight = 18
-const timeWidth = 90
-const numberWidth = 64
+const timeWidth = 68
+const numberWidth = 60
 
 /** The height of an axis below its picture. */
 export const axisHeight = labelHeight + 4
