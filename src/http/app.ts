@@ -16,15 +16,16 @@ import { describedOf } from './docs/described.ts'
 import { createOpenApi } from './docs/openapi.ts'
 import { type Endpoint, routerPath } from './endpoints/endpoint.ts'
 import { endpointsOf } from './endpoints/table.ts'
-import { asApiError, failureBody } from './errors.ts'
+import { ApiError, asApiError, failureBody } from './errors.ts'
 import type { Metrics } from './metrics.ts'
 import { createAnswerCaches } from './answer-cache.ts'
 import { bodyBytes, createRequestLog, type RequestLog } from './request-log.ts'
 import { answerBrokenRequest, answerUnhandled, createBrokenLog } from './wire/broken-requests.ts'
 import { createStages, type StageOptions, type Stop } from './stages.ts'
+import { createScanning, type ScanLimits, scanLimits } from './scan-turns.ts'
 import { type AssetLimits, assetLimits, createStaticAssets } from './static-assets.ts'
 import { createStreamer } from './wire/streaming.ts'
-import { createWireServer, type WireLimits, wireLimits } from './wire/server.ts'
+import { createWireServer, type Load, type WireLimits, wireLimits } from './wire/server.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -61,7 +62,7 @@ export interface AppOptions extends StageOptions {
   /** Whether the explorer is served; by default it is. */
   readonly isExplorerOn?: boolean
   /** Limits that differ from the defaults. */
-  readonly limits?: Partial<WireLimits & AssetLimits>
+  readonly limits?: Partial<WireLimits & AssetLimits & ScanLimits>
 }
 
 const requestIdPattern = /^[A-Za-z0-9._-]{1,64}$/
@@ -82,6 +83,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
   const noteOmitted = metrics && (() => metrics.countOmitted())
   const logBroken = createBrokenLog(logger, noteOmitted)
   const log = createRequestLog(logger, noteOmitted)
+  const noteFault = createNoteFault(log, load)
   const app = Fastify({
     logger: false,
     genReqId: ({ headers }) => requestId(headers['x-request-id']),
@@ -105,7 +107,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
         request,
         reply,
         (refusal) => {
-          if (refusal !== undefined) sendFailure(request, reply, refusal, log)
+          if (refusal !== undefined) sendFailure(request, reply, refusal, noteFault)
         },
         error,
       )
@@ -128,12 +130,12 @@ export function buildApp(options: AppOptions): FastifyInstance {
     noteAnswer(log, metrics, request, reply)
     done()
   })
-  app.setErrorHandler((error, request, reply) => sendFailure(request, reply, error, log))
+  app.setErrorHandler((error, request, reply) => sendFailure(request, reply, error, noteFault))
   app.addHook('onClose', () => {
     load.close()
     log.close()
   })
-  addEndpoints(app, options, { stop, log })
+  addEndpoints(app, options, { stop, noteFault })
   return app
 }
 
@@ -178,7 +180,7 @@ function addStop(app: FastifyInstance): Stop {
 function addEndpoints(
   app: FastifyInstance,
   options: AppOptions,
-  { stop, log }: { readonly stop: Stop; readonly log: RequestLog },
+  { stop, noteFault }: { readonly stop: Stop; readonly noteFault: NoteFault },
 ): void {
   const { store, metrics, version, isExplorerOn = true } = options
   const endpoints = endpointsOf(options.resources, { isExplorerOn })
@@ -187,8 +189,9 @@ function addEndpoints(
     readUses: options.readUses,
     metrics,
     ...createAnswerCaches(options.cacheBytesMax),
-    assets: createStaticAssets({ ...assetLimits, ...options.limits }, options.load),
-    streams: createStreamer((request, cause) => log.fault(request, cause)),
+    assets: createStaticAssets({ ...assetLimits, ...options.limits }),
+    streams: createStreamer(noteFault),
+    scanning: createScanning({ ...scanLimits, ...options.limits }),
     isDraining: () => stop.isDraining,
     openApiText: () => JSON.stringify(createOpenApi(endpoints, options.resources, version)),
     clientGuide: () => clientGuide(endpoints, options.resources),
@@ -204,6 +207,19 @@ function addEndpoints(
       config: { endpoint },
       handler: endpoint.createHandler(service),
     })
+  }
+}
+
+/** Logs why a request could not be answered. */
+type NoteFault = (request: FastifyRequest, error: unknown) => void
+
+/** A refusal for load is counted, and is no fault. */
+function createNoteFault(log: RequestLog, load: Load): NoteFault {
+  return (request, error) => {
+    if (!(error instanceof ApiError)) log.fault(request, error)
+    else if (error.excess !== undefined) load.warn(error.excess)
+    // A deliberate refusal has no cause; its line in the request log says enough.
+    else if (error.cause !== undefined) log.fault(request, error.cause)
   }
 }
 
@@ -228,12 +244,10 @@ function sendFailure(
   request: FastifyRequest,
   reply: FastifyReply,
   error: unknown,
-  log: RequestLog,
+  noteFault: NoteFault,
 ): FastifyReply {
   const failure = asApiError(error)
-  // A deliberate refusal has no cause; its line in the request log says enough.
-  const cause = failure === error ? failure.cause : error
-  if (failure.code >= 500 && cause !== undefined) log.fault(request, cause)
+  if (failure.code >= 500) noteFault(request, error)
   // A failure is not what would be there.
   reply.removeHeader('content-location')
   return reply

@@ -5,6 +5,7 @@ import { rateSecondsMax } from '../rate.ts'
 import { withoutKeys } from '../redact.ts'
 import type { Awaitable } from '../store/awaitable.ts'
 import type { Moment, OutsideHistory } from '../store/reading.ts'
+import { Busy } from '../store/busy.ts'
 import { pageBytesMax } from '../store/page-size.ts'
 import { joinLinks, linkTo } from './links.ts'
 
@@ -15,20 +16,25 @@ export const headersMax = 100
 /** How much of a client's value an error message repeats, in characters. */
 const shownLengthMax = 60
 
+interface ErrorDetails {
+  readonly headers?: Readonly<Record<string, string>>
+  readonly cause?: unknown
+  readonly excess?: string
+}
+
 /** An error response; `code` is the HTTP status. */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
   readonly code: number
   readonly headers: Readonly<Record<string, string>>
+  /** Of what there is too much, in a word; undefined for other errors than refusals for load. */
+  readonly excess: string | undefined
 
-  constructor(
-    code: number,
-    message: string,
-    { headers = {}, cause }: { headers?: Readonly<Record<string, string>>; cause?: unknown } = {},
-  ) {
+  constructor(code: number, message: string, { headers = {}, cause, excess }: ErrorDetails = {}) {
     super(message, { cause })
     this.code = code
     this.headers = headers
+    this.excess = excess
   }
 }
 
@@ -240,6 +246,16 @@ export function unavailable(cause?: unknown): ApiError {
   return new ApiError(503, STATUS_CODES[503] ?? '', { headers: { 'retry-after': '5' }, cause })
 }
 
+/**
+ * A refusal for load, which is no fault: the client may come again.
+ *
+ * @param excess says of what there is too much, in one of a few words, for the log.
+ */
+export function overloaded(excess: string): ApiError {
+  const headers = { 'retry-after': '5' }
+  return new ApiError(503, STATUS_CODES[503] ?? '', { headers, excess })
+}
+
 /** A client's value, cut short. */
 function show(value: unknown): string {
   return cut(JSON.stringify(value))
@@ -256,7 +272,9 @@ export async function fromStore<T>(read: () => Awaitable<T>): Promise<T> {
   try {
     return await read()
   } catch (error) {
-    throw unavailable(error)
+    // What the store was asked to wait for may have refused it.
+    if (error instanceof ApiError) throw error
+    throw error instanceof Busy ? overloaded('store') : unavailable(error)
   }
 }
 

@@ -7,7 +7,14 @@ import type { Awaitable } from '../store/awaitable.ts'
 import type { KeyRecord } from '../store/keys.ts'
 import { hasScope } from '../store/scopes.ts'
 import { apiPrefix, type Endpoint, needsKey } from './endpoints/endpoint.ts'
-import { forbidden, methodNotAllowed, notFound, tooMany, unavailable } from './errors.ts'
+import {
+  forbidden,
+  methodNotAllowed,
+  notFound,
+  overloaded,
+  tooMany,
+  unavailable,
+} from './errors.ts'
 import { type Cors, createCors } from './wire/cors.ts'
 import { closeToRequests, excludeFromLoad, findWireFault, type Load } from './wire/server.ts'
 
@@ -122,8 +129,7 @@ function refuseExcess(load: Load, { raw }: FastifyRequest, endpoint: Endpoint | 
   const excess = load.excess()
   const isExempt = isAlwaysAnswered || (isAsset && excess === 'requests')
   if (excess === undefined || isExempt) return
-  load.warn(excess)
-  throw unavailable()
+  throw overloaded(excess)
 }
 
 /** Asks whose key it is. @throws ApiError 503 if the store cannot say. */

@@ -7,9 +7,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import { type Endpoint, type Handler, readMethods, type Service } from './endpoints/endpoint.ts'
 import { chooseCoding, type Coding, encode, levelsForOnce, varyByCoding } from './wire/coding.ts'
-import { unavailable } from './errors.ts'
+import { overloaded } from './errors.ts'
 import { matchesTag } from './page.ts'
-import type { Load } from './wire/server.ts'
 import { createTurns } from './wire/turns.ts'
 
 /** Limits of all responses with assets; they do not count as requests under way. */
@@ -132,8 +131,7 @@ function assetEndpoint(path: string, assetOf: AssetOf, cacheControl: string): En
   }
 }
 
-/** @param load logs that an asset was refused. */
-export function createStaticAssets(limits: AssetLimits, load: Pick<Load, 'warn'>): StaticAssets {
+export function createStaticAssets(limits: AssetLimits): StaticAssets {
   const slots = createSlots(limits)
   const encodeInTurn = createEncoder()
   const nextTurn = createTurns()
@@ -147,10 +145,7 @@ export function createStaticAssets(limits: AssetLimits, load: Pick<Load, 'warn'>
     cacheControl: string,
   ): Promise<FastifyReply> {
     const isUnchanged = matchesTag(request.headers['if-none-match'], asset.tag)
-    if (!isUnchanged && !slots.take(reply)) {
-      load.warn('assets')
-      throw unavailable()
-    }
+    if (!isUnchanged && !slots.take(reply)) throw overloaded('assets')
     const isCoded = asset.body.length >= codedBytesMin
     const coding = isCoded ? chooseCoding(request.headers['accept-encoding']) : 'identity'
     const body = isUnchanged ? undefined : await asset.inCoding(coding)

@@ -25,8 +25,8 @@ const sampleMs = 100
  */
 const lastWeight = 0.25
 const countedMax = 2
-/** After a warning, no other is logged until nothing has been refused for this long. */
-const calmMs = 10_000
+/** At most one warning is logged in this time. */
+const warnMs = 1_000
 
 /** Counts the requests under way, and decides when there are too many. */
 interface Load {
@@ -34,7 +34,7 @@ interface Load {
   end(): void
   /** Why a request has to be refused now; undefined if it can be accepted. */
   excess(): 'requests' | 'delay' | undefined
-  /** Logs a refusal; one line covers many of them. */
+  /** Counts a refusal, for one line a second. */
   warn(reason: string): void
   close(): void
 }
@@ -43,13 +43,26 @@ export function createLoad({ requestsMax, delayMsMax }: LoadLimits, logger: Logg
   let underWay = 0
   let delayMs = 0
   let dueAt = performance.now() + sampleMs
-  let warnedUntil = 0
   const timer = setInterval(() => {
     const now = performance.now()
     const lateMs = Math.min(Math.max(0, now - dueAt), countedMax * delayMsMax)
     delayMs += lastWeight * (lateMs - delayMs)
     dueAt = now + sampleMs
   }, sampleMs).unref()
+  const refused = new Map<string, number>()
+  let warning: NodeJS.Timeout | undefined
+
+  /** Logs what has been refused, and again in a second if there is more by then. */
+  function warnNow(): void {
+    warning = undefined
+    if (refused.size === 0) return
+    const reasons = Object.fromEntries(refused)
+    refused.clear()
+    const state = { requests: underWay, delay_ms: Math.round(delayMs) }
+    logger.warn({ refused: reasons, ...state }, 'overloaded')
+    warning = setTimeout(warnNow, warnMs).unref()
+  }
+
   return {
     begin() {
       underWay += 1
@@ -62,12 +75,15 @@ export function createLoad({ requestsMax, delayMsMax }: LoadLimits, logger: Logg
       return delayMs > delayMsMax ? 'delay' : undefined
     },
     warn(reason) {
-      const now = performance.now()
-      if (now > warnedUntil) {
-        logger.warn({ reason, requests: underWay, delay_ms: Math.round(delayMs) }, 'overloaded')
-      }
-      warnedUntil = now + calmMs
+      refused.set(reason, (refused.get(reason) ?? 0) + 1)
+      // The first line is for all refusals of this turn.
+      warning ??= setTimeout(warnNow, 0)
     },
-    close: () => clearInterval(timer),
+    close() {
+      clearInterval(timer)
+      clearTimeout(warning)
+      warnNow()
+      clearTimeout(warning)
+    },
   }
 }

@@ -156,6 +156,20 @@ export interface CompanyReader {
   readVersions(range: VersionRange): Promise<VersionList>
 }
 
+/** Whose turn it is to scan a long listing: decided above the store, which asks only if it must. */
+export interface ScanTurns {
+  /** Who asks; those who ask for the same wait once for each of them. */
+  readonly asker: string
+  /** Aborted when the client has gone, or has waited too long. */
+  readonly left: AbortSignal
+  /**
+   * Resolves when a scan may begin, with what to call at its end; rejects if it may not.
+   *
+   * @param dropped is aborted when nobody waits for the scan any more.
+   */
+  begin(dropped: AbortSignal): Promise<() => void>
+}
+
 /** What the serving process may do with a store: nothing here writes (invariant 3). */
 export interface StoreReader extends CompanyReader {
   /** The random id of the store, shared by its copies. */
@@ -177,11 +191,16 @@ export interface StoreReader extends CompanyReader {
    * registry then.
    */
   readState(selection: Selection): Awaitable<ListedState | OutsideHistory | undefined>
-  /** Up to `limit` records of a selection after the first `offset`; undefined as `readState`. */
+  /**
+   * Up to `limit` records of a selection after the first `offset`; undefined as `readState`.
+   *
+   * @param turns without them, a scan begins at once.
+   */
   readSelection(
     selection: Selection,
     offset: number,
     limit: number,
+    turns?: ScanTurns,
   ): Promise<SelectedPage | OutsideHistory | undefined>
   /** The version that a moment finds by the imports that count for a resource. */
   findVersion(resource: Resource, moment: Moment): Promise<FoundVersion>

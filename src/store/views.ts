@@ -5,6 +5,7 @@
 
 import { LRUCache } from 'lru-cache'
 import { fixedKey } from './fixed-key.ts'
+import type { ScanTurns } from './reading.ts'
 import { createSharedWork } from './shared-work.ts'
 
 /** The records of a selection, in its order. */
@@ -35,10 +36,10 @@ export interface Views {
    * Makes a view and keeps it; those who ask for it meanwhile get the same one.
    *
    * @param lineage the state that it is to be made from.
-   *
-   * @throws Error if too many are being made.
+   * @param turns whose turn has to come first, of those who ask for large views.
+   * @throws Busy if too many are being made; else as `turns`.
    */
-  make(key: string, lineage: string, make: () => Promise<View>): Promise<View>
+  make(key: string, lineage: string, make: () => Promise<View>, turns?: ScanTurns): Promise<View>
   counts(): ViewCounts
 }
 
@@ -62,6 +63,7 @@ export function createViews(bytesMax: number, clock = () => performance.now()): 
     ttlResolution: 0,
   })
   const making = createSharedWork<View>('too many filtered listings are being prepared')
+  const waiting = createSharedWork<View>('too many filtered listings are waited for')
   let made = 0
 
   async function start(key: string, make: () => Promise<View>): Promise<View> {
@@ -71,12 +73,29 @@ export function createViews(bytesMax: number, clock = () => performance.now()): 
     return view
   }
 
+  function get(key: string, lineage: string): View | undefined {
+    const view = kept.get(fixedKey(key))
+    return view?.lineage === lineage ? view : undefined
+  }
+
   return {
-    get(key, lineage) {
-      const view = kept.get(fixedKey(key))
-      return view?.lineage === lineage ? view : undefined
+    get,
+    make(key, lineage, make, turns) {
+      const id = `${lineage} ${key}`
+      const makeNow = () => making.run(id, () => start(key, make))
+      if (turns === undefined) return makeNow()
+      if (making.has(id)) return making.run(id, () => start(key, make), turns.left)
+      // Another asker may make it meanwhile.
+      const inTurn = async (dropped: AbortSignal) => {
+        const end = await turns.begin(dropped)
+        try {
+          return get(key, lineage) ?? (await makeNow())
+        } finally {
+          end()
+        }
+      }
+      return waiting.run(`${turns.asker} ${id}`, inTurn, turns.left)
     },
-    make: (key, lineage, make) => making.run(`${lineage} ${key}`, () => start(key, make)),
     counts() {
       kept.purgeStale()
       return {

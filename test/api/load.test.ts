@@ -36,6 +36,14 @@ async function listen(t: TestContext, limits: Partial<LoadLimits & WireLimits>) 
   return { ...made, port, get, open: () => open(undefined) }
 }
 
+/** How many refusals for a reason are in a log. */
+function refusedOf(lines: readonly Readonly<Record<string, unknown>>[], reason: string): number {
+  const counts = lines.map(
+    ({ refused }) => (refused as Record<string, number> | undefined)?.[reason],
+  )
+  return counts.reduce<number>((sum, count = 0) => sum + count, 0)
+}
+
 /** Waits until a request gets a status. */
 async function untilStatus(ask: () => Promise<number>, status: number): Promise<void> {
   const start = performance.now()
@@ -62,9 +70,12 @@ test('a request over the limit of concurrent requests gets 503 with Retry-After 
   for (const wire of wires) assert.equal(answerIn(await wire.closed()).body, whole)
   assert.equal(answerIn(await exchange(port, get(path))).body, whole)
   const warnings = logged().filter(({ level }) => Number(level) > 30)
-  assert.equal(warnings.length, 1, 'one warning for all of them')
-  assert.equal(warnings[0]?.['msg'], 'overloaded')
-  assert.equal(warnings[0]['reason'], 'requests')
+  assert.deepEqual(
+    new Set(warnings.map(({ level, msg }) => `${String(level)} ${String(msg)}`)),
+    new Set(['40 overloaded']),
+  )
+  assert.ok(warnings.length < 10, 'one line a second')
+  while (refusedOf(logged(), 'requests') < 20) await sleep(50)
 })
 
 test('a client that leaves frees its place (E12)', async (t) => {
@@ -107,7 +118,7 @@ test('a connection over the limit is closed at once; the next one is served when
   first.socket.destroy()
   const start = performance.now()
   while ((await exchange(port, get(path))) === '') assert.ok(performance.now() - start < 20_000)
-  assert.equal(logged().filter(({ reason }) => reason === 'connections').length, 1)
+  assert.ok(refusedOf(logged(), 'connections') >= 1)
 })
 
 test('the settings have the usual limits for defaults', () => {

@@ -5,6 +5,7 @@ import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import { buildApp } from '../../src/http/app.ts'
 import { createLoad, type LoadLimits, loadLimits } from '../../src/limits/load.ts'
+import type { ScanLimits } from '../../src/http/scan-turns.ts'
 import type { WireLimits } from '../../src/http/wire/server.ts'
 import { createAuthenticate } from '../../src/keys/authenticate.ts'
 import { createCounter } from '../../src/limits/counter.ts'
@@ -29,7 +30,7 @@ interface MakeAppOptions {
   /** Wraps the store, to break it or to count calls. */
   readonly wrapStore?: (store: StoreReader) => StoreReader
   /** Limits of a connection that differ from the defaults. */
-  readonly limits?: Partial<WireLimits & LoadLimits>
+  readonly limits?: Partial<WireLimits & LoadLimits & ScanLimits>
   readonly corsOrigins?: readonly string[]
   readonly trustedProxies?: readonly string[]
   /** Whether the explorer is served; it is by default. */

@@ -9,6 +9,7 @@ import type { KeyUses } from '../../store/usage.ts'
 import type { FailureStatus } from '../errors.ts'
 import type { Metrics } from '../metrics.ts'
 import type { AnswerCaches } from '../answer-cache.ts'
+import type { Scanning } from '../scan-turns.ts'
 import type { StaticAssets } from '../static-assets.ts'
 import type { Streamer } from '../wire/streaming.ts'
 
@@ -25,6 +26,8 @@ export interface Service extends AnswerCaches {
   readonly assets: StaticAssets
   /** Sends answers that are made while they are sent. */
   readonly streams: Streamer
+  /** Decides when the store may scan long listings. */
+  readonly scanning: Scanning
   /** Whether the service is stopping, so that new requests should go elsewhere. */
   readonly isDraining: () => boolean
   /** The OpenAPI document of all endpoints, as JSON text. */

@@ -2,7 +2,7 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Resource } from '../../resources/resource.ts'
-import type { Head } from '../../store/reading.ts'
+import type { Head, ScanTurns } from '../../store/reading.ts'
 import { describeListing } from '../docs/listing.ts'
 import { unavailable } from '../errors.ts'
 import { contentTypes } from '../formats.ts'
@@ -25,8 +25,8 @@ import {
   selectedOf,
 } from '../page.ts'
 import { setValidators, type Validators } from '../validators.ts'
-import { readHead, readPage, readSlice } from '../read-listing.ts'
-import { firstSlice, recordPieces } from '../record-pieces.ts'
+import { isPlain, readHead, readPage, readSlice } from '../read-listing.ts'
+import { firstSlice, recordPieces, type Slice } from '../record-pieces.ts'
 import { giveBackAfter } from '../wire/body-memory.ts'
 import { chooseCoding, type Coding, varyByCoding } from '../wire/coding.ts'
 import { type Endpoint, readMethods, type Service } from './endpoint.ts'
@@ -80,7 +80,9 @@ async function answer(
   metrics?.countPage(false)
   if (asked.limit === noLimit) return sendAll(request, reply, { asked, form, coding }, service)
 
-  const page = await readPage(store, asked, form)
+  const page = await inTurn(request, reply, { asked, service }, (turns) =>
+    readPage(store, asked, form, turns),
+  )
   const ready = await makePage(asked, form, page, coding)
   pages.set(cacheKey, ready)
   return sendPage(reply, asked, page, { ready, link: linkOf(ready, asked, form, page) })
@@ -91,9 +93,15 @@ async function sendAll(
   request: FastifyRequest,
   reply: FastifyReply,
   { asked, form, coding }: { asked: ListingRequest; form: string; coding: Coding },
-  { store, streams }: Service,
+  service: Service,
 ): Promise<FastifyReply> {
-  const first = await readSlice(store, asked, form, firstSlice)
+  const { store, streams } = service
+  const read = (what: ListingRequest, slice: Slice) =>
+    inTurn(request, reply, { asked: what, service }, (turns) =>
+      readSlice(store, what, form, { ...slice, turns }),
+    )
+  const first = await read(asked, firstSlice)
+  const stream = streams.begin(request)
   const lastModified = new Date(first.changedAt).toUTCString()
   const { dataVersion, latestVersion = dataVersion } = first
   const selected = selectedOf(first)
@@ -103,8 +111,18 @@ async function sendAll(
   if (link !== undefined) reply.header('link', link)
   if (coding !== 'identity') reply.header('content-encoding', coding)
   const pinned = { ...asked, version: dataVersion }
-  const pieces = recordPieces(asked, first, (slice) => readSlice(store, pinned, form, slice))
-  return streams.send(request, reply, pieces, coding)
+  const pieces = recordPieces(asked, first, (slice) => read(pinned, slice))
+  return stream.send(reply, pieces, coding)
+}
+
+/** Reads a listing; what may need a scan of it waits for its turn. */
+function inTurn<T>(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { asked, service }: { readonly asked: ListingRequest; readonly service: Service },
+  read: (turns?: ScanTurns) => Promise<T>,
+): Promise<T> {
+  return isPlain(asked) ? read() : service.scanning.read(request, reply, read)
 }
 
 /** The same page by the numbers of company and version. */

@@ -42,7 +42,7 @@ export interface Load {
   end(): void
   /** Why a request has to be refused now; undefined if it can be accepted. */
   excess(): string | undefined
-  /** Logs a refusal; one line covers many of them. */
+  /** Counts a refusal, for one line a second; `reason` is one of a few words. */
   warn(reason: string): void
   close(): void
 }

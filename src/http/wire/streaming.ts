@@ -6,7 +6,8 @@
 
 import { pipeline, Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { unavailable } from '../errors.ts'
+import { overloaded } from '../errors.ts'
+import { createPlaces } from '../places.ts'
 import { type Coding, createEncoder } from './coding.ts'
 import { createTurns } from './turns.ts'
 
@@ -17,24 +18,25 @@ declare module 'fastify' {
   }
 }
 
-/** How many streams may be under way; any further one is a 503. */
+/** How many streams may be under way, of which each key has a share; any further one is a 503. */
 export const streamsMax = 32
 
 /** Sends answers as streams. */
 export interface Streamer {
   /**
-   * Sends pieces as they are made; for HEAD, none is made.
+   * Takes a place for an answer that is sent next, before any of its headers is set.
    *
-   * @throws ApiError 503 if there are too many streams.
+   * @throws ApiError 503 if there are too many streams, or the key has its share.
    */
-  send(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    pieces: AsyncIterable<Buffer>,
-    coding: Coding,
-  ): FastifyReply
+  begin(request: FastifyRequest): Stream
   /** The number of streams under way. */
   count(): number
+}
+
+/** A place for an answer. */
+export interface Stream {
+  /** Sends pieces as they are made; for HEAD, none is made. */
+  send(reply: FastifyReply, pieces: AsyncIterable<Buffer>, coding: Coding): FastifyReply
 }
 
 /** @param noteFault receives what made a stream fail. */
@@ -42,7 +44,7 @@ export function createStreamer(
   noteFault: (request: FastifyRequest, cause: unknown) => void,
 ): Streamer {
   const nextTurn = createTurns()
-  let underWay = 0
+  const places = createPlaces(streamsMax)
 
   async function* inTurns(
     request: FastifyRequest,
@@ -64,16 +66,20 @@ export function createStreamer(
   }
 
   return {
-    send(request, reply, pieces, coding) {
-      if (request.method === 'HEAD') return reply.send()
-      if (underWay >= streamsMax) throw unavailable()
-      underWay += 1
-      const source = Readable.from(inTurns(request, reply, pieces), { objectMode: false })
-      const encoder = createEncoder(coding)
-      const body = encoder === undefined ? source : pipeline(source, encoder, () => undefined)
-      body.once('close', () => (underWay -= 1))
-      return reply.send(body)
+    begin(request) {
+      if (request.method === 'HEAD') return { send: (reply) => reply.send() }
+      const giveBack = places.take(request.key?.id)
+      if (giveBack === undefined) throw overloaded('streams')
+      return {
+        send(reply, pieces, coding) {
+          const source = Readable.from(inTurns(request, reply, pieces), { objectMode: false })
+          const encoder = createEncoder(coding)
+          const body = encoder === undefined ? source : pipeline(source, encoder, () => undefined)
+          body.once('close', giveBack)
+          return reply.send(body)
+        },
+      }
     },
-    count: () => underWay,
+    count: () => places.count(),
   }
 }

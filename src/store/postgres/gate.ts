@@ -1,6 +1,8 @@
 // Keeps one kind of statement from using the whole pool: while a table is locked, statements that
 // read it would hold every connection, and those on other tables would wait for one.
 
+import { Busy } from '../busy.ts'
+
 /** Limits how many statements of one kind run at a time. */
 export interface Gate {
   /**
@@ -81,7 +83,7 @@ function createQueue(waitMs: number, tooLong: string) {
             reject(error)
           },
         }
-        const timer = setTimeout(() => entry.refuse(new Error(tooLong)), waitMs)
+        const timer = setTimeout(() => entry.refuse(new Busy(tooLong)), waitMs)
         waiting.add(entry)
       })
     },

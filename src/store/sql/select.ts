@@ -5,7 +5,7 @@
 
 import type { Resource } from '../../resources/resource.ts'
 import type { Awaitable } from '../awaitable.ts'
-import type { Head, Moment, OutsideHistory, Page, SelectedPage } from '../reading.ts'
+import type { Head, Moment, OutsideHistory, Page, ScanTurns, SelectedPage } from '../reading.ts'
 import { isWhole, type Selection } from '../selection.ts'
 import type { View, Views } from '../views.ts'
 import type { Row, Values } from './database.ts'
@@ -72,8 +72,8 @@ export function createSelector(resources: readonly Resource[], store: SelectedFr
   }
   return {
     readState: (selection: Selection) => readState(selector, selection),
-    readSelection: (selection: Selection, offset: number, limit: number) =>
-      readSelection(selector, selection, { offset, limit }),
+    readSelection: (selection: Selection, offset: number, limit: number, turns?: ScanTurns) =>
+      readSelection(selector, selection, { offset, limit, turns }),
     findVersion: (resource: Resource, moment: Moment) => {
       const rows = (sql: string, values: Values = {}) => store.rows(resource, sql, values)
       return findVersion({ rows }, resource, moment)
@@ -113,6 +113,7 @@ async function readState(
 interface Slice {
   readonly offset: number
   readonly limit: number
+  readonly turns: ScanTurns | undefined
 }
 
 async function readSelection(
@@ -183,10 +184,10 @@ async function readView(
   selector: Selector,
   selection: Selection,
   state: ListingState,
-  { offset, limit }: Slice,
+  { offset, limit, turns }: Slice,
 ): Promise<SelectedPage | undefined> {
   const { store, queriesOf } = selector
-  const view = await findView(selector, selection, state)
+  const view = await findView(selector, selection, state, turns)
   if (view.lineage !== state.presentLineage) return undefined
   const queries = queriesOf(selection.resource)
   const entries = view.entries.subarray(offset, offset + limit)
@@ -205,6 +206,7 @@ async function findView(
   selector: Selector,
   selection: Selection,
   state: ListingState,
+  turns: ScanTurns | undefined,
 ): Promise<View> {
   const { store } = selector
   const key = keyOf(selection, state)
@@ -212,9 +214,8 @@ async function findView(
   if (kept !== undefined) return kept
   const isLarge = await isLargeScan(selector, selection, state)
   const query = viewQuery(store.dialect, selection, !state.isPresent)
-  return store.views.make(key, state.presentLineage, () =>
-    store.makeView(selection.resource, query, isLarge),
-  )
+  const make = () => store.makeView(selection.resource, query, isLarge)
+  return store.views.make(key, state.presentLineage, make, isLarge ? turns : undefined)
 }
 
 async function isLargeScan(

@@ -1,0 +1,123 @@
+// Who may make the store scan a long listing now: a few at a time, each key in its turn, and no
+// longer than somebody waits for it.
+
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { ScanTurns } from '../store/reading.ts'
+import { overloaded, unavailable } from './errors.ts'
+import { createPlaces } from './places.ts'
+
+/** The limits of scans. */
+export interface ScanLimits {
+  /** How many run at a time. */
+  readonly scansMax: number
+  /** How many run or wait. */
+  readonly scansWaitingMax: number
+  /** How long a request may wait for a scan; shorter than a silent connection lives. */
+  readonly scanMs: number
+}
+
+/** The default limits. */
+export const scanLimits: ScanLimits = { scansMax: 2, scansWaitingMax: 64, scanMs: 12_000 }
+
+export interface Scanning {
+  /**
+   * Reads what may need scans of the store.
+   *
+   * @throws ApiError 503 if its key has too many under way, or they take too long.
+   */
+  read<T>(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    work: (turns: ScanTurns) => Promise<T>,
+  ): Promise<T>
+}
+
+export function createScanning({ scansMax, scansWaitingMax, scanMs }: ScanLimits): Scanning {
+  const places = createPlaces(scansWaitingMax)
+  const queue = createFairQueue(scansMax)
+
+  /** Resolves when a scan may run, with what ends it. */
+  async function begin(key: number | undefined, dropped: AbortSignal): Promise<() => void> {
+    const giveBack = places.take(key)
+    if (giveBack === undefined) throw overloaded('scans')
+    try {
+      const end = await queue.enter(key, dropped)
+      return () => {
+        giveBack()
+        end()
+      }
+    } catch (error) {
+      giveBack()
+      throw error
+    }
+  }
+
+  return {
+    async read(request, reply, work) {
+      const key = request.key?.id
+      const left = new AbortController()
+      const leave = () => left.abort(unavailable())
+      const timer = setTimeout(() => left.abort(overloaded('scans')), scanMs)
+      reply.raw.once('close', leave)
+      try {
+        return await work({
+          asker: String(key),
+          left: left.signal,
+          begin: (dropped) => begin(key, dropped),
+        })
+      } finally {
+        clearTimeout(timer)
+        reply.raw.off('close', leave)
+      }
+    },
+  }
+}
+
+/** Lets a few in at a time; of those who wait, the keys take turns. */
+function createFairQueue(most: number) {
+  const waiting = new Map<number | undefined, Set<() => void>>()
+  let running = 0
+
+  function leave(key: number | undefined, enter: () => void): void {
+    const own = waiting.get(key)
+    own?.delete(enter)
+    if (own?.size === 0) waiting.delete(key)
+  }
+
+  function admitNext(): void {
+    const [next] = waiting
+    if (next === undefined || running >= most) return
+    const [key, own] = next
+    const [enter] = own
+    // The key goes to the end of the row.
+    waiting.delete(key)
+    waiting.set(key, own)
+    enter?.()
+  }
+
+  return {
+    /** @returns what lets the next one in; rejects with the signal's reason. */
+    enter(key: number | undefined, signal: AbortSignal): Promise<() => void> {
+      const end = () => {
+        running -= 1
+        admitNext()
+      }
+      return new Promise((resolve, reject) => {
+        const enter = () => {
+          leave(key, enter)
+          signal.removeEventListener('abort', refuse)
+          running += 1
+          resolve(end)
+        }
+        const refuse = () => {
+          leave(key, enter)
+          reject(signal.reason as Error)
+        }
+        if (signal.aborted) return refuse()
+        signal.addEventListener('abort', refuse, { once: true })
+        waiting.set(key, (waiting.get(key) ?? new Set()).add(enter))
+        admitNext()
+      })
+    },
+  }
+}

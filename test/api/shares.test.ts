@@ -1,0 +1,127 @@
+// L3: no key takes what others need, without a rate limit.
+
+import assert from 'node:assert/strict'
+import { after, before, test, type TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ScanLimits } from '../../src/http/scan-turns.ts'
+import { streamsMax } from '../../src/http/wire/streaming.ts'
+import { rights } from '../../src/resources/rights.ts'
+import { openStoreReader } from '../../src/store/open-store.ts'
+import { makeApp, pathOf } from '../support/make-app.ts'
+import { makeRecords } from '../support/make-record.ts'
+import { patientBounds } from '../support/store-at.ts'
+import { makeTempStore, type TempStore } from '../support/temp-store.ts'
+
+const [long, short] = [pathOf(rights, 1), pathOf(rights, 2)]
+/** Beyond this, a view is made beside the event loop. */
+const longTotal = 10_001
+
+let filled: TempStore
+const keys: string[] = []
+const endings: (() => Promise<void> | void)[] = []
+before(async () => {
+  filled = await makeTempStore({ after: (work) => void endings.push(work) }, [rights])
+  await filled.load([
+    { resource: rights, company: 1, records: makeRecords(rights, longTotal) },
+    { resource: rights, company: 2, records: makeRecords(rights, 5, 20_000) },
+  ])
+  for (const name of ['one', 'other']) keys.push(await filled.issueKey({ name }))
+})
+after(async () => {
+  for (const end of endings.toReversed()) await end()
+})
+
+/** A server of the store above, and clients with its two keys. */
+async function serve(t: TestContext, limits: Partial<ScanLimits> = {}) {
+  const reader = await openStoreReader(filled.db, [rights], patientBounds)
+  const { app, logged } = await makeApp(t, { limits, cacheBytesMax: 0, wrapStore: () => reader })
+  const origin = await app.listen({ port: 0, host: '127.0.0.1' })
+  const client = (key: string | undefined) => (path: string, signal?: AbortSignal) => {
+    const headers = { authorization: `Bearer ${key}` }
+    return fetch(origin + path, { headers, ...(signal && { signal }) })
+  }
+  return { logged, one: client(keys[0]), other: client(keys[1]) }
+}
+
+let filters = 0
+const filtered = (path: string) => `${path}?status=${(filters += 1)}`
+const status = async (asked: Promise<Response>) => {
+  const answer = await asked
+  await answer.bytes()
+  return answer.status
+}
+
+test('one key with endless filters of a long listing refuses no other (J1, L3)', async (t) => {
+  const { one, other, logged } = await serve(t)
+  const stopping = new AbortController()
+  const attack = async () => {
+    while (!stopping.signal.aborted) {
+      if ((await status(one(filtered(long)))) === 503) await sleep(20)
+    }
+  }
+  const attackers = Array.from({ length: 40 }, attack)
+  await sleep(200)
+  const statuses: number[] = []
+  for (let turn = 0; turn < 10; turn += 1) {
+    statuses.push(await status(other(filtered(long))), await status(other(filtered(short))))
+  }
+  stopping.abort()
+  await Promise.all(attackers)
+  assert.deepEqual(new Set(statuses), new Set([200]))
+  assert.ok(
+    logged().some(({ msg }) => msg === 'overloaded'),
+    'the attack was one',
+  )
+})
+
+test('a listing of few records waits for no scan of a long one (L3)', async (t) => {
+  const { one } = await serve(t, { scansMax: 0, scanMs: 60_000 })
+  const leaving = new AbortController()
+  const waiting = one(filtered(long), leaving.signal)
+  assert.equal(await status(one(filtered(short))), 200)
+  leaving.abort()
+  await assert.rejects(waiting)
+})
+
+test('who waits too long gets a 503 with Retry-After, and not the end of the connection (L3)', async (t) => {
+  const { one, logged } = await serve(t, { scansMax: 0, scanMs: 300 })
+  const answer = await one(filtered(long))
+  assert.equal(answer.status, 503)
+  assert.equal(answer.headers.get('retry-after'), '5')
+  await sleep(20)
+  const lines = logged().filter(({ level }) => Number(level) > 30)
+  assert.deepEqual(
+    lines.map(({ level, msg, refused }) => ({ level, msg, refused })),
+    [{ level: 40, msg: 'overloaded', refused: { scans: 1 } }],
+  )
+})
+
+test('a key has its share of those who wait, and what its clients leave is dropped (L3)', async (t) => {
+  const { one, other } = await serve(t, { scansMax: 0, scansWaitingMax: 8, scanMs: 60_000 })
+  const leaving = new AbortController()
+  const waitersOf = async (asker: typeof one, signal: AbortSignal) => {
+    const outcomes = Array.from({ length: 6 }, () => {
+      const asked = status(asker(filtered(long), signal)).catch(() => undefined)
+      return Promise.race([asked, sleep(150)])
+    })
+    return (await Promise.all(outcomes)).filter((given) => given === undefined).length
+  }
+  assert.equal(await waitersOf(one, leaving.signal), 4)
+  assert.equal(await waitersOf(other, leaving.signal), 2, 'half of what the one has left')
+  leaving.abort()
+  while ((await waitersOf(one, AbortSignal.timeout(200))) < 4) await sleep(50)
+})
+
+test('a key has its share of the streams (L3)', async (t) => {
+  const { one, other } = await serve(t)
+  const unread = Array.from({ length: streamsMax + 8 }, () => one(`${long}?format=csv&limit=all`))
+  const answers = await Promise.all(unread)
+  assert.equal(answers.filter((answer) => answer.status === 200).length, streamsMax / 2)
+  for (const { status: given, headers } of answers) {
+    if (given !== 200) assert.deepEqual([given, headers.get('retry-after')], [503, '5'])
+  }
+  for (let turn = 0; turn < 20; turn += 1) {
+    assert.equal(await status(other(`${long}?format=csv&limit=all`)), 200)
+  }
+  for (const answer of answers) await answer.body?.cancel()
+})
