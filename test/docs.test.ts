@@ -171,6 +171,15 @@ test('ARCHITECTURE.md names only existing files', () => {
   }
 })
 
+test('CONTRIBUTING.md names only existing files, but for bad examples', () => {
+  const names = globSync('{src,test,scripts,bench,fuzz,torture}/**/*.ts', { cwd: root })
+  const lines = read('CONTRIBUTING.md').split('\n')
+  const good = lines.filter((line) => !line.startsWith('- BAD'))
+  for (const [, path = ''] of good.join('\n').matchAll(/`([\w./-]+\.ts)`/g)) {
+    assert.ok(names.includes(path) || names.some((name) => name.endsWith(`/${path}`)), path)
+  }
+})
+
 test('a decision record has context, decision and consequence in at most 30 lines', () => {
   const decisions = documents.filter((path) => path.startsWith('docs/decisions/')).sort()
   for (const [index, path] of decisions.entries()) {

@@ -95,7 +95,8 @@ async function remove(
   const chosen = choose(list, name, input.options['resource'])
   const total = chosen.reduce((sum, { records }) => sum + records, 0)
   const counted = chosen.map(({ target, records, companies }) => {
-    const of = target === 'companies' ? '' : ` of ${formatCount(companies)} companies`
+    const owners = companies === 1 ? '1 company' : `${formatCount(companies)} companies`
+    const of = target === 'companies' ? '' : `, of ${owners}`
     return `${target} from source ${name}: ${formatCount(records)}${of}`
   })
   context.stdout.writeLines(...counted)

@@ -1,4 +1,4 @@
-// Formats tables, counts and times for people.
+// Formats tables, texts of a register, and times for people.
 
 import { displayWidth, padToWidth } from './display-width.ts'
 import { printable } from '../printable.ts'

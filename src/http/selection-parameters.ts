@@ -120,6 +120,7 @@ type NameCheck = (name: string, kind: string) => string
 function createNameCheck(resource: Resource, known: readonly string[]): NameCheck {
   const fields = filterFields(resource)
   const names = [...known, ...selectionNames(resource)]
+  const filters = [...fields, ...(resource.period === undefined ? [] : [currentOn])]
   const isRange = (field: string) => resource.fields[field]?.filter === 'range'
   const bounded = fields.filter(isRange).flatMap((field) => bounds.map((b) => `${field}[${b}]`))
   const all = new Set([...names, ...bounded])
@@ -129,6 +130,10 @@ function createNameCheck(resource: Resource, known: readonly string[]): NameChec
     if (name !== field && fields.includes(field)) {
       const takes = isRange(field) ? `bounds are ${bounds.join(', ')}` : `${field} has no bounds`
       throw noSuchName(name, kind, takes)
+    }
+    // A field that is no filter is not a mistyped name.
+    if (Object.hasOwn(resource.fields, field)) {
+      throw noSuchName(name, kind, `filters of ${resource.name} are ${filters.join(', ')}`)
     }
     throw unknownName(name, kind, [...all], names)
   }

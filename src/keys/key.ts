@@ -10,7 +10,7 @@ const secretLength = 43
 const checksumLength = 6
 const keyPattern = new RegExp(`^${prefix}[0-9A-Za-z]{${secretLength + checksumLength}}$`)
 
-/** A pattern that finds keys in any text, for secret scanners and for our own logs. */
+/** A pattern that finds whole keys in any text, for secret scanners. */
 export const keyInText = new RegExp(`${prefix}[0-9A-Za-z]{${secretLength + checksumLength}}`, 'g')
 
 /** Creates a key from 32 random bytes. */

@@ -25,6 +25,7 @@ import { createReader } from './sqlite/read.ts'
 import { discardReplaced, restore } from './sqlite/restore.ts'
 import { openUsage, openUsageReader } from './sqlite/usage.ts'
 import { verify } from './sqlite/verify.ts'
+import { removeLog } from './sqlite/wal.ts'
 import type { StoreInspector } from './inspecting.ts'
 import type { StoreReader } from './reading.ts'
 import type { Restored, RestoreWatch } from './restoring.ts'
@@ -203,6 +204,7 @@ export async function restoreStore(
   if (isServerStore(copy) || !existsSync(copy)) {
     throw new OperatorError(`${describeStore(copy)} is not a file; name one that backup has made`)
   }
+  const hadLog = existsSync(`${copy}-shm`)
   const source = openCopy(copy, resources)
   try {
     const { faults } = await verify(source, resources, watch.checks, (step) => watch.onCheck(step))
@@ -216,6 +218,7 @@ export async function restoreStore(
     return await restore(source, db, watch)
   } finally {
     source.close()
+    if (!hadLog) removeLog(copy)
   }
 }
 

@@ -272,6 +272,18 @@ test('an unknown query parameter is a 400 that names it and the nearest known on
   }
 })
 
+test('a field that is no filter is a 400 that names the filters (1.4, 10.6)', async () => {
+  const takes = 'filters of employees are identifier, position, start_date, end_date, updated_at'
+  const employees = pathOf(rights, 1).replace('rights', 'employees')
+  for (const name of ['name', 'employer_name', 'name[gte]']) {
+    const answer = await ask(`${employees}?${encodeURIComponent(name)}=Owen`)
+    const advice = `${takes}, current_on`
+    checkFailure(answer, 400, `"${name}" is no known query parameter; ${advice}`)
+  }
+  const mistyped = await ask(`${employees}?positon=Director`)
+  checkFailure(mistyped, 400, '"positon" is no known query parameter; did you mean position?')
+})
+
 test('an unknown body member is a 400 that names it and the nearest known one (1.4, B8)', async () => {
   checkFailure(
     await askWithBody({ pgae: 2 }),

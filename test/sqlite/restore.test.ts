@@ -43,6 +43,16 @@ const records = (db: string) => query(db, 'select record from rights_records ord
 const kept = (folder: string) =>
   readdirSync(folder).filter((name) => /-replaced-.*(?:\.db|\.part)$/.test(name))
 
+test('a restore leaves nothing beside the copy that it read', async (t) => {
+  const { folder, db, copy } = await makeStores(t)
+  const before = readFileSync(copy)
+  const run = await runCommand(folder, ['restore', copy, '--db', db])
+  assert.equal(run.code, 0, run.err)
+  const beside = readdirSync(folder).filter((name) => name.startsWith('copy.db'))
+  assert.deepEqual(beside, ['copy.db'])
+  assert.deepEqual(readFileSync(copy), before)
+})
+
 test('servers serve the restored state without a restart, and never an old page for a new one', async (t) => {
   const { folder, db, copy } = await makeStores(t)
   const made = await runCommand(folder, ['keys', 'create', '--name', 'a', '--db', db])

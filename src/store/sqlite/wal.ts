@@ -1,6 +1,6 @@
 // The write-ahead log (WAL) of a file: switching it on, and emptying it.
 
-import type { DatabaseSync } from 'node:sqlite'
+import { DatabaseSync } from 'node:sqlite'
 import { isBusy } from './errors.ts'
 
 const retryMs = 10
@@ -47,5 +47,19 @@ export function emptyWal(db: DatabaseSync): boolean {
     return false
   } finally {
     db.exec(`pragma busy_timeout = ${before}`)
+  }
+}
+
+/**
+ * Removes the files that reading left beside a store. SQLite itself does so, under its locks, when
+ * the last connection that may write is closed; one that only reads cannot.
+ */
+export function removeLog(path: string): void {
+  try {
+    const db = new DatabaseSync(path)
+    db.exec('select 1 from sqlite_schema limit 1')
+    db.close()
+  } catch {
+    // A folder that may not be written to has no such files.
   }
 }
