@@ -76,20 +76,25 @@ export function testVersions(given: () => Bench): void {
   test('versions that did not touch the company are skipped, and a day leads to one', async (t) => {
     const registry = await makeHistory(t)
     const other = { ...company('Other Ltd'), id: 8, identifier: '1' }
-    for (const name of ['A', 'B', 'C']) await registry.load('companies', [{ ...other, name }], name)
+    const loadOther = (name: string) =>
+      registry.load('companies', [{ ...other, name }], `of ${name}`)
+    for (const name of ['A', 'B']) await loadOther(name)
+    await registry.load('employees', [person(1, 'Ann', 'Director'), person(3, 'Cas', 'Director')])
+    await loadOther('C')
     const page = await visit(t, given().browser, registry.address('/companies/7/employees'), {
       expected: refused,
     })
     await page.getByRole('button', { name: 'Look back' }).click()
     const slider = page.getByRole('slider')
     await slider.waitFor()
-    assert.equal(await slider.getAttribute('max'), '4')
+    // Six of nine versions.
+    assert.equal(await slider.getAttribute('max'), '5')
     assert.match(
       String(await slider.getAttribute('aria-valuetext')),
-      /^Version 5, extract of 5 Jan/,
+      /^Version 8, extract of 8 Jan/,
     )
     await page.getByRole('button', { name: 'Earlier version' }).click()
-    await page.getByText('This is the past: Version 4, extract of 4 Jan 2024').waitFor()
+    await page.getByText('This is the past: Version 5, extract of 5 Jan 2024').waitFor()
     await page.getByLabel('As extracts of the day').fill('2024-01-02')
     await page.getByRole('button', { name: 'Show', exact: true }).click()
     await page.getByText('This is the past: Version 2, extract of 2 Jan 2024').waitFor()
