@@ -23,7 +23,7 @@ const requests = new Map(
 
 const { ask, store } = await makeApp({ after })
 
-const names = { company_jurisdiction: 'GB', company_identifier: '09876543' }
+const names = { company_jurisdiction: 'GB', company_identifier: path.split(':')[1] }
 const withNames = (records: readonly object[]) => records.map((one) => ({ ...one, ...names }))
 let files = 0
 const load = (target: string, records: readonly object[], day?: string) =>
@@ -45,8 +45,8 @@ const job = (id: number, salary_from: number, currency = 'GBP') => ({ id, salary
 const terminal = (id: number, bank_name: string, status: string) => ({ id, bank_name, status })
 const event = (id: number, attr: string, date: string) => ({ id, attr, date: `${date}T00:00:00Z` })
 
-await load('rights', withNames(rights.slice(0, 4)), '2024-01-15')
-await load('rights', withNames(rights.slice(4)), '2024-02-15')
+await load('rights', withNames(rights.slice(0, 4)), '2099-12-15')
+await load('rights', withNames(rights.slice(4)), '2100-02-15')
 await load(
   'employees',
   withNames([
@@ -60,9 +60,9 @@ await load('jobs', withNames([job(1, 40_000), job(2, 39_999), job(3, 55_000), jo
 await load(
   'pos_terminals',
   withNames([
-    terminal(1, 'Harbour Bank', 'active'),
-    terminal(2, 'Harbour Bank', 'closed'),
-    terminal(3, 'Harbour Bank', 'active'),
+    terminal(1, 'Saltern Bank', 'active'),
+    terminal(2, 'Saltern Bank', 'closed'),
+    terminal(3, 'Saltern Bank', 'active'),
     terminal(4, 'Quay Bank', 'active'),
   ]),
 )
@@ -98,7 +98,7 @@ const expected: Readonly<Record<string, (text: string) => void>> = {
       company: { listings: { pos_terminals: { counts: { bank_name: unknown } } } }
     }
     assert.deepEqual(company.listings.pos_terminals.counts.bank_name, [
-      { value: 'Harbour Bank', count: 3 },
+      { value: 'Saltern Bank', count: 3 },
       { value: 'Quay Bank', count: 1 },
     ])
   },
