@@ -1,7 +1,9 @@
 // Views: ordered lists of the records that a selection has, made once and sliced for every page.
 //
 // A view is made from one state of a listing and is good for that state only. Views are kept within
-// a number of bytes and for some minutes; how many are made at a time is bounded, too.
+// a number of bytes and for some minutes; how many are made at a time is bounded, too. A view that
+// alone is larger takes the place of the last such view: made anew for each page, it would cost the
+// length of its listing each time.
 
 import { LRUCache } from 'lru-cache'
 import { fixedKey } from './fixed-key.ts'
@@ -43,25 +45,23 @@ export interface Views {
   counts(): ViewCounts
 }
 
-/** The bytes of views that a reader keeps, if nothing else is said. */
-export const viewBytesUsual = 16 * 1_048_576
+/** The bytes of views that a reader keeps, if nothing else is said: those of 16 million records. */
+export const viewBytesUsual = 64 * 1_048_576
 /** How long a view is kept, in milliseconds. */
 const ageMaxMs = 600_000
 /** The memory of a view besides its entries, its key included, in bytes; a generous estimate. */
 const overheadBytes = 512
 
 /**
- * @param bytesMax bounds the views that are kept; 0 keeps none.
+ * @param bytesMax bounds the views that are kept, besides one that is larger; 0 keeps none.
  * @param clock returns milliseconds.
  */
 export function createViews(bytesMax: number, clock = () => performance.now()): Views {
-  const kept = new LRUCache<string, View>({
-    maxSize: Math.max(1, bytesMax),
-    sizeCalculation: sizeOf,
-    ttl: ageMaxMs,
-    perf: { now: clock },
-    ttlResolution: 0,
-  })
+  const time = { ttl: ageMaxMs, perf: { now: clock }, ttlResolution: 0 }
+  const sized = { sizeCalculation: sizeOf, ...time }
+  const small = new LRUCache<string, View>({ maxSize: Math.max(1, bytesMax), ...sized })
+  const large = new LRUCache<string, View>({ max: 1, maxSize: Number.MAX_SAFE_INTEGER, ...sized })
+  const caches = [small, large]
   const making = createSharedWork<View>('too many filtered listings are being prepared')
   const waiting = createSharedWork<View>('too many filtered listings are waited for')
   let made = 0
@@ -69,12 +69,16 @@ export function createViews(bytesMax: number, clock = () => performance.now()): 
   async function start(key: string, make: () => Promise<View>): Promise<View> {
     const view = await make()
     made += 1
-    kept.set(fixedKey(key), view)
+    const isLarge = bytesMax > 0 && sizeOf(view) > bytesMax
+    // Its last state may have been of the other size.
+    for (const cache of caches) cache.delete(fixedKey(key))
+    const cache = isLarge ? large : small
+    cache.set(fixedKey(key), view)
     return view
   }
 
   function get(key: string, lineage: string): View | undefined {
-    const view = kept.get(fixedKey(key))
+    const view = small.get(fixedKey(key)) ?? large.get(fixedKey(key))
     return view?.lineage === lineage ? view : undefined
   }
 
@@ -97,10 +101,10 @@ export function createViews(bytesMax: number, clock = () => performance.now()): 
       return waiting.run(`${turns.asker} ${id}`, inTurn, turns.left)
     },
     counts() {
-      kept.purgeStale()
+      for (const cache of caches) cache.purgeStale()
       return {
-        kept: kept.size,
-        bytes: kept.calculatedSize,
+        kept: small.size + large.size,
+        bytes: small.calculatedSize + large.calculatedSize,
         oldestMs: oldest(),
         underWay: making.count(),
         made,
@@ -110,7 +114,9 @@ export function createViews(bytesMax: number, clock = () => performance.now()): 
 
   function oldest(): number {
     let left = ageMaxMs
-    for (const key of kept.keys()) left = Math.min(left, kept.getRemainingTTL(key))
+    for (const cache of caches) {
+      for (const key of cache.keys()) left = Math.min(left, cache.getRemainingTTL(key))
+    }
     return ageMaxMs - left
   }
 }

@@ -37,6 +37,21 @@ test('views take no more memory than is said', async () => {
   assert.ok(views.get('19', 'one'))
 })
 
+test('of views larger than all of the room, the last one is kept (3.5)', async () => {
+  const views = createViews(10_000)
+  const make = (key: string, records: number) =>
+    views.make(key, 'one', () => Promise.resolve(viewOf('one', records)))
+  await make('small', 10)
+  await make('large', 100_000)
+  assert.ok(views.get('large', 'one'), 'its next page costs what any page costs')
+  await make('larger', 200_000)
+  assert.equal(views.get('large', 'one'), undefined)
+  assert.ok(views.get('larger', 'one'))
+  assert.ok(views.get('small', 'one'), 'it drives out no small one')
+  const { kept, bytes } = views.counts()
+  assert.ok(kept === 2 && bytes > 800_000 && bytes < 900_000, `${kept} of ${bytes} bytes`)
+})
+
 test('a view of another state is not served', async () => {
   const views = createViews(10_000)
   await views.make('a', 'one', () => Promise.resolve(viewOf('one')))
