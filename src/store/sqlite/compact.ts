@@ -11,11 +11,17 @@ import { emptyWal } from './wal.ts'
 /**
  * Rewrites the whole file, in place: `vacuum` is one transaction of the log, so a kill leaves the
  * file as it was, and servers go on. What was deleted before files were overwritten
- * (`secure_delete`) is gone afterwards, too.
+ * (`secure_delete`) is gone afterwards, too. On a full disk, what it wrote is removed.
  */
 export async function compact(db: DatabaseSync, wait: LockWait): Promise<Compacted> {
   const bytesBefore = sizeOf(db)
-  await vacuum(db, wait)
+  try {
+    await vacuum(db, wait)
+  } catch (error) {
+    // The log has what was written until the disk was full, and no commit follows to empty it.
+    emptyWal(db)
+    throw error
+  }
   const isEmptied = emptyWal(db)
   return {
     bytesBefore,
