@@ -4,11 +4,11 @@ import { type Settings, UsageError } from '../config.ts'
 import { formatCount } from '../format-count.ts'
 import { type IssuedKey, makeIssuedKey, storeIssuedKey } from '../keys/issue.ts'
 import { nearest } from '../nearest.ts'
-import { OperatorError, UnknownOutcomeError } from '../operator-error.ts'
+import { OperatorError } from '../operator-error.ts'
 import { parseRate, rateForm } from '../rate.ts'
 import { resources } from '../resources/index.ts'
 import { openExistingStore, readKeyUsage } from '../store/open-store.ts'
-import type { BeforeCommit, KeyRecord } from '../store/keys.ts'
+import type { HandOver, KeyRecord } from '../store/keys.ts'
 import type { StoreWriter } from '../store/writing.ts'
 import { allScopes, impliedScopes, namedScopes } from '../store/scopes.ts'
 import type { KeyUsage } from '../store/usage.ts'
@@ -164,13 +164,13 @@ const run: Readonly<Record<(typeof actions)[number], Run>> = {
 }
 
 /**
- * Makes a change that stores a key, and prints the key before the commit. So no key is stored that
- * could not be printed; if a printed key cannot be stored, a message says that it does not work.
+ * Makes a change that stores a key, and prints the key once it is stored; one that cannot be
+ * printed is removed again. After that, only the end of the keys that it replaces can fail.
  */
 async function handOver<T>(
   { plain }: IssuedKey,
   { stdout, stderr }: CommandContext,
-  change: (print: BeforeCommit) => Promise<T>,
+  change: (print: HandOver) => Promise<T>,
 ): Promise<T> {
   const key = { isPrinted: false }
   try {
@@ -178,14 +178,14 @@ async function handOver<T>(
       await stdout.deliverLine(plain).catch((error: unknown) => {
         const reason = error instanceof Error ? error.message : String(error)
         throw new OperatorError(
-          `the key could not be printed, so nothing was changed; standard output: ${reason}`,
+          `the key could not be printed, so it was not kept; standard output: ${reason}`,
         )
       })
       key.isPrinted = true
     })
   } catch (error) {
-    if (key.isPrinted && !(error instanceof UnknownOutcomeError)) {
-      stderr.writeLines('dossier: the printed key does not work: it could not be stored')
+    if (key.isPrinted) {
+      stderr.writeLines('dossier: the printed key works; the end of those before it was not stored')
     }
     throw error
   }

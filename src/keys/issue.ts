@@ -1,7 +1,7 @@
 // Issues keys: they are random, shown once, and stored as a hash.
 
 import { randomBytes } from 'node:crypto'
-import type { BeforeCommit, KeyRecord, NewKey } from '../store/keys.ts'
+import type { HandOver, KeyRecord, NewKey } from '../store/keys.ts'
 import type { LockWait } from '../store/lock-wait.ts'
 import type { StoreWriter } from '../store/writing.ts'
 import { hashKey, keyHint, makeKey } from './key.ts'
@@ -26,7 +26,7 @@ export function makeIssuedKey(): IssuedKey {
 /**
  * Stores the hash of a key.
  *
- * @param beforeCommit runs just before the commit; if it rejects, nothing is stored.
+ * @param handOver runs once it is stored; if it rejects, the key is removed again.
  * @throws OperatorError if a key with that name is in use.
  */
 export async function storeIssuedKey(
@@ -34,10 +34,10 @@ export async function storeIssuedKey(
   { stored }: IssuedKey,
   { name, scopes, expiresAt, rate, now }: KeyPlan,
   wait: LockWait,
-  beforeCommit?: BeforeCommit,
+  handOver?: HandOver,
 ): Promise<void> {
   const key = { ...stored, name, scopes, expiresAt, rate, createdAt: now }
-  await store.addKey(key, wait, beforeCommit)
+  await store.addKey(key, wait, handOver)
 }
 
 /** Creates a key, stores its hash and returns the key. */

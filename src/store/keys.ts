@@ -32,22 +32,22 @@ export interface Rotation {
   readonly othersEndAt: number
 }
 
-/** Runs before a change is committed; if it throws, nothing is changed. */
-export type BeforeCommit = () => Awaitable<void>
+/** Hands a stored key to who asked for it; if it throws, the key is removed again. */
+export type HandOver = () => Awaitable<void>
 
 /** Changes and lists the keys of a store. */
 export interface KeyStore {
   /**
-   * @param beforeCommit runs when all is ready to be committed; if it throws, nothing is changed.
+   * @param handOver runs once the key is stored.
    * @throws OperatorError if a key of that name is in use.
    */
-  addKey(key: NewKey, wait: LockWait, beforeCommit?: BeforeCommit): Promise<void>
+  addKey(key: NewKey, wait: LockWait, handOver?: HandOver): Promise<void>
   listKeys(): Awaitable<readonly KeyRecord[]>
   /**
    * Adds a key beside those in use that have its name, and lets those expire.
    *
    * @param rotate receives the newest key in use of that name.
-   * @param beforeCommit as for `addKey`.
+   * @param handOver as for `addKey`; only then do the others expire.
    * @returns false if no key of that name is in use.
    */
   rotateKey(
@@ -55,7 +55,7 @@ export interface KeyStore {
     now: number,
     rotate: (replaced: KeyRecord) => Rotation,
     wait: LockWait,
-    beforeCommit?: BeforeCommit,
+    handOver?: HandOver,
   ): Promise<boolean>
   /** Revokes every key of that name; returns false if all are revoked, or there is none. */
   revokeKey(name: string, now: number, wait: LockWait): Promise<boolean>

@@ -1,7 +1,7 @@
 // Keys in the database, for both stores.
 
 import { OperatorError } from '../../operator-error.ts'
-import type { BeforeCommit, KeyRecord, NewKey, Rotation } from '../keys.ts'
+import type { HandOver, KeyRecord, NewKey, Rotation } from '../keys.ts'
 import type { LockWait } from '../lock-wait.ts'
 import { type Database, optionalNumber, optionalText, type Row } from './database.ts'
 
@@ -26,7 +26,7 @@ export async function addKey(
   db: Database,
   key: NewKey,
   wait: LockWait,
-  beforeCommit?: BeforeCommit,
+  handOver?: HandOver,
 ): Promise<void> {
   await db.inTransaction('keys', wait, async () => {
     if ((await findInUse(db, key.name, key.createdAt)) !== undefined) {
@@ -35,8 +35,31 @@ export async function addKey(
       )
     }
     await insertKey(db, key)
-    await beforeCommit?.()
   })
+  await handOverOrRemove(db, key, wait, handOver)
+}
+
+/** Only a stored key is handed over, so whoever has one has one that works. */
+async function handOverOrRemove(
+  db: Database,
+  { name, hash }: Pick<NewKey, 'name' | 'hash'>,
+  wait: LockWait,
+  handOver: HandOver | undefined,
+): Promise<void> {
+  try {
+    await handOver?.()
+  } catch (error) {
+    try {
+      await db.inTransaction('keys', wait, async () => {
+        await db.run('delete from keys where hash = $hash', { hash })
+      })
+    } catch {
+      throw new OperatorError(
+        `a key named ${name} is stored that could neither be printed nor removed; revoke it`,
+      )
+    }
+    throw error
+  }
 }
 
 export async function rotateKey(
@@ -45,22 +68,28 @@ export async function rotateKey(
   now: number,
   rotate: (replaced: KeyRecord) => Rotation,
   wait: LockWait,
-  beforeCommit?: BeforeCommit,
+  handOver?: HandOver,
 ): Promise<boolean> {
-  return db.inTransaction('keys', wait, async () => {
+  const added = await db.inTransaction('keys', wait, async () => {
     const replaced = await findInUse(db, name, now)
-    if (replaced === undefined) return false
+    if (replaced === undefined) return undefined
     const { key, othersEndAt } = rotate(replaced)
-    // Includes keys left by an earlier rotation; no key gets a later expiry than it had.
+    await insertKey(db, { ...key, scopes: replaced.scopes, rate: replaced.rate })
+    return { key, othersEndAt, last: replaced.id }
+  })
+  if (added === undefined) return false
+  const { key, othersEndAt, last } = added
+  await handOverOrRemove(db, key, wait, handOver)
+  // Not before the new key has been handed over. Includes keys left by an earlier rotation; no key
+  // gets a later expiry than it had.
+  await db.inTransaction('keys', wait, async () => {
     await db.run(
       `update keys set expires_at = ${db.dialect.least}(coalesce(expires_at, $end), $end)
-       where name = $name and revoked_at is null`,
-      { name, end: othersEndAt },
+       where name = $name and revoked_at is null and id <= $last`,
+      { name, end: othersEndAt, last },
     )
-    await insertKey(db, { ...key, scopes: replaced.scopes, rate: replaced.rate })
-    await beforeCommit?.()
-    return true
   })
+  return true
 }
 
 /** The newest key in use of a name; a rotation leaves several. */
