@@ -118,14 +118,17 @@ export function residentMb(pid: number): number | undefined {
 }
 
 /**
- * The number of open descriptors of a process; undefined if the system has no /proc. One descriptor
- * of each file with the uses of keys does not count: it opens at the first write, and stays open.
+ * The number of open descriptors of a process; undefined if the system has no /proc. Two of each
+ * file with the uses of keys do not count: they open at the first write and the first answer with
+ * uses, and stay open.
  */
 export function descriptors(pid: number): number | undefined {
   return readProc(() => {
     const targets = readdirSync(`/proc/${pid}/fd`).map((fd) => targetOf(`/proc/${pid}/fd/${fd}`))
-    const usage = new Set(targets.filter((target) => /-usage\.db(-wal|-shm)?$/.test(target)))
-    return targets.length - usage.size
+    const usage = targets.filter((target) => /-usage\.db(-wal|-shm)?$/.test(target))
+    const counts = Object.values(Object.groupBy(usage, (target) => target))
+    const lasting = counts.reduce((sum, same = []) => sum + Math.min(same.length, 2), 0)
+    return targets.length - lasting
   })
 }
 
