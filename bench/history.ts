@@ -2,21 +2,12 @@
 
 import { cpSync } from 'node:fs'
 import { join } from 'node:path'
-import {
-  folder,
-  makeChanged,
-  makeExtract,
-  makeFile,
-  makeStore,
-  removeStore,
-  rightsOf,
-} from './files.ts'
+import { folder, makeChanged, makeExtract, makeStore, removeStore, rightsOf } from './files.ts'
 import type { Measure } from './measures.ts'
 import { importFile, load, type Question, startDossier } from './processes.ts'
 
 const rounds = 3
 const port = 18_090
-const withoutPast = join(import.meta.dirname, 'without-past.ts')
 
 /** Copies a store that is not being written. */
 function copyStore(from: string, to: string): void {
@@ -47,36 +38,6 @@ export const compareExtracts: Measure = async (scale) => {
   return [
     { what, unit: 'companies/s', values: rates, reach: { least: 100_000 } },
     { what: `${what}, memory`, unit: 'MB', values: peakMb, reach: { most: 400 } },
-  ]
-}
-
-/** Imports records, and again with one in a hundred changed, with and without keeping the past. */
-export const keepPast: Measure = async (scale) => {
-  const shape = rightsOf(1e6 * scale, 100, 'clustered')
-  const file = makeFile(shape)
-  const changed = makeChanged(shape)
-  const first = join(folder, 'past-1.db')
-  const second = join(folder, 'past-2.db')
-  const ratios = { first: [] as number[], changed: [] as number[] }
-  for (let round = 0; round < rounds; round++) {
-    const seconds = { first: [] as number[], changed: [] as number[] }
-    for (const preload of [undefined, withoutPast]) {
-      removeStore(first)
-      seconds.first.push((await importFile('rights', file, first, [], preload)).seconds)
-      copyStore(first, second)
-      seconds.changed.push((await importFile('rights', changed, second, [], preload)).seconds)
-    }
-    for (const kind of ['first', 'changed'] as const) {
-      const [withIt = 0, without = 0] = seconds[kind]
-      ratios[kind].push(withIt / without)
-    }
-  }
-  removeStore(first)
-  removeStore(second)
-  const unit = '÷ without past'
-  return [
-    { what: 'import with 1 % changed', unit, values: ratios.changed, reach: { most: 1.3 } },
-    { what: 'first load', unit, values: ratios.first, reach: { most: 1.1 } },
   ]
 }
 

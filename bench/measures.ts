@@ -14,7 +14,7 @@ import {
   type Shape,
 } from './files.ts'
 import { findCompanies, holdEventLoop, indexWords, nameInPath } from './companies.ts'
-import { compareExtracts, keepPast, serveBesideImport } from './history.ts'
+import { compareExtracts, serveBesideImport } from './history.ts'
 import * as processes from './processes.ts'
 import {
   load,
@@ -278,7 +278,6 @@ export const measures: Readonly<Record<string, Measure>> = {
   scan: scanFilters,
   'many-records': manyRecords,
   compare: compareExtracts,
-  past: keepPast,
   revert: revertAll,
   'revert-few': revertFew,
   beside: serveBesideImport,

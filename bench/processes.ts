@@ -160,22 +160,16 @@ export function insertBare(file: string, db: string): number {
   return (performance.now() - startedAt) / 1_000
 }
 
-/**
- * Runs `dossier import`; returns the time of the whole process and its peak resident memory.
- *
- * @param preload is a module that the process loads first.
- */
+/** Runs `dossier import`; returns the time of the whole process and its peak resident memory. */
 export async function importFile(
   target: string,
   file: string,
   db: string,
   options: readonly string[] = [],
-  preload?: string,
 ): Promise<{ seconds: number; peakMb: number }> {
   const startedAt = performance.now()
-  const env = preload ? { ...process.env, NODE_OPTIONS: `--import ${preload}` } : process.env
   const args = ['import', target, file, '--db', db, ...options]
-  const child = spawn(dossier, args, { stdio: 'ignore', env })
+  const child = spawn(dossier, args, { stdio: 'ignore' })
   let peakMb = 0
   const poll = setInterval(() => {
     try {

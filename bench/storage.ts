@@ -2,6 +2,10 @@
 
 import { statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
+import { changeResource as events } from '../src/resources/index.ts'
+import { decodeEntries } from '../src/store/listing/segment.ts'
+import { shapeOf } from '../src/store/listing/shape.ts'
+import { createScan } from '../src/store/listing/scan.ts'
 import { makeFile, makeStore, rightsOf } from './files.ts'
 import type { Figure } from './measures.ts'
 
@@ -14,7 +18,6 @@ export function sizeOfStore(scale: number): Promise<Figure[]> {
   const { db } = makeStore(shape)
   const store = new DatabaseSync(db, { readOnly: true })
   const page = (pragma: string) => Number(Object.values(store.prepare(pragma).get() ?? {})[0])
-  // A store of an earlier format has pages that the upgrade has emptied.
   const pages = page('pragma page_count') - page('pragma freelist_count')
   const values = [(pages * page('pragma page_size')) / statSync(file).size]
   store.close()
@@ -28,15 +31,25 @@ export function scanFilters(scale: number): Promise<Figure[]> {
   const records = 250_000 * scale
   const { db } = makeStore({ resource: 'events', records, listing: records, order: 'clustered' })
   const store = new DatabaseSync(db, { readOnly: true })
-  store.exec('pragma mmap_size = 2147418112')
-  const scan = store.prepare(
-    `select count(*) from events
-     where company_id = 1 and filter_attr = 'name' and sort >= '2000-01-02'`,
+  const shape = shapeOf(events)
+  const filters = [
+    { field: 'attr', anyOf: [{ from: 'name', to: 'name' }] },
+    { field: 'date', anyOf: [{ from: Date.parse('2000-01-02') / 1_000, to: undefined }] },
+  ]
+  const read = store.prepare(
+    'select segment, entries from segments where company_id = 1 and texts is not null order by segment',
   )
-  scan.get()
+  const scan = () => {
+    const scanning = createScan({ shape, orderBy: 'date' }, filters, undefined)
+    for (const { segment, entries } of read.iterate()) {
+      scanning.add(decodeEntries(shape, entries as Uint8Array, scanning.columns), Number(segment))
+    }
+    return scanning.finish()
+  }
+  scan()
   const values = Array.from({ length: rounds }, () => {
     const before = process.cpuUsage()
-    scan.get()
+    scan()
     const { user, system } = process.cpuUsage(before)
     return (user + system) / records
   })

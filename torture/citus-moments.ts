@@ -88,7 +88,7 @@ async function until(child: ChildProcess, isThere: () => Promise<boolean>): Prom
 async function hasChanged(coordinator: Cluster): Promise<boolean> {
   const found = await coordinator.query(
     `select from pg_stat_activity
-     where application_name = 'dossier' and query ~* '^\\s*(insert|update|delete)'`,
+     where application_name = 'dossier' and query ~* '^\\s*(copy|insert|update|delete)'`,
   )
   return found.length > 0
 }

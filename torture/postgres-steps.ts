@@ -3,7 +3,7 @@
 import type { Cluster } from './postgres-cluster.ts'
 
 /** The steps of an import, in order. */
-export const steps = ['starting', 'connected', 'copying', 'merging', 'committing'] as const
+export const steps = ['starting', 'connected', 'merging', 'committing'] as const
 export type Step = (typeof steps)[number]
 
 /** The name of the database of a store. */
@@ -39,12 +39,13 @@ export function sessionsOf(cluster: Cluster, db: string): Promise<ImportSession[
   )
 }
 
-const staging = /^\s*(copy stage|create index on stage|analyze stage)\b/i
+// Rows are staged beside the process, before it looks at what the store has.
+const merging =
+  /\b(from|into|copy|update) (companies|company_names|heads|names|record_\w+|segments|sources)\b/i
 const ending = /^\s*(insert into imports|select pg_current_xact_id_if_assigned|commit)\b/i
 
 /** The creation of tables has its own transactions, before that of the import. */
 function nextStep(step: Step, query: string): Step {
-  if (staging.test(query)) return 'copying'
-  if (step === 'starting' || step === 'connected') return 'connected'
-  return step === 'committing' || ending.test(query) ? 'committing' : 'merging'
+  if (step === 'committing' || ending.test(query)) return 'committing'
+  return step === 'merging' || merging.test(query) ? 'merging' : 'connected'
 }

@@ -82,7 +82,6 @@ async function measure(
   const beginMs = {
     starting: 0,
     connected: beginOf('connected'),
-    copying: beginOf('copying'),
     merging: beginOf('merging'),
     committing: beginOf('committing'),
   }

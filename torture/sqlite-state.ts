@@ -1,7 +1,7 @@
 // The state of an SQLite store.
 
 import { createHash } from 'node:crypto'
-import { DatabaseSync } from 'node:sqlite'
+import { DatabaseSync, type SQLOutputValue } from 'node:sqlite'
 import { sizeOf } from './store-files.ts'
 import { digestServed, isTimeless, listDigests, nothing, type StoreState } from './store-state.ts'
 
@@ -64,7 +64,10 @@ function digestRows(connection: DatabaseSync, sql: string): string {
   const hash = createHash('sha256')
   let rows = 0
   for (const row of statement.iterate()) {
-    hash.update(JSON.stringify(row))
+    for (const value of row as unknown as readonly SQLOutputValue[]) {
+      hash.update(value instanceof Uint8Array ? value : JSON.stringify(value))
+    }
+    hash.update('\n')
     rows += 1
   }
   return rows === 0 ? '' : hash.digest('hex')

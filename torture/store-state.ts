@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { resources } from '../src/resources/index.ts'
 import { openStoreReader } from '../src/store/open-store.ts'
 import type { StoreReader } from '../src/store/reading.ts'
+import { readListing, readListingHead } from '../test/support/read-listing.ts'
 import { patientBounds } from '../test/support/store-at.ts'
 
 /** The state of a store. Equal digests mean equal contents; an empty one means no content. */
@@ -98,12 +99,12 @@ export async function digestServed(db: string, companies: readonly number[]): Pr
 async function digestCompany(reader: StoreReader, company: number): Promise<Buffer> {
   const hash = createHash('sha256')
   for (const resource of resources) {
-    const head = await reader.readHead(resource, company)
+    const head = await readListingHead(reader, resource, company)
     hash.update(`${resource.name}/${company}: ${head?.total} ${head?.version}\n`)
     for (let offset = 0; offset < (head?.total ?? 0); offset += pageLimit) {
-      const page = await reader.readPage(resource, company, offset, pageLimit)
+      const page = await readListing(reader, resource, company, { offset, limit: pageLimit })
       hash.update(`${page?.total} ${page?.version} ${page?.meta}\n`)
-      hash.update(page?.records.join(',') ?? '')
+      hash.update(page?.text ?? '')
     }
   }
   return hash.digest()

@@ -10,7 +10,9 @@ import type { CompanyState, SourceState } from '../store/company-state.ts'
 import { openStoreInspector, openStoreForShowing } from '../store/open-store.ts'
 import type { CompanyName, StoreInspector } from '../store/inspecting.ts'
 import type { FoundCompany, StoreReader } from '../store/reading.ts'
-import type { ListingCounts } from '../store/value-counts.ts'
+import { textOf } from '../store/record-texts.ts'
+import { wholeListing } from '../store/selection.ts'
+import type { ListingCounts } from '../store/serving/value-counts.ts'
 import type { Command } from './command.ts'
 import { nearCompanies } from './near-companies.ts'
 import { oneLine, tableLines } from './table.ts'
@@ -101,7 +103,8 @@ async function overviewOf(
     throw new OperatorError(`company ${company.id} has attributes of more than 16 MiB`)
   }
   const lastSeen = await inspector.readLastSeen(company.id)
-  const page = await reader.readPage(changeResource, company.id, 0, latestMax)
+  const page = await reader.readPage(wholeListing(changeResource, company.id), 0, latestMax)
+  const latest = page === undefined || 'outside' in page ? [] : page.records
   return {
     ...company,
     attributes: sources.map(({ attributes, asOf, ...source }) => ({
@@ -114,7 +117,7 @@ async function overviewOf(
     counts: Object.fromEntries(
       listings.map(({ resource, counts }) => [resource.name, shown(counts)]),
     ),
-    latest: JSON.parse(`[${page?.records.join(',') ?? ''}]`) as WireRecord[],
+    latest: JSON.parse(`[${textOf(latest)}]`) as WireRecord[],
   }
 }
 

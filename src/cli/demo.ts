@@ -29,6 +29,7 @@ import { companies, importTargets } from '../import/import-targets.ts'
 import { OperatorError } from '../operator-error.ts'
 import { resources } from '../resources/index.ts'
 import { isServerStore, openStoreReader, openStoreWriter } from '../store/open-store.ts'
+import { wholeListing } from '../store/selection.ts'
 import type { StoreWriter } from '../store/writing.ts'
 import type { Command, CommandContext } from './command.ts'
 import { issueKey } from '../keys/issue.ts'
@@ -87,8 +88,8 @@ async function checkRegistry(db: string): Promise<void> {
   const reader = await openStoreReader(db, resources)
   try {
     const resource = resources.find(({ name }) => name === longHistoryListing)
-    const head = resource && (await reader.readHead(resource, longHistoryId))
-    if (head !== undefined && head.total >= longHistoryLength) return
+    const head = resource && (await reader.readHead(wholeListing(resource, longHistoryId)))
+    if (head !== undefined && 'total' in head && head.total >= longHistoryLength) return
   } finally {
     await reader.close()
   }

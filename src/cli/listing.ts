@@ -119,8 +119,8 @@ async function printRecords(
   const form = canonicalForm(asked)
   if (asked.limit !== noLimit) {
     const { records } = await readPage(reader, asked, form)
-    const { header, text } = recordWriter(asked.format, asked.resource)
-    await stdout.writeData(header + text(records))
+    const { header, bytes } = recordWriter(asked.format, asked.resource)
+    await stdout.writeData(header + bytes(records).toString())
     return
   }
   const first = await readSlice(reader, asked, form, firstSlice)

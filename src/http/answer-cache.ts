@@ -10,8 +10,6 @@ import type { Coding } from './wire/coding.ts'
 export interface Ready {
   /** The body in its coding. */
   readonly body: Buffer
-  /** The borrowed memory that holds the body; undefined if the body has its own. */
-  readonly memory: Buffer | undefined
   readonly coding: Coding
   readonly tag: string
   /** As an HTTP date. */
@@ -90,11 +88,11 @@ function createAnswerCache<Answer extends Ready>(bytesMax: number): AnswerCache<
  * larger piece, and so is any small buffer of Node's; that would be kept as long as the body.
  */
 function withOwnMemory<Answer extends Ready>(answer: Answer): Answer {
-  const { body, memory } = answer
-  if (memory === undefined && body.buffer.byteLength === body.length) return answer
+  const { body } = answer
+  if (body.buffer.byteLength === body.length) return answer
   const own = Buffer.allocUnsafeSlow(body.length)
   body.copy(own)
-  return { ...answer, body: own, memory: undefined }
+  return { ...answer, body: own }
 }
 
 /** The memory of an entry, in bytes. */

@@ -64,16 +64,10 @@ export interface RecordWriter {
   /** What precedes the first record. */
   readonly header: string
   /** @param texts JSON texts of records, joined by commas; several in each. */
-  readonly text: (texts: readonly string[]) => string
+  readonly bytes: (texts: readonly Uint8Array[]) => Buffer
 }
 
-const ndjson: RecordWriter = {
-  header: '',
-  text: (texts) =>
-    texts
-      .map((one) => `${one.replaceAll(recordSeparator, `\n${recordSeparator.slice(1)}`)}\n`)
-      .join(''),
-}
+const ndjson: RecordWriter = { header: '', bytes: writeLines }
 
 const csvWriters = new WeakMap<Resource, RecordWriter>()
 
@@ -84,8 +78,31 @@ export function recordWriter(format: Format, resource: Resource): RecordWriter {
   const known = csvWriters.get(resource)
   if (known !== undefined) return known
   const csv = createCsvWriter(resource)
-  const text = (texts: readonly string[]) => texts.map((one) => csv.rows(one)).join('')
-  const writer = { header: csv.header, text }
+  const writer: RecordWriter = {
+    header: csv.header,
+    bytes: (texts) => Buffer.from(texts.map((one) => csv.rows(viewOf(one).toString())).join('')),
+  }
   csvWriters.set(resource, writer)
   return writer
+}
+
+const separator = Buffer.from(recordSeparator)
+const lineEnd = 0x0a
+
+/** Records as lines: each ends where the comma before the next one is. */
+function writeLines(texts: readonly Uint8Array[]): Buffer {
+  const lines = Buffer.allocUnsafeSlow(texts.reduce((sum, { length }) => sum + length + 1, 0))
+  let end = 0
+  for (const one of texts) {
+    const piece = lines.subarray(end, end + one.length)
+    piece.set(one)
+    for (let at = 0; (at = piece.indexOf(separator, at)) !== -1; at += 1) piece[at] = lineEnd
+    end += one.length
+    lines[end++] = lineEnd
+  }
+  return lines
+}
+
+function viewOf({ buffer, byteOffset, length }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, length)
 }

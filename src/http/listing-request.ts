@@ -6,7 +6,6 @@ import type { Resource } from '../resources/resource.ts'
 import type { CompanyName } from '../store/inspecting.ts'
 import type { StoreReader } from '../store/reading.ts'
 import { companiesScope, hasScope } from '../store/scopes.ts'
-import type { Selection } from '../store/selection.ts'
 import { isByName, locate, type NumberedState, parseCompany } from './company-name.ts'
 import { badRequest, invalid } from './errors.ts'
 import { chooseFormat, type Format, formatName } from './formats.ts'
@@ -101,12 +100,6 @@ export async function locateListing(
   const named = { company, version }
   const located = await locate(store, named, { resource: rest.resource, isNearTold })
   return { ...located, ...rest }
-}
-
-/** What a request selects of its listing. */
-export function selectionOf({ resource, companyId, ...request }: ListingRequest): Selection {
-  const { version, filters, sort } = request
-  return { resource, companyId, version, filters, sort }
 }
 
 /**

@@ -6,7 +6,7 @@ import prometheus, { type Metric, type Registry } from 'prom-client'
 import type { Resource } from '../resources/resource.ts'
 import type { LastImport } from '../store/reading.ts'
 import { companiesScope } from '../store/scopes.ts'
-import type { ViewCounts } from '../store/views.ts'
+import type { ViewCounts } from '../store/serving/views.ts'
 import type { Answer } from './request-log.ts'
 
 /** A read from the store, as a label. */

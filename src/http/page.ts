@@ -2,7 +2,7 @@
 
 import type { Resource } from '../resources/resource.ts'
 import { fixedKey } from '../store/fixed-key.ts'
-import type { Head, ListedState, Page, SelectedPage } from '../store/reading.ts'
+import type { Head, Page } from '../store/reading.ts'
 import { type Format, recordWriter } from './formats.ts'
 import {
   canonicalForm,
@@ -13,7 +13,6 @@ import {
 } from './listing-request.ts'
 import { joinLinks, linkTo } from './links.ts'
 import type { Ready } from './answer-cache.ts'
-import { borrow, giveBack, isLent } from './wire/body-memory.ts'
 import { type Coding, encode, isWorthCoding } from './wire/coding.ts'
 
 /** A page that is ready to send. */
@@ -34,68 +33,52 @@ export interface ReadyPage extends Ready {
 export async function makePage(
   request: ListingRequest,
   form: string,
-  page: AnyPage,
+  page: Page,
   accepted: Coding,
 ): Promise<ReadyPage> {
   const { format, resource } = request
-  const { body: plain, memory } =
-    format === 'json' ? pageBody(request, page) : recordsBody(format, resource, page)
+  const plain =
+    format === 'json' ? pageBody(request, page) : recordsBody(format, resource, page.records)
   const coding = isWorthCoding(plain) ? accepted : 'identity'
-  const body = await encode(plain, coding)
-  const isPlain = body === plain
-  if (!isPlain && memory !== undefined) giveBack(memory)
   return {
     lineage: page.lineage,
-    body,
-    memory: isPlain && memory !== undefined && isLent(memory) ? memory : undefined,
+    body: coding === 'identity' ? plain : await encode(plain, coding),
     coding,
     tag: entityTag(page, form),
-    selected: selectedOf(page),
+    selected: page.selected,
     lastModified: new Date(page.changedAt).toUTCString(),
     link: undefined,
   }
 }
 
-/** A page of a whole listing, or of a selection. */
-export type AnyPage = Page & Partial<SelectedPage>
-
-/** The number of records that the pages cover. */
-export function selectedOf({ total, selected = total }: AnyPage): number {
-  return selected
-}
-
 /** The body of a successful response (contract 3.1), around the records as stored. */
-function pageBody(request: ListingRequest, page: AnyPage): { body: Buffer; memory: Buffer } {
+function pageBody(request: ListingRequest, page: Page): Buffer {
   const { resource } = request
-  const { meta, total, records } = page
+  const { meta, total, selected, records } = page
   const head = `{"ok":true,"${resource.name}":[`
   const tail =
     (resource.metaOf === undefined ? ']' : `],"meta":${meta ?? '[]'}`) +
-    `,"total":${total},"pagination_total":${selectedOf(page)}` +
+    `,"total":${total},"pagination_total":${selected}` +
     `,"pagination_offset":${pageOffset(request)}}`
-  let bytes = head.length + Buffer.byteLength(tail) + records.length
-  for (const texts of records) bytes += Buffer.byteLength(texts)
-  const memory = borrow(bytes)
-  let end = memory.write(head, 'latin1')
-  const first = end
-  for (const texts of records) {
-    if (end > first) memory[end++] = comma
-    end += memory.write(texts, end)
+  let bytes = head.length + Buffer.byteLength(tail) + Math.max(0, records.length - 1)
+  for (const texts of records) bytes += texts.length
+  const body = Buffer.allocUnsafeSlow(bytes)
+  let end = body.write(head, 'latin1')
+  for (const [n, texts] of records.entries()) {
+    if (n > 0) body[end++] = comma
+    body.set(texts, end)
+    end += texts.length
   }
-  end += memory.write(tail, end)
-  return { body: memory.subarray(0, end), memory }
+  body.write(tail, end)
+  return body
 }
 
 const comma = 0x2c
 
 /** The body of a page in another format: its records alone (contract 11.2). */
-function recordsBody(
-  format: Format,
-  resource: Resource,
-  { records }: AnyPage,
-): { body: Buffer; memory: Buffer | undefined } {
-  const { header, text } = recordWriter(format, resource)
-  return { body: Buffer.from(header + text(records)), memory: undefined }
+function recordsBody(format: Format, resource: Resource, records: Page['records']): Buffer {
+  const { header, bytes } = recordWriter(format, resource)
+  return Buffer.concat([Buffer.from(header), bytes(records)])
 }
 
 /**
@@ -132,7 +115,7 @@ export function linkOf(
   page: ReadyPage,
   request: ListingRequest,
   form: string,
-  { dataVersion, latestVersion = dataVersion }: Head & Partial<ListedState>,
+  { dataVersion, latestVersion }: Pick<Head, 'dataVersion' | 'latestVersion'>,
 ): string | undefined {
   if (page.link?.version === dataVersion && latestVersion === dataVersion) return page.link.field
   const field = linksOf(request, form, { selected: page.selected, dataVersion, latestVersion })
@@ -145,7 +128,7 @@ export function linkOf(
 export function linksOf(
   request: ListingRequest,
   form: string,
-  page: Pick<SelectedPage, 'selected' | 'dataVersion' | 'latestVersion'>,
+  page: Pick<Page, 'selected' | 'dataVersion' | 'latestVersion'>,
 ): string | undefined {
   const { selected, dataVersion, latestVersion } = page
   const links = linksTo(request, selected, (to) => {

@@ -1,16 +1,8 @@
 // Reads listings from the store as a request asks for them, and says what is wrong where it cannot.
 
-import type {
-  Head,
-  ListedState,
-  OutsideHistory,
-  Page,
-  ScanTurns,
-  StoreReader,
-} from '../store/reading.ts'
+import type { Head, Page, ScanTurns, StoreReader } from '../store/reading.ts'
 import { fromStore, known, pageTooLarge } from './errors.ts'
-import { type ListingRequest, pageOffset, selectionOf } from './listing-request.ts'
-import type { AnyPage } from './page.ts'
+import { type ListingRequest, pageOffset } from './listing-request.ts'
 import type { Slice } from './record-pieces.ts'
 
 /** Whether the listing is read as it is: all of it, in its order, in the last version. */
@@ -23,12 +15,8 @@ export async function readHead(
   store: StoreReader,
   asked: ListingRequest,
   form: string,
-): Promise<Head & Partial<ListedState>> {
-  const { resource, companyId } = asked
-  const head = await fromStore<Head | OutsideHistory | undefined>(() =>
-    isPlain(asked) ? store.readHead(resource, companyId) : store.readState(selectionOf(asked)),
-  )
-  return known(head, asked, form)
+): Promise<Head> {
+  return known(await fromStore(() => store.readHead(asked)), asked, form)
 }
 
 /** @throws ApiError as `readHead`, and 400 if the page would be too large. */
@@ -37,7 +25,7 @@ export async function readPage(
   asked: ListingRequest,
   form: string,
   turns?: ScanTurns,
-): Promise<AnyPage> {
+): Promise<Page> {
   const { limit } = asked
   // No listing is that long, and larger numbers are not exact.
   const offset = Math.min(Number(pageOffset(asked)), Number.MAX_SAFE_INTEGER - limit)
@@ -52,12 +40,6 @@ export async function readSlice(
   asked: ListingRequest,
   form: string,
   { offset, limit, turns }: Slice & { readonly turns?: ScanTurns | undefined },
-): Promise<AnyPage> {
-  const { resource, companyId } = asked
-  const read = await fromStore<Page | OutsideHistory | undefined>(() =>
-    isPlain(asked)
-      ? store.readPage(resource, companyId, offset, limit)
-      : store.readSelection(selectionOf(asked), offset, limit, turns),
-  )
-  return known(read, asked, form)
+): Promise<Page> {
+  return known(await fromStore(() => store.readPage(asked, offset, limit, turns)), asked, form)
 }

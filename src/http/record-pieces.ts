@@ -3,9 +3,9 @@
 // Every piece is a page of one version of the listing. Nothing is held in the store between two of
 // them, so a slow client delays neither imports nor checkpoints.
 
+import type { Page } from '../store/reading.ts'
 import { recordWriter } from './formats.ts'
 import type { ListingRequest } from './listing-request.ts'
-import { type AnyPage, selectedOf } from './page.ts'
 
 /** A range of the selected records. */
 export interface Slice {
@@ -26,11 +26,11 @@ const recordsMax = 5_000
  */
 export async function* recordPieces(
   { format, resource }: ListingRequest,
-  first: AnyPage,
-  read: (slice: Slice) => Promise<AnyPage>,
+  first: Page,
+  read: (slice: Slice) => Promise<Page>,
 ): AsyncGenerator<Buffer> {
-  const { header, text } = recordWriter(format, resource)
-  const selected = selectedOf(first)
+  const { header, bytes } = recordWriter(format, resource)
+  const { selected } = first
   let { offset, limit } = firstSlice
   let page = first
   if (header !== '') yield Buffer.from(header)
@@ -39,7 +39,7 @@ export async function* recordPieces(
     if (lineage !== first.lineage) throw new Error('the listing has another history now')
     if (greatestLimit === 0) throw new Error('a record is larger than a page')
     if (greatestLimit === undefined) {
-      const piece = Buffer.from(text(records))
+      const piece = bytes(records)
       yield piece
       offset += Math.min(limit, selected - offset)
       limit = Math.ceil((limit * pieceBytes) / Math.max(piece.length, pieceBytes / 4))

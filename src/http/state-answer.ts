@@ -78,7 +78,6 @@ async function makeReady(answer: StateAnswer, accepted: Coding): Promise<ReadySt
   return {
     state: stateOf(registry),
     body: coding === 'identity' ? plain : await encode(plain, coding),
-    memory: undefined,
     coding,
     tag: `W/"${hash('sha256', state + text, 'base64url')}"`,
     dataVersion: answer.version ?? registry.version,

@@ -1,8 +1,10 @@
 // Compares stored data with what an import would store today: the checks of `dossier verify`.
 
+import { filterColumns } from '../resources/filters.ts'
 import type { Resource } from '../resources/resource.ts'
 import type { StagedRow } from '../store/importing.ts'
 import type { StoredChecks } from '../store/inspecting.ts'
+import { shapeOf } from '../store/listing/shape.ts'
 import { checkCompany } from './check-company.ts'
 import { type CheckRow, checkRecord, type SourceRow } from './check-record.ts'
 import { Refusal } from './refusal.ts'
@@ -13,18 +15,23 @@ export function storedChecks(resources: readonly Resource[]): StoredChecks {
     resources.map((resource) => [resource.name, checkRecord(resource)]),
   )
   return {
-    checkRecord(resource, { record, sort, digest, filters }) {
-      const row = parse(record)
+    checkRecord(resource, { id, text, sort, digest, values }) {
+      const row = parse(text)
+      if (row !== undefined && row['id'] !== id)
+        return `contains the id ${JSON.stringify(row['id'])}`
       const checked = row && checks.get(resource.name)?.({ company_id: 1, ...row })
       if (checked instanceof Refusal) return describe(checked)
-      if (checked === undefined) return 'is not a JSON object'
-      if (`{"id":${checked.id},${checked.content.slice(1)}` !== record) {
+      if (row === undefined || checked === undefined) return 'is not a JSON object'
+      if (`{"id":${checked.id},${checked.content.slice(1)}` !== text) {
         return 'is not in the form that is served'
       }
-      if (filters !== undefined && !checked.filters.every((value, n) => value === filters[n])) {
-        return 'is filtered by other values'
+      const expected = valuesOf(resource, row, checked)
+      if (!expected.every((value, n) => value === values[n])) {
+        return 'has other values in its index'
       }
-      return checkBeside(checked, sort, digest)
+      const place = shapeOf(resource).hasSort ? Date.parse(checked.sort) / 1_000 : 0
+      if (place !== sort) return 'is ordered by a value other than its own'
+      return checkDigest(checked, digest)
     },
     checkAttributes(attributes, digest) {
       const row = parse(attributes)
@@ -32,9 +39,18 @@ export function storedChecks(resources: readonly Resource[]): StoredChecks {
       if (checked instanceof Refusal) return describe(checked)
       if (checked === undefined) return 'is not a JSON object'
       if (checked.content !== attributes) return 'is not in the stored form'
-      return checkBeside(checked, '', digest)
+      return checkDigest(checked, digest)
     },
   }
+}
+
+/** What the index of a listing has of a record. */
+function valuesOf(resource: Resource, row: SourceRow, { filters }: StagedRow): unknown[] {
+  const filtered = filterColumns(resource)
+  return shapeOf(resource).columns.map(({ field }) => {
+    const at = filtered.findIndex((one) => one.field === field)
+    return at < 0 ? row[field] : filters[at]
+  })
 }
 
 function parse(text: string): SourceRow | undefined {
@@ -52,7 +68,7 @@ function describe({ field, reason }: Refusal): string {
   return field === undefined ? reason : `${field} ${reason}`
 }
 
-function checkBeside(checked: StagedRow, sort: string, digest: string): string | undefined {
-  if (checked.sort !== sort) return 'is ordered by a value other than its own'
-  return checked.digest === digest ? undefined : 'does not match its digest'
+function checkDigest(checked: StagedRow, digest: Uint8Array): string | undefined {
+  const isOwn = Buffer.from(digest).toString('base64') === checked.digest
+  return isOwn ? undefined : 'does not match its digest'
 }

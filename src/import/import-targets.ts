@@ -1,8 +1,7 @@
 // All that can be imported. To add a kind, define a value like these and list it at the end.
 
 import type { Resource } from '../resources/resource.ts'
-import { companiesTarget } from '../store/sql/merge-companies.ts'
-import { recordsTarget } from '../store/sql/merge-records.ts'
+import { companiesTarget, recordsTarget } from '../store/load-target.ts'
 import { checkCompany, companyIdentity, companyNameColumns, companyRow } from './check-company.ts'
 import { checkRecord, recordColumns, recordIdentity, recordRow } from './check-record.ts'
 import type { ImportTarget } from './import-target.ts'

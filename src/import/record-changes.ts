@@ -1,6 +1,6 @@
 // Records the differences between two extracts as records of the resource for changes.
 
-import { metaTypeBytesMax, type Resource } from '../resources/resource.ts'
+import type { Resource } from '../resources/resource.ts'
 import type { ChangeFields, HistoryTrait } from '../resources/traits.ts'
 import {
   type Difference,
@@ -55,20 +55,10 @@ function changeRow(fields: ChangeFields, difference: Difference, change: Change)
     [fields.jurisdiction]: difference.companyJurisdiction,
     [fields.identifier]: difference.companyIdentifier,
     [fields.date]: difference.asOf,
-    [fields.attr]: truncateName(change.attr),
+    [fields.attr]: change.attr,
     [fields.before]: change.before,
     [fields.after]: change.after,
   }
-}
-
-/** Cuts a name to the length of a meta type: an earlier version of Dossier stored longer ones. */
-function truncateName(attr: string): string {
-  if (Buffer.byteLength(attr) <= metaTypeBytesMax) return attr
-  // Streaming mode drops an incomplete character at the end.
-  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(
-    Buffer.from(attr).subarray(0, metaTypeBytesMax),
-    { stream: true },
-  )
 }
 
 /** Whether the company appeared or disappeared, then each attribute that differs, by name. */

@@ -2,6 +2,7 @@
 
 import type { Awaitable } from '../store/awaitable.ts'
 import type { StoreReader } from '../store/reading.ts'
+import { isWhole, type Selection } from '../store/selection.ts'
 import type { Metrics, StoreOperation } from '../http/metrics.ts'
 
 /** Wraps a store so that the reads of the hot path are timed and counted. */
@@ -16,12 +17,17 @@ export function timeStore(store: StoreReader, metrics: Metrics): StoreReader {
   }
   return {
     ...store,
-    readHead: (resource, company) => time('head', () => store.readHead(resource, company)),
-    readPage: (resource, company, offset, limit) =>
-      time('page', () => store.readPage(resource, company, offset, limit)),
-    readSelection: (selection, offset, limit) =>
-      Promise.resolve(time('selection', () => store.readSelection(selection, offset, limit))),
+    readHead: (selection) => time('head', () => store.readHead(selection)),
+    readPage: (selection, offset, limit) =>
+      time(isPlain(selection) ? 'page' : 'selection', () =>
+        store.readPage(selection, offset, limit),
+      ),
     readCompany: (asked) => Promise.resolve(time('company', () => store.readCompany(asked))),
     findKey: (hash) => time('key', () => store.findKey(hash)),
   }
+}
+
+/** Whether a listing is read as it is. */
+function isPlain(selection: Selection): boolean {
+  return selection.version === undefined && isWhole(selection)
 }

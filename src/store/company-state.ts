@@ -2,7 +2,7 @@
 
 import type { Resource } from '../resources/resource.ts'
 import type { FoundCompany, RegistryState } from './reading.ts'
-import type { ListingCounts } from './value-counts.ts'
+import type { ListingCounts } from './serving/value-counts.ts'
 
 /** What a client asks of a company. */
 export interface CompanyRequest {

@@ -53,17 +53,19 @@ export type IdentifyingName = readonly [jurisdiction: string, identifier: string
 
 /** A record's text, and what is stored beside it. */
 export interface StoredRecord {
-  readonly record: string
-  readonly sort: string
-  readonly digest: string
-  /** Undefined for a past state, which has none. */
-  readonly filters: readonly unknown[] | undefined
+  readonly id: number
+  readonly text: string
+  /** In seconds since 1970; 0 if the resource is ordered by id alone. */
+  readonly sort: number
+  readonly digest: Uint8Array
+  /** The values of the columns of its listing's shape. */
+  readonly values: readonly unknown[]
 }
 
 /** The checks of stored texts in a verification; each returns the fault, or undefined. */
 export interface StoredChecks {
   checkRecord(resource: Resource, stored: StoredRecord): string | undefined
-  checkAttributes(attributes: string, digest: string): string | undefined
+  checkAttributes(attributes: string, digest: Uint8Array): string | undefined
 }
 
 /** The result of a verification. */

@@ -5,14 +5,14 @@ import type { DatabaseSync } from 'node:sqlite'
 import { rightsOf } from '../new-file.ts'
 import { OperatorError } from '../operator-error.ts'
 import type { Resource } from '../resources/resource.ts'
+import { describeFilled, fillNames } from './companies/fill-names.ts'
 import type { ServingBounds } from './postgres/connect.ts'
 import { storeError as postgresError } from './postgres/errors.ts'
 import { describeUrl } from './postgres/url.ts'
 import { backUp } from './sqlite/backup.ts'
-import { describeFilled, fillNames } from './sql/keep-names.ts'
 import { createInspector, createWriter } from './sql/writer.ts'
 import { compact } from './sqlite/compact.ts'
-import { databaseOf } from './sqlite/database.ts'
+import { registryOf } from './sqlite/database.ts'
 import { isDamaged, storeError as sqliteError } from './sqlite/errors.ts'
 import { openImport } from './sqlite/import.ts'
 import {
@@ -62,7 +62,7 @@ export async function openStoreReader(
   bounds?: ServingBounds,
 ): Promise<StoreReader> {
   return isServerStore(db)
-    ? (await postgres()).openForReading(db, resources, bounds)
+    ? (await postgres()).openForReading(db, bounds)
     : createReader(openForReading(db, resources), resources)
 }
 
@@ -91,7 +91,7 @@ export async function openStoreInspector(
 ): Promise<StoreInspector> {
   if (isServerStore(db)) return (await postgres()).openForInspecting(db, resources)
   const connection = openForInspecting(db, resources)
-  return createInspector((work) => work(databaseOf(connection)), resources, {
+  return createInspector((work) => work(registryOf(connection)), resources, {
     verify: (checks, onStep) => verify(connection, resources, checks, onStep),
     backup: (path, watch) => backUp(connection, path, watch),
     close: () => connection.close(),
@@ -106,7 +106,7 @@ async function openFile(
 ): Promise<DatabaseSync> {
   const connection = openForWriting(db, resources, watch)
   try {
-    const names = await fillNames(databaseOf(connection), { onWait: () => undefined }, watch.onStep)
+    const names = await fillNames(registryOf(connection), { onWait: () => undefined }, watch.onStep)
     if (names !== undefined) watch.onDone?.(describeFilled(names))
     return connection
   } catch (error) {
@@ -126,12 +126,12 @@ export async function openStoreWriter(
   resources: readonly Resource[],
   onStep?: OnStep,
 ): Promise<StoreWriter> {
-  if (isServerStore(db)) return (await postgres()).openForWriting(db, resources, onStep)
+  if (isServerStore(db)) return (await postgres()).openForWriting(db, resources)
   const connection = await openFile(db, resources, { onStep })
   return createWriter(
     {
-      use: (work) => work(databaseOf(connection)),
-      openImport: (filters) => openImport(connection, filters),
+      use: (work) => work(registryOf(connection)),
+      openImport: () => openImport(connection),
       compact: (wait) => compact(connection, wait),
       close: () => connection.close(),
     },

@@ -6,9 +6,9 @@ import type { CompanyRequest, CompanyState } from './company-state.ts'
 import type { IdentifyingName } from './inspecting.ts'
 import type { KeyRecord } from './keys.ts'
 import type { Selection } from './selection.ts'
-import type { ViewCounts } from './views.ts'
+import type { ViewCounts } from './serving/views.ts'
 
-/** The state of a listing, without its records; all read from one snapshot. */
+/** The state of a listing at a version, without its records; all read from one snapshot. */
 export interface Head {
   readonly total: number
   /** The version in which the listing last changed: the number of that import. */
@@ -17,14 +17,21 @@ export interface Head {
   readonly lineage: string
   /** When that import was committed, in milliseconds since 1970. */
   readonly changedAt: number
-  /** The registry's version when this was read: the number of its last import. */
+  /** The version that was asked for, or else the last one. */
   readonly dataVersion: number
+  /** The registry's version when this was read: the number of its last import. */
+  readonly latestVersion: number
 }
 
-/** A range of a listing, with the head from the same snapshot. */
+/** A range of a selection: of what a version, filters and an order leave of a listing. */
 export interface Page extends Head {
-  /** The records' JSON texts, several joined by commas in each; to be joined by commas. */
-  readonly records: readonly string[]
+  /** The number of records that the selection has. */
+  readonly selected: number
+  /**
+   * The records' JSON texts, several joined by commas in each; to be joined by commas. They may be
+   * parts of larger memory, which nobody is to keep.
+   */
+  readonly records: readonly Uint8Array[]
   /** The JSON text of `meta`, if the resource has one. */
   readonly meta: string | undefined
   /**
@@ -34,24 +41,11 @@ export interface Page extends Head {
   readonly greatestLimit: number | undefined
 }
 
-/** A page of a selection: what a version, filters and an order leave of a listing. */
-export interface SelectedPage extends Page {
-  /** The number of records that the selection has. */
-  readonly selected: number
-  /** The registry's last version, which may be later than `dataVersion`, the one asked for. */
-  readonly latestVersion: number
-}
-
 /** A version that cannot be shown: no import has made it yet, or what it had was pruned. */
 export interface OutsideHistory {
   readonly outside: 'pruned' | 'later'
   readonly earliest: number
   readonly latest: number
-}
-
-/** A head, and the registry's last version. */
-export interface ListedState extends Head {
-  readonly latestVersion: number
 }
 
 /** A moment that finds a version (contract 9.2). */
@@ -174,34 +168,20 @@ export interface ScanTurns {
 export interface StoreReader extends CompanyReader {
   /** The random id of the store, shared by its copies. */
   readonly storeId: string
-  /** The head of a listing; undefined if the company is not in the registry. */
-  readHead(resource: Resource, companyId: number): Awaitable<Head | undefined>
+  /** The state of a selection's listing; undefined if the company is or was not in the registry. */
+  readHead(selection: Selection): Awaitable<Head | OutsideHistory | undefined>
   /**
-   * Up to `limit` records after the first `offset`, in the listing's order, with the head;
-   * undefined if the company is not in the registry.
-   */
-  readPage(
-    resource: Resource,
-    companyId: number,
-    offset: number,
-    limit: number,
-  ): Awaitable<Page | undefined>
-  /**
-   * The state of a selection's listing at its version; undefined if the company was not in the
-   * registry then.
-   */
-  readState(selection: Selection): Awaitable<ListedState | OutsideHistory | undefined>
-  /**
-   * Up to `limit` records of a selection after the first `offset`; undefined as `readState`.
+   * Up to `limit` records of a selection after the first `offset`, in its order; undefined as
+   * `readHead`.
    *
    * @param turns without them, a scan begins at once.
    */
-  readSelection(
+  readPage(
     selection: Selection,
     offset: number,
     limit: number,
     turns?: ScanTurns,
-  ): Promise<SelectedPage | OutsideHistory | undefined>
+  ): Awaitable<Page | OutsideHistory | undefined>
   /** The version that a moment finds by the imports that count for a resource. */
   findVersion(resource: Resource, moment: Moment): Promise<FoundVersion>
   /** What is kept for selections, for the metrics. */

@@ -5,3 +5,8 @@
  * mark in a JSON string follows a backslash, and what follows the end of a string is not a letter.
  */
 export const recordSeparator = ',{"id":'
+
+/** The records of a page as one text. */
+export function textOf(records: readonly Uint8Array[]): string {
+  return records.map((texts) => Buffer.from(texts).toString()).join(',')
+}

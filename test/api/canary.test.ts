@@ -173,7 +173,7 @@ test('a key appears in no log, error, message or process list (C13)', async (t) 
   }
 
   // A fault inside, with its cause in the log.
-  changeStore(store.db, 'alter table rights rename to lost')
+  changeStore(store.db, 'alter table heads rename to lost')
   const [, , , failing = ''] = requestsWith(key).map((text) =>
     text.replace(`limit=${key}`, 'limit=7'),
   )

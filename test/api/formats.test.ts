@@ -217,10 +217,10 @@ test('a stream that fails is cut off, and the cause is logged (11.3)', async (t)
     ...load(wide),
     wrapStore: (store: StoreReader) => ({
       ...store,
-      readSelection(...asked) {
+      readPage(...asked) {
         reads += 1
         if (reads > 3) return Promise.reject(new Error('the disk is gone'))
-        return store.readSelection(...asked)
+        return store.readPage(...asked)
       },
     }),
   })

@@ -172,7 +172,7 @@ test('a second import waits for the first, and says so', async (t) => {
   const { code, err } = await running
   assert.equal(code, 0, err)
   assert.match(err, /another command is writing to the store; waiting/)
-  assert.equal(queryValue(db, 'select count(*) from rights'), 2)
+  assert.equal(queryValue(db, 'select count(*) from rights_view'), 2)
 })
 
 test('a killed import leaves the previous state', async (t) => {
@@ -191,7 +191,7 @@ test('a killed import leaves the previous state', async (t) => {
     await sleep(300 + n * 250)
     child.kill('SIGKILL')
     await new Promise((ended) => (child.exitCode === null ? child.once('exit', ended) : ended(0)))
-    const count = queryValue(db, 'select count(*) from rights')
+    const count = queryValue(db, 'select count(*) from rights_view')
     assert.ok(count === 1 || count === 120_000, String(count))
     assert.equal(queryValue(db, 'select total from heads'), count)
     if (isFile) assert.equal(queryValue(db, 'pragma integrity_check'), 'ok')
@@ -216,7 +216,7 @@ test('an interrupted import changes nothing and says so', async (t) => {
   const code = await new Promise((ended) => child.once('exit', ended))
   assert.equal(code, 130)
   assert.match(err, /interrupted; nothing was changed/)
-  assert.equal(queryValue(join(folder, 'dossier.db'), 'select count(*) from rights'), 0)
+  assert.equal(queryValue(join(folder, 'dossier.db'), 'select count(*) from rights_view'), 0)
 })
 
 test('keys are created once, listed without the secret, and revoked', async (t) => {
@@ -253,7 +253,7 @@ if (isFile)
     assert.equal(served.err, 'dossier: dossier.db is empty; load it with: dossier import\n')
     const { code, err } = await runDossier(folder, ['import', 'rights', '-'], { input: row(1) })
     assert.equal(code, 0, err)
-    assert.equal(queryValue(path, 'select count(*) from rights'), 1)
+    assert.equal(queryValue(path, 'select count(*) from rights_view'), 1)
   })
 
 test('a missing store is reported in one line and not created (F1)', async (t) => {

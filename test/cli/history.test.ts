@@ -7,8 +7,6 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { makeChangedRegistry, typeRegistry } from '../support/changed-registry.ts'
-import { resources } from '../../src/resources/index.ts'
-import { makeWithoutLineage } from '../support/former-format.ts'
 import { importRows, makeFolder, query } from '../support/import-rows.ts'
 import { runCommand } from '../support/run-command.ts'
 import type { FoundCompany } from '../../src/store/reading.ts'
@@ -28,7 +26,7 @@ test('import reports how many events it recorded', async (t) => {
   const args = ['import', 'companies', 'c.csv', '--source', 'register', '--db', db]
   const { out } = await runCommand(folder, [...args, '--as-of', '2025-03-31', '--dry-run'])
   assert.match(out, /^ {2}events recorded {15,}2$/m)
-  assert.equal(query(db, 'select * from events').length, 3)
+  assert.equal(query(db, 'select * from events_view').length, 3)
 })
 
 test('imports lists the imports, newest first', async (t) => {
@@ -204,20 +202,29 @@ test('verify reports a sound store and its counts', async (t) => {
   assert.match(out, /^No faults found\.$/m)
 })
 
-const lackingIndex: StoreFault = [
-  'an index that lacks a row',
-  "pragma writable_schema = 1; update sqlite_schema set rootpage = (select rootpage from sqlite_schema where name = 'events_by_id') where name = 'rights_by_id'",
-  /^file: /m,
-]
+const lackingIndex: StoreFault = {
+  title: 'an index that lacks a row',
+  make: (db) =>
+    Promise.resolve(
+      changeStore(
+        db,
+        `pragma writable_schema = 1;
+         update sqlite_schema set rootpage = (
+           select rootpage from sqlite_schema where name = 'record_keys_by_id'
+         ) where name = 'sqlite_autoindex_companies_1'`,
+      ),
+    ),
+  told: /^file: /m,
+}
 
 // test/store/verify.test.ts has every content fault; these show how one is reported.
 const faults = [...storeFaults.slice(0, 1), ...(isFile ? [lackingIndex] : [])]
 
-for (const [title, sql, told] of faults) {
+for (const { title, make, told } of faults) {
   test(`verify reports ${title} and exits with 1 (F5)`, async (t) => {
     const folder = makeFolder(t)
     const path = await makeChangedRegistry(folder)
-    for (const one of [sql].flat()) changeStore(path, one)
+    await make(path)
     const { code, out, err } = await runCommand(folder, ['verify', '--db', path])
     assert.match(err, told)
     assert.equal(code, 1)
@@ -233,7 +240,7 @@ if (isFile)
     const folder = makeFolder(t)
     const db = await makeChangedRegistry(folder)
     const writer = new DatabaseSync(db)
-    writer.exec('begin immediate; delete from rights')
+    writer.exec('begin immediate; delete from heads')
     const { code, out, err } = await runCommand(folder, ['backup', 'copy.db', '--db', db])
     assert.equal(code, 0, err)
     const { size } = statSync(join(folder, 'copy.db'))
@@ -241,7 +248,7 @@ if (isFile)
     writer.exec('rollback')
     writer.close()
     assert.equal((await runCommand(folder, ['verify', '--db', 'copy.db'])).code, 0)
-    for (const table of ['rights', 'events', 'heads', 'imports', 'keys', 'rights_past']) {
+    for (const table of ['heads', 'segments', 'record_ids', 'imports', 'keys']) {
       const sql = `select * from ${table}`
       assert.deepEqual(query(join(folder, 'copy.db'), sql), query(db, sql))
     }
@@ -296,7 +303,7 @@ test('prune removes past states, reports how many, and the store stays sound', a
     },
   })
   assert.equal((await runCommand(folder, ['verify', '--db', db])).code, 0)
-  assert.equal(query(db, 'select * from events').length, 3)
+  assert.equal(query(db, 'select * from events_view').length, 3)
 })
 
 test('compact reports sizes, and the store stays sound', async (t) => {
@@ -306,7 +313,7 @@ test('compact reports sizes, and the store stays sound', async (t) => {
   assert.equal(code, 0, err)
   assert.match(out, /^[^\n]+ compacted: [\d,]+ bytes before, [\d,]+ after\.$/m)
   assert.equal((await runCommand(folder, ['verify', '--db', db])).code, 0)
-  assert.equal(query(db, 'select * from events').length, 3)
+  assert.equal(query(db, 'select * from events_view').length, 3)
 })
 
 /** Usage errors and their messages; the exit code is 2. */
@@ -343,43 +350,3 @@ for (const [args, says] of mistakes) {
     assert.deepEqual(readdirSync(folder), ['a.csv'])
   })
 }
-
-if (isFile)
-  test('a command that writes upgrades a store of an older format', async (t) => {
-    const folder = makeFolder(t)
-    const path = await makeChangedRegistry(folder)
-    makeWithoutLineage(path, resources)
-    const db = new DatabaseSync(path)
-    // The tables of format 1 that differ from those of format 2.
-    db.exec(`
-    drop view companies_view;
-    drop table companies_past;
-    drop table company_attributes_past;
-    alter table keys drop column rate;
-    alter table store drop column past_from;
-    alter table imports drop column as_of;
-    alter table imports drop column recorded;
-    alter table company_attributes drop column as_of;
-    alter table company_attributes drop column is_present;
-    drop table rights_past; drop table employees_past; drop table jobs_past;
-    drop table pos_terminals_past; drop table events_past;
-    create view companies_view as select 1;
-    pragma user_version = 1;
-  `)
-    db.close()
-    const refused = await runCommand(folder, ['imports', '--db', path])
-    assert.equal(refused.code, 1)
-    assert.match(
-      refused.err,
-      /older Dossier \(format 1, this one reads 7\); upgrade it with: dossier migrate/,
-    )
-    const migrated = await runCommand(folder, ['migrate', '--db', path])
-    const said = `upgraded ${path} to format 7\nindexed the names of 2 companies\n`
-    assert.deepEqual([migrated.code, migrated.out], [0, said])
-    const repeated = await runCommand(folder, ['migrate', '--db', path])
-    assert.equal(repeated.out, `${path} is up to date.\n`)
-    assert.equal((await runCommand(folder, ['verify', '--db', path])).code, 0)
-    const again = ['import', 'rights', 'rights.ndjson', '--db', path]
-    assert.equal((await runCommand(folder, again)).code, 0)
-    assert.equal(query(path, 'select past_from from store')[0]?.['past_from'], 4)
-  })

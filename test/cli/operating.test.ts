@@ -183,7 +183,7 @@ describe('operating imports', { concurrency: 2 }, () => {
     clearInterval(feed)
     assert.equal(code, 143)
     assert.match(err, /interrupted; nothing was changed/)
-    assert.equal(queryValue(db, 'select id from rights'), 1)
+    assert.equal(queryValue(db, 'select id from rights_view'), 1)
     assert.equal(queryValue(db, 'select max(version) from imports'), 1)
   })
 
@@ -227,6 +227,6 @@ describe('operating imports', { concurrency: 2 }, () => {
       runCommand(folder, ['import', 'rights', 'x.txt', '--format', format])
     assert.equal((await load('tsv')).code, 0)
     assert.equal((await load('tvs')).code, 2)
-    assert.equal(queryValue(join(folder, 'dossier.db'), 'select id from rights'), 1)
+    assert.equal(queryValue(join(folder, 'dossier.db'), 'select id from rights_view'), 1)
   })
 })

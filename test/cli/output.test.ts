@@ -29,7 +29,7 @@ describe('an output that cannot be written', { concurrency: 2 }, () => {
       const imported = await runDossier(folder, ['import', 'rights', '-'], { via, input })
       assert.equal(imported.code, 1)
       assert.match(imported.err, /; the command itself completed\n$/)
-      assert.equal(queryValue(db, 'select count(*) from rights'), 2)
+      assert.equal(queryValue(db, 'select count(*) from rights_view'), 2)
       const wrong = await runDossier(folder, ['imprt'], { via })
       assert.equal(wrong.code, 2)
       assert.match(wrong.err, /^dossier: imprt is not a command[^\n]+\n$/)

@@ -92,7 +92,7 @@ test('sources lists what each source has; remove takes it away, and revert bring
   assert.match(unsaid.out, /^rights from source default: \d+, of (?:1 company|\d+ companies)\n$/)
   const removed = await sources('remove', 'default', '--resource', 'rights', '--yes')
   assert.equal(removed.code, 0, removed.err)
-  assert.deepEqual(query(join(folder, 'registry.db'), 'select id from rights'), [])
+  assert.deepEqual(query(join(folder, 'registry.db'), 'select id from rights_view'), [])
   const [, version] = /to bring them back: dossier revert (\d+)\n$/.exec(removed.out) ?? []
   const back = await runCommand(folder, ['revert', String(version), '--db', db])
   assert.equal(back.code, 0, back.err)
@@ -133,6 +133,6 @@ test('on a terminal, sources remove asks, and only yes removes', async (t) => {
     const run = spawnSync('script', ['-qec', command, '/dev/null'], { cwd: folder, input: answer })
     if (run.error) return t.diagnostic('no terminal to try: the command script is not there')
     assert.match(run.stdout.toString(), says)
-    assert.equal(query(db, 'select id from rights').length, left)
+    assert.equal(query(db, 'select id from rights_view').length, left)
   }
 })

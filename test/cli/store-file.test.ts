@@ -73,9 +73,16 @@ const strangers: Readonly<Record<string, readonly [make: (path: string) => void,
     (path) => new DatabaseSync(path).exec('create table t (x); pragma user_version = 1'),
     /is not a Dossier store/,
   ],
+  'a store of before format 1': [
+    (path) => {
+      const version = 'pragma application_id = 0x444f5353; pragma user_version = 7'
+      new DatabaseSync(path).exec(`create table t (x); ${version}`)
+    },
+    /by an earlier Dossier, .* import its files again, into a new store: dossier import$/m,
+  ],
   'a store of a newer version': [
     (path) => {
-      const version = 'pragma application_id = 0x444f5353; pragma user_version = 99'
+      const version = 'pragma application_id = 0x446f7373; pragma user_version = 99'
       new DatabaseSync(path).exec(`create table t (x); ${version}`)
     },
     /was written by a newer Dossier \(format 99, this one reads up to \d+\); use the newer version/,
@@ -100,7 +107,7 @@ test('an import turns an empty file into a store; it cannot be served before (F2
   await assertTold(folder, 'serve', /is empty; load it with: dossier import/)
   const args = ['import', 'rights', '-', '--db', 'x.db']
   assert.equal((await runDossier(folder, args, { input: row })).code, 0)
-  assert.equal(queryValue(join(folder, 'x.db'), 'select id from rights'), 2)
+  assert.equal(queryValue(join(folder, 'x.db'), 'select id from rights_view'), 2)
 })
 
 test('an import turns a database that another process has begun to create into a store', async (t) => {
@@ -109,7 +116,7 @@ test('an import turns a database that another process has begun to create into a
   await assertTold(folder, 'serve', /is empty; load it with: dossier import/)
   const args = ['import', 'rights', '-', '--db', 'x.db']
   assert.equal((await runDossier(folder, args, { input: row })).code, 0)
-  assert.equal(queryValue(join(folder, 'x.db'), 'select id from rights'), 2)
+  assert.equal(queryValue(join(folder, 'x.db'), 'select id from rights_view'), 2)
 })
 
 test('a damaged store is reported, and neither served nor written (C11, F3, F4)', async (t) => {

@@ -125,7 +125,7 @@ describe('a terminal', { concurrency: 2 }, () => {
     }
     const { out } = await runCommand(folder, ['company', 'XX', '1'])
     assert.match(out, /^ {2}address +a street a town$/m)
-    changeStore(db, `update company_attributes set attributes = '{"a":"${evil}"}'`)
+    changeStore(db, `update segments set texts = cast('{"a":"${evil}"}' as blob)`)
     const verified = await runCommand(folder, ['verify'])
     assert.equal(verified.code, 1)
     assertHarmless(verified.out + verified.err)

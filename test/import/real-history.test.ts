@@ -7,8 +7,10 @@ import { join, resolve } from 'node:path'
 import { after, test } from 'node:test'
 import { changeResource, resources } from '../../src/resources/index.ts'
 import { openStoreReader } from '../../src/store/open-store.ts'
+import { textOf as recordsText } from '../../src/store/record-texts.ts'
 import { changesIn } from '../support/history.ts'
 import { importInto, makeFolder, query } from '../support/import-rows.ts'
+import { readSaid } from '../support/said.ts'
 import { storeAt } from '../support/store-at.ts'
 import { verifyStore } from '../support/verify-store.ts'
 
@@ -186,14 +188,15 @@ const days: readonly (readonly [Register, readonly string[]])[] = [
 /** The mapping's attributes of each company of an extract, as texts. */
 async function statesOn(register: Register, day: string) {
   const db = await storeOfDay(register, day)
-  const rows = query(db, 'select identifier, attributes from companies_view')
+  const rows = await readSaid(db)
   return new Map(
     rows.map(({ identifier, attributes }) => [
       String(identifier),
       new Map(
-        Object.entries(JSON.parse(String(attributes)) as Record<string, unknown>).map(
-          ([attr, value]) => [attr, textOf(value)],
-        ),
+        Object.entries(JSON.parse(attributes) as Record<string, unknown>).map(([attr, value]) => [
+          attr,
+          textOf(value),
+        ]),
       ),
     ]),
   )
@@ -216,13 +219,14 @@ async function servedChanges(db: string, day?: string, asked?: Iterable<number>)
     day === undefined ? undefined : await store.findVersion(changeResource, { asOf: day })
   assert.ok(found === undefined || 'version' in found)
   const version = found?.version
-  const known = query(db, `select distinct company_id from ${changeResource.name}`)
+  const known = query(db, `select distinct company_id from ${changeResource.name}_view`)
   const ids = asked ?? known.map((row) => Number(row['company_id']))
   const listings = new Map<number, string>()
   for (const companyId of [...ids].slice(0, askedMax)) {
     const selection = { resource: changeResource, companyId, version, filters: [], sort: undefined }
-    const page = await store.readSelection(selection, 0, 1_000)
-    if (page !== undefined && !('outside' in page)) listings.set(companyId, page.records.join(','))
+    const page = await store.readPage(selection, 0, 1_000)
+    if (page !== undefined && !('outside' in page))
+      listings.set(companyId, recordsText(page.records))
   }
   await store.close()
   return listings

@@ -42,25 +42,25 @@ test('verify leaves the files to PostgreSQL, and runs amcheck if it is installed
   maintainIndex(db, false)
   queryServer(
     db,
-    `insert into rights (company_id, position, piece, at, bytes, id, sort, source_id, version, digest)
-     select 99, 0, 0, 0, bytes, 99, sort, 1, 1, digest from rights`,
+    `insert into heads select company_id, listing, version + 100, total, meta, largest, directory
+     from heads`,
   )
   maintainIndex(db, true)
   const { faults } = await verifyStore(db)
   const told =
-    /^file: rights_(by_id|\d+ on [\d.:]+): (ERROR: +)?heap tuple .* lacks matching index tuple/m
+    /^file: heads_(pkey|\d+ on [\d.:]+): (ERROR: +)?heap tuple .* lacks matching index tuple/m
   assert.match(faults.join('\n'), told)
 })
 
-/** Whether PostgreSQL maintains the index of rights by id; on Citus, those of its parts. */
+/** Whether PostgreSQL maintains the index of heads; on Citus, those of its parts. */
 function maintainIndex(db: string, isReady: boolean): void {
   const set = `update pg_index set indisready = ${isReady}`
-  const ofParts = `indrelid = '%s'::regclass and indexrelid::regclass::text ~ 'rights_by_id'`
+  const ofParts = `indrelid = '%s'::regclass and indexrelid::regclass::text ~ 'heads_pkey'`
   queryServer(
     db,
     onCitus === false
-      ? `${set} where indexrelid = 'rights_by_id'::regclass`
-      : `select run_command_on_placements('rights', $$${set} where ${ofParts}$$)`,
+      ? `${set} where indexrelid = 'heads_pkey'::regclass`
+      : `select run_command_on_placements('heads', $$${set} where ${ofParts}$$)`,
   )
 }
 

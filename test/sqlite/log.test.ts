@@ -49,11 +49,11 @@ test('an import that changes nothing leaves nothing in the log', async (t) => {
   // An open connection keeps the log from being removed.
   const server = new DatabaseSync(db, { readOnly: true })
   t.after(() => server.close())
-  assert.equal(server.prepare('select count(*) as n from jobs').get()?.['n'], 500)
+  assert.equal(server.prepare('select count(*) as n from jobs_view').get()?.['n'], 500)
   // More than the cache of a connection.
   await importRows(db, 'jobs', rowsOf('x'.repeat(20_000), 2_000), { isDryRun: true })
   assert.equal(logBytes(db), 0)
-  assert.equal(server.prepare('select count(*) as n from jobs').get()?.['n'], 500)
+  assert.equal(server.prepare('select count(*) as n from jobs_view').get()?.['n'], 500)
 })
 
 test('a reader of an earlier state blocks no import; the next import empties the log', async (t) => {

@@ -5,15 +5,18 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { resources } from '../../src/resources/index.ts'
 import type { Snapshot } from '../../src/store/sql/snapshot.ts'
+import { openForWriting } from '../../src/store/sqlite/open.ts'
+import { createReads } from '../../src/store/sqlite/reads.ts'
 import { createSnapshots } from '../../src/store/sqlite/snapshot.ts'
 import { makeFolder } from '../support/import-rows.ts'
 
 /** A file with one number in it, read over one connection and written over another. */
 function makeNumber(t: TestContext) {
   const file = join(makeFolder(t), 'number.db')
-  const writer = new DatabaseSync(file)
-  writer.exec('pragma journal_mode = wal; create table t (n); insert into t values (1)')
+  const writer = openForWriting(file, resources)
+  writer.exec('create table t (n); insert into t values (1)')
   const reader = new DatabaseSync(file, { readOnly: true })
   t.after(() => {
     reader.close()
@@ -24,7 +27,8 @@ function makeNumber(t: TestContext) {
     return row?.[0]
   }
   const write = (n: number) => writer.exec(`update t set n = ${n}`)
-  return { writer, reader, read, write, ...createSnapshots(reader) }
+  const snapshots = createSnapshots(reader, createReads(reader), () => undefined)
+  return { writer, reader, read, write, ...snapshots }
 }
 
 test('work that waits between its queries sees one state, or is done again', async (t) => {

@@ -56,11 +56,8 @@ test('damage while serving: 503, alive but not ready, and ready again once repai
   checkpointer.close()
   const whole = readFileSync(store.db)
   // Only one page, so that other reads of the store, such as of the key, still succeed.
-  const root = queryValue(
-    store.db,
-    "select rootpage from sqlite_schema where name = 'rights_pieces'",
-  )
-  const pageBytes = 16_384
+  const root = queryValue(store.db, "select rootpage from sqlite_schema where name = 'segments'")
+  const pageBytes = 32_768
   for (const fill of [0, 0xaa]) {
     overwrite(store.db, Buffer.alloc(pageBytes, fill), (Number(root) - 1) * pageBytes)
     checkRawFailure(await page(), 503)
@@ -103,7 +100,7 @@ test('a store replaced by another file: 503 and not ready until a restart (F8)',
 test('a lock of another process blocks no request; a start waits 5 s and reports it (F11)', async (t) => {
   const { store, ask, page } = await serve(t)
   const other = new DatabaseSync(store.db)
-  other.exec('begin exclusive; delete from rights')
+  other.exec('begin exclusive; delete from heads')
   assert.equal((await page()).status, 200)
   assert.equal((await ask('/readyz')).status, 200)
   other.exec('rollback')
@@ -166,7 +163,7 @@ test('every statement of a request uses an index and sorts nothing (F14)', async
   const isExempt = (sql: string) =>
     /from imports i join sources|from store|pragma|^(begin|commit)$/.test(sql)
   const asked = prepared.filter((sql) => !isExempt(sql))
-  assert.equal(asked.length, 3 * resources.length + 2)
+  assert.equal(asked.length, 7)
   const wanted =
     /^(SEARCH \w+ USING|SEARCH imports$|(CORRELATED )?SCALAR SUB|CO-ROU|SCAN (\(sub|CONST|sums))/
   for (const sql of asked) {

@@ -9,8 +9,9 @@ import { resources } from '../../src/resources/index.ts'
 import type { CompanyState } from '../../src/store/company-state.ts'
 import { openStoreReader, openStoreWriter } from '../../src/store/open-store.ts'
 import type { StoreReader } from '../../src/store/reading.ts'
-import type { ValueCount } from '../../src/store/value-counts.ts'
+import type { ValueCount } from '../../src/store/serving/value-counts.ts'
 import { importRows, makeFolder } from '../support/import-rows.ts'
+import { readListing } from '../support/read-listing.ts'
 import { patientBounds, runsOf, storeAt } from '../support/store-at.ts'
 import { verifyStore } from '../support/verify-store.ts'
 
@@ -97,9 +98,9 @@ async function readAt(store: StoreReader, companyId: number, version: number | u
 /** The counts of a listing, by its records. */
 async function checkCounts(store: StoreReader, companyId: number, state: CompanyState) {
   for (const { resource, total, version, counts } of state.listings) {
-    const page = await store.readPage(resource, companyId, 0, 1_000)
+    const page = await readListing(store, resource, companyId)
     assert.deepEqual([page?.total, page?.version], [total, version])
-    const records = JSON.parse(`[${page?.records.join(',') ?? ''}]`) as Record<string, string>[]
+    const records = JSON.parse(`[${page?.text ?? ''}]`) as Record<string, string>[]
     const fields = Object.entries(resource.fields).filter(([, { filter }]) => filter === 'value')
     assert.deepEqual(
       Object.keys(counts),

@@ -8,6 +8,7 @@ import fc from 'fast-check'
 import { resources } from '../../src/resources/index.ts'
 import { openStoreReader } from '../../src/store/open-store.ts'
 import { importRows, makeFolder, query } from '../support/import-rows.ts'
+import { readListing } from '../support/read-listing.ts'
 import { patientBounds, runsOf, storeAt } from '../support/store-at.ts'
 
 interface Given {
@@ -95,10 +96,10 @@ async function listing(db: string, company: number): Promise<readonly Listed[]> 
   const events = resources.find(({ name }) => name === 'events')
   assert.ok(events)
   const store = await openStoreReader(storeAt(db), resources, patientBounds)
-  const page = await store.readPage(events, company, 0, 1_000)
+  const page = await readListing(store, events, company)
   await store.close()
   assert.ok(page !== undefined)
-  const records = JSON.parse(`[${page.records.join(',')}]`) as Listed[]
+  const records = JSON.parse(`[${page.text}]`) as Listed[]
   assert.equal(page.total, records.length)
   return records
 }
@@ -153,7 +154,7 @@ test('keys of different sources are independent', async (t) => {
   const db = join(makeFolder(t), 'test.db')
   const row = { key: 'K', company_id: 7, name: 'a' }
   for (const source of ['a', 'b']) await importRows(db, 'rights', [row], { source })
-  const ids = query(db, 'select id from rights').map(({ id }) => id)
+  const ids = query(db, 'select id from rights_view').map(({ id }) => id)
   assert.equal(new Set(ids).size, 2)
   await importRows(db, 'rights', [{ ...row, name: 'b' }], { source: 'b' })
   assert.deepEqual(
@@ -165,7 +166,7 @@ test('keys of different sources are independent', async (t) => {
 test('another source may not claim an id that the store assigned, even if it is free', async (t) => {
   const db = join(makeFolder(t), 'test.db')
   await importRows(db, 'rights', [{ key: 'K', company_id: 7 }], { source: 'a' })
-  const id = Number(query(db, 'select id from rights')[0]?.['id'])
+  const id = Number(query(db, 'select id from rights_view')[0]?.['id'])
   await importRows(db, 'rights', [{ key: 'L', company_id: 7 }], { source: 'a', isSnapshot: true })
   const claim = await importRows(db, 'rights', [{ id, company_id: 7 }], { source: 'b' })
   assert.match(claim.problems[0]?.reason ?? '', /belongs to a record of the source a/)
@@ -177,7 +178,7 @@ test('an id from a source is never assigned to another record', async (t) => {
   await importRows(db, 'rights', [{ id: taken, company_id: 7, name: 'own' }])
   const rows = Array.from({ length: 9 }, (_, n) => ({ key: `k${n}`, company_id: 7, name: `k${n}` }))
   assert.equal((await importRows(db, 'rights', rows)).counts.inserted, 9)
-  assert.equal(query(db, 'select count(distinct id) as n from rights')[0]?.['n'], 10)
+  assert.equal(query(db, 'select count(distinct id) as n from rights_view')[0]?.['n'], 10)
   assert.equal(query(db, `select name from rights_view where id = ${taken}`)[0]?.['name'], 'own')
 })
 
@@ -199,7 +200,7 @@ test('given and assigned company ids do not collide', async (t) => {
     { id: 2, company_id: 1_000_000_000_001 },
   ]
   await importRows(db, 'rights', rows)
-  const companies = query(db, 'select company_id from rights order by id').map(
+  const companies = query(db, 'select company_id from rights_view order by id').map(
     (r) => r['company_id'],
   )
   assert.equal(new Set(companies).size, 2, 'two records of two companies')
@@ -211,7 +212,7 @@ test('an assigned id is within the allowed range, even if a source uses the grea
   await importRows(db, 'rights', [{ id: greatest, company_id: greatest }], { source: 'a' })
   const row = { key: 'k', company_jurisdiction: 'GB', company_identifier: '1' }
   await importRows(db, 'rights', [row], { source: 'b' })
-  for (const table of ['companies', 'rights']) {
+  for (const table of ['companies', 'rights_view']) {
     const ids = query(db, `select id from ${table}`).map(({ id }) => Number(id))
     const safe = ids.filter((id) => Number.isSafeInteger(id) && id > 0)
     assert.equal(safe.length, 2, table)

@@ -10,8 +10,10 @@ import { resources } from '../../src/resources/index.ts'
 import { rights } from '../../src/resources/rights.ts'
 import { openStoreReader, openStoreWriter } from '../../src/store/open-store.ts'
 import type { StoreReader } from '../../src/store/reading.ts'
+import { textOf } from '../../src/store/record-texts.ts'
 import type { Selection } from '../../src/store/selection.ts'
 import { importRows, makeFolder } from '../support/import-rows.ts'
+import { readListing } from '../support/read-listing.ts'
 import { patientBounds, runsOf, storeAt } from '../support/store-at.ts'
 
 const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
@@ -67,7 +69,7 @@ async function walk(
 ): Promise<string | undefined> {
   const texts: string[] = []
   for (let offset = 0, selected = 1; offset < selected; offset += 7) {
-    const page = await reader.readSelection(selectionOf(companyId, version), offset, 7)
+    const page = await reader.readPage(selectionOf(companyId, version), offset, 7)
     if (page === undefined) return ''
     if ('outside' in page) {
       assert.equal(page.outside, 'pruned')
@@ -75,7 +77,7 @@ async function walk(
     }
     assert.equal(page.dataVersion, version)
     selected = page.selected
-    texts.push(...page.records)
+    texts.push(textOf(page.records))
     await nextTurn()
   }
   return texts.join(',')
@@ -95,8 +97,8 @@ test(`walks are of their version, whatever is written meanwhile (seed ${seed})`,
 
   async function note(): Promise<void> {
     for (const company of companies) {
-      const page = await reader.readPage(rights, company, 0, 1_000)
-      if (page !== undefined) served.set(`${company} ${page.dataVersion}`, page.records.join(','))
+      const page = await readListing(reader, rights, company)
+      if (page !== undefined) served.set(`${company} ${page.dataVersion}`, page.text)
     }
   }
 

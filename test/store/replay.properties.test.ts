@@ -8,6 +8,7 @@ import fc from 'fast-check'
 import { attributeText } from '../../src/import/attribute-text.ts'
 import { changeResource } from '../../src/resources/index.ts'
 import { importRows, makeFolder, query } from '../support/import-rows.ts'
+import { readSaid } from '../support/said.ts'
 import { runsOf } from '../support/store-at.ts'
 import { changesIn, importExtract } from '../support/history.ts'
 
@@ -89,22 +90,23 @@ test(`companies: first state and events give the current state (seed ${seed})`, 
         set(state, attr, after)
       }
       assert.deepEqual(first, present)
-      checkServed(db, present)
+      await checkServed(db, present)
     }),
     { numRuns: runsOf(60), seed },
   )
 })
 
 /** Checks that the store has the attributes of the model, except absent ones. */
-function checkServed(db: string, present: ReadonlyMap<string, State>): void {
-  const rows = query(db, 'select identifier, attributes from companies_view')
-  for (const { identifier, attributes } of rows) {
+async function checkServed(db: string, present: ReadonlyMap<string, State>): Promise<void> {
+  const said = await readSaid(db)
+  assert.deepEqual(said.map(({ identifier }) => identifier).sort(), [...present.keys()].sort())
+  for (const { identifier, attributes, is_present } of said) {
     const state = new Map(present.get(String(identifier)))
     const isAbsent = state.get('register_entry') === 'absent'
-    assert.equal(attributes === null, isAbsent)
+    assert.equal(is_present, !isAbsent)
     state.delete('register_entry')
-    const held = JSON.parse(String(attributes)) as Readonly<Record<string, unknown>> | null
-    if (held) assert.deepEqual(stateOf(held), state)
+    const held = JSON.parse(attributes) as Readonly<Record<string, unknown>>
+    if (is_present) assert.deepEqual(stateOf(held), state)
   }
 }
 

@@ -10,6 +10,7 @@ import { openStoreWriter } from '../../src/store/open-store.ts'
 import type { RevertRange, RevertReport } from '../../src/store/reverting.ts'
 import { importRows, makeFolder, queryStore } from '../support/import-rows.ts'
 import { makeApp, pathOf, type TestApp } from '../support/make-app.ts'
+import { type ReadStatement, readStatements } from '../support/read-statements.ts'
 import { runsOf, storeAt } from '../support/store-at.ts'
 import { storeDigest } from '../support/store-state.ts'
 import { verifyStore } from '../support/verify-store.ts'
@@ -104,14 +105,9 @@ async function stateOf(app: TestApp): Promise<Record<string, unknown>> {
   return {
     pages,
     companies: await of('select id, jurisdiction, identifier from companies order by id'),
-    attributes: await of(
-      `select company_id, source_id, digest, attributes, as_of, is_present from company_attributes
-       order by company_id, source_id`,
-    ),
-    filters: await of(
-      `select company_id, position, filter_registration_date from rights
-       order by company_id, position`,
-    ),
+    // A revert's versions are its own.
+    attributes: (await readStatements(db)).map((said) => ({ ...said, version: undefined })),
+    ids: await of('select * from record_ids order by listing, id, company_id'),
   }
 }
 
@@ -189,8 +185,8 @@ function withoutIds({ pages, companies, attributes }: Record<string, unknown>) {
     const id = /companies\/(\d+)/.exec(path)?.[1] ?? ''
     return [path.replace(id, names.get(id) ?? id), text.replaceAll(id, names.get(id) ?? id)]
   })
-  const said = (attributes as Record<string, unknown>[])
-    .map((row) => [names.get(String(row['company_id'])), row['attributes'], row['is_present']])
+  const said = (attributes as ReadStatement[])
+    .map((row) => [names.get(String(row.companyId)), row.attributes, row.isPresent])
     .map((row) => JSON.stringify(row))
   return { pages: Object.fromEntries(named) as unknown, attributes: said.sort() }
 }
@@ -329,12 +325,8 @@ test('the revert of a company’s return leaves it as absent as it was', async (
     })
   }
   await revert(db, one(3))
-  const rows = await queryStore(
-    db,
-    'select is_present, as_of from company_attributes order by company_id',
-  )
   assert.deepEqual(
-    rows.map((row) => [Boolean(row['is_present']), row['as_of']]),
+    (await readStatements(db)).map(({ isPresent, asOf }) => [isPresent, asOf]),
     [
       [false, '2026-01-02T00:00:00Z'],
       [true, '2026-01-01T00:00:00Z'],
@@ -354,11 +346,11 @@ test('an import that was reverted and came back can be reverted again, once at a
   await revert(db, one(2))
   const { reverted } = await revert(db, one(1))
   assert.deepEqual(reverted[0]?.reverts, [1, 2, 3])
-  assert.deepEqual(await queryStore(db, 'select id from rights'), [])
+  assert.deepEqual(await queryStore(db, 'select id from rights_view'), [])
   assert.deepEqual((await revert(db, { to: 0 })).reverted, [])
   // At version 3, it was there.
   await revert(db, { to: 3 })
-  assert.equal((await queryStore(db, 'select id from rights')).length, 1)
+  assert.equal((await queryStore(db, 'select id from rights_view')).length, 1)
 })
 
 test('a listing that one revert empties, of a company that the next one forgets, is sound', async (t) => {
@@ -379,7 +371,7 @@ test('a company comes back with what one source said, though another one’s rev
   await importRows(db, 'companies', rows, { source: 'b' })
   assert.equal((await revert(db, { to: 0 })).companiesForgotten, 1)
   assert.equal((await revert(db, { to: 1 })).companiesRevived, 1)
-  assert.equal((await queryStore(db, 'select 1 from companies_view')).length, 1)
+  assert.equal((await readStatements(db)).length, 1)
   await checkSound(db)
 })
 

@@ -5,15 +5,15 @@ import { after, test } from 'node:test'
 import { makeChangedRegistry } from '../support/changed-registry.ts'
 import { makeFolder } from '../support/import-rows.ts'
 import { storeFaults } from '../support/store-faults.ts'
-import { changeStore, keepStore } from '../support/store-state.ts'
+import { keepStore } from '../support/store-state.ts'
 import { verifyStore } from '../support/verify-store.ts'
 
 const db = await makeChangedRegistry(makeFolder({ after }))
 const restore = await keepStore(db)
 
-for (const [title, sql, told] of storeFaults) {
+for (const { title, make, told } of storeFaults) {
   test(`verify reports ${title} (F5)`, async () => {
-    for (const one of [sql].flat()) changeStore(db, one)
+    await make(db)
     assert.match((await verifyStore(db)).faults.join('\n'), told)
     await restore()
   })

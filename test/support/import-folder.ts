@@ -1,10 +1,13 @@
 // A folder with files and a store, and imports of the files into it.
 
+import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { DuckDBInstance } from '@duckdb/node-api'
 import type { ImportReport } from '../../src/import/import-files.ts'
+import { resources } from '../../src/resources/index.ts'
+import type { Resource } from '../../src/resources/resource.ts'
 import { importInto, type ImportOptions, makeFolder, query } from './import-rows.ts'
 
 type Files = Readonly<Record<string, string | Buffer>>
@@ -26,10 +29,27 @@ export function folderWith(t: TestContext, files: Files) {
       return importInto(db, target, paths, options)
     },
     records: (target: string): unknown[] => {
-      const rows = query(db, `select record from ${target}_records order by company_id, position`)
-      return rows.map(({ record }) => JSON.parse(String(record)) as unknown)
+      const rows = query(db, `select company_id, record from ${target}_records`)
+      const resource = resources.find(({ name }) => name === target)
+      assert.ok(resource, target)
+      return rows
+        .map((row) => ({ company: Number(row['company_id']), record: recordOf(row['record']) }))
+        .sort((a, b) => a.company - b.company || compareRecords(resource, a.record, b.record))
+        .map(({ record }) => record)
     },
   }
+}
+
+type StoredRecord = Readonly<Record<string, unknown>>
+
+const recordOf = (text: unknown) => JSON.parse(String(text)) as StoredRecord
+
+/** In the order of listings. */
+function compareRecords({ order }: Resource, a: StoredRecord, b: StoredRecord): number {
+  const isAfter = order.direction === 'ascending' ? 1 : -1
+  const [one, other] = [String(a[order.by]), String(b[order.by])]
+  if (order.by !== 'id' && one !== other) return one > other ? isAfter : -isAfter
+  return (Number(a['id']) - Number(b['id'])) * isAfter
 }
 
 /** Writes the result of a SELECT as a Parquet file; returns its path. */

@@ -1,120 +1,296 @@
-// Faults of a store, in SQL that every kind of store understands. The store has
-// had the imports of changed-registry.ts.
+// Faults of a store: SQL that every kind of store understands, or changes of its segments. The
+// store has had the imports of changed-registry.ts.
 
-export type StoreFault = readonly [title: string, sql: string | readonly string[], told: RegExp]
+import assert from 'node:assert/strict'
+import { changeResource, resources } from '../../src/resources/index.ts'
+import { leavesOf } from '../../src/store/listing/open-listings.ts'
+import {
+  decodeEntries,
+  encodeSegment,
+  type ListedRecord,
+  recordsOf,
+} from '../../src/store/listing/segment.ts'
+import { attributesShape, shapeOf } from '../../src/store/listing/shape.ts'
+import type { HeadRow, ListingTables, SegmentRow } from '../../src/store/listing/tables.ts'
+import { useTables } from './read-statements.ts'
+import { changeStore } from './store-state.ts'
+
+/** A fault of a store, and how it is reported. */
+export interface StoreFault {
+  readonly title: string
+  readonly make: (db: string) => Promise<void>
+  readonly told: RegExp
+}
+
+const bySql = (title: string, sql: string, told: RegExp): StoreFault => ({
+  title,
+  make: (db) => Promise.resolve(changeStore(db, sql)),
+  told,
+})
+
+/** The first segment of a listing of the first company, in its last version or the one before. */
+interface Changed {
+  readonly listing: string
+  readonly isFormer?: boolean
+}
+
+/** Writes the records of a segment anew, so that its bytes are in order. */
+const byRecords = (
+  title: string,
+  changed: Changed,
+  change: (records: ListedRecord[]) => readonly ListedRecord[],
+  told: RegExp,
+): StoreFault => ({
+  title,
+  make: (db) =>
+    useTables(db, async (tables) => {
+      const { segment } = await openSegment(tables, changed)
+      const shape = shapeNamed(changed.listing)
+      const index = decodeEntries(shape, segment.entries)
+      const records = [...recordsOf(index, segment.texts ?? new Uint8Array())]
+      await replace(tables, { ...segment, ...encodeSegment(shape, change(records)) })
+    }),
+  told,
+})
+
+/** Changes the text of the first record of a segment. */
+const byText = (title: string, changed: Changed, change: [string, string], told: RegExp) =>
+  byRecords(
+    title,
+    changed,
+    ([first, ...others]) => {
+      assert.ok(first)
+      const text = Buffer.from(first.text).toString()
+      assert.ok(text.includes(change[0]))
+      return [{ ...first, text: Buffer.from(text.replace(...change)) }, ...others]
+    },
+    told,
+  )
+
+const byFirst = (title: string, changed: Changed, change: Partial<ListedRecord>, told: RegExp) =>
+  byRecords(
+    title,
+    changed,
+    ([first, ...others]) => (first === undefined ? [] : [{ ...first, ...change }, ...others]),
+    told,
+  )
+
+const [rights, events, companies] = ['rights', changeResource.name, attributesShape.listing]
 
 /** Faults of a store, and how they are reported. */
 export const storeFaults: readonly StoreFault[] = [
-  [
-    'a gap in the positions',
-    'update events set position = position + 10',
-    /events of company \d+: 2 records at positions 10 to 11, but the head has a total of 2/,
-  ],
-  [
-    'a missing record',
-    'delete from rights',
-    /rights of company 1000000000001: 0 records at .*, but the head has a total of 1/,
-  ],
-  ['a missing head', "delete from heads where resource = 'rights'", /the head has a total of none/],
-  [
+  bySql(
     'a wrong total',
-    "update heads set total = 7 where resource = 'rights'",
-    /the head has a total of 7/,
-  ],
-  [
-    'a wrong meta',
-    `update heads set meta = replace(meta, '1', '2') where resource = 'events'`,
-    /events of company \d+: meta does not match the records/,
-  ],
-  [
-    'a wrong order',
-    "update events set sort = 'z' where position = 0",
-    /position 1 is out of order/,
-  ],
-  [
-    'a head older than its records',
-    "update heads set version = 1 where resource = 'rights'",
-    /last changed in version 1 according to its head, in version 4 according to its records/,
-  ],
-  [
-    'a head newer than its records',
-    "update heads set version = 9 where resource = 'rights'",
-    /last changed in version 9 according to its head/,
-  ],
-  [
-    'a record in another form',
-    [
-      `update rights_pieces set texts = replace(texts, '"y"', ' "y"')`,
-      'update rights set bytes = bytes + 1',
-    ],
-    /record 1: is not in the form that is served/,
-  ],
-  [
-    'a missing field',
-    [
-      `update events_pieces set texts = replace(texts, '"attr"', '"atr"')`,
-      'update events set bytes = bytes - 1, at = case when at > 0 then at - 1 else 0 end',
-    ],
-    /: atr is not a known column; did you mean attr/,
-  ],
-  [
-    'a value that is not allowed',
-    [
-      `update events_pieces set texts = replace(texts, '"2025-02-28T00:00:00Z"', 'null')`,
-      'update events set bytes = bytes - 18, at = case when at > 0 then at - 18 else 0 end',
-    ],
-    /record \d+: date is required/,
-  ],
-  ['text that is not JSON', `update rights_pieces set texts = 'x'`, /contains the id none/],
-  [
-    'another id',
-    `update rights_pieces set texts = replace(texts, ':1,', ':2,')`,
-    /contains the id 2/,
-  ],
-  [
-    'other bytes between two records',
-    `update events_pieces set texts = replace(texts, '},{', '};{')`,
-    /events of company \d+: the texts of the records from position 0 on do not match their index/,
-  ],
-  [
-    'a record in no piece',
-    'update rights set piece = 7',
-    /rights of company \d+: the texts of the records from position 0 on do not match their index/,
-  ],
-  [
-    'a piece of no record',
-    'insert into rights_pieces values (99, 0, 0, 1)',
-    /rights of company 99: the texts of the records from position 0 on do not match their index/,
-  ],
-  [
-    'a wrong value of a filter',
-    "update events set filter_attr = 'z'",
-    /record \d+: is filtered by other values/,
-  ],
-  [
-    'a value that does not match its digest',
-    `update rights_pieces set texts = replace(texts, '"y"', '"z"')`,
-    /record 1: does not match its digest/,
-  ],
-  [
-    'a past record that was changed',
-    `update rights_past set record = replace(record, '"x"', '"z"')`,
-    /record 1, past state: does not match its digest/,
-  ],
-  [
-    'a past record with no time range',
-    'update rights_past set until = version',
-    /with wrong versions/,
-  ],
-  ['an unknown source', 'update rights set source_id = 99', /without a company, source or version/],
-  [
-    'attributes that do not match their digest',
-    `update company_attributes set attributes = '{"name":"x"}' where is_present`,
-    /attributes of company 1000000000001: does not match its digest/,
-  ],
-  [
-    'attributes without a company',
+    "update heads set total = 7 where listing = 'rights'",
+    /^rights of company 1000000000001, version 4: the head has a total of 7, its segments have 1 /m,
+  ),
+  bySql(
+    'a missing segment',
+    'delete from segments where segment = (select max(segment) from segments)',
+    /^segment \d+ of company 1000000000001 is missing$/m,
+  ),
+  bySql(
+    'a missing head',
+    "delete from heads where listing = 'rights' and version = 4",
+    /^segment \d+ of company 1000000000001: no head names it$/m,
+  ),
+  bySql(
+    'all heads of a listing missing',
+    "delete from heads where listing = 'rights'",
+    /^rights of company 1000000000001: its ids are not kept as they are$/m,
+  ),
+  bySql(
+    'a head of no version',
+    "update heads set version = 9 where listing = 'rights' and version = 4",
+    /^rights of company 1000000000001, version 9: there is no such version$/m,
+  ),
+  bySql(
+    'a head before its company was known',
+    "update companies set version = 4 where identifier = '1'",
+    /^rights of company 1000000000001, version 3: the company is not known then$/m,
+  ),
+  bySql(
+    'heads without a company',
     'delete from companies',
-    /company 1000000000001: attributes without a company, source or version/,
-  ],
+    /^companies of company 1000000000002, version 1: the company is not known then$/m,
+  ),
+  bySql(
+    'a wrong meta',
+    "update heads set meta = replace(meta, '1', '2') where listing = 'events'",
+    /^events of company \d+, version 2: meta does not match the records$/m,
+  ),
+  bySql(
+    'a wrong size',
+    "update heads set largest = 7 where listing = 'rights'",
+    /: the largest record has \d+ bytes, but the head has 7$/m,
+  ),
+  bySql(
+    'a number that segments will have again',
+    'update store set segments = 1',
+    /^segment \d+ of company \d+: its number is above the last one, 1$/m,
+  ),
+  bySql(
+    'a missing id',
+    "delete from record_ids where listing = 'events'",
+    /^events of company 1000000000001: its ids are not kept as they are$/m,
+  ),
+  bySql(
+    'an id of another source',
+    "update record_ids set source_id = 7 where listing = 'rights'",
+    /^rights of company 1000000000001: its ids are not kept as they are$/m,
+  ),
+  bySql(
+    'an id of a company that has no such listing',
+    "insert into record_ids values ('jobs', 1, 7, 1)",
+    /^jobs of company 7: its ids are not kept as they are$/m,
+  ),
+  bySql(
+    'an assigned id of no source',
+    "insert into record_keys values ('jobs', 99, 'x', 1)",
+    /^jobs: the id 1 is assigned to no source$/m,
+  ),
+  bySql(
+    'two imports of one lineage',
+    "update imports set lineage = 'x'",
+    /^import 1: another import has the same lineage$/m,
+  ),
+  bySql(
+    'a wrong name',
+    "update names set name = 'x' where company_id = 1000000000001",
+    /^company 1000000000001: its name is not what its sources say$/m,
+  ),
+  bySql(
+    'the name of a company of which no source says anything',
+    "insert into names values (7, 'x')",
+    /^company 7: its name is not what its sources say$/m,
+  ),
+  bySql(
+    'a missing word',
+    "delete from words where word = 'acme'",
+    /^company 1000000000001: the index of words does not match its name$/m,
+  ),
+  {
+    title: 'bytes that were changed',
+    make: (db) =>
+      useTables(db, async (tables) => {
+        const { segment } = await openSegment(tables, { listing: rights })
+        const texts = Buffer.from(segment.texts ?? [])
+        texts[10] = (texts[10] ?? 0) ^ 1
+        await replace(tables, { ...segment, texts })
+      }),
+    told: /^segment \d+ of company 1000000000001: its bytes do not match their checksum$/m,
+  },
+  {
+    title: 'a directory that cannot be read',
+    make: (db) =>
+      useTables(db, async (tables) => {
+        const { head } = await openSegment(tables, { listing: rights })
+        await tables.putHeads(rights, [{ ...head, directory: Buffer.from('[0,') }])
+      }),
+    told: /^a directory of company 1000000000001, version 4: /m,
+  },
+  byText(
+    'a record in another form',
+    { listing: rights },
+    ['"y"', ' "y"'],
+    /^rights of company 1000000000001, record 1: is not in the form that is served$/m,
+  ),
+  byText(
+    'other numbers in a directory',
+    { listing: rights },
+    ['"y"', '"yy"'],
+    /^rights of company 1000000000001, version 4: its directory has other numbers than segment /m,
+  ),
+  byText(
+    'a missing field',
+    { listing: events },
+    ['"attr"', '"atr"'],
+    /: atr is not a known column; did you mean attr/,
+  ),
+  byText(
+    'a value that is not allowed',
+    { listing: events },
+    ['"2025-02-28T00:00:00Z"', 'null'],
+    /, record \d+: date is required/,
+  ),
+  byText('text that is not JSON', { listing: rights }, ['{', '['], /: is not a JSON object$/m),
+  byText('another id', { listing: rights }, [':1,', ':2,'], /: contains the id 2$/m),
+  byText(
+    'a value that does not match its digest',
+    { listing: rights },
+    ['"y"', '"z"'],
+    /, record 1: does not match its digest$/m,
+  ),
+  byText(
+    'a past record that was changed',
+    { listing: rights, isFormer: true },
+    ['"x"', '"z"'],
+    /, record 1, past state: does not match its digest$/m,
+  ),
+  byRecords(
+    'a wrong order',
+    { listing: events },
+    (records) => records.toReversed(),
+    /: the record \d+ is out of order$/m,
+  ),
+  byRecords(
+    'a wrong value of a filter',
+    { listing: events },
+    (records) => records.map((one) => ({ ...one, values: one.values.map(() => null) })),
+    /, record \d+: has other values in its index$/m,
+  ),
+  byFirst(
+    'a wrong value of the order',
+    { listing: events },
+    { sort: 7 },
+    /, record \d+: is ordered by a value other than its own$/m,
+  ),
+  byFirst(
+    'an unknown source',
+    { listing: rights },
+    { source: 99 },
+    /, record 1: the source 99 is not known$/m,
+  ),
+  byText(
+    'attributes that do not match their digest',
+    { listing: companies },
+    ['Acme', 'Acne'],
+    /^attributes of company 1000000000001: does not match its digest$/m,
+  ),
+  byFirst(
+    'attributes in the place of another source',
+    { listing: companies },
+    { id: 7 },
+    /^attributes of company 1000000000001: is not in the place of its source$/m,
+  ),
+  byFirst(
+    'attributes of no version',
+    { listing: companies },
+    { values: [9, null, 1] },
+    /^attributes of company 1000000000001: is of version 9, which is not known$/m,
+  ),
 ]
+
+function shapeNamed(listing: string) {
+  const resource = resources.find(({ name }) => name === listing)
+  return resource === undefined ? attributesShape : shapeOf(resource)
+}
+
+async function openSegment(
+  tables: ListingTables,
+  { listing, isFormer = false }: Changed,
+): Promise<{ readonly head: HeadRow; readonly segment: SegmentRow }> {
+  const [company = 0] = await tables.companiesWith(listing, { after: -1, limit: 1 })
+  const head = (await tables.headsOf(listing, company)).at(isFormer ? -2 : -1)
+  assert.ok(head)
+  const [leaf] = await leavesOf(tables, head)
+  assert.ok(leaf)
+  const [segment] = await tables.segments([{ companyId: company, segment: leaf.segment }], 'both')
+  assert.ok(segment)
+  return { head, segment }
+}
+
+async function replace(tables: ListingTables, segment: SegmentRow): Promise<void> {
+  await tables.dropSegments([segment])
+  await tables.putSegments([segment])
+}

@@ -47,11 +47,11 @@ const emptyTables = `
     for one in
       select oid::regclass as name, pg_relation_size(oid) > 1000000 as is_large from pg_class
       where relnamespace = current_schema()::regnamespace and relkind = 'r'
-        and relname not in ('migrations', 'store') and relname not like '%\\_witnesses'
+        and relname <> 'store' and relname not like '%\\_witnesses'
     loop
       execute case when one.is_large then 'truncate ' else 'delete from ' end || one.name;
     end loop;
-    update store set past_from = 0;
+    update store set past_from = 0, segments = 0;
   end $do$`
 
 async function readShape(client: Client): Promise<string | undefined> {

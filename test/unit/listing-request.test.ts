@@ -14,7 +14,10 @@ import { formats, mediaTypes } from '../../src/http/formats.ts'
 import { entityTag } from '../../src/http/page.ts'
 import { resources } from '../../src/resources/index.ts'
 
-const head = { total: 1, version: 7, lineage: '3f9a1c0b7d2e', changedAt: 0, dataVersion: 9 }
+const head = {
+  ...{ total: 1, version: 7, lineage: '3f9a1c0b7d2e', changedAt: 0 },
+  ...{ dataVersion: 9, latestVersion: 9 },
+}
 const tagOf = (request: ListingRequest) => entityTag(head, canonicalForm(request))
 
 /** A request that names its company by id. */

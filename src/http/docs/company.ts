@@ -3,7 +3,7 @@
 import { filterFields } from '../../resources/filters.ts'
 import type { JsonSchema } from '../../resources/field.ts'
 import type { Resource } from '../../resources/resource.ts'
-import { countedLengthMax, countedValuesMax } from '../../store/value-counts.ts'
+import { countedLengthMax, countedValuesMax } from '../../store/serving/value-counts.ts'
 import type { Operation } from '../endpoints/endpoint.ts'
 import { failureStatuses } from '../errors.ts'
 import {

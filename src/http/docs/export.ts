@@ -61,12 +61,12 @@ export function describeExport(resources: readonly Resource[]): Operation {
 /** The records in each format, with an example from the first resource. */
 function recordTypes([resource]: readonly Resource[]) {
   if (resource === undefined) return {}
-  const record = JSON.stringify(exampleRecord(resource))
+  const record = Buffer.from(JSON.stringify(exampleRecord(resource)))
   // A whole listing may be of any length.
   const schema = { type: 'string', maxLength: Number.MAX_SAFE_INTEGER }
   const types = recordFormats.map((format) => {
-    const { header, text } = recordWriter(format, resource)
-    return [mediaTypes[format], { schema, example: header + text([record]) }] as const
+    const { header, bytes } = recordWriter(format, resource)
+    return [mediaTypes[format], { schema, example: header + bytes([record]).toString() }] as const
   })
   return Object.fromEntries(types)
 }

@@ -5,7 +5,7 @@ import type { Resource } from '../../resources/resource.ts'
 import type { CompanyState, ListingSummary, SourceState } from '../../store/company-state.ts'
 import type { StoreReader } from '../../store/reading.ts'
 import { companiesScope, hasScope } from '../../store/scopes.ts'
-import type { ListingCounts } from '../../store/value-counts.ts'
+import type { ListingCounts } from '../../store/serving/value-counts.ts'
 import {
   companyForm,
   companyPath,

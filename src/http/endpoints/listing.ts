@@ -15,19 +15,10 @@ import {
   readListingRequest,
   versionedForm,
 } from '../listing-request.ts'
-import {
-  entityTag,
-  linkOf,
-  linksOf,
-  makePage,
-  matchesTag,
-  type ReadyPage,
-  selectedOf,
-} from '../page.ts'
+import { entityTag, linkOf, linksOf, makePage, matchesTag, type ReadyPage } from '../page.ts'
 import { setValidators, type Validators } from '../validators.ts'
 import { isPlain, readHead, readPage, readSlice } from '../read-listing.ts'
 import { firstSlice, recordPieces, type Slice } from '../record-pieces.ts'
-import { giveBackAfter } from '../wire/body-memory.ts'
 import { chooseCoding, type Coding, varyByCoding } from '../wire/coding.ts'
 import { type Endpoint, readMethods, type Service } from './endpoint.ts'
 
@@ -103,8 +94,7 @@ async function sendAll(
   const first = await read(asked, firstSlice)
   const stream = streams.begin(request)
   const lastModified = new Date(first.changedAt).toUTCString()
-  const { dataVersion, latestVersion = dataVersion } = first
-  const selected = selectedOf(first)
+  const { dataVersion, latestVersion, selected } = first
   setHeaders(reply, { tag: entityTag(first, form), lastModified, dataVersion })
   setRecordHeaders(reply, asked, { selected, dataVersion })
   const link = linksOf(asked, form, { selected, dataVersion, latestVersion })
@@ -141,7 +131,6 @@ function sendPage(
   if (asked.format === 'json') reply.header('content-type', contentTypes.json)
   else setRecordHeaders(reply, asked, { selected, dataVersion })
   if (link !== undefined) reply.header('link', link)
-  if (ready.memory !== undefined) giveBackAfter(reply.raw, ready.memory)
   if (ready.coding !== 'identity') reply.header('content-encoding', ready.coding)
   return reply.send(ready.body)
 }

@@ -5,7 +5,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Client, DatabaseError } from 'pg'
 import type { LockWait } from '../lock-wait.ts'
-import { spreadAs } from './citus-tables.ts'
 
 const pauseMs = 1_000
 
@@ -14,7 +13,7 @@ const groupsSql = `
   select distinct on (p.colocationid) c.relname as name,
     column_to_column_name(p.logicalrelid, p.partkey) as column
   from pg_dist_partition p join pg_class c on c.oid = p.logicalrelid
-  where c.relnamespace = $1::regnamespace and p.partmethod = 'h'
+  where c.relnamespace = current_schema()::regnamespace and p.partmethod = 'h'
   order by p.colocationid, c.relname`
 
 /**
@@ -26,7 +25,6 @@ const groupsSql = `
  */
 export async function beginHolding(
   client: Client,
-  store: string,
   wait: LockWait,
   begin: (wait: LockWait) => Promise<void>,
 ): Promise<void> {
@@ -38,7 +36,7 @@ export async function beginHolding(
   await untilNothingMoves({ ...wait, onWait }, async () => {
     await begin({ ...wait, onWait })
     try {
-      await holdShards(client, store)
+      await holdShards(client)
     } catch (error) {
       await client.query('rollback')
       throw error
@@ -47,14 +45,16 @@ export async function beginHolding(
 }
 
 /** Creates a table beside each group, which fails if its shards are being moved. */
-async function holdShards(client: Client, store: string): Promise<void> {
-  const groups = await client.query<{ name: string; column: string }>(groupsSql, [store])
+async function holdShards(client: Client): Promise<void> {
+  const groups = await client.query<{ name: string; column: string }>(groupsSql)
   for (const { name, column } of groups.rows) {
     const held = `held_${name}`
     await client.query(
       `create unlogged table ${held} as select ${column} from ${name} with no data`,
     )
-    await client.query(spreadAs(held, { by: column, like: name }))
+    const sql = 'select create_distributed_table($1, $2, colocate_with => $3)'
+    await client.query(sql, [held, column, name])
+    await client.query(`drop table ${held}`)
   }
 }
 
@@ -76,9 +76,3 @@ async function untilNothingMoves(
 }
 
 const isMoving = /^could not acquire the lock required to /
-
-/** Creates a table before the import's transaction; waits without a message. */
-export async function createBeside(client: Client, statements: readonly string[]): Promise<void> {
-  // Statements that are sent together are one transaction.
-  await untilNothingMoves({}, () => client.query(statements.join(';')))
-}

@@ -7,7 +7,6 @@
 
 import type { Client } from 'pg'
 import type { Snapshot } from '../sql/snapshot.ts'
-import { spreadAs } from './citus-tables.ts'
 import { text } from './text.ts'
 
 /** Tables that searches read, one of each group, and the columns by which they are spread. */
@@ -32,7 +31,8 @@ export async function createWitnesses(
   for (const [table, type] of missing) {
     const name = witnessesOf(table)
     await client.query(`create table ${name} (place ${type} not null)`)
-    await client.query(spreadAs(name, { by: 'place', like: table }))
+    const sql = 'select create_distributed_table($1, $2, colocate_with => $3)'
+    await client.query(sql, [name, 'place', table])
     await client.query(`insert into ${name} select place from generate_series(1, ${rows}) place`)
   }
   return missing.map(([table]) => witnessesOf(table))

@@ -1,6 +1,7 @@
 // Connects to PostgreSQL: a session for a command, a pool for a server.
 
-import { Client, type ClientConfig, Pool, types } from 'pg'
+import { type Client, type ClientBase, type ClientConfig, Pool, types } from 'pg'
+import { binaryParser, ClientOfPool, createClient } from './binary-rows.ts'
 import { parseUrl, schemaIn } from './url.ts'
 
 /** Limits on a server's use of PostgreSQL. */
@@ -32,7 +33,7 @@ const graceMs = 200
 
 /** Opens a session for a command, without the time limits of requests. */
 export async function openSession(db: string, settings: SessionSettings = {}): Promise<Client> {
-  const client = new Client({
+  const client = createClient({
     ...clientConfig(db, { ...commandSettings, ...settings }),
     application_name: 'dossier',
     connectionTimeoutMillis: 10_000,
@@ -75,6 +76,7 @@ const commandSettings: SessionSettings = {
 export function openPool(db: string, bounds: ServingBounds, isSpread = false): Pool {
   const { pool, statementMs, waitMs } = bounds
   const opened = new Pool({
+    Client: ClientOfPool as unknown as new () => ClientBase,
     ...clientConfig(db, {
       statement_timeout: statementMs,
       lock_timeout: lockMsOf(bounds),
@@ -123,6 +125,6 @@ function getTypeParser(
   type: Parameters<typeof types.getTypeParser>[0],
   format?: 'text' | 'binary',
 ): unknown {
-  if (type === int8 && format !== 'binary') return Number
-  return format === 'binary' ? types.getTypeParser(type, format) : types.getTypeParser(type)
+  if (format === 'binary') return binaryParser(type)
+  return type === int8 ? Number : types.getTypeParser(type)
 }

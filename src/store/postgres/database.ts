@@ -1,12 +1,12 @@
 // A session of PostgreSQL, as used by the logic that both stores share.
 
 import type { Client } from 'pg'
-import type { Database, Row } from '../sql/database.ts'
-import type { Dialect } from '../sql/dialect.ts'
-import { dialect as together } from './dialect.ts'
-import { isCreation, runStep } from './citus-tables.ts'
+import type { RegistryDatabase } from '../registry-connection.ts'
+import type { Row } from '../sql/database.ts'
 import { untilDecided } from './citus-undecided.ts'
+import { dialect, spreadDialect } from './dialect.ts'
 import { bind, writeIn } from './parameters.ts'
+import { tablesOf } from './tables.ts'
 import { inTransaction, withWriteLock } from './transaction.ts'
 
 const batchSize = 1_000
@@ -14,14 +14,12 @@ const batchSize = 1_000
 // Changes of keys wait for each other, but not for imports.
 const lockKeys = 'lock table keys in share row exclusive mode'
 
-/** @param dialect that of Citus if its tables are spread. */
-export function databaseOf(client: Client, db: string, dialect: Dialect = together): Database {
+/** @param isSpread whether Citus has distributed the tables over several nodes. */
+export function registryOf(client: Client, db: string, isSpread = false): RegistryDatabase {
   return {
-    dialect,
-    run: async (sql, values = {}) =>
-      dialect.isSpread && isCreation(sql)
-        ? runStep(client, writeIn(sql, values))
-        : ((await client.query(bind(sql, values))).rowCount ?? 0),
+    dialect: isSpread ? spreadDialect : dialect,
+    tables: tablesOf(client, isSpread),
+    run: async (sql, values = {}) => (await client.query(bind(sql, values))).rowCount ?? 0,
     rows: async (sql, values = {}) => (await client.query<Row>(bind(sql, values))).rows,
     async *batches(sql, values = {}) {
       await client.query(`declare batches no scroll cursor for ${writeIn(sql, values)}`)
@@ -36,7 +34,7 @@ export function databaseOf(client: Client, db: string, dialect: Dialect = togeth
       lock === 'keys'
         ? inTransaction(client, db, lockKeys, wait, work)
         : withWriteLock(client, db, wait, async () => {
-            if (dialect.isSpread) await untilDecided(db, wait)
+            if (isSpread) await untilDecided(db, wait)
             return work()
           }),
   }

@@ -1,52 +1,51 @@
-// The session of one import into PostgreSQL.
+// The session of an import or another change of the registry in PostgreSQL.
 
-import type { ImportConnection } from '../sql/import.ts'
-import { createTables } from '../sql/merge.ts'
-import { openSpreadImport } from './citus-import.ts'
+import type { Client } from 'pg'
+import type { LockWait } from '../lock-wait.ts'
+import type { ImportConnection } from '../registry-connection.ts'
+import { beginHolding } from './citus-moves.ts'
+import { untilDecided } from './citus-undecided.ts'
 import { commit } from './commit.ts'
 import { openSession } from './connect.ts'
-import { databaseOf } from './database.ts'
-import { dialect } from './dialect.ts'
-import { createNewCompanies } from './named-companies.ts'
-import { writeIn } from './parameters.ts'
-import { settle } from './settle.ts'
-import { createStage, openStage } from './stage.ts'
+import { registryOf } from './database.ts'
 import { beginWriting } from './transaction.ts'
 
-// For sorts and hashes of millions of rows; a merge runs few of them at once.
-const importSettings = { work_mem: '64MB', maintenance_work_mem: '128MB', temp_buffers: '32MB' }
+/**
+ * One connection to each node: a change is committed on a node in one step, so that its readers
+ * never see a part of it.
+ */
+const spreadSettings = `
+  set citus.multi_shard_modify_mode = 'sequential';
+  set citus.max_adaptive_executor_pool_size = 1;
+  set citus.propagate_set_commands = 'local'`
 
 /**
- * @param filters the number of filter values in a staged row.
- * @param isSpread whether Citus has spread the tables.
+ * Opens a session for one change of the registry, until it is committed or discarded.
+ *
+ * @param isSpread whether Citus has distributed the tables over several nodes.
  */
-export async function openImport(
-  db: string,
-  filters: number,
-  isSpread = false,
-): Promise<ImportConnection> {
-  const client = await openSession(db, importSettings)
+export async function openImport(db: string, isSpread = false): Promise<ImportConnection> {
+  const client = await openSession(db)
+  // When the session ends, the server rolls back, and frees the lock.
+  const end = () => client.end().catch(() => undefined)
   try {
-    if (isSpread) return await openSpreadImport(client, db, filters)
-    await client.query(
-      [createStage(filters), createNewCompanies, ...createTables(dialect)].join(';'),
-    )
+    if (isSpread) await client.query(spreadSettings)
   } catch (error) {
-    await client.end()
+    await end()
     throw error
   }
-  const opened = openStage(client, filters)
   return {
-    ...databaseOf(client, db),
-    stage: opened.stage,
-    step: async (sql, values) => (await client.query(writeIn(sql, values))).rowCount ?? 0,
-    begin: (wait) => beginWriting(client, wait),
+    ...registryOf(client, db, isSpread),
+    begin: (wait) => (isSpread ? beginSpread(client, db, wait) : beginWriting(client, wait)),
     commit: () => commit(client, db),
-    settle: (written) => settle(client, written),
-    async discard() {
-      await opened.abandon()
-      // When the session ends, the server rolls back, drops temporary tables and frees the lock.
-      await client.end().catch(() => undefined)
-    },
+    settle: end,
+    discard: end,
   }
+}
+
+async function beginSpread(client: Client, db: string, wait: LockWait): Promise<void> {
+  await beginHolding(client, wait, async (once) => {
+    await beginWriting(client, once)
+    await untilDecided(db, once)
+  })
 }

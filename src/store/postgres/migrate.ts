@@ -1,43 +1,31 @@
-// Creates and upgrades the tables: numbered steps, one process at a time. A new store is made in
-// one transaction; each step of an upgrade has its own.
+// Creates the tables, one process at a time, and has Citus distribute them.
 
 import { randomBytes } from 'node:crypto'
 import { type Client, DatabaseError } from 'pg'
 import { OperatorError } from '../../operator-error.ts'
 import type { Resource } from '../../resources/resource.ts'
-import { describeFilled, fillNames, isFilled, namesMissing } from '../sql/keep-names.ts'
-import { pastHeadsOf } from '../sql/past-heads.ts'
-import type { OnStep, WorkWatch } from '../work-watch.ts'
-import { piecesOf } from '../sql/pieces.ts'
-import { withSession } from './connect.ts'
 import { wordRules } from '../name-words.ts'
-import { createWitnesses, witnessTables } from './citus-witnesses.ts'
-import { databaseOf } from './database.ts'
+import type { WorkWatch } from '../work-watch.ts'
+import { describeFilled, fillNames, isFilled, namesMissing } from '../companies/fill-names.ts'
+import { createWitnesses } from './citus-witnesses.ts'
+import { withSession } from './connect.ts'
+import { registryOf } from './database.ts'
 import {
-  convertResource,
-  createResource,
-  distributionColumns,
-  fillPastHeads,
-  steps,
+  createTables,
+  declareResource,
+  distributedTables as tablesOfCitus,
+  format,
   viewMark,
 } from './schema.ts'
 import { withWriteLock } from './transaction.ts'
 import { describeUrl, schemaIn } from './url.ts'
 
-/** The state of a store's tables, compared with what this version needs. */
-interface SchemaState {
-  /** The last step that was applied; 0 if there is no store yet. */
-  readonly step: number
-  readonly missing: readonly Resource[]
-  readonly outdated: readonly Resource[]
-}
-
 /**
- * Brings the tables up to date.
+ * Creates the tables of a new store, and the views of resources that are new or have got fields.
  *
  * @param isDistributed whether to distribute them by company, for which the database needs Citus.
  * @returns what was done, a line each; empty if there was nothing to do.
- * @throws OperatorError if a newer Dossier has upgraded them, or Citus is needed and missing.
+ * @throws OperatorError if another version has made the tables, or Citus is needed and missing.
  */
 export async function migrate(
   db: string,
@@ -53,25 +41,15 @@ export async function migrate(
       await createSchema(client, schema)
       done.push(`created the schema ${schema}`)
     }
-    if (isDistributed || (await isToSpread(client))) await checkNodes(client, db)
+    const isToDistribute = isDistributed || (await isToSpread(client))
+    if (isToDistribute) await checkNodes(client, db)
     done.push(...(await withWriteLock(client, db, { onWait }, () => create(client, db, resources))))
-    for (;;) {
-      const line = await withWriteLock(client, db, { onWait }, () => applyStep(client, db))
-      if (line === undefined) break
-      done.push(line)
+    if (isToDistribute) {
+      done.push(...(await withWriteLock(client, db, { onWait }, () => distribute(client))))
     }
-    done.push(
-      ...(await withWriteLock(client, db, { onWait }, () =>
-        declareResources(client, db, resources, onStep),
-      )),
-    )
-    const names = await fillNames(databaseOf(client, db), { onWait }, onStep)
+    const registry = registryOf(client, db, await findSpread(client))
+    const names = await fillNames(registry, { onWait }, onStep)
     if (names !== undefined && names > 0) done.push(describeFilled(names))
-    if (isDistributed || (await isSpread(client)) || (await isToSpread(client))) {
-      done.push(
-        ...(await withWriteLock(client, db, { onWait }, () => distribute(client, resources))),
-      )
-    }
     return done
   })
 }
@@ -88,75 +66,57 @@ async function createSchema(client: Client, schema: string): Promise<void> {
 // Of the system's catalogue: processes that look at the same time both find nothing.
 const uniqueViolation = '23505'
 
+/** Whether the database contains a registry. */
+export async function hasRegistry(db: string): Promise<boolean> {
+  return withSession(db, async (client) => (await checkFormat(client, db)) !== undefined)
+}
+
 /** Whether `migrate` would have something to do. */
 export async function isOutdated(db: string, resources: readonly Resource[]): Promise<boolean> {
   return withSession(db, async (client) => {
-    const { step, missing, outdated } = await schemaState(client, db, resources)
-    if (step < steps.length || missing.length > 0 || outdated.length > 0) return true
-    const tables = await distributedTables(client)
-    if (tables.has('companies') && !witnessTables.every((table) => tables.has(table))) return true
-    return !(await isFilled(databaseOf(client, db)))
+    if ((await checkFormat(client, db)) === undefined) return true
+    if ((await resourcesWithoutView(client, resources)).length > 0) return true
+    return !(await isFilled(registryOf(client, db)))
   })
 }
 
-/** Whether the database contains a registry, in any format. */
-export async function hasRegistry(db: string): Promise<boolean> {
-  return withSession(db, async (client) => (await lastStep(client)) > 0)
-}
-
 /** @throws OperatorError that says what to do, if a server cannot read the tables. */
-export async function checkSchema(
-  client: Client,
-  db: string,
-  resources: readonly Resource[],
-): Promise<void> {
-  const { step, missing } = await schemaState(client, db, resources)
+export async function checkSchema(client: Client, db: string): Promise<void> {
   const at = describeUrl(db)
-  if (step === 0) {
+  if ((await checkFormat(client, db)) === undefined) {
     throw new OperatorError(`${at} holds no registry; create it with: dossier import`)
   }
-  if (step < steps.length) {
+  if (!(await isFilled(registryOf(client, db)))) throw new OperatorError(`${at} ${namesMissing}`)
+}
+
+const columnsOfStore = `
+  select attname as name from pg_attribute a join pg_class c on c.oid = a.attrelid
+  where c.relnamespace = current_schema()::regnamespace and c.relname = 'store'
+    and attnum > 0 and not attisdropped`
+
+/**
+ * Returns the format of the tables; undefined if there are none.
+ *
+ * @throws OperatorError if it is another one than this version's.
+ */
+async function checkFormat(client: Client, db: string): Promise<number | undefined> {
+  const { rows: columns } = await client.query<{ name: string }>(columnsOfStore)
+  if (columns.length === 0) return undefined
+  if (!columns.some(({ name }) => name === 'format')) {
     throw new OperatorError(
-      `${at} was written by an older Dossier (step ${step} of ${steps.length}); ` +
-        'upgrade it with: dossier migrate',
+      `${describeUrl(db)} was written by an earlier Dossier, which this one does not read; ` +
+        'import its files again, into a new schema: dossier import --db URL?schema=NAME',
     )
   }
-  const [first] = missing
-  if (first !== undefined) {
-    throw new OperatorError(`${at} has no table for ${first.name}; add it with: dossier migrate`)
+  const { rows } = await client.query<{ format: number }>('select format from store')
+  const found = rows[0]?.format
+  if (found !== undefined && found > format) {
+    throw new OperatorError(
+      `${describeUrl(db)} was written by a newer Dossier (format ${found}, this one reads up to ` +
+        `${format}); use the newer version`,
+    )
   }
-  const { rows } = await client.query<{ words: string | null }>('select words from store')
-  if (rows[0]?.words === null) throw new OperatorError(`${at} ${namesMissing}`)
-}
-
-async function schemaState(
-  client: Client,
-  db: string,
-  resources: readonly Resource[],
-): Promise<SchemaState> {
-  const step = await lastStep(client)
-  if (step > steps.length) throw isNewer(db, step)
-  const { rows } = await client.query<{ name: string; mark: string | null }>(
-    `select relname as name, obj_description(oid, 'pg_class') as mark from pg_class
-     where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p', 'v')`,
-  )
-  const marks = new Map(rows.map(({ name, mark }) => [name, mark]))
-  return {
-    step,
-    missing: resources.filter(
-      ({ name }) => !marks.has(piecesOf(name)) || !marks.has(pastHeadsOf(name)),
-    ),
-    outdated: resources.filter(
-      (resource) => marks.get(`${resource.name}_view`) !== viewMark(resource),
-    ),
-  }
-}
-
-function isNewer(db: string, step: number): OperatorError {
-  return new OperatorError(
-    `${describeUrl(db)} was written by a newer Dossier (step ${step}, this one knows up to ` +
-      `${steps.length}); use the newer version`,
-  )
+  return found
 }
 
 async function currentSchema(client: Client): Promise<string | null> {
@@ -164,81 +124,38 @@ async function currentSchema(client: Client): Promise<string | null> {
   return rows[0]?.name ?? null
 }
 
-async function lastStep(client: Client): Promise<number> {
-  const { rows } = await client.query<{ found: boolean }>(
-    `select exists (
-       select from pg_class
-       where relname = 'migrations' and relnamespace = current_schema()::regnamespace
-     ) as found`,
-  )
-  if (rows[0]?.found !== true) return 0
-  const last = await client.query<{ step: number }>(
-    'select coalesce(max(step), 0) as step from migrations',
-  )
-  return last.rows[0]?.step ?? 0
-}
-
-/** Makes a new store, ready to be read; does nothing if there is a store already. */
+/** Makes a new store, ready to be read, or the views that an existing one lacks. */
 async function create(
   client: Client,
   db: string,
   resources: readonly Resource[],
 ): Promise<string[]> {
-  if ((await lastStep(client)) > 0) return []
   const done: string[] = []
-  for (let line = await applyStep(client, db); line !== undefined;) {
-    done.push(line)
-    line = await applyStep(client, db)
+  if ((await checkFormat(client, db)) === undefined) {
+    await client.query(createTables)
+    await client.query('insert into store (id, format, words) values ($1, $2, $3)', [
+      ...[randomBytes(6).toString('hex'), format, wordRules],
+    ])
+    done.push('created the tables')
   }
-  done.push(...(await declareResources(client, db, resources)))
-  await client.query('update store set words = $1', [wordRules])
+  for (const resource of await resourcesWithoutView(client, resources)) {
+    await client.query(declareResource(resource))
+    done.push(`created the view ${resource.name}_view`)
+  }
   return done
 }
 
-/** Applies the next step; undefined if there is none. */
-async function applyStep(client: Client, db: string): Promise<string | undefined> {
-  const step = await lastStep(client)
-  if (step > steps.length) throw isNewer(db, step)
-  const sql = steps[step]
-  if (sql === undefined) return undefined
-  if (step === 0) {
-    await client.query('create table migrations (step integer primary key, taken_at bigint)')
-  }
-  await client.query(sql)
-  if (step === 0) {
-    await client.query('insert into store (id) values ($1)', [randomBytes(6).toString('hex')])
-  }
-  await client.query('insert into migrations values ($1, $2)', [step + 1, Date.now()])
-  return `upgraded to step ${step + 1} of ${steps.length}`
-}
-
-async function declareResources(
+/** Those whose view is missing, or was made from another declaration. */
+async function resourcesWithoutView(
   client: Client,
-  db: string,
   resources: readonly Resource[],
-  onStep?: OnStep,
-): Promise<string[]> {
-  const { missing, outdated } = await schemaState(client, db, resources)
-  const needed = resources.filter(
-    (resource) => missing.includes(resource) || outdated.includes(resource),
+): Promise<readonly Resource[]> {
+  const { rows } = await client.query<{ name: string; mark: string | null }>(
+    `select relname as name, obj_description(oid, 'pg_class') as mark from pg_class
+     where relnamespace = current_schema()::regnamespace and relkind = 'v'`,
   )
-  for (const [n, resource] of needed.entries()) {
-    onStep?.(`upgrading ${resource.name}`, n / needed.length)
-    const isOfRows = await hasColumn(client, resource.name, 'record')
-    const hadPastHeads = await hasColumn(client, pastHeadsOf(resource.name), 'until')
-    await client.query(isOfRows ? convertResource(resource) : createResource(resource))
-    if (!hadPastHeads) await client.query(fillPastHeads(resource))
-  }
-  return needed.map(({ name }) => `created the table and view for ${name}`)
-}
-
-async function hasColumn(client: Client, table: string, column: string): Promise<boolean> {
-  const { rowCount } = await client.query(
-    `select from pg_attribute where attrelid = to_regclass(quote_ident($1)) and attname = $2
-       and not attisdropped`,
-    [table, column],
-  )
-  return (rowCount ?? 0) > 0
+  const marks = new Map(rows.map(({ name, mark }) => [name, mark]))
+  return resources.filter((one) => marks.get(`${one.name}_view`) !== viewMark(one))
 }
 
 // --- Citus -----------------------------------------------------------------------------------
@@ -283,7 +200,7 @@ export async function refuseWorker(client: Client, db: string): Promise<void> {
 }
 
 /** Whether Citus has spread the tables over several nodes. */
-export async function isSpread(client: Client): Promise<boolean> {
+export async function findSpread(client: Client): Promise<boolean> {
   return (await distributedTables(client)).has('companies')
 }
 
@@ -317,24 +234,22 @@ async function checkNodes(client: Client, db: string): Promise<void> {
   )
 }
 
-async function distribute(client: Client, resources: readonly Resource[]): Promise<string[]> {
+async function distribute(client: Client): Promise<string[]> {
   const distributed = await distributedTables(client)
   const done: string[] = []
-  const tables = distributionColumns(resources)
-  const firstOfGroup = new Map<string, string>()
-  for (const { table, column } of [...tables, { table: 'migrations', column: undefined }]) {
-    const group = ['identifier', 'key', 'word'].includes(column ?? '') ? table : 'company'
-    const first = firstOfGroup.get(group)
-    firstOfGroup.set(group, first ?? table)
+  const firstOfGroup = new Map<boolean, string>()
+  for (const { table, column } of tablesOfCitus) {
     if (distributed.has(table)) continue
     if (column === undefined) {
       await client.query('select create_reference_table($1)', [table])
       done.push(`copied ${table} to every node`)
-    } else {
-      const sql = 'select create_distributed_table($1, $2, colocate_with => $3)'
-      await client.query(sql, [table, column, first ?? 'none'])
-      done.push(`distributed ${table} by ${column}`)
+      continue
     }
+    const isById = column.endsWith('id')
+    const sql = 'select create_distributed_table($1, $2, colocate_with => $3)'
+    await client.query(sql, [table, column, firstOfGroup.get(isById) ?? 'none'])
+    if (!firstOfGroup.has(isById)) firstOfGroup.set(isById, table)
+    done.push(`distributed ${table} by ${column}`)
   }
   const witnesses = await createWitnesses(client, distributed)
   return [...done, ...witnesses.map((table) => `created ${table} on every node`)]

@@ -5,29 +5,26 @@ import { OperatorError } from '../../operator-error.ts'
 import type { Resource } from '../../resources/resource.ts'
 import type { StoreInspector } from '../inspecting.ts'
 import type { StoreReader } from '../reading.ts'
-import type { OnStep } from '../work-watch.ts'
 import type { StoreWriter } from '../writing.ts'
-import type { Dialect } from '../sql/dialect.ts'
 import { createInspector, createWriter, readStoreId } from '../sql/writer.ts'
-import { spreadDialect } from './citus-dialect.ts'
 import { compact } from './compact.ts'
 import { defaultBounds, openPool, type ServingBounds, withSession } from './connect.ts'
-import { databaseOf } from './database.ts'
-import { dialect } from './dialect.ts'
+import { registryOf } from './database.ts'
 import { storeError } from './errors.ts'
 import { openImport } from './import.ts'
 import {
   checkSchema,
+  findSpread,
+  hasRegistry,
   isOutdated,
-  isSpread,
-  migrate as migrateTables,
+  migrate,
   refuseWorker,
 } from './migrate.ts'
 import { createReader } from './read.ts'
 import { describeUrl, schemaIn } from './url.ts'
 import { verify } from './verify.ts'
 
-export { hasRegistry, migrate } from './migrate.ts'
+export { hasRegistry, migrate }
 
 /**
  * Opens a store for serving. Nothing is created, and the sessions are read-only.
@@ -36,17 +33,15 @@ export { hasRegistry, migrate } from './migrate.ts'
  */
 export async function openForReading(
   db: string,
-  resources: readonly Resource[],
   bounds: ServingBounds = defaultBounds,
 ): Promise<StoreReader> {
   return explained(db, async () => {
-    const { storeId, dialect } = await withSession(db, async (client) => {
-      await checkSchema(client, db, resources)
-      const dialect = await dialectOf(client)
-      return { storeId: await readStoreId(databaseOf(client, db)), dialect }
+    const { storeId, isSpread } = await withSession(db, async (client) => {
+      await checkSchema(client, db)
+      const storeId = await readStoreId(registryOf(client, db))
+      return { storeId, isSpread: await findSpread(client) }
     })
-    const pool = openPool(db, bounds, dialect.isSpread)
-    return createReader(pool, resources, { storeId, bounds, dialect })
+    return createReader(openPool(db, bounds, isSpread), { storeId, isSpread })
   })
 }
 
@@ -61,48 +56,45 @@ export async function openForInspecting(
 ): Promise<StoreInspector> {
   const look = <T>(work: (client: Client) => Promise<T>) => withSession(db, work, readOnly)
   return explained(db, async () => {
-    const dialect = await look(async (client) => {
-      await checkSchema(client, db, resources)
-      return dialectOf(client)
+    const isSpread = await look(async (client) => {
+      await checkSchema(client, db)
+      return findSpread(client)
     })
-    const databaseIn = (client: Client) => databaseOf(client, db, dialect)
-    return createInspector((work) => look((client) => work(databaseIn(client))), resources, {
+    const registryIn = (client: Client) => registryOf(client, db, isSpread)
+    return createInspector((work) => look((client) => work(registryIn(client))), resources, {
       verify: (checks, onStep) =>
-        look((client) => verify(client, databaseIn(client), resources, checks, onStep)),
+        look((client) =>
+          verify(client, registryIn(client), { resources, checks, isSpread }, onStep),
+        ),
       backup: (path) => Promise.reject(noBackup(db, path)),
       close: () => undefined,
     })
   })
 }
 
-async function dialectOf(client: Client): Promise<Dialect> {
-  return (await isSpread(client)) ? spreadDialect : dialect
-}
-
 const readOnly = { default_transaction_read_only: 'on' }
 
 /**
- * Opens a store for a command that writes, and creates or upgrades its tables if necessary. Each
- * operation has a session of its own; none is open in between.
+ * Opens a store for a command that writes, and creates its tables if necessary. Each operation has
+ * a session of its own; none is open in between.
  *
  * @throws OperatorError as `openForReading`.
  */
 export async function openForWriting(
   db: string,
   resources: readonly Resource[],
-  onStep?: OnStep,
 ): Promise<StoreWriter> {
   return explained(db, async () => {
-    if (await isOutdated(db, resources)) await migrateTables(db, resources, { onStep })
-    const own = await withSession(db, async (client) => {
-      const found = await dialectOf(client)
-      if (found.isSpread) await refuseWorker(client, db)
+    if (await isOutdated(db, resources)) await migrate(db, resources)
+    const isSpread = await withSession(db, async (client) => {
+      const found = await findSpread(client)
+      if (found) await refuseWorker(client, db)
       return found
     })
     return createWriter(
       {
-        use: (work) => withSession(db, (client) => work(databaseOf(client, db, own))),
-        openImport: (filters) => openImport(db, filters, own.isSpread),
+        use: (work) => withSession(db, (client) => work(registryOf(client, db, isSpread))),
+        openImport: () => openImport(db, isSpread),
         compact: (wait) => withSession(db, (client) => compact(client, wait)),
         close: () => undefined,
       },

@@ -1,19 +1,17 @@
 // Reads companies from PostgreSQL, apart from their listings.
 
 import type { Pool } from 'pg'
-import type { Resource } from '../../resources/resource.ts'
 import type { CompanyReader } from '../reading.ts'
-import type { CountRow } from '../sql/count-values.ts'
+import { readCompany } from '../serving/company.ts'
+import type { ServingReads } from '../serving/reads.ts'
+import { createKeptCounts } from '../serving/value-counts.ts'
 import type { Queries, Row } from '../sql/database.ts'
-import { findCompanies, readRegistry } from '../sql/find-companies.ts'
 import type { Dialect } from '../sql/dialect.ts'
+import { findCompanies, readRegistry } from '../sql/find-companies.ts'
 import { findVersion } from '../sql/find-version.ts'
 import { findNames } from '../sql/inspect.ts'
-import { readCompany } from '../sql/read-company.ts'
-import type { CompanyFrom } from '../sql/read-company.ts'
-import { createKeptCounts } from '../value-counts.ts'
 import { readVersions } from '../sql/versions.ts'
-import type { Gate } from './gate.ts'
+import { dialect, spreadDialect } from './dialect.ts'
 import { bind } from './parameters.ts'
 import { createSnapshots } from './snapshot.ts'
 
@@ -23,40 +21,35 @@ const findCompany = {
   rowMode: 'array',
 } as const
 
-/** @param gate that of reading companies as a whole, which reads the tables of every listing. */
 export function createCompanyReader(
   pool: Pool,
-  resources: readonly Resource[],
-  gate: Gate,
-  dialect: Dialect,
+  reads: ServingReads,
+  isSpread: boolean,
 ): CompanyReader {
-  const { inSnapshot, acrossNodes, ofOneQuery } = createSnapshots(pool, dialect)
-  const from: CompanyFrom = {
-    resources,
-    inSnapshot: (work) => gate.run(() => inSnapshot(work)),
-    kept: createKeptCounts(),
-    readLong: async (snapshot, { sql, values }) => snapshot.rows<CountRow>(sql, ...values),
-  }
+  const { inSnapshot, acrossNodes, ofVersions } = createSnapshots(pool, reads, isSpread)
+  const queries = queriesOf(pool, isSpread ? spreadDialect : dialect)
+  const kept = createKeptCounts()
   return {
     async findCompany([jurisdiction, identifier]) {
       const values = [identifier, jurisdiction]
       const { rows } = await pool.query<[id: number]>({ ...findCompany, values })
       return rows[0]?.[0]
     },
-    findNames: (names, limit) => findNames(queriesOf(pool, dialect), names, limit),
+    findNames: (names, limit) => findNames(queries, names, limit),
     findCompanies: (query) => {
       const look = acrossNodes(['companies', 'words' in query ? 'words' : 'company_names'])
       return look((snapshot) => findCompanies(snapshot, query))
     },
-    readCompany: (asked) => readCompany(from, asked),
-    findRegistryVersion: (moment) => findVersion(queriesOf(pool, dialect), undefined, moment),
-    readRegistry: () => readRegistry(ofOneQuery),
+    // What a company was at a version never changes.
+    readCompany: async (asked) => reads.now(() => readCompany(ofVersions, asked, kept)),
+    findRegistryVersion: (moment) => findVersion(queries, undefined, moment),
+    readRegistry: () => readRegistry(ofVersions),
     readVersions: (range) => inSnapshot((snapshot) => readVersions(snapshot, range)),
   }
 }
 
 /** Queries that are not prepared, each over any connection of the pool. */
-function queriesOf(pool: Pool, dialect: Dialect): Queries {
+export function queriesOf(pool: Pool, dialect: Dialect): Queries {
   return {
     dialect,
     rows: async (sql, values = {}) => (await pool.query<Row>(bind(sql, values))).rows,

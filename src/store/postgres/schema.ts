@@ -7,30 +7,38 @@
 import { createHash } from 'node:crypto'
 import type { Field } from '../../resources/field.ts'
 import type { Resource } from '../../resources/resource.ts'
-import {
-  convertRows,
-  createRecords,
-  indexColumns,
-  pastColumns,
-  pieceColumns,
-  piecesOf,
-  recordsOf,
-} from '../sql/pieces.ts'
-import { findPastHeads, pastHeadColumns, pastHeadsOf } from '../sql/past-heads.ts'
-import { dialect } from './dialect.ts'
 import { text } from './text.ts'
 
-/**
- * The steps that create and upgrade the tables that do not depend on a resource; the first is
- * number 1. A published step never changes: corrections are made in a further step.
- */
-export const steps: readonly string[] = [
-  `-- past_from: the earliest version of which everything is still known.
-  create table store (id ${text} not null, past_from integer not null default 0);
+/** The format of the tables, raised whenever they change their meaning. */
+export const format = 1
 
-  create table sources (id integer primary key, name ${text} not null unique);
+/** Keeps columns uncompressed, and in their rows as long as those fit into a page. */
+function asTheyAre(table: string, columns: readonly string[]): string {
+  const alter = `alter table ${table}`
+  const each = columns.map((column) => `${alter} alter column ${column} set storage external;`)
+  return `${each.join(' ')} ${alter} set (toast_tuple_target = 8160);`
+}
 
-  -- The log of imports: each committed one is a version of the registry.
+const registryTables = `
+  -- past_from: the earliest version whose state is still completely known.
+  -- words: the rules by which the words of names were made (../name-words.ts).
+  -- segments: the greatest number that a segment has had.
+  create table store (
+    id ${text} not null,
+    format integer not null,
+    past_from integer not null default 0,
+    words ${text},
+    segments bigint not null default 0
+  );
+
+  -- name_attribute: the attribute with a company's name, if it has not the usual one.
+  create table sources (
+    id integer primary key,
+    name ${text} not null unique,
+    name_attribute ${text}
+  );
+
+  -- The log of imports; each committed one is a version of the registry.
   create table imports (
     version integer primary key,
     resource ${text} not null,
@@ -43,70 +51,14 @@ export const steps: readonly string[] = [
     unchanged bigint not null, refused bigint not null, removed bigint not null,
     companies_created bigint not null,
     as_of ${text},
-    -- How many records of which resource tell what it changed: a JSON object.
-    recorded ${text} not null default '{}'
-  );
-
-  -- A company that only a record's company_id has named has no jurisdiction and identifier yet.
-  create table companies (
-    id bigint primary key,
-    jurisdiction ${text},
-    identifier ${text},
-    version integer not null
-  );
-
-  -- Finds a company by its name. The embedded store has an index for that, which could not be
-  -- unique where companies are spread by id.
-  create table company_names (
-    identifier ${text} not null,
-    jurisdiction ${text} not null,
-    company_id bigint not null,
-    primary key (identifier, jurisdiction)
-  );
-
-  -- What each source says of a company, beside what names it: a JSON object.
-  create table company_attributes (
-    company_id bigint not null,
-    source_id integer not null,
-    version integer not null,
-    digest ${text} not null,
-    attributes ${text} not null,
-    as_of ${text},
-    -- False where a snapshot of the source has lacked the company: it may come back.
-    is_present boolean not null default true,
-    primary key (company_id, source_id)
-  );
-
-  -- What an import has replaced or removed, with the versions between which it stood: version is
-  -- the first of them, until the first one in which it no longer stood.
-  create table companies_past (
-    company_id bigint not null,
-    until integer not null,
-    version integer not null,
-    jurisdiction ${text},
-    identifier ${text},
-    primary key (company_id, until)
-  );
-
-  create table company_attributes_past (
-    company_id bigint not null,
-    until integer not null,
-    source_id integer not null,
-    version integer not null,
-    digest ${text} not null,
-    attributes ${text} not null,
-    as_of ${text},
-    primary key (company_id, until, source_id)
-  );
-
-  -- One row a listing: what a page says beside its records.
-  create table heads (
-    company_id bigint not null,
-    resource ${text} not null,
-    total integer not null,
-    version integer not null,
-    meta ${text},
-    primary key (company_id, resource)
+    -- The number of records that describe its changes, by resource: a JSON object.
+    recorded ${text} not null default '{}',
+    -- Random: identifies this import among all histories (../lineage.ts).
+    lineage ${text} not null,
+    -- The versions that this one takes back, a JSON array; null for an import.
+    reverts ${text},
+    -- The version that has taken this one back.
+    reverted_by integer
   );
 
   create table keys (
@@ -120,61 +72,39 @@ export const steps: readonly string[] = [
     revoked_at bigint,
     rate ${text}
   );
+`
 
-  create view companies_view as
-    select c.id, c.jurisdiction, c.identifier, s.name as source, a.attributes::json as attributes
-    from companies c
-    left join company_attributes a on a.company_id = c.id and a.is_present
-    left join sources s on s.id = a.source_id;`,
+const companyTables = `
+  -- A company known only from a record's company_id has no jurisdiction and identifier yet.
+  create table companies (
+    id bigint primary key,
+    jurisdiction ${text},
+    identifier ${text},
+    version integer not null
+  );
 
-  `-- lineage: drawn at random, names an import among all histories (../lineage.ts). One by one,
-  -- since Citus takes no function that is volatile in an update.
-  alter table imports add column lineage ${text};
-  do $do$
-  declare one integer;
-  begin
-    for one in select version from imports loop
-      execute format('update imports set lineage = %L where version = %s',
-        left(replace(gen_random_uuid()::text, '-', ''), 12), one);
-    end loop;
-  end $do$;
-  alter table imports alter column lineage set not null;
+  -- Finds a company by its name. SQLite has an index for that, which could not be unique where
+  -- companies are distributed by id.
+  create table company_names (
+    identifier ${text} not null,
+    jurisdiction ${text} not null,
+    company_id bigint not null,
+    primary key (identifier, jurisdiction)
+  );
 
-  -- largest: the bytes of the largest record that a listing has, or has had, where those are more
-  -- than ../page-size.ts says. The records are read before the table is locked.
-  create temp table large_listings (resource ${text}, company_id bigint, bytes integer)
-    on commit drop;
-  do $do$
-  declare one text;
-  begin
-    for one in select distinct resource from heads loop
-      execute format('insert into large_listings
-        select %L, company_id, max(octet_length(record))
-        from %I where octet_length(record) > 8192 group by company_id', one, one);
-    end loop;
-  end $do$;
-  alter table heads add column largest integer;
-  update heads h set largest = l.bytes from large_listings l
-    where h.company_id = l.company_id and h.resource = l.resource;`,
+  -- What a company was called, or that it was known, from \`version\` until before \`until\`.
+  create table companies_past (
+    company_id bigint not null,
+    until integer not null,
+    version integer not null,
+    jurisdiction ${text},
+    identifier ${text},
+    primary key (company_id, until)
+  );
 
-  // From here on, texts are kept apart from their index: `convertResource`.
-  'select',
+  create index companies_past_by_name on companies_past (identifier, jurisdiction);
 
-  `-- reverts: the versions that this one takes back, a JSON array; null for an import. reverted_by:
-  -- the version that has taken this one back.
-  alter table imports add column reverts ${text}, add column reverted_by integer;
-  alter table company_attributes_past add column is_present boolean not null default true;`,
-
-  // From here on, former heads of listings are kept: `fillPastHeads`.
-  'select',
-
-  `-- words: the rules by which the words of names were made (../name-words.ts).
-  alter table store add column words ${text};
-
-  -- The attribute with a company's name, if it has not the usual one.
-  alter table sources add column name_attribute ${text};
-
-  -- The name of each company that has one (../sql/keep-names.ts).
+  -- The name of each company that has one.
   create table names (company_id bigint primary key, name ${text} not null);
 
   -- The companies that have a word in their name, in chunks (../sql/postings.ts).
@@ -183,117 +113,135 @@ export const steps: readonly string[] = [
     first bigint not null,
     distances bytea not null,
     primary key (word, first)
-  );`,
-]
+  );
+`
 
-/** Finds the former heads of a resource's listings as of step 4, which had no table of them. */
-export function fillPastHeads(resource: Resource): string {
-  return findPastHeads(dialect, resource).join(';')
-}
+const listingTables = `
+  -- What a listing is from a version on, until its next head: a listing of a resource, or of what
+  -- the sources say about a company.
+  create table heads (
+    company_id bigint not null,
+    listing ${text} not null,
+    version integer not null,
+    total integer not null,
+    meta ${text},
+    -- The bytes of its greatest record.
+    largest integer not null,
+    -- Its segments (../listing/directory.ts).
+    directory bytea not null,
+    primary key (company_id, listing, version)
+  );
+  ${asTheyAre('heads', ['directory'])}
 
-const types = { id: 'bigint', text } as const
+  -- Consecutive records: their index (../listing/segment.ts), and their texts as they are served;
+  -- without texts, a part of a long directory. Written once, never altered.
+  create table segments (
+    company_id bigint not null,
+    segment bigint not null,
+    entries bytea not null,
+    texts bytea,
+    primary key (company_id, segment)
+  );
+  ${asTheyAre('segments', ['entries', 'texts'])}
 
-/** Rewrites the listings of a resource as of step 2, in which each row had its record's text. */
-export function convertResource(resource: Resource): string {
-  const { name } = resource
-  const rows = `${name}_rows`
-  return [
-    `drop view ${name}_view`,
-    `drop index ${name}_by_id`,
-    `alter table ${name} rename to ${rows}`,
-    `alter index ${name}_pkey rename to ${rows}_pkey`,
-    createResource(resource),
-    ...convertRows(dialect, resource, rows),
-    `drop table ${rows}`,
-  ].join(';')
-}
+  -- The present listings in which a record is.
+  create table record_ids (
+    listing ${text} not null,
+    id bigint not null,
+    company_id bigint not null,
+    source_id integer not null,
+    primary key (listing, id, company_id)
+  );
 
-/** Creates the missing tables of one resource, and re-creates its views. */
-export function createResource(resource: Resource): string {
-  const { name } = resource
-  const pieces = piecesOf(name)
+  -- The ids that the store has assigned: kept forever, even if the record is removed.
+  create table record_keys (
+    listing ${text} not null,
+    source_id integer not null,
+    key ${text} not null,
+    id bigint not null,
+    primary key (listing, source_id, key)
+  );
+
+  create index record_keys_by_id on record_keys (listing, id);
+`
+
+/** The JSON of a column of bytes. */
+const jsonOf = (column: string) => `convert_from(${column}, 'UTF8')::json`
+
+/** Those elements of a directory that are entries: the first element is its level. */
+const entriesOf = (directory: string) =>
+  `json_array_elements(${directory}) with ordinality e (entry, place)`
+
+/** The views of a resource's present records: as text, and with a column for each field. */
+function createViews({ name, fields }: Resource): string {
+  const columns = Object.entries(fields).map(([field, { kind }]) => {
+    return `, ${columnOf(field, kind)} as "${field}"`
+  })
   return `
-    create table if not exists ${name} (
-      ${indexColumns(resource, types)},
-      primary key (company_id, position)
-    );
-
-    create table if not exists ${pieces} (
-      ${pieceColumns(types)},
-      primary key (company_id, position)
-    );
-    -- Keeps pieces in their rows, uncompressed, as long as they fit into a page.
-    alter table ${pieces} alter column texts set storage external;
-    alter table ${pieces} set (toast_tuple_target = 8160);
-
-    -- Finds the listings that contain a record.
-    create index if not exists ${name}_by_id on ${name} (id);
-
-    -- The ids that the store has assigned: kept forever, even if the record is removed.
-    create table if not exists ${name}_ids (
-      id bigint not null,
-      source_id integer not null,
-      key ${text} not null,
-      primary key (key, source_id)
-    );
-    create index if not exists ${name}_ids_by_id on ${name}_ids (id);
-
-    create table if not exists ${name}_past (${pastColumns(types)});
-    create table if not exists ${pastHeadsOf(name)} (${pastHeadColumns(types)});
-
     drop view if exists ${name}_view;
-    drop view if exists ${recordsOf(name)};
-    ${createRecords(dialect, resource)};
-    ${createView(resource)};
-    comment on view ${name}_view is '${viewMark(resource)}';
+    drop view if exists ${name}_records;
+
+    -- A directory is a level and entries, of which the first number is that of a segment; above
+    -- level 0 those are directories in turn.
+    create view ${name}_records as
+      with recursive directories (company_id, directory) as (
+        select company_id, ${jsonOf('directory')} from heads h
+        where listing = '${name}' and version = (
+          select max(version) from heads l
+          where l.company_id = h.company_id and l.listing = h.listing
+        )
+        union all
+        select d.company_id, ${jsonOf('s.entries')}
+        from directories d cross join ${entriesOf('d.directory')}
+        join segments s
+          on s.company_id = d.company_id and s.segment = (e.entry ->> 0)::bigint
+        where (d.directory ->> 0)::integer > 0 and e.place > 1
+      )
+      select d.company_id, (r.value ->> 'id')::bigint as id, r.value as record
+      from directories d cross join ${entriesOf('d.directory')}
+      join segments s on s.company_id = d.company_id and s.segment = (e.entry ->> 0)::bigint
+      cross join json_array_elements(('[' || convert_from(s.texts, 'UTF8') || ']')::json) r
+      where (d.directory ->> 0)::integer = 0 and e.place > 1;
+
+    create view ${name}_view as select company_id${columns.join('')} from ${name}_records;
   `
 }
 
-function createView(resource: Resource): string {
-  const columns = Object.entries(resource.fields)
-    .map(([name, field]) => `${viewExpression(name, field)} as "${name}"`)
-    .join(', ')
-  const { name } = resource
-  return `create view ${name}_view as select company_id, ${columns} from ${recordsOf(name)}`
-}
-
-function viewExpression(name: string, { kind }: Field): string {
+function columnOf(name: string, kind: Field['kind']): string {
   if (kind === 'id') return name
-  const arrow = kind === 'text_list' ? '->' : '->>'
-  const value = `record::json ${arrow} '${name}'`
+  const value = `record ${kind === 'text_list' ? '->' : '->>'} '${name}'`
   return kind === 'integer' ? `(${value})::bigint` : value
 }
 
-/** Identifies a view's definition, to detect a view made from an earlier declaration. */
+/** Creates the views, and marks them, so that views of an earlier declaration are detected. */
+export function declareResource(resource: Resource): string {
+  const mark = viewMark(resource)
+  return `${createViews(resource)} comment on view ${resource.name}_view is '${mark}';`
+}
+
 export function viewMark(resource: Resource): string {
-  return createHash('sha256').update(createView(resource)).digest('hex').slice(0, 16)
+  return createHash('sha256').update(createViews(resource)).digest('hex').slice(0, 16)
 }
 
-/** Each table's distribution column in Citus; tables without one are small, and copied to all. */
-export function distributionColumns(resources: readonly Resource[]): readonly TableOfCitus[] {
-  const byCompany = resources.flatMap(({ name }) =>
-    [name, piecesOf(name), `${name}_past`, pastHeadsOf(name)].map((table) => ({
-      table,
-      column: 'company_id',
-    })),
-  )
-  const byKey = resources.map(({ name }) => ({ table: `${name}_ids`, column: 'key' }))
-  return [
-    { table: 'companies', column: 'id' },
-    { table: 'company_attributes', column: 'company_id' },
-    { table: 'companies_past', column: 'company_id' },
-    { table: 'company_attributes_past', column: 'company_id' },
-    { table: 'heads', column: 'company_id' },
-    ...byCompany,
-    { table: 'names', column: 'company_id' },
-    { table: 'company_names', column: 'identifier' },
-    { table: 'words', column: 'word' },
-    ...byKey,
-    ...['store', 'sources', 'imports', 'keys'].map((table) => ({ table, column: undefined })),
-  ]
-}
+/** Creates all tables, except for the row of `store`. */
+export const createTables = `${registryTables} ${companyTables} ${listingTables}`
 
+/** A table, and the column by which Citus distributes it; those without one are small. */
 export interface TableOfCitus {
   readonly table: string
   readonly column: string | undefined
 }
+
+/** Tables that are distributed by columns of one type are in one group, on the same nodes. */
+export const distributedTables: readonly TableOfCitus[] = [
+  { table: 'companies', column: 'id' },
+  { table: 'companies_past', column: 'company_id' },
+  { table: 'names', column: 'company_id' },
+  { table: 'heads', column: 'company_id' },
+  { table: 'segments', column: 'company_id' },
+  { table: 'record_ids', column: 'id' },
+  { table: 'company_names', column: 'identifier' },
+  { table: 'words', column: 'word' },
+  { table: 'record_keys', column: 'key' },
+  ...['store', 'sources', 'imports', 'keys'].map((table) => ({ table, column: undefined })),
+]

@@ -2,9 +2,11 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool, PoolClient } from 'pg'
-import type { Dialect } from '../sql/dialect.ts'
 import type { InSnapshot, Snapshot } from '../sql/snapshot.ts'
+import type { ServingReads } from '../serving/reads.ts'
 import { areNodesEven, type WitnessedTable } from './citus-witnesses.ts'
+import { dialect, spreadDialect } from './dialect.ts'
+import { nameOf } from './prepared.ts'
 
 /** Reads of a database that see one state. */
 export interface Snapshots {
@@ -12,35 +14,26 @@ export interface Snapshots {
   readonly inSnapshot: InSnapshot
   /** For work on several companies: their nodes show one version. */
   readonly acrossNodes: (tables: readonly WitnessedTable[]) => InSnapshot
-  /** For work that has only one query, which needs no transaction. */
-  readonly ofOneQuery: Snapshot
+  /** For work on what never changes, and on one query: without a transaction. */
+  readonly ofVersions: Snapshot
 }
 
 /** How long to wait until a commit has reached all nodes; usually it takes milliseconds. */
 const unevenMsMax = 1_000
 const pauseMs = 10
 
-export function createSnapshots(pool: Pool, dialect: Dialect): Snapshots {
-  const names = new Map<string, string>()
-
-  /** Statements are prepared once for each connection, by name. */
-  function nameOf(sql: string): string {
-    const known = names.get(sql)
-    if (known !== undefined) return known
-    const name = `snapshot ${names.size + 1}`
-    names.set(sql, name)
-    return name
-  }
-
+export function createSnapshots(pool: Pool, reads: ServingReads, isSpread: boolean): Snapshots {
   const snapshotOf = (connection: Pool | PoolClient): Snapshot => ({
-    dialect,
+    dialect: isSpread ? spreadDialect : dialect,
+    texts: (companyId, segments) => reads.texts(companyId, segments),
+    entries: (companyId, segments) => reads.entries(companyId, segments),
+    change: (version) => reads.change(version),
     async rows<Row extends readonly unknown[]>(
       text: string,
       ...values: readonly (string | number)[]
     ) {
-      const name = nameOf(text)
       const { rows } = await connection.query<Row & unknown[]>({
-        ...{ name, text, rowMode: 'array' },
+        ...{ name: nameOf(text), text, rowMode: 'array' },
         values: [...values],
       })
       return rows
@@ -67,10 +60,10 @@ export function createSnapshots(pool: Pool, dialect: Dialect): Snapshots {
   return {
     inSnapshot,
     acrossNodes: (tables) => (work) =>
-      dialect.isSpread
+      isSpread
         ? onceEven(inSnapshot, (snapshot) => areNodesEven(snapshot, tables), work)
         : inSnapshot(work),
-    ofOneQuery: snapshotOf(pool),
+    ofVersions: snapshotOf(pool),
   }
 }
 

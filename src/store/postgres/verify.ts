@@ -1,12 +1,20 @@
-// The parts of verifying a store (../sql/verify.ts) that are specific to PostgreSQL.
+// The parts of verifying a store (../history/verify.ts) that are specific to PostgreSQL.
 
 import { type Client, DatabaseError } from 'pg'
 import type { Resource } from '../../resources/resource.ts'
 import type { StoredChecks, Verification } from '../inspecting.ts'
-import type { Database } from '../sql/database.ts'
-import { type Rule, verifyStore } from '../sql/verify.ts'
+import type { RegistryDatabase } from '../registry-connection.ts'
+import { type Rule, verifyStore } from '../history/verify.ts'
 import { undecidedSql } from './citus-undecided.ts'
 import { distributedTables } from './migrate.ts'
+
+/** What is verified. */
+interface VerifyPlan {
+  readonly resources: readonly Resource[]
+  readonly checks: StoredChecks
+  /** Whether Citus has distributed the tables over several nodes. */
+  readonly isSpread: boolean
+}
 
 /**
  * Checks everything that is stored, and changes nothing.
@@ -15,24 +23,22 @@ import { distributedTables } from './migrate.ts'
  */
 export async function verify(
   client: Client,
-  db: Database,
-  resources: readonly Resource[],
-  checks: StoredChecks,
+  db: RegistryDatabase,
+  { resources, checks, isSpread }: VerifyPlan,
   onStep: (step: string) => void,
 ): Promise<Verification> {
   await client.query('begin isolation level repeatable read, read only')
   const check = await findCheck(client)
-  const find = db.dialect.isSpread ? findDamageOnNodes : findDamage
+  const find = isSpread ? findDamageOnNodes : findDamage
   const damage = typeof check === 'string' ? noDamage : () => find(client, check)
   const found = await verifyStore(
     {
       ...db,
       damage,
       damageIn: (error: unknown) => (isDamage(error) ? error.message : undefined),
-      idInRecord: String.raw`substring(record from '^\{"id":(\d{1,16})[,}]')::bigint`,
       rules: {
         'company names': companyNames,
-        ...(db.dialect.isSpread ? { transactions: undecided } : {}),
+        ...(isSpread ? { transactions: undecided } : {}),
       },
     },
     resources,

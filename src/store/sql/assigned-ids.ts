@@ -11,10 +11,17 @@ export const assignedIdEnd = 4_503_599_627_370_496
 export interface StagedIds {
   id: number
   companyId: number
+  /** Whether each row's id is greater than that of the row before, as in most extracts. */
+  isAscending: boolean
+  lastId: number
 }
+
+export const noIds = (): StagedIds => ({ id: 0, companyId: 0, isAscending: true, lastId: 0 })
 
 /** Updates the greatest ids with those of a row that is being staged. */
 export function noteIds(staged: StagedIds, { id, companyId }: StagedRow): void {
+  staged.isAscending &&= id !== null && id > staged.lastId
+  staged.lastId = id ?? 0
   staged.id = greaterId(staged.id, id)
   staged.companyId = greaterId(staged.companyId, companyId)
 }

@@ -3,7 +3,7 @@
 import type { ImportCounts, ImportedFile } from '../importing.ts'
 import { drawLineage } from '../lineage.ts'
 import { type Database, optionalNumber, type Values } from './database.ts'
-import type { LoggedVersion } from './reverted-versions.ts'
+import type { LoggedVersion } from '../history/reverted-versions.ts'
 
 /** What the log says about a version, besides its number, source and day. */
 interface LogEntry {

@@ -1,12 +1,15 @@
-// Queries that all see one state of a store, for answers that one statement cannot give.
+// Reads that all see one state of a store, for answers that one statement cannot give.
 
 import type { Awaitable } from '../awaitable.ts'
+import type { ListingReads } from '../listing/tables.ts'
+import type { ServingReads } from '../serving/reads.ts'
 import type { Dialect } from './dialect.ts'
 
 /** A value of a parameter; a list is given as JSON. */
 export type Parameter = string | number
 
-export interface Snapshot {
+export interface Snapshot
+  extends Pick<ListingReads, 'texts' | 'entries'>, Pick<ServingReads, 'change'> {
   readonly dialect: Dialect
   /**
    * The rows of a query, as arrays of their columns. The statement is prepared once.
@@ -19,5 +22,5 @@ export interface Snapshot {
   ): Awaitable<readonly Row[]>
 }
 
-/** Runs `work`, whose queries see one state; it may run again if the state changes meanwhile. */
+/** Runs `work`, whose reads see one state; it may run again if the state changes meanwhile. */
 export type InSnapshot = <T>(work: (snapshot: Snapshot) => Promise<T>) => Promise<T>

@@ -104,11 +104,13 @@ async function findInUse(db: Database, name: string, now: number): Promise<KeyRe
 }
 
 async function insertKey(db: Database, key: NewKey): Promise<void> {
+  // Not in one statement: SQLite would write a journal of it to a temporary file.
+  const [last] = await db.rows('select max(id) as id from keys', {})
   await db.run(
     `insert into keys (id, name, hint, hash, scopes, created_at, expires_at, rate)
-     select coalesce(max(id), 0) + 1, $name, $hint, $hash, $scopes, $createdAt, $expiresAt, $rate
-     from keys`,
+     values ($id, $name, $hint, $hash, $scopes, $createdAt, $expiresAt, $rate)`,
     {
+      id: Number(last?.['id'] ?? 0) + 1,
       name: key.name,
       hint: key.hint,
       hash: key.hash,

@@ -1,29 +1,29 @@
 // The interfaces for commands, built from the logic that both stores share and a store's own
 // access.
 
-import { filterColumns } from '../../resources/filters.ts'
 import type { Resource } from '../../resources/resource.ts'
 import type { Awaitable } from '../awaitable.ts'
-import type { ImportPlan } from '../importing.ts'
+import { readLastSeen } from '../history/last-seen.ts'
+import { prune } from '../history/prune.ts'
+import { revert } from '../history/revert.ts'
+import { listSources } from '../history/sources.ts'
+import { beginImport } from '../loading/session.ts'
 import type { StoreInspector } from '../inspecting.ts'
 import type { LockWait } from '../lock-wait.ts'
+import type { ImportConnection, RegistryDatabase } from '../registry-connection.ts'
 import type { Compacted, StoreWriter } from '../writing.ts'
 import { type Database, readValue } from './database.ts'
-import { beginImport, type ImportConnection } from './import.ts'
-import { findNames, listImports, readLastSeen } from './inspect.ts'
-import { prune } from './prune.ts'
-import { filtersToRevert, revert } from './revert.ts'
-import { listSources } from './sources.ts'
+import { findNames, listImports } from './inspect.ts'
 import { addKey, listKeys, revokeKey, rotateKey } from './stored-keys.ts'
 
 /** Runs `work` with a connection of its own. */
-export type Use = <T>(work: (db: Database) => Promise<T>) => Promise<T>
+export type Use = <T>(work: (db: RegistryDatabase) => Promise<T>) => Promise<T>
 
 /** How a store is opened for changes. */
 export interface WritingAccess {
   readonly use: Use
-  /** Opens a connection for one import, whose staged rows have this number of filter values. */
-  openImport(filters: number): Awaitable<ImportConnection>
+  /** Opens a connection for one change of the registry. */
+  openImport(): Awaitable<ImportConnection>
   compact(wait: LockWait): Promise<Compacted>
   close(): Awaitable<void>
 }
@@ -32,23 +32,16 @@ export function createWriter(access: WritingAccess, resources: readonly Resource
   const { use } = access
   return {
     readStoreId: () => use(readStoreId),
-    beginImport: async (plan) => beginImport(await access.openImport(filtersOf(plan)), plan),
+    beginImport: async (plan) => beginImport(await access.openImport(), plan),
     addKey: (key, ...rest) => use((db) => addKey(db, key, ...rest)),
     rotateKey: (name, now, ...rest) => use((db) => rotateKey(db, name, now, ...rest)),
     listKeys: () => use(listKeys),
     revokeKey: (name, now, wait) => use((db) => revokeKey(db, name, now, wait)),
     prune: (before, wait) => use((db) => prune(db, resources, before, wait)),
     compact: (wait) => access.compact(wait),
-    revert: async (plan) =>
-      revert(await access.openImport(filtersToRevert(resources)), resources, plan),
+    revert: async (plan) => revert(await access.openImport(), resources, plan),
     close: () => access.close(),
   }
-}
-
-/** The rows of an import and those that record its changes are staged in one table. */
-function filtersOf({ target, recording }: ImportPlan): number {
-  const recorded = recording === undefined ? 0 : filterColumns(recording.resource).length
-  return Math.max(target.filterCount, recorded)
 }
 
 /** @param own the parts specific to a database. */

@@ -9,7 +9,7 @@ import type { CopyWatch } from '../inspecting.ts'
 import { storeError } from './errors.ts'
 
 /** A few MiB: after each step, progress is reported, and the copy may be aborted. */
-const pagesPerStep = 256
+const pagesPerStep = 128
 
 /**
  * Copies the store as it is at one moment, and returns the copy's size in bytes.

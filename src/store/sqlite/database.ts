@@ -1,12 +1,18 @@
 // A connection to SQLite, as used by the logic that both stores share.
 
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
+import type { RegistryDatabase } from '../registry-connection.ts'
 import type { Database, Row, Values } from '../sql/database.ts'
 import { dialect } from './dialect.ts'
+import { tablesOf } from './tables.ts'
 import { inTransaction } from './transaction.ts'
 import { emptyWal } from './wal.ts'
 
 const batchSize = 10_000
+
+export function registryOf(db: DatabaseSync): RegistryDatabase {
+  return { ...databaseOf(db), tables: tablesOf(db) }
+}
 
 export function databaseOf(db: DatabaseSync): Database {
   return {

@@ -7,21 +7,15 @@ import { pathToFileURL } from 'node:url'
 import { DatabaseSync } from 'node:sqlite'
 import type { Resource } from '../../resources/resource.ts'
 import { OperatorError } from '../../operator-error.ts'
-import { pastHeadsOf } from '../sql/past-heads.ts'
-import { namesMissing } from '../sql/keep-names.ts'
 import type { OnStep } from '../work-watch.ts'
-import { piecesOf } from '../sql/pieces.ts'
 import { isUnwritable, makeDatabaseFile, storeError } from './errors.ts'
 import {
   applicationId,
-  convertResource,
-  createRegistry,
-  createResource,
+  createTables,
   createViews,
   filePragma,
-  fillPastHeads,
+  formerApplicationId,
   schemaVersion,
-  upgradeRegistry,
 } from './schema.ts'
 import { watchFile } from './open-file.ts'
 import { enterWal } from './wal.ts'
@@ -39,27 +33,12 @@ export const busyMs = 5_000
  */
 export function openForReading(
   path: string,
-  resources: readonly Resource[],
+  _resources: readonly Resource[],
   how: '' | '?immutable=1' = '',
 ): DatabaseSync {
   if (!existsSync(path)) throw missing(path)
   const db = openFile(path, true, how)
   db.exec(readerPragmas)
-  const names = new Set(
-    db
-      .prepare(`select name from sqlite_schema where type = 'table'`)
-      .all()
-      .map((row) => row['name']),
-  )
-  for (const { name } of resources) {
-    if (names.has(piecesOf(name)) && names.has(pastHeadsOf(name))) continue
-    db.close()
-    throw new OperatorError(`${path} has no table for ${name}; any import adds it: dossier import`)
-  }
-  if (db.prepare('select words from store').get()?.['words'] === null) {
-    db.close()
-    throw new OperatorError(`${path} ${namesMissing}`)
-  }
   return db
 }
 
@@ -111,7 +90,7 @@ export interface UpgradeWatch {
 export function openForWriting(
   path: string,
   resources: readonly Resource[],
-  { onDone, onStep }: UpgradeWatch = {},
+  { onDone }: UpgradeWatch = {},
 ): DatabaseSync {
   if (path !== memory && !existsSync(dirname(resolve(path)))) {
     throw new OperatorError(`${path}: the folder does not exist; create it first`)
@@ -121,11 +100,11 @@ export function openForWriting(
     // A command that was killed while creating the file may have left it without tables.
     const isNew = isBlank(db)
     db.exec(writerPragmas)
-    if (isNew) enterFormat(db)
-    if (isNew || isOutdated(db, resources)) {
-      createSchema(db, resources, onStep)
-      onDone?.(isNew ? `created ${path}` : `upgraded ${path} to format ${schemaVersion}`)
-    }
+    if (isNew) {
+      enterFormat(db)
+      createSchema(db, resources)
+      onDone?.(`created ${path}`)
+    } else keepViews(db, resources)
     watchFile(db, 'meanwhile; run the command again')
     return db
   } catch (error) {
@@ -163,7 +142,7 @@ function openFile(path: string, readOnly: boolean, how = ''): DatabaseSync {
     // A URL of the absolute path, because SQLite would parse `file:…` as a URL.
     const at = path === memory ? path : new URL(`${pathToFileURL(path).href}${how}`)
     db = new DatabaseSync(at, { readOnly, timeout: busyMs })
-    if (!isBlank(db)) checkVersion(db, path, readOnly)
+    if (!isBlank(db)) checkVersion(db, path)
     else if (readOnly) throw new OperatorError(emptyStore(path))
     return db
   } catch (error) {
@@ -213,17 +192,18 @@ export function isBlank(db: DatabaseSync): boolean {
   return !hasTables && db.prepare('pragma application_id').get()?.['application_id'] === 0
 }
 
-function checkVersion(db: DatabaseSync, path: string, readOnly: boolean): void {
-  if (db.prepare('pragma application_id').get()?.['application_id'] !== applicationId) {
-    throw new OperatorError(`${path} is not a Dossier store; check --db`)
-  }
-  const version = formatOf(db)
-  if (version < schemaVersion && readOnly) {
+function checkVersion(db: DatabaseSync, path: string): void {
+  const id = db.prepare('pragma application_id').get()?.['application_id']
+  if (id === formerApplicationId) {
     throw new OperatorError(
-      `${path} was written by an older Dossier (format ${version}, this one reads ` +
-        `${schemaVersion}); upgrade it with: dossier migrate`,
+      `${path} was written by an earlier Dossier, which this one does not read; ` +
+        'import its files again, into a new store: dossier import',
     )
   }
+  if (id !== applicationId) {
+    throw new OperatorError(`${path} is not a Dossier store; check --db`)
+  }
+  const version = Number(db.prepare('pragma user_version').get()?.['user_version'])
   if (version > schemaVersion) {
     throw new OperatorError(
       `${path} was written by a newer Dossier (format ${version}, this one reads up to ` +
@@ -232,57 +212,35 @@ function checkVersion(db: DatabaseSync, path: string, readOnly: boolean): void {
   }
 }
 
-function formatOf(db: DatabaseSync): number {
-  return Number(db.prepare('pragma user_version').get()?.['user_version'])
+/** Creates the tables in one transaction, so that a kill leaves no store. */
+function createSchema(db: DatabaseSync, resources: readonly Resource[]): void {
+  inTransaction(db, () => {
+    // Another process may have created the store while this one waited for the lock.
+    if (!isBlank(db)) return
+    db.exec(createTables(randomBytes(6).toString('hex')))
+    for (const view of resources.flatMap(createViews)) db.exec(view)
+  })
 }
 
-/** Whether the store has an older format, or lacks a resource or a field. */
-function isOutdated(db: DatabaseSync, resources: readonly Resource[]): boolean {
-  if (formatOf(db) < schemaVersion) return true
-  if (resources.some(({ name }) => !hasTable(db, pastHeadsOf(name)))) return true
-  const objects = db.prepare('select sql from sqlite_schema').all()
-  const present = new Set(objects.map(({ sql }) => comparable(String(sql))))
-  return resources.some((resource) =>
+/** Creates the views of resources that are new, or have got fields, since the store was made. */
+function keepViews(db: DatabaseSync, resources: readonly Resource[]): void {
+  const views = db.prepare(`select sql from sqlite_schema where type = 'view'`).all()
+  const present = new Set(views.map(({ sql }) => comparable(String(sql))))
+  const changed = resources.filter((resource) =>
     createViews(resource).some((view) => !present.has(comparable(view))),
   )
-}
-
-function hasTable(db: DatabaseSync, name: string): boolean {
-  return db.prepare('select 1 from sqlite_schema where name = ?').get(name) !== undefined
+  if (changed.length === 0) return
+  inTransaction(db, () => {
+    for (const resource of changed) {
+      const { name } = resource
+      db.exec(`drop view if exists ${name}_view; drop view if exists ${name}_records`)
+      for (const view of createViews(resource)) db.exec(view)
+    }
+  })
 }
 
 function comparable(sql: string): string {
-  return sql
-    .replace(/\s+|;\s*$/g, ' ')
-    .trim()
-    .toLowerCase()
-}
-
-/**
- * Creates a store in one transaction, or upgrades one, each resource in a transaction of its own: a
- * kill leaves no store, or one that the next command upgrades from there.
- */
-function createSchema(db: DatabaseSync, resources: readonly Resource[], onStep?: OnStep): void {
-  const isCreated = inTransaction(db, () => {
-    const format = formatOf(db)
-    // Another process may have created the store while this one waited for the lock.
-    const isNew = isBlank(db)
-    if (isNew) {
-      db.exec(createRegistry(randomBytes(6).toString('hex')))
-      for (const resource of resources) db.exec(createResource(resource))
-    } else if (format < schemaVersion) db.exec(upgradeRegistry(format))
-    return isNew
-  })
-  for (const [n, resource] of isCreated ? [] : resources.entries()) {
-    onStep?.(`upgrading ${resource.name}`, n / resources.length)
-    inTransaction(db, () => {
-      const columns = db.prepare(`select name from pragma_table_info('${resource.name}')`).all()
-      const isOfRows = columns.some(({ name }) => name === 'record')
-      const hadPastHeads = hasTable(db, pastHeadsOf(resource.name))
-      db.exec(isOfRows ? convertResource(resource) : createResource(resource))
-      if (!hadPastHeads) db.exec(fillPastHeads(resource))
-    })
-  }
+  return sql.replace(/\s+/g, ' ').trim().toLowerCase()
 }
 
 function inTransaction<T>(db: DatabaseSync, work: () => T): T {

@@ -1,37 +1,21 @@
-// Serves from SQLite: a page is two statements in one snapshot, a seek and a scan of some pieces.
+// Serves from SQLite: a page is a head and a run of segments, read in one transaction.
 
 import type { DatabaseSync } from 'node:sqlite'
 import { LRUCache } from 'lru-cache'
 import type { Resource } from '../../resources/resource.ts'
-import type { Head, LastImport, Page, StoreReader } from '../reading.ts'
-import { OperatorError } from '../../operator-error.ts'
-import {
-  type FrameRow,
-  frameSql,
-  headOf,
-  type HeadRow,
-  headSql,
-  isSmall,
-  lastImportsSql,
-  pageOf,
-  type PieceRow,
-  piecesSql,
-  rangeOf,
-} from '../sql/listing.ts'
-import type { Row, Values } from '../sql/database.ts'
-import { createSelector, type PresentReader } from '../sql/select.ts'
+import type { Head, LastImport, OutsideHistory, RegistryState, StoreReader } from '../reading.ts'
+import type { Selection } from '../selection.ts'
+import { createListingReader, type ListingReader } from '../serving/listings.ts'
+import type { ServingReads } from '../serving/reads.ts'
+import { createViews, viewBytesUsual } from '../serving/views.ts'
+import { findVersion } from '../sql/find-version.ts'
+import { lastImportsSql } from '../sql/last-imports.ts'
 import { keyColumns, keyRecord } from '../sql/stored-keys.ts'
+import { databaseOf } from './database.ts'
 import { watchFile } from './open-file.ts'
 import { createCompanyReader } from './read-companies.ts'
-import { createViews, viewBytesUsual } from '../views.ts'
-import { dialect } from './dialect.ts'
-import { createScans } from './scans.ts'
-import { createSnapshots, type Snapshots } from './snapshot.ts'
-import { keepStatements, prepareRow } from './statements.ts'
-
-/** Binding parameters by number rather than by name saves 1.4 of 18 us. */
-const company = '?1'
-const range = { company, first: '?2', end: '?3', isSmall: '?4', room: '?5' } as const
+import { createReads } from './reads.ts'
+import { createSnapshots } from './snapshot.ts'
 
 /**
  * Always returns a row, of nulls if there is no such key: reading it takes about as long as reading
@@ -39,42 +23,47 @@ const range = { company, first: '?2', end: '?3', isSmall: '?4', room: '?5' } as 
  */
 const findKeySql = `select ${keyColumns} from (select 1) left join keys on hash = ?`
 
-/** How many heads are cached per resource. */
-const cachedHeadsMax = 20_000
+/** How many heads are kept of each resource. */
+const keptHeadsMax = 20_000
 
 /** Makes the reader of a store that `openForReading` has opened. */
 export function createReader(
   db: DatabaseSync,
-  resources: readonly Resource[],
+  _resources: readonly Resource[],
   viewBytesMax = viewBytesUsual,
 ): StoreReader {
-  const statements = new Map(resources.map((resource) => [resource, prepareFor(resource, db)]))
   const findKey = db.prepare(findKeySql)
   const lastImports = db.prepare(lastImportsSql)
-  const stateOf = watchChanges(db)
-  const scans = createScans(db)
-  const snapshots = createSnapshots(db)
-  const companies = createCompanyReader(db, { resources, stateOf, scans, ...snapshots })
+  const reads = createReads(db)
+  const { now, refresh, inSnapshot } = createSnapshots(db, reads, forget)
+  const serving: ServingReads = { ...reads, now }
+  const listings = createListingReader(serving, createViews(viewBytesMax))
+  const heads = createHeads(listings, { refresh, registry: reads.registry })
+  const companies = createCompanyReader(db, {
+    refresh,
+    registry: reads.registry,
+    inSnapshot,
+  })
   const faults = rememberFault()
   const checkFile = watchFile(db, 'while being served; restart the server')
   const ping = db.prepare('select 1 from store')
   const storeId = String(db.prepare('select id from store').get()?.['id'])
 
-  const statementsOf = (resource: Resource) => known(statements, resource)
-  const readWhole = (resource: Resource, company: number, offset: number, limit: number) =>
-    snapshots.now(() => readPage(statementsOf(resource), { resource, company, offset, limit }))
-  const { readHead, present } = createHeads(db, { statements, stateOf, ...snapshots })
-  const rows = createRows(db, snapshots)
-  const views = createViews(viewBytesMax)
-  const from = { dialect, views, rows, makeView: scans.makeView, readPage: readWhole, present }
+  /** What was kept is of a state that another process has replaced. */
+  function forget(): void {
+    reads.forget()
+    heads.forget()
+    companies.forget()
+  }
 
   return {
     storeId,
-    readHead: faults.watch(readHead),
-    readPage: faults.watch(readWhole),
-    ...companies,
-    findCompany: faults.watch((name) => companies.findCompany(name)),
-    ...createSelector(resources, from),
+    ...listings,
+    readHead: faults.watch((selection) => heads.readHead(selection)),
+    readPage: faults.watch((...asked) => listings.readPage(...asked)),
+    ...companies.reader,
+    findCompany: faults.watch((name) => companies.reader.findCompany(name)),
+    findVersion: (resource, moment) => findVersion(databaseOf(db), resource, moment),
     findKey: faults.watch((hash) => {
       checkFile()
       const row = findKey.get(hash) ?? {}
@@ -87,101 +76,53 @@ export function createReader(
       ping.get()
       faults.retry()
     },
-    close() {
-      scans.close()
-      db.close()
-    },
+    close: () => db.close(),
   }
-}
-
-function known<T>(statements: ReadonlyMap<Resource, T>, resource: Resource): T {
-  const found = statements.get(resource)
-  if (found === undefined) throw new OperatorError(`the store was not opened for ${resource.name}`)
-  return found
 }
 
 /** What the reader of heads uses. */
-interface HeadReading extends Pick<Snapshots, 'join'> {
-  readonly statements: ReadonlyMap<Resource, Statements>
-  readonly stateOf: () => number
+interface HeadReading {
+  /** Forgets what is kept if another process has committed. */
+  readonly refresh: () => void
+  readonly registry: () => RegistryState
 }
 
-/** Reads heads, and keeps them until another process commits. */
-function createHeads(db: DatabaseSync, { statements, stateOf, join }: HeadReading) {
-  const pastFrom = db.prepare('select past_from from store')
-  let state = 0
-  let earliest: number | undefined
+/** Reads heads, and keeps those of the present. */
+function createHeads(listings: ListingReader, { refresh, registry }: HeadReading) {
+  const kept = new Map<string, LRUCache<number, Head>>()
 
-  function readHead(resource: Resource, company: number): Head | undefined {
-    const { head, heads } = known(statements, resource)
-    if (state !== stateOf()) {
-      for (const { heads: stale } of statements.values()) stale.clear()
-      earliest = undefined
-    }
-    state = stateOf()
-    const cached = heads.get(company)
-    if (cached !== undefined) return cached
-    const row = head.get(company) as HeadRow | undefined
-    if (row === undefined) return undefined
-    const read = headOf(row)
-    heads.set(company, read)
-    return read
+  function keptOf({ name }: Resource): LRUCache<number, Head> {
+    let heads = kept.get(name)
+    if (heads === undefined) kept.set(name, (heads = new LRUCache({ max: keptHeadsMax })))
+    return heads
   }
 
-  const present: PresentReader = {
-    head(resource, company) {
-      const head = readHead(resource, company)
-      earliest ??= Number(pastFrom.get()?.['past_from'])
-      return head && { head, earliest }
-    },
-    frame(resource, company) {
-      join()
-      return known(statements, resource).frame.get(company) as FrameRow | undefined
-    },
-  }
-  return { readHead, present }
-}
-
-/** Runs queries with named values. */
-function createRows(db: DatabaseSync, { join }: Snapshots) {
-  const prepare = keepStatements((sql) => db.prepare(sql))
-  return (_: Resource, sql: string, values: Values): readonly Row[] => {
-    join()
-    return prepare(sql).all(values as Record<string, string | number | null>)
-  }
-}
-
-interface PageQuery {
-  readonly resource: Resource
-  readonly company: number
-  readonly offset: number
-  readonly limit: number
-}
-
-function readPage(
-  { frame, pieces }: Statements,
-  { resource, company, offset, limit }: PageQuery,
-): Page | undefined {
-  const found = frame.get(company) as FrameRow | undefined
-  if (found === undefined) return undefined
-  const range = rangeOf(resource, found[0], offset, limit)
-  const rows =
-    range === undefined
-      ? []
-      : pieces.all(company, range.first, range.end, Number(isSmall(found, limit)), found[7])
-  return pageOf(found, resource, { range, pieces: rows as unknown as PieceRow[], limit })
-}
-
-type Statements = ReturnType<typeof prepareFor>
-
-/** The statements and cached heads of a resource. */
-function prepareFor(resource: Resource, db: DatabaseSync) {
   return {
-    head: prepareRow(db, headSql(resource, company)),
-    frame: prepareRow(db, frameSql(resource, company)),
-    pieces: prepareRow(db, piecesSql(resource, range)),
-    heads: new LRUCache<number, Head>({ max: cachedHeadsMax }),
+    readHead(selection: Selection) {
+      const { resource, companyId, version } = selection
+      refresh()
+      const heads = keptOf(resource)
+      const present = heads.get(companyId)
+      if (present !== undefined) {
+        if (version === undefined) return present
+        if (isUnchanged(present, version, registry())) return { ...present, dataVersion: version }
+      }
+      const read = listings.readHead(selection) as Head | OutsideHistory | undefined
+      if (version === undefined && read !== undefined && !('outside' in read)) {
+        heads.set(companyId, read)
+      }
+      return read
+    },
+    forget() {
+      for (const heads of kept.values()) heads.clear()
+    },
   }
+}
+
+/** Whether a listing was at a version what it is now. */
+function isUnchanged(present: Head, version: number, { earliestVersion }: RegistryState): boolean {
+  const { version: changedIn, dataVersion } = present
+  return changedIn <= version && version <= dataVersion && version >= earliestVersion
 }
 
 /**
@@ -207,24 +148,5 @@ function rememberFault() {
       failed?.()
       failed = undefined
     },
-  }
-}
-
-/**
- * Returns a function whose value changes whenever another process has committed.
- *
- * It asks SQLite once per turn of the event loop, not per request: all requests of a turn arrived
- * before any of them was handled, so each sees everything that was committed before it was sent.
- */
-function watchChanges(db: DatabaseSync): () => number {
-  const statement = prepareRow(db, 'pragma data_version')
-  let version = 0
-  let isChecked = false
-  return () => {
-    if (isChecked) return version
-    isChecked = true
-    setImmediate(() => (isChecked = false))
-    ;[version] = statement.get() as unknown as [number]
-    return version
   }
 }

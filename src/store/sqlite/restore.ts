@@ -29,7 +29,7 @@ import { applicationId } from './schema.ts'
 import { beginWriting } from './transaction.ts'
 import { emptyWal } from './wal.ts'
 
-const pagesPerStep = 256
+const pagesPerStep = 128
 
 /**
  * Puts a copy in a store's place, and keeps the replaced one beside it.

@@ -2,6 +2,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { InSnapshot, Snapshot } from '../sql/snapshot.ts'
+import type { ServingReads } from '../serving/reads.ts'
 import { dialect } from './dialect.ts'
 import { keepStatements, numbered, prepareRow } from './statements.ts'
 
@@ -12,49 +13,28 @@ const attemptsMax = 5
 export interface Snapshots {
   /** Does several reads at once. */
   readonly now: <T>(read: () => T) => T
-  /**
-   * Lets the reads that follow see one state, until the reader waits for something other
-   * than a read. Each costs some microseconds less than alone.
-   */
-  readonly join: () => void
-  /** Does work that may wait between its queries. */
+  /** Forgets what is kept if another process has committed before this turn of the event loop. */
+  readonly refresh: () => void
+  /** Does work that may wait between its reads. */
   readonly inSnapshot: InSnapshot
 }
 
-/**
- * A transaction is never open while anybody waits: requests that came later would read an old
- * state, and the log could not be emptied. So it ends before the event loop goes on to the next
- * event, and work that waits goes on in another one, if no other process has committed meanwhile;
- * else it is done again.
- */
-export function createSnapshots(db: DatabaseSync): Snapshots {
-  const begin = db.prepare('begin')
-  const commit = db.prepare('commit')
-  const version = prepareRow(db, 'pragma data_version')
+type SnapshotReads = Pick<ServingReads, 'texts' | 'entries' | 'change'>
+
+/** @param forget is called when another process has committed. */
+export function createSnapshots(
+  db: DatabaseSync,
+  { texts, entries, change }: SnapshotReads,
+  forget: () => void,
+): Snapshots {
   const prepare = keepStatements((sql) => prepareRow(db, numbered(sql)))
-  let isOpen = false
-  let state = NaN
   // The rows of queries without parameters, which ask for the state of the registry: the same until
   // another process commits.
   const constant = new Map<string, readonly unknown[]>()
-
-  /** Returns the state of the transaction under way, or of a new one. */
-  function enter(): number {
-    if (isOpen) return state
-    begin.run()
-    isOpen = true
-    process.nextTick(leave)
-    const [found] = version.get() as unknown as [number]
-    if (found !== state) constant.clear()
-    state = found
-    return state
-  }
-
-  function leave(): void {
-    isOpen = false
-    // A failed read may have ended it, and the store may have been closed.
-    if (db.isOpen && db.isTransaction) commit.run()
-  }
+  const { enter, now, refresh } = createTransactions(db, () => {
+    constant.clear()
+    forget()
+  })
 
   function rowsOf(sql: string, parameters: readonly (string | number)[]): readonly unknown[] {
     if (parameters.length > 0) return prepare(sql).all(...parameters)
@@ -63,29 +43,33 @@ export function createSnapshots(db: DatabaseSync): Snapshots {
     return rows
   }
 
-  return {
-    join: enter,
-    now(read) {
-      if (isOpen) return read()
-      begin.run()
-      try {
-        return read()
-      } finally {
-        if (db.isTransaction) commit.run()
+  /** Reads that fail once another process has committed. */
+  function snapshotOf(begun: number): Snapshot {
+    const checked =
+      <A extends unknown[], T>(read: (...args: A) => T) =>
+      (...args: A): T => {
+        if (enter() !== begun) throw changed
+        return read(...args)
       }
-    },
+    return {
+      dialect,
+      rows: checked((sql: string, ...parameters: readonly (string | number)[]) =>
+        rowsOf(sql, parameters),
+      ) as Snapshot['rows'],
+      texts: checked(texts),
+      entries: checked(entries),
+      change: checked(change),
+    }
+  }
+
+  return {
+    now,
+    refresh,
     async inSnapshot(work) {
       for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
         const begun = enter()
-        const snapshot: Snapshot = {
-          dialect,
-          rows<Row>(sql: string, ...parameters: readonly (string | number)[]) {
-            if (enter() !== begun) throw changed
-            return rowsOf(sql, parameters) as unknown as Row[]
-          },
-        }
         try {
-          const result = await work(snapshot)
+          const result = await work(snapshotOf(begun))
           if (enter() === begun) return result
         } catch (error) {
           if (error !== changed) throw error
@@ -96,5 +80,68 @@ export function createSnapshots(db: DatabaseSync): Snapshots {
   }
 }
 
-/** What a query throws if another process has committed since the work began. */
+/** What a read throws if another process has committed since the work began. */
 const changed = new Error('the store has changed')
+
+/**
+ * Transactions of reads. None is open while anybody waits: requests that came later would read an
+ * old state, and the log could not be emptied. So it ends before the event loop goes on to the next
+ * event, and work that waits goes on in another one, if no other process has committed meanwhile;
+ * else it is done again.
+ *
+ * @param forget is called when another process has committed.
+ */
+function createTransactions(db: DatabaseSync, forget: () => void) {
+  const begin = db.prepare('begin')
+  const commit = db.prepare('commit')
+  const version = prepareRow(db, 'pragma data_version')
+  let isOpen = false
+  let isFresh = false
+  let state = NaN
+
+  /** Finds out the state, within the transaction if one is open. */
+  function look(): void {
+    const [found] = version.get() as unknown as [number]
+    if (found === state) return
+    state = found
+    forget()
+  }
+
+  function leave(): void {
+    isOpen = false
+    // A failed read may have ended it, and the store may have been closed.
+    if (db.isOpen && db.isTransaction) commit.run()
+  }
+
+  /** Returns the state of the transaction under way, or of a new one. */
+  function enter(): number {
+    if (isOpen) return state
+    begin.run()
+    isOpen = true
+    process.nextTick(leave)
+    look()
+    return state
+  }
+
+  function now<T>(read: () => T): T {
+    if (isOpen) return read()
+    begin.run()
+    try {
+      look()
+      return read()
+    } finally {
+      if (db.isTransaction) commit.run()
+    }
+  }
+
+  // Once in a turn, not for each request: all requests of a turn arrived before any of them was
+  // handled, so each sees everything that was committed before it was sent.
+  function refresh(): void {
+    if (isFresh) return
+    isFresh = true
+    setImmediate(() => (isFresh = false))
+    look()
+  }
+
+  return { enter, now, refresh }
+}

@@ -1,10 +1,10 @@
-// The parts of verifying a store (../sql/verify.ts) that are specific to SQLite.
+// The parts of verifying a store (../history/verify.ts) that are specific to SQLite.
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { Resource } from '../../resources/resource.ts'
 import type { StoredChecks, Verification } from '../inspecting.ts'
-import { type VerifiedDatabase, verifyStore } from '../sql/verify.ts'
-import { databaseOf } from './database.ts'
+import { type VerifiedDatabase, verifyStore } from '../history/verify.ts'
+import { registryOf } from './database.ts'
 
 /**
  * Checks everything that is stored, and changes nothing.
@@ -28,14 +28,13 @@ export async function verify(
 
 function verifiedDatabase(db: DatabaseSync): VerifiedDatabase {
   return {
-    ...databaseOf(db),
+    ...registryOf(db),
     *damage() {
       for (const { integrity_check: said } of db.prepare('pragma integrity_check').iterate()) {
         if (said !== 'ok') yield String(said)
       }
     },
     damageIn: (error) => (isDamage(error) ? error.message : undefined),
-    idInRecord: `iif(json_valid(record), record ->> 'id', null)`,
     rules: {},
   }
 }

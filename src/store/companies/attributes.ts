@@ -1,0 +1,78 @@
+// What sources say about companies: listings with one record a source.
+
+import { buildDirectory, collectLeaves, totalsOf } from '../listing/directory.ts'
+import { applyPlan, planMerge } from '../listing/merge.ts'
+import { decodeEntries, type ListedRecord, recordsOf } from '../listing/segment.ts'
+import { attributesShape } from '../listing/shape.ts'
+import type { HeadRow, ListingTables, SegmentRow } from '../listing/tables.ts'
+import type { MergeContext } from '../listing/write-listings.ts'
+
+/** What a source says about a company, besides the attributes themselves. */
+export interface Statement {
+  /** The version in which this was last changed. */
+  readonly version: number
+  /** The day since which the source has said so, in wire form. */
+  readonly asOf: string | null
+  /** False if the source's last snapshot lacked the company: the attributes are its last ones. */
+  readonly isPresent: boolean
+}
+
+/** The values of `attributesShape`'s columns. */
+export function valuesOf({ version, asOf, isPresent }: Statement) {
+  return [version, asOf, Number(isPresent)] as const
+}
+
+export function statementOf({ values }: Pick<ListedRecord, 'values'>): Statement {
+  const [version, asOf, isPresent] = values
+  return {
+    version: Number(version),
+    asOf: asOf === null ? null : String(asOf),
+    isPresent: isPresent === 1,
+  }
+}
+
+/**
+ * What the sources say about companies at a version, by company; those without a source are absent.
+ *
+ * @param version the last one if undefined.
+ */
+export async function readAttributes(
+  tables: ListingTables,
+  companies: readonly number[],
+  version = Number.MAX_SAFE_INTEGER,
+): Promise<Map<number, ListedRecord[]>> {
+  const { listing } = attributesShape
+  const said = new Map<number, ListedRecord[]>()
+  const keys: { readonly companyId: number; readonly segment: number }[] = []
+  for (const { companyId, directory } of await tables.heads(listing, companies, version)) {
+    said.set(companyId, [])
+    const leaves = await collectLeaves(directory, (nodes) => tables.entries(companyId, nodes))
+    for (const { segment } of leaves) keys.push({ companyId, segment })
+  }
+  for (const { companyId, entries, texts } of await tables.segments(keys, 'both')) {
+    if (texts === null) throw new Error(`the attributes of company ${companyId} have no texts`)
+    const index = decodeEntries(attributesShape, entries)
+    said.get(companyId)?.push(...recordsOf(index, texts))
+  }
+  return said
+}
+
+/** Writes what sources say about companies anew: as few records as a company has sources. */
+export async function writeAttributes(
+  { tables, version, numbers }: MergeContext,
+  said: ReadonlyMap<number, readonly ListedRecord[]>,
+): Promise<void> {
+  const heads: HeadRow[] = []
+  const segments: SegmentRow[] = []
+  for (const [companyId, records] of said) {
+    const plan = planMerge(attributesShape, [], { puts: records, removed: new Set() })
+    const textsOf = () => new Uint8Array()
+    const { entries, written } = applyPlan(attributesShape, plan, textsOf, numbers.next)
+    for (const row of written) segments.push({ companyId, ...row })
+    const { directory, nodes } = buildDirectory(entries, [], numbers.next)
+    for (const node of nodes) segments.push({ companyId, ...node, texts: null })
+    heads.push({ companyId, version, ...totalsOf(entries), meta: null, directory })
+  }
+  await tables.putSegments(segments)
+  await tables.putHeads(attributesShape.listing, heads)
+}

@@ -1,0 +1,206 @@
+// Keeps the names of companies, and with them the index of their words, within the transaction that
+// changes what sources say.
+
+import type { Awaitable } from '../awaitable.ts'
+import type { ListedRecord } from '../listing/segment.ts'
+import { type Database, optionalText } from '../sql/database.ts'
+import { statementOf } from './attributes.ts'
+import { createWordIndex, type NameChange } from './word-index.ts'
+
+/** The attribute with a company's name, unless its source has another one. */
+export const usualNameAttribute = 'name'
+
+/** What a source is called, and the attribute in which it names companies. */
+export interface NamingSource {
+  readonly name: string
+  readonly nameAttribute: string
+}
+
+/** All sources, by number. */
+export async function readNamingSources(
+  db: Pick<Database, 'rows'>,
+): Promise<ReadonlyMap<number, NamingSource>> {
+  const rows = await db.rows('select id, name, name_attribute from sources')
+  return new Map(
+    rows.map((row) => [
+      Number(row['id']),
+      {
+        name: String(row['name']),
+        nameAttribute: optionalText(row['name_attribute']) ?? usualNameAttribute,
+      },
+    ]),
+  )
+}
+
+/**
+ * The name of a company: of the sources that have it in their last snapshot, or else of those that
+ * had it, the one that said it last (contract 8.3).
+ *
+ * @param records what sources say about it.
+ */
+export function nameOf(
+  records: readonly ListedRecord[],
+  sources: ReadonlyMap<number, NamingSource>,
+): string | undefined {
+  let best: { readonly name: string; readonly rank: Rank } | undefined
+  for (const record of records) {
+    const source = sources.get(record.source)
+    if (source === undefined) continue
+    const name = nameIn(record, source)
+    if (name === undefined) continue
+    if (records.length === 1) return name
+    const { isPresent, version } = statementOf(record)
+    const rank = { isPresent, version, source: source.name }
+    if (best === undefined || isBefore(rank, best.rank)) best = { name, rank }
+  }
+  return best?.name
+}
+
+interface Rank {
+  readonly isPresent: boolean
+  readonly version: number
+  readonly source: string
+}
+
+function isBefore(one: Rank, other: Rank): boolean {
+  if (one.isPresent !== other.isPresent) return one.isPresent
+  if (one.version !== other.version) return one.version > other.version
+  return one.source < other.source
+}
+
+function nameIn({ text }: ListedRecord, { nameAttribute }: NamingSource): string | undefined {
+  const bytes = Buffer.from(text.buffer, text.byteOffset, text.length)
+  const attributes = JSON.parse(bytes.toString()) as Readonly<Record<string, unknown>>
+  // An attribute may be called as a member of every object is.
+  const name = Object.hasOwn(attributes, nameAttribute) ? attributes[nameAttribute] : undefined
+  return typeof name === 'string' ? name : undefined
+}
+
+/** Brings names up to date. */
+export interface NameKeeper {
+  /**
+   * Notes what sources say of a company; the last time counts.
+   *
+   * @param former what they said before; undefined or empty if the company can have had no name.
+   */
+  change(
+    companyId: number,
+    former: readonly ListedRecord[] | undefined,
+    now: readonly ListedRecord[],
+  ): Awaitable<void>
+  /** Writes what is left, and returns the number of companies whose names have changed. */
+  finish(): Promise<number>
+}
+
+/** How many companies are compared and written at once. */
+const companiesAtOnce = 2_000
+
+/**
+ * Makes a keeper of names. The sources, and the attributes in which they name companies, are those
+ * of now.
+ */
+export async function createNameKeeper(db: Database): Promise<NameKeeper> {
+  const sources = await readNamingSources(db)
+  const words = await createWordIndex(db)
+  const hasNames = (await db.rows('select 1 from names limit 1')).length > 0
+  let count = 0
+  let pending = new Map<number, Pending>()
+  async function write(): Promise<void> {
+    const some = pending
+    pending = new Map()
+    const changes = await compare(db, some, hasNames || count > 0)
+    count += changes.length
+    await writeNames(db, changes)
+    await words.change(changes)
+  }
+  return {
+    change(companyId, former, now) {
+      const known = pending.get(companyId)
+      const isNew = known === undefined ? (former ?? []).length === 0 : known.isNew
+      pending.set(companyId, { isNew, name: nameOf(now, sources) })
+      if (pending.size >= companiesAtOnce) return write()
+    },
+    async finish() {
+      await write()
+      await words.finish()
+      return count
+    },
+  }
+}
+
+interface Pending {
+  /** Whether it can have had no name. */
+  readonly isNew: boolean
+  readonly name: string | undefined
+}
+
+/** The names that differ from those that are kept. */
+async function compare(
+  db: Database,
+  pending: ReadonlyMap<number, Pending>,
+  hasNames: boolean,
+): Promise<NameChange[]> {
+  const known = [...pending].filter(([, { isNew }]) => !isNew).map(([id]) => id)
+  const kept = hasNames ? await readNames(db, known) : new Map<number, string>()
+  const changes: NameChange[] = []
+  for (const [id, { name }] of pending) {
+    const former = kept.get(id)
+    if (former !== name) changes.push({ id, former, name })
+  }
+  return changes
+}
+
+/** The names that are kept of companies. */
+export async function readNames(
+  db: Database,
+  ids: readonly number[],
+): Promise<Map<number, string>> {
+  if (ids.length === 0) return new Map()
+  const rows = await db.rows(
+    `select company_id, name from names where company_id in (
+       select ${db.dialect.jsonInteger('e.value')} from ${db.dialect.jsonElements('$ids', 'e')}
+     )`,
+    { ids: JSON.stringify(ids) },
+  )
+  return new Map(rows.map((row) => [Number(row['company_id']), String(row['name'])]))
+}
+
+async function writeNames(db: Database, changes: readonly NameChange[]): Promise<void> {
+  const { dialect: d } = db
+  const gone = changes.filter(({ former }) => former !== undefined).map(({ id }) => id)
+  if (gone.length > 0) {
+    await db.run(
+      `delete from names where company_id in (
+         select ${d.jsonInteger('e.value')} from ${d.jsonElements('$ids', 'e')}
+       )`,
+      { ids: JSON.stringify(gone) },
+    )
+  }
+  const made = changes
+    .filter(({ name }) => name !== undefined)
+    .map(({ id, name }) => `"${id}":${JSON.stringify(name)}`)
+  if (made.length === 0) return
+  await db.run(
+    `insert into names (company_id, name)
+       select cast(e.key as bigint), e.value from ${d.jsonMembers('$names', 'e')}`,
+    { names: `{${made.join(',')}}` },
+  )
+}
+
+/**
+ * Keeps the attribute with the names of a source's companies.
+ *
+ * @returns whether it differs from the former one, so that its companies get other names.
+ */
+export async function noteNameAttribute(
+  db: Database,
+  source: number,
+  attribute: string | undefined,
+): Promise<boolean> {
+  if (attribute === undefined) return false
+  const values = { source, attribute, usual: usualNameAttribute }
+  const set = `
+    update sources set name_attribute = $attribute
+    where id = $source and coalesce(name_attribute, $usual) <> $attribute`
+  return (await db.run(set, values)) > 0
+}

@@ -1,0 +1,307 @@
+// Takes back what versions have changed in the listings of a resource: what their source has in
+// each is again as it was in the head before them. What other sources have stays.
+//
+// Segments never change, so where nothing else has changed since, the new head names the segments
+// of that former head, and no text is read.
+
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { type DirectoryEntry, emptyDirectory } from '../listing/directory.ts'
+import { compareOrder } from '../listing/merge.ts'
+import type { PutReader } from '../listing/merge-window.ts'
+import { addToCount, metaText, parseMeta } from '../listing/meta.ts'
+import { keysOf, leavesOf, type OpenListing } from '../listing/open-listings.ts'
+import { decodeEntries, type ListedRecord, recordsOf } from '../listing/segment.ts'
+import type { ListingShape } from '../listing/shape.ts'
+import type { HeadRow, ListingTables } from '../listing/tables.ts'
+import {
+  createOutput,
+  type MergeContext,
+  mergeListing,
+  type Output,
+} from '../listing/write-listings.ts'
+import type { OnShare } from '../sql/merge-progress.ts'
+import { compareStates, type StateDifference } from './compare-states.ts'
+
+/** What is taken back. */
+export interface TakenBack {
+  /** The number of the source. */
+  readonly source: number
+  /** The first of the versions. */
+  readonly first: number
+  /** Receives companies that get something back. */
+  readonly onRestored: (companies: readonly number[]) => Promise<void>
+  readonly onShare: OnShare
+}
+
+/** Records or companies that came back, have their former content again, and are gone. */
+export interface Changes {
+  restored: number
+  updated: number
+  removed: number
+}
+
+const companiesAtOnce = 400
+/** How many segments are read at once. */
+const segmentsAtOnce = 1_000
+
+/** Takes back what versions have changed in a resource's listings. */
+export async function revertRecords(
+  context: MergeContext,
+  shape: ListingShape,
+  taken: TakenBack,
+): Promise<Changes> {
+  const { tables } = context
+  const { listing } = shape
+  const { first, onShare, onRestored } = taken
+  const changes: Changes = { restored: 0, updated: 0, removed: 0 }
+  const out = createOutput(context, listing)
+  const ids = collectIds(tables, listing, taken.source)
+  for await (const { companies, share } of changedCompanies(tables, listing, first)) {
+    const restored: number[] = []
+    const pairs = await openPairs(tables, shape, companies, first)
+    for await (const { pair, difference } of findDifferences(tables, shape, pairs, taken.source)) {
+      if (!(await revertListing(context, shape, { pair, difference, taken }, out))) continue
+      const { companyId } = pair
+      changes.restored += difference.restored.length
+      changes.updated += difference.updated.length
+      changes.removed += difference.removed.length
+      if (difference.restored.length + difference.taken.length > 0) restored.push(companyId)
+      await ids.note(companyId, difference)
+      if (out.isFull()) await out.flush()
+    }
+    await out.flush()
+    await onRestored(restored)
+    onShare(share)
+    await nextTurn()
+  }
+  await ids.finish()
+  return changes
+}
+
+/** Companies whose listing has changed since a version, and the share of them that is done then. */
+export async function* changedCompanies(
+  tables: ListingTables,
+  listing: string,
+  first: number,
+): AsyncGenerator<{ readonly companies: readonly number[]; readonly share: number }> {
+  const last = await tables.lastCompanyId(Number.MAX_SAFE_INTEGER)
+  const range = { limit: companiesAtOnce, since: first - 1 }
+  let start: number | undefined
+  for (let after = -1; ;) {
+    const companies = await tables.companiesWith(listing, { after, ...range })
+    const end = companies.at(-1)
+    if (end === undefined) return
+    start ??= companies[0] ?? end
+    yield { companies, share: Math.min(1, (end - start + 1) / (last - start + 1)) }
+    after = end
+  }
+}
+
+/** The present and the former state of a listing, which may not have been there. */
+interface Pair {
+  readonly companyId: number
+  readonly present: OpenListing
+  readonly former: HeadRow | undefined
+  /** The segments that only one of the two states has. */
+  readonly presentOnly: readonly DirectoryEntry[]
+  readonly formerOnly: readonly DirectoryEntry[]
+}
+
+async function openPairs(
+  tables: ListingTables,
+  { listing }: ListingShape,
+  companies: readonly number[],
+  first: number,
+): Promise<Pair[]> {
+  const former = new Map(
+    (await tables.heads(listing, companies, first - 1)).map((head) => [head.companyId, head]),
+  )
+  const pairs: Pair[] = []
+  for (const head of await tables.heads(listing, companies, Number.MAX_SAFE_INTEGER)) {
+    const { companyId } = head
+    const before = former.get(companyId)
+    const leaves = await leavesOf(tables, head)
+    const formerLeaves = before === undefined ? [] : await leavesOf(tables, before)
+    pairs.push({
+      ...{ companyId, present: { head, leaves }, former: before },
+      presentOnly: without(leaves, formerLeaves),
+      formerOnly: without(formerLeaves, leaves),
+    })
+  }
+  return pairs
+}
+
+function without(
+  entries: readonly DirectoryEntry[],
+  others: readonly DirectoryEntry[],
+): readonly DirectoryEntry[] {
+  if (others.length === 0) return entries
+  const known = new Set(others.map(({ segment }) => segment))
+  return entries.filter(({ segment }) => !known.has(segment))
+}
+
+/** Compares the states of listings, in their order, reading segments of many at once. */
+async function* findDifferences(
+  tables: ListingTables,
+  shape: ListingShape,
+  pairs: readonly Pair[],
+  source: number,
+): AsyncGenerator<{ readonly pair: Pair; readonly difference: StateDifference }> {
+  for (const some of inPortions(pairs)) {
+    const keys = some.flatMap(({ companyId, formerOnly, presentOnly }) => [
+      ...keysOf(companyId, formerOnly),
+      ...keysOf(companyId, presentOnly),
+    ])
+    const read = readIndexes(tables, shape, keys)
+    for (const pair of some) {
+      const states = compareStates(shape, source)
+      for (let n = 0; n < pair.formerOnly.length; n++) states.addFormer(await next(read))
+      for (let n = 0; n < pair.presentOnly.length; n++) states.addPresent(await next(read))
+      yield { pair, difference: states.finish() }
+    }
+  }
+}
+
+function* inPortions(pairs: readonly Pair[]): Generator<readonly Pair[]> {
+  let some: Pair[] = []
+  let segments = 0
+  for (const pair of pairs) {
+    some.push(pair)
+    segments += pair.formerOnly.length + pair.presentOnly.length
+    if (segments < segmentsAtOnce) continue
+    yield some
+    some = []
+    segments = 0
+  }
+  if (some.length > 0) yield some
+}
+
+async function* readIndexes(
+  tables: ListingTables,
+  shape: ListingShape,
+  keys: ReturnType<typeof keysOf>,
+) {
+  for (let at = 0; at < keys.length; at += segmentsAtOnce) {
+    const rows = await tables.segments(keys.slice(at, at + segmentsAtOnce), 'entries')
+    for (const { entries } of rows) yield decodeEntries(shape, entries)
+  }
+}
+
+async function next<T>(values: AsyncGenerator<T, void>): Promise<T> {
+  const { value, done } = await values.next()
+  if (done === true) throw new Error('there are fewer segments than were asked for')
+  return value
+}
+
+/** The change of one listing. */
+interface ListingRevert {
+  readonly pair: Pair
+  readonly difference: StateDifference
+  readonly taken: TakenBack
+}
+
+/** Makes the listing's new head; returns false if it stays as it is. */
+async function revertListing(
+  context: MergeContext,
+  shape: ListingShape,
+  { pair, difference, taken }: ListingRevert,
+  out: Output,
+): Promise<boolean> {
+  const { restored, updated, removed, hasOthers, goneTypes } = difference
+  if (restored.length + updated.length + removed.length === 0) return false
+  const { companyId, former, present } = pair
+  if (!hasOthers) {
+    out.addHead({ ...(former ?? emptyHead(shape)), companyId, version: context.version })
+    return true
+  }
+  const types = parseMeta(present.head.meta ?? '[]')
+  for (const [type, count] of goneTypes) addToCount(types, type, -count)
+  await mergeListing(
+    context,
+    shape,
+    {
+      ...{ company: companyId, listing: present, indexes: undefined, types },
+      gone: new Set([...updated, ...removed]),
+      puts: readFormer(context.tables, shape, pair, {
+        source: taken.source,
+        ids: new Set([...restored, ...updated]),
+      }),
+    },
+    out,
+  )
+  return true
+}
+
+function emptyHead({ metaColumn }: ListingShape) {
+  const meta = metaColumn === undefined ? null : metaText(new Map())
+  return { total: 0, meta, largest: 0, directory: emptyDirectory }
+}
+
+/** Some records of a source. */
+interface Chosen {
+  readonly source: number
+  readonly ids: ReadonlySet<number>
+}
+
+/** How many segments are read at once, with their texts. */
+const textsAtOnce = 100
+
+/** Reads records of the former state in the order of the listing, as they are needed. */
+function readFormer(
+  tables: ListingTables,
+  shape: ListingShape,
+  { companyId, formerOnly }: Pair,
+  { source, ids }: Chosen,
+): PutReader {
+  let at = 0
+  let records: ListedRecord[] = []
+  let n = 0
+  async function peek(): Promise<ListedRecord | undefined> {
+    for (; n === records.length && at < formerOnly.length; at += textsAtOnce) {
+      const keys = keysOf(companyId, formerOnly.slice(at, at + textsAtOnce))
+      const rows = await tables.segments(keys, 'both')
+      const all = rows.flatMap(({ entries, texts }) => [
+        ...recordsOf(decodeEntries(shape, entries), texts ?? new Uint8Array()),
+      ])
+      records = all.filter((one) => one.source === source && ids.has(one.id))
+      n = 0
+    }
+    return records[n]
+  }
+  return {
+    async take(before, most = Infinity) {
+      const taken: ListedRecord[] = []
+      while (taken.length < most) {
+        const record = await peek()
+        if (record === undefined) break
+        if (before !== undefined && compareOrder(shape, record, before) >= 0) break
+        taken.push(record)
+        n += 1
+      }
+      return taken
+    },
+  }
+}
+
+const idsAtOnce = 5_000
+
+/** Collects in which listings the source's records are, and writes that. */
+function collectIds(tables: ListingTables, listing: string, source: number) {
+  let gone: { readonly id: number; readonly companyId: number }[] = []
+  let made: { readonly id: number; readonly companyId: number; readonly source: number }[] = []
+  async function flush(): Promise<void> {
+    await tables.dropIds(listing, gone)
+    await tables.putIds(listing, made)
+    gone = []
+    made = []
+  }
+  return {
+    async note(companyId: number, difference: StateDifference): Promise<void> {
+      for (const id of difference.removed) gone.push({ id, companyId })
+      for (const id of difference.restored) made.push({ id, companyId, source })
+      for (const id of difference.taken) made.push({ id, companyId, source })
+      if (gone.length + made.length > idsAtOnce) await flush()
+    },
+    finish: flush,
+  }
+}

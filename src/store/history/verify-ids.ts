@@ -1,0 +1,191 @@
+// Verifies in which listings records are (`record_ids`), against the present listings.
+//
+// A sum for some companies each adds up the records once as their listings have them, and once as
+// the table has them. Only companies whose sums differ are looked at one by one.
+
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Resource } from '../../resources/resource.ts'
+import { leavesOf, keysOf } from '../listing/open-listings.ts'
+import { decodeEntries, digestBytes, type SegmentIndex } from '../listing/segment.ts'
+import { type ListingShape, shapeOf } from '../listing/shape.ts'
+import type { RegistryDatabase } from '../registry-connection.ts'
+import type { Report } from './faults.ts'
+
+export type IdCheck = Awaited<ReturnType<typeof createIdCheck>>
+
+const sumsLength = 65_536
+
+export async function createIdCheck(
+  db: RegistryDatabase,
+  resources: readonly Resource[],
+  report: Report,
+) {
+  const shapes = resources.map(shapeOf)
+  const sums = new Map(shapes.map(({ listing }) => [listing, new Float64Array(sumsLength)]))
+  const repeated = new Map<string, Repeated>()
+  for (const { listing } of shapes) repeated.set(listing, await readRepeated(db, listing))
+  return {
+    /** Notes records of a present listing. */
+    note(listing: string, companyId: number, { count, ids, sources, digests }: SegmentIndex): void {
+      const own = sums.get(listing)
+      const several = repeated.get(listing)
+      if (own === undefined || several === undefined) return
+      for (let n = 0; n < count; n++) {
+        const id = ids[n] ?? 0
+        add(own, { id, companyId, source: sources[n] ?? 0 }, 1)
+        if (several.hasOther(id, digests, n * digestBytes)) {
+          report(`${listing} identities`, `${listing}: the record ${id} has more than one content`)
+        }
+      }
+    },
+    async finish(onStep: (step: string) => void): Promise<void> {
+      for (const shape of shapes) {
+        const own = sums.get(shape.listing) ?? new Float64Array(sumsLength)
+        await eachId(db, shape.listing, onStep, (row) => add(own, row, -1))
+        const differing = [...own.keys()].filter((n) => own[n] !== 0)
+        if (differing.length > 0) await findWrong(db, shape, new Set(differing), report, onStep)
+      }
+    },
+  }
+}
+
+interface IdRow {
+  readonly id: number
+  readonly companyId: number
+  readonly source: number
+}
+
+/** Adds a number that depends on the record and its source; sums of some million stay exact. */
+function add(sums: Float64Array, { id, companyId, source }: IdRow, sign: number): void {
+  const hash = ((id % 2_147_483_629) * 31 + (companyId % 65_521) * 7 + source) % 2_147_483_629
+  const at = companyId % sumsLength
+  sums[at] = (sums[at] ?? 0) + sign * (hash + 1)
+}
+
+async function eachId(
+  db: RegistryDatabase,
+  listing: string,
+  onStep: (step: string) => void,
+  look: (row: IdRow) => void,
+): Promise<void> {
+  const sql = `select id, company_id, source_id from record_ids where listing = '${listing}'`
+  for await (const rows of db.batches(sql)) {
+    for (const row of rows) {
+      const [id, companyId] = [Number(row['id']), Number(row['company_id'])]
+      look({ id, companyId, source: Number(row['source_id']) })
+    }
+    onStep('ids')
+    await nextTurn()
+  }
+}
+
+/** How many differing sums are looked into; more say the same. */
+const sumsShownMax = 64
+
+/** Finds the companies whose records differ, among those whose sums do. */
+async function findWrong(
+  db: RegistryDatabase,
+  shape: ListingShape,
+  differing: ReadonlySet<number>,
+  report: Report,
+  onStep: (step: string) => void,
+): Promise<void> {
+  const { listing } = shape
+  const some = new Set([...differing].slice(0, sumsShownMax))
+  const isOf = (companyId: number) => some.has(companyId % sumsLength)
+  const kept = new Map<number, Set<string>>()
+  await eachId(db, listing, onStep, ({ id, companyId, source }) => {
+    if (!isOf(companyId)) return
+    const own = kept.get(companyId) ?? new Set()
+    kept.set(companyId, own.add(`${id} ${source}`))
+  })
+  const faulty = new Set<number>()
+  const { tables } = db
+  for (let after = -1; ;) {
+    const companies = await tables.companiesWith(listing, { after, limit: 1_000 })
+    const last = companies.at(-1)
+    if (last === undefined) break
+    after = last
+    for (const companyId of companies.filter(isOf)) {
+      const own = kept.get(companyId) ?? new Set()
+      kept.delete(companyId)
+      const records = await readRecords(db, shape, companyId)
+      if (records !== undefined && !isSame(records, own)) faulty.add(companyId)
+    }
+    onStep('ids')
+  }
+  for (const companyId of [...faulty, ...kept.keys()].sort((a, b) => a - b)) {
+    report(`${listing} ids`, `${listing} of company ${companyId}: its ids are not kept as they are`)
+  }
+}
+
+function isSame(some: ReadonlySet<string>, others: ReadonlySet<string>): boolean {
+  return some.size === others.size && [...some].every((one) => others.has(one))
+}
+
+/** The ids and sources of a present listing; undefined if they cannot be read. */
+async function readRecords(
+  { tables }: RegistryDatabase,
+  shape: ListingShape,
+  companyId: number,
+): Promise<ReadonlySet<string> | undefined> {
+  const found = new Set<string>()
+  try {
+    const head = await tables.head(shape.listing, companyId, Number.MAX_SAFE_INTEGER)
+    const leaves = head === undefined ? [] : await leavesOf(tables, head)
+    for (let at = 0; at < leaves.length; at += 200) {
+      const keys = keysOf(companyId, leaves.slice(at, at + 200))
+      for (const { entries } of await tables.segments(keys, 'entries')) {
+        const { count, ids, sources } = decodeEntries(shape, entries)
+        for (let n = 0; n < count; n++) found.add(`${ids[n] ?? 0} ${sources[n] ?? 0}`)
+      }
+    }
+    return found
+  } catch (error) {
+    // What is missing or damaged is reported as such.
+    if (!(error instanceof Error) || 'code' in error) throw error
+    return undefined
+  }
+}
+
+interface Repeated {
+  /** Whether a record with this id has another digest than the one before. */
+  hasOther(id: number, digests: Uint8Array, at: number): boolean
+}
+
+/** The records that are in several listings: they have one content. */
+async function readRepeated(db: RegistryDatabase, listing: string): Promise<Repeated> {
+  const found: number[] = []
+  const sql = `
+    select id from record_ids where listing = '${listing}'
+    group by id having count(*) > 1 order by id`
+  for await (const rows of db.batches(sql)) for (const row of rows) found.push(Number(row['id']))
+  const ids = Float64Array.from(found)
+  // Four bytes of each digest tell all but a few of 10 billion contents apart; 0 is none yet.
+  const known = new Uint32Array(ids.length)
+  return {
+    hasOther(id, digests, at) {
+      const place = ids.length === 0 ? -1 : placeOf(ids, id)
+      if (place < 0) return false
+      const [a = 0, b = 0, c = 0, d = 0] = digests.subarray(at, at + 4)
+      const digest = ((a << 24) | (b << 16) | (c << 8) | d) >>> 0 || 1
+      const before = known[place] ?? 0
+      known[place] = digest
+      return before !== 0 && before !== digest
+    },
+  }
+}
+
+/** The place of a number among ascending ones; -1 if it is none of them. */
+function placeOf(numbers: Float64Array, number: number): number {
+  let low = 0
+  let high = numbers.length - 1
+  while (low <= high) {
+    const middle = (low + high) >>> 1
+    const found = numbers[middle] ?? 0
+    if (found === number) return middle
+    if (found < number) low = middle + 1
+    else high = middle - 1
+  }
+  return -1
+}

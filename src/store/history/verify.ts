@@ -1,0 +1,108 @@
+// Verifies everything in a store, in one snapshot. The rules are the same for every store; a
+// database contributes what differs.
+
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Resource } from '../../resources/resource.ts'
+import type { StoredChecks, Verification } from '../inspecting.ts'
+import type { RegistryDatabase } from '../registry-connection.ts'
+import { type Database, readValue, type Row } from '../sql/database.ts'
+import { collectFaults, type Report } from './faults.ts'
+import { verifyListings } from './verify-listings.ts'
+import { verifyNames } from './verify-names.ts'
+
+/** A kind of fault: a query for the faulty rows, and the description of one. */
+export interface Rule {
+  readonly sql: string
+  readonly describe: (row: Row) => string
+}
+
+/** A database connection within one snapshot. */
+export interface VerifiedDatabase extends RegistryDatabase {
+  /** Damage of the files that hold the tables, a sentence each. */
+  damage(): Iterable<string> | AsyncIterable<string>
+  /** The message of an error caused by unreadable files; undefined for other errors. */
+  damageIn(error: unknown): string | undefined
+  /** Rules for tables that only this database has. */
+  readonly rules: Readonly<Record<string, Rule>>
+}
+
+/**
+ * Checks everything that is stored, and changes nothing.
+ *
+ * @param onStep is called often with what is being checked; throwing in it stops the verification.
+ */
+export async function verifyStore(
+  db: VerifiedDatabase,
+  resources: readonly Resource[],
+  checks: StoredChecks,
+  onStep: (step: string) => void,
+): Promise<Omit<Verification, 'notes'>> {
+  const faults = collectFaults()
+  const report: Report = (...fault) => faults.report(...fault)
+  const counts: Record<string, number> = {}
+  try {
+    onStep('the file')
+    for await (const sentence of db.damage()) report('file', `file: ${sentence}`)
+    onStep('companies')
+    await applyRules(db, { ...rules, ...db.rules }, report)
+    counts['companies'] = Number(await readValue(db, 'select count(*) from companies'))
+    counts['names'] = await verifyNames(db, report, () => onStep('names'))
+    const listed = await verifyListings(db, { resources, checks, report, onStep })
+    Object.assign(counts, listed)
+  } catch (error) {
+    const damage = db.damageIn(error)
+    if (damage === undefined) throw error
+    report('file', `file: it cannot be read completely: ${damage}`)
+  }
+  return { counts, faults: faults.shown() }
+}
+
+async function applyRules(
+  db: Database,
+  all: Readonly<Record<string, Rule>>,
+  report: Report,
+): Promise<void> {
+  for (const [kind, { sql, describe }] of Object.entries(all)) {
+    for await (const rows of db.batches(sql)) for (const row of rows) report(kind, describe(row))
+    await nextTurn()
+  }
+}
+
+const isUnknownVersion = (column: string) => `${column} not in (select version from imports)`
+
+const rules: Readonly<Record<string, Rule>> = {
+  lineages: {
+    sql: `select version from imports
+      where lineage in (select lineage from imports group by lineage having count(*) > 1)`,
+    describe: (row) => `import ${String(row['version'])}: another import has the same lineage`,
+  },
+  'company versions': {
+    sql: `select id, version from companies where ${isUnknownVersion('version')}`,
+    describe: (row) =>
+      `company ${String(row['id'])}: known since version ${String(row['version'])}, which is none`,
+  },
+  'company past': {
+    sql: `select company_id, version, until from companies_past
+      where version >= until or ${isUnknownVersion('until')}`,
+    describe: (row) =>
+      `company ${String(row['company_id'])}: a past state has the versions ` +
+      `${String(row['version'])} to ${String(row['until'])}`,
+  },
+  'assigned ids': {
+    sql: `select listing, id from record_keys group by listing, id having count(*) > 1`,
+    describe: (row) =>
+      `${String(row['listing'])}: the id ${String(row['id'])} is that of several keys`,
+  },
+  'sources of keys': {
+    sql: `select listing, id from record_keys
+      where source_id not in (select id from sources) order by listing, id`,
+    describe: (row) =>
+      `${String(row['listing'])}: the id ${String(row['id'])} is assigned to no source`,
+  },
+  'record sources': {
+    sql: `select listing, id from record_ids group by listing, id
+      having min(source_id) <> max(source_id)`,
+    describe: (row) =>
+      `${String(row['listing'])}: the record ${String(row['id'])} has more than one source`,
+  },
+}

@@ -1,0 +1,114 @@
+// Cutting records into segments of some kilobytes.
+
+import { type EncodedSegment, encodeSegment, type ListedRecord } from './segment.ts'
+import type { ListingShape } from './shape.ts'
+
+/**
+ * The bytes of a segment, index and texts together: three fill a page of 32 KiB of SQLite. A larger
+ * record has a segment of its own.
+ */
+export const segmentBytesMax = 10_400
+/** How full segments are that are cut evenly, so that one more record finds room. */
+const evenShare = 0.95
+
+/** Where a listing grows: segments are full but for the one there, or all of about one size. */
+export type Growth = 'front' | 'end' | 'within'
+
+export interface CutSegment {
+  readonly encoded: EncodedSegment
+  readonly count: number
+  /** The bytes of the greatest record. */
+  readonly largest: number
+}
+
+/** Cuts records into segments, in their order. */
+export function cutSegments(
+  shape: ListingShape,
+  records: readonly ListedRecord[],
+  growth: Growth,
+): CutSegment[] {
+  const segments: CutSegment[] = []
+  const isBackwards = growth === 'front'
+  const line = { records, isBackwards, entryBytes: guessEntry(shape, records) }
+  let rest = growth === 'within' ? bytesOf(records, line.entryBytes) : 0
+  for (let from = 0; from < records.length;) {
+    const segment = cutOne(shape, line, from, growth === 'within' ? evenSize(rest) : undefined)
+    segments.push(segment)
+    rest -= segment.encoded.texts.length + segment.encoded.entries.length
+    from += segment.count
+  }
+  return isBackwards ? segments.reverse() : segments
+}
+
+/** Records that are cut from one of their ends. */
+interface Line {
+  readonly records: readonly ListedRecord[]
+  readonly isBackwards: boolean
+  /** The bytes that a record takes in an index: a guess, then those of the last segment. */
+  entryBytes: number
+}
+
+/** The bytes that a record takes in an index: roughly, or as some show if they are many. */
+function guessEntry(shape: ListingShape, records: readonly ListedRecord[]): number {
+  const rough = 16 + 3 * shape.columns.length
+  if (bytesOf(records, rough) <= segmentBytesMax) return rough
+  const some = records.slice(0, 8)
+  return encodeSegment(shape, some).entries.length / some.length
+}
+
+function bytesOf(records: readonly ListedRecord[], entryBytes: number): number {
+  let bytes = 0
+  for (const { text } of records) bytes += text.length + 1 + entryBytes
+  return bytes
+}
+
+/** The size of the next of several even segments. */
+function evenSize(rest: number): number {
+  if (rest <= segmentBytesMax) return segmentBytesMax
+  return rest / Math.ceil(rest / (segmentBytesMax * evenShare))
+}
+
+/** Cuts the segment that begins `from` records from the end of the line at which it is cut. */
+function cutOne(
+  shape: ListingShape,
+  line: Line,
+  from: number,
+  evenly: number | undefined,
+): CutSegment {
+  for (let max = line.records.length; ;) {
+    const to = Math.min(max, reach(line, from, evenly))
+    const part = partOf(line, from, to)
+    const encoded = encodeSegment(shape, part)
+    const bytes = encoded.entries.length + encoded.texts.length
+    line.entryBytes = encoded.entries.length / part.length
+    if (bytes <= segmentBytesMax || part.length === 1) {
+      let largest = 0
+      for (const { text } of part) largest = Math.max(largest, text.length)
+      return { encoded, count: part.length, largest }
+    }
+    max = to - 1
+  }
+}
+
+/** How far a segment reaches: to its size or nearest to an even one, but for at least a record. */
+function reach({ records, isBackwards, entryBytes }: Line, from: number, evenly?: number): number {
+  let bytes = 0
+  let to = from
+  for (; to < records.length; to++) {
+    const record = records[isBackwards ? records.length - 1 - to : to]
+    const more = (record?.text.length ?? 0) + 1 + entryBytes
+    if (to > from) {
+      if (bytes + more > segmentBytesMax) break
+      if (evenly !== undefined && bytes + more / 2 > evenly) break
+    }
+    bytes += more
+  }
+  return to
+}
+
+function partOf({ records, isBackwards }: Line, from: number, to: number): readonly ListedRecord[] {
+  if (from === 0 && to === records.length) return records
+  return isBackwards
+    ? records.slice(records.length - to, records.length - from)
+    : records.slice(from, to)
+}

@@ -1,0 +1,214 @@
+// The directory of a listing: its segments, in order, with what a page needs to find them.
+//
+// A head has it as bytes. One of many segments has levels: its entries are nodes, each a directory
+// of its own, so that no head exceeds some kilobytes, and a change writes few nodes.
+
+import { after, type Awaitable } from '../awaitable.ts'
+
+/** A segment, or a node: then the numbers are those of all its segments. */
+export interface DirectoryEntry {
+  readonly segment: number
+  readonly records: number
+  /** The bytes of its texts. */
+  readonly bytes: number
+  /** The bytes of its greatest record. */
+  readonly largest: number
+}
+
+export interface Directory {
+  /** 0 if the entries are segments, else that of the nodes which they are, and one. */
+  readonly level: number
+  readonly entries: readonly DirectoryEntry[]
+}
+
+/** A node that is stored already. */
+export interface KnownNode {
+  readonly entry: DirectoryEntry
+  /** The directory that it is, encoded. */
+  readonly entries: Uint8Array
+}
+
+/** The most entries of a head or a node. */
+export const entriesMax = 256
+
+/**
+ * A directory as JSON, so that SQL can follow it, too: the level, then of each entry its segment,
+ * records, bytes and largest record.
+ */
+export function encodeDirectory({ level, entries }: Directory): Buffer {
+  const listed = entries.map(
+    ({ segment, records, bytes, largest }) => `[${segment},${records},${bytes},${largest}]`,
+  )
+  return Buffer.from(`[${[level, ...listed].join(',')}]`, 'latin1')
+}
+
+type EncodedEntry = readonly [segment: number, records: number, bytes: number, largest: number]
+
+/** @throws Error if the bytes are no directory. */
+export function decodeDirectory(bytes: Uint8Array): Directory {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
+  const [level, ...entries] = JSON.parse(text) as [number, ...EncodedEntry[]]
+  return {
+    level,
+    entries: entries.map(([segment, records, size, largest]) => {
+      return { segment, records, bytes: size, largest }
+    }),
+  }
+}
+
+export const emptyDirectory: Uint8Array = encodeDirectory({ level: 0, entries: [] })
+
+/** Reads nodes by their numbers, in the order asked for. */
+export type ReadNodes = (nodes: readonly number[]) => Awaitable<readonly Uint8Array[]>
+
+/** The segments to which a head's directory leads, in order. */
+export async function collectLeaves(
+  directory: Uint8Array,
+  readNodes: ReadNodes,
+): Promise<readonly DirectoryEntry[]> {
+  let { level, entries } = decodeDirectory(directory)
+  for (; level > 0; level -= 1) {
+    const nodes = await readNodes(entries.map(({ segment }) => segment))
+    entries = nodes.flatMap((node) => decodeDirectory(node).entries)
+  }
+  return entries
+}
+
+/** All nodes to which a head's directory leads. */
+export async function collectNodes(
+  directory: Uint8Array,
+  readNodes: ReadNodes,
+): Promise<KnownNode[]> {
+  const found: KnownNode[] = []
+  let { level, entries } = decodeDirectory(directory)
+  for (; level > 0; level -= 1) {
+    const nodes = await readNodes(entries.map(({ segment }) => segment))
+    for (const [n, entry] of entries.entries()) {
+      found.push({ entry, entries: nodes[n] ?? emptyDirectory })
+    }
+    entries = nodes.flatMap((node) => decodeDirectory(node).entries)
+  }
+  return found
+}
+
+/** Consecutive segments, and the position of the first record of the first of them. */
+export interface LeafRange {
+  readonly entries: readonly DirectoryEntry[]
+  readonly first: number
+}
+
+/** The entries that hold the records from `offset` up to `offset + limit`. */
+export function rangeOfEntries(
+  entries: readonly DirectoryEntry[],
+  offset: number,
+  limit: number,
+): LeafRange {
+  let start = 0
+  let first = 0
+  for (; start < entries.length; start += 1) {
+    const records = entries[start]?.records ?? 0
+    if (first + records > offset) break
+    first += records
+  }
+  let end = start
+  for (let position = first; end < entries.length && position < offset + limit; end += 1) {
+    position += entries[end]?.records ?? 0
+  }
+  return { entries: entries.slice(start, end), first }
+}
+
+/** The segments that hold the records from `offset` up to `offset + limit`, of any level. */
+export function findRange(
+  directory: Uint8Array,
+  offset: number,
+  limit: number,
+  readNodes: ReadNodes,
+): Awaitable<LeafRange> {
+  const { level, entries } = decodeDirectory(directory)
+  const range = rangeOfEntries(entries, offset, limit)
+  return level === 0 ? range : descend(range, level, { offset, limit }, readNodes)
+}
+
+/** Goes from nodes of a level below `level` to the segments of a range. */
+function descend(
+  { entries, first }: LeafRange,
+  level: number,
+  range: { readonly offset: number; readonly limit: number },
+  readNodes: ReadNodes,
+): Awaitable<LeafRange> {
+  return after(readNodes(entries.map(({ segment }) => segment)), (nodes) => {
+    const lower = nodes.flatMap((node) => decodeDirectory(node).entries)
+    const inner = rangeOfEntries(lower, range.offset - first, range.limit)
+    const found = { entries: inner.entries, first: first + inner.first }
+    return level === 1 ? found : descend(found, level - 1, range, readNodes)
+  })
+}
+
+/** A node to be stored. */
+export interface NewNode {
+  readonly segment: number
+  readonly entries: Buffer
+}
+
+/**
+ * The directory of a listing, as a head has it, and the nodes to which it leads that are new.
+ *
+ * @param known nodes that may be used again: those of the listing's last head.
+ */
+export function buildDirectory(
+  entries: readonly DirectoryEntry[],
+  known: readonly KnownNode[],
+  newNumber: () => number,
+): { readonly directory: Buffer; readonly nodes: readonly NewNode[] } {
+  const byContent = new Map(known.map((node) => [keyOf(node.entries), node.entry]))
+  const nodes: NewNode[] = []
+  let level = 0
+  let upper = entries
+  for (; upper.length > entriesMax; level += 1) {
+    const lower = level
+    upper = groupsOf(upper).map((group) => {
+      const encoded = encodeDirectory({ level: lower, entries: group })
+      const same = byContent.get(keyOf(encoded))
+      if (same !== undefined) return same
+      const segment = newNumber()
+      nodes.push({ segment, entries: encoded })
+      return { segment, ...sumOf(group) }
+    })
+  }
+  return { directory: encodeDirectory({ level, entries: upper }), nodes }
+}
+
+const keyOf = (bytes: Uint8Array) =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
+
+/** Groups end at numbers that are multiples of this, so that they stay put beside insertions. */
+const groupLength = 128
+
+function groupsOf(entries: readonly DirectoryEntry[]): DirectoryEntry[][] {
+  const groups: DirectoryEntry[][] = []
+  let group: DirectoryEntry[] = []
+  for (const entry of entries) {
+    group.push(entry)
+    if (entry.segment % groupLength !== 0 && group.length < entriesMax) continue
+    groups.push(group)
+    group = []
+  }
+  if (group.length > 0) groups.push(group)
+  return groups
+}
+
+function sumOf(group: readonly DirectoryEntry[]) {
+  let [records, bytes, largest] = [0, 0, 0]
+  for (const entry of group) {
+    records += entry.records
+    bytes += entry.bytes
+    largest = Math.max(largest, entry.largest)
+  }
+  return { records, bytes, largest }
+}
+
+/** What a head says of the records of a listing. */
+export function totalsOf(entries: readonly DirectoryEntry[]) {
+  const { records, largest } = sumOf(entries)
+  return { total: records, largest }
+}

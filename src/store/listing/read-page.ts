@@ -1,0 +1,83 @@
+// Reads consecutive records of a listing: the directory of its head leads to the segments that have
+// them, whose texts are cut at both ends.
+
+import { after, type Awaitable } from '../awaitable.ts'
+import { greatestLimit, type PageRoom } from '../page-size.ts'
+import { findRange, type LeafRange } from './directory.ts'
+import { sliceTexts } from './segment.ts'
+import type { HeadRow, ListingReads } from './tables.ts'
+
+/** Records as they are served. */
+export interface PageTexts {
+  /** Texts of records, several joined by commas in each. Some are parts of larger memory. */
+  readonly records: readonly Uint8Array[]
+  /** If they do not fit into a page and are left out: as `Page.greatestLimit`. */
+  readonly greatestLimit: number | undefined
+}
+
+/** A range of records, by their positions in the order served. */
+export interface PageRange {
+  readonly offset: number
+  readonly limit: number
+}
+
+/** Reads up to `limit` records after the first `offset`, if they fit into a page. */
+export function readPageTexts(
+  reads: ListingReads,
+  head: HeadRow,
+  range: PageRange,
+  room: PageRoom,
+): Awaitable<PageTexts> {
+  const { companyId, total, directory } = head
+  if (range.offset >= total || room.room < 0) return fitting([], range, room)
+  const end = Math.min(total, range.offset + range.limit)
+  const readNodes = (nodes: readonly number[]) => reads.entries(companyId, nodes)
+  const found = findRange(directory, range.offset, end - range.offset, readNodes)
+  return after(found, (leaves) => {
+    if (range.limit * room.widest > room.room && innerBytes(leaves) > room.room) {
+      return leftOut(range, room)
+    }
+    const numbers = leaves.entries.map(({ segment }) => segment)
+    return after(reads.texts(companyId, numbers), (texts) =>
+      fitting(cut(texts, leaves, range.offset, end), range, room),
+    )
+  })
+}
+
+/** The bytes of the segments of which all records are in the range. */
+function innerBytes({ entries }: LeafRange): number {
+  let sum = 0
+  for (let n = 1; n < entries.length - 1; n++) sum += entries[n]?.bytes ?? 0
+  return sum
+}
+
+/** Leaves records out that are larger than a page. */
+function fitting(records: readonly Uint8Array[], range: PageRange, room: PageRoom): PageTexts {
+  if (range.limit * room.widest > room.room) {
+    let bytes = 0
+    for (const { length } of records) bytes += length + 1
+    if (bytes > room.room) return leftOut(range, room)
+  }
+  return { records, greatestLimit: undefined }
+}
+
+function leftOut({ limit }: PageRange, room: PageRoom): PageTexts {
+  return { records: [], greatestLimit: greatestLimit(room, limit) }
+}
+
+/** The texts of segments, without the records at their ends that are not in the range. */
+function cut(
+  texts: readonly Uint8Array[],
+  { entries, first }: LeafRange,
+  offset: number,
+  end: number,
+): readonly Uint8Array[] {
+  let start = first
+  return texts.map((text, n) => {
+    const { records = 0 } = entries[n] ?? {}
+    const from = Math.max(0, offset - start)
+    const to = Math.min(records, end - start)
+    start += records
+    return from === 0 && to === records ? text : sliceTexts(text, records, from, to)
+  })
+}

@@ -1,0 +1,277 @@
+// Scans of the indexes of a listing: which records its filters leave, and by what they are ordered.
+//
+// A scan takes the segments one after another, so that its caller decides when to pause. Of a text
+// column, each of a segment's distinct values is looked at once.
+
+import type { Filter, Interval, SortOrder } from '../selection.ts'
+import { compareTexts } from './compare-texts.ts'
+import { createFloats, createHalves, createWords, type Growing } from './growing.ts'
+import type { IndexColumn, SegmentIndex } from './segment.ts'
+import type { ListingShape } from './shape.ts'
+import type { View } from './view.ts'
+
+/** How the fields of a listing are found in an index. */
+export interface IndexedFields {
+  readonly shape: ListingShape
+  /** The field that the shape has as its order value; `id` if there is none. */
+  readonly orderBy: string
+}
+
+/** The records that are left, in the order of the listing, and what orders them otherwise. */
+export interface Scanned {
+  readonly view: View
+  /** Empty if they are left in that order. */
+  readonly ids: Float64Array
+  /** As `ids`: numbers, or the place of a text in `texts`; NaN is null. */
+  readonly keys: Float64Array
+  /** The distinct texts by which records are ordered, in no order. */
+  readonly texts: readonly string[]
+}
+
+export interface Scan {
+  /** The columns that an index has to have. */
+  readonly columns: readonly number[]
+  /** Whether it has to be given what the texts of a segment say. */
+  readonly readsTexts: boolean
+  /**
+   * @param segment its number.
+   * @param values those of the order's field in each record, if `readsTexts`.
+   */
+  add(index: SegmentIndex, segment: number, values?: readonly unknown[]): void
+  finish(): Scanned
+}
+
+/** A place in an index: the ids, the order values, or the nth column. */
+type Place = 'id' | 'sort' | number
+
+export function placeOf({ shape, orderBy }: IndexedFields, field: string): Place | undefined {
+  if (field === 'id') return 'id'
+  if (shape.hasSort && field === orderBy) return 'sort'
+  const at = shape.columns.findIndex((column) => column.field === field)
+  return at < 0 ? undefined : at
+}
+
+/** Whether a view is ordered as the listing is, forwards or backwards. */
+export function isListingOrder(fields: IndexedFields, sort: SortOrder | undefined): boolean {
+  if (sort === undefined) return true
+  return placeOf(fields, sort.field) === (fields.shape.hasSort ? 'sort' : 'id')
+}
+
+/** @param sort undefined for the order of the listing. */
+export function createScan(
+  fields: IndexedFields,
+  filters: readonly Filter[],
+  sort: SortOrder | undefined,
+): Scan {
+  const tests = filters.map((filter) => createTest(fields, filter))
+  const order = sort === undefined || isListingOrder(fields, sort) ? undefined : sort.field
+  const ordering = order === undefined ? undefined : placeOf(fields, order)
+  const keyed = order === undefined ? undefined : createKeys(ordering)
+  const places = createPlaces()
+  const ids = createFloats()
+  const looked = [...filters.map(({ field }) => placeOf(fields, field)), ordering]
+  return {
+    columns: looked.filter((place) => typeof place === 'number'),
+    readsTexts: keyed?.readsTexts ?? false,
+    add(index, segment, values) {
+      const kept = passing(tests, index)
+      if (kept === undefined) return
+      places.add(index, segment, kept)
+      if (keyed === undefined) return
+      addNumbers(ids, kept, index.ids)
+      keyed.add(index, kept, values)
+    },
+    finish: () => ({
+      view: places.take(),
+      ids: ids.take(),
+      keys: keyed === undefined ? noNumbers : keyed.keys.take(),
+      texts: keyed === undefined ? [] : keyed.texts(),
+    }),
+  }
+}
+
+/** Collects where records are. */
+function createPlaces() {
+  const segments = createFloats()
+  const sizes = createWords()
+  const segmentOf = createWords()
+  const starts = createHalves()
+  const ends = createHalves()
+  let holder = 0
+  return {
+    add({ lengths }: SegmentIndex, segment: number, kept: Uint8Array): void {
+      let start = 0
+      for (let n = 0; n < kept.length; n++) {
+        const end = start + (lengths[n] ?? 0)
+        if (kept[n] === 1) {
+          segmentOf.add(holder)
+          starts.add(start)
+          ends.add(placeOfEnd(start, end, kept.length))
+        }
+        start = end + 1
+      }
+      segments.add(segment)
+      sizes.add(start - 1)
+      holder += 1
+    },
+    take: (): View => ({
+      segments: segments.take(),
+      sizes: sizes.take(),
+      segmentOf: segmentOf.take(),
+      starts: starts.take(),
+      ends: ends.take(),
+    }),
+  }
+}
+
+/** As `View.ends`: only a record that has a segment of its own is that large. */
+function placeOfEnd(start: number, end: number, count: number): number {
+  if (end <= 0xffff) return end
+  if (start > 0 || count > 1) throw new Error('a segment is larger than segments are')
+  return 0
+}
+
+const noNumbers = new Float64Array(0)
+
+/** Marks the records of an index that do not pass; false if none passes. */
+type Test = (index: SegmentIndex, kept: Uint8Array) => boolean
+
+/** A mark for each record; undefined if none passes all tests. */
+function passing(tests: readonly Test[], index: SegmentIndex): Uint8Array | undefined {
+  const kept = new Uint8Array(index.count).fill(1)
+  return tests.every((test) => test(index, kept)) ? kept : undefined
+}
+
+function createTest(fields: IndexedFields, { field, anyOf }: Filter): Test {
+  const place = placeOf(fields, field)
+  if (place === undefined) throw new Error(`${fields.shape.listing} has no index of ${field}`)
+  const takesNull = anyOf.includes(null)
+  const intervals = anyOf.filter((one) => one !== null)
+  const byNumber = (numbers: Float64Array, kept: Uint8Array) =>
+    markNumbers(numbers, kept, intervals, takesNull)
+  return (index, kept) => {
+    if (place === 'id') return byNumber(index.ids, kept)
+    if (place === 'sort') return byNumber(index.sorts, kept)
+    const column = columnOf(index, place)
+    return column.type === 'integer'
+      ? byNumber(column.numbers, kept)
+      : markTexts(column, kept, intervals, takesNull)
+  }
+}
+
+function columnOf({ columns }: SegmentIndex, at: number): IndexColumn {
+  const column = columns[at]
+  if (column === undefined) throw new Error('an index lacks a column')
+  return column
+}
+
+function markNumbers(
+  numbers: Float64Array,
+  kept: Uint8Array,
+  intervals: readonly Interval[],
+  takesNull: boolean,
+): boolean {
+  const bounds = intervals.map(({ from, to }): readonly [number, number] => [
+    from === undefined ? -Infinity : Number(from),
+    to === undefined ? Infinity : Number(to),
+  ])
+  let isAny = false
+  for (let n = 0; n < numbers.length; n++) {
+    if (kept[n] === 0) continue
+    const number = numbers[n] ?? NaN
+    // NaN is within no bounds.
+    const passes =
+      bounds.some(([from, to]) => number >= from && number <= to) ||
+      (takesNull && Number.isNaN(number))
+    if (passes) isAny = true
+    else kept[n] = 0
+  }
+  return isAny
+}
+
+function markTexts(
+  { values, codes }: IndexColumn & { readonly type: 'text' },
+  kept: Uint8Array,
+  intervals: readonly Interval[],
+  takesNull: boolean,
+): boolean {
+  const passes = new Uint8Array(values.length + 1)
+  passes[0] = Number(takesNull)
+  let isPossible = takesNull
+  for (const [n, value] of values.entries()) {
+    if (!intervals.some((one) => isIn(value, one))) continue
+    passes[n + 1] = 1
+    isPossible = true
+  }
+  if (!isPossible) return false
+  let isAny = 0
+  for (let n = 0; n < codes.length; n++) {
+    const passed = (kept[n] ?? 0) & (passes[codes[n] ?? 0] ?? 0)
+    kept[n] = passed
+    isAny |= passed
+  }
+  return isAny === 1
+}
+
+function isIn(value: string, { from, to }: Interval): boolean {
+  if (from !== undefined && from === to) return value === from
+  return (
+    (from === undefined || compareTexts(value, String(from)) >= 0) &&
+    (to === undefined || compareTexts(value, String(to)) <= 0)
+  )
+}
+
+/** Collects the values by which records are ordered; undefined is that of their texts. */
+function createKeys(place: Place | undefined) {
+  const keys = createFloats()
+  const texts = createDistinct()
+  return {
+    keys,
+    texts: texts.all,
+    readsTexts: place === undefined,
+    add(index: SegmentIndex, kept: Uint8Array, values: readonly unknown[] = []) {
+      if (place === undefined) return addValues(keys, texts, kept, values)
+      if (place === 'id') return addNumbers(keys, kept, index.ids)
+      if (place === 'sort') return addNumbers(keys, kept, index.sorts)
+      const column = columnOf(index, place)
+      if (column.type === 'integer') return addNumbers(keys, kept, column.numbers)
+      const codes = column.values.map((value) => texts.codeOf(value))
+      for (let n = 0; n < kept.length; n++) {
+        if (kept[n] === 1) keys.add(codes[(column.codes[n] ?? 0) - 1] ?? NaN)
+      }
+    },
+  }
+}
+
+function addNumbers(keys: Growing<Float64Array>, kept: Uint8Array, numbers: Float64Array): void {
+  for (let n = 0; n < kept.length; n++) if (kept[n] === 1) keys.add(numbers[n] ?? NaN)
+}
+
+function addValues(
+  keys: Growing<Float64Array>,
+  texts: Distinct,
+  kept: Uint8Array,
+  values: readonly unknown[],
+): void {
+  for (let n = 0; n < kept.length; n++) {
+    if (kept[n] === 0) continue
+    const value = values[n]
+    if (typeof value === 'number') keys.add(value)
+    else keys.add(typeof value === 'string' ? texts.codeOf(value) : NaN)
+  }
+}
+
+type Distinct = ReturnType<typeof createDistinct>
+
+/** Numbers distinct texts. */
+function createDistinct() {
+  const codes = new Map<string, number>()
+  return {
+    codeOf(text: string): number {
+      let code = codes.get(text)
+      if (code === undefined) codes.set(text, (code = codes.size))
+      return code
+    },
+    all: () => [...codes.keys()],
+  }
+}

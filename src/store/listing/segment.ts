@@ -1,0 +1,298 @@
+// Segments: consecutive records of a listing, as their texts and an index of them.
+//
+// The texts are as served, joined by commas. The index has of each record what finds, orders,
+// filters and compares it, so that nothing but an answer needs the texts:
+//
+// format, CRC-32 of all the rest, number of records; ids, order values, lengths of the texts and
+// sources, each as a list of integers; digests; then column by column.
+
+import { crc32 } from 'node:zlib'
+import { recordSeparator } from '../record-texts.ts'
+import { type ByteReader, createReader, createWriter } from './bytes.ts'
+import { readIntegers, skipIntegers, writeIntegers } from './integers.ts'
+import type { ListingShape, ShapeColumn } from './shape.ts'
+import { readTexts, skipTexts, writeTexts } from './text-column.ts'
+
+export type ColumnValue = string | number | null
+
+/** A record with all that is kept of it. */
+export interface ListedRecord {
+  readonly id: number
+  /** The value before the id in the order; 0 if there is none. */
+  readonly sort: number
+  /** The number of its source. */
+  readonly source: number
+  /** 12 bytes, by which the next import recognises that it is unchanged. */
+  readonly digest: Uint8Array
+  /** In the order of the shape's columns. */
+  readonly values: readonly ColumnValue[]
+  readonly text: Uint8Array
+}
+
+/** The index of a segment, decoded: lists with an element for each record. */
+export interface SegmentIndex {
+  readonly count: number
+  /** The bytes of the index when encoded. */
+  readonly bytes: number
+  readonly ids: Float64Array
+  /** Empty if the shape has no order value. */
+  readonly sorts: Float64Array
+  /** The bytes of each text. */
+  readonly lengths: Uint32Array
+  readonly sources: Uint32Array
+  /** 12 bytes each. */
+  readonly digests: Uint8Array
+  readonly columns: readonly IndexColumn[]
+}
+
+export type IndexColumn =
+  /** Codes: 0 is null, n is the nth of the values, which are distinct. */
+  | { readonly type: 'text'; readonly values: readonly string[]; readonly codes: Uint32Array }
+  /** NaN is null. */
+  | { readonly type: 'integer'; readonly numbers: Float64Array }
+
+export interface EncodedSegment {
+  readonly entries: Buffer
+  readonly texts: Buffer
+}
+
+export const digestBytes = 12
+const format = 1
+/** The bytes before what the checksum covers. */
+const headBytes = 5
+const comma = 0x2c
+const writer = createWriter()
+/** The numbers of a column under way. */
+let column = new Float64Array(1_024)
+
+export function encodeSegment(
+  shape: ListingShape,
+  records: readonly ListedRecord[],
+): EncodedSegment {
+  const count = records.length
+  if (column.length < count) column = new Float64Array(2 * count)
+  writer.room(headBytes)
+  writer.number(count)
+  writeNumbers(records, (record) => record.id)
+  if (shape.hasSort) writeNumbers(records, (record) => record.sort)
+  writeNumbers(records, (record) => record.text.length)
+  writeNumbers(records, (record) => record.source)
+  writeDigests(records)
+  shape.columns.forEach(({ type }, at) => {
+    if (type === 'integer') writeNumbers(records, ({ values }) => numberOf(values[at]))
+    else writeTexts(writer, count, (n) => textOf(records[n]?.values[at]))
+  })
+  const texts = joinTexts(records)
+  const entries = writer.take()
+  entries[0] = format
+  entries.writeUInt32LE(checksum(entries.subarray(headBytes), texts), 1)
+  return { entries, texts }
+}
+
+function checksum(index: Uint8Array, texts: Uint8Array): number {
+  return crc32(texts, crc32(index))
+}
+
+function writeNumbers(
+  records: readonly ListedRecord[],
+  numberIn: (record: ListedRecord) => number,
+): void {
+  let n = 0
+  for (const record of records) column[n++] = numberIn(record)
+  writeIntegers(writer, column, n)
+}
+
+function numberOf(value: ColumnValue | undefined): number {
+  return typeof value === 'number' ? value : NaN
+}
+
+function textOf(value: ColumnValue | undefined): string | null {
+  return typeof value === 'string' ? value : null
+}
+
+function writeDigests(records: readonly ListedRecord[]): void {
+  let at = writer.room(digestBytes * records.length)
+  const memory = writer.memory()
+  for (const { digest } of records) {
+    for (let n = 0; n < digestBytes; n++) memory[at++] = digest[n] ?? 0
+  }
+}
+
+function joinTexts(records: readonly ListedRecord[]): Buffer {
+  let size = Math.max(0, records.length - 1)
+  for (const { text } of records) size += text.length
+  const texts = Buffer.allocUnsafe(size)
+  let at = 0
+  for (const { text } of records) {
+    texts.set(text, at)
+    at += text.length
+    if (at < size) texts[at++] = comma
+  }
+  return texts
+}
+
+/**
+ * @param wanted the columns that are decoded, by their places; all of them if it is not given. The
+ *   others are left out of `columns`.
+ *
+ * @throws Error if the bytes are no index of this shape.
+ */
+export function decodeEntries(
+  shape: ListingShape,
+  entries: Uint8Array,
+  wanted?: readonly number[],
+): SegmentIndex {
+  const { reader, count } = openIndex(entries)
+  const isWanted = (at: number) => wanted === undefined || wanted.includes(at)
+  const room = createRoom(count, 4 + shape.columns.filter((_, at) => isWanted(at)).length)
+  const ids = room.floats()
+  readIntegers(reader, ids)
+  const sorts = shape.hasSort ? room.floats() : noNumbers
+  if (shape.hasSort) readIntegers(reader, sorts)
+  const lengths = room.words()
+  readIntegers(reader, lengths)
+  const sources = room.words()
+  readIntegers(reader, sources)
+  const digests = reader.bytes(digestBytes * count)
+  const columns: IndexColumn[] = []
+  for (const [at, { type }] of shape.columns.entries()) {
+    if (isWanted(at)) columns[at] = readColumn(reader, type, room)
+    else if (type === 'text') skipTexts(reader, count)
+    else skipIntegers(reader, count)
+  }
+  if (!reader.isAtEnd()) throw new Error('an index of records goes on after its end')
+  return { count, bytes: entries.length, ids, sorts, lengths, sources, digests, columns }
+}
+
+/** The lengths of an index alone. */
+export function decodeLengths(shape: ListingShape, entries: Uint8Array): Uint32Array {
+  const { reader, count } = openIndex(entries)
+  skipIntegers(reader, count)
+  if (shape.hasSort) skipIntegers(reader, count)
+  const lengths = new Uint32Array(count)
+  readIntegers(reader, lengths)
+  return lengths
+}
+
+function openIndex(entries: Uint8Array) {
+  if (entries[0] !== format) throw new Error('an index of records has an unknown format')
+  const reader = createReader(entries, headBytes)
+  const count = reader.number()
+  if (count * digestBytes > entries.length) throw new Error('an index of records has too many')
+  return { reader, count }
+}
+
+const noNumbers = new Float64Array(0)
+
+/** Memory for the numbers of an index: one allocation instead of a dozen short ones. */
+function createRoom(count: number, lists: number) {
+  const memory = new ArrayBuffer(8 * count * lists)
+  let at = 0
+  const next = () => (at += 8 * count) - 8 * count
+  return {
+    floats: () => new Float64Array(memory, next(), count),
+    words: () => new Uint32Array(memory, next(), count),
+  }
+}
+
+function readColumn(
+  reader: ByteReader,
+  type: ShapeColumn['type'],
+  room: ReturnType<typeof createRoom>,
+): IndexColumn {
+  if (type === 'text') {
+    const codes = room.words()
+    return { type, values: readTexts(reader, codes), codes }
+  }
+  const numbers = room.floats()
+  readIntegers(reader, numbers)
+  return { type, numbers }
+}
+
+/** The value of a record in a column. */
+export function valueAt(column: IndexColumn, n: number): ColumnValue {
+  if (column.type === 'integer') {
+    const value = column.numbers[n] ?? NaN
+    return Number.isNaN(value) ? null : value
+  }
+  const code = column.codes[n] ?? 0
+  return code === 0 ? null : (column.values[code - 1] ?? null)
+}
+
+/**
+ * A record of a segment.
+ *
+ * @param at where its text begins: the sum of the lengths before it, and a comma for each.
+ */
+export function recordAt(
+  index: SegmentIndex,
+  texts: Uint8Array,
+  n: number,
+  at: number,
+): ListedRecord {
+  return {
+    id: index.ids[n] ?? 0,
+    sort: index.sorts[n] ?? 0,
+    source: index.sources[n] ?? 0,
+    digest: index.digests.subarray(n * digestBytes, (n + 1) * digestBytes),
+    values: index.columns.map((column) => valueAt(column, n)),
+    text: texts.subarray(at, at + (index.lengths[n] ?? 0)),
+  }
+}
+
+/** The records of a segment, in their order. */
+export function* recordsOf(index: SegmentIndex, texts: Uint8Array): Generator<ListedRecord> {
+  let at = 0
+  for (let n = 0; n < index.count; n++) {
+    yield recordAt(index, texts, n, at)
+    at += (index.lengths[n] ?? 0) + 1
+  }
+}
+
+const separator = Buffer.from(recordSeparator)
+
+/**
+ * The texts of consecutive records of a resource, cut out of those of a segment without its index.
+ *
+ * @param count the records of the segment; those from `from` up to `to` are wanted.
+ */
+export function sliceTexts(texts: Uint8Array, count: number, from: number, to: number): Uint8Array {
+  const bytes = Buffer.from(texts.buffer, texts.byteOffset, texts.length)
+  const start = from === 0 ? 0 : placeOf(bytes, count, from) + 1
+  const end = to === count ? bytes.length : placeOf(bytes, count, to)
+  return bytes.subarray(start, end)
+}
+
+/** Where the comma before the nth record is, looked for from the nearer end. */
+function placeOf(bytes: Buffer, count: number, n: number): number {
+  let at: number
+  if (n <= count / 2) {
+    at = 0
+    for (let found = 0; found < n; found++) at = bytes.indexOf(separator, at + 1)
+  } else {
+    at = bytes.length
+    for (let found = count; found > n; found--) at = bytes.lastIndexOf(separator, at - 1)
+  }
+  if (at <= 0) throw new Error('a segment has fewer records than its directory says')
+  return at
+}
+
+/** What is wrong with a segment; undefined if nothing is. */
+export function checkSegment(
+  shape: ListingShape,
+  entries: Uint8Array,
+  texts: Uint8Array,
+): string | undefined {
+  const stored = Buffer.from(entries.buffer, entries.byteOffset, entries.length)
+  if (stored.length < headBytes || stored[0] !== format) return 'its index has an unknown format'
+  if (stored.readUInt32LE(1) !== checksum(stored.subarray(headBytes), texts)) {
+    return 'its bytes do not match their checksum'
+  }
+  try {
+    const { count, lengths } = decodeEntries(shape, entries)
+    const bytes = lengths.reduce((sum, length) => sum + length, Math.max(0, count - 1))
+    return bytes === texts.length ? undefined : 'its texts are not as long as its index says'
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}

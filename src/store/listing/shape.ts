@@ -1,0 +1,63 @@
+// The shape of a listing: how its records are ordered, and what is kept of each beside its text.
+
+import { filterColumns } from '../../resources/filters.ts'
+import type { Resource } from '../../resources/resource.ts'
+
+/** What is kept of each record, so that nothing has to read its text. */
+export interface ShapeColumn {
+  readonly field: string
+  readonly type: 'text' | 'integer'
+}
+
+export interface ListingShape {
+  /** The name of a resource, or `companies` for what sources say about a company. */
+  readonly listing: string
+  /** Of the order by value and id. */
+  readonly direction: 'ascending' | 'descending'
+  /** Whether records are ordered by a value before their id: seconds since 1970. */
+  readonly hasSort: boolean
+  readonly columns: readonly ShapeColumn[]
+  /** The column whose values `meta` counts (contract 3.7). */
+  readonly metaColumn: number | undefined
+}
+
+const shapes = new WeakMap<Resource, ListingShape>()
+
+/** The shape of a resource's listings. */
+export function shapeOf(resource: Resource): ListingShape {
+  let shape = shapes.get(resource)
+  if (shape === undefined) {
+    shape = makeShape(resource)
+    shapes.set(resource, shape)
+  }
+  return shape
+}
+
+function makeShape(resource: Resource): ListingShape {
+  const { name, order, metaOf } = resource
+  const columns: ShapeColumn[] = filterColumns(resource).map(({ field, type }) => ({ field, type }))
+  if (metaOf !== undefined && !columns.some(({ field }) => field === metaOf)) {
+    columns.push({ field: metaOf, type: 'text' })
+  }
+  const metaColumn = columns.findIndex(({ field }) => field === metaOf)
+  return {
+    listing: name,
+    direction: order.direction,
+    hasSort: order.by !== 'id',
+    columns,
+    metaColumn: metaColumn < 0 ? undefined : metaColumn,
+  }
+}
+
+/** What sources say about a company: a record for each source, whose number is its id. */
+export const attributesShape: ListingShape = {
+  listing: 'companies',
+  direction: 'ascending',
+  hasSort: false,
+  columns: [
+    { field: 'version', type: 'integer' },
+    { field: 'as_of', type: 'text' },
+    { field: 'is_present', type: 'integer' },
+  ],
+  metaColumn: undefined,
+}

@@ -1,0 +1,144 @@
+// Finds, names and creates the companies to which an import's rows refer.
+
+import { assignedIdEnd, assignedIdMin } from '../sql/assigned-ids.ts'
+import type { CompanyRow, ListingTables, PastCompanyRow } from '../listing/tables.ts'
+import { inBatches, type Staging } from './staging.ts'
+
+const batchLength = 1_000
+
+/** What finding companies takes besides the staged rows. */
+export interface CompanyRules {
+  readonly version: number
+  /** The greatest id of a company in the rows, of those that count. */
+  readonly stagedCompanyId: number
+  readonly knownOnly: boolean
+  /** Whether an unknown company that a row names only by id is created. */
+  readonly isMadeById: boolean
+}
+
+/** Copies the registry's companies that rows name into `companies`, and former names. */
+export async function copyCompanies(staging: Staging, tables: ListingTables): Promise<void> {
+  const insert = 'insert or ignore into companies (id, jurisdiction, identifier, version)'
+  const copy = (rows: readonly CompanyRow[]) => {
+    for (const row of rows) {
+      staging.run(`${insert} values ($id, $jurisdiction, $identifier, $version)`, { ...row })
+    }
+  }
+  const ids = staging.iterate('select company_id from given order by company_id')
+  for (const batch of inBatches(ids, batchLength)) {
+    copy(await tables.companiesById(batch.map(([id]) => Number(id))))
+  }
+  if (!staging.facts.hasNames) return
+  const names = staging.iterate(
+    `select distinct company_jurisdiction, company_identifier from stage
+     where company_jurisdiction is not null and company_identifier is not null`,
+  )
+  for (const batch of inBatches(names, batchLength)) {
+    const asked = batch.map((row) => row as readonly [string, string])
+    const found = await tables.companiesByName(asked)
+    copy(found)
+    if (found.length === asked.length) continue
+    for (const { companyId, jurisdiction, identifier } of await tables.forgottenByName(asked)) {
+      staging.run('insert into forgotten values ($companyId, $jurisdiction, $identifier)', {
+        ...{ companyId, jurisdiction, identifier },
+      })
+    }
+  }
+}
+
+/**
+ * The companies with a jurisdiction and identifier that no company has yet, each once. One that was
+ * forgotten gets the id that it had.
+ */
+const createReference = `
+  create table reference as
+    select coalesce(s.company_id, f.company_id) as id, company_jurisdiction as jurisdiction,
+      company_identifier as identifier, min(seq) as seq
+    from stage s
+    left join (select distinct company_id, jurisdiction, identifier from forgotten) f
+      on f.jurisdiction = s.company_jurisdiction and f.identifier = s.company_identifier
+    where company_identifier is not null and content is not null
+      and not exists (
+        select 1 from companies n
+        where n.jurisdiction = s.company_jurisdiction and n.identifier = s.company_identifier
+      )
+    group by 1, 2, 3`
+
+/** Names a company that was known only by its id, unless another company has the name. */
+const nameCompanies = `
+  update or ignore companies set jurisdiction = r.jurisdiction, identifier = r.identifier,
+    is_named = 1
+  from reference r where r.id = companies.id and companies.jurisdiction is null`
+
+const createWithId = `
+  insert or ignore into companies (id, jurisdiction, identifier, is_new)
+    select id, jurisdiction, identifier, 1 from reference where id is not null order by seq`
+
+const createByName = `
+  insert into companies (id, jurisdiction, identifier, is_new)
+    select max($lastId, coalesce((select max(id) from companies where id < $idEnd), 0))
+        + row_number() over (order by min(seq)),
+      jurisdiction, identifier, 1
+    from reference r
+    where r.id is null and not exists (
+      select 1 from companies c
+      where c.jurisdiction = r.jurisdiction and c.identifier = r.identifier
+    )
+    group by jurisdiction, identifier`
+
+const createById = `
+  insert or ignore into companies (id, is_new)
+    select company_id, 1 from given where is_alone`
+
+/** Names and creates companies in the staging; `writeCompanies` brings them to the registry. */
+export async function makeCompanies(
+  staging: Staging,
+  tables: ListingTables,
+  { stagedCompanyId, knownOnly, isMadeById }: CompanyRules,
+): Promise<void> {
+  await copyCompanies(staging, tables)
+  if (staging.facts.hasNames) staging.run([createReference, nameCompanies])
+  if (knownOnly) return
+  if (staging.facts.hasNames) {
+    const last = await tables.lastCompanyId(assignedIdEnd)
+    const lastId = Math.max(assignedIdMin - 1, stagedCompanyId, last)
+    staging.run([createWithId, createByName], { lastId, idEnd: assignedIdEnd })
+  }
+  if (isMadeById) staging.run(createById)
+}
+
+/** Drops the companies that were made for refused rows only, and returns how many are left. */
+export function countCreated(staging: Staging): number {
+  staging.run(`delete from companies where is_new and id not in (
+    select company_id from placed where company_id is not null and digest is not null
+  )`)
+  return Number(staging.value('select count(*) from companies where is_new'))
+}
+
+/** Writes the named and the new companies to the registry. */
+export async function writeCompanies(
+  staging: Staging,
+  tables: ListingTables,
+  version: number,
+): Promise<void> {
+  const changed = staging.iterate(
+    `select id, jurisdiction, identifier, version, is_named from companies
+     where is_new or is_named order by id`,
+  )
+  for (const batch of inBatches(changed, batchLength)) {
+    const past: PastCompanyRow[] = []
+    const rows = batch.map((row): CompanyRow => {
+      const [id, jurisdiction, identifier, since, isNamed] = row as [
+        ...[number, string | null, string | null, number | null, number],
+      ]
+      // It was known without a name until now.
+      if (isNamed && since !== null) {
+        const former = { jurisdiction: null, identifier: null, version: since }
+        past.push({ companyId: id, until: version, ...former })
+      }
+      return { id, jurisdiction, identifier, version }
+    })
+    await tables.putPastCompanies(past)
+    await tables.putCompanies(rows)
+  }
+}

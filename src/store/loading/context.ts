@@ -1,0 +1,26 @@
+// What the parts of an import share.
+
+import type { ImportPlan } from '../importing.ts'
+import type { ListingShape } from '../listing/shape.ts'
+import type { ListingTables } from '../listing/tables.ts'
+import type { StagedIds } from '../sql/assigned-ids.ts'
+import type { Database } from '../sql/database.ts'
+import type { Staging, StagedValues } from './staging.ts'
+
+export interface ImportContext {
+  readonly plan: ImportPlan
+  readonly shape: ListingShape
+  readonly staging: Staging
+  readonly db: Database
+  readonly tables: ListingTables
+  /** The number of the import's source, and the names of all. */
+  readonly source: number
+  readonly sourceNames: ReadonlyMap<number, string>
+  readonly hasOtherSources: boolean
+  readonly version: number
+  readonly staged: StagedIds
+  /** The day of the extract, in wire form. */
+  readonly asOf: string | null
+  /** What statements on the staged rows take. */
+  readonly values: StagedValues
+}

@@ -1,0 +1,361 @@
+// The course of an import in a store: rows are staged beside the process, then compared with the
+// registry and merged into it in one transaction.
+
+import { filterColumns } from '../../resources/filters.ts'
+import { findLikeSources } from '../history/like-sources.ts'
+import type {
+  ImportCounts,
+  ImportedFile,
+  ImportPlan,
+  ImportSession,
+  MergeCounts,
+  StagedProblem,
+} from '../importing.ts'
+import { attributesShape, shapeOf } from '../listing/shape.ts'
+import { numberSegments } from '../listing/write-listings.ts'
+import type { ImportConnection } from '../registry-connection.ts'
+import {
+  assignedIdEnd,
+  assignedIdMin,
+  noIds,
+  noteIds,
+  type StagedIds,
+} from '../sql/assigned-ids.ts'
+import { type Database, readValue } from '../sql/database.ts'
+import { logVersion } from '../sql/import-log.ts'
+import { type MergePart, type OnShare, watchParts } from '../sql/merge-progress.ts'
+import { refuseOlder, refuseUndated } from '../sql/order-of-extracts.ts'
+import { noteNameAttribute } from '../companies/keep-names.ts'
+import { applyCompanies } from './apply-companies.ts'
+import { applyRecords } from './apply.ts'
+import { countCreated, makeCompanies, writeCompanies } from './companies.ts'
+import { findRecordChanges } from './compare.ts'
+import { changeDiffering, findDiffering, refuseEarlier } from './compare-companies.ts'
+import type { ImportContext } from './context.ts'
+import { compareRows, placeRows, refuseBeyond, writeKeys } from './place.ts'
+import { stageDifferences } from './record-differences.ts'
+import { openStaging, type Staging, type StagedValue } from './staging.ts'
+import { createBeyond, refuseRecorded, refuseTypes } from './types-limit.ts'
+
+/** Begins an import on a connection that is used for nothing else until it ends. */
+export function beginImport(db: ImportConnection, plan: ImportPlan): ImportSession {
+  const staged = noIds()
+  const staging = openStaging(filtersOf(plan))
+  const parts = watchParts(plan.target.resource === undefined, plan.onStep)
+  let context: ImportContext | undefined
+  let changes: Pick<MergeCounts, 'inserted' | 'removed'> = { inserted: 0, removed: 0 }
+
+  return {
+    stage(_place, row) {
+      noteIds(staged, row)
+      staging.write(_place, row)
+    },
+    stageRefused: (place, row) => staging.writeRefused(place, row),
+    async prepare(onProblem) {
+      staging.flush()
+      await db.begin(plan)
+      context = await createContext(db, { plan, staging, staged })
+      const counts = await mergeStaged(context, { onProblem, parts })
+      changes = counts
+      return counts
+    },
+    async countHeld() {
+      if (context === undefined) return 0
+      const held = await countLogged(db, plan.target.name, context.source)
+      return held + changes.inserted - changes.removed
+    },
+    async commit(counts, files) {
+      if (context === undefined) throw new Error('an import is prepared before it is committed')
+      parts('committing')(0)
+      await logImport(context, counts, files)
+      await db.commit()
+      await db.settle()
+      staging.close()
+      return context.version
+    },
+    async discard() {
+      await db.discard()
+      staging.close()
+    },
+  }
+}
+
+/** The rows of an import and those that record its changes are staged in one table. */
+function filtersOf({ target, recording }: ImportPlan): number {
+  const recorded = recording === undefined ? 0 : filterColumns(recording.resource).length
+  return Math.max(target.filterCount, recorded)
+}
+
+interface Begun {
+  readonly plan: ImportPlan
+  readonly staging: Staging
+  readonly staged: StagedIds
+}
+
+/**
+ * What the import's parts share, read while it holds the write lock.
+ *
+ * @throws OperatorError if the source has been imported as of a later day, or of any if this
+ *   extract has none.
+ */
+async function createContext(
+  db: ImportConnection,
+  { plan, staging, staged }: Begun,
+): Promise<ImportContext> {
+  const { target } = plan
+  const source = await sourceId(db, plan.source)
+  const version = Number(await readValue(db, 'select coalesce(max(version), 0) + 1 from imports'))
+  const lastDayOfRows = () => staging.value('select max(as_of) from stage') as string | null
+  const asOf = plan.asOf ?? (target.hasRowDays ? lastDayOfRows() : null)
+  const last = await lastDay(db, target.name, source)
+  if (asOf !== null) refuseOlder(plan, asOf, last)
+  else if (plan.isDayNeeded) refuseUndated(plan, last)
+  const names = await db.rows('select id, name from sources')
+  const sourceNames = new Map(names.map((row) => [Number(row['id']), String(row['name'])]))
+  return {
+    ...{ plan, staging, staged, db, source, sourceNames, version, asOf },
+    tables: db.tables,
+    shape: target.resource === undefined ? attributesShape : shapeOf(target.resource),
+    hasOtherSources: sourceNames.size > 1,
+    values: {
+      asOf,
+      isAsOfOfRows: Number(plan.asOf === undefined),
+      unit: plan.unit,
+      idColumn: target.columns.companyId,
+      identifierColumn: target.columns.companyIdentifier,
+      contradictionField: target.contradictionField,
+    },
+  }
+}
+
+/** The number of a source, which is added if it is new. */
+async function sourceId(db: Database, name: string): Promise<number> {
+  const find = () => readValue(db, 'select id from sources where name = $name', { name })
+  const known = await find()
+  if (known !== undefined) return Number(known)
+  const add = 'insert into sources (id, name) select coalesce(max(id), 0) + 1, $name from sources'
+  await db.run(add, { name })
+  return Number(await find())
+}
+
+async function lastDay(db: Database, target: string, source: number): Promise<string | null> {
+  const sql = `
+    select max(as_of) from imports
+    where source_id = $source and resource = $target and reverted_by is null`
+  return (await readValue(db, sql, { source, target })) as string | null
+}
+
+/** The number of a source's records by the log: what its versions have added and removed. */
+async function countLogged(db: Database, target: string, source: number): Promise<number> {
+  const sql = `
+    select coalesce(sum(inserted - removed), 0) from imports
+    where source_id = $source and resource = $target`
+  return Number(await readValue(db, sql, { source, target }))
+}
+
+interface MergeWatch {
+  readonly onProblem: (problem: StagedProblem) => void
+  readonly parts: (part: MergePart) => OnShare
+}
+
+async function mergeStaged(
+  context: ImportContext,
+  { onProblem, parts }: MergeWatch,
+): Promise<MergeCounts> {
+  const { staging, tables, plan, version, staged } = context
+  parts('placing')(0)
+  await makeCompanies(staging, tables, {
+    ...{ version, stagedCompanyId: staged.companyId, knownOnly: plan.knownCompaniesOnly },
+    isMadeById: plan.target.isMadeById,
+  })
+  await placeRows(context)
+  const total = compareRows(context)
+  await tellLikeSources(context)
+  const recorded = await findAndRecord(context, parts)
+  const refused = reportRefused(staging, onProblem)
+  const companiesCreated = countCreated(staging)
+  const changes = countChanges(staging)
+  await writeCompanies(staging, tables, version)
+  const numbers = await numberSegments(tables)
+  const { resource } = plan.target
+  if (resource === undefined) {
+    await applyCompanies(context, numbers, await isRenamed(context), parts)
+  } else {
+    await writeKeys(context)
+    const { shape, source } = context
+    const apply = { staging, tables, version, numbers }
+    await applyRecords(apply, { resource, shape, source }, parts('writing'))
+  }
+  await appendRecorded(context, recorded, numbers)
+  await numbers.note()
+  return {
+    ...changes,
+    unchanged: total - refused - changes.inserted - changes.updated,
+    refused,
+    companiesCreated,
+    recorded: recorded?.rows ?? 0,
+  }
+}
+
+function isRenamed({ db, source, plan }: ImportContext): Promise<boolean> {
+  return noteNameAttribute(db, source, plan.nameAttribute)
+}
+
+/** Up to so many companies of the import are looked at, to find a forgotten source. */
+const sampledMax = 1_000
+
+/** Tells an import which other sources have its companies, if its source may be a mistake. */
+async function tellLikeSources(context: ImportContext): Promise<void> {
+  const { db, tables, plan, source, staging, shape } = context
+  const { isSourceAssumed, onLikeSources } = plan
+  if (onLikeSources === undefined) return
+  const imports = 'select count(*) from imports where source_id = $source'
+  const isNew = Number(await readValue(db, imports, { source })) === 0
+  if (isSourceAssumed !== true && !isNew) return
+  const sample = staging.rows(
+    `select distinct company_id from (
+      select company_id from placed where digest is not null limit 10000
+    ) limit ${sampledMax}`,
+  )
+  const companies = sample.map(([company]) => Number(company))
+  onLikeSources(await findLikeSources(db, tables, { shape, companies, source }))
+}
+
+/** The records of the changes: the staged rows after row `after`. */
+interface Recorded {
+  readonly source: number
+  readonly after: number
+  readonly rows: number
+}
+
+/**
+ * Finds the changes, and stages the records of them, without rows that would give a company too
+ * many types.
+ */
+async function findAndRecord(
+  context: ImportContext,
+  parts: MergeWatch['parts'],
+): Promise<Recorded | undefined> {
+  const { staging, plan, asOf, db } = context
+  const recording = asOf === null ? undefined : plan.recording
+  const after = Number(staging.value('select coalesce(max(seq), 0) from stage'))
+  const source = recording === undefined ? 0 : await sourceId(db, recording.source)
+  staging.run(createBeyond)
+  for (;;) {
+    parts('comparing')(0)
+    const crowded = await findChanges(context, parts('comparing'))
+    let isExceeded = await refuseTypes(context, crowded)
+    let rows = 0
+    if (recording !== undefined && !isExceeded) {
+      parts('recording')(0)
+      rows = await stageDifferences(context, recording, source)
+      if (rows > 0) isExceeded = await refuseRecorded(context, recording, after)
+    }
+    if (!isExceeded) return recording && { source, after, rows }
+    staging.run(refuseBeyond)
+    // The results are discarded: without the refused rows, the changes are different.
+    staging.run(['delete from change', 'delete from removal', 'delete from beyond'])
+    staging.run('delete from stage where seq > $after', { after })
+  }
+}
+
+async function findChanges(context: ImportContext, onShare: OnShare): Promise<readonly number[]> {
+  const { plan, staging, values } = context
+  if (plan.target.resource !== undefined) return findRecordChanges(context, onShare)
+  await findDiffering(context, onShare)
+  staging.run(refuseEarlier, values)
+  staging.run('update placed set digest = null where seq in (select seq from refused)')
+  staging.run(changeDiffering)
+  return []
+}
+
+/** Writes the staged records of the changes: all are new, so that nothing has to be compared. */
+async function appendRecorded(
+  { staging, tables, plan, version }: ImportContext,
+  recorded: Recorded | undefined,
+  numbers: Awaited<ReturnType<typeof numberSegments>>,
+): Promise<void> {
+  const { recording } = plan
+  if (recording === undefined || recorded === undefined || recorded.rows === 0) return
+  const { resource } = recording
+  const lastId = Math.max(assignedIdMin - 1, await tables.lastId(resource.name, assignedIdEnd))
+  staging.run(['delete from change', 'delete from removal'])
+  staging.run(
+    `insert into change
+      select company_id, $lastId + row_number() over (order by seq), seq, 0, 1, null
+      from stage where seq > $after`,
+    { lastId, after: recorded.after },
+  )
+  const apply = { staging, tables, version, numbers }
+  await applyRecords(apply, { resource, shape: shapeOf(resource), source: recorded.source })
+}
+
+/** Counts what `change` and `removal` hold. */
+function countChanges(staging: Staging): Pick<MergeCounts, 'inserted' | 'updated' | 'removed'> {
+  const [counts] = staging.rows(`
+    select count(*) filter (where not is_known), count(*) filter (where is_known)
+    from change where is_staged`)
+  const removed = Number(staging.value('select count(*) from removal'))
+  return { inserted: Number(counts?.[0]), updated: Number(counts?.[1]), removed }
+}
+
+/** There may be as many refused rows as rows. */
+function reportRefused(staging: Staging, onProblem: (problem: StagedProblem) => void): number {
+  let refused = 0
+  const rows = staging.iterate(`
+    select r.field, r.value, r.reason, s.file, s.number, s.company_id, s.company_jurisdiction,
+      s.company_identifier, s.id, s.key, s.sort, s.content, s.as_of
+    from refused r cross join stage s on s.seq = r.seq order by r.seq`)
+  for (const row of rows) {
+    onProblem(stagedProblem(row))
+    refused += 1
+  }
+  return refused
+}
+
+function stagedProblem(row: readonly StagedValue[]): StagedProblem {
+  const text = (value: StagedValue | undefined) => (value ?? null) as string | null
+  const number = (value: StagedValue | undefined) => (value ?? null) as number | null
+  const [field, value, reason, file, place, companyId, jurisdiction, identifier] = row
+  const [id, key, sort, content, asOf] = row.slice(8)
+  return {
+    file: Number(file),
+    number: Number(place),
+    field: String(text(field)),
+    value,
+    reason: String(text(reason)),
+    row: {
+      companyId: number(companyId),
+      companyJurisdiction: text(jurisdiction),
+      companyIdentifier: text(identifier),
+      id: number(id),
+      key: text(key),
+      sort: String(text(sort)),
+      digest: '',
+      content: Buffer.from(content as Uint8Array).toString(),
+      filters: [],
+      asOf: text(asOf),
+    },
+  }
+}
+
+async function logImport(
+  { db, plan, source, version, asOf }: ImportContext,
+  counts: ImportCounts,
+  files: readonly ImportedFile[],
+): Promise<void> {
+  const { target, recording, isSnapshot, startedAt } = plan
+  const { recorded, ...outcomes } = counts
+  await logVersion(
+    db,
+    { source, version, asOf },
+    {
+      target: target.name,
+      isSnapshot,
+      startedAt,
+      counts: outcomes,
+      files,
+      recorded: recording ? { [recording.resource.name]: recorded } : {},
+    },
+  )
+}

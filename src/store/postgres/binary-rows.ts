@@ -1,0 +1,138 @@
+// Has the driver return the columns of a binary result as bytes. It asks the server for them
+// (`binary: true`), but then decodes every column as UTF-8, which destroys what is none.
+
+import { EventEmitter } from 'node:events'
+import { Client, type ClientConfig, type QueryArrayConfig, types } from 'pg'
+
+/** A query whose rows are arrays, sent in binary form. With parameters, as the driver needs it. */
+export interface BinaryQuery extends QueryArrayConfig<unknown[]> {
+  readonly binary: true
+}
+
+/** The driver's connection, as far as it is not in its types. */
+interface DriverConnection extends EventEmitter {
+  attachListeners(stream: EventEmitter): void
+}
+
+/** Makes a client that returns the columns of binary results as they are. */
+export function createClient(config: ClientConfig): Client {
+  const client = new Client(config)
+  const { connection } = client as unknown as { readonly connection: DriverConnection }
+  const attachListeners = connection.attachListeners.bind(connection)
+  connection.attachListeners = (stream) => {
+    attachListeners(withoutBinaryRows(stream, connection))
+  }
+  return client
+}
+
+/**
+ * For the `Client` of a pool, which is called with `new`.
+ *
+ * @param config that of the pool.
+ */
+export function ClientOfPool(config: ClientConfig): Client {
+  return createClient(config)
+}
+
+const dataRow = 'D'.charCodeAt(0)
+const headerLength = 5
+
+/**
+ * The server's messages, for the driver to parse; rows of a binary result are left out, and given
+ * to the connection as the driver would.
+ */
+function withoutBinaryRows(stream: EventEmitter, connection: DriverConnection): EventEmitter {
+  const others = new EventEmitter()
+  const assemble = createAssembler()
+  let isBinary = false
+  connection.on('rowDescription', ({ fields }: { fields: readonly { format: string }[] }) => {
+    isBinary = fields[0]?.format === 'binary'
+  })
+
+  /** Messages of other kinds are given on together. */
+  function handle(bytes: Buffer): void {
+    let start = 0
+    for (let at = 0; at < bytes.length;) {
+      const end = at + 1 + bytes.readUInt32BE(at + 1)
+      if (bytes[at] === dataRow) {
+        // What a row consists of is known when the messages before it have been parsed.
+        if (start < at) others.emit('data', bytes.subarray(start, at))
+        start = isBinary ? end : at
+        if (isBinary) connection.emit('dataRow', { name: 'dataRow', fields: fieldsOf(bytes, at) })
+      }
+      at = end
+    }
+    if (start < bytes.length) others.emit('data', bytes.subarray(start))
+  }
+
+  stream.on('data', (chunk: Buffer) => {
+    const whole = assemble(chunk)
+    if (whole !== undefined) handle(whole)
+  })
+  stream.on('end', () => others.emit('end'))
+  return others
+}
+
+/** The columns of a row, parts of the bytes received; null for null. */
+function fieldsOf(bytes: Buffer, message: number): (Buffer | null)[] {
+  let at = message + headerLength
+  const fields = new Array<Buffer | null>(bytes.readUInt16BE(at))
+  at += 2
+  for (let n = 0; n < fields.length; n++) {
+    const length = bytes.readInt32BE(at)
+    at += 4
+    fields[n] = length < 0 ? null : bytes.subarray(at, at + length)
+    if (length > 0) at += length
+  }
+  return fields
+}
+
+/** Cuts what arrives after the last message that is complete, and keeps the rest. */
+function createAssembler(): (chunk: Buffer) => Buffer | undefined {
+  let kept: Buffer[] = []
+  let keptBytes = 0
+  /** The bytes until the first message that was kept is complete, if that is known. */
+  let needed = 0
+
+  return (chunk) => {
+    kept.push(chunk)
+    keptBytes += chunk.length
+    if (keptBytes < needed) return undefined
+    const bytes = kept.length === 1 ? chunk : Buffer.concat(kept, keptBytes)
+    let end = 0
+    needed = headerLength
+    while (end + headerLength <= bytes.length) {
+      const next = end + 1 + bytes.readUInt32BE(end + 1)
+      if (next > bytes.length) {
+        needed = next - end
+        break
+      }
+      end = next
+    }
+    kept = end === bytes.length ? [] : [bytes.subarray(end)]
+    keptBytes = bytes.length - end
+    return end === 0 ? undefined : bytes.subarray(0, end)
+  }
+}
+
+type Parse = (value: Buffer) => unknown
+
+const parsers = new Map<number, Parse>([
+  [types.builtins.BOOL, (value) => value[0] !== 0],
+  [types.builtins.INT2, (value) => value.readInt16BE(0)],
+  [types.builtins.INT4, (value) => value.readInt32BE(0)],
+  // All that we store are below 2^53.
+  [types.builtins.INT8, (value) => value.readInt32BE(0) * 2 ** 32 + value.readUInt32BE(4)],
+  [types.builtins.FLOAT8, (value) => value.readDoubleBE(0)],
+  [types.builtins.BYTEA, (value) => value],
+  [types.builtins.TEXT, (value) => value.toString()],
+  [types.builtins.VARCHAR, (value) => value.toString()],
+])
+
+/** The parser of a column of a binary result; it throws for a type of which none is known. */
+export function binaryParser(type: number): Parse {
+  const unknown = () => {
+    throw new Error(`no binary form of type ${type} is known`)
+  }
+  return parsers.get(type) ?? unknown
+}

@@ -1,0 +1,130 @@
+// Companies and their names in PostgreSQL: the part of the seam of listings that is about them.
+// Names are found in a table of their own, since Citus spreads companies by id.
+
+import type { IdentifyingName } from '../inspecting.ts'
+import type { CompanyRow, ListingTables, PastCompanyRow } from '../listing/tables.ts'
+import { listOf, type Rows } from './tables.ts'
+
+type Columns = [id: number, jurisdiction: string | null, identifier: string | null, number]
+type PastColumns = [...Columns, until: number]
+
+const pastColumns = 'p.company_id, p.jurisdiction, p.identifier, p.version, p.until'
+
+/** Those with one of the names whose parts are the first two parameters. */
+const isNamed = '(identifier, jurisdiction) in (select * from unnest($1::text[], $2::text[]))'
+
+const namesOf = (names: readonly IdentifyingName[]) => [
+  names.map(([, identifier]) => identifier),
+  names.map(([jurisdiction]) => jurisdiction),
+]
+
+const dropNames = `
+  delete from company_names where (identifier, jurisdiction, company_id) in (
+    select identifier, jurisdiction, id from companies where id = any($1::bigint[])
+  )`
+
+const putCompanies = `
+  insert into companies (id, jurisdiction, identifier, version)
+    select * from unnest($1::bigint[], $2::text[], $3::text[], $4::integer[])
+  on conflict (id) do update
+    set jurisdiction = excluded.jurisdiction, identifier = excluded.identifier`
+
+const putNames = `
+  insert into company_names (identifier, jurisdiction, company_id)
+    select * from unnest($1::text[], $2::text[], $3::bigint[])`
+
+export function companyTables(rows: Rows) {
+  return { ...namedCompanies(rows), ...formerCompanies(rows) }
+}
+
+function namedCompanies(rows: Rows) {
+  const companiesById: ListingTables['companiesById'] = async (ids) =>
+    (
+      await rows<Columns>(
+        `select id, jurisdiction, identifier, version from companies
+         where id = any($1::bigint[])`,
+        listOf(ids),
+      )
+    ).map(([id, jurisdiction, identifier, version]): CompanyRow => ({
+      ...{ id, jurisdiction, identifier, version },
+    }))
+  return {
+    companiesById,
+    async companiesByName(names) {
+      const found = await rows<[number]>(
+        `select company_id from company_names where ${isNamed}`,
+        ...namesOf(names),
+      )
+      return found.length === 0 ? [] : companiesById(found.map(([id]) => id))
+    },
+    async lastCompanyId(below) {
+      const [now] = await rows<[number | null]>(
+        'select max(id) from companies where id < $1',
+        below,
+      )
+      const [past] = await rows<[number | null]>(
+        'select max(company_id) from companies_past where company_id < $1',
+        below,
+      )
+      return Math.max(now?.[0] ?? 0, past?.[0] ?? 0)
+    },
+    async putCompanies(companies) {
+      if (companies.length === 0) return
+      const ids = listOf(companies.map(({ id }) => id))
+      const versions = listOf(companies.map(({ version }) => version))
+      await rows(dropNames, ids)
+      await rows(putCompanies, ids, ...partsOf(companies), versions)
+      const named = companies.filter(({ identifier }) => identifier !== null)
+      const [jurisdictions, identifiers] = partsOf(named)
+      await rows(putNames, identifiers, jurisdictions, listOf(named.map(({ id }) => id)))
+    },
+    async dropCompanies(ids) {
+      await rows(dropNames, listOf(ids))
+      await rows('delete from companies where id = any($1::bigint[])', listOf(ids))
+    },
+  } satisfies Partial<ListingTables>
+}
+
+function formerCompanies(rows: Rows) {
+  return {
+    forgottenByName: async (names) =>
+      (
+        await rows<PastColumns>(
+          `select ${pastColumns} from companies_past p where ${isNamed}
+             and not exists (select 1 from companies c where c.id = p.company_id)`,
+          ...namesOf(names),
+        )
+      ).map(pastOf),
+    pastCompanies: async (ids) =>
+      (
+        await rows<PastColumns>(
+          `select ${pastColumns} from companies_past p where company_id = any($1::bigint[])
+           order by company_id, until`,
+          listOf(ids),
+        )
+      ).map(pastOf),
+    async putPastCompanies(past) {
+      if (past.length === 0) return
+      const of = (part: (row: PastCompanyRow) => number) => listOf(past.map(part))
+      await rows(
+        `insert into companies_past (company_id, until, version, jurisdiction, identifier)
+           select * from
+             unnest($1::bigint[], $2::integer[], $3::integer[], $4::text[], $5::text[])`,
+        of(({ companyId }) => companyId),
+        of(({ until }) => until),
+        of(({ version }) => version),
+        ...partsOf(past),
+      )
+    },
+  } satisfies Partial<ListingTables>
+}
+
+/** The parts of names; null for a company that has none. */
+function partsOf(companies: readonly Pick<CompanyRow, 'jurisdiction' | 'identifier'>[]) {
+  const jurisdictions = companies.map(({ jurisdiction }) => jurisdiction)
+  return [jurisdictions, companies.map(({ identifier }) => identifier)] as const
+}
+
+function pastOf([companyId, jurisdiction, identifier, version, until]: PastColumns) {
+  return { companyId, jurisdiction, identifier, version, until } satisfies PastCompanyRow
+}

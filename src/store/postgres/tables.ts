@@ -1,0 +1,290 @@
+// The seam of listings in PostgreSQL: statements of one table each, with lists of keys as arrays;
+// segments and heads are written by COPY. Citus runs the same statements, where the rows are.
+
+import type { Client } from 'pg'
+import {
+  type HeadRow,
+  type ListedId,
+  type ListingReads,
+  type ListingTables,
+  MissingSegmentError,
+  type SegmentRow,
+} from '../listing/tables.ts'
+import type { BinaryQuery } from './binary-rows.ts'
+import { companyTables } from './company-tables.ts'
+import { bigint, copyRows, integer, text } from './copy-rows.ts'
+
+/** Runs a statement, and returns its rows as arrays of their columns. */
+export type Rows = <Row extends unknown[]>(
+  sql: string,
+  ...values: readonly (string | number | readonly (string | null)[])[]
+) => Promise<Row[]>
+
+/**
+ * Reads and writes the tables of a store, within the transaction of the caller.
+ *
+ * @param isSpread whether Citus has spread the tables.
+ */
+export function tablesOf(client: Client, isSpread = false): ListingTables {
+  const rows: Rows = async (sql, ...values) => {
+    const query: BinaryQuery = { text: sql, values: [...values], rowMode: 'array', binary: true }
+    return (await client.query(query)).rows as never
+  }
+  return {
+    ...listingReads(rows),
+    ...headTables(client, rows, isSpread),
+    ...segmentTables(client, rows),
+    ...idTables(rows),
+    ...keyTables(rows),
+    ...companyTables(rows),
+  }
+}
+
+/** A list of numbers as the value of a parameter. */
+export const listOf = (numbers: readonly number[]) => `{${numbers.join()}}`
+
+const headColumns = 'h.company_id, h.version, h.total, h.meta, h.largest, h.directory'
+
+type HeadColumns = [
+  ...[companyId: number, version: number, total: number, meta: string | null],
+  ...[largest: number, directory: Uint8Array],
+]
+
+function headOf([companyId, version, total, meta, largest, directory]: HeadColumns): HeadRow {
+  return { companyId, version, total, meta, largest, directory }
+}
+
+export const headSql = `
+  select ${headColumns} from heads h
+  where company_id = $1 and listing = $2 and version <= $3 order by version desc limit 1`
+
+export const segmentsSql = (column: 'texts' | 'entries') => `
+  select segment, ${column} from segments
+  where company_id = $1 and segment = any($2::bigint[]) and ${column} is not null`
+
+/** Reads of a company's listings; prepared, since most of them serve requests. */
+export function listingReads(rows: Rows): ListingReads {
+  const read = async (column: 'texts' | 'entries', companyId: number, asked: readonly number[]) => {
+    const found = await rows<FoundSegment>(segmentsSql(column), companyId, listOf(asked))
+    return inOrder(companyId, asked, found)
+  }
+  return {
+    async head(listing, companyId, version) {
+      const [found] = await rows<HeadColumns>(headSql, companyId, listing, greatest(version))
+      return found && headOf(found)
+    },
+    texts: (companyId, segments) => read('texts', companyId, segments),
+    entries: (companyId, segments) => read('entries', companyId, segments),
+  }
+}
+
+type FoundSegment = [segment: number, bytes: Uint8Array]
+
+/** A version as PostgreSQL can compare it. */
+export const greatest = (version: number) => Math.min(version, 2 ** 31 - 1)
+
+/**
+ * A column of segments in the order asked for.
+ *
+ * @throws Error if one is missing.
+ */
+function inOrder(
+  companyId: number,
+  asked: readonly number[],
+  found: readonly FoundSegment[],
+): readonly Uint8Array[] {
+  const bySegment = new Map(found)
+  return asked.map((segment) => {
+    const bytes = bySegment.get(segment)
+    if (bytes === undefined) throw new MissingSegmentError({ companyId, segment })
+    return bytes
+  })
+}
+
+// A company may have thousands of heads, so that each last one is looked up.
+const headsTogether = `
+  select ${headColumns} from unnest($2::bigint[]) e (company_id)
+  cross join lateral (
+    select * from heads l
+    where l.company_id = e.company_id and l.listing = $1 and l.version <= $3
+    order by l.version desc limit 1
+  ) h`
+
+// Citus cannot send a limit that depends on a row to the nodes.
+const headsSpread = `
+  select distinct on (company_id) ${headColumns} from heads h
+  where company_id = any($2::bigint[]) and listing = $1 and version <= $3
+  order by company_id, version desc`
+
+const dropHeadsSql = `
+  delete from heads where listing = $1
+    and (company_id, version) in (select * from unnest($2::bigint[], $3::integer[]))`
+
+function headTables(client: Client, rows: Rows, isSpread: boolean) {
+  const headsSql = isSpread ? headsSpread : headsTogether
+  const drop: ListingTables['dropHeads'] = async (listing, heads) => {
+    const companies = heads.map(({ companyId }) => companyId)
+    const versions = heads.map(({ version }) => version)
+    await rows(dropHeadsSql, listing, listOf(companies), listOf(versions))
+  }
+  return {
+    heads: async (listing, companies, version) =>
+      (await rows<HeadColumns>(headsSql, listing, listOf(companies), greatest(version))).map(
+        headOf,
+      ),
+    headsOf: async (listing, companyId) =>
+      (
+        await rows<HeadColumns>(
+          `select ${headColumns} from heads h
+           where company_id = $1 and listing = $2 order by version`,
+          ...[companyId, listing],
+        )
+      ).map(headOf),
+    companiesWith: async (listing, { after, limit, since = -1 }) =>
+      (
+        await rows<[number]>(
+          `select distinct company_id from heads
+           where company_id > $1 and listing = $2 and version > $3
+           order by company_id limit $4`,
+          ...[after, listing, since, limit],
+        )
+      ).map(([companyId]) => companyId),
+    async putHeads(listing, heads) {
+      if (heads.length === 0) return
+      await drop(listing, heads)
+      const name = text(listing)
+      await copyRows(
+        client,
+        'heads (company_id, listing, version, total, meta, largest, directory)',
+        heads.map((head) => [
+          ...[bigint(head.companyId), name, integer(head.version), integer(head.total)],
+          ...[text(head.meta), integer(head.largest), head.directory],
+        ]),
+      )
+    },
+    dropHeads: drop,
+  } satisfies Partial<ListingTables>
+}
+
+function segmentTables(client: Client, rows: Rows) {
+  const lists = (keys: readonly { readonly companyId: number; readonly segment: number }[]) => [
+    listOf(keys.map(({ companyId }) => companyId)),
+    listOf(keys.map(({ segment }) => segment)),
+  ]
+  const among = '(company_id, segment) in (select * from unnest($1::bigint[], $2::bigint[]))'
+  return {
+    async segments(keys, what) {
+      if (keys.length === 0) return []
+      type Columns = [number, number, Uint8Array, Uint8Array | null]
+      const columns = what === 'both' ? 'entries, texts' : 'entries, null::bytea'
+      const found = await rows<Columns>(
+        `select company_id, segment, ${columns} from segments where ${among}`,
+        ...lists(keys),
+      )
+      const bySegment = new Map(
+        found.map(([companyId, segment, entries, texts]): [number, SegmentRow] => [
+          segment,
+          { companyId, segment, entries, texts },
+        ]),
+      )
+      return keys.map((key) => {
+        const row = bySegment.get(key.segment)
+        if (row?.companyId !== key.companyId) throw new MissingSegmentError(key)
+        return row
+      })
+    },
+    async putSegments(written) {
+      if (written.length === 0) return
+      await copyRows(
+        client,
+        'segments (company_id, segment, entries, texts)',
+        written.map(({ companyId, segment, entries, texts }) => [
+          ...[bigint(companyId), bigint(segment), entries, texts],
+        ]),
+      )
+    },
+    async dropSegments(keys) {
+      await rows(`delete from segments where ${among}`, ...lists(keys))
+    },
+    async lastSegment() {
+      return (await rows<[number]>('select segments from store'))[0]?.[0] ?? 0
+    },
+    async noteLastSegment(segment) {
+      await rows('update store set segments = $1', segment)
+    },
+  } satisfies Partial<ListingTables>
+}
+
+function idTables(rows: Rows) {
+  return {
+    whereListed: async (listing, ids) =>
+      (
+        await rows<[number, number, number]>(
+          `select id, company_id, source_id from record_ids
+           where listing = $1 and id = any($2::bigint[])`,
+          ...[listing, listOf(ids)],
+        )
+      ).map(([id, companyId, source]): ListedId => ({ id, companyId, source })),
+    async putIds(listing, ids) {
+      await rows(
+        `insert into record_ids (listing, id, company_id, source_id)
+           select $1, id, company_id, source_id
+           from unnest($2::bigint[], $3::bigint[], $4::integer[]) u (id, company_id, source_id)
+         on conflict (listing, id, company_id) do update set source_id = excluded.source_id`,
+        listing,
+        listOf(ids.map(({ id }) => id)),
+        listOf(ids.map(({ companyId }) => companyId)),
+        listOf(ids.map(({ source }) => source)),
+      )
+    },
+    async dropIds(listing, ids) {
+      await rows(
+        `delete from record_ids where listing = $1
+           and (id, company_id) in (select * from unnest($2::bigint[], $3::bigint[]))`,
+        listing,
+        listOf(ids.map(({ id }) => id)),
+        listOf(ids.map(({ companyId }) => companyId)),
+      )
+    },
+    async lastId(listing, below) {
+      const [ids] = await rows<[number | null]>(
+        'select max(id) from record_ids where listing = $1 and id < $2',
+        ...[listing, below],
+      )
+      const [keys] = await rows<[number | null]>(
+        'select max(id) from record_keys where listing = $1',
+        listing,
+      )
+      return Math.max(ids?.[0] ?? 0, keys?.[0] ?? 0)
+    },
+  } satisfies Partial<ListingTables>
+}
+
+function keyTables(rows: Rows) {
+  return {
+    keyIds: async (listing, source, keys) =>
+      new Map(
+        await rows<[string, number]>(
+          `select key, id from record_keys
+           where listing = $1 and source_id = $2 and key = any($3::text[])`,
+          ...[listing, source, keys],
+        ),
+      ),
+    async putKeys(listing, source, keys) {
+      await rows(
+        `insert into record_keys (listing, source_id, key, id)
+           select $1, $2, key, id from unnest($3::text[], $4::bigint[]) u (key, id)`,
+        ...[listing, source],
+        keys.map(({ key }) => key),
+        listOf(keys.map(({ id }) => id)),
+      )
+    },
+    keySources: async (listing, ids) =>
+      (
+        await rows<[number, number]>(
+          `select id, source_id from record_keys where listing = $1 and id = any($2::bigint[])`,
+          ...[listing, listOf(ids)],
+        )
+      ).map(([id, source]) => ({ id, source })),
+  } satisfies Partial<ListingTables>
+}

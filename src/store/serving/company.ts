@@ -1,0 +1,153 @@
+// Reads a company as a whole, as it is or as it was at a version: who it is, what its sources say,
+// and its listings without their records.
+
+import { nameOf, type NamingSource } from '../companies/keep-names.ts'
+import { statementOf } from '../companies/attributes.ts'
+import type { CompanyRequest, CompanyState, ListingSummary, SourceState } from '../company-state.ts'
+import { compareTexts } from '../listing/compare-texts.ts'
+import { collectLeaves } from '../listing/directory.ts'
+import { decodeEntries, type ListedRecord, recordsOf } from '../listing/segment.ts'
+import { attributesShape } from '../listing/shape.ts'
+import type { HeadRow } from '../listing/tables.ts'
+import { pageBytesMax } from '../page-size.ts'
+import type { OutsideHistory } from '../reading.ts'
+import {
+  type Identity,
+  readCompanyHeads,
+  readIdentity,
+  readSources,
+} from '../sql/company-tables.ts'
+import { readRegistry } from '../sql/find-companies.ts'
+import type { Snapshot } from '../sql/snapshot.ts'
+import { type CountedListing, countListings, noCounts } from './count-values.ts'
+import { findOutside } from './outside-history.ts'
+import type { Change } from './reads.ts'
+import type { KeptCounts } from './value-counts.ts'
+
+/**
+ * Reads a company; undefined if it was not in the registry.
+ *
+ * @param kept the counts of long listings.
+ */
+export async function readCompany(
+  snapshot: Snapshot,
+  asked: CompanyRequest,
+  kept: KeptCounts,
+): Promise<CompanyState | OutsideHistory | undefined> {
+  const { companyId: id, version: askedVersion } = asked
+  const registry = await readRegistry(snapshot, id)
+  const outside = findOutside(askedVersion, registry)
+  if (outside !== undefined) return outside
+  const version = askedVersion ?? registry.version
+  const identity = await readIdentity(snapshot, id, version)
+  if (identity === undefined) return undefined
+  const heads = await readCompanyHeads(snapshot, id, version)
+  const said = await readSaid(snapshot, heads.get(attributesShape.listing))
+  const listings = await summarise(snapshot, asked, { heads, identity, kept })
+  const changes = [
+    await snapshot.change(identity.changedIn),
+    ...said.changes,
+    ...listings.map(({ change }) => change),
+  ]
+  const { jurisdiction, identifier } = identity
+  return {
+    company: { id, jurisdiction, identifier, name: said.name },
+    sources: said.sources,
+    listings: listings.map(({ summary }) => summary),
+    lineage: changes.map(({ lineage }) => lineage).join(''),
+    changedAt: Math.max(...changes.map(({ committedAt }) => committedAt)),
+    registry,
+  }
+}
+
+/** What the sources say about a company. */
+interface Said {
+  /** Undefined if they would be larger than an answer may be. */
+  readonly sources: readonly SourceState[] | undefined
+  readonly name: string | null
+  readonly changes: readonly Change[]
+}
+
+async function readSaid(snapshot: Snapshot, head: HeadRow | undefined): Promise<Said> {
+  if (head === undefined || head.total === 0) return { sources: [], name: null, changes: [] }
+  const sources = await readSources(snapshot)
+  const nameIn = (record: ListedRecord) => sourceOf(sources, record).name
+  const records = await readAll(snapshot, head)
+  records.sort((a, b) => compareTexts(nameIn(a), nameIn(b)))
+  const changes: Change[] = []
+  for (const record of records) changes.push(await snapshot.change(statementOf(record).version))
+  const bytes = records.reduce((sum, { text }) => sum + text.length, 0)
+  return {
+    name: nameOf(records, sources) ?? null,
+    changes,
+    sources:
+      bytes > pageBytesMax
+        ? undefined
+        : records.map((record) => ({
+            source: nameIn(record),
+            ...statementOf(record),
+            attributes: Buffer.from(record.text).toString(),
+          })),
+  }
+}
+
+function sourceOf(
+  sources: ReadonlyMap<number, NamingSource>,
+  { source }: ListedRecord,
+): NamingSource {
+  const found = sources.get(source)
+  if (found === undefined) throw new Error(`source ${source} is missing`)
+  return found
+}
+
+/** All records of what sources say. */
+async function readAll(
+  snapshot: Snapshot,
+  { companyId, directory }: HeadRow,
+): Promise<ListedRecord[]> {
+  const leaves = await collectLeaves(directory, (nodes) => snapshot.entries(companyId, nodes))
+  const numbers = leaves.map(({ segment }) => segment)
+  const entries = await snapshot.entries(companyId, numbers)
+  const texts = await snapshot.texts(companyId, numbers)
+  return entries.flatMap((one, n) => [
+    ...recordsOf(decodeEntries(attributesShape, one), texts[n] ?? new Uint8Array()),
+  ])
+}
+
+interface Summarised {
+  readonly heads: ReadonlyMap<string, HeadRow>
+  readonly identity: Identity
+  readonly kept: KeptCounts
+}
+
+/** The listings that are asked for, and the imports that last changed them. */
+async function summarise(
+  snapshot: Snapshot,
+  { resources }: CompanyRequest,
+  { heads, identity, kept }: Summarised,
+): Promise<{ readonly summary: ListingSummary; readonly change: Change }[]> {
+  const listed: CountedListing[] = []
+  const found: { readonly summary: Omit<ListingSummary, 'counts'>; readonly change: Change }[] = []
+  for (const resource of resources) {
+    const head = heads.get(resource.name)
+    const { total, version } = listingVersion(head, identity)
+    const change = await snapshot.change(head === undefined ? identity.changedIn : version)
+    found.push({ summary: { resource, total, version }, change })
+    if (head !== undefined && total > 0) listed.push({ resource, head, change })
+  }
+  const counts = await countListings(snapshot, listed, kept)
+  return found.map(({ summary, change }) => {
+    const { resource } = summary
+    return {
+      summary: { ...summary, counts: counts.get(resource.name) ?? noCounts(resource) },
+      change,
+    }
+  })
+}
+
+/** A listing without records has not changed before its company was known. */
+function listingVersion(head: HeadRow | undefined, { since }: Identity) {
+  if (head === undefined) return { total: 0, version: since }
+  const { total, version } = head
+  return { total, version: total > 0 ? version : Math.max(version, since) }
+}

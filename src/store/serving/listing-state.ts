@@ -1,0 +1,69 @@
+// The state of a listing at a version of the registry, the last one included: they are read alike.
+
+import type { Resource } from '../../resources/resource.ts'
+import { after, type Awaitable } from '../awaitable.ts'
+import { type PageRoom, roomOf } from '../page-size.ts'
+import type { HeadRow } from '../listing/tables.ts'
+import type { Head, OutsideHistory } from '../reading.ts'
+import type { Selection } from '../selection.ts'
+import { findOutside } from './outside-history.ts'
+import type { Change, HeadInRegistry, ServingReads } from './reads.ts'
+
+/** A listing at a version. */
+export interface ListingState extends Head {
+  readonly meta: string | undefined
+  /** Undefined for a listing that has never had records. */
+  readonly row: HeadRow | undefined
+}
+
+/** The state of a selection's listing; undefined if the company was not in the registry. */
+export function readState(
+  reads: ServingReads,
+  selection: Selection,
+): Awaitable<ListingState | OutsideHistory | undefined> {
+  const { resource, companyId, version } = selection
+  return after(reads.headIn(resource.name, companyId, version), (found) => {
+    const { registry, head } = found
+    const outside = findOutside(version, registry)
+    if (outside !== undefined) return outside
+    // Records are of companies that are known.
+    if (head !== undefined && head.total > 0) {
+      return after(reads.change(head.version), (change) =>
+        stateOf(selection, found, { version: head.version, change }),
+      )
+    }
+    return after(reads.knownSince(companyId, version ?? registry.version), (since) => {
+      if (since === undefined) return undefined
+      const changedIn = Math.max(since, head?.version ?? 0)
+      return after(reads.change(changedIn), (change) =>
+        stateOf(selection, found, { version: changedIn, change }),
+      )
+    })
+  })
+}
+
+function stateOf(
+  { resource, version: asked }: Selection,
+  { registry, head }: HeadInRegistry,
+  { version, change }: { readonly version: number; readonly change: Change },
+): ListingState {
+  return {
+    total: head?.total ?? 0,
+    version,
+    lineage: change.lineage,
+    changedAt: change.committedAt,
+    dataVersion: asked ?? registry.version,
+    latestVersion: registry.version,
+    meta: metaOf(resource, head),
+    row: head,
+  }
+}
+
+function metaOf({ metaOf }: Resource, head: HeadRow | undefined): string | undefined {
+  return metaOf === undefined ? undefined : (head?.meta ?? '[]')
+}
+
+/** What the size of the pages of a listing depends on. */
+export function roomIn({ row, meta }: ListingState): PageRoom {
+  return roomOf(row?.largest ?? 0, meta ?? null)
+}

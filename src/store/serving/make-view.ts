@@ -1,0 +1,74 @@
+// Makes views: scans the indexes of a listing in steps, and orders what is left.
+
+import { collectLeaves } from '../listing/directory.ts'
+import { orderScanned } from '../listing/order-view.ts'
+import { createPace } from '../listing/pace.ts'
+import { decodeEntries } from '../listing/segment.ts'
+import { shapeOf } from '../listing/shape.ts'
+import type { HeadRow } from '../listing/tables.ts'
+import { createScan, isListingOrder } from '../listing/scan.ts'
+import { reverse, type View } from '../listing/view.ts'
+import type { Selection } from '../selection.ts'
+import type { ServingReads } from './reads.ts'
+
+/** Segments that are read at a time: less than a millisecond of work. */
+const batchLength = 64
+
+/**
+ * Makes the view of a selection.
+ *
+ * @param head that of its listing.
+ */
+export async function makeView(
+  reads: ServingReads,
+  { resource, filters, sort }: Selection,
+  head: HeadRow,
+): Promise<View> {
+  const shape = shapeOf(resource)
+  const fields = { shape, orderBy: resource.order.by }
+  const scan = createScan(fields, filters, sort)
+  const pace = createPace()
+  for await (const { numbers, entries, texts } of readBatches(reads, head, scan.readsTexts)) {
+    for (const [n, segment] of numbers.entries()) {
+      const index = decodeEntries(shape, entries[n] ?? noBytes, scan.columns)
+      scan.add(index, segment, texts && valuesOf(texts[n] ?? noBytes, sort?.field))
+      await pace()
+    }
+  }
+  const scanned = scan.finish()
+  if (sort === undefined) return scanned.view
+  if (!isListingOrder(fields, sort)) return orderScanned(scanned, sort.direction, pace)
+  return sort.direction === shape.direction ? scanned.view : reverse(scanned.view)
+}
+
+const noBytes = new Uint8Array()
+
+interface Batch {
+  readonly numbers: readonly number[]
+  readonly entries: readonly Uint8Array[]
+  readonly texts: readonly Uint8Array[] | undefined
+}
+
+/** Reads all segments of a listing, in order. */
+async function* readBatches(
+  reads: ServingReads,
+  { companyId, directory }: HeadRow,
+  readsTexts: boolean,
+): AsyncGenerator<Batch> {
+  const leaves = await collectLeaves(directory, (nodes) => reads.entries(companyId, nodes))
+  for (let at = 0; at < leaves.length; at += batchLength) {
+    const numbers = leaves.slice(at, at + batchLength).map(({ segment }) => segment)
+    const entries = await reads.entries(companyId, numbers)
+    yield {
+      numbers,
+      entries,
+      texts: readsTexts ? await reads.texts(companyId, numbers) : undefined,
+    }
+  }
+}
+
+/** The values of a field in the records of a segment. */
+function valuesOf(texts: Uint8Array, field = ''): unknown[] {
+  const records = JSON.parse(`[${Buffer.from(texts).toString()}]`) as unknown[]
+  return records.map((record) => (record as Readonly<Record<string, unknown>>)[field])
+}

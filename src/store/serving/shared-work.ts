@@ -1,0 +1,76 @@
+// Work that several clients may wait for: done once for all of them, not too much at a time, and
+// dropped when the last of them has gone.
+
+import { Busy } from '../busy.ts'
+
+export interface SharedWork<T> {
+  /**
+   * Does the work of a key; those who ask for it meanwhile get the same result.
+   *
+   * @param work its signal is aborted when nobody waits for it any more.
+   * @param left is aborted when this client has gone; the promise rejects with its reason.
+   * @throws Busy if too much work is under way.
+   */
+  run(key: string, work: (dropped: AbortSignal) => Promise<T>, left?: AbortSignal): Promise<T>
+  /** Whether the work of a key is under way. */
+  has(key: string): boolean
+  /** How much is under way. */
+  count(): number
+}
+
+/** How much may be under way: with each of them a client waits. */
+const underWayMax = 64
+
+/** Work under way. */
+interface Shared<T> {
+  readonly result: Promise<T>
+  readonly dropping: AbortController
+  /** How many wait for it. */
+  waiting: number
+}
+
+/** @param tooMany the message where there is too much. */
+export function createSharedWork<T>(tooMany: string): SharedWork<T> {
+  const underWay = new Map<string, Shared<T>>()
+
+  function begin(key: string, work: (dropped: AbortSignal) => Promise<T>): Shared<T> {
+    const dropping = new AbortController()
+    const result = work(dropping.signal).finally(() => {
+      if (underWay.get(key) === begun) underWay.delete(key)
+    })
+    const begun = { result, dropping, waiting: 0 }
+    underWay.set(key, begun)
+    return begun
+  }
+
+  function wait(key: string, shared: Shared<T>, left: AbortSignal): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const leave = () => {
+        reject(left.reason as Error)
+        shared.waiting -= 1
+        if (shared.waiting > 0) return
+        // Who asks from now on must not get what is being dropped.
+        underWay.delete(key)
+        shared.dropping.abort(left.reason)
+      }
+      const done = () => left.removeEventListener('abort', leave)
+      shared.result.finally(done).then(resolve, reject)
+      if (left.aborted) leave()
+      else left.addEventListener('abort', leave, { once: true })
+    })
+  }
+
+  return {
+    run(key, work, left) {
+      const already = underWay.get(key)
+      if (already === undefined && underWay.size >= underWayMax) {
+        return Promise.reject(new Busy(tooMany))
+      }
+      const shared = already ?? begin(key, work)
+      shared.waiting += 1
+      return left === undefined ? shared.result : wait(key, shared, left)
+    },
+    has: (key) => underWay.has(key),
+    count: () => underWay.size,
+  }
+}

@@ -1,0 +1,130 @@
+// The reads of listings that serve requests from SQLite. What is the same until another process
+// commits is kept.
+
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { LRUCache } from 'lru-cache'
+import type { HeadRow } from '../listing/tables.ts'
+import type { RegistryState } from '../reading.ts'
+import type { Change, ServingReads } from '../serving/reads.ts'
+import { registryOf, type RegistryRow, registrySql } from '../sql/find-companies.ts'
+import { prepareRow } from './statements.ts'
+
+/** How many imports are kept. */
+const changesMax = 10_000
+
+/** The reads besides `now`. */
+export interface FileReads extends Omit<ServingReads, 'now' | 'texts' | 'entries' | 'change'> {
+  readonly texts: ReadColumn
+  readonly entries: ReadColumn
+  readonly change: (version: number) => Change
+  readonly registry: () => RegistryState
+  /** Forgets what is kept. */
+  readonly forget: () => void
+}
+
+type ReadColumn = (companyId: number, segments: readonly number[]) => Uint8Array[]
+
+const headSql = `
+  select company_id, version, total, meta, largest, directory from heads
+  where company_id = ? and listing = ? and version <= ? order by version desc limit 1`
+
+const knownSinceSql = `
+  select coalesce(
+    (select version from companies where id = ?1 and version <= ?2),
+    (select version from companies_past where company_id = ?1 and version <= ?2 and until > ?2)
+  )`
+
+export function createReads(db: DatabaseSync): FileReads {
+  const registryRow = prepareRow(db, registrySql)
+  const headRow = prepareRow(db, headSql)
+  const changeRow = prepareRow(db, 'select lineage, committed_at from imports where version = ?')
+  const sinceRow = prepareRow(db, knownSinceSql)
+  const changes = new LRUCache<number, Change>({ max: changesMax })
+  let kept: RegistryState | undefined
+
+  const registry = () =>
+    (kept ??= registryOf(registryRow.get() as unknown as RegistryRow | undefined))
+
+  function head(listing: string, company: number, version: number): HeadRow | undefined {
+    const row = headRow.get(company, listing, version) as HeadColumns | undefined
+    if (row === undefined) return undefined
+    return {
+      companyId: row[0],
+      version: row[1],
+      total: row[2],
+      meta: row[3],
+      largest: row[4],
+      directory: row[5],
+    }
+  }
+
+  return {
+    registry,
+    head,
+    texts: readColumn(db, 'texts'),
+    entries: readColumn(db, 'entries'),
+    headIn(listing, company, version) {
+      const state = registry()
+      const most = version === undefined ? state.version : Math.min(version, state.version)
+      return { registry: state, head: head(listing, company, most) }
+    },
+    change(version) {
+      const known = changes.get(version)
+      if (known !== undefined) return known
+      const row = changeRow.get(version) as readonly [string, number] | undefined
+      if (row === undefined) throw new Error(`version ${version} is not in the log of imports`)
+      const change = { lineage: row[0], committedAt: row[1] }
+      changes.set(version, change)
+      return change
+    },
+    knownSince(company, version) {
+      const [since] = sinceRow.get(company, version) as unknown as [number | null]
+      return since ?? undefined
+    },
+    forget() {
+      kept = undefined
+      changes.clear()
+    },
+  }
+}
+
+type HeadColumns = readonly [
+  companyId: number,
+  version: number,
+  total: number,
+  meta: string | null,
+  largest: number,
+  directory: Uint8Array,
+]
+
+/** Reads a column of a company's segments; those with consecutive numbers by one statement. */
+function readColumn(db: DatabaseSync, column: 'texts' | 'entries'): ReadColumn {
+  const range = prepareRow(
+    db,
+    `select ${column} from segments where segment between ? and ? and company_id = ?`,
+  )
+  return (company, segments) => {
+    const found: Uint8Array[] = []
+    for (let at = 0; at < segments.length;) {
+      const first = segments[at] ?? 0
+      const start = at
+      at += 1
+      while (segments[at] === first + at - start) at += 1
+      addRun(range, company, { first, last: first + at - start - 1 }, found)
+    }
+    return found
+  }
+}
+
+function addRun(
+  range: StatementSync,
+  company: number,
+  { first, last }: { readonly first: number; readonly last: number },
+  found: Uint8Array[],
+): void {
+  const rows = range.all(first, last, company) as unknown as [Uint8Array | null][]
+  for (const [bytes] of rows) if (bytes !== null) found.push(bytes)
+  if (rows.length < last - first + 1 || rows.some(([bytes]) => bytes === null)) {
+    throw new Error(`a segment of company ${company} from ${first} to ${last} is missing`)
+  }
+}

@@ -1,0 +1,261 @@
+// The seam of listings in SQLite: statements of one table each, with lists of keys as JSON.
+
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
+import type { IdentifyingName } from '../inspecting.ts'
+import {
+  type CompanyRow,
+  type HeadRow,
+  type ListedId,
+  type ListingTables,
+  MissingSegmentError,
+  type PastCompanyRow,
+  type SegmentRow,
+} from '../listing/tables.ts'
+import { keepStatements, prepareRow } from './statements.ts'
+
+type Columns = readonly SQLInputValue[]
+
+/** Reads and writes the tables of an open store, within the transaction of the caller. */
+export function tablesOf(db: DatabaseSync): ListingTables {
+  const prepare = keepStatements((sql) => prepareRow(db, sql))
+  const rows = (sql: string, ...values: Columns) =>
+    prepare(sql).all(...values) as unknown as (readonly SQLInputValue[])[]
+  const value = (sql: string, ...values: Columns) => Number(rows(sql, ...values)[0]?.[0] ?? 0)
+  const each = (sql: string, all: Iterable<Columns>) => {
+    const statement = prepare(sql)
+    for (const values of all) statement.run(...values)
+  }
+  return {
+    ...headTables(rows, each),
+    ...segmentTables(rows, each),
+    lastSegment: () => value('select segments from store'),
+    noteLastSegment: (segment) => each('update store set segments = ?', [[segment]]),
+    ...idTables(rows, each, value),
+    ...companyTables(rows, each, value),
+  }
+}
+
+type Rows = (sql: string, ...values: Columns) => (readonly SQLInputValue[])[]
+type Each = (sql: string, all: Iterable<Columns>) => void
+type ValueOf = (sql: string, ...values: Columns) => number
+
+const headColumns = 'h.company_id, h.version, h.total, h.meta, h.largest, h.directory'
+
+function headTables(rows: Rows, each: Each) {
+  const headsIn = `
+    select ${headColumns} from json_each(?2) e
+    cross join heads h on h.company_id = e.value and h.listing = ?1 and h.version = (
+      select max(version) from heads l
+      where l.company_id = e.value and l.listing = ?1 and l.version <= ?3
+    )`
+  return {
+    head(listing, companyId, version) {
+      const sql = `
+        select ${headColumns} from heads h
+        where company_id = ? and listing = ? and version <= ? order by version desc limit 1`
+      const [row] = rows(sql, companyId, listing, version)
+      return row && headOf(row)
+    },
+    heads: (listing, companies, version) =>
+      rows(headsIn, listing, JSON.stringify(companies), version).map(headOf),
+    headsOf: (listing, companyId) =>
+      rows(
+        `select ${headColumns} from heads h where company_id = ? and listing = ? order by version`,
+        ...[companyId, listing],
+      ).map(headOf),
+    companiesWith: (listing, { after, limit, since = -1 }) =>
+      rows(
+        `select distinct company_id from heads
+         where company_id > ? and listing = ? and version > ? order by company_id limit ?`,
+        ...[after, listing, since, limit],
+      ).map((row) => Number(row[0])),
+    putHeads: (listing, heads) =>
+      each(
+        'insert or replace into heads values (?, ?, ?, ?, ?, ?, ?)',
+        heads.map((head) => [
+          ...[head.companyId, listing, head.version, head.total, head.meta, head.largest],
+          head.directory,
+        ]),
+      ),
+    dropHeads: (listing, heads) =>
+      each(
+        'delete from heads where company_id = ? and listing = ? and version = ?',
+        heads.map(({ companyId, version }) => [companyId, listing, version]),
+      ),
+  } satisfies Partial<ListingTables>
+}
+
+function headOf(row: readonly SQLInputValue[]): HeadRow {
+  const [companyId, version, total, meta, largest, directory] = row as [
+    ...[number, number, number, string | null, number, Uint8Array],
+  ]
+  return { companyId, version, total, meta, largest, directory }
+}
+
+function segmentTables(rows: Rows, each: Each) {
+  const read = (what: string) => `
+    select s.segment, s.company_id, ${what} from json_each(?) e
+    cross join segments s on s.segment = e.value`
+  /** One column of a company's segments, all of them, in the order asked for. */
+  function column(what: string, companyId: number, segments: readonly number[]) {
+    const found = rows(read(what), JSON.stringify(segments))
+    return segments.map((segment, at) => {
+      const row = found[at]
+      if (row?.[1] !== companyId || row[2] === null)
+        throw new MissingSegmentError({ companyId, segment })
+      return row[2] as Uint8Array
+    })
+  }
+  return {
+    texts: (companyId, segments) => column('s.texts', companyId, segments),
+    entries: (companyId, segments) => column('s.entries', companyId, segments),
+    segments(keys, what) {
+      const columns = what === 'both' ? 's.entries, s.texts' : 's.entries, null'
+      const found = rows(read(columns), JSON.stringify(keys.map(({ segment }) => segment)))
+      return keys.map(({ companyId, segment }, at): SegmentRow => {
+        const [number, company, entries, texts] = found[at] ?? []
+        if (number !== segment || company !== companyId)
+          throw new MissingSegmentError({ companyId, segment })
+        return {
+          ...{ companyId, segment, entries: entries as Uint8Array },
+          texts: (texts ?? null) as Uint8Array | null,
+        }
+      })
+    },
+    putSegments: (written) =>
+      each(
+        'insert into segments (segment, company_id, entries, texts) values (?, ?, ?, ?)',
+        written.map(({ segment, companyId, entries, texts }) => [
+          ...[segment, companyId, entries, texts],
+        ]),
+      ),
+    dropSegments: (keys) =>
+      each(
+        'delete from segments where segment = ? and company_id = ?',
+        keys.map(({ companyId, segment }) => [segment, companyId]),
+      ),
+  } satisfies Partial<ListingTables>
+}
+
+function idTables(rows: Rows, each: Each, value: ValueOf) {
+  return {
+    whereListed: (listing, ids) =>
+      rows(
+        `select r.id, r.company_id, r.source_id from json_each(?) e
+         cross join record_ids r on r.listing = ? and r.id = e.value`,
+        ...[JSON.stringify(ids), listing],
+      ).map(([id, companyId, source]): ListedId => ({
+        id: Number(id),
+        companyId: Number(companyId),
+        source: Number(source),
+      })),
+    putIds: (listing, ids) =>
+      each(
+        'insert or replace into record_ids values (?, ?, ?, ?)',
+        ids.map(({ id, companyId, source }) => [listing, id, companyId, source]),
+      ),
+    dropIds: (listing, ids) =>
+      each(
+        'delete from record_ids where listing = ? and id = ? and company_id = ?',
+        ids.map(({ id, companyId }) => [listing, id, companyId]),
+      ),
+    keyIds: (listing, source, keys) =>
+      new Map(
+        rows(
+          `select k.key, k.id from json_each(?) e cross join record_keys k
+           on k.listing = ? and k.source_id = ? and k.key = e.value`,
+          ...[JSON.stringify(keys), listing, source],
+        ).map(([key, id]) => [key as string, Number(id)]),
+      ),
+    putKeys: (listing, source, keys) =>
+      each(
+        'insert into record_keys values (?, ?, ?, ?)',
+        keys.map(({ key, id }) => [listing, source, key, id]),
+      ),
+    keySources: (listing, ids) =>
+      rows(
+        `select k.id, k.source_id from json_each(?) e
+         cross join record_keys k indexed by record_keys_by_id
+         on k.listing = ? and k.id = e.value`,
+        ...[JSON.stringify(ids), listing],
+      ).map(([id, source]) => ({ id: Number(id), source: Number(source) })),
+    lastId: (listing, below) =>
+      Math.max(
+        value('select max(id) from record_ids where listing = ? and id < ?', listing, below),
+        value('select max(id) from record_keys where listing = ?', listing),
+      ),
+  } satisfies Partial<ListingTables>
+}
+
+const companyColumns = 'c.id, c.jurisdiction, c.identifier, c.version'
+const pastColumns = 'p.company_id, p.jurisdiction, p.identifier, p.version, p.until'
+
+function companyTables(rows: Rows, each: Each, value: ValueOf) {
+  const namesOf = (names: readonly IdentifyingName[]) => JSON.stringify(names)
+  const named = (table: string) =>
+    `${table}.jurisdiction = e.value ->> 0 and ${table}.identifier = e.value ->> 1`
+  return {
+    companiesByName: (names) =>
+      rows(
+        `select ${companyColumns} from json_each(?) e cross join companies c on ${named('c')}`,
+        namesOf(names),
+      ).map(companyOf),
+    companiesById: (ids) =>
+      rows(
+        `select ${companyColumns} from json_each(?) e cross join companies c on c.id = e.value`,
+        JSON.stringify(ids),
+      ).map(companyOf),
+    lastCompanyId: (below) =>
+      Math.max(
+        value('select max(id) from companies where id < ?', below),
+        value('select max(company_id) from companies_past where company_id < ?', below),
+      ),
+    putCompanies: (companies) =>
+      each(
+        `insert into companies (id, jurisdiction, identifier, version) values (?, ?, ?, ?)
+         on conflict (id) do update
+           set jurisdiction = excluded.jurisdiction, identifier = excluded.identifier`,
+        companies.map((one) => [one.id, one.jurisdiction, one.identifier, one.version]),
+      ),
+    dropCompanies: (ids) =>
+      each(
+        'delete from companies where id = ?',
+        ids.map((id) => [id]),
+      ),
+    forgottenByName: (names) =>
+      rows(
+        `select ${pastColumns} from json_each(?) e
+         cross join companies_past p indexed by companies_past_by_name on ${named('p')}
+         where not exists (select 1 from companies c where c.id = p.company_id)`,
+        namesOf(names),
+      ).map(pastOf),
+    pastCompanies: (ids) =>
+      rows(
+        `select ${pastColumns} from json_each(?) e
+         cross join companies_past p on p.company_id = e.value order by p.company_id, p.until`,
+        JSON.stringify(ids),
+      ).map(pastOf),
+    putPastCompanies: (past) =>
+      each(
+        `insert into companies_past (company_id, until, version, jurisdiction, identifier)
+         values (?, ?, ?, ?, ?)`,
+        past.map((one) => [
+          ...[one.companyId, one.until, one.version, one.jurisdiction, one.identifier],
+        ]),
+      ),
+  } satisfies Partial<ListingTables>
+}
+
+function companyOf(row: readonly SQLInputValue[]): CompanyRow {
+  const [id, jurisdiction, identifier, version] = row as [
+    ...[number, string | null, string | null, number],
+  ]
+  return { id, jurisdiction, identifier, version }
+}
+
+function pastOf(row: readonly SQLInputValue[]): PastCompanyRow {
+  const [companyId, jurisdiction, identifier, version, until] = row as [
+    ...[number, string | null, string | null, number, number],
+  ]
+  return { companyId, jurisdiction, identifier, version, until }
+}

@@ -1,0 +1,47 @@
+// What the sources say about the companies of a store, as rows.
+
+import { resources } from '../../src/resources/index.ts'
+import { openStoreReader } from '../../src/store/open-store.ts'
+import { queryStore } from './import-rows.ts'
+import { patientBounds, storeAt } from './store-at.ts'
+
+/** What one source says about one company. */
+export interface SaidRow {
+  readonly company_id: number
+  readonly jurisdiction: string | null
+  readonly identifier: string | null
+  readonly source: string
+  readonly version: number
+  readonly as_of: string | null
+  readonly is_present: boolean
+  /** A JSON object, as text. */
+  readonly attributes: string
+}
+
+/**
+ * All that sources say about companies, by company and source.
+ *
+ * @param version of the registry; the last one if undefined.
+ */
+export async function readSaid(db: string, version?: number): Promise<SaidRow[]> {
+  const companies = await queryStore(db, 'select id from companies order by id')
+  const reader = await openStoreReader(storeAt(db), resources, patientBounds)
+  try {
+    const rows: SaidRow[] = []
+    for (const { id } of companies) {
+      const read = await reader.readCompany({ companyId: Number(id), version, resources: [] })
+      if (read === undefined || 'outside' in read) continue
+      const { jurisdiction, identifier } = read.company
+      for (const one of read.sources ?? []) {
+        rows.push({
+          ...{ company_id: Number(id), jurisdiction, identifier, source: one.source },
+          ...{ version: one.version, as_of: one.asOf, is_present: one.isPresent },
+          attributes: one.attributes,
+        })
+      }
+    }
+    return rows
+  } finally {
+    await reader.close()
+  }
+}
