@@ -22,7 +22,7 @@ export async function comparePages(scale: number): Promise<Figure[]> {
   if (!existsSync(changed)) {
     copyFileSync(db, changed)
     const few = makeFew(shape, shape.records / 10)
-    execFileSync(dossier, ['import', 'rights', few, '--db', changed, '--expect-changes'])
+    execFileSync(dossier, ['import', 'rights', few, '--db', changed, '--accept'])
   }
   const figures: Figure[] = []
   for (const [what, store, query, least] of [

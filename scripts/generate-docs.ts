@@ -26,7 +26,7 @@ const root = join(import.meta.dirname, '..')
 const commands = await loadCommands()
 
 /** The guides that have generated parts. */
-export const guides = ['docs/operating.md', 'docs/client.md'] as const
+export const guides = ['docs/operating.md', 'docs/commands.md', 'docs/client.md'] as const
 
 // --- For the operator ------------------------------------------------------------------------
 

@@ -29,7 +29,7 @@ const files = {
     'test/api/{questions,reliability,sixth-resource,stop,success,versions}.test.ts',
     'test/import/{another-target,history,import,names,snapshot,survival}.test.ts',
     'test/import/{types-limit,values}.test.ts',
-    'test/cli/{commands,history,listing,progress,revert}.test.ts',
+    'test/cli/{commands,history,listing,progress,recipe,revert}.test.ts',
   ],
 } as const
 

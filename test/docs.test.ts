@@ -45,14 +45,14 @@ test('every setting is in the operator’s guide: option, variable and default',
   }
 })
 
-test('every command is in the operator’s guide, with all its options and settings', async () => {
+test('every command is in docs/commands.md, with all its options and settings', async () => {
   const commands = await loadCommands()
   assert.deepEqual(
     commands.map(({ name }) => name),
     commandNames,
   )
   for (const command of commands) {
-    const text = section(read('docs/operating.md'), `### dossier ${command.name}`)
+    const text = section(read('docs/commands.md'), `### dossier ${command.name}`)
     const names = command.settings.map((key) => settings[key].name)
     for (const name of [...names, ...command.options.map((option) => option.name)]) {
       assert.match(text, new RegExp(`\`--${name}\\b`), `${command.name} --${name}`)

@@ -21,7 +21,7 @@ export const backUpMeanwhile: Campaign = async function* (ground) {
   const load = (version: number, run: (args: readonly string[]) => Promise<Ended> = mustRun) => {
     const file = join(ground.folder, 'generation.ndjson')
     writeGeneration(file, version, companiesOf(ground))
-    return run(['import', targetOf(version), file, '--snapshot', '--expect-changes', '--db', db])
+    return run(['import', targetOf(version), file, '--snapshot', '--accept', '--db', db])
   }
   // The state of each version, from a store that is not copied.
   for (let version = 1; version <= imports + 1; version++) {

@@ -55,7 +55,7 @@ export function createCourse(folder: string, companies: readonly number[]): Cour
     states.set(version, { ...statesAt(last), [target]: { generation: version, since: version } })
     return {
       ...{ kind: 'import', version, earliest },
-      args: (db) => ['import', target, file, '--snapshot', '--expect-changes', '--db', db],
+      args: (db) => ['import', target, file, '--snapshot', '--accept', '--db', db],
     }
   }
 

@@ -29,7 +29,7 @@ export const readMeanwhile: Campaign = async function* (ground) {
       writeGeneration(file(version), version, companies)
     }
     const args = (version: number) => [
-      ...['import', targetOf(version), file(version), '--snapshot', '--expect-changes', '--db', db],
+      ...['import', targetOf(version), file(version), '--snapshot', '--accept', '--db', db],
     ]
     await mustRun(args(1))
     await mustRun(args(2))

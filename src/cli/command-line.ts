@@ -13,6 +13,7 @@ import { programVersion } from '../server/program-version.ts'
 // to start a short one.
 const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   import: async () => (await import('./import.ts')).importCommand,
+  update: async () => (await import('./update.ts')).update,
   keys: async () => (await import('./keys.ts')).keys,
   serve: async () => (await import('./serve.ts')).serve,
   sources: async () => (await import('./sources.ts')).sources,

@@ -4,6 +4,7 @@ import { formatCount } from '../format-count.ts'
 import type { ImportReport } from '../import/import-files.ts'
 import { describeKind } from '../import/refused-kinds.ts'
 import { changeResource } from '../resources/index.ts'
+import { describeStore } from '../store/open-store.ts'
 import type { CommandContext, Input } from './command.ts'
 
 interface ReportOptions {
@@ -11,6 +12,8 @@ interface ReportOptions {
   readonly context: CommandContext
   readonly target: string
   readonly isDryRun: boolean
+  /** Whether there was no store before. */
+  readonly isNew: boolean
 }
 
 /** Prints the refused rows to standard error, then the report to standard output. */
@@ -53,7 +56,12 @@ function reportLines(
     `${options.target} from source ${options.input.options['source'] ?? 'default'}`,
     ...rows.map(([name, count]) => `  ${name.padEnd(18)}${formatCount(count).padStart(14)}`),
     outcome(counts.refused, version, options.isDryRun, took),
+    ...(options.isNew && version !== undefined ? [newStore(options)] : []),
   ]
+}
+
+function newStore({ input }: ReportOptions): string {
+  return `The store ${describeStore(input.settings.db)} is new: this import has created it.`
 }
 
 function outcome(

@@ -1,29 +1,32 @@
 // `dossier import`: loads files into the store, all or nothing.
 
-import { closeSync, openSync, statSync, writeSync } from 'node:fs'
-import { resolve } from 'node:path'
 import { UsageError } from '../config.ts'
-import { importFiles, type RejectedRow } from '../import/import-files.ts'
-import type { ImportTarget } from '../import/import-target.ts'
-import { companies, importTargets } from '../import/import-targets.ts'
-import { Refusal } from '../import/refusal.ts'
+import { importFiles } from '../import/import-files.ts'
 import { findSourceFiles } from '../import/source-file.ts'
-import { normaliseTimestamp } from '../import/timestamp.ts'
-import { nearest } from '../nearest.ts'
-import { makeFile } from '../new-file.ts'
-import { OperatorError } from '../operator-error.ts'
 import { changeResource, resources } from '../resources/index.ts'
-import { openStoreForTrial, openStoreWriter, storeFiles } from '../store/open-store.ts'
+import {
+  hasStore,
+  openExistingStore,
+  openStoreForTrial,
+  openStoreWriter,
+  storeFiles,
+} from '../store/open-store.ts'
 import type { Command, CommandContext, Input } from './command.ts'
 import { fileOptions, parseFileOptions, refuseUnusedOptions } from './file-options.ts'
 import { findFolders, findMapping } from './find-mapping.ts'
-import { parseShow, printShown } from './import-show.ts'
+import {
+  historical,
+  parseHistory,
+  parseNameAttribute,
+  parseSource,
+  parseTarget,
+} from './import-options.ts'
 import { printReport } from './import-report.ts'
+import { parseShow, printShown } from './import-show.ts'
 import { waitingLine } from './lock-wait.ts'
 import { createProgress, watchWork } from './progress.ts'
-
-const targets = importTargets(resources)
-const historical = resources.filter(({ history }) => history).map(({ name }) => name)
+import { recipeOf } from './recipe.ts'
+import { openRejects } from './rejects-file.ts'
 
 export const importCommand: Command = {
   name: 'import',
@@ -106,8 +109,8 @@ as ${changeResource.name}; with --history, so does one of ${historical.join(', '
     },
     { name: 'future', meaning: 'the dates are right, though they are in the future' },
     {
-      name: 'expect-changes',
-      meaning: 'the import may remove a fifth of what the source has, or change four fifths',
+      name: 'accept',
+      meaning: 'the import is right, although its difference from what the source had is refused',
     },
     { name: 'allow-empty', meaning: 'import files without rows' },
     { name: 'strict', meaning: 'refuse what would only be a warning' },
@@ -121,49 +124,47 @@ as ${changeResource.name}; with --history, so does one of ${historical.join(', '
     { name: 'json', meaning: 'print the report as JSON' },
   ],
   settings: ['db'],
-  run: runImport,
+  run: (input, context) => runImport(input, context),
 }
 
-async function runImport(input: Input, context: CommandContext): Promise<number> {
+/** An import by the recipe of its source. */
+export interface UpdateBy {
+  /** The text of the mapping, unless another one is given; undefined without one. */
+  readonly mapping: string | undefined
+}
+
+/**
+ * Runs an import.
+ *
+ * @param by the recipe, for the next extract of a source; the store must exist then.
+ * @returns the exit code.
+ */
+export async function runImport(
+  input: Input,
+  context: CommandContext,
+  by?: UpdateBy,
+): Promise<number> {
   // A server on the same machine takes precedence, since its clients are waiting.
   context.lowerPriority()
-  const { flags, options, settings } = input
+  const { options, settings } = input
   const rows = parseShow(input)
-  const { path, ...given } = await findGiven(input)
-  const { target, files } = given
+  const { path, ...given } = await findGiven(input, by)
   if (rows !== undefined) {
     await printShown({ ...given, rows, signal: context.signal }, input, context)
     return 0
   }
-  const source = parseSource(options['source'])
-  const history = parseHistory(target, input)
-  const nameAttribute = parseNameAttribute(target, options['name-attribute'])
-  const inUse = [...files.map(({ name }) => name), path, ...storeFiles(settings.db)]
+  const request = { ...given, ...parseRequest(given.target, input) }
+  const inUse = [...given.files.map(({ name }) => name), path, ...storeFiles(settings.db)]
   const rejects =
     options['rejects'] === undefined ? undefined : openRejects(options['rejects'], inUse)
-  const isDryRun = flags.has('dry-run')
-  const open = isDryRun ? openStoreForTrial : openStoreWriter
-  const upgrade = watchWork(context)
-  const store = await open(settings.db, resources, upgrade.onStep)
-  upgrade.end()
+  const isNew = !(await hasStore(settings.db))
+  const store = await openFor(input, by, context)
   const progress = createProgress(context)
   try {
     const report = await importFiles(store, {
-      ...given,
-      source,
-      isSourceAssumed: options['source'] === undefined,
-      isStrict: flags.has('strict'),
-      nameAttribute,
-      isSnapshot: flags.has('snapshot'),
-      isDryRun,
-      permissions: {
-        future: flags.has('future'),
-        largeChange: flags.has('expect-changes'),
-        noRows: flags.has('allow-empty'),
-        noDay: flags.has('no-history'),
-      },
-      ...history,
-      knownCompaniesOnly: flags.has('known-companies-only'),
+      ...request,
+      recipe: recipeOf(importCommand.options, input, given.mapping),
+      isUpdate: by !== undefined,
       onRejected: rejects && ((rejected) => rejects.write(rejected)),
       onProgress: (done) => progress.show(done),
       onWarning: (warning) => progress.writeLine(`dossier: warning: ${warning}`),
@@ -171,7 +172,8 @@ async function runImport(input: Input, context: CommandContext): Promise<number>
       signal: context.signal,
     })
     progress.end()
-    printReport(report, { input, context, target: target.name, isDryRun })
+    const { target, isDryRun } = request
+    printReport(report, { input, context, target: target.name, isDryRun, isNew })
     return report.counts.refused > 0 && rejects === undefined ? 1 : 0
   } finally {
     progress.end()
@@ -180,15 +182,54 @@ async function runImport(input: Input, context: CommandContext): Promise<number>
   }
 }
 
+async function openFor(
+  { flags, settings }: Input,
+  by: UpdateBy | undefined,
+  context: CommandContext,
+) {
+  const upgrade = watchWork(context)
+  const existing = by === undefined ? openStoreWriter : openExistingStore
+  const open = flags.has('dry-run') ? openStoreForTrial : existing
+  const store = await open(settings.db, resources, upgrade.onStep)
+  upgrade.end()
+  return store
+}
+
+/** What the options say of the import, besides its files. */
+function parseRequest(target: Parameters<typeof parseHistory>[0], input: Input) {
+  const { flags, options } = input
+  return {
+    source: parseSource(options['source']),
+    isSourceAssumed: options['source'] === undefined,
+    isStrict: flags.has('strict'),
+    nameAttribute: parseNameAttribute(target, options['name-attribute']),
+    isSnapshot: flags.has('snapshot'),
+    isDryRun: flags.has('dry-run'),
+    permissions: {
+      future: flags.has('future'),
+      accepted: flags.has('accept'),
+      noRows: flags.has('allow-empty'),
+      noDay: flags.has('no-history'),
+    },
+    ...parseHistory(target, input),
+    knownCompaniesOnly: flags.has('known-companies-only'),
+  }
+}
+
 /** What is imported, from where, and the path of its mapping. */
-async function findGiven(input: Input) {
+async function findGiven(input: Input, by: UpdateBy | undefined) {
   const { flags, options, values } = input
   const [word, ...words] = input.words
   const target = parseTarget(word)
   if (words.length === 0) throw new UsageError(`name the files to import ${target.name} from`)
   const files = await findSourceFiles(words, parseFileOptions(input))
   refuseUnusedOptions(files, input)
-  const found = options['map'] === undefined ? undefined : findMapping(options['map'], target.name)
+  const found =
+    by?.mapping === undefined
+      ? options['map'] === undefined
+        ? undefined
+        : findMapping(options['map'], target.name)
+      : { sql: by.mapping, path: undefined }
   return {
     target,
     files,
@@ -197,108 +238,5 @@ async function findGiven(input: Input) {
     mappingFolders: findFolders(options['map-read'], found !== undefined),
     isTrimmed: flags.has('trim'),
     nulls: values['null'],
-  }
-}
-
-function parseTarget(word: string | undefined): ImportTarget {
-  const target = targets.find(({ name }) => name === word)
-  if (target !== undefined) return target
-  const names = targets.map(({ name }) => name)
-  const known = names.join(', ')
-  if (word === undefined) throw new UsageError(`name what to import: ${known}`)
-  const near = nearest(word, names)
-  const advice = near ? `did you mean ${near}?` : `choose from ${known}`
-  throw new UsageError(`${word} cannot be imported; ${advice}`)
-}
-
-/** Returns the date of the extract, and the resource in which its changes are recorded. */
-function parseHistory({ name, history, hasRowDays }: ImportTarget, { options, flags }: Input) {
-  const word = options['as-of']
-  const asOf = word === undefined ? undefined : normaliseTimestamp(word, 'seconds')
-  if (asOf instanceof Refusal) {
-    throw new UsageError(`--as-of is ${JSON.stringify(word)}; it ${asOf.reason}`)
-  }
-  const isHistory = flags.has('history')
-  if (isHistory && history === undefined) {
-    throw new UsageError(`--history does not apply to ${name}, only to ${historical.join(', ')}`)
-  }
-  if (isHistory && !hasRowDays && asOf === undefined) {
-    throw new UsageError('--history needs the date of the extract: --as-of DATE')
-  }
-  const isUnrecorded = flags.has('no-history')
-  if (isUnrecorded && history === undefined) {
-    throw new UsageError(`--no-history does not apply to ${name}, whose changes are not recorded`)
-  }
-  if (isHistory && isUnrecorded)
-    throw new UsageError('--history and --no-history exclude each other')
-  const isRecorded = !isUnrecorded && (isHistory || history?.isOptional === false)
-  return { asOf, recordIn: isRecorded ? changeResource : undefined }
-}
-
-function parseSource(word = 'default'): string {
-  if (!/^[\p{L}\p{N}][\p{L}\p{N}._-]{0,63}$/u.test(word)) {
-    throw new UsageError(
-      `--source is ${JSON.stringify(word)}; it takes up to 64 letters, digits, dots, _ and -`,
-    )
-  }
-  return word
-}
-
-function parseNameAttribute(target: ImportTarget, word: string | undefined): string | undefined {
-  if (word === undefined) return undefined
-  if (target !== companies) {
-    throw new UsageError(`--name-attribute applies to companies only, not to ${target.name}`)
-  }
-  if (/^[\p{L}\p{N}_][^"\\\p{Cc}]{0,255}$/u.test(word)) return word
-  throw new UsageError(
-    `--name-attribute is ${JSON.stringify(word)}; it takes the name of a column that begins with ` +
-      'a letter, a digit or _',
-  )
-}
-
-/** Creates the file of refused rows before the import starts, so that it cannot fail at the end. */
-function openRejects(path: string, inUse: readonly (string | undefined)[]) {
-  if (inUse.some((used) => used !== undefined && isSameFile(used, path))) {
-    throw new UsageError(`--rejects ${path} is a file that this import uses; name another`)
-  }
-  const what = `${path} cannot be written`
-  const file = orExplain(what, () => {
-    makeFile(path)
-    return openSync(path, 'w')
-  })
-  return {
-    write(rejected: RejectedRow): void {
-      const line = JSON.stringify(rejected)
-      // Two writes avoid copying a line of megabytes.
-      orExplain(what, () => {
-        writeSync(file, line)
-        writeSync(file, '\n')
-      })
-    },
-    close: () => closeSync(file),
-  }
-}
-
-/** Whether two paths name the same file, even through a link or if it does not exist yet. */
-function isSameFile(a: string, b: string): boolean {
-  const [statA, statB] = [statOf(a), statOf(b)]
-  if (statA === undefined || statB === undefined) return resolve(a) === resolve(b)
-  return statA.dev === statB.dev && statA.ino === statB.ino
-}
-
-function statOf(path: string) {
-  try {
-    return statSync(path)
-  } catch {
-    return undefined
-  }
-}
-
-function orExplain<T>(what: string, work: () => T): T {
-  try {
-    return work()
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new OperatorError(`${what}: ${reason}`)
   }
 }

@@ -14,42 +14,68 @@ import type { SourceSummary } from '../store/inspecting.ts'
 import { openExistingStore, openStoreInspector } from '../store/open-store.ts'
 import type { Command, CommandContext, Input } from './command.ts'
 import { lockWait } from './lock-wait.ts'
+import { printRecipes } from './source-show.ts'
 import { formatDay, tableLines } from './table.ts'
+import { findRecipes } from './update.ts'
 
 const targets = importTargets(resources)
 
 export const sources: Command = {
   name: 'sources',
-  summary: 'list the sources, or remove what one of them has',
-  synopsis: ['sources [--json]', 'sources remove NAME [--resource NAME] [--yes]'],
+  summary: 'list the sources, show how one is imported, or remove what it has',
+  synopsis: [
+    'sources [--json]',
+    'sources show NAME [--sql] [--json]',
+    'sources remove NAME [--resource NAME] [--yes]',
+  ],
   details: `
 Lists what each source has: records and the companies that they belong to, the last import, its
 date, and when the next extract is due if the last ones came at regular intervals. Recorded changes
 have a source of their own, such as sec/companies.
 
+\`show\` prints the recipe of a source: for each kind, the command of its last import in force, its
+days and its files; with --sql, the text of its mapping. \`dossier update\` does the same again with
+the next files.
+
 \`remove\` removes what a source has, as a snapshot without rows would, with a version for each
 listing. It shows the counts and asks on a terminal; elsewhere it needs --yes. \`dossier revert\`
 brings the data back.
 
-  dossier sources
+  dossier sources show nse
   dossier sources remove default --resource rights`,
   options: [
     { name: 'resource', value: 'NAME', meaning: 'only this listing, or companies' },
     { name: 'yes', meaning: 'remove without a question' },
-    { name: 'json', meaning: 'print the list as JSON' },
+    { name: 'sql', meaning: 'print the mapping of the recipe' },
+    { name: 'json', meaning: 'print the list, or the recipe, as JSON' },
   ],
   settings: ['db'],
   async run(input, context) {
     const [action, ...words] = input.words
+    if (action === 'show') return show(words, input, context)
     const list = await listAll(input.settings.db)
     if (action === 'remove') return remove(list, words, input, context)
     if (action !== undefined) {
-      throw new UsageError(`sources takes no ${action}; to remove one: sources remove NAME`)
+      throw new UsageError(`sources takes no ${action}; to see one: sources show NAME`)
     }
     if (input.flags.has('json')) context.stdout.writeJson(list.map(withNext))
     else context.stdout.writeLines(...lines(list))
     return 0
   },
+}
+
+async function show(words: readonly string[], input: Input, context: CommandContext) {
+  const [name, ...more] = words
+  if (name === undefined || more.length > 0) {
+    throw new UsageError('sources show takes the name of one source; see: dossier sources')
+  }
+  const store = await openStoreInspector(input.settings.db, resources)
+  try {
+    printRecipes(name, await findRecipes(store, name), input, context)
+    return 0
+  } finally {
+    await store.close()
+  }
 }
 
 async function listAll(db: string): Promise<readonly SourceSummary[]> {

@@ -12,8 +12,8 @@ import { Refusal } from './refusal.ts'
 export interface Permissions {
   /** Days beyond tomorrow. */
   readonly future: boolean
-  /** Removing or changing most of what the source has. */
-  readonly largeChange: boolean
+  /** What the differences from the registry, or from earlier imports, make look like a mistake. */
+  readonly accepted: boolean
   /** An import without rows. */
   readonly noRows: boolean
   /** No day, though earlier extracts had one. */
@@ -75,7 +75,7 @@ export function refuseLargeChange(
     if (count <= fewRows || count <= known * max) continue
     throw new OperatorError(
       `the import would ${verb} ${formatCount(count)} of the ${formatCount(known)} that the ` +
-        'source has here, so nothing was changed; if that is right, add --expect-changes ' +
+        'source has here, so nothing was changed; if that is right, add --accept ' +
         '(with --dry-run, it shows all counts)',
     )
   }

@@ -2,11 +2,13 @@
 
 import type { Resource } from '../resources/resource.ts'
 import type {
+  Earlier,
   ImportCounts,
   ImportedFile,
   ImportSession,
   ImportStore,
   LikeSource,
+  Recipe,
   StagedProblem,
 } from '../store/importing.ts'
 import { OperatorError } from '../operator-error.ts'
@@ -20,6 +22,7 @@ import {
   warnOfForgottenSource,
   warnOfMisspeltSource,
 } from './guard-rails.ts'
+import { refuseRepeated } from './earlier-imports.ts'
 import type { ImportTarget } from './import-target.ts'
 import { problemOf, rowChecker } from './check-rows.ts'
 import { openSource, type PlacedRow, type Source } from './read-source.ts'
@@ -57,6 +60,10 @@ export interface ImportRequest {
   readonly asOf: string | undefined
   /** The resource that records the changes; undefined to record none. */
   readonly recordIn: Resource | undefined
+  /** Kept in the log, for the next import. */
+  readonly recipe?: Recipe | undefined
+  /** Whether it is the next extract, by the recipe of its source. */
+  readonly isUpdate?: boolean
   /** Receives each refused row; if undefined, one refused row refuses the whole import. */
   readonly onRejected: ((rejected: RejectedRow) => void) | undefined
   readonly onProgress: (progress: Progress) => void
@@ -121,27 +128,11 @@ export async function importFiles(
   const latest = permissions.future === true ? undefined : latestMoment(startedAt)
   if (latest !== undefined) refuseFuture(request.asOf, latest)
   const progress = watchProgress(request)
-  const source = openSource({
-    files: request.files,
-    mapping: request.mapping,
-    texts: { isTrimmed: request.isTrimmed ?? false, nulls: request.nulls ?? [] },
-    mappingFolders: request.mappingFolders ?? [],
-    columns: request.target.sourceColumns,
-    requiredColumns: request.target.requiredColumns,
-    onBytes: progress.onBytes,
-    signal: request.signal,
-  })
-  const recording =
-    request.recordIn && recordingOf(request.target, request.recordIn, request.source)
+  const source = openFiles(request, progress.onBytes)
   const session = await store.beginImport({
-    ...request,
-    nameAttribute: request.nameAttribute,
-    recording,
-    onLikeSources: likeSourceWarner(request),
+    ...planOf(request, source),
     startedAt,
-    unit: source.unit,
     onStep: progress.onStep,
-    isDayNeeded: request.target.history !== undefined && permissions.noDay !== true,
   })
   const problems = collectProblems(request, source.unit)
   try {
@@ -154,12 +145,7 @@ export async function importFiles(
     const merged = await session.prepare((problem) => problems.addStaged(problem))
     const counts = { ...merged, read, refused: refused + merged.refused }
     const isWanted = counts.refused === 0 || request.onRejected !== undefined
-    if (isWanted && permissions.largeChange !== true) {
-      const most = request.isSnapshot ? undefined : countToCompare(counts)
-      // What the import itself has inserted is counted, too.
-      const held = most === undefined ? 0 : await session.countHeld(most + counts.inserted)
-      refuseLargeChange(counts, held - counts.inserted)
-    }
+    if (isWanted && permissions.accepted !== true) await judgeChange(session, request, counts)
     request.signal.throwIfAborted()
     const version =
       isWanted && !request.isDryRun ? await session.commit(counts, source.files) : undefined
@@ -172,6 +158,49 @@ export async function importFiles(
     await session.discard()
     throw error
   }
+}
+
+function openFiles(request: ImportRequest, onBytes: (bytes: number) => void): Source {
+  const { target, isTrimmed = false, nulls = [] } = request
+  return openSource({
+    files: request.files,
+    mapping: request.mapping,
+    texts: { isTrimmed, nulls },
+    mappingFolders: request.mappingFolders ?? [],
+    columns: target.sourceColumns,
+    requiredColumns: target.requiredColumns,
+    onBytes,
+    signal: request.signal,
+  })
+}
+
+/** What the store is told of an import. */
+function planOf(request: ImportRequest, { unit, files }: Source) {
+  const { target, recordIn, recipe, isUpdate = false, permissions = {} } = request
+  return {
+    ...request,
+    nameAttribute: request.nameAttribute,
+    recording: recordIn && recordingOf(target, recordIn, request.source),
+    onLikeSources: likeSourceWarner(request),
+    onEarlier(earlier: Earlier, asOf: string | null) {
+      if (permissions.accepted === true) return
+      refuseRepeated(earlier, { ...request, target: target.name, files, asOf, recipe, isUpdate })
+    },
+    unit,
+    isDayNeeded: target.history !== undefined && permissions.noDay !== true,
+  }
+}
+
+/** @throws OperatorError if the import changes so much that it is probably a mistake. */
+async function judgeChange(
+  session: ImportSession,
+  { isSnapshot }: ImportRequest,
+  counts: ImportCounts,
+): Promise<void> {
+  const most = isSnapshot ? undefined : countToCompare(counts)
+  // What the import itself has inserted is counted, too.
+  const held = most === undefined ? 0 : await session.countHeld(most + counts.inserted)
+  refuseLargeChange(counts, held - counts.inserted)
 }
 
 /** Warns of a source that was probably forgotten or misspelt. */

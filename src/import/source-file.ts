@@ -80,7 +80,8 @@ export async function findSourceFiles(
 }
 
 function expand(word: string): string[] {
-  if (word === '-' || !/[*?[{]/.test(word) || exists(word)) return [word]
+  const isPattern = /[*?[{]/.test(word) && !/^https?:/i.test(word)
+  if (word === '-' || !isPattern || exists(word)) return [word]
   const found = globSync(word).sort()
   if (found.length === 0) throw new OperatorError(`no file matches ${word}`)
   return found
@@ -105,6 +106,7 @@ async function describe(name: string, options: FileOptions): Promise<SourceFile>
     const format = formatFor(options.format ?? 'ndjson', options)
     return { name, format, compression: 'none', size: undefined, options }
   }
+  if (/^https?:\/\//i.test(name)) throw notFetched(name)
   const stat = statOf(name)
   if (stat === undefined) throw new OperatorError(`${name} does not exist`)
   if (stat.isDirectory()) throw new OperatorError(`${name} is a folder; name its files: ${name}/*`)
@@ -124,6 +126,13 @@ async function describe(name: string, options: FileOptions): Promise<SourceFile>
   if (compression === 'none') return { name, format, compression: 'zip', entry, size, options }
   throw new OperatorError(
     `${name} contains ${entry.path}, which is itself compressed; unzip it, and import that file`,
+  )
+}
+
+function notFetched(url: string): OperatorError {
+  const file = /[^/?#]+(?=[?#]|$)/.exec(url.replace(/^https?:\/\/[^/]*/i, ''))?.[0] ?? 'FILE'
+  return new OperatorError(
+    `${url} is not a file; fetch it first: curl --fail --location --output ${file} '${url}'`,
   )
 }
 

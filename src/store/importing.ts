@@ -86,6 +86,31 @@ export interface LikeSource {
   readonly sampled: number
 }
 
+/** How an import is done, so that the next one can be done like it. */
+export interface Recipe {
+  /** The options of the command that hold for the next extract too. */
+  readonly options: readonly string[]
+  /** The text of the mapping; undefined without one. */
+  readonly mapping?: string | undefined
+}
+
+/** An earlier import of the same target from the same source, in force. */
+export interface EarlierImport {
+  readonly version: number
+  /** In wire form. */
+  readonly asOf: string | undefined
+  readonly isSnapshot: boolean
+  readonly files: readonly ImportedFile[]
+}
+
+/** What the log says before an import of a source. */
+export interface Earlier {
+  /** In the order of their versions. */
+  readonly imports: readonly EarlierImport[]
+  /** How the last of them was done. */
+  readonly recipe: Recipe | undefined
+}
+
 /** What is imported, from which source, and how. */
 export interface ImportPlan extends WorkWatch {
   readonly target: LoadTarget
@@ -109,6 +134,13 @@ export interface ImportPlan extends WorkWatch {
    * fails.
    */
   readonly onLikeSources?: (likes: readonly LikeSource[]) => void
+  /** Kept in the log; undefined for what is no import of files. */
+  readonly recipe?: Recipe | undefined
+  /**
+   * Receives the earlier imports and the day of this one, before anything is written; if it throws,
+   * the import fails.
+   */
+  readonly onEarlier?: (earlier: Earlier, asOf: string | null) => void
   readonly startedAt: number
   /** The unit of a place's number, for messages. */
   readonly unit: 'line' | 'row'

@@ -2,7 +2,7 @@
 
 import type { Resource } from '../resources/resource.ts'
 import type { Awaitable } from './awaitable.ts'
-import type { ImportCounts, ImportedFile } from './importing.ts'
+import type { EarlierImport, ImportCounts, ImportedFile, Recipe } from './importing.ts'
 
 /** A committed import, as logged. */
 export interface LoggedImport {
@@ -43,6 +43,17 @@ export interface SourceSummary {
   readonly companies: number
   /** In the order of their versions; none for recorded changes. */
   readonly imports: readonly SourceImport[]
+}
+
+/** How a source is imported. */
+export interface SourceRecipe {
+  /** The name of a resource, or `companies`. */
+  readonly target: string
+  /** Those in force, in the order of their versions. */
+  readonly imports: readonly EarlierImport[]
+  readonly last: EarlierImport
+  /** That of the last import. */
+  readonly recipe: Recipe
 }
 
 /** The name of a company: its id, or its jurisdiction and identifier. */
@@ -90,6 +101,8 @@ export interface StoreInspector {
   listImports(limit: number): Awaitable<readonly LoggedImport[]>
   /** Every source of every target, by name. */
   listSources(): Awaitable<readonly SourceSummary[]>
+  /** How each target was last imported from a source; none if the source has no such import. */
+  readRecipes(source: string): Awaitable<readonly SourceRecipe[]>
   /** When a company was last seen, by sources: the day, in wire form, of such an import. */
   readLastSeen(companyId: number): Promise<ReadonlyMap<string, string | undefined>>
   /** Those of the names that belong to a company, in the order given; at most `limit`. */

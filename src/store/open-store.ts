@@ -162,8 +162,12 @@ export async function openStoreForTrial(
   resources: readonly Resource[],
   onStep?: OnStep,
 ): Promise<StoreWriter> {
-  const exists = isServerStore(db) ? await (await postgres()).hasRegistry(db) : existsSync(db)
-  return openStoreWriter(exists ? db : temporary, resources, onStep)
+  return openStoreWriter((await hasStore(db)) ? db : temporary, resources, onStep)
+}
+
+/** Whether there is a store at `db`, rather than one that the next import creates. */
+export async function hasStore(db: string): Promise<boolean> {
+  return isServerStore(db) ? (await postgres()).hasRegistry(db) : existsSync(db)
 }
 
 /**

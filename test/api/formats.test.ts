@@ -202,7 +202,7 @@ test('a stream is of one version, though imports go on (11.3)', async (t) => {
   const changed = wide.map((record) => ({ ...record, company_id: 7, status: 'changed' }))
   await importRows(pathOfStore(made), 'rights', changed.slice(0, 5_500), {
     source: 'test',
-    permissions: { largeChange: true },
+    permissions: { accepted: true },
   })
   const text = await readAll(answer)
   assert.equal(answer.headers['data-version'], '1')

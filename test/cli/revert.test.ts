@@ -111,7 +111,7 @@ test('a source that cannot be removed is refused in one line', async (t) => {
     ],
     [2, ['remove', 'default', '--resource', 'right'], /--resource is right; did you mean rights\?/],
     [2, ['remove'], /sources remove takes the name of one source; see: dossier sources\n/],
-    [2, ['delete', 'x'], /sources takes no delete; to remove one: sources remove NAME\n/],
+    [2, ['delete', 'x'], /sources takes no delete; to see one: sources show NAME\n/],
   ]
   for (const [code, args, says] of refusals) {
     const refused = await runCommand(folder, ['sources', ...args, '--db', db])

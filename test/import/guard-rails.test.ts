@@ -76,24 +76,24 @@ test('a date beyond tomorrow is refused unless --future; so is a row of such a d
   await load(run(companies(1), '--as-of', '2062-07-01', '--future'))
 })
 
-test('removing more than a fifth of a source is refused unless --expect-changes', async (t) => {
+test('removing more than a fifth of a source is refused unless --accept', async (t) => {
   const folder = makeFolder(t)
   const run = importer(folder)
   await load(run(companies(600)))
   await refuse(
     folder,
     () => run(companies(479), '--snapshot'),
-    /^dossier: the import would remove 121 of the 600 .* add --expect-changes .*\n$/,
+    /^dossier: the import would remove 121 of the 600 .* add --accept .*\n$/,
   )
-  const dry = await run(companies(479), '--snapshot', '--expect-changes', '--dry-run')
+  const dry = await run(companies(479), '--snapshot', '--accept', '--dry-run')
   assert.match(dry.out, /removed +121\n/)
   await load(run(companies(480), '--snapshot'))
-  await load(run(companies(100), '--snapshot', '--expect-changes'))
+  await load(run(companies(100), '--snapshot', '--accept'))
   // A hundred are few.
   await load(run(companies(1), '--snapshot'))
 })
 
-test('changing more than four fifths of a source is refused unless --expect-changes', async (t) => {
+test('changing more than four fifths of a source is refused unless --accept', async (t) => {
   const folder = makeFolder(t)
   const run = importer(folder)
   await load(run(companies(200)))
@@ -108,7 +108,7 @@ test('changing more than four fifths of a source is refused unless --expect-chan
     /^dossier: the import would change 161 of the 200 that the source has here/,
   )
   await load(run(changed(160)))
-  await load(run(companies(200, 'Hull'), '--expect-changes'))
+  await load(run(companies(200, 'Hull'), '--accept'))
 })
 
 test('an extract of changes alone is no large change of a source that has much more', async (t) => {

@@ -47,7 +47,7 @@ async function makeStore(t: TestContext): Promise<Made> {
 
 function startImport(folder: string) {
   const env = { ...process.env, ...storeOf(folder) }
-  const child = spawn(dossier, ['import', 'rights', 'second.ndjson', '--expect-changes'], {
+  const child = spawn(dossier, ['import', 'rights', 'second.ndjson', '--accept'], {
     cwd: folder,
     env,
   })
@@ -125,7 +125,7 @@ for (const [statement, lock, ends] of moments) {
         'import',
         'rights',
         'second.ndjson',
-        '--expect-changes',
+        '--accept',
         '--json',
       ])
       assert.equal(again.code, 0, again.err)

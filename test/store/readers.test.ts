@@ -44,7 +44,7 @@ test('a reader during imports always sees one complete state', async (t) => {
   const state = { isOver: false }
   const imports = (async () => {
     for (const attr of ['new', 'old', 'new']) {
-      const args = ['import', 'events', `${attr}.ndjson`, '--snapshot', '--expect-changes']
+      const args = ['import', 'events', `${attr}.ndjson`, '--snapshot', '--accept']
       assert.equal((await runDossier(folder, args)).code, 0)
     }
     state.isOver = true

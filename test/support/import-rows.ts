@@ -68,7 +68,7 @@ export async function importInto(
       isDryRun: false,
       isTrimmed: false,
       // Tests of the command line show what it does not permit.
-      permissions: { future: true, largeChange: true, noRows: true, noDay: true },
+      permissions: { future: true, accepted: true, noRows: true, noDay: true },
       knownCompaniesOnly: false,
       onRejected: undefined,
       onProgress: () => undefined,

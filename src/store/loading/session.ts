@@ -22,7 +22,7 @@ import {
   type StagedIds,
 } from '../sql/assigned-ids.ts'
 import { type Database, readValue } from '../sql/database.ts'
-import { logVersion } from '../sql/import-log.ts'
+import { logVersion, readEarlier } from '../sql/import-log.ts'
 import { type MergePart, type OnShare, watchParts } from '../sql/merge-progress.ts'
 import { refuseOlder, refuseUndated } from '../sql/order-of-extracts.ts'
 import { noteNameAttribute } from '../companies/keep-names.ts'
@@ -108,6 +108,9 @@ async function createContext(
   const lastDayOfRows = () => staging.value('select max(as_of) from stage') as string | null
   const asOf = plan.asOf ?? (target.hasRowDays ? lastDayOfRows() : null)
   const last = await lastDay(db, target.name, source)
+  if (plan.onEarlier !== undefined) {
+    plan.onEarlier(await readEarlier(db, { source, target: target.name }), asOf)
+  }
   if (asOf !== null) refuseOlder(plan, asOf, last)
   else if (plan.isDayNeeded) refuseUndated(plan, last)
   const names = await db.rows('select id, name from sources')
@@ -344,7 +347,7 @@ async function logImport(
   counts: ImportCounts,
   files: readonly ImportedFile[],
 ): Promise<void> {
-  const { target, recording, isSnapshot, startedAt } = plan
+  const { target, recording, isSnapshot, startedAt, recipe } = plan
   const { recorded, ...outcomes } = counts
   await logVersion(
     db,
@@ -355,6 +358,7 @@ async function logImport(
       startedAt,
       counts: outcomes,
       files,
+      recipe,
       recorded: recording ? { [recording.resource.name]: recorded } : {},
     },
   )

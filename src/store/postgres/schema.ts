@@ -58,7 +58,13 @@ const registryTables = `
     -- The versions that this one takes back, a JSON array; null for an import.
     reverts ${text},
     -- The version that has taken this one back.
-    reverted_by integer
+    reverted_by integer,
+    -- The options and the mapping of an import, for the next one: JSON (../importing.ts, Recipe).
+    recipe ${text},
+    -- The attributes that its source had for the first time: a JSON array of names.
+    attributes ${text} not null default '[]',
+    -- What it changed, besides the counts: JSON (../importing.ts, ImportDifference).
+    difference ${text}
   );
 
   create table keys (

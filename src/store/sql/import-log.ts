@@ -1,8 +1,15 @@
 // The log of imports: every version of the registry, an import or a revert.
 
-import type { ImportCounts, ImportedFile } from '../importing.ts'
+import type { Earlier, ImportCounts, ImportedFile, Recipe } from '../importing.ts'
 import { drawLineage } from '../lineage.ts'
-import { type Database, optionalNumber, type Values } from './database.ts'
+import {
+  type Database,
+  optionalNumber,
+  optionalText,
+  type Queries,
+  readValue,
+  type Values,
+} from './database.ts'
 import type { LoggedVersion } from '../history/reverted-versions.ts'
 
 /** What the log says about a version, besides its number, source and day. */
@@ -16,6 +23,8 @@ interface LogEntry {
   readonly recorded: Readonly<Record<string, number>>
   /** The versions that it takes back; undefined for an import. */
   readonly reverts?: readonly number[]
+  /** Undefined for what is no import of files. */
+  readonly recipe?: Recipe | undefined
 }
 
 /**
@@ -24,12 +33,12 @@ interface LogEntry {
  * @param values `version`, `source` (a number) and `asOf`.
  */
 export async function logVersion(db: Database, values: Values, entry: LogEntry): Promise<void> {
-  const { target, isSnapshot, startedAt, counts, files, recorded, reverts } = entry
+  const { target, isSnapshot, startedAt, counts, files, recorded, reverts, recipe } = entry
   await db.run(
     `insert into imports values (
        $version, $target, $source, $isSnapshot, $startedAt, $committedAt, $files, $read, $inserted,
        $updated, $unchanged, $refused, $removed, $companiesCreated, $asOf, $recorded, $lineage,
-       $reverts, null
+       $reverts, null, $recipe, $attributes, $difference
      )`,
     {
       ...values,
@@ -42,6 +51,9 @@ export async function logVersion(db: Database, values: Values, entry: LogEntry):
       files: JSON.stringify(files),
       recorded: JSON.stringify(recorded),
       reverts: reverts === undefined ? null : JSON.stringify(reverts),
+      recipe: recipe === undefined ? null : JSON.stringify(recipe),
+      attributes: '[]',
+      difference: null,
     },
   )
 }
@@ -61,4 +73,28 @@ export async function readVersions(db: Database): Promise<LoggedVersion[]> {
     reverts: row['reverts'] === null ? [] : (JSON.parse(String(row['reverts'])) as number[]),
     revertedBy: optionalNumber(row['reverted_by']),
   }))
+}
+
+/** The imports of a target from a source that are in force, and how the last one was done. */
+export async function readEarlier(
+  db: Queries,
+  of: { readonly source: number; readonly target: string },
+): Promise<Earlier> {
+  const inForce = `
+    from imports where source_id = $source and resource = $target
+      and reverts is null and reverted_by is null and recipe is not null`
+  const imports = await db.rows(
+    `select version, as_of, is_snapshot, files ${inForce} order by version`,
+    of,
+  )
+  const recipe = await readValue(db, `select recipe ${inForce} order by version desc limit 1`, of)
+  return {
+    imports: imports.map((row) => ({
+      version: Number(row['version']),
+      asOf: optionalText(row['as_of']),
+      isSnapshot: Boolean(row['is_snapshot']),
+      files: JSON.parse(String(row['files'])) as ImportedFile[],
+    })),
+    recipe: recipe === undefined ? undefined : (JSON.parse(String(recipe)) as Recipe),
+  }
 }

@@ -1,17 +1,41 @@
 // Queries for operators: the log of imports, and companies.
 
 import type { ImportedFile } from '../importing.ts'
-import type { IdentifyingName, LoggedImport } from '../inspecting.ts'
+import type { IdentifyingName, LoggedImport, SourceRecipe } from '../inspecting.ts'
+import { readEarlier } from './import-log.ts'
 import { type Database, optionalNumber, optionalText, type Queries, type Row } from './database.ts'
+
+/** What a list of imports shows; recipes may be long. */
+const loggedColumns = `i.version, i.resource, i.is_snapshot, i.as_of, i.started_at, i.committed_at,
+  i.files, i.read, i.inserted, i.updated, i.unchanged, i.refused, i.removed, i.companies_created,
+  i.recorded, i.reverts, i.reverted_by`
 
 /** The last `limit` imports, newest first. */
 export async function listImports(db: Database, limit: number): Promise<LoggedImport[]> {
   const rows = await db.rows(
-    `select i.*, s.name as source from imports i join sources s on s.id = i.source_id
+    `select ${loggedColumns}, s.name as source from imports i join sources s on s.id = i.source_id
      order by version desc limit $limit`,
     { limit },
   )
   return rows.map(loggedImport)
+}
+
+/** How each target was last imported from a source, by those of its imports that are in force. */
+export async function readRecipes(db: Queries, source: string): Promise<SourceRecipe[]> {
+  const found = await db.rows(
+    `select i.source_id, i.resource from imports i join sources s on s.id = i.source_id
+     where s.name = $source and i.recipe is not null
+     group by i.source_id, i.resource order by i.resource`,
+    { source },
+  )
+  const recipes: SourceRecipe[] = []
+  for (const row of found) {
+    const target = String(row['resource'])
+    const { imports, recipe } = await readEarlier(db, { source: Number(row['source_id']), target })
+    const last = imports.at(-1)
+    if (last !== undefined && recipe !== undefined) recipes.push({ target, imports, last, recipe })
+  }
+  return recipes
 }
 
 function loggedImport(row: Row): LoggedImport {

@@ -1,0 +1,78 @@
+// The options and arguments of an import that say what it loads, and as whose.
+
+import { UsageError } from '../config.ts'
+import type { ImportTarget } from '../import/import-target.ts'
+import { companies, importTargets } from '../import/import-targets.ts'
+import { Refusal } from '../import/refusal.ts'
+import { normaliseTimestamp } from '../import/timestamp.ts'
+import { nearest } from '../nearest.ts'
+import { changeResource, resources } from '../resources/index.ts'
+import type { Input } from './command.ts'
+
+const targets = importTargets(resources)
+
+/** The names of the resources whose changes can be recorded on request. */
+export const historical = resources.filter(({ history }) => history).map(({ name }) => name)
+
+/** @throws UsageError that suggests the nearest target. */
+export function parseTarget(word: string | undefined): ImportTarget {
+  const target = targets.find(({ name }) => name === word)
+  if (target !== undefined) return target
+  const names = targets.map(({ name }) => name)
+  const known = names.join(', ')
+  if (word === undefined) throw new UsageError(`name what to import: ${known}`)
+  const near = nearest(word, names)
+  const advice = near ? `did you mean ${near}?` : `choose from ${known}`
+  throw new UsageError(`${word} cannot be imported; ${advice}`)
+}
+
+/** Returns the date of the extract, and the resource in which its changes are recorded. */
+export function parseHistory(
+  { name, history, hasRowDays }: ImportTarget,
+  { options, flags }: Input,
+) {
+  const word = options['as-of']
+  const asOf = word === undefined ? undefined : normaliseTimestamp(word, 'seconds')
+  if (asOf instanceof Refusal) {
+    throw new UsageError(`--as-of is ${JSON.stringify(word)}; it ${asOf.reason}`)
+  }
+  const isHistory = flags.has('history')
+  if (isHistory && history === undefined) {
+    throw new UsageError(`--history does not apply to ${name}, only to ${historical.join(', ')}`)
+  }
+  if (isHistory && !hasRowDays && asOf === undefined) {
+    throw new UsageError('--history needs the date of the extract: --as-of DATE')
+  }
+  const isUnrecorded = flags.has('no-history')
+  if (isUnrecorded && history === undefined) {
+    throw new UsageError(`--no-history does not apply to ${name}, whose changes are not recorded`)
+  }
+  if (isHistory && isUnrecorded)
+    throw new UsageError('--history and --no-history exclude each other')
+  const isRecorded = !isUnrecorded && (isHistory || history?.isOptional === false)
+  return { asOf, recordIn: isRecorded ? changeResource : undefined }
+}
+
+export function parseSource(word = 'default'): string {
+  if (!/^[\p{L}\p{N}][\p{L}\p{N}._-]{0,63}$/u.test(word)) {
+    throw new UsageError(
+      `--source is ${JSON.stringify(word)}; it takes up to 64 letters, digits, dots, _ and -`,
+    )
+  }
+  return word
+}
+
+export function parseNameAttribute(
+  target: ImportTarget,
+  word: string | undefined,
+): string | undefined {
+  if (word === undefined) return undefined
+  if (target !== companies) {
+    throw new UsageError(`--name-attribute applies to companies only, not to ${target.name}`)
+  }
+  if (/^[\p{L}\p{N}_][^"\\\p{Cc}]{0,255}$/u.test(word)) return word
+  throw new UsageError(
+    `--name-attribute is ${JSON.stringify(word)}; it takes the name of a column that begins with ` +
+      'a letter, a digit or _',
+  )
+}

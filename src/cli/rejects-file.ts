@@ -1,0 +1,55 @@
+// The file that receives the refused rows of an import.
+
+import { closeSync, openSync, statSync, writeSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { UsageError } from '../config.ts'
+import type { RejectedRow } from '../import/import-files.ts'
+import { makeFile } from '../new-file.ts'
+import { OperatorError } from '../operator-error.ts'
+
+/** Creates the file of refused rows before the import starts, so that it cannot fail at the end. */
+export function openRejects(path: string, inUse: readonly (string | undefined)[]) {
+  if (inUse.some((used) => used !== undefined && isSameFile(used, path))) {
+    throw new UsageError(`--rejects ${path} is a file that this import uses; name another`)
+  }
+  const what = `${path} cannot be written`
+  const file = orExplain(what, () => {
+    makeFile(path)
+    return openSync(path, 'w')
+  })
+  return {
+    write(rejected: RejectedRow): void {
+      const line = JSON.stringify(rejected)
+      // Two writes avoid copying a line of megabytes.
+      orExplain(what, () => {
+        writeSync(file, line)
+        writeSync(file, '\n')
+      })
+    },
+    close: () => closeSync(file),
+  }
+}
+
+/** Whether two paths name the same file, even through a link or if it does not exist yet. */
+function isSameFile(a: string, b: string): boolean {
+  const [statA, statB] = [statOf(a), statOf(b)]
+  if (statA === undefined || statB === undefined) return resolve(a) === resolve(b)
+  return statA.dev === statB.dev && statA.ino === statB.ino
+}
+
+function statOf(path: string) {
+  try {
+    return statSync(path)
+  } catch {
+    return undefined
+  }
+}
+
+function orExplain<T>(what: string, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new OperatorError(`${what}: ${reason}`)
+  }
+}

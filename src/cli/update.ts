@@ -1,0 +1,148 @@
+// `dossier update`: imports the next extract of a source as its last one was.
+
+import { basename } from 'node:path'
+import { UsageError } from '../config.ts'
+import { KnownFiles } from '../import/earlier-imports.ts'
+import { nearest } from '../nearest.ts'
+import { OperatorError } from '../operator-error.ts'
+import { resources } from '../resources/index.ts'
+import type { SourceRecipe, StoreInspector } from '../store/inspecting.ts'
+import { isRecordingSource } from '../store/importing.ts'
+import { openStoreInspector } from '../store/open-store.ts'
+import { type Command, type CommandContext, type Input, parseInput } from './command.ts'
+import { importCommand, runImport } from './import.ts'
+import { commandText, givenOptions, recipeWords } from './recipe.ts'
+
+const ownOptions: Command['options'] = [
+  { name: 'resource', value: 'NAME', meaning: 'only this listing, or companies' },
+]
+
+export const update: Command = {
+  name: 'update',
+  summary: 'import the next extract of a source as its last one was',
+  synopsis: ['update SOURCE FILE… [--as-of DATE] [OPTIONS]'],
+  details: `
+Imports FILE with the options and the mapping of the last import of SOURCE that is in force: its
+recipe, which \`dossier sources show SOURCE\` prints. If that file gave records of several kinds,
+all of them are imported, each in one transaction. Options given here replace the recipe's, and
+belong to it from then on.
+
+A file that the source has given already is left alone (exit code 0). One that is older than the
+last, or of a day that another file has given, is refused.
+
+  dossier update nse nse-2026-11.csv --as-of 2026-11-30
+  dossier update nse nse-2026-11.csv --as-of 2026-11-30 --dry-run`,
+  options: [...ownOptions, ...importCommand.options.filter(({ name }) => name !== 'source')],
+  settings: ['db'],
+  async run(input, context) {
+    const [source, ...files] = input.words
+    if (source === undefined) throw new UsageError('name the source; see: dossier sources')
+    if (files.length === 0) throw new UsageError(`name the files to update ${source} from`)
+    const recipes = await useStore(input, (store) => findRecipes(store, source))
+    let code = 0
+    for (const one of chooseRecipes(recipes, { source, files, input })) {
+      code = Math.max(code, await updateBy(one, { source, files, input, context }))
+    }
+    return code
+  },
+}
+
+interface Asked {
+  readonly source: string
+  readonly files: readonly string[]
+  readonly input: Input
+}
+
+async function useStore<T>(
+  { settings }: Input,
+  work: (store: StoreInspector) => Promise<T>,
+): Promise<T> {
+  const store = await openStoreInspector(settings.db, resources)
+  try {
+    return await work(store)
+  } finally {
+    await store.close()
+  }
+}
+
+/**
+ * The recipes of a source.
+ *
+ * @throws OperatorError if there is none.
+ */
+export async function findRecipes(
+  store: StoreInspector,
+  source: string,
+): Promise<readonly SourceRecipe[]> {
+  const recipes = await store.readRecipes(source)
+  if (recipes.length > 0) return recipes
+  const sources = (await store.listSources()).map((one) => one.source)
+  const known = [...new Set(sources)].filter((name) => !isRecordingSource(name))
+  const near = nearest(source, known)
+  if (near !== undefined && near !== source) {
+    throw new OperatorError(`there is no source ${source}; did you mean ${near}?`)
+  }
+  throw new OperatorError(
+    `${source} has no recipe: no import of it is in force. Make one by an import: ` +
+      `dossier import companies FILE --source ${source} …`,
+  )
+}
+
+/** Those of the kinds that the files give: those that came from the same files before. */
+function chooseRecipes(
+  recipes: readonly SourceRecipe[],
+  { source, files, input }: Asked,
+): readonly SourceRecipe[] {
+  const { resource } = input.options
+  if (resource !== undefined) {
+    const one = recipes.find(({ target }) => target === resource)
+    if (one !== undefined) return [one]
+    const targets = recipes.map(({ target }) => target).join(', ')
+    throw new UsageError(`--resource is ${resource}; ${source} has recipes of ${targets}`)
+  }
+  const groups = [...Map.groupBy(recipes, filesOf).values()]
+  const [only] = groups
+  if (groups.length === 1 && only !== undefined) return only
+  const alike = groups.filter(([one]) => namesOf(lastNames(one)) === namesOf(files))
+  if (alike.length === 1 && alike[0] !== undefined) return alike[0]
+  const known = recipes.map((one) => `${one.target} (last from ${lastNames(one).join(', ')})`)
+  throw new OperatorError(
+    `${source} gives ${known.join(' and ')}; say which these files are: --resource NAME`,
+  )
+}
+
+const filesOf = ({ last }: SourceRecipe) => last.files.map(({ sha256 }) => sha256).join()
+
+const lastNames = (one: SourceRecipe | undefined) => one?.last.files.map(({ name }) => name) ?? []
+
+/** Names of files without what differs from one extract to the next. */
+const namesOf = (files: readonly string[]) =>
+  [...new Set(files.map((name) => basename(name).replace(/\d+/g, '#')))].sort().join()
+
+async function updateBy(
+  { target, recipe }: SourceRecipe,
+  { source, files, input, context }: Asked & { readonly context: CommandContext },
+): Promise<number> {
+  const given = givenOptions(importCommand.options, input)
+  const names = new Set(given.map(([name]) => name))
+  const words = [
+    ...['import', target, ...files, `--source=${source}`],
+    ...recipeWords(recipe, names),
+    ...given.flatMap(([, ...own]) => own),
+  ]
+  const { db } = input.settings
+  const args = [...words.slice(1), `--db=${db}`]
+  const isJson = input.flags.has('json')
+  if (!isJson) context.stdout.writeLines(commandText(words))
+  const parsed = parseInput(importCommand, args, context.environment)
+  try {
+    const mapping = names.has('map') ? undefined : recipe.mapping
+    return await runImport(parsed, context, { mapping })
+  } catch (error) {
+    if (!(error instanceof KnownFiles)) throw error
+    const { message, version } = error
+    if (isJson) context.stdout.writeJson({ resource: target, unchanged: version })
+    else context.stdout.writeLines(`${target}: ${message}`)
+    return 0
+  }
+}

@@ -1,0 +1,99 @@
+// Compares an import with the earlier ones of its source: a file that is not the next extract.
+
+import { OperatorError } from '../operator-error.ts'
+import { shortMoment } from '../short-moment.ts'
+import type { Earlier, EarlierImport, ImportedFile, Recipe } from '../store/importing.ts'
+
+/** What of an import is compared. */
+export interface Extract {
+  readonly target: string
+  readonly source: string
+  readonly files: readonly ImportedFile[]
+  /** The day of the extract, in wire form. */
+  readonly asOf: string | null
+  readonly isSnapshot: boolean
+  readonly recipe: Recipe | undefined
+  /** Whether it is the next extract, by the recipe of its source. */
+  readonly isUpdate: boolean
+}
+
+/** Nothing is to be done: the registry has these files. */
+export class KnownFiles extends OperatorError {
+  /** The version that imported them. */
+  readonly version: number
+
+  constructor(names: string, version: number) {
+    super(`${names} of version ${version}: unchanged`)
+    this.version = version
+  }
+}
+
+const advice = 'nothing was changed; if that is right, add --accept'
+
+/**
+ * @throws OperatorError if the files were imported as of another day, another file is of the same
+ *   day, or all earlier imports were snapshots and this one is none. KnownFiles if an update has
+ *   nothing to do.
+ */
+export function refuseRepeated({ imports, recipe }: Earlier, extract: Extract): void {
+  const last = imports.at(-1)
+  if (last === undefined) return
+  const same = imports.findLast((one) => hasFiles(one, extract.files))
+  if (same !== undefined) refuseSame(same, last, recipe, extract)
+  else if (extract.isUpdate) refuseSameDay(imports, extract)
+  refuseForgottenSnapshot(imports, extract)
+}
+
+function hasFiles({ files }: EarlierImport, asked: readonly ImportedFile[]): boolean {
+  const known = new Set(files.map(({ sha256 }) => sha256))
+  return asked.length > 0 && asked.every(({ sha256 }) => known.has(sha256))
+}
+
+function refuseSame(
+  same: EarlierImport,
+  last: EarlierImport,
+  recipe: Recipe | undefined,
+  extract: Extract,
+): void {
+  const { files, asOf, isUpdate } = extract
+  const names = files.map(({ name }) => name).join(', ')
+  const are = files.length === 1 ? `${names} is the file` : `${names} are the files`
+  if (asOf !== null && same.asOf !== undefined && asOf !== same.asOf) {
+    throw new OperatorError(
+      `${are} of version ${same.version}, as of ${shortMoment(same.asOf)}, and not of ` +
+        `${shortMoment(asOf)}: ${advice}`,
+    )
+  }
+  if (!isUpdate) return
+  if (same !== last) {
+    const since = `version ${last.version} is newer`
+    throw new OperatorError(`${are} of version ${same.version}, and ${since}: ${advice}`)
+  }
+  if (JSON.stringify(recipe) === JSON.stringify(extract.recipe)) {
+    throw new KnownFiles(are, same.version)
+  }
+}
+
+function refuseSameDay(imports: readonly EarlierImport[], { asOf }: Extract): void {
+  const other = imports.findLast((one) => asOf !== null && one.asOf === asOf)
+  if (other === undefined) return
+  const names = other.files.map(({ name }) => name).join(', ')
+  throw new OperatorError(
+    `${shortMoment(other.asOf ?? '')} is the day of version ${other.version}, from another file ` +
+      `(${names}): ${advice}`,
+  )
+}
+
+function refuseForgottenSnapshot(
+  imports: readonly EarlierImport[],
+  { target, source, isSnapshot, isUpdate }: Extract,
+): void {
+  if (isSnapshot || isUpdate || imports.some((one) => !one.isSnapshot)) return
+  const [count, had] = imports.length === 1 ? ['the import', 'was a'] : ['all imports', 'were']
+  const kind = imports.length === 1 ? 'snapshot' : 'snapshots'
+  throw new OperatorError(
+    `${count} of ${target} from ${source} so far ${had} ${kind}, and this one is none; nothing ` +
+      `was changed. Add --snapshot, or use the recipe: dossier update ${source} FILE; if it is ` +
+      'right without, add --accept',
+  )
+}

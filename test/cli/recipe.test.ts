@@ -1,0 +1,193 @@
+// A source is said once: the log keeps how it was imported, and its next extract is one line.
+
+import assert from 'node:assert/strict'
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, test, type TestContext } from 'node:test'
+import { makeFolder, query } from '../support/import-rows.ts'
+import { runCommand } from '../support/run-command.ts'
+import { storeAt } from '../support/store-at.ts'
+import { storeDigest } from '../support/store-state.ts'
+
+/** A register with holders' jobs, as a file without a format that Dossier knows by itself. */
+const register = (rows: readonly (readonly [id: number, name: string])[], more = '') =>
+  `Register of companies\nJ;I;N\n${rows.map(([id, name]) => `IN;${id};${name}\n`).join('')}${more}`
+
+const companiesSql = `select J as jurisdiction, I as identifier, N as name from source`
+const employeesSql = `
+  select J as company_jurisdiction, I as company_identifier, I as key, N as name from source`
+
+function begin(t: TestContext) {
+  const folder = makeFolder(t)
+  const db = join(folder, 'dossier.db')
+  const env = { DOSSIER_DB: storeAt(db) }
+  const write = (name: string, text: string) => writeFileSync(join(folder, name), text)
+  write('companies.sql', companiesSql)
+  write('employees.sql', employeesSql)
+  const first = [1, 2, 3].map((id) => [id, `Acme ${id}`] as const)
+  write('nse-2025-10.csv', register(first))
+  write('nse-2025-11.csv', register([[1, 'Zenith'], ...first.slice(1)]))
+  const run = (line: string) => runCommand(folder, line.split(' '), { env })
+  async function load(line: string): Promise<string> {
+    const { code, out, err } = await run(line)
+    assert.equal(code, 0, err)
+    return out
+  }
+  async function refuse(line: string, says: RegExp): Promise<void> {
+    const before = await storeDigest(db)
+    const { code, err } = await run(line)
+    assert.equal(code, 1, err)
+    assert.match(err, says)
+    assert.equal(await storeDigest(db), before, 'nothing has changed')
+  }
+  return { folder, db, write, run, load, refuse }
+}
+
+const options = '--source nse --map ./companies.sql --skip-lines 1 --snapshot'
+
+describe('the recipe of a source', () => {
+  test('sources show prints the command, days and files of the last import, and its mapping', async (t) => {
+    const { load, run } = begin(t)
+    await load(`import companies nse-2025-10.csv ${options} --as-of 2025-10-31`)
+    const shown = await load('sources show nse')
+    assert.match(shown, /^companies from source nse: 1 import in force, the last is version 1$/m)
+    assert.match(
+      shown,
+      /^ {2}dossier import companies nse-2025-10\.csv --source nse --map .* --as-of 2025-10-31$/m,
+    )
+    assert.match(
+      shown,
+      /^ {2}days: 2025-10-31\n {2}nse-2025-10\.csv {2}\d+ bytes {2}[0-9a-f]{64}$/m,
+    )
+    assert.match(await load('sources show nse --sql'), /^-- companies .*\nselect J as [^\n]*\n$/)
+    const [one] = JSON.parse(await load('sources show nse --json')) as Record<string, unknown>[]
+    assert.equal(one?.['mapping'], companiesSql)
+    assert.deepEqual(one['options'], ['--map=./companies.sql', '--snapshot', '--skip-lines=1'])
+    for (const words of ['sources show', 'sources show nse other']) {
+      const { code, err } = await run(words)
+      assert.equal(code, 2)
+      assert.match(err, /sources show takes the name of one source/)
+    }
+  })
+
+  test('update does the same with the next file, by the text of the mapping in the log', async (t) => {
+    const { folder, db, load } = begin(t)
+    await load(`import companies nse-2025-10.csv ${options} --as-of 2025-10-31`)
+    rmSync(join(folder, 'companies.sql'))
+    const out = await load('update nse nse-2025-11.csv --as-of 2025-11-30')
+    assert.match(out, /^dossier import companies nse-2025-11\.csv --source nse --map \.\/companies/)
+    assert.match(out, /updated +1\n +unchanged +2\n/)
+    assert.match(out, /events recorded +1\n/)
+    const [row] = query(db, 'select is_snapshot, as_of from imports where version = 2')
+    assert.deepEqual([Number(row?.['is_snapshot']), row?.['as_of']], [1, '2025-11-30T00:00:00Z'])
+  })
+
+  test('options given override the recipe, and become it', async (t) => {
+    const { load, write } = begin(t)
+    await load(`import companies nse-2025-10.csv ${options} --null x --null y`)
+    write('no-title.csv', register([[1, 'N/A']]).replace(/.*\n/, ''))
+    const out = await load('update nse no-title.csv --skip-lines 0 --null N/A --accept')
+    assert.match(out, / --snapshot --accept --skip-lines 0 --null N\/A\n/)
+    const shown = await load('sources show nse')
+    assert.match(shown, / --snapshot --skip-lines 0 --null N\/A$/m)
+  })
+
+  test('all kinds that came from one file are updated from the next, a version each', async (t) => {
+    const { load, run, write } = begin(t)
+    await load(`import companies nse-2025-10.csv ${options}`)
+    const second = options.replace('companies', 'employees')
+    await load(`import employees nse-2025-10.csv ${second}`)
+    const out = await load('update nse nse-2025-11.csv')
+    assert.match(out, /^dossier import comp[^]*version 3[^]*^dossier import emp[^]*version 4/m)
+    // From files of their own, they are told apart by the names.
+    write('jobs-1.csv', register([[1, 'Cook']]))
+    const jobs = options.replace('companies', 'employees').replace('--snapshot', '--accept')
+    await load(`import employees jobs-1.csv ${jobs}`)
+    write('jobs-2.csv', register([[1, 'Chef']]))
+    assert.doesNotMatch(await load('update nse jobs-2.csv'), /import companies/)
+    write('other.csv', register([[1, 'Chief']]))
+    const { code, err } = await run('update nse other.csv')
+    assert.equal(code, 1)
+    assert.match(err, /^dossier: nse gives companies \(last from .*: --resource NAME$/m)
+    await load('update nse other.csv --resource employees')
+  })
+
+  test('a reverted import is no recipe', async (t) => {
+    const { load } = begin(t)
+    await load(`import companies nse-2025-10.csv ${options}`)
+    await load('update nse nse-2025-11.csv --trim')
+    assert.match(await load('sources show nse'), /version 2\n.* --trim$/m)
+    await load('revert 2')
+    assert.doesNotMatch(await load('sources show nse'), /--trim/)
+  })
+
+  test('a known file is left alone, an older one and one of a known day are refused', async (t) => {
+    const { db, load, refuse, write } = begin(t)
+    await load(`import companies nse-2025-10.csv ${options} --as-of 2025-10-31`)
+    const before = await storeDigest(db)
+    for (const day of ['', ' --as-of 2025-10-31']) {
+      const out = await load(`update nse nse-2025-10.csv${day}`)
+      assert.match(out, /^companies: nse-2025-10\.csv is the file of version 1: unchanged$/m)
+    }
+    assert.equal(await storeDigest(db), before)
+    await refuse(
+      'update nse nse-2025-10.csv --as-of 2025-11-30',
+      / is the file of version 1, as of 2025-10-31, and not of 2025-11-30: .* add --accept$/m,
+    )
+    await refuse(
+      `import companies nse-2025-10.csv ${options} --as-of 2025-11-30`,
+      /is the file of version 1, as of 2025-10-31/,
+    )
+    await refuse(
+      'update nse nse-2025-11.csv --as-of 2025-10-31',
+      /^dossier: 2025-10-31 is the day of version 1, from another file \(nse-2025-10\.csv\)/,
+    )
+    await load('update nse nse-2025-11.csv --as-of 2025-11-30')
+    await refuse('update nse nse-2025-10.csv', /is the file of version 1, and version 2 is newer/)
+    write('nse-2025-12.csv', register([[1, 'Apex']]))
+    await refuse('update nse nse-2025-12.csv --as-of 2025-11-01', /in the order of their dates/)
+    await load('update nse nse-2025-10.csv --as-of 2025-12-31 --accept')
+  })
+
+  test('a known file is imported again if the recipe is another one', async (t) => {
+    const { load, write } = begin(t)
+    await load(`import companies nse-2025-10.csv ${options} --as-of 2025-10-31`)
+    write('companies.sql', companiesSql.replace('N as name', 'upper(N) as name'))
+    const out = await load('update nse nse-2025-10.csv --as-of 2025-10-31 --map ./companies.sql')
+    assert.match(out, /updated +3\n/)
+  })
+
+  test('without a recipe, update says how to make one, and creates no store', async (t) => {
+    const { load, refuse, run } = begin(t)
+    await load(`import companies nse-2025-10.csv ${options}`)
+    await refuse(
+      'update nes nse-2025-11.csv',
+      /^dossier: there is no source nes; did you mean nse\?$/m,
+    )
+    await refuse(
+      'update other nse-2025-11.csv',
+      /^dossier: other has no recipe: .* dossier import companies FILE --source other …$/m,
+    )
+    assert.equal((await run('update')).code, 2)
+    assert.match((await run('update nse')).err, /^dossier: name the files to update nse from$/m)
+  })
+
+  test('a forgotten --snapshot is refused where all earlier imports had it', async (t) => {
+    const { load, refuse } = begin(t)
+    await load(`import companies nse-2025-10.csv ${options}`)
+    const without = options.replace(' --snapshot', '')
+    await refuse(
+      `import companies nse-2025-11.csv ${without}`,
+      /^dossier: the import of companies from nse so far was a snapshot, .* dossier update nse/m,
+    )
+    await load(`import companies nse-2025-11.csv ${without} --accept`)
+    await load(`import companies nse-2025-10.csv ${without}`)
+  })
+})
+
+test('a new store is named in the report of the import that creates it', async (t) => {
+  const { load } = begin(t)
+  const out = await load(`import companies nse-2025-10.csv ${options}`)
+  assert.match(out, /^The store \S+ is new: this import has created it\.$/m)
+  assert.doesNotMatch(await load('update nse nse-2025-11.csv'), /is new/)
+})
