@@ -185,7 +185,7 @@ export const storeFaults: readonly StoreFault[] = [
     make: (db) =>
       useTables(db, async (tables) => {
         const { head } = await openSegment(tables, { listing: rights })
-        await tables.putHeads(rights, [{ ...head, directory: Buffer.from('[0,') }])
+        await tables.putHeads(rights, [{ ...head, directory: '[0,' }])
       }),
     told: /^a directory of company 1000000000001, version 4: /m,
   },

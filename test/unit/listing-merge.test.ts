@@ -185,7 +185,7 @@ test('a long directory has levels, and a change at either end writes few nodes',
   let last = 100_000
   const nodes = new Map<number, Uint8Array>()
   const read = (numbers: readonly number[]) => numbers.map((one) => nodes.get(one) ?? assert.fail())
-  const build = async (entries: readonly DirectoryEntry[], former?: Uint8Array) => {
+  const build = async (entries: readonly DirectoryEntry[], former?: string) => {
     const known = former === undefined ? [] : await collectNodes(former, read)
     const built = buildDirectory(entries, known, () => (last += 1))
     for (const { segment, entries: bytes } of built.nodes) nodes.set(segment, bytes)

@@ -1,7 +1,7 @@
 // Verifies the heads of a company's listings against the segments to which they lead.
 
 import { metaTypesMax } from '../../resources/resource.ts'
-import { decodeDirectory, type DirectoryEntry } from '../listing/directory.ts'
+import { decodeDirectory, decodeNode, type DirectoryEntry } from '../listing/directory.ts'
 import { compareOrder } from '../listing/merge.ts'
 import { metaText } from '../listing/meta.ts'
 import { keysOf } from '../listing/open-listings.ts'
@@ -149,7 +149,7 @@ function createLeafReader(tables: ListingTables, { report, named }: HeadChecks) 
           const nodes = await tables.segments(keysOf(companyId, some), 'both')
           for (const [n, node] of nodes.entries()) {
             named.add(node.segment)
-            const own = decodeDirectory(node.entries)
+            const own = decodeNode(node.entries)
             if (own.level !== level - 1 || node.texts !== null || !isSum(some[n], own.entries)) {
               fault(`its part ${node.segment} does not match`)
             }

@@ -125,6 +125,6 @@ function headOf(row: Row): HeadRow {
     total: Number(row['total']),
     meta: optionalText(row['meta']) ?? null,
     largest: Number(row['largest']),
-    directory: row['directory'] as Uint8Array,
+    directory: String(row['directory']),
   }
 }

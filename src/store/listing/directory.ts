@@ -1,6 +1,6 @@
 // The directory of a listing: its segments, in order, with what a page needs to find them.
 //
-// A head has it as bytes. One of many segments has levels: its entries are nodes, each a directory
+// A head has it as text. One of many segments has levels: its entries are nodes, each a directory
 // of its own, so that no head exceeds some kilobytes, and a change writes few nodes.
 
 import { after, type Awaitable } from '../awaitable.ts'
@@ -35,58 +35,64 @@ export const entriesMax = 256
  * A directory as JSON, so that SQL can follow it, too: the level, then of each entry its segment,
  * records, bytes and largest record.
  */
-export function encodeDirectory({ level, entries }: Directory): Buffer {
+export function encodeDirectory({ level, entries }: Directory): string {
   const listed = entries.map(
     ({ segment, records, bytes, largest }) => `[${segment},${records},${bytes},${largest}]`,
   )
-  return Buffer.from(`[${[level, ...listed].join(',')}]`, 'latin1')
+  return `[${[level, ...listed].join(',')}]`
 }
 
 type EncodedEntry = readonly [segment: number, records: number, bytes: number, largest: number]
 
-/** @throws Error if the bytes are no directory. */
-export function decodeDirectory(bytes: Uint8Array): Directory {
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
+/** @throws Error if the text is no directory. */
+export function decodeDirectory(text: string): Directory {
   const [level, ...entries] = JSON.parse(text) as [number, ...EncodedEntry[]]
   return {
     level,
-    entries: entries.map(([segment, records, size, largest]) => {
-      return { segment, records, bytes: size, largest }
+    entries: entries.map(([segment, records, bytes, largest]) => {
+      return { segment, records, bytes, largest }
     }),
   }
 }
 
-export const emptyDirectory: Uint8Array = encodeDirectory({ level: 0, entries: [] })
+/** The directory that a node is. */
+export function decodeNode(entries: Uint8Array): Directory {
+  return decodeDirectory(textOf(entries))
+}
+
+function textOf({ buffer, byteOffset, length }: Uint8Array): string {
+  return Buffer.from(buffer, byteOffset, length).toString('latin1')
+}
+
+export const emptyDirectory = encodeDirectory({ level: 0, entries: [] })
 
 /** Reads nodes by their numbers, in the order asked for. */
 export type ReadNodes = (nodes: readonly number[]) => Awaitable<readonly Uint8Array[]>
 
 /** The segments to which a head's directory leads, in order. */
 export async function collectLeaves(
-  directory: Uint8Array,
+  directory: string,
   readNodes: ReadNodes,
 ): Promise<readonly DirectoryEntry[]> {
   let { level, entries } = decodeDirectory(directory)
   for (; level > 0; level -= 1) {
     const nodes = await readNodes(entries.map(({ segment }) => segment))
-    entries = nodes.flatMap((node) => decodeDirectory(node).entries)
+    entries = nodes.flatMap((node) => decodeNode(node).entries)
   }
   return entries
 }
 
 /** All nodes to which a head's directory leads. */
-export async function collectNodes(
-  directory: Uint8Array,
-  readNodes: ReadNodes,
-): Promise<KnownNode[]> {
+export async function collectNodes(directory: string, readNodes: ReadNodes): Promise<KnownNode[]> {
   const found: KnownNode[] = []
   let { level, entries } = decodeDirectory(directory)
   for (; level > 0; level -= 1) {
     const nodes = await readNodes(entries.map(({ segment }) => segment))
     for (const [n, entry] of entries.entries()) {
-      found.push({ entry, entries: nodes[n] ?? emptyDirectory })
+      const node = nodes[n]
+      if (node !== undefined) found.push({ entry, entries: node })
     }
-    entries = nodes.flatMap((node) => decodeDirectory(node).entries)
+    entries = nodes.flatMap((node) => decodeNode(node).entries)
   }
   return found
 }
@@ -119,7 +125,7 @@ export function rangeOfEntries(
 
 /** The segments that hold the records from `offset` up to `offset + limit`, of any level. */
 export function findRange(
-  directory: Uint8Array,
+  directory: string,
   offset: number,
   limit: number,
   readNodes: ReadNodes,
@@ -137,7 +143,7 @@ function descend(
   readNodes: ReadNodes,
 ): Awaitable<LeafRange> {
   return after(readNodes(entries.map(({ segment }) => segment)), (nodes) => {
-    const lower = nodes.flatMap((node) => decodeDirectory(node).entries)
+    const lower = nodes.flatMap((node) => decodeNode(node).entries)
     const inner = rangeOfEntries(lower, range.offset - first, range.limit)
     const found = { entries: inner.entries, first: first + inner.first }
     return level === 1 ? found : descend(found, level - 1, range, readNodes)
@@ -159,8 +165,8 @@ export function buildDirectory(
   entries: readonly DirectoryEntry[],
   known: readonly KnownNode[],
   newNumber: () => number,
-): { readonly directory: Buffer; readonly nodes: readonly NewNode[] } {
-  const byContent = new Map(known.map((node) => [keyOf(node.entries), node.entry]))
+): { readonly directory: string; readonly nodes: readonly NewNode[] } {
+  const byContent = new Map(known.map((node) => [textOf(node.entries), node.entry]))
   const nodes: NewNode[] = []
   let level = 0
   let upper = entries
@@ -168,18 +174,15 @@ export function buildDirectory(
     const lower = level
     upper = groupsOf(upper).map((group) => {
       const encoded = encodeDirectory({ level: lower, entries: group })
-      const same = byContent.get(keyOf(encoded))
+      const same = byContent.get(encoded)
       if (same !== undefined) return same
       const segment = newNumber()
-      nodes.push({ segment, entries: encoded })
+      nodes.push({ segment, entries: Buffer.from(encoded, 'latin1') })
       return { segment, ...sumOf(group) }
     })
   }
   return { directory: encodeDirectory({ level, entries: upper }), nodes }
 }
-
-const keyOf = (bytes: Uint8Array) =>
-  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
 
 /** Groups end at numbers that are multiples of this, so that they stay put beside insertions. */
 const groupLength = 128

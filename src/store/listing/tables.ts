@@ -13,7 +13,7 @@ export interface HeadRow {
   readonly meta: string | null
   /** The bytes of its greatest record; 0 without records. */
   readonly largest: number
-  readonly directory: Uint8Array
+  readonly directory: string
 }
 
 /** Consecutive records of a listing, or, without texts, a node of its directory. */

@@ -35,7 +35,7 @@ export const headInRegistrySql = `
 type HeadInRegistryRow = [
   ...RegistryRow,
   ...[version: number | null, total: number, meta: string | null, largest: number],
-  ...[directory: Uint8Array, lineage: string | null, committedAt: number],
+  ...[directory: string, lineage: string | null, committedAt: number],
 ]
 
 const changeSql = 'select lineage, committed_at from imports where version = $1'

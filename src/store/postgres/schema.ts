@@ -134,7 +134,7 @@ const listingTables = `
     -- The bytes of its greatest record.
     largest integer not null,
     -- Its segments (../listing/directory.ts).
-    directory bytea not null,
+    directory ${text} not null,
     primary key (company_id, listing, version)
   );
   ${asTheyAre('heads', ['directory'])}
@@ -171,9 +171,6 @@ const listingTables = `
   create index record_keys_by_id on record_keys (listing, id);
 `
 
-/** The JSON of a column of bytes. */
-const jsonOf = (column: string) => `convert_from(${column}, 'UTF8')::json`
-
 /** Those elements of a directory that are entries: the first element is its level. */
 const entriesOf = (directory: string) =>
   `json_array_elements(${directory}) with ordinality e (entry, place)`
@@ -191,13 +188,13 @@ function createViews({ name, fields }: Resource): string {
     -- level 0 those are directories in turn.
     create view ${name}_records as
       with recursive directories (company_id, directory) as (
-        select company_id, ${jsonOf('directory')} from heads h
+        select company_id, directory::json from heads h
         where listing = '${name}' and version = (
           select max(version) from heads l
           where l.company_id = h.company_id and l.listing = h.listing
         )
         union all
-        select d.company_id, ${jsonOf('s.entries')}
+        select d.company_id, convert_from(s.entries, 'UTF8')::json
         from directories d cross join ${entriesOf('d.directory')}
         join segments s
           on s.company_id = d.company_id and s.segment = (e.entry ->> 0)::bigint

@@ -47,7 +47,7 @@ const headColumns = 'h.company_id, h.version, h.total, h.meta, h.largest, h.dire
 
 type HeadColumns = [
   ...[companyId: number, version: number, total: number, meta: string | null],
-  ...[largest: number, directory: Uint8Array],
+  ...[largest: number, directory: string],
 ]
 
 function headOf([companyId, version, total, meta, largest, directory]: HeadColumns): HeadRow {
@@ -158,7 +158,7 @@ function headTables(client: Client, rows: Rows, isSpread: boolean) {
         'heads (company_id, listing, version, total, meta, largest, directory)',
         heads.map((head) => [
           ...[bigint(head.companyId), name, integer(head.version), integer(head.total)],
-          ...[text(head.meta), integer(head.largest), head.directory],
+          ...[text(head.meta), integer(head.largest), text(head.directory)],
         ]),
       )
     },

@@ -56,7 +56,7 @@ type CompanyHeadRow = readonly [
   total: number,
   meta: string | null,
   largest: number,
-  directory: Uint8Array,
+  directory: string,
 ]
 
 const headsSql = `

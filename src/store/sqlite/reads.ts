@@ -1,7 +1,7 @@
 // The reads of listings that serve requests from SQLite. What is the same until another process
 // commits is kept.
 
-import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import { LRUCache } from 'lru-cache'
 import type { HeadRow } from '../listing/tables.ts'
 import type { RegistryState } from '../reading.ts'
@@ -94,37 +94,36 @@ type HeadColumns = readonly [
   total: number,
   meta: string | null,
   largest: number,
-  directory: Uint8Array,
+  directory: string,
 ]
+
+type SegmentColumn = readonly [bytes: Uint8Array | null]
 
 /** Reads a column of a company's segments; those with consecutive numbers by one statement. */
 function readColumn(db: DatabaseSync, column: 'texts' | 'entries'): ReadColumn {
-  const range = prepareRow(
-    db,
-    `select ${column} from segments where segment between ? and ? and company_id = ?`,
-  )
+  const select = `select ${column} from segments where company_id = ?1 and segment`
+  const single = prepareRow(db, `${select} = ?2`)
+  const range = prepareRow(db, `${select} between ?2 and ?3`)
+
+  function run(company: number, first: number, last: number): readonly SegmentColumn[] {
+    if (first < last) return range.all(company, first, last) as unknown as SegmentColumn[]
+    const row = single.get(company, first) as unknown as SegmentColumn | undefined
+    return row === undefined ? [] : [row]
+  }
+
   return (company, segments) => {
     const found: Uint8Array[] = []
     for (let at = 0; at < segments.length;) {
-      const first = segments[at] ?? 0
       const start = at
+      const first = segments[at] ?? 0
       at += 1
       while (segments[at] === first + at - start) at += 1
-      addRun(range, company, { first, last: first + at - start - 1 }, found)
+      const last = first + at - start - 1
+      for (const [bytes] of run(company, first, last)) if (bytes !== null) found.push(bytes)
+      if (found.length < at) {
+        throw new Error(`a segment of company ${company} from ${first} to ${last} is missing`)
+      }
     }
     return found
-  }
-}
-
-function addRun(
-  range: StatementSync,
-  company: number,
-  { first, last }: { readonly first: number; readonly last: number },
-  found: Uint8Array[],
-): void {
-  const rows = range.all(first, last, company) as unknown as [Uint8Array | null][]
-  for (const [bytes] of rows) if (bytes !== null) found.push(bytes)
-  if (rows.length < last - first + 1 || rows.some(([bytes]) => bytes === null)) {
-    throw new Error(`a segment of company ${company} from ${first} to ${last} is missing`)
   }
 }

@@ -116,7 +116,7 @@ const listingTables = `
     -- The bytes of its greatest record.
     largest integer not null,
     -- Its segments (../listing/directory.ts).
-    directory blob not null,
+    directory text not null,
     primary key (company_id, listing, version)
   ) without rowid;
 
@@ -162,7 +162,7 @@ export function createViews({ name, fields }: Resource): readonly string[] {
     // level 0 those are directories in turn.
     `create view ${name}_records as
       with recursive directories (company_id, directory) as (
-        select company_id, cast(directory as text) from heads h
+        select company_id, directory from heads h
         where listing = '${name}' and version = (
           select max(version) from heads l
           where l.company_id = h.company_id and l.listing = h.listing

@@ -87,7 +87,7 @@ function headTables(rows: Rows, each: Each) {
 
 function headOf(row: readonly SQLInputValue[]): HeadRow {
   const [companyId, version, total, meta, largest, directory] = row as [
-    ...[number, number, number, string | null, number, Uint8Array],
+    ...[number, number, number, string | null, number, string],
   ]
   return { companyId, version, total, meta, largest, directory }
 }
