@@ -87,6 +87,7 @@ test('a read at once sees the state of the work that it interrupts', async (t) =
     now(() => one.get()?.['n'] as number),
     2,
   )
+  await nextTurn()
   assert.equal(reader.isTransaction, false)
 })
 

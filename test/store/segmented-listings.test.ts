@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import fc from 'fast-check'
 import { filterFields, filterValuesOf, sortFields } from '../../src/resources/filters.ts'
 import { resources } from '../../src/resources/index.ts'
@@ -173,6 +174,8 @@ async function checkPages(
   }: { readonly expected: readonly string[]; readonly limits: readonly number[] },
 ): Promise<void> {
   const selection = { resource, companyId: company, version: undefined, ...asked }
+  // A turn of the event loop sees one state.
+  await nextTurn()
   for (const limit of limits) {
     for (let offset = 0; offset <= expected.length; offset += limit) {
       const page = (await reader.readPage(selection, offset, limit)) as Page

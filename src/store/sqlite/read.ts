@@ -35,7 +35,7 @@ export function createReader(
   const findKey = db.prepare(findKeySql)
   const lastImports = db.prepare(lastImportsSql)
   const reads = createReads(db)
-  const { now, refresh, inSnapshot } = createSnapshots(db, reads, forget)
+  const { now, refresh, renew, inSnapshot } = createSnapshots(db, reads, forget)
   const serving: ServingReads = { ...reads, now }
   const listings = createListingReader(serving, createViews(viewBytesMax))
   const heads = createHeads(listings, { refresh, registry: reads.registry })
@@ -66,6 +66,8 @@ export function createReader(
     findVersion: (resource, moment) => findVersion(databaseOf(db), resource, moment),
     findKey: faults.watch((hash) => {
       checkFile()
+      // Rare, since keys are kept; a key that was revoked by now opens nothing.
+      renew()
       const row = findKey.get(hash) ?? {}
       const key = keyRecord(row)
       return row['name'] === null ? undefined : key

@@ -1,6 +1,6 @@
 // Reads that see one state of a file, over a connection that all requests share.
 
-import type { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { InSnapshot, Snapshot } from '../sql/snapshot.ts'
 import type { ServingReads } from '../serving/reads.ts'
 import { dialect } from './dialect.ts'
@@ -15,6 +15,8 @@ export interface Snapshots {
   readonly now: <T>(read: () => T) => T
   /** Forgets what is kept if another process has committed before this turn of the event loop. */
   readonly refresh: () => void
+  /** Lets the next read see what is there now. */
+  readonly renew: () => void
   /** Does work that may wait between its reads. */
   readonly inSnapshot: InSnapshot
 }
@@ -31,7 +33,7 @@ export function createSnapshots(
   // The rows of queries without parameters, which ask for the state of the registry: the same until
   // another process commits.
   const constant = new Map<string, readonly unknown[]>()
-  const { enter, now, refresh } = createTransactions(db, () => {
+  const { enter, leave, now } = createTransactions(db, () => {
     constant.clear()
     forget()
   })
@@ -64,7 +66,8 @@ export function createSnapshots(
 
   return {
     now,
-    refresh,
+    refresh: enter,
+    renew: leave,
     async inSnapshot(work) {
       for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
         const begun = enter()
@@ -84,33 +87,34 @@ export function createSnapshots(
 const changed = new Error('the store has changed')
 
 /**
- * Transactions of reads. None is open while anybody waits: requests that came later would read an
- * old state, and the log could not be emptied. So it ends before the event loop goes on to the next
- * event, and work that waits goes on in another one, if no other process has committed meanwhile;
- * else it is done again.
+ * Transactions of reads: one for all requests of a turn of the event loop, since beginning and
+ * ending one costs as much as a read. All of them had begun to arrive before the turn, so each sees
+ * everything that was committed before it was sent. None stays open while the process waits: later
+ * requests would read an old state, and the log could not be emptied. Work that waits goes on in
+ * another one, if no other process has committed meanwhile; else it is done again.
  *
  * @param forget is called when another process has committed.
  */
 function createTransactions(db: DatabaseSync, forget: () => void) {
   const begin = db.prepare('begin')
   const commit = db.prepare('commit')
+  const rollback = db.prepare('rollback')
   const version = prepareRow(db, 'pragma data_version')
   let isOpen = false
-  let isFresh = false
   let state = NaN
 
-  /** Finds out the state, within the transaction if one is open. */
-  function look(): void {
-    const [found] = version.get() as unknown as [number]
-    if (found === state) return
-    state = found
-    forget()
+  /** A failed read may have ended the transaction, and the store may have been closed. */
+  function end(statement: StatementSync): void {
+    if (db.isOpen && db.isTransaction) statement.run()
   }
 
   function leave(): void {
     isOpen = false
-    // A failed read may have ended it, and the store may have been closed.
-    if (db.isOpen && db.isTransaction) commit.run()
+    try {
+      end(commit)
+    } catch {
+      end(rollback)
+    }
   }
 
   /** Returns the state of the transaction under way, or of a new one. */
@@ -118,30 +122,23 @@ function createTransactions(db: DatabaseSync, forget: () => void) {
     if (isOpen) return state
     begin.run()
     isOpen = true
-    process.nextTick(leave)
-    look()
-    return state
+    setImmediate(leave)
+    return now(() => {
+      const [found] = version.get() as unknown as [number]
+      if (found !== state) forget()
+      return (state = found)
+    })
   }
 
   function now<T>(read: () => T): T {
-    if (isOpen) return read()
-    begin.run()
+    enter()
     try {
-      look()
       return read()
-    } finally {
-      if (db.isTransaction) commit.run()
+    } catch (error) {
+      leave()
+      throw error
     }
   }
 
-  // Once in a turn, not for each request: all requests of a turn arrived before any of them was
-  // handled, so each sees everything that was committed before it was sent.
-  function refresh(): void {
-    if (isFresh) return
-    isFresh = true
-    setImmediate(() => (isFresh = false))
-    look()
-  }
-
-  return { enter, now, refresh }
+  return { enter, leave, now }
 }
