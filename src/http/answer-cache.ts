@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache'
 import { fixedKey } from '../store/fixed-key.ts'
 import type { ReadyPage } from './page.ts'
 import type { ReadyState } from './state-answer.ts'
+import { isBorrowed } from './wire/body-memory.ts'
 import type { Coding } from './wire/coding.ts'
 
 /** An answer that is ready to send. */
@@ -84,12 +85,12 @@ function createAnswerCache<Answer extends Ready>(bytesMax: number): AnswerCache<
 }
 
 /**
- * An answer whose body is in memory of exactly its size. A compressed body is a part of a much
- * larger piece, and so is any small buffer of Node's; that would be kept as long as the body.
+ * An answer whose body is in memory of its own, of exactly its size. A compressed body is a part of
+ * a much larger piece, and so is any small buffer of Node's, which would be kept as long.
  */
 function withOwnMemory<Answer extends Ready>(answer: Answer): Answer {
   const { body } = answer
-  if (body.buffer.byteLength === body.length) return answer
+  if (body.buffer.byteLength === body.length && !isBorrowed(body)) return answer
   const own = Buffer.allocUnsafeSlow(body.length)
   body.copy(own)
   return { ...answer, body: own }

@@ -2,7 +2,12 @@
 // behind them.
 
 import { randomUUID } from 'node:crypto'
-import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import Fastify, {
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  type RouteHandlerMethod,
+} from 'fastify'
 import { METHODS } from 'node:http'
 import type { Logger } from 'pino'
 import type { RateVerdict } from '../rate.ts'
@@ -14,7 +19,7 @@ import type { KeyUses } from '../store/usage.ts'
 import { clientGuide, documentIndex } from './docs/guide.ts'
 import { describedOf } from './docs/described.ts'
 import { createOpenApi } from './docs/openapi.ts'
-import { type Endpoint, routerPath } from './endpoints/endpoint.ts'
+import { type Endpoint, type Handler, routerPath } from './endpoints/endpoint.ts'
 import { endpointsOf } from './endpoints/table.ts'
 import { ApiError, asApiError, failureBody } from './errors.ts'
 import type { Metrics } from './metrics.ts'
@@ -205,8 +210,19 @@ function addEndpoints(
       method: app.supportedMethods,
       url: routerPath(endpoint),
       config: { endpoint },
-      handler: endpoint.createHandler(service),
+      handler: withoutWaiting(endpoint.createHandler(service)),
     })
+  }
+}
+
+/**
+ * The framework waits for what a handler returns, which costs about as much as reading a short
+ * page: it is told of promises only.
+ */
+function withoutWaiting(handle: Handler): RouteHandlerMethod {
+  return (request, reply) => {
+    const answered: unknown = handle(request, reply)
+    return answered instanceof Promise ? answered : undefined
   }
 }
 

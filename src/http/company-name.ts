@@ -3,6 +3,7 @@
 
 import { nearNames } from '../near-names.ts'
 import type { Resource } from '../resources/resource.ts'
+import { after, type Awaitable } from '../store/awaitable.ts'
 import type { CompanyName, IdentifyingName } from '../store/inspecting.ts'
 import type { Moment, StoreReader } from '../store/reading.ts'
 import { fromStore, invalid, unknownCompany, unknownThen } from './errors.ts'
@@ -60,16 +61,16 @@ export interface Locating {
  * @throws ApiError 404, which names near companies where it may, or the first moment that can be
  *   asked for; 503 without the store.
  */
-export async function locate(
+export function locate(
   store: StoreReader,
   { company, version }: NamedState,
   { resource, isNearTold }: Locating,
-): Promise<NumberedState> {
-  return {
-    companyId:
-      typeof company === 'number' ? company : await findCompany(store, company, isNearTold),
-    version: typeof version === 'object' ? await findVersion(store, resource, version) : version,
-  }
+): Awaitable<NumberedState> {
+  const id = typeof company === 'number' ? company : findCompany(store, company, isNearTold)
+  return after(id, (companyId) => {
+    const found = typeof version === 'object' ? findVersion(store, resource, version) : version
+    return after(found, (numbered) => ({ companyId, version: numbered }))
+  })
 }
 
 async function findVersion(

@@ -268,14 +268,19 @@ function cut(value: string): string {
 }
 
 /** Reads from the store; a fault becomes a 503, and its cause goes to the log. */
-export async function fromStore<T>(read: () => Awaitable<T>): Promise<T> {
+export function fromStore<T>(read: () => Awaitable<T>): Awaitable<T> {
   try {
-    return await read()
+    const found = read()
+    return found instanceof Promise ? found.catch(refuse) : found
   } catch (error) {
-    // What the store was asked to wait for may have refused it.
-    if (error instanceof ApiError) throw error
-    throw error instanceof Busy ? overloaded('store') : unavailable(error)
+    return refuse(error)
   }
+}
+
+function refuse(error: unknown): never {
+  // What the store was asked to wait for may have refused it.
+  if (error instanceof ApiError) throw error
+  throw error instanceof Busy ? overloaded('store') : unavailable(error)
 }
 
 /** Turns any error into a response: an unexpected one becomes a 500 with the error as its cause. */

@@ -3,6 +3,7 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Resource } from '../resources/resource.ts'
+import { after, type Awaitable } from '../store/awaitable.ts'
 import type { CompanyName } from '../store/inspecting.ts'
 import type { StoreReader } from '../store/reading.ts'
 import { companiesScope, hasScope } from '../store/scopes.ts'
@@ -71,19 +72,21 @@ type WrittenRequest = SelectionParameters &
  *   besides the request.
  * @throws ApiError as `parseListingRequest`, `readMembers` and `locate` do.
  */
-export async function readListingRequest(
+export function readListingRequest(
   request: FastifyRequest,
   reply: FastifyReply,
   resource: Resource,
   store: StoreReader,
-): Promise<{ readonly asked: ListingRequest; readonly isByName: boolean }> {
+): Awaitable<{ readonly asked: ListingRequest; readonly isByName: boolean }> {
   const { company_id: segment } = request.params as { company_id: string }
-  const { query, body } = await readMembers(request, reply)
-  const { accept } = request.headers
-  const parsed = parseListingRequest(resource, segment, { query, body, accept })
-  // Only a key that may search for companies is told of others than the one that it names.
-  const isNearTold = hasScope(request.key?.scopes, companiesScope)
-  return { asked: await locateListing(store, parsed, isNearTold), isByName: isByName(parsed) }
+  return after(readMembers(request, reply), ({ query, body }) => {
+    const { accept } = request.headers
+    const parsed = parseListingRequest(resource, segment, { query, body, accept })
+    // Only a key that may search for companies is told of others than the one that it names.
+    const isNearTold = hasScope(request.key?.scopes, companiesScope)
+    const located = locateListing(store, parsed, isNearTold)
+    return after(located, (asked) => ({ asked, isByName: isByName(parsed) }))
+  })
 }
 
 /**
@@ -92,14 +95,14 @@ export async function readListingRequest(
  * @param isNearTold whether a 404 may name other companies.
  * @throws ApiError as `locate` does.
  */
-export async function locateListing(
+export function locateListing(
   store: StoreReader,
   { company, version, ...rest }: WrittenRequest,
   isNearTold = true,
-): Promise<ListingRequest> {
+): Awaitable<ListingRequest> {
   const named = { company, version }
-  const located = await locate(store, named, { resource: rest.resource, isNearTold })
-  return { ...located, ...rest }
+  const located = locate(store, named, { resource: rest.resource, isNearTold })
+  return after(located, ({ companyId, version }) => ({ ...rest, companyId, version }))
 }
 
 /**

@@ -5,6 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { nearest } from '../nearest.ts'
 import { withoutKeys } from '../redact.ts'
 import { type ApiError, badRequest, malformedUrl } from './errors.ts'
+import { after, type Awaitable } from '../store/awaitable.ts'
 import { readBody } from './wire/body.ts'
 
 /** Values by name; a repeated query parameter has a list of texts. */
@@ -22,10 +23,10 @@ export interface Given {
  *
  * @throws ApiError 400 for a query that is not UTF-8, else as `readBody` does.
  */
-export async function readMembers(request: FastifyRequest, reply: FastifyReply): Promise<Given> {
+export function readMembers(request: FastifyRequest, reply: FastifyReply): Awaitable<Given> {
   checkQuery(request.url)
-  const body = hasBody(request.raw) ? await readBody(request.raw, reply.raw) : undefined
-  return { query: request.query as Members, body }
+  const body = hasBody(request.raw) ? readBody(request.raw, reply.raw) : undefined
+  return after(body, (members) => ({ query: request.query as Members, body: members }))
 }
 
 /** The parser of queries takes what it cannot decode as it is, which would be another question. */

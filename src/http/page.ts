@@ -2,6 +2,7 @@
 
 import type { Resource } from '../resources/resource.ts'
 import { fixedKey } from '../store/fixed-key.ts'
+import { after, type Awaitable } from '../store/awaitable.ts'
 import type { Head, Page } from '../store/reading.ts'
 import { type Format, recordWriter } from './formats.ts'
 import {
@@ -13,6 +14,7 @@ import {
 } from './listing-request.ts'
 import { joinLinks, linkTo } from './links.ts'
 import type { Ready } from './answer-cache.ts'
+import { borrow, giveBack } from './wire/body-memory.ts'
 import { type Coding, encode, isWorthCoding } from './wire/coding.ts'
 
 /** A page that is ready to send. */
@@ -30,25 +32,29 @@ export interface ReadyPage extends Ready {
  *
  * @param form is the canonical form of the request.
  */
-export async function makePage(
+export function makePage(
   request: ListingRequest,
   form: string,
   page: Page,
   accepted: Coding,
-): Promise<ReadyPage> {
+): Awaitable<ReadyPage> {
   const { format, resource } = request
   const plain =
     format === 'json' ? pageBody(request, page) : recordsBody(format, resource, page.records)
   const coding = isWorthCoding(plain) ? accepted : 'identity'
-  return {
-    lineage: page.lineage,
-    body: coding === 'identity' ? plain : await encode(plain, coding),
-    coding,
-    tag: entityTag(page, form),
-    selected: page.selected,
-    lastModified: new Date(page.changedAt).toUTCString(),
-    link: undefined,
-  }
+  const coded = coding === 'identity' ? plain : encode(plain, coding)
+  return after(coded, (body) => {
+    if (body !== plain) giveBack(plain)
+    return {
+      lineage: page.lineage,
+      body,
+      coding,
+      tag: entityTag(page, form),
+      selected: page.selected,
+      lastModified: new Date(page.changedAt).toUTCString(),
+      link: undefined,
+    }
+  })
 }
 
 /** The body of a successful response (contract 3.1), around the records as stored. */
@@ -62,7 +68,7 @@ function pageBody(request: ListingRequest, page: Page): Buffer {
     `,"pagination_offset":${pageOffset(request)}}`
   let bytes = head.length + Buffer.byteLength(tail) + Math.max(0, records.length - 1)
   for (const texts of records) bytes += texts.length
-  const body = Buffer.allocUnsafeSlow(bytes)
+  const body = borrow(bytes)
   let end = body.write(head, 'latin1')
   for (const [n, texts] of records.entries()) {
     if (n > 0) body[end++] = comma

@@ -1,5 +1,6 @@
 // Reads listings from the store as a request asks for them, and says what is wrong where it cannot.
 
+import { after, type Awaitable } from '../store/awaitable.ts'
 import type { Head, Page, ScanTurns, StoreReader } from '../store/reading.ts'
 import { fromStore, known, pageTooLarge } from './errors.ts'
 import { type ListingRequest, pageOffset } from './listing-request.ts'
@@ -11,35 +12,34 @@ export function isPlain({ version, query }: ListingRequest): boolean {
 }
 
 /** @throws ApiError 404 or 410 if there is no such company or version. */
-export async function readHead(
-  store: StoreReader,
-  asked: ListingRequest,
-  form: string,
-): Promise<Head> {
-  return known(await fromStore(() => store.readHead(asked)), asked, form)
+export function readHead(store: StoreReader, asked: ListingRequest, form: string): Awaitable<Head> {
+  const found = fromStore(() => store.readHead(asked))
+  return after(found, (head) => known(head, asked, form))
 }
 
 /** @throws ApiError as `readHead`, and 400 if the page would be too large. */
-export async function readPage(
+export function readPage(
   store: StoreReader,
   asked: ListingRequest,
   form: string,
   turns?: ScanTurns,
-): Promise<Page> {
+): Awaitable<Page> {
   const { limit } = asked
   // No listing is that long, and larger numbers are not exact.
   const offset = Math.min(Number(pageOffset(asked)), Number.MAX_SAFE_INTEGER - limit)
-  const page = await readSlice(store, asked, form, { offset, limit, turns })
-  if (page.greatestLimit !== undefined) throw pageTooLarge(limit, page.greatestLimit)
-  return page
+  return after(readSlice(store, asked, form, { offset, limit, turns }), (page) => {
+    if (page.greatestLimit !== undefined) throw pageTooLarge(limit, page.greatestLimit)
+    return page
+  })
 }
 
 /** @throws ApiError as `readHead`. */
-export async function readSlice(
+export function readSlice(
   store: StoreReader,
   asked: ListingRequest,
   form: string,
   { offset, limit, turns }: Slice & { readonly turns?: ScanTurns | undefined },
-): Promise<Page> {
-  return known(await fromStore(() => store.readPage(asked, offset, limit, turns)), asked, form)
+): Awaitable<Page> {
+  const found = fromStore(() => store.readPage(asked, offset, limit, turns))
+  return after(found, (page) => known(page, asked, form))
 }

@@ -3,6 +3,7 @@
 // Every piece is a page of one version of the listing. Nothing is held in the store between two of
 // them, so a slow client delays neither imports nor checkpoints.
 
+import type { Awaitable } from '../store/awaitable.ts'
 import type { Page } from '../store/reading.ts'
 import { recordWriter } from './formats.ts'
 import type { ListingRequest } from './listing-request.ts'
@@ -27,7 +28,7 @@ const recordsMax = 5_000
 export async function* recordPieces(
   { format, resource }: ListingRequest,
   first: Page,
-  read: (slice: Slice) => Promise<Page>,
+  read: (slice: Slice) => Awaitable<Page>,
 ): AsyncGenerator<Buffer> {
   const { header, bytes } = recordWriter(format, resource)
   const { selected } = first

@@ -2,6 +2,7 @@
 // longer than somebody waits for it.
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Awaitable } from '../store/awaitable.ts'
 import type { ScanTurns } from '../store/reading.ts'
 import { overloaded, unavailable } from './errors.ts'
 import { createPlaces } from './places.ts'
@@ -28,7 +29,7 @@ export interface Scanning {
   read<T>(
     request: FastifyRequest,
     reply: FastifyReply,
-    work: (turns: ScanTurns) => Promise<T>,
+    work: (turns: ScanTurns) => Awaitable<T>,
   ): Promise<T>
 }
 

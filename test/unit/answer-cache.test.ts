@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { createAnswerCaches } from '../../src/http/answer-cache.ts'
 import type { ReadyState } from '../../src/http/state-answer.ts'
+import { borrow } from '../../src/http/wire/body-memory.ts'
 import { type Coding, encode } from '../../src/http/wire/coding.ts'
 import { bytesInUse } from '../support/bytes-in-use.ts'
 
@@ -29,6 +30,14 @@ test('a kept body is in memory of its own size, in every coding (L2)', async () 
       assert.equal(kept.buffer.byteLength, kept.length, form)
     }
   }
+})
+
+test('a kept body is never in borrowed memory, even if it fills it', () => {
+  const { states } = createAnswerCaches(mebibyte)
+  const body = borrow(16_384).fill('a')
+  states.set('/', answerOf(body, 'identity'))
+  body.fill('b')
+  assert.equal(states.get('/')?.body.toString(), 'a'.repeat(16_384))
 })
 
 test('long texts that clients choose are counted, and not kept as keys (L1)', () => {

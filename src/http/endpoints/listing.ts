@@ -2,6 +2,7 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Resource } from '../../resources/resource.ts'
+import { after, type Awaitable } from '../../store/awaitable.ts'
 import type { Head, ScanTurns } from '../../store/reading.ts'
 import { describeListing } from '../docs/listing.ts'
 import { unavailable } from '../errors.ts'
@@ -19,6 +20,7 @@ import { entityTag, linkOf, linksOf, makePage, matchesTag, type ReadyPage } from
 import { setValidators, type Validators } from '../validators.ts'
 import { isPlain, readHead, readPage, readSlice } from '../read-listing.ts'
 import { firstSlice, recordPieces, type Slice } from '../record-pieces.ts'
+import { giveBackAfter } from '../wire/body-memory.ts'
 import { chooseCoding, type Coding, varyByCoding } from '../wire/coding.ts'
 import { type Endpoint, readMethods, type Service } from './endpoint.ts'
 
@@ -33,23 +35,44 @@ export function listing(resource: Resource): Endpoint {
   }
 }
 
-async function answer(
+function answer(
   request: FastifyRequest,
   reply: FastifyReply,
   resource: Resource,
   service: Service,
-): Promise<FastifyReply> {
-  const { store, pages, metrics } = service
-  const { asked, isByName } = await readListingRequest(request, reply, resource, store)
-  const form = canonicalForm(asked)
-  const location = isByName ? locationOf(asked, form) : ''
-  if (isByName && location.length <= linkLengthMax) reply.header('content-location', location)
-  const coding = chooseCoding(request.headers['accept-encoding'])
-  const cacheKey = `${form} ${coding}`
-  const cached = pages.get(cacheKey)
+): Awaitable<FastifyReply> {
+  return after(readListingRequest(request, reply, resource, service.store), (read) => {
+    const { asked, isByName } = read
+    const form = canonicalForm(asked)
+    const location = isByName ? locationOf(asked, form) : ''
+    if (isByName && location.length <= linkLengthMax) reply.header('content-location', location)
+    const coding = chooseCoding(request.headers['accept-encoding'])
+    return answerAsked(request, reply, { asked, form, coding }, service)
+  })
+}
+
+/** A request that has been read. */
+interface Asked {
+  readonly asked: ListingRequest
+  /** Its canonical form. */
+  readonly form: string
+  readonly coding: Coding
+}
+
+/** Answers from the cache, or with a 304, where the listing has not changed since. */
+function answerAsked(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  what: Asked,
+  service: Service,
+): Awaitable<FastifyReply> {
+  const { asked, form } = what
+  const cached = service.pages.get(keyOf(what))
   const condition = request.headers['if-none-match']
-  if (cached !== undefined || condition !== undefined) {
-    const head = await readHead(store, asked, form)
+  if (cached === undefined && condition === undefined) {
+    return answerAnew(request, reply, what, service)
+  }
+  return after(readHead(service.store, asked, form), (head) => {
     const isCurrent = cached?.lineage === head.lineage
     const tag = isCurrent ? cached.tag : entityTag(head, form)
     if (matchesTag(condition, tag)) {
@@ -57,33 +80,50 @@ async function answer(
       setHeaders(reply, { tag, lastModified, dataVersion: head.dataVersion })
       return reply.code(304).send()
     }
-    if (isCurrent) {
-      metrics?.countPage(true)
-      return sendPage(reply, asked, head, {
-        ready: cached,
-        link: linkOf(cached, asked, form, head),
-      })
-    }
-  }
+    if (!isCurrent) return answerAnew(request, reply, what, service)
+    service.metrics?.countPage(true)
+    return sendPage(reply, asked, head, {
+      ready: cached,
+      link: linkOf(cached, asked, form, head),
+    })
+  })
+}
+
+/** Reads a page, and keeps it for the next request. */
+function answerAnew(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  what: Asked,
+  service: Service,
+): Awaitable<FastifyReply> {
+  const { asked, form, coding } = what
+  const { store, pages, metrics } = service
   // Looking up a key or reading a body takes time; no page is read for a client that has meanwhile
   // disconnected.
   if (request.raw.socket.destroyed) throw unavailable()
   metrics?.countPage(false)
-  if (asked.limit === noLimit) return sendAll(request, reply, { asked, form, coding }, service)
-
-  const page = await inTurn(request, reply, { asked, service }, (turns) =>
+  if (asked.limit === noLimit) return sendAll(request, reply, what, service)
+  const read = inTurn(request, reply, { asked, service }, (turns) =>
     readPage(store, asked, form, turns),
   )
-  const ready = await makePage(asked, form, page, coding)
-  pages.set(cacheKey, ready)
-  return sendPage(reply, asked, page, { ready, link: linkOf(ready, asked, form, page) })
+  return after(read, (page) =>
+    after(makePage(asked, form, page, coding), (ready) => {
+      pages.set(keyOf(what), ready)
+      return sendPage(reply, asked, page, { ready, link: linkOf(ready, asked, form, page) })
+    }),
+  )
+}
+
+/** The key of a page in the cache. */
+function keyOf({ form, coding }: Asked): string {
+  return `${form} ${coding}`
 }
 
 /** Sends all records in one answer, made while it is sent (contract 11.3). */
 async function sendAll(
   request: FastifyRequest,
   reply: FastifyReply,
-  { asked, form, coding }: { asked: ListingRequest; form: string; coding: Coding },
+  { asked, form, coding }: Asked,
   service: Service,
 ): Promise<FastifyReply> {
   const { store, streams } = service
@@ -110,8 +150,8 @@ function inTurn<T>(
   request: FastifyRequest,
   reply: FastifyReply,
   { asked, service }: { readonly asked: ListingRequest; readonly service: Service },
-  read: (turns?: ScanTurns) => Promise<T>,
-): Promise<T> {
+  read: (turns?: ScanTurns) => Awaitable<T>,
+): Awaitable<T> {
   return isPlain(asked) ? read() : service.scanning.read(request, reply, read)
 }
 
@@ -132,6 +172,7 @@ function sendPage(
   else setRecordHeaders(reply, asked, { selected, dataVersion })
   if (link !== undefined) reply.header('link', link)
   if (ready.coding !== 'identity') reply.header('content-encoding', ready.coding)
+  giveBackAfter(reply.raw, ready.body)
   return reply.send(ready.body)
 }
 

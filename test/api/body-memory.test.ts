@@ -1,0 +1,87 @@
+// The memory of a body is used again for the next one. No client gets the bytes of another page,
+// however slowly it reads, and whether or not it stays.
+
+import assert from 'node:assert/strict'
+import { connect, type AddressInfo } from 'node:net'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { rights } from '../../src/resources/rights.ts'
+import { borrow, giveBack, isBorrowed } from '../../src/http/wire/body-memory.ts'
+import { expectedBody, makeApp, pathOf } from '../support/make-app.ts'
+import { makeRecord } from '../support/make-record.ts'
+import { answersIn } from '../support/run-server.ts'
+import { aboveStores } from '../support/store-at.ts'
+
+const above = { skip: aboveStores }
+const companies = [1, 2, 3, 4, 5, 6]
+/** Records of 2.3 kB: a page of all is more than the system's buffers hold, and not kept. */
+const all = companies.map((company) => ({
+  resource: rights,
+  company,
+  records: Array.from({ length: 900 }, (_, n) =>
+    makeRecord(rights, { id: company * 1_000 + n, name: `${company}`.repeat(2_000) }),
+  ),
+}))
+
+/** Sends requests at once, the last of which closes, and reads their answers with pauses. */
+async function readSlowly(port: number, requests: string): Promise<string> {
+  const socket = connect({ port, host: '127.0.0.1' }).pause().setEncoding('latin1')
+  const chunks: string[] = []
+  socket.write(requests)
+  while (!socket.readableEnded) {
+    await sleep(2)
+    const chunk = socket.read() as string | null
+    if (chunk !== null) chunks.push(chunk)
+    assert.equal(socket.errored, null, 'it is not cut off')
+  }
+  return chunks.join('')
+}
+
+test('a slow client gets its own page while others are served', above, async (t) => {
+  const { app, key } = await makeApp(t, { records: all })
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  const { port } = app.server.address() as AddressInfo
+  const request = (company: number, query: string, more = '') =>
+    `GET ${pathOf(rights, company)}?${query} HTTP/1.1\r\nHost: x\r\n` +
+    `Authorization: Bearer ${key}\r\n${more}\r\n`
+  let isOver = false
+  const fast = companies.slice(3).map(async (company) => {
+    while (!isOver) {
+      const socket = connect({ port, host: '127.0.0.1' }).resume()
+      socket.write(request(company, 'limit=100').repeat(4))
+      // Some of them leave before they have read anything.
+      await sleep(company === 4 ? 1 : 10)
+      socket.destroy()
+    }
+  })
+  const slow = companies.slice(0, 3).map(async (company) => {
+    const { records } = all[company - 1] ?? { records: [] }
+    // The first pages fill the system's buffers, so that the others wait in our memory.
+    const requests =
+      request(company, 'limit=900').repeat(5) +
+      request(company, 'limit=100').repeat(2) +
+      request(company, 'limit=100', 'Connection: close\r\n')
+    const bodies = answersIn(await readSlowly(port, requests)).map(({ body }) => body)
+    assert.equal(bodies.length, 8)
+    const expected = expectedBody({ resource: rights, all: records, limit: 100 })
+    for (const body of bodies.slice(5)) {
+      assert.ok(body === expected, `company ${company} gets its own bytes`)
+    }
+  })
+  await Promise.all(slow).finally(() => (isOver = true))
+  await Promise.all(fast)
+})
+
+test('memory that was given back is used again, and only once at a time', () => {
+  const first = borrow(10_000)
+  const second = borrow(10_000)
+  assert.notEqual(first.buffer, second.buffer)
+  giveBack(first)
+  assert.equal(borrow(16_384).buffer, first.buffer)
+  assert.notEqual(borrow(16_384).buffer, first.buffer)
+  for (const bytes of [1_000, 1_000_000]) {
+    const other = borrow(bytes)
+    giveBack(other)
+    assert.equal(isBorrowed(other), false, 'it is left to the garbage collector')
+  }
+})
