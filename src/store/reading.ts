@@ -2,6 +2,7 @@
 
 import type { Resource } from '../resources/resource.ts'
 import type { Awaitable } from './awaitable.ts'
+import type { ChangesPage, ChangesRequest, NoChanges } from './changes.ts'
 import type { CompanyRequest, CompanyState } from './company-state.ts'
 import type { IdentifyingName } from './inspecting.ts'
 import type { KeyRecord } from './keys.ts'
@@ -148,6 +149,8 @@ export interface CompanyReader {
   findRegistryVersion(moment: Moment): Promise<FoundVersion>
   readRegistry(): Awaitable<RegistryState>
   readVersions(range: VersionRange): Promise<VersionList>
+  /** A page of what has changed between two versions. */
+  readChanges(asked: ChangesRequest): Promise<ChangesPage | NoChanges>
 }
 
 /** Whose turn it is to scan a long listing: decided above the store, which asks only if it must. */

@@ -2,7 +2,8 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Resource } from '../../resources/resource.ts'
-import type { CompanyState, ListingSummary, SourceState } from '../../store/company-state.ts'
+import { companyMembers } from '../../store/companies/company-text.ts'
+import type { CompanyState, ListingSummary } from '../../store/company-state.ts'
 import type { StoreReader } from '../../store/reading.ts'
 import { companiesScope, hasScope } from '../../store/scopes.ts'
 import type { ListingCounts } from '../../store/serving/value-counts.ts'
@@ -71,23 +72,8 @@ async function describe(
 /** The body; undefined if it would be larger than an answer may be. */
 function companyText({ company, sources, listings }: CompanyState): string | undefined {
   if (sources === undefined) return undefined
-  const { id, jurisdiction, identifier, name } = company
-  const members = [
-    ...Object.entries({ id, jurisdiction, identifier, name }).map(
-      ([member, value]) => `"${member}":${JSON.stringify(value)}`,
-    ),
-    `"sources":[${sources.map(sourceText).join(',')}]`,
-    `"listings":{${listings.map(listingText).join(',')}}`,
-  ]
-  return `{"ok":true,"company":{${members.join(',')}}}`
-}
-
-function sourceText({ source, isPresent, asOf, version, attributes }: SourceState): string {
-  const asOfText = asOf === null ? 'null' : `"${asOf}"`
-  return (
-    `{"source":${JSON.stringify(source)},"present":${isPresent},"as_of":${asOfText},` +
-    `"version":${version},"attributes":${attributes}}`
-  )
+  const listingsText = `"listings":{${listings.map(listingText).join(',')}}`
+  return `{"ok":true,"company":{${companyMembers(company, sources)},${listingsText}}}`
 }
 
 function listingText({ resource, total, version, counts }: ListingSummary): string {

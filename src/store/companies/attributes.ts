@@ -4,7 +4,7 @@ import { buildDirectory, collectLeaves, totalsOf } from '../listing/directory.ts
 import { applyPlan, planMerge } from '../listing/merge.ts'
 import { decodeEntries, type ListedRecord, recordsOf } from '../listing/segment.ts'
 import { attributesShape } from '../listing/shape.ts'
-import type { HeadRow, ListingTables, SegmentRow } from '../listing/tables.ts'
+import type { HeadRow, ListingLookups, SegmentRow } from '../listing/tables.ts'
 import type { MergeContext } from '../listing/write-listings.ts'
 
 /** What a source says about a company, besides the attributes themselves. */
@@ -37,7 +37,7 @@ export function statementOf({ values }: Pick<ListedRecord, 'values'>): Statement
  * @param version the last one if undefined.
  */
 export async function readAttributes(
-  tables: ListingTables,
+  tables: ListingLookups,
   companies: readonly number[],
   version = Number.MAX_SAFE_INTEGER,
 ): Promise<Map<number, ListedRecord[]>> {

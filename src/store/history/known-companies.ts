@@ -1,6 +1,7 @@
 // Which companies are known after a revert: those that come back are known again, and those that no
 // version in force mentions are forgotten. Their ids stay theirs.
 
+import { traceCompanies } from '../changes/trace.ts'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { CompanyRow, ListingTables, PastCompanyRow } from '../listing/tables.ts'
 import type { Database } from '../sql/database.ts'
@@ -37,6 +38,7 @@ export async function reviveCompanies(
     if (wasKnown && !revived.has(id)) revived.set(id, { id, jurisdiction, identifier, version })
   }
   await tables.putCompanies(await withoutTakenNames(tables, [...revived.values()]))
+  await traceCompanies(tables, version, [...revived.keys()])
   return revived.size
 }
 
@@ -110,6 +112,7 @@ export async function forgetCompanies(db: RegistryDatabase, version: number): Pr
     }))
     await tables.putPastCompanies(past)
     await tables.dropCompanies(gone)
+    await traceCompanies(tables, version, gone)
     forgotten += gone.length
     await nextTurn()
   }

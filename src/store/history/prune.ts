@@ -3,8 +3,9 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Resource } from '../../resources/resource.ts'
+import { traceRemoved } from '../changes/trace.ts'
 import { collectLeaves, collectNodes } from '../listing/directory.ts'
-import { attributesShape } from '../listing/shape.ts'
+import { attributesShape, type ListingShape, shapeOf } from '../listing/shape.ts'
 import type { HeadRow, ListingTables, SegmentKey } from '../listing/tables.ts'
 import type { RegistryDatabase } from '../registry-connection.ts'
 import { type Database, readValue } from '../sql/database.ts'
@@ -31,16 +32,19 @@ export async function prune(
   return db.inTransaction('registry', watch, async () => {
     const version = Number(await readValue(db, lastVersionBefore, { before }))
     const kinds = new Map([
-      [attributesKind, attributesShape.listing],
-      ...resources.map(({ name }) => [name, name] as const),
+      [attributesKind, attributesShape],
+      ...resources.map((resource) => [resource.name, shapeOf(resource)] as const),
     ])
     const onStep = (kind: string, n: number) =>
       watch.onStep?.(`deleting past ${kind}`, n / (kinds.size + 1))
     onStep(companiesKind, 0)
-    const forgotten: Record<string, number> = { [companiesKind]: await forgetPast(db, version) }
-    for (const [n, [kind, listing]] of [...kinds].entries()) {
+    const shapes = [...kinds.values()]
+    const forgotten: Record<string, number> = {
+      [companiesKind]: await forgetPast(db, shapes, version),
+    }
+    for (const [n, [kind, shape]] of [...kinds].entries()) {
       onStep(kind, n + 1)
-      forgotten[kind] = await forgetHeads(db, listing, version, watch.signal)
+      forgotten[kind] = await forgetHeads(db, shape, version, watch.signal)
     }
     const raise = 'update store set past_from = $version where past_from < $version'
     await db.run(raise, { version })
@@ -59,7 +63,11 @@ const lastVersionBefore = `
   ) as version`
 
 /** Deletes what companies were called; of those that are gone for good, also the empty listings. */
-async function forgetPast(db: RegistryDatabase, version: number): Promise<number> {
+async function forgetPast(
+  db: RegistryDatabase,
+  shapes: readonly ListingShape[],
+  version: number,
+): Promise<number> {
   const past = await readIds(
     db,
     `select distinct company_id as id from companies_past where until <= ${version} order by id`,
@@ -72,13 +80,17 @@ async function forgetPast(db: RegistryDatabase, version: number): Promise<number
       ...(await db.tables.pastCompanies(some)).map(({ companyId }) => companyId),
     ])
     const gone = some.filter((id) => !known.has(id))
-    if (gone.length > 0) await forgetListings(db, gone)
+    if (gone.length > 0) await forgetListings(db, shapes, gone)
     await nextTurn()
   }
   return count
 }
 
-async function forgetListings(db: RegistryDatabase, companies: readonly number[]): Promise<void> {
+async function forgetListings(
+  db: RegistryDatabase,
+  shapes: readonly ListingShape[],
+  companies: readonly number[],
+): Promise<void> {
   const { dialect: d } = db
   const listed = `
     select distinct company_id, listing from heads where company_id in (
@@ -86,8 +98,10 @@ async function forgetListings(db: RegistryDatabase, companies: readonly number[]
     ) order by company_id, listing`
   for (const row of await db.rows(listed, { ids: JSON.stringify(companies) })) {
     const [listing, company] = [String(row['listing']), Number(row['company_id'])]
+    // A listing of a resource that is not declared any more is followed by nobody.
+    const shape = shapes.find((one) => one.listing === listing) ?? listing
     const heads = await db.tables.headsOf(listing, company)
-    await dropHeads(db.tables, listing, { gone: heads, kept: [] })
+    await dropHeads(db.tables, shape, { gone: heads, kept: [] })
   }
 }
 
@@ -96,10 +110,11 @@ const companiesAtOnce = 1_000
 /** Deletes the heads of listings that have another one in force at a version. */
 async function forgetHeads(
   db: RegistryDatabase,
-  listing: string,
+  shape: ListingShape,
   version: number,
   signal: AbortSignal | undefined,
 ): Promise<number> {
+  const { listing } = shape
   const companies = await readIds(
     db,
     `select company_id as id from heads where listing = '${listing}' and version <= ${version}
@@ -110,7 +125,7 @@ async function forgetHeads(
     const heads = await db.tables.headsOf(listing, company)
     const inForce = heads.findLastIndex((head) => head.version <= version)
     const [gone, kept] = [heads.slice(0, inForce), heads.slice(inForce)]
-    await dropHeads(db.tables, listing, { gone, kept })
+    await dropHeads(db.tables, shape, { gone, kept })
     count += gone.length
     if (at % 100 > 0) continue
     signal?.throwIfAborted()
@@ -134,9 +149,14 @@ interface Parted {
 
 async function dropHeads(
   tables: ListingTables,
-  listing: string,
+  shape: ListingShape | string,
   { gone, kept }: Parted,
 ): Promise<void> {
+  const listing = typeof shape === 'string' ? shape : shape.listing
+  // What is told of a company is told as a whole, if it is not known what it was.
+  if (typeof shape !== 'string' && shape !== attributesShape) {
+    await traceRemoved(tables, shape, [...gone, ...kept.slice(0, 1)])
+  }
   const segments = await namedSegments(tables, gone)
   for (const segment of (await namedSegments(tables, kept)).keys()) segments.delete(segment)
   const dropped: SegmentKey[] = [...segments].map(([segment, companyId]) => ({

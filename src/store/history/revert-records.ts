@@ -9,6 +9,7 @@ import { type DirectoryEntry, emptyDirectory } from '../listing/directory.ts'
 import { compareOrder } from '../listing/merge.ts'
 import type { PutReader } from '../listing/merge-window.ts'
 import { addToCount, metaText, parseMeta } from '../listing/meta.ts'
+import { without } from '../listing/differing.ts'
 import { keysOf, leavesOf, type OpenListing } from '../listing/open-listings.ts'
 import { decodeEntries, type ListedRecord, recordsOf } from '../listing/segment.ts'
 import type { ListingShape } from '../listing/shape.ts'
@@ -129,15 +130,6 @@ async function openPairs(
     })
   }
   return pairs
-}
-
-function without(
-  entries: readonly DirectoryEntry[],
-  others: readonly DirectoryEntry[],
-): readonly DirectoryEntry[] {
-  if (others.length === 0) return entries
-  const known = new Set(others.map(({ segment }) => segment))
-  return entries.filter(({ segment }) => !known.has(segment))
 }
 
 /** Compares the states of listings, in their order, reading segments of many at once. */

@@ -1,7 +1,7 @@
 // Heads, with the segments that their directories lead to.
 
 import { collectLeaves, type DirectoryEntry } from './directory.ts'
-import type { HeadRow, ListingTables, SegmentKey } from './tables.ts'
+import type { HeadRow, ListingReads, ListingTables, SegmentKey } from './tables.ts'
 
 /** A head, with the segments that its directory leads to. */
 export interface OpenListing {
@@ -24,7 +24,7 @@ export async function openListings(
 
 /** The segments to which a head's directory leads. */
 export function leavesOf(
-  tables: ListingTables,
+  tables: Pick<ListingReads, 'entries'>,
   { companyId, directory }: Pick<HeadRow, 'companyId' | 'directory'>,
 ): Promise<readonly DirectoryEntry[]> {
   return collectLeaves(directory, (nodes) => tables.entries(companyId, nodes))

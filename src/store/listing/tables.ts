@@ -60,6 +60,51 @@ export interface PastCompanyRow extends Omit<CompanyRow, 'id'> {
   readonly until: number
 }
 
+/**
+ * What clients have to be told of a record that changed, where heads do not show it:
+ *
+ * - `look`: it may have changed in another way than its listing, as a company that got a name;
+ * - `put`: it has changed in every version that it is in;
+ * - `remove`: it was removed, and the head that had it was pruned;
+ * - `erase`: it was taken out of every version.
+ */
+export type TraceKind = 'look' | 'put' | 'remove' | 'erase'
+
+/** A trace of a change, in the version that has made it. A company has its own id. */
+export interface TraceRow {
+  readonly companyId: number
+  readonly version: number
+  readonly id: number
+  /** The value before the id in the order of the listing; 0 if there is none. */
+  readonly sort: number
+  readonly kind: TraceKind
+}
+
+/** The versions after `since`, up to `until`. */
+export interface VersionSpan {
+  readonly since: number
+  readonly until: number
+}
+
+/** Listings that have changed in a span of versions, in the order of version and company. */
+export interface ChangedRange extends VersionSpan {
+  /** Only those after this place. */
+  readonly after: ChangedPlace
+  readonly limit: number
+}
+
+/** A listing, by its last change in a span of versions. */
+export interface ChangedPlace {
+  readonly version: number
+  readonly companyId: number
+}
+
+/** A listing with a head in a span of versions. */
+export interface ChangedListing extends ChangedPlace {
+  /** Whether that is its only head there. */
+  readonly isOnly: boolean
+}
+
 /** Reads listings. A segment that is missing is a MissingSegmentError. */
 export interface ListingReads {
   /** The head of a listing at a version. */
@@ -79,8 +124,8 @@ export interface CompanyRange {
   readonly since?: number
 }
 
-/** Reads and writes listings for work that changes the registry, within its transaction. */
-export interface ListingTables extends ListingReads {
+/** Looks up listings of many companies at once. */
+export interface ListingLookups extends ListingReads {
   /** The heads at a version of those of the companies that have one, by company. */
   heads(
     listing: string,
@@ -93,6 +138,25 @@ export interface ListingTables extends ListingReads {
   companiesWith(listing: string, range: CompanyRange): Awaitable<readonly number[]>
   /** Segments of several companies, by company and segment; `texts` is null where not asked for. */
   segments(keys: readonly SegmentKey[], what: 'entries' | 'both'): Awaitable<readonly SegmentRow[]>
+  companiesById(ids: readonly number[]): Awaitable<readonly CompanyRow[]>
+  /** Former states of companies, by company and `until`. */
+  pastCompanies(ids: readonly number[]): Awaitable<readonly PastCompanyRow[]>
+  /** The listings with a head in a span of versions, by the last one. */
+  changedListings(listing: string, range: ChangedRange): Awaitable<readonly ChangedListing[]>
+  /** The listings with a trace in a span of versions, but without a head, by the last one. */
+  tracedListings(listing: string, range: ChangedRange): Awaitable<readonly ChangedPlace[]>
+  /** The traces of companies' listings in a span of versions, by company, version and id. */
+  traces(
+    listing: string,
+    companies: readonly number[],
+    span: VersionSpan,
+  ): Awaitable<readonly TraceRow[]>
+}
+
+/** Reads and writes listings for work that changes the registry, within its transaction. */
+export interface ListingTables extends ListingLookups {
+  /** Writes traces; of several of one record in one version, the last one stays. */
+  putTraces(listing: string, rows: readonly TraceRow[]): Awaitable<void>
   /** Writes heads; one of the same version is replaced. */
   putHeads(listing: string, rows: readonly HeadRow[]): Awaitable<void>
   putSegments(rows: readonly SegmentRow[]): Awaitable<void>
@@ -130,7 +194,6 @@ export interface ListingTables extends ListingReads {
   lastId(listing: string, below: number): Awaitable<number>
 
   companiesByName(names: readonly IdentifyingName[]): Awaitable<readonly CompanyRow[]>
-  companiesById(ids: readonly number[]): Awaitable<readonly CompanyRow[]>
   /** The greatest id that a company has or had, below a bound; 0 if there is none. */
   lastCompanyId(below: number): Awaitable<number>
   /** Adds companies; of those that are known, only the name is written. */
@@ -138,7 +201,5 @@ export interface ListingTables extends ListingReads {
   dropCompanies(ids: readonly number[]): Awaitable<void>
   /** Former states of companies that had one of the names, and are not known now. */
   forgottenByName(names: readonly IdentifyingName[]): Awaitable<readonly PastCompanyRow[]>
-  /** Former states of companies, by company and `until`. */
-  pastCompanies(ids: readonly number[]): Awaitable<readonly PastCompanyRow[]>
   putPastCompanies(rows: readonly PastCompanyRow[]): Awaitable<void>
 }

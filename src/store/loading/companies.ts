@@ -1,5 +1,6 @@
 // Finds, names and creates the companies to which an import's rows refer.
 
+import { traceCompanies } from '../changes/trace.ts'
 import { assignedIdEnd, assignedIdMin } from '../sql/assigned-ids.ts'
 import type { CompanyRow, ListingTables, PastCompanyRow } from '../listing/tables.ts'
 import { inBatches, type Staging } from './staging.ts'
@@ -140,5 +141,10 @@ export async function writeCompanies(
     })
     await tables.putPastCompanies(past)
     await tables.putCompanies(rows)
+    await traceCompanies(
+      tables,
+      version,
+      batch.map(([id]) => Number(id)),
+    )
   }
 }

@@ -37,19 +37,32 @@ export function companyTables(rows: Rows) {
   return { ...namedCompanies(rows), ...formerCompanies(rows) }
 }
 
-function namedCompanies(rows: Rows) {
-  const companiesById: ListingTables['companiesById'] = async (ids) =>
-    (
-      await rows<Columns>(
-        `select id, jurisdiction, identifier, version from companies
-         where id = any($1::bigint[])`,
-        listOf(ids),
-      )
-    ).map(([id, jurisdiction, identifier, version]): CompanyRow => ({
-      ...{ id, jurisdiction, identifier, version },
-    }))
+export function companyLookups(rows: Rows) {
   return {
-    companiesById,
+    companiesById: async (ids) =>
+      (
+        await rows<Columns>(
+          `select id, jurisdiction, identifier, version from companies
+           where id = any($1::bigint[])`,
+          listOf(ids),
+        )
+      ).map(([id, jurisdiction, identifier, version]): CompanyRow => ({
+        ...{ id, jurisdiction, identifier, version },
+      })),
+    pastCompanies: async (ids) =>
+      (
+        await rows<PastColumns>(
+          `select ${pastColumns} from companies_past p where company_id = any($1::bigint[])
+           order by company_id, until`,
+          listOf(ids),
+        )
+      ).map(pastOf),
+  } satisfies Partial<ListingTables>
+}
+
+function namedCompanies(rows: Rows) {
+  const { companiesById } = companyLookups(rows)
+  return {
     async companiesByName(names) {
       const found = await rows<[number]>(
         `select company_id from company_names where ${isNamed}`,
@@ -93,14 +106,6 @@ function formerCompanies(rows: Rows) {
           `select ${pastColumns} from companies_past p where ${isNamed}
              and not exists (select 1 from companies c where c.id = p.company_id)`,
           ...namesOf(names),
-        )
-      ).map(pastOf),
-    pastCompanies: async (ids) =>
-      (
-        await rows<PastColumns>(
-          `select ${pastColumns} from companies_past p where company_id = any($1::bigint[])
-           order by company_id, until`,
-          listOf(ids),
         )
       ).map(pastOf),
     async putPastCompanies(past) {

@@ -1,6 +1,7 @@
 // Reads companies from PostgreSQL, apart from their listings.
 
 import type { Pool } from 'pg'
+import { readChanges } from '../changes/read-changes.ts'
 import type { CompanyReader } from '../reading.ts'
 import { readCompany } from '../serving/company.ts'
 import type { ServingReads } from '../serving/reads.ts'
@@ -44,6 +45,10 @@ export function createCompanyReader(
     readCompany: async (asked) => reads.now(() => readCompany(ofVersions, asked, kept)),
     findRegistryVersion: (moment) => findVersion(queries, undefined, moment),
     readRegistry: () => readRegistry(ofVersions),
+    readChanges: (asked) => {
+      const look = asked.companyId === undefined ? acrossNodes(['companies']) : inSnapshot
+      return look((snapshot) => readChanges(snapshot, asked))
+    },
     readVersions: (range) => inSnapshot((snapshot) => readVersions(snapshot, range)),
   }
 }

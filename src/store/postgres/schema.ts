@@ -139,6 +139,23 @@ const listingTables = `
   );
   ${asTheyAre('heads', ['directory'])}
 
+  -- Which listings have changed in a version.
+  create index heads_by_version on heads (listing, version, company_id);
+
+  -- What clients have to be told of changes that heads do not show, or do not show any more
+  -- (../listing/tables.ts).
+  create table traces (
+    company_id bigint not null,
+    listing ${text} not null,
+    version integer not null,
+    id bigint not null,
+    sort bigint not null,
+    kind ${text} not null,
+    primary key (company_id, listing, version, id)
+  );
+
+  create index traces_by_version on traces (listing, version, company_id);
+
   -- Consecutive records: their index (../listing/segment.ts), and their texts as they are served;
   -- without texts, a part of a long directory. Written once, never altered.
   create table segments (
@@ -241,6 +258,7 @@ export const distributedTables: readonly TableOfCitus[] = [
   { table: 'companies_past', column: 'company_id' },
   { table: 'names', column: 'company_id' },
   { table: 'heads', column: 'company_id' },
+  { table: 'traces', column: 'company_id' },
   { table: 'segments', column: 'company_id' },
   { table: 'record_ids', column: 'id' },
   { table: 'company_names', column: 'identifier' },

@@ -6,7 +6,8 @@ import type { InSnapshot, Snapshot } from '../sql/snapshot.ts'
 import type { ServingReads } from '../serving/reads.ts'
 import { areNodesEven, type WitnessedTable } from './citus-witnesses.ts'
 import { dialect, spreadDialect } from './dialect.ts'
-import { nameOf } from './prepared.ts'
+import { nameOf, preparedRows } from './prepared.ts'
+import { lookupsOf } from './tables.ts'
 
 /** Reads of a database that see one state. */
 export interface Snapshots {
@@ -25,6 +26,9 @@ const pauseMs = 10
 export function createSnapshots(pool: Pool, reads: ServingReads, isSpread: boolean): Snapshots {
   const snapshotOf = (connection: Pool | PoolClient): Snapshot => ({
     dialect: isSpread ? spreadDialect : dialect,
+    get tables() {
+      return lookupsOf(preparedRows(connection), isSpread)
+    },
     texts: (companyId, segments) => reads.texts(companyId, segments),
     entries: (companyId, segments) => reads.entries(companyId, segments),
     change: (version) => reads.change(version),

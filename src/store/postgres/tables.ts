@@ -5,13 +5,16 @@ import type { Client } from 'pg'
 import {
   type HeadRow,
   type ListedId,
+  type ListingLookups,
   type ListingReads,
   type ListingTables,
   MissingSegmentError,
+  type SegmentKey,
   type SegmentRow,
 } from '../listing/tables.ts'
 import type { BinaryQuery } from './binary-rows.ts'
-import { companyTables } from './company-tables.ts'
+import { changeLookups, traceTables } from './change-tables.ts'
+import { companyLookups, companyTables } from './company-tables.ts'
 import { bigint, copyRows, integer, text } from './copy-rows.ts'
 
 /** Runs a statement, and returns its rows as arrays of their columns. */
@@ -31,12 +34,24 @@ export function tablesOf(client: Client, isSpread = false): ListingTables {
     return (await client.query(query)).rows as never
   }
   return {
-    ...listingReads(rows),
-    ...headTables(client, rows, isSpread),
+    ...lookupsOf(rows, isSpread),
+    ...headTables(client, rows),
     ...segmentTables(client, rows),
+    ...traceTables(rows),
     ...idTables(rows),
     ...keyTables(rows),
     ...companyTables(rows),
+  }
+}
+
+/** Looks up listings of many companies at once, over any connection. */
+export function lookupsOf(rows: Rows, isSpread: boolean): ListingLookups {
+  return {
+    ...listingReads(rows),
+    ...headLookups(rows, isSpread),
+    ...changeLookups(rows),
+    segments: segmentLookup(rows),
+    ...companyLookups(rows),
   }
 }
 
@@ -120,13 +135,8 @@ const dropHeadsSql = `
   delete from heads where listing = $1
     and (company_id, version) in (select * from unnest($2::bigint[], $3::integer[]))`
 
-function headTables(client: Client, rows: Rows, isSpread: boolean) {
+function headLookups(rows: Rows, isSpread: boolean) {
   const headsSql = isSpread ? headsSpread : headsTogether
-  const drop: ListingTables['dropHeads'] = async (listing, heads) => {
-    const companies = heads.map(({ companyId }) => companyId)
-    const versions = heads.map(({ version }) => version)
-    await rows(dropHeadsSql, listing, listOf(companies), listOf(versions))
-  }
   return {
     heads: async (listing, companies, version) =>
       (await rows<HeadColumns>(headsSql, listing, listOf(companies), greatest(version))).map(
@@ -149,6 +159,16 @@ function headTables(client: Client, rows: Rows, isSpread: boolean) {
           ...[after, listing, since, limit],
         )
       ).map(([companyId]) => companyId),
+  } satisfies Partial<ListingTables>
+}
+
+function headTables(client: Client, rows: Rows) {
+  const drop: ListingTables['dropHeads'] = async (listing, heads) => {
+    const companies = heads.map(({ companyId }) => companyId)
+    const versions = heads.map(({ version }) => version)
+    await rows(dropHeadsSql, listing, listOf(companies), listOf(versions))
+  }
+  return {
     async putHeads(listing, heads) {
       if (heads.length === 0) return
       await drop(listing, heads)
@@ -166,33 +186,38 @@ function headTables(client: Client, rows: Rows, isSpread: boolean) {
   } satisfies Partial<ListingTables>
 }
 
+const keyLists = (keys: readonly SegmentKey[]) => [
+  listOf(keys.map(({ companyId }) => companyId)),
+  listOf(keys.map(({ segment }) => segment)),
+]
+
+const amongKeys = '(company_id, segment) in (select * from unnest($1::bigint[], $2::bigint[]))'
+
+function segmentLookup(rows: Rows): ListingTables['segments'] {
+  return async (keys, what) => {
+    if (keys.length === 0) return []
+    type Columns = [number, number, Uint8Array, Uint8Array | null]
+    const columns = what === 'both' ? 'entries, texts' : 'entries, null::bytea'
+    const found = await rows<Columns>(
+      `select company_id, segment, ${columns} from segments where ${amongKeys}`,
+      ...keyLists(keys),
+    )
+    const bySegment = new Map(
+      found.map(([companyId, segment, entries, texts]): [number, SegmentRow] => [
+        segment,
+        { companyId, segment, entries, texts },
+      ]),
+    )
+    return keys.map((key) => {
+      const row = bySegment.get(key.segment)
+      if (row?.companyId !== key.companyId) throw new MissingSegmentError(key)
+      return row
+    })
+  }
+}
+
 function segmentTables(client: Client, rows: Rows) {
-  const lists = (keys: readonly { readonly companyId: number; readonly segment: number }[]) => [
-    listOf(keys.map(({ companyId }) => companyId)),
-    listOf(keys.map(({ segment }) => segment)),
-  ]
-  const among = '(company_id, segment) in (select * from unnest($1::bigint[], $2::bigint[]))'
   return {
-    async segments(keys, what) {
-      if (keys.length === 0) return []
-      type Columns = [number, number, Uint8Array, Uint8Array | null]
-      const columns = what === 'both' ? 'entries, texts' : 'entries, null::bytea'
-      const found = await rows<Columns>(
-        `select company_id, segment, ${columns} from segments where ${among}`,
-        ...lists(keys),
-      )
-      const bySegment = new Map(
-        found.map(([companyId, segment, entries, texts]): [number, SegmentRow] => [
-          segment,
-          { companyId, segment, entries, texts },
-        ]),
-      )
-      return keys.map((key) => {
-        const row = bySegment.get(key.segment)
-        if (row?.companyId !== key.companyId) throw new MissingSegmentError(key)
-        return row
-      })
-    },
     async putSegments(written) {
       if (written.length === 0) return
       await copyRows(
@@ -204,7 +229,7 @@ function segmentTables(client: Client, rows: Rows) {
       )
     },
     async dropSegments(keys) {
-      await rows(`delete from segments where ${among}`, ...lists(keys))
+      await rows(`delete from segments where ${amongKeys}`, ...keyLists(keys))
     },
     async lastSegment() {
       return (await rows<[number]>('select segments from store'))[0]?.[0] ?? 0

@@ -1,7 +1,7 @@
 // Reads that all see one state of a store, for answers that one statement cannot give.
 
 import type { Awaitable } from '../awaitable.ts'
-import type { ListingReads } from '../listing/tables.ts'
+import type { ListingLookups, ListingReads } from '../listing/tables.ts'
 import type { ServingReads } from '../serving/reads.ts'
 import type { Dialect } from './dialect.ts'
 
@@ -11,6 +11,8 @@ export type Parameter = string | number
 export interface Snapshot
   extends Pick<ListingReads, 'texts' | 'entries'>, Pick<ServingReads, 'change'> {
   readonly dialect: Dialect
+  /** Looks up listings, companies and changes by their keys. */
+  readonly tables: ListingLookups
   /**
    * The rows of a query, as arrays of their columns. The statement is prepared once.
    *

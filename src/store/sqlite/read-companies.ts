@@ -2,6 +2,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { LRUCache } from 'lru-cache'
+import { readChanges } from '../changes/read-changes.ts'
 import type { CompanyReader, RegistryState } from '../reading.ts'
 import { readCompany } from '../serving/company.ts'
 import { createKeptCounts } from '../serving/value-counts.ts'
@@ -55,6 +56,7 @@ export function createCompanyReader(
       refresh()
       return registry()
     },
+    readChanges: (asked) => inSnapshot((snapshot) => readChanges(snapshot, asked)),
     readVersions: (range) => inSnapshot((snapshot) => readVersions(snapshot, range)),
   }
   return { reader, forget: () => ids.clear() }

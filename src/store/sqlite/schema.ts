@@ -120,6 +120,23 @@ const listingTables = `
     primary key (company_id, listing, version)
   ) without rowid;
 
+  -- Which listings have changed in a version.
+  create index heads_by_version on heads (listing, version, company_id);
+
+  -- What clients have to be told of changes that heads do not show, or do not show any more
+  -- (../listing/tables.ts).
+  create table traces (
+    company_id integer not null,
+    listing text not null,
+    version integer not null,
+    id integer not null,
+    sort integer not null,
+    kind text not null,
+    primary key (company_id, listing, version, id)
+  ) without rowid;
+
+  create index traces_by_version on traces (listing, version, company_id);
+
   -- Consecutive records: their index (../listing/segment.ts), and their texts as they are served;
   -- without texts, a part of a long directory. Written once, never altered.
   -- With row ids: in other tables, a row of some kilobytes takes a page of its own besides.

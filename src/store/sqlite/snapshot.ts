@@ -3,8 +3,10 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { InSnapshot, Snapshot } from '../sql/snapshot.ts'
 import type { ServingReads } from '../serving/reads.ts'
+import type { ListingLookups, ListingTables } from '../listing/tables.ts'
 import { dialect } from './dialect.ts'
 import { keepStatements, numbered, prepareRow } from './statements.ts'
+import { tablesOf } from './tables.ts'
 
 /** How often work is done again; imports are seconds apart, the work takes milliseconds. */
 const attemptsMax = 5
@@ -30,6 +32,7 @@ export function createSnapshots(
   forget: () => void,
 ): Snapshots {
   const prepare = keepStatements((sql) => prepareRow(db, numbered(sql)))
+  const tables = tablesOf(db)
   // The rows of queries without parameters, which ask for the state of the registry: the same until
   // another process commits.
   const constant = new Map<string, readonly unknown[]>()
@@ -55,6 +58,9 @@ export function createSnapshots(
       }
     return {
       dialect,
+      get tables() {
+        return checkedLookups(tables, checked)
+      },
       rows: checked((sql: string, ...parameters: readonly (string | number)[]) =>
         rowsOf(sql, parameters),
       ) as Snapshot['rows'],
@@ -81,6 +87,16 @@ export function createSnapshots(
       throw new Error(`the store has changed during each of ${attemptsMax} attempts to read it`)
     },
   }
+}
+
+type Checked = <A extends unknown[], T>(read: (...args: A) => T) => (...args: A) => T
+
+/** Look-ups that are each checked; those that write are not in the type. */
+function checkedLookups(tables: ListingTables, checked: Checked): ListingLookups {
+  const reads = Object.entries(tables) as [string, (...args: never[]) => unknown][]
+  return Object.fromEntries(
+    reads.map(([name, read]) => [name, checked(read)]),
+  ) as unknown as ListingLookups
 }
 
 /** What a read throws if another process has committed since the work began. */

@@ -11,6 +11,7 @@ import {
   type PastCompanyRow,
   type SegmentRow,
 } from '../listing/tables.ts'
+import { changeTables } from './change-tables.ts'
 import { keepStatements, prepareRow } from './statements.ts'
 
 type Columns = readonly SQLInputValue[]
@@ -27,6 +28,7 @@ export function tablesOf(db: DatabaseSync): ListingTables {
   }
   return {
     ...headTables(rows, each),
+    ...changeTables(rows, each),
     ...segmentTables(rows, each),
     lastSegment: () => value('select segments from store'),
     noteLastSegment: (segment) => each('update store set segments = ?', [[segment]]),
@@ -35,8 +37,8 @@ export function tablesOf(db: DatabaseSync): ListingTables {
   }
 }
 
-type Rows = (sql: string, ...values: Columns) => (readonly SQLInputValue[])[]
-type Each = (sql: string, all: Iterable<Columns>) => void
+export type Rows = (sql: string, ...values: Columns) => (readonly SQLInputValue[])[]
+export type Each = (sql: string, all: Iterable<Columns>) => void
 type ValueOf = (sql: string, ...values: Columns) => number
 
 const headColumns = 'h.company_id, h.version, h.total, h.meta, h.largest, h.directory'

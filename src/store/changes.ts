@@ -1,0 +1,70 @@
+// The interface for following the registry: what has changed between two of its versions
+// (contract 12.1 to 12.5).
+
+import type { Resource } from '../resources/resource.ts'
+import type { RegistryState } from './reading.ts'
+
+/** A version in one history: its number, and the lineage of its import; empty for version 0. */
+export interface HistoryPoint {
+  readonly version: number
+  readonly lineage: string
+}
+
+/** Where a page of changes ends: a listing, by its last change, and a record of it. */
+export interface ChangesPlace {
+  /** The name of a resource, or `companies`. */
+  readonly listing: string
+  readonly version: number
+  readonly companyId: number
+  /** The last record that was told, by its place in the listing; undefined at the listing's end. */
+  readonly record: { readonly sort: number; readonly id: number } | undefined
+}
+
+/** What a client asks of changes. */
+export interface ChangesRequest {
+  readonly since: HistoryPoint
+  /** The last version if undefined; its lineage is checked if it is known. */
+  readonly until: { readonly version: number; readonly lineage: string | undefined } | undefined
+  /** Only what comes after this place. */
+  readonly after: ChangesPlace | undefined
+  /** Whether companies are asked for. */
+  readonly hasCompanies: boolean
+  readonly resources: readonly Resource[]
+  /** Only those of this company. */
+  readonly companyId: number | undefined
+  readonly limit: number
+}
+
+/** A record, or a company, that has changed. */
+export interface Change {
+  /** The name of its resource, or `companies`. */
+  readonly listing: string
+  readonly companyId: number
+  readonly id: number
+  /** The version in which it has last changed. */
+  readonly version: number
+  readonly kind: 'put' | 'remove' | 'erase'
+  /** As it is served; undefined if it is gone. */
+  readonly text: Uint8Array | undefined
+}
+
+export interface ChangesPage {
+  readonly registry: RegistryState
+  readonly until: HistoryPoint
+  readonly changes: readonly Change[]
+  /** Where the next page begins; undefined if there are no more changes. */
+  readonly next: ChangesPlace | undefined
+}
+
+/** Why changes between two versions cannot be told. */
+export interface NoChanges {
+  /**
+   * - `elsewhere`: a version is one of another history;
+   * - `later`: there is no such version yet;
+   * - `pruned`: the state at the end is not known any more;
+   * - `backwards`: the end is before the beginning.
+   */
+  readonly none: 'elsewhere' | 'later' | 'pruned' | 'backwards'
+  readonly version: number
+  readonly registry: RegistryState
+}

@@ -1,0 +1,46 @@
+// In which version each of some records has last changed: found by going back from head to head.
+
+import { differingLeaves } from '../listing/differing.ts'
+import type { HeadRow } from '../listing/tables.ts'
+import { collectIds } from './collect-ids.ts'
+import type { RecordChange } from './compare-listing.ts'
+import type { Comparing, ListingStates } from './listing-states.ts'
+
+/** The versions of a listing's changes, in their order. */
+export async function versionsOf(
+  comparing: Comparing,
+  states: ListingStates,
+  changes: readonly RecordChange[],
+  isOnlyHead: boolean,
+): Promise<readonly number[]> {
+  const { place, traces } = states
+  const found = new Map<number, number>()
+  if (!isOnlyHead) await goBack(comparing, states, new Set(changes.map(({ id }) => id)), found)
+  return changes.map(({ id }) =>
+    Math.max(found.get(id) ?? place.version * Number(isOnlyHead), traces.get(id)?.version ?? 0),
+  )
+}
+
+async function goBack(
+  { tables, source, shape, span }: Comparing,
+  { place: { companyId } }: ListingStates,
+  left: Set<number>,
+  found: Map<number, number>,
+): Promise<void> {
+  const readNodes = (nodes: readonly number[]) => tables.entries(companyId, nodes)
+  const all = (await tables.headsOf(shape.listing, companyId)).filter(
+    ({ version }) => version <= span.until,
+  )
+  for (let n = all.length - 1; n >= 0 && left.size > 0; n -= 1) {
+    const [head, before] = [all[n], all[n - 1]] as [HeadRow, HeadRow | undefined]
+    if (head.version <= span.since) break
+    const leaves = await differingLeaves(before?.directory, head.directory, readNodes)
+    const was = await collectIds(source, shape, { companyId, leaves: leaves.former }, left)
+    const is = await collectIds(source, shape, { companyId, leaves: leaves.present }, left)
+    for (const id of [...was.keys(), ...is.keys()]) {
+      if (was.get(id) === is.get(id)) continue
+      found.set(id, head.version)
+      left.delete(id)
+    }
+  }
+}

@@ -1,0 +1,145 @@
+// The two states of a listing between which it has changed, and the segments that tell how.
+
+import { type DifferingLeaves, differingLeaves } from '../listing/differing.ts'
+import { collectLeaves, type DirectoryEntry } from '../listing/directory.ts'
+import { leavesOf } from '../listing/open-listings.ts'
+import { decodeEntries } from '../listing/segment.ts'
+import type { ListingShape } from '../listing/shape.ts'
+import type {
+  ChangedPlace,
+  HeadRow,
+  ListingLookups,
+  TraceRow,
+  VersionSpan,
+} from '../listing/tables.ts'
+import { findLeaf, type Place } from './record-stream.ts'
+import type { SegmentSource } from './segment-source.ts'
+
+/** A listing that has changed. */
+export interface ListingStates {
+  readonly place: ChangedPlace
+  readonly present: HeadRow | undefined
+  /** The last head up to the beginning; undefined without one. */
+  readonly former: HeadRow | undefined
+  /**
+   * False if the state at the beginning was pruned: then any of the records may have changed, and
+   * there may have been any that the segments and traces tell of.
+   */
+  readonly isFormerKnown: boolean
+  /** What segments do not tell, by id; of several of one record, the last. */
+  readonly traces: ReadonlyMap<number, TraceRow>
+  /** The segments of both states that may differ. */
+  readonly leaves: DifferingLeaves
+}
+
+/** The span of versions, and the earliest one whose state is completely known. */
+export interface KnownSpan extends VersionSpan {
+  readonly earliest: number
+}
+
+/** What states are opened with. */
+export interface Comparing {
+  readonly tables: ListingLookups
+  readonly source: SegmentSource
+  readonly shape: ListingShape
+  readonly span: KnownSpan
+}
+
+/** Opens the states of changed listings, in the order given. */
+export async function openStates(
+  comparing: Comparing,
+  places: readonly ChangedPlace[],
+): Promise<readonly ListingStates[]> {
+  const { tables, shape, span } = comparing
+  const { listing } = shape
+  const { since, until, earliest } = span
+  const ids = places.map(({ companyId }) => companyId)
+  const present = byCompany(await tables.heads(listing, ids, until))
+  const former = since === 0 ? new Map() : byCompany(await tables.heads(listing, ids, since))
+  const traces = new Map<number, Map<number, TraceRow>>()
+  for (const trace of await tables.traces(listing, ids, span)) {
+    const own = traces.get(trace.companyId) ?? new Map<number, TraceRow>()
+    traces.set(trace.companyId, own.set(trace.id, trace))
+  }
+  const opened: ListingStates[] = []
+  for (const place of places) {
+    const { companyId } = place
+    const states = {
+      place,
+      present: present.get(companyId),
+      former: former.get(companyId) as HeadRow | undefined,
+      traces: traces.get(companyId) ?? new Map<number, TraceRow>(),
+    }
+    const isFormerKnown = since === 0 || since >= earliest || states.former !== undefined
+    const leaves = await openLeaves(comparing, { ...states, isFormerKnown })
+    opened.push({ ...states, isFormerKnown, leaves })
+  }
+  return opened
+}
+
+function byCompany(heads: readonly HeadRow[]): Map<number, HeadRow> {
+  return new Map(heads.map((head) => [head.companyId, head]))
+}
+
+async function openLeaves(
+  comparing: Comparing,
+  { place: { companyId }, present, former, traces, isFormerKnown }: Omit<ListingStates, 'leaves'>,
+): Promise<DifferingLeaves> {
+  const { tables, shape, span } = comparing
+  const readNodes = (nodes: readonly number[]) => tables.entries(companyId, nodes)
+  if (!isFormerKnown) {
+    // What the first kept head has may have been there before.
+    const heads = await tables.headsOf(shape.listing, companyId)
+    const first = heads.find(({ version }) => version > span.since && version <= span.until)
+    const open = (head: HeadRow | undefined) =>
+      head === undefined ? [] : collectLeaves(head.directory, readNodes)
+    return { former: await open(first), present: await open(present) }
+  }
+  const leaves = await differingLeaves(former?.directory, present?.directory, readNodes)
+  const put = [...traces.values()].filter(({ kind }) => kind === 'put')
+  if (put.length === 0 || present === undefined) return leaves
+  return withPlaces(comparing, present, leaves, put)
+}
+
+/** Adds the segments that have records of which traces tell, as if they differed. */
+async function withPlaces(
+  { tables, source, shape }: Comparing,
+  present: HeadRow,
+  { former, present: differing }: DifferingLeaves,
+  places: readonly Place[],
+): Promise<DifferingLeaves> {
+  const { companyId } = present
+  const leaves = await leavesOf(tables, present)
+  const shared = new Set<DirectoryEntry>()
+  const known = new Set(differing.map(({ segment }) => segment))
+  for (const { id, sort } of places) {
+    // Just before the record: ids are integers.
+    const before = { id: id + (shape.direction === 'descending' ? 0.5 : -0.5), sort }
+    const leaf = leaves[await findLeaf(source, shape, { companyId, leaves }, before)]
+    if (leaf !== undefined && !known.has(leaf.segment)) shared.add(leaf)
+  }
+  if (shared.size === 0) return { former, present: differing }
+  const added = new Set([...shared].map(({ segment }) => segment))
+  return {
+    former: await inOrder(source, shape, companyId, [...former, ...shared]),
+    present: leaves.filter(({ segment }) => known.has(segment) || added.has(segment)),
+  }
+}
+
+/** Segments of one state by their first records. */
+async function inOrder(
+  source: SegmentSource,
+  shape: ListingShape,
+  companyId: number,
+  leaves: readonly DirectoryEntry[],
+): Promise<readonly DirectoryEntry[]> {
+  const keys = leaves.map(({ segment }) => ({ companyId, segment }))
+  const rows = await source.read(keys, 'entries')
+  const sign = shape.direction === 'descending' ? -1 : 1
+  const placed = leaves.map((leaf, n) => {
+    const index = decodeEntries(shape, rows[n]?.entries ?? new Uint8Array(), [])
+    return { leaf, sort: index.sorts[0] ?? 0, id: index.ids[0] ?? 0 }
+  })
+  placed.sort((a, b) => sign * (a.sort - b.sort || a.id - b.id))
+  return placed.map(({ leaf }) => leaf)
+}

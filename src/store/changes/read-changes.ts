@@ -1,0 +1,244 @@
+// Reads a page of what has changed between two versions: listing by listing, in the order of their
+// last changes.
+
+import type { Resource } from '../../resources/resource.ts'
+import type { Change, ChangesPage, ChangesPlace, ChangesRequest, NoChanges } from '../changes.ts'
+import { attributesShape, shapeOf } from '../listing/shape.ts'
+import type { ChangedListing, ChangedPlace } from '../listing/tables.ts'
+import { pageBytesMax } from '../page-size.ts'
+import { readSources } from '../sql/company-tables.ts'
+import { readRegistry } from '../sql/find-companies.ts'
+import type { Snapshot } from '../sql/snapshot.ts'
+import { versionsOf } from './changed-in.ts'
+import { companyTexts } from './company-states.ts'
+import { compareListing } from './compare-listing.ts'
+import { type KnownSpan, type ListingStates, openStates } from './listing-states.ts'
+import { createSegmentSource } from './segment-source.ts'
+import { findUntil } from './find-until.ts'
+
+/** How many listings are looked up at once, and how many of their segments are read at once. */
+const listingsAtOnce = 500
+const segmentsAtOnce = 200
+
+/** A page of changes; or why there is none. */
+export async function readChanges(
+  snapshot: Snapshot,
+  asked: ChangesRequest,
+): Promise<ChangesPage | NoChanges> {
+  const registry = await readRegistry(snapshot, asked.companyId)
+  const until = await findUntil(snapshot, registry, asked)
+  if ('none' in until) return until
+  const span = {
+    since: asked.since.version,
+    until: until.version,
+    earliest: registry.earliestVersion,
+  }
+  const page = createPage(asked.limit)
+  for (const listing of listingsFrom(asked)) {
+    const reading = { snapshot, span, asked, page }
+    await (listing.resource === undefined
+      ? addCompanies(reading)
+      : addRecords(reading, listing.resource))
+    if (page.isFull()) break
+  }
+  return { registry, until, ...page.finish() }
+}
+
+/** What a page is made with. */
+interface Reading {
+  readonly snapshot: Snapshot
+  readonly span: KnownSpan
+  readonly asked: ChangesRequest
+  readonly page: ReturnType<typeof createPage>
+}
+
+/** Collects changes: one more than there may be, to know whether there is another page. */
+function createPage(limit: number) {
+  const changes: { readonly change: Change; readonly place: ChangesPlace }[] = []
+  let room = pageBytesMax / 2
+  return {
+    add(change: Change, place: ChangesPlace): void {
+      room -= (change.text?.length ?? 0) + 200
+      changes.push({ change, place })
+    },
+    isFull: () => changes.length > limit || (room < 0 && changes.length > 1),
+    /** How many changes, and how many bytes, there is room for; at least one. */
+    left: () => ({ limit: limit + 1 - changes.length, bytesMax: Math.max(1, room) }),
+    finish() {
+      const isCut = changes.length > limit || (room < 0 && changes.length > 1)
+      const told = isCut ? changes.slice(0, Math.min(limit, changes.length - 1)) : changes
+      return {
+        changes: told.map(({ change }) => change),
+        next: isCut ? told.at(-1)?.place : undefined,
+      }
+    },
+  }
+}
+
+/** The listings that are asked for, companies first, from that of the last page on. */
+function listingsFrom({ hasCompanies, resources, after }: ChangesRequest) {
+  const all: { readonly name: string; readonly resource: Resource | undefined }[] = [
+    ...(hasCompanies ? [{ name: attributesShape.listing, resource: undefined }] : []),
+    ...resources.map((resource) => ({ name: resource.name, resource })),
+  ]
+  const at = after === undefined ? 0 : all.findIndex(({ name }) => name === after.listing)
+  return all.slice(Math.max(0, at))
+}
+
+/** The listings of a kind that have changed, by their last changes, some at once. */
+async function* changedListings(
+  { snapshot: { tables }, span, asked, page }: Reading,
+  listing: string,
+): AsyncGenerator<readonly ChangedListing[]> {
+  const { companyId, after: last } = asked
+  let after: ChangedPlace = { version: span.since, companyId: -1 }
+  if (last?.listing === listing) {
+    // A listing of which something is left comes once more.
+    const { version, companyId, record } = last
+    after = { version, companyId: record === undefined ? companyId : companyId - 1 }
+  }
+  if (companyId !== undefined) {
+    const found = await findChange(tables, listing, span, companyId)
+    const isDone =
+      found === undefined ||
+      found.version < after.version ||
+      (found.version === after.version && companyId <= after.companyId)
+    if (!isDone) yield [found]
+    return
+  }
+  for (;;) {
+    const limit = Math.min(listingsAtOnce, page.left().limit + 1)
+    const range = { ...span, after, limit }
+    const places = [
+      ...(await tables.changedListings(listing, range)),
+      ...(await tables.tracedListings(listing, range)).map((one) => ({ ...one, isOnly: false })),
+    ]
+    places.sort((a, b) => a.version - b.version || a.companyId - b.companyId)
+    const some = places.slice(0, limit)
+    const end = some.at(-1)
+    if (end === undefined) return
+    yield some
+    after = end
+    if (some.length < limit) return
+  }
+}
+
+async function findChange(
+  tables: Snapshot['tables'],
+  listing: string,
+  span: KnownSpan,
+  companyId: number,
+): Promise<ChangedListing | undefined> {
+  const head = await tables.head(listing, companyId, span.until)
+  if (head !== undefined && head.version > span.since) {
+    return { companyId, version: head.version, isOnly: false }
+  }
+  const traces = await tables.traces(listing, [companyId], span)
+  const last = traces.at(-1)
+  return last && { companyId, version: last.version, isOnly: false }
+}
+
+async function addRecords(reading: Reading, resource: Resource): Promise<void> {
+  const { snapshot, span, asked, page } = reading
+  const { tables } = snapshot
+  const shape = shapeOf(resource)
+  const { listing } = shape
+  const source = createSegmentSource(tables)
+  const comparing = { tables, source, shape, span }
+  for await (const places of changedListings(reading, listing)) {
+    const isOnly = new Map(places.map((place) => [place.companyId, place.isOnly]))
+    for (const some of inPortions(await openStates(comparing, places))) {
+      source.forget()
+      await prefetch(source, some)
+      for (const states of some) {
+        const { companyId, version } = states.place
+        const { after: last } = asked
+        const isLast =
+          last?.listing === listing && last.version === version && last.companyId === companyId
+        const after = isLast ? last.record : undefined
+        const { changes } = await compareListing(comparing, states, after, page.left())
+        const only = isOnly.get(companyId) ?? false
+        const versions = await versionsOf(comparing, states, changes, only)
+        for (const [n, { id, sort, kind, text }] of changes.entries()) {
+          page.add(
+            {
+              ...{ listing, companyId, id, version: versions[n] ?? version, kind },
+              text: kind === 'put' ? text : undefined,
+            },
+            { listing, version, companyId, record: { sort, id } },
+          )
+        }
+        if (page.isFull()) return
+      }
+    }
+  }
+}
+
+/** Listings whose segments are read at once. */
+function* inPortions(all: readonly ListingStates[]): Generator<readonly ListingStates[]> {
+  let some: ListingStates[] = []
+  let segments = 0
+  for (const states of all) {
+    some.push(states)
+    segments += states.leaves.former.length + states.leaves.present.length
+    if (segments < segmentsAtOnce) continue
+    yield some
+    some = []
+    segments = 0
+  }
+  if (some.length > 0) yield some
+}
+
+/** Reads the segments of short listings together. */
+async function prefetch(
+  source: ReturnType<typeof createSegmentSource>,
+  some: readonly ListingStates[],
+): Promise<void> {
+  const short = some.filter(
+    ({ leaves }) => leaves.former.length + leaves.present.length < segmentsAtOnce,
+  )
+  const keysOf = (side: 'former' | 'present') =>
+    short.flatMap(({ place: { companyId }, leaves }) =>
+      leaves[side].map(({ segment }) => ({ companyId, segment })),
+    )
+  await source.prefetch(keysOf('former'), 'entries')
+  await source.prefetch(keysOf('present'), 'both')
+}
+
+async function addCompanies(reading: Reading): Promise<void> {
+  const { snapshot, span, page } = reading
+  const { tables } = snapshot
+  const { listing } = attributesShape
+  const sources = await readSources(snapshot)
+  for await (const places of changedListings(reading, listing)) {
+    const ids = places.map(({ companyId }) => companyId)
+    const present = await companyTexts(tables, sources, ids, span.until)
+    const isKnown = span.since === 0 || span.since >= span.earliest
+    const former =
+      span.since > 0 && isKnown ? await companyTexts(tables, sources, ids, span.since) : undefined
+    const traces = await tables.traces(listing, ids, span)
+    const last = new Map(traces.map(({ companyId, version }) => [companyId, version]))
+    const put = new Set(
+      traces.filter(({ kind }) => kind === 'put').map(({ companyId }) => companyId),
+    )
+    const erased = new Set(
+      traces.filter(({ kind }) => kind === 'erase').map(({ companyId }) => companyId),
+    )
+    for (const { companyId, version } of places) {
+      const text = present.get(companyId)
+      const was = former?.get(companyId)
+      if (text === undefined && was === undefined && isKnown && !erased.has(companyId)) continue
+      if (text !== undefined && text === was && !put.has(companyId)) continue
+      page.add(
+        {
+          ...{ listing, companyId, id: companyId },
+          version: Math.max(version, last.get(companyId) ?? 0),
+          kind: text !== undefined ? 'put' : erased.has(companyId) ? 'erase' : 'remove',
+          text: text === undefined ? undefined : Buffer.from(text),
+        },
+        { listing, version, companyId, record: undefined },
+      )
+      if (page.isFull()) return
+    }
+  }
+}

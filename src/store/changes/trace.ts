@@ -1,0 +1,66 @@
+// Leaves traces of changes that heads do not show, for those who follow the registry.
+
+import { differingLeaves } from '../listing/differing.ts'
+import { keysOf } from '../listing/open-listings.ts'
+import { decodeEntries } from '../listing/segment.ts'
+import { attributesShape, type ListingShape } from '../listing/shape.ts'
+import type { HeadRow, ListingTables, SegmentKey, TraceRow } from '../listing/tables.ts'
+
+/** Notes that companies may have changed in a version, besides what sources say about them. */
+export async function traceCompanies(
+  tables: ListingTables,
+  version: number,
+  companies: readonly number[],
+): Promise<void> {
+  const rows = companies.map((id): TraceRow => {
+    return { companyId: id, version, id, sort: 0, kind: 'look' }
+  })
+  await tables.putTraces(attributesShape.listing, rows)
+}
+
+/** How many segments are compared at once, and how many are read at once. */
+const comparedAtOnce = 20_000
+const segmentsAtOnce = 500
+
+/**
+ * Notes which records a head has that the next one has not: it is to be dropped.
+ *
+ * @param heads of a resource's listing, in order: each but the last one is traced.
+ */
+export async function traceRemoved(
+  tables: ListingTables,
+  shape: ListingShape,
+  heads: readonly HeadRow[],
+): Promise<void> {
+  for (const [at, next] of heads.entries()) {
+    const head = heads[at - 1]
+    if (head === undefined || head.total === 0) continue
+    const { companyId, version } = next
+    const readNodes = (nodes: readonly number[]) => tables.entries(companyId, nodes)
+    const { former, present } = await differingLeaves(head.directory, next.directory, readNodes)
+    for (let n = 0; n < former.length; n += comparedAtOnce) {
+      const sorts = new Map<number, number>()
+      const some = keysOf(companyId, former.slice(n, n + comparedAtOnce))
+      await eachRecord(tables, shape, some, (id, sort) => sorts.set(id, sort))
+      await eachRecord(tables, shape, keysOf(companyId, present), (id) => sorts.delete(id))
+      const rows = [...sorts].map(([id, sort]): TraceRow => {
+        return { companyId, version, id, sort, kind: 'remove' }
+      })
+      await tables.putTraces(shape.listing, rows)
+    }
+  }
+}
+
+async function eachRecord(
+  tables: ListingTables,
+  shape: ListingShape,
+  keys: readonly SegmentKey[],
+  take: (id: number, sort: number) => void,
+): Promise<void> {
+  for (let at = 0; at < keys.length; at += segmentsAtOnce) {
+    for (const row of await tables.segments(keys.slice(at, at + segmentsAtOnce), 'entries')) {
+      const { count, ids, sorts } = decodeEntries(shape, row.entries, [])
+      for (let n = 0; n < count; n++) take(ids[n] ?? 0, sorts[n] ?? 0)
+    }
+  }
+}

@@ -1,0 +1,21 @@
+// A company as it is told to clients, as JSON text: who it is, and what its sources say.
+
+import type { FoundCompany } from '../reading.ts'
+import type { SourceState } from '../company-state.ts'
+
+/** The members of a company and their texts, in their order; without braces. */
+export function companyMembers(company: FoundCompany, sources: readonly SourceState[]): string {
+  const { id, jurisdiction, identifier, name } = company
+  const members = Object.entries({ id, jurisdiction, identifier, name }).map(
+    ([member, value]) => `"${member}":${JSON.stringify(value)}`,
+  )
+  return [...members, `"sources":[${sources.map(sourceText).join(',')}]`].join(',')
+}
+
+function sourceText({ source, isPresent, asOf, version, attributes }: SourceState): string {
+  const asOfText = asOf === null ? 'null' : `"${asOf}"`
+  return (
+    `{"source":${JSON.stringify(source)},"present":${isPresent},"as_of":${asOfText},` +
+    `"version":${version},"attributes":${attributes}}`
+  )
+}

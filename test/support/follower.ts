@@ -1,0 +1,114 @@
+// A client that keeps a copy of a registry by its changes, and what the registry itself has.
+
+import assert from 'node:assert/strict'
+import { resources } from '../../src/resources/index.ts'
+import type { ChangesPlace, HistoryPoint } from '../../src/store/changes.ts'
+import { companyMembers } from '../../src/store/companies/company-text.ts'
+import type { StoreReader } from '../../src/store/reading.ts'
+
+/** Records as they are served, by listing, company and id; companies among them. */
+export type Copy = Map<string, string>
+
+const keyOf = (listing: string, company: number, id: number) => `${listing} ${company} ${id}`
+
+/** What is served of companies at a version, less the listings of a company. */
+export async function readServed(
+  reader: StoreReader,
+  companies: readonly number[],
+  version: number,
+): Promise<Copy> {
+  const served: Copy = new Map()
+  for (const companyId of companies) {
+    const state = await reader.readCompany({ companyId, version, resources: [] })
+    if (state === undefined) continue
+    assert.ok(!('outside' in state), JSON.stringify(state))
+    const members = companyMembers(state.company, state.sources ?? [])
+    served.set(keyOf('companies', companyId, companyId), `{${members}}`)
+    for (const resource of resources) {
+      const selection = { resource, companyId, version, filters: [], sort: undefined }
+      const page = await reader.readPage(selection, 0, 1_000)
+      assert.ok(page !== undefined && !('outside' in page))
+      const texts = page.records.map((one) => Buffer.from(one).toString()).join(',')
+      for (const record of JSON.parse(`[${texts}]`) as { id: number }[]) {
+        served.set(keyOf(resource.name, companyId, record.id), JSON.stringify(record))
+      }
+    }
+  }
+  return served
+}
+
+/** A change that a follower was told of. */
+export interface Told {
+  readonly key: string
+  readonly kind: string
+  readonly version: number
+  readonly text: string | undefined
+}
+
+/** A batch under way: what was told since a version, and where it goes on. */
+interface Batch {
+  readonly until: HistoryPoint | undefined
+  readonly place: ChangesPlace | undefined
+  readonly told: readonly Told[]
+}
+
+const none: Batch = { until: undefined, place: undefined, told: [] }
+
+export interface Follower {
+  readonly copy: () => Copy
+  readonly since: () => HistoryPoint
+  /**
+   * Reads one page; applies the batch if that was its last one.
+   *
+   * @returns the batch and its version, if it was applied; `pruned` if it has to begin again.
+   */
+  step(
+    reader: StoreReader,
+    limit: number,
+  ): Promise<
+    { readonly told: readonly Told[]; readonly until: HistoryPoint } | 'pruned' | undefined
+  >
+}
+
+export function createFollower(): Follower {
+  let copy: Copy = new Map()
+  let since: HistoryPoint = { version: 0, lineage: '' }
+  let batch = none
+  return {
+    copy: () => copy,
+    since: () => since,
+    async step(reader, limit) {
+      const page = await reader.readChanges({
+        ...{ since, until: batch.until, after: batch.place, hasCompanies: true, resources },
+        ...{ companyId: undefined, limit },
+      })
+      if ('none' in page) {
+        assert.equal(page.none, 'pruned')
+        batch = none
+        return 'pruned'
+      }
+      assert.ok(page.changes.length <= limit)
+      const told = [
+        ...batch.told,
+        ...page.changes.map((one): Told => ({
+          key: keyOf(one.listing, one.companyId, one.id),
+          kind: one.kind,
+          version: one.version,
+          text: one.text && Buffer.from(one.text).toString(),
+        })),
+      ]
+      batch = { until: page.until, place: page.next, told }
+      if (page.next !== undefined) return undefined
+      const next = new Map(copy)
+      for (const { key, text } of told) {
+        if (text === undefined) next.delete(key)
+        else next.set(key, text)
+      }
+      assert.equal(new Set(told.map(({ key }) => key)).size, told.length, 'a record comes twice')
+      copy = next
+      since = page.until
+      batch = none
+      return { told, until: page.until }
+    },
+  }
+}

@@ -1,0 +1,106 @@
+// Random work on a registry: imports of all kinds, reverts and prunes, in any order.
+
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { changeResource, resources } from '../../src/resources/index.ts'
+import { openStoreWriter } from '../../src/store/open-store.ts'
+import type { StoreWriter } from '../../src/store/writing.ts'
+import { importRows } from './import-rows.ts'
+import { storeAt } from './store-at.ts'
+
+const alone = { onWait: () => assert.fail('nobody else writes') }
+
+type Target = 'companies' | 'rights' | 'events' | 'employees'
+
+export type Step =
+  | {
+      readonly kind: 'import'
+      readonly target: Target
+      readonly source: 'a' | 'b'
+      readonly isSnapshot: boolean
+      readonly isRecorded: boolean
+      readonly rows: readonly object[]
+    }
+  /** Takes back up to so many of the last versions. */
+  | { readonly kind: 'revert'; readonly versions: number }
+  | { readonly kind: 'prune' }
+
+const importStep: fc.Arbitrary<Step> = fc
+  .record({
+    target: fc.constantFrom<Target>('companies', 'rights', 'events', 'events', 'employees'),
+    source: fc.constantFrom('a' as const, 'b' as const),
+    isSnapshot: fc.boolean(),
+    isRecorded: fc.boolean(),
+    given: fc.uniqueArray(
+      fc.record({
+        id: fc.integer({ min: 1, max: 12 }),
+        company: fc.integer({ min: 1, max: 5 }),
+        value: fc.constantFrom('x', 'y', 'é', 'z'.repeat(3_000)),
+        day: fc.constantFrom('2020-01-01', '2020-01-02', '2020-01-03'),
+      }),
+      { minLength: 1, maxLength: 10, selector: ({ id }) => id },
+    ),
+  })
+  .map(({ target, source, isSnapshot, isRecorded, given }) => {
+    const own = source === 'a' ? 0 : 100
+    const rows = given.map(({ id, company, value, day }) => {
+      // Some companies by number, the others by name.
+      const of =
+        company < 3
+          ? { company_id: company }
+          : { company_jurisdiction: 'GB', company_identifier: `n${company}` }
+      if (target === 'companies') return { jurisdiction: 'GB', identifier: `n${id}`, name: value }
+      if (target === 'employees') return { id: id + own, ...of, name: value, position: day }
+      if (target === 'events') return { id: id + own, ...of, date: day, attr: value.slice(0, 9) }
+      return { id: id + own, ...of, name: value, registration_date: day }
+    })
+    return { kind: 'import', target, source, isSnapshot, isRecorded, rows }
+  })
+
+export const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 8, arbitrary: importStep },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('revert' as const),
+      versions: fc.integer({ min: 1, max: 3 }),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('prune' as const) }) },
+)
+
+/** @param day that of the step's place in the sequence: imports with a day go forward. */
+export async function runStep(
+  db: string,
+  step: Step,
+  { day, latest, earliest }: { day: number; latest: number; earliest: number },
+): Promise<void> {
+  if (step.kind === 'import') {
+    const { target, source, isSnapshot, isRecorded, rows } = step
+    const recording =
+      isRecorded && (target === 'companies' || target === 'employees')
+        ? { asOf: `2021-01-${String(day).padStart(2, '0')}T00:00:00Z`, recordIn: changeResource }
+        : {}
+    await importRows(db, target, rows, { source, isSnapshot, ...recording })
+    return
+  }
+  if (latest === 0) return
+  await withWriter(db, async (store) => {
+    if (step.kind === 'prune') {
+      await store.prune(Date.now() + 1, alone)
+      return
+    }
+    const to = Math.max(latest - step.versions, earliest)
+    if (to >= latest || to === 0) return
+    await store.revert({ range: { to }, isDryRun: false, startedAt: Date.now(), ...alone })
+  })
+}
+
+async function withWriter(db: string, work: (store: StoreWriter) => Promise<void>): Promise<void> {
+  const store = await openStoreWriter(storeAt(db), resources)
+  try {
+    await work(store)
+  } finally {
+    await store.close()
+  }
+}
