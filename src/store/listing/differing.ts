@@ -3,6 +3,7 @@
 
 import {
   decodeDirectory,
+  decodeNode,
   type Directory,
   type DirectoryEntry,
   type ReadNodes,
@@ -16,8 +17,8 @@ export interface DifferingLeaves {
 
 /** @param former a head's directory, as `present`; undefined for a listing that was not there. */
 export async function differingLeaves(
-  former: Uint8Array | undefined,
-  present: Uint8Array | undefined,
+  former: string | undefined,
+  present: string | undefined,
   readNodes: ReadNodes,
 ): Promise<DifferingLeaves> {
   let a = decodeOrEmpty(former)
@@ -36,14 +37,14 @@ export async function differingLeaves(
   }
 }
 
-function decodeOrEmpty(directory: Uint8Array | undefined): Directory {
+function decodeOrEmpty(directory: string | undefined): Directory {
   return directory === undefined ? { level: 0, entries: [] } : decodeDirectory(directory)
 }
 
 async function descend({ level, entries }: Directory, readNodes: ReadNodes): Promise<Directory> {
   if (entries.length === 0) return { level: level - 1, entries }
   const nodes = await readNodes(entries.map(({ segment }) => segment))
-  return { level: level - 1, entries: nodes.flatMap((node) => decodeDirectory(node).entries) }
+  return { level: level - 1, entries: nodes.flatMap((node) => decodeNode(node).entries) }
 }
 
 /** The entries that are not among others. */
