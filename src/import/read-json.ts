@@ -21,17 +21,22 @@ export const rowBytesMax = 8 << 20
 const newline = 10
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf])
 
+/** So few rows are parsed at once that most are gone again before memory is next cleaned up. */
+const rowsAtOnce = 32
+
 /** The rows of NDJSON, in batches: one JSON object per line; blank lines are skipped. */
 export async function* readNdjson(chunks: AsyncIterable<Buffer>): AsyncGenerator<ReadRow[]> {
   let number = 0
   for await (const pieces of splitLines(withoutByteOrderMark(chunks))) {
-    const rows: ReadRow[] = []
-    for (const piece of pieces) {
-      number += 1
-      if (piece === undefined) rows.push({ number, row: tooLong() })
-      else if (!isBlankLine(piece)) rows.push({ number, row: parseRow(piece) })
+    for (let at = 0; at < pieces.length; at += rowsAtOnce) {
+      const rows: ReadRow[] = []
+      for (const piece of pieces.slice(at, at + rowsAtOnce)) {
+        number += 1
+        if (piece === undefined) rows.push({ number, row: tooLong() })
+        else if (!isBlankLine(piece)) rows.push({ number, row: parseRow(piece) })
+      }
+      yield rows
     }
-    yield rows
   }
 }
 
@@ -48,10 +53,12 @@ export async function* readJson(
   }
   let number = 0
   for await (const pieces of splitElements(name, rest)) {
-    yield pieces.map((piece) => {
-      number += 1
-      return { number, row: piece === undefined ? tooLong() : parseRow(piece) }
-    })
+    for (let at = 0; at < pieces.length; at += rowsAtOnce) {
+      yield pieces.slice(at, at + rowsAtOnce).map((piece) => {
+        number += 1
+        return { number, row: piece === undefined ? tooLong() : parseRow(piece) }
+      })
+    }
   }
 }
 

@@ -1,7 +1,6 @@
 // What an import loads, as a store sees it. (The checks that its rows pass before are in
 // src/import/import-target.ts.)
 
-import { filterColumns } from '../resources/filters.ts'
 import { companyColumns, type Resource } from '../resources/resource.ts'
 
 export interface LoadTarget {
@@ -15,8 +14,6 @@ export interface LoadTarget {
   readonly contradictionField: string | null
   /** The field whose values `meta` counts (contract 3.7); undefined if there is no `meta`. */
   readonly metaOf: string | undefined
-  /** The number of filter values in each of its rows. */
-  readonly filterCount: number
   /** Whether rows may state their own day (`asOf`). */
   readonly hasRowDays: boolean
   /** Whether an unknown company that a row names only by id is created. */
@@ -30,7 +27,6 @@ export const companiesTarget: LoadTarget = {
   columns: { companyId: 'id', companyIdentifier: 'identifier' },
   contradictionField: 'identifier',
   metaOf: undefined,
-  filterCount: 0,
   hasRowDays: true,
   isMadeById: false,
 }
@@ -44,7 +40,6 @@ export function recordsTarget(resource: Resource): LoadTarget {
     columns: { companyId, companyIdentifier },
     contradictionField: null,
     metaOf: resource.metaOf,
-    filterCount: filterColumns(resource).length,
     hasRowDays: false,
     isMadeById: true,
   }

@@ -50,12 +50,24 @@ function steps(row: fc.Arbitrary<Row>): fc.Arbitrary<Step[]> {
     row,
     companies: fc.uniqueArray(fc.constantFrom(...companies), { minLength: 1, maxLength: 3 }),
   })
+  const some = fc.uniqueArray(given, { minLength: 1, maxLength: 8, selector: ({ id }) => id })
   const step = fc.record({
     source: fc.constantFrom('a' as const, 'b' as const),
     isSnapshot: fc.boolean(),
-    given: fc.uniqueArray(given, { minLength: 1, maxLength: 8, selector: ({ id }) => id }),
+    given: fc.oneof(some, some.map(inOrder)),
   })
   return fc.array(step, { minLength: 1, maxLength: 6 })
+}
+
+/** The records each in one company, in the order of the listings, as most extracts have them. */
+function inOrder(given: readonly Given[]): Given[] {
+  let company = 1
+  return given
+    .toSorted((a, b) => a.id - b.id)
+    .map((one) => {
+      company = Math.max(company, one.companies[0] ?? 1)
+      return { ...one, companies: [company] }
+    })
 }
 
 /** The model's state of a record. */

@@ -10,6 +10,7 @@ import type { MergePart, OnShare } from '../sql/merge-progress.ts'
 import { lastCompany } from './apply.ts'
 import { companiesListed } from './company-rows.ts'
 import type { ImportContext } from './context.ts'
+import { digestIn, textIn } from './spool.ts'
 import { inBatches } from './staging.ts'
 
 /** How many companies are written at once, and how long their attributes may be together. */
@@ -87,19 +88,17 @@ function stagedAttributes(
   companies: readonly number[],
 ): Map<number, AttributesRow> {
   const rows = staging.rows(
-    `select c.company_id, s.digest, s.content, s.as_of from json_each(?) e
+    `select c.company_id, s.as_of, s.at, s.length from json_each(?) e
      cross join change c on c.company_id = e.value cross join stage s on s.seq = c.seq`,
     JSON.stringify(companies),
   )
+  const places = rows.map(([, , at, length]) => ({ at: Number(at), length: Number(length) }))
   return new Map(
-    rows.map(([company, digest, content, day]) => [
-      Number(company),
-      {
-        digest: digest as Uint8Array,
-        content: content as Uint8Array,
-        asOf: (day as string | null) ?? asOf,
-      },
-    ]),
+    staging.spool.read(places).map((row, n) => {
+      const [company, day] = rows[n] ?? []
+      const said = { digest: digestIn(row), content: textIn(row) }
+      return [Number(company), { ...said, asOf: (day as string | null) ?? asOf }]
+    }),
   )
 }
 

@@ -6,19 +6,22 @@ import { keysOf, type OpenListing, openListings } from '../listing/open-listings
 import { decodeEntries, type SegmentIndex } from '../listing/segment.ts'
 import type { ListedId } from '../listing/tables.ts'
 import {
-  type CompanyMerge,
   createOutput,
   type MergeContext,
   mergeListing,
-  type Output,
   segmentsAtOnce,
 } from '../listing/write-listings.ts'
 import type { OnShare } from '../sql/merge-progress.ts'
-import { type PutKind, readPuts } from './put-reader.ts'
-import { inBatches, type Staging } from './staging.ts'
+import { createPutReader, type Put, type PutKind, readAll, readChanges } from './put-reader.ts'
+import { companyIdIn, idIn } from './spool.ts'
+import { inBatches, type StagedValue, type Staging } from './staging.ts'
 
-/** How many companies are read at once. */
+/** How many companies are read at once, with how many changes and segments. */
 const companiesAtOnce = 200
+const changesAtOnce = 20_000
+const readAtOnce = 2_000
+/** How many ids are written at once. */
+const idsAtOnce = 1_000
 
 /** Where changes are written, and what they are. */
 export interface ApplyContext extends MergeContext {
@@ -33,33 +36,105 @@ export async function applyRecords(
 ): Promise<void> {
   const { staging, tables } = context
   const listing = kind.resource.name
-  const puts = readPuts(staging, kind)
-  const out = createOutput(context, listing)
-  const [listed] = await tables.companiesWith(listing, { after: -1, limit: 1 })
-  const changed = `
-    select company_id, sum(n) from (
-      select company_id, count(*) as n from change group by company_id
-      union all select company_id, 0 from removal
-    ) group by company_id order by company_id`
-  const last = lastCompany(staging)
-  for (const batch of inBatches(staging.iterate(changed), companiesAtOnce)) {
-    const companies = batch.map(([company]) => Number(company))
+  const companies = staging.iterate(`
+    select company_id, count(*) from (
+      select company_id from change union all select company_id from removal
+    ) group by company_id order by company_id`)
+  const changes = { companies, puts: readChanges(staging, kind), last: lastCompany(staging) }
+  await mergeAll(context, kind, changes, onShare)
+  const gone = staging.iterate('select id, company_id from removal order by id, company_id')
+  for (const batch of inBatches(gone, idsAtOnce)) {
+    await tables.dropIds(
+      listing,
+      batch.map(([id, company]) => ({ id: Number(id), companyId: Number(company) })),
+    )
+  }
+  const added = staging.iterate(
+    'select id, company_id from change where not is_known order by id, company_id',
+  )
+  const ids = Iterator.from(added).map(([id, company]) => ({
+    ...{ id: Number(id), companyId: Number(company), source: kind.source },
+  }))
+  await writeIds(context, listing, ids)
+}
+
+/** Writes all rows: no listing of the resource has had a record, and no row is compared. */
+export async function applyFirst(
+  context: ApplyContext,
+  kind: PutKind,
+  onShare: OnShare,
+): Promise<void> {
+  const { staging } = context
+  const companies = staging.iterate('select company_id, 0 from given order by company_id')
+  const last = staging.facts.ids.companyId
+  await mergeAll(context, kind, { companies, puts: readAll(staging, kind), last }, onShare)
+  const ids = Iterator.from(staging.spooled()).map(({ bytes }) => ({
+    ...{ id: idIn(bytes), companyId: companyIdIn(bytes), source: kind.source },
+  }))
+  await writeIds(context, kind.resource.name, ids)
+}
+
+/** Brings the listings in which records are up to date. */
+async function writeIds(
+  { tables }: ApplyContext,
+  listing: string,
+  ids: Iterable<ListedId>,
+): Promise<void> {
+  for (const batch of inBatches(ids, idsAtOnce)) await tables.putIds(listing, batch)
+}
+
+/** The companies that change, with how many changes, the records put, and the last company. */
+interface AllChanges {
+  readonly companies: Iterable<readonly StagedValue[]>
+  readonly puts: Iterator<Put>
+  readonly last: number
+}
+
+async function mergeAll(
+  context: ApplyContext,
+  { shape }: PutKind,
+  { companies: all, puts, last }: AllChanges,
+  onShare: OnShare,
+): Promise<void> {
+  const { tables } = context
+  const [listed] = await tables.companiesWith(shape.listing, { after: -1, limit: 1 })
+  const putsOf = createPutReader(shape, puts)
+  const out = createOutput(context, shape.listing)
+  for (const companies of inCompanies(all)) {
     const open =
       listed === undefined
         ? new Map<number, OpenListing>()
-        : await openListings(tables, listing, companies)
-    const indexes = await readSmall(context, kind, open)
-    for (const [id, count] of batch) {
-      const company = Number(id)
-      const merge = { company, listing: open.get(company), indexes: indexes.get(company) }
-      await mergeCompany(context, kind, { ...merge, puts: puts(company, Number(count)) }, out)
+        : await openListings(tables, shape.listing, companies)
+    const indexes = await readSmall(context, shape, open)
+    const gone = readGone(context, open)
+    for (const company of companies) {
+      const listing = open.get(company)
+      const types = parseMeta(listing?.head.meta ?? '[]')
+      const { ids, counts } = gone.get(company) ?? nothing
+      for (const [type, count] of counts) addToCount(types, type, -count)
+      const merge = { company, listing, indexes: indexes.get(company), puts: putsOf(company) }
+      await mergeListing(context, shape, { ...merge, gone: ids, types }, out)
       if (out.isFull()) await out.flush()
     }
     onShare(Math.min(1, (companies.at(-1) ?? 0) / last))
     await nextTurn()
   }
   await out.flush()
-  await writeIds(context, kind)
+}
+
+/** Cuts companies into lists that do not have many changes together. */
+function* inCompanies(all: AllChanges['companies']): Generator<number[]> {
+  let some: number[] = []
+  let changes = 0
+  for (const [company, count] of all) {
+    some.push(Number(company))
+    changes += Number(count)
+    if (some.length < companiesAtOnce && changes < changesAtOnce) continue
+    yield some
+    some = []
+    changes = 0
+  }
+  if (some.length > 0) yield some
 }
 
 /** The last company that changes; at least 1. */
@@ -69,13 +144,18 @@ export function lastCompany(staging: Staging): number {
   return Math.max(1, ...last)
 }
 
-/** The indexes of listings of few segments, read at once. */
+/** The indexes of listings of few segments, read at once, as far as they are not too many. */
 async function readSmall(
   { tables }: ApplyContext,
-  { shape }: PutKind,
+  shape: PutKind['shape'],
   open: ReadonlyMap<number, OpenListing>,
 ): Promise<Map<number, SegmentIndex[]>> {
-  const small = [...open].filter(([, { leaves }]) => leaves.length <= segmentsAtOnce)
+  let segments = 0
+  const small = [...open].filter(([, { leaves }]) => {
+    const isSmall = leaves.length <= segmentsAtOnce && segments + leaves.length <= readAtOnce
+    if (isSmall) segments += leaves.length
+    return isSmall
+  })
   const found = new Map(small.map(([company]) => [company, [] as SegmentIndex[]]))
   const keys = small.flatMap(([company, { leaves }]) => keysOf(company, leaves))
   for (const batch of inBatches(keys, 1_000)) {
@@ -86,53 +166,35 @@ async function readSmall(
   return found
 }
 
-async function mergeCompany(
-  context: ApplyContext,
-  { shape }: PutKind,
-  merge: CompanyMerge,
-  out: Output,
-): Promise<void> {
-  const gone = readGone(context, merge.company, merge.listing)
-  await mergeListing(context, shape, { ...merge, ...gone }, out)
+/** What a listing loses or replaces. */
+interface Gone {
+  readonly ids: Set<number>
+  /** How many of the records have each type. */
+  readonly counts: Map<string, number>
 }
 
-/** The ids of the records that a listing loses or replaces, and the types that it has without. */
-function readGone({ staging }: ApplyContext, company: number, listing: OpenListing | undefined) {
-  const gone = new Set<number>()
-  const types = parseMeta(listing?.head.meta ?? '[]')
-  if (listing === undefined) return { gone, types }
+const nothing: Gone = { ids: new Set(), counts: new Map() }
+
+/** The records that listings lose or replace, by company. */
+function readGone(
+  { staging }: ApplyContext,
+  open: ReadonlyMap<number, OpenListing>,
+): ReadonlyMap<number, Gone> {
+  const gone = new Map<number, Gone>()
+  if (open.size === 0) return gone
   const rows = staging.rows(
-    `select id, was from change where company_id = ?1 and is_known
-     union all select id, was from removal where company_id = ?1`,
-    company,
+    `select c.company_id, c.id, c.was from json_each(?1) e
+     cross join change c on c.company_id = e.value where c.is_known
+     union all
+     select r.company_id, r.id, r.was from json_each(?1) e
+     cross join removal r on r.company_id = e.value`,
+    JSON.stringify([...open.keys()]),
   )
-  for (const [id, was] of rows) {
-    gone.add(id as number)
-    addToCount(types, was ?? null, -1)
+  for (const [company, id, was] of rows) {
+    const own = gone.get(company as number) ?? { ids: new Set(), counts: new Map() }
+    gone.set(company as number, own)
+    own.ids.add(id as number)
+    addToCount(own.counts, was, 1)
   }
-  return { gone, types }
-}
-
-/** Brings the listings in which records are up to date. */
-async function writeIds(
-  { staging, tables }: ApplyContext,
-  { resource, source }: PutKind,
-): Promise<void> {
-  const { name } = resource
-  const gone = staging.iterate('select id, company_id from removal order by id, company_id')
-  for (const batch of inBatches(gone, 1_000)) {
-    const rows = batch.map(([id, company]) => ({ id: Number(id), companyId: Number(company) }))
-    await tables.dropIds(name, rows)
-  }
-  const added = staging.iterate(
-    'select id, company_id from change where not is_known order by id, company_id',
-  )
-  for (const batch of inBatches(added, 1_000)) {
-    const rows = batch.map(([id, company]): ListedId => ({
-      id: Number(id),
-      companyId: Number(company),
-      source,
-    }))
-    await tables.putIds(name, rows)
-  }
+  return gone
 }

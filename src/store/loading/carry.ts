@@ -19,8 +19,6 @@ const insertCarried = `
   insert or ignore into carried select $company, $id, $seq
   where not exists (select 1 from change where company_id = $company and id = $id)`
 
-const insertChange = 'insert into change values ($company, $id, $seq, 1, 0, $was)'
-
 /**
  * Adds the changes of records in listings that the import does not give them for. A snapshot
  * removes them from those, unless a row of the record was refused.
@@ -52,7 +50,7 @@ export async function carryChanges(
 async function findHolders({ staging, tables, plan }: ImportContext): Promise<void> {
   staging.run(createCarried)
   const refusedOnly = plan.isSnapshot
-    ? 'where id in (select id from placed where digest is null)'
+    ? 'where id in (select id from stage where digest is null)'
     : ''
   const ids = staging.iterate(`select id, min(seq) from change ${refusedOnly} group by id`)
   for (const batch of inBatches(ids, idsAtOnce)) {
@@ -97,9 +95,8 @@ async function carryTo(
       for (let n = 0; n < index.count; n++) {
         const id = index.ids[n] ?? 0
         const row = rows.get(id)
-        if (row === undefined || hasDigest(index, n, row.digest)) continue
-        const was = typeAt(context, index, n)
-        staging.run(insertChange, { company, id, seq: row.seq, was })
+        if (row === undefined || hasDigest(index, n, row.digest, 0)) continue
+        staging.insert('change', company, id, row.seq, 1, 0, typeAt(context, index, n))
         isChanged = true
       }
     }

@@ -10,8 +10,6 @@ const batchLength = 1_000
 /** What finding companies takes besides the staged rows. */
 export interface CompanyRules {
   readonly version: number
-  /** The greatest id of a company in the rows, of those that count. */
-  readonly stagedCompanyId: number
   readonly knownOnly: boolean
   /** Whether an unknown company that a row names only by id is created. */
   readonly isMadeById: boolean
@@ -19,20 +17,19 @@ export interface CompanyRules {
 
 /** Copies the registry's companies that rows name into `companies`, and former names. */
 export async function copyCompanies(staging: Staging, tables: ListingTables): Promise<void> {
-  const insert = 'insert or ignore into companies (id, jurisdiction, identifier, version)'
   const copy = (rows: readonly CompanyRow[]) => {
     for (const row of rows) {
-      staging.run(`${insert} values ($id, $jurisdiction, $identifier, $version)`, { ...row })
+      staging.insert('companies', row.id, row.jurisdiction, row.identifier, 0, 0, row.version)
     }
   }
-  const ids = staging.iterate('select company_id from given order by company_id')
+  const ids = staging.iterate('select distinct company_id from given order by company_id')
   for (const batch of inBatches(ids, batchLength)) {
     copy(await tables.companiesById(batch.map(([id]) => Number(id))))
   }
   if (!staging.facts.hasNames) return
   const names = staging.iterate(
-    `select distinct company_jurisdiction, company_identifier from stage
-     where company_jurisdiction is not null and company_identifier is not null`,
+    `select distinct jurisdiction, identifier from stage
+     where jurisdiction is not null and identifier is not null`,
   )
   for (const batch of inBatches(names, batchLength)) {
     const asked = batch.map((row) => row as readonly [string, string])
@@ -40,9 +37,7 @@ export async function copyCompanies(staging: Staging, tables: ListingTables): Pr
     copy(found)
     if (found.length === asked.length) continue
     for (const { companyId, jurisdiction, identifier } of await tables.forgottenByName(asked)) {
-      staging.run('insert into forgotten values ($companyId, $jurisdiction, $identifier)', {
-        ...{ companyId, jurisdiction, identifier },
-      })
+      staging.insert('forgotten', companyId, jurisdiction, identifier)
     }
   }
 }
@@ -53,15 +48,15 @@ export async function copyCompanies(staging: Staging, tables: ListingTables): Pr
  */
 const createReference = `
   create table reference as
-    select coalesce(s.company_id, f.company_id) as id, company_jurisdiction as jurisdiction,
-      company_identifier as identifier, min(seq) as seq
+    select coalesce(given_company, f.company_id) as id, s.jurisdiction, s.identifier,
+      min(seq) as seq
     from stage s
     left join (select distinct company_id, jurisdiction, identifier from forgotten) f
-      on f.jurisdiction = s.company_jurisdiction and f.identifier = s.company_identifier
-    where company_identifier is not null and content is not null
+      on f.jurisdiction = s.jurisdiction and f.identifier = s.identifier
+    where s.identifier is not null and at is not null
       and not exists (
         select 1 from companies n
-        where n.jurisdiction = s.company_jurisdiction and n.identifier = s.company_identifier
+        where n.jurisdiction = s.jurisdiction and n.identifier = s.identifier
       )
     group by 1, 2, 3`
 
@@ -95,14 +90,14 @@ const createById = `
 export async function makeCompanies(
   staging: Staging,
   tables: ListingTables,
-  { stagedCompanyId, knownOnly, isMadeById }: CompanyRules,
+  { knownOnly, isMadeById }: CompanyRules,
 ): Promise<void> {
   await copyCompanies(staging, tables)
   if (staging.facts.hasNames) staging.run([createReference, nameCompanies])
   if (knownOnly) return
   if (staging.facts.hasNames) {
     const last = await tables.lastCompanyId(assignedIdEnd)
-    const lastId = Math.max(assignedIdMin - 1, stagedCompanyId, last)
+    const lastId = Math.max(assignedIdMin - 1, staging.facts.ids.companyId, last)
     staging.run([createWithId, createByName], { lastId, idEnd: assignedIdEnd })
   }
   if (isMadeById) staging.run(createById)
@@ -110,9 +105,12 @@ export async function makeCompanies(
 
 /** Drops the companies that were made for refused rows only, and returns how many are left. */
 export function countCreated(staging: Staging): number {
-  staging.run(`delete from companies where is_new and id not in (
-    select company_id from placed where company_id is not null and digest is not null
-  )`)
+  // Else no row is refused.
+  if (staging.isLoaded()) {
+    staging.run(`delete from companies where is_new and id not in (
+      select company_id from stage where company_id is not null and digest is not null
+    )`)
+  }
   return Number(staging.value('select count(*) from companies where is_new'))
 }
 

@@ -1,6 +1,8 @@
 // The staged rows by company, in batches of some hundred companies.
 
 import type { ListingTables } from '../listing/tables.ts'
+import { digestBytes } from '../listing/segment.ts'
+import { companyIdIn, digestIn, idIn, type SpoolPlace } from './spool.ts'
 import type { Staging } from './staging.ts'
 
 /** The rows of one company, by ascending id. */
@@ -8,14 +10,17 @@ export interface CompanyRows {
   readonly companyId: number
   readonly ids: number[]
   readonly seqs: number[]
-  readonly digests: Uint8Array[]
+  /** 12 bytes each. */
+  digests: Buffer
+  /** Where the rows are in the file, if they are not in the table `stage`. */
+  readonly places: SpoolPlace[]
 }
 
 const companiesMax = 300
 const rowsMax = 20_000
 
-const placedRows = `
-  select company_id, id, seq, digest from placed
+const stagedRows = `
+  select company_id, id, seq, digest from stage
   where digest is not null order by company_id, id`
 
 /** The companies that have rows, in ascending order; one with many rows has a batch to itself. */
@@ -23,22 +28,65 @@ export function* companiesOfRows(staging: Staging): Generator<CompanyRows[]> {
   let batch: CompanyRows[] = []
   let rows = 0
   let last: CompanyRows | undefined
-  for (const [company, id, seq, digest] of staging.iterate(placedRows)) {
-    if (last === undefined || last.companyId !== company) {
+  for (const { companyId, id, seq, digest, place } of rowsOf(staging)) {
+    if (last === undefined || last.companyId !== companyId) {
       if (batch.length === companiesMax || rows > rowsMax) {
         yield batch
         batch = []
         rows = 0
       }
-      last = { companyId: company as number, ids: [], seqs: [], digests: [] }
+      last = withoutRows(companyId)
       batch.push(last)
     }
-    last.ids.push(id as number)
-    last.seqs.push(seq as number)
-    last.digests.push(digest as Uint8Array)
+    addDigest(last, digest)
+    last.ids.push(id)
+    last.seqs.push(seq)
+    if (place !== undefined) last.places.push(place)
     rows += 1
   }
   if (batch.length > 0) yield batch
+}
+
+function addDigest(rows: CompanyRows, digest: Uint8Array): void {
+  const at = rows.ids.length * digestBytes
+  if (at === rows.digests.length) {
+    const larger = Buffer.allocUnsafe(Math.max(8 * digestBytes, 2 * at))
+    rows.digests.copy(larger)
+    rows.digests = larger
+  }
+  for (let n = 0; n < digestBytes; n++) rows.digests[at + n] = digest[n] ?? 0
+}
+
+interface PlacedRow {
+  readonly companyId: number
+  readonly id: number
+  readonly seq: number
+  readonly digest: Uint8Array
+  readonly place: SpoolPlace | undefined
+}
+
+/** The rows by company and id: from the table, or as they were read if they have that order. */
+function* rowsOf(staging: Staging): Generator<PlacedRow> {
+  if (!staging.isLoaded()) {
+    for (const { seq, at, bytes } of staging.spooled()) {
+      const place = { seq, at, length: bytes.length }
+      yield { companyId: companyIdIn(bytes), id: idIn(bytes), seq, digest: digestIn(bytes), place }
+    }
+    return
+  }
+  for (const [companyId, id, seq, digest] of staging.iterate(stagedRows)) {
+    yield {
+      ...{ companyId: companyId as number, id: id as number, seq: seq as number },
+      ...{ digest: digest as Uint8Array, place: undefined },
+    }
+  }
+}
+
+/** The last company that has rows; at least 1. */
+export function lastCompanyOf(staging: Staging): number {
+  return staging.isLoaded()
+    ? Number(staging.value('select max(company_id) from stage')) || 1
+    : staging.facts.ids.companyId
 }
 
 /** All companies that have rows or a listing, in ascending order. */
@@ -72,8 +120,10 @@ export async function* allCompanies(
   if (rest.length > 0) yield rest
 }
 
+const noDigests = Buffer.alloc(0)
+
 function withoutRows(companyId: number): CompanyRows {
-  return { companyId, ids: [], seqs: [], digests: [] }
+  return { companyId, ids: [], seqs: [], digests: noDigests, places: [] }
 }
 
 /** Every company that has or had a listing, in ascending order. */

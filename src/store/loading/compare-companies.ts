@@ -1,10 +1,10 @@
 // Finds what an import of companies changes in what its source says: fills `change` and `removal`.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type ListedRecord } from '../listing/segment.ts'
+import { digestBytes, type ListedRecord } from '../listing/segment.ts'
 import type { OnShare } from '../sql/merge-progress.ts'
 import { readAttributes, statementOf } from '../companies/attributes.ts'
-import { allCompanies, companiesOfRows } from './company-rows.ts'
+import { allCompanies, companiesOfRows, lastCompanyOf } from './company-rows.ts'
 import type { ImportContext } from './context.ts'
 
 /** Rows whose attributes differ from the source's last ones, or whose company was absent. */
@@ -14,17 +14,14 @@ export const createDiffering = `
     is_same integer, as_of text
   )`
 
-const insertDiffering =
-  'insert into differing values ($seq, $company, $isKnown, $isPresent, $isSame, $asOf)'
-
 /** Compares the rows with what their source has said. */
 export async function findDiffering(context: ImportContext, onShare: OnShare): Promise<void> {
   const { staging, tables, plan, source } = context
   staging.run([createDiffering, 'delete from differing', 'delete from removal'])
-  const total = Number(staging.value('select max(company_id) from placed')) || 1
+  const total = lastCompanyOf(staging)
   const refusedIds = new Set(
     staging
-      .rows('select company_id from placed where digest is null and company_id is not null')
+      .rows('select company_id from stage where digest is null and company_id is not null')
       .map(([id]) => Number(id)),
   )
   const name = plan.target.name
@@ -35,11 +32,12 @@ export async function findDiffering(context: ImportContext, onShare: OnShare): P
     for (const { companyId: company, seqs, digests } of batch) {
       const record = said.get(company)?.find((one) => one.source === source)
       for (const [at, seq] of seqs.entries()) {
-        noteDiffering(context, { company, seq, digest: digests[at] ?? new Uint8Array(), record })
+        const digest = digests.subarray(at * digestBytes, (at + 1) * digestBytes)
+        noteDiffering(context, { company, seq, digest, record })
       }
       const isGone = seqs.length === 0 && !refusedIds.has(company)
       if (isGone && record !== undefined && statementOf(record).isPresent) {
-        staging.run('insert into removal values ($company, $company, null)', { company })
+        staging.insert('removal', company, company, null)
       }
     }
     onShare(Math.min(1, (companies.at(-1) ?? 0) / total))
@@ -60,10 +58,8 @@ function noteDiffering(
   const known = record && statementOf(record)
   const isSame = record !== undefined && Buffer.compare(record.digest, digest) === 0
   if (isSame && known?.isPresent === true) return
-  staging.run(insertDiffering, {
-    ...{ seq, company, isKnown: Number(known !== undefined), isSame: Number(isSame) },
-    ...{ isPresent: Number(known?.isPresent ?? false), asOf: known?.asOf ?? null },
-  })
+  const [isKnown, isPresent] = [Number(known !== undefined), Number(known?.isPresent ?? false)]
+  staging.insert('differing', seq, company, isKnown, isPresent, Number(isSame), known?.asOf ?? null)
 }
 
 /** A history cannot record changes whose dates go backwards. */
@@ -80,4 +76,4 @@ export const changeDiffering = `
   insert into change
     select d.company_id, d.company_id, d.seq, d.is_present, 1, null
     from differing d
-    where exists (select 1 from placed p where p.seq = d.seq and p.digest is not null)`
+    where exists (select 1 from stage s where s.seq = d.seq and s.digest is not null)`

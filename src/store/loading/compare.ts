@@ -6,13 +6,11 @@ import { metaTypesMax } from '../../resources/resource.ts'
 import { parseMeta } from '../listing/meta.ts'
 import { openListings, type OpenListing } from '../listing/open-listings.ts'
 import type { OnShare } from '../sql/merge-progress.ts'
-import { allCompanies, companiesOfRows, type CompanyRows } from './company-rows.ts'
+import { allCompanies, companiesOfRows, type CompanyRows, lastCompanyOf } from './company-rows.ts'
 import { carryChanges } from './carry.ts'
 import type { ImportContext } from './context.ts'
+import type { SpoolPlace } from './spool.ts'
 import { hasDigest, type Indexes, indexesOf, readSmall, typeAt } from './read-indexes.ts'
-
-const insertChange = 'insert into change values ($company, $id, $seq, $isKnown, 1, $was)'
-const insertRemoval = 'insert or ignore into removal values ($company, $id, $was)'
 
 /** @returns the companies whose types could become too many (contract 3.7). */
 export async function findRecordChanges(
@@ -21,21 +19,25 @@ export async function findRecordChanges(
 ): Promise<number[]> {
   const { staging, tables, plan } = context
   const { name } = plan.target
-  const [listed] = await tables.companiesWith(name, { after: -1, limit: 1 })
-  if (listed === undefined) return findFirstChanges(context)
   const refusedIds = refusedIdsOf(context)
   const crowded = new Set<number>()
-  const total = Number(staging.value('select max(company_id) from placed')) || 1
+  const total = lastCompanyOf(staging)
   const batches = plan.isSnapshot ? allCompanies(staging, tables, name) : companiesOfRows(staging)
   for await (const batch of batches) {
     const companies = batch.map(({ companyId }) => companyId)
     const open = await openListings(tables, name, companies)
     const indexes = await readSmall(context, open)
+    const changed: SpoolPlace[] = []
     for (const rows of batch) {
       const listing = open.get(rows.companyId)
       const found = await compareCompany(context, rows, listing, { indexes, refusedIds })
-      if (isCrowded(context, listing, found)) crowded.add(rows.companyId)
+      if (isCrowded(context, listing, found.length)) crowded.add(rows.companyId)
+      for (const at of found) {
+        const place = rows.places[at]
+        if (place !== undefined) changed.push(place)
+      }
     }
+    staging.load(changed)
     onShare(Math.min(1, (companies.at(-1) ?? 0) / total))
     await nextTurn()
   }
@@ -47,22 +49,10 @@ export async function findRecordChanges(
   return [...crowded].sort((a, b) => a - b)
 }
 
-/** Everything is new in the first load of a resource. */
-function findFirstChanges({ staging, shape }: ImportContext): number[] {
-  staging.run(`
-    insert into change
-      select company_id, id, seq, 0, 1, null from placed
-      where digest is not null order by company_id, id`)
-  if (shape.metaColumn === undefined) return []
-  const crowded = `
-    select company_id from change group by company_id having count(*) > ${metaTypesMax}`
-  return staging.rows(crowded).map(([company]) => Number(company))
-}
-
 /** The ids of refused rows, which a snapshot does not lack. */
 function refusedIdsOf({ staging, plan }: ImportContext): ReadonlySet<number> {
   if (!plan.isSnapshot) return new Set()
-  const ids = staging.rows('select distinct id from placed where digest is null and id is not null')
+  const ids = staging.rows('select distinct id from stage where digest is null and id is not null')
   return new Set(ids.map(([id]) => Number(id)))
 }
 
@@ -71,23 +61,23 @@ interface Known {
   readonly refusedIds: ReadonlySet<number>
 }
 
-/** Compares the rows of a company with its listing; returns the number of changed records. */
+/** Compares the rows of a company with its listing; returns the places of those that change it. */
 async function compareCompany(
   context: ImportContext,
   rows: CompanyRows,
   listing: OpenListing | undefined,
   { indexes, refusedIds }: Known,
-): Promise<number> {
+): Promise<number[]> {
   const { staging, plan, source } = context
-  const company = rows.companyId
-  const change = (at: number, isKnown: number, was: string | null) =>
-    staging.run(insertChange, {
-      ...{ company, id: rows.ids[at] ?? 0, seq: rows.seqs[at] ?? 0, isKnown, was },
-    })
-  let changed = 0
-  const isListed = new Uint8Array(rows.ids.length)
+  const { companyId, ids, seqs, digests } = rows
+  const changed: number[] = []
+  const change = (at: number, isKnown: number, was: string | null) => {
+    staging.insert('change', companyId, ids[at] ?? 0, seqs[at] ?? 0, isKnown, 1, was)
+    changed.push(at)
+  }
+  const isListed = new Uint8Array(ids.length)
   if (listing !== undefined && listing.head.total > 0) {
-    const places = new Map(rows.ids.map((id, at) => [id, at]))
+    const places = new Map(ids.map((id, at) => [id, at]))
     for await (const some of indexesOf(context, listing, indexes)) {
       for (const index of some) {
         for (let n = 0; n < index.count; n++) {
@@ -95,21 +85,15 @@ async function compareCompany(
           const at = places.get(id)
           if (at !== undefined) {
             isListed[at] = 1
-            if (hasDigest(index, n, rows.digests[at])) continue
-            change(at, 1, typeAt(context, index, n))
-            changed += 1
+            if (!hasDigest(index, n, digests, at)) change(at, 1, typeAt(context, index, n))
           } else if (plan.isSnapshot && index.sources[n] === source && !refusedIds.has(id)) {
-            staging.run(insertRemoval, { company, id, was: typeAt(context, index, n) })
+            staging.insert('removal', companyId, id, typeAt(context, index, n))
           }
         }
       }
     }
   }
-  for (let at = 0; at < isListed.length; at++) {
-    if (isListed[at] === 1) continue
-    change(at, 0, null)
-    changed += 1
-  }
+  for (let at = 0; at < isListed.length; at++) if (isListed[at] === 0) change(at, 0, null)
   return changed
 }
 

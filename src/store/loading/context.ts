@@ -3,7 +3,6 @@
 import type { ImportPlan } from '../importing.ts'
 import type { ListingShape } from '../listing/shape.ts'
 import type { ListingTables } from '../listing/tables.ts'
-import type { StagedIds } from '../sql/assigned-ids.ts'
 import type { Database } from '../sql/database.ts'
 import type { Staging, StagedValues } from './staging.ts'
 
@@ -18,7 +17,6 @@ export interface ImportContext {
   readonly sourceNames: ReadonlyMap<number, string>
   readonly hasOtherSources: boolean
   readonly version: number
-  readonly staged: StagedIds
   /** The day of the extract, in wire form. */
   readonly asOf: string | null
   /** What statements on the staged rows take. */

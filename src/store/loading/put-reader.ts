@@ -1,5 +1,5 @@
-// The records that an import puts into a listing, in its order, read from the staging as they are
-// needed.
+// The records that an import puts into listings, company by company and in the order of each
+// listing, read from the staging as they are needed.
 
 import { filterColumns } from '../../resources/filters.ts'
 import type { Resource } from '../../resources/resource.ts'
@@ -7,7 +7,17 @@ import { compareOrder } from '../listing/merge.ts'
 import type { PutReader } from '../listing/merge-window.ts'
 import type { ColumnValue, ListedRecord } from '../listing/segment.ts'
 import type { ListingShape } from '../listing/shape.ts'
-import type { Staging, StagedValue } from './staging.ts'
+import {
+  companyIdIn,
+  digestIn,
+  idIn,
+  inPortions,
+  recordText,
+  type RowTexts,
+  textIn,
+  textsIn,
+} from './spool.ts'
+import type { Staging } from './staging.ts'
 
 /** What is put into listings: the records of a resource, from a source. */
 export interface PutKind {
@@ -16,66 +26,113 @@ export interface PutKind {
   readonly source: number
 }
 
-/** Up to this many rows are read at once, which costs less. */
-const rowsAtOnce = 20_000
+/** A record, and the company into whose listing it is put. */
+export interface Put {
+  readonly companyId: number
+  readonly record: ListedRecord
+}
 
-/** Reads the changed records of companies, given their number. */
-export function readPuts(
-  staging: Staging,
-  kind: PutKind,
-): (company: number, count: number) => PutReader {
-  const sql = putsSql(kind)
-  return (company, count) => {
-    const read = count <= rowsAtOnce ? staging.rows : staging.iterate
-    const rows = read(sql, company)[Symbol.iterator]()
-    let next = rows.next()
-    let record = next.done === true ? undefined : recordOf(next.value, kind)
-    return {
-      take(before, most = Infinity) {
-        const taken: ListedRecord[] = []
-        while (record !== undefined && taken.length < most) {
-          if (before !== undefined && compareOrder(kind.shape, record, before) >= 0) break
-          taken.push(record)
-          next = rows.next()
-          record = next.done === true ? undefined : recordOf(next.value, kind)
-        }
-        return taken
-      },
+/** The records of `change`. */
+export function* readChanges(staging: Staging, kind: PutKind): Generator<Put> {
+  const { direction, hasSort } = kind.shape
+  const by = direction === 'descending' ? 'desc' : 'asc'
+  const order = hasSort ? `s.sort ${by}, c.id ${by}` : `c.id ${by}`
+  const rows = staging.iterate(`
+    select c.company_id, c.id, s.at, s.length from change c cross join stage s on s.seq = c.seq
+    order by c.company_id, ${order}`)
+  const places = Iterator.from(rows).map(([company, id, at, length]) => ({
+    ...{ companyId: Number(company), id: Number(id) },
+    ...{ at: Number(at), length: Number(length) },
+  }))
+  const readRecord = recordReader(kind)
+  for (const portion of inPortions(places)) {
+    const read = staging.spool.read(portion)
+    for (const [n, { companyId, id }] of portion.entries()) {
+      yield { companyId, record: readRecord(id, read[n]) }
     }
   }
 }
 
-function putsSql({ resource, shape }: PutKind): string {
-  const filters = filterColumns(resource)
-  const columns = shape.columns.map(({ field }) => {
-    const at = filters.findIndex((one) => one.field === field)
-    return at < 0 ? `cast(s.content as text) ->> '${field}'` : `s.filter${at + 1}`
-  })
-  const direction = shape.direction === 'descending' ? 'desc' : 'asc'
-  const order = shape.hasSort ? `s.sort ${direction}, c.id ${direction}` : `c.id ${direction}`
-  return `
-    select c.id, s.sort, s.digest, s.content${columns.map((one) => `, ${one}`).join('')}
-    from change c cross join stage s on s.seq = c.seq
-    where c.company_id = ? order by ${order}`
+/** The records of all rows, which are new and in the order of companies and ids. */
+export function* readAll(staging: Staging, kind: PutKind): Generator<Put> {
+  const { shape } = kind
+  const readRecord = recordReader(kind)
+  const isInOrder = !shape.hasSort && shape.direction === 'ascending'
+  let own: Put[] = []
+  for (const { bytes } of staging.spooled()) {
+    const put = { companyId: companyIdIn(bytes), record: readRecord(idIn(bytes), bytes) }
+    if (isInOrder) {
+      yield put
+      continue
+    }
+    if (own.length > 0 && own[0]?.companyId !== put.companyId) {
+      yield* own.sort((a, b) => compareOrder(shape, a.record, b.record))
+      own = []
+    }
+    own.push(put)
+  }
+  yield* own.sort((a, b) => compareOrder(shape, a.record, b.record))
 }
 
-function recordOf(row: readonly StagedValue[], { shape, source }: PutKind): ListedRecord {
-  const [id, sort, digest, content, ...values] = row
-  return {
-    id: id as number,
-    sort: shape.hasSort ? Date.parse(sort as string) / 1_000 : 0,
-    source,
-    digest: digest as Uint8Array,
-    values: values as ColumnValue[],
-    text: textOf(id as number, content as Uint8Array),
+/** Reads records of a company, those of the companies before it having been read. */
+export function createPutReader(
+  shape: ListingShape,
+  puts: Iterator<Put>,
+): (company: number) => PutReader {
+  let next = puts.next()
+  return (company) => ({
+    take(before, most = Infinity) {
+      const taken: ListedRecord[] = []
+      while (next.done !== true && taken.length < most) {
+        const { companyId, record } = next.value
+        if (companyId !== company) break
+        if (before !== undefined && compareOrder(shape, record, before) >= 0) break
+        taken.push(record)
+        next = puts.next()
+      }
+      return taken
+    },
+  })
+}
+
+type RecordReader = (id: number, row: Buffer | undefined) => ListedRecord
+
+function recordReader({ resource, shape, source }: PutKind): RecordReader {
+  const readers = shape.columns.map(({ field, type }) => {
+    const read = fieldReader(resource, field)
+    return (row: Buffer, texts: RowTexts): ColumnValue => {
+      const value = read(row, texts)
+      return value === null || type === 'text' ? value : Number(value)
+    }
+  })
+  return (id, row) => {
+    if (row === undefined) throw new Error(`the row of record ${id} is missing`)
+    const texts = textsIn(row)
+    return {
+      id,
+      sort: shape.hasSort ? Date.parse(texts.sort ?? '') / 1_000 : 0,
+      source,
+      digest: digestIn(row),
+      values: readers.map((read) => read(row, texts)),
+      text: recordText(id, row),
+    }
   }
 }
 
-/** A record's text: its id, which the store may have assigned, and its other fields. */
-export function textOf(id: number, content: Uint8Array): Buffer {
-  const head = `{"id":${id},`
-  const text = Buffer.allocUnsafe(head.length + content.length - 1)
-  text.write(head, 'latin1')
-  text.set(content.subarray(1), head.length)
-  return text
+type FieldReader = (row: Buffer, texts: RowTexts) => string | null
+
+/** Reads a field of a row's record: beside its text if it is a filter, else in it. */
+function fieldReader(resource: Resource, field: string): FieldReader {
+  const at = filterColumns(resource).findIndex((one) => one.field === field)
+  if (at >= 0) return (_, { filters }) => filters[at] ?? null
+  return (row) => {
+    const record = JSON.parse(textIn(row).toString()) as Readonly<Record<string, unknown>>
+    return (record[field] ?? null) as string | null
+  }
+}
+
+/** Reads the type of a row's record that `meta` counts. */
+export function typeReader(resource: Resource): (row: Buffer | undefined) => string | null {
+  const read = fieldReader(resource, resource.metaOf ?? '')
+  return (row) => (row === undefined ? null : read(row, textsIn(row)))
 }

@@ -2,7 +2,8 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { keysOf, type OpenListing } from '../listing/open-listings.ts'
-import { decodeEntries, type SegmentIndex } from '../listing/segment.ts'
+import { decodeEntries, digestBytes, type SegmentIndex, valueAt } from '../listing/segment.ts'
+import type { ListingShape } from '../listing/shape.ts'
 import type { ImportContext } from './context.ts'
 import { inBatches } from './staging.ts'
 
@@ -19,10 +20,11 @@ export async function readSmall(
 ): Promise<Indexes> {
   const small = [...open].filter(([, { leaves }]) => leaves.length <= segmentsAtOnce)
   const indexes = new Map<number, SegmentIndex[]>()
+  const wanted = wantedOf(shape)
   const keys = small.flatMap(([company, { leaves }]) => keysOf(company, leaves))
   for (const batch of inBatches(keys, segmentsAtOnce)) {
     for (const { companyId, entries } of await tables.segments(batch, 'entries')) {
-      const index = decodeEntries(shape, entries)
+      const index = decodeEntries(shape, entries, wanted)
       const known = indexes.get(companyId)
       if (known === undefined) indexes.set(companyId, [index])
       else known.push(index)
@@ -44,28 +46,28 @@ export async function* indexesOf(
   }
   for (const batch of inBatches(leaves, segmentsAtOnce)) {
     const rows = await tables.segments(keysOf(head.companyId, batch), 'entries')
-    yield rows.map(({ entries }) => decodeEntries(shape, entries))
+    yield rows.map(({ entries }) => decodeEntries(shape, entries, wantedOf(shape)))
     await nextTurn()
   }
 }
 
+/** Comparing needs no column but that of the types that `meta` counts. */
+const wantedOf = ({ metaColumn }: ListingShape) => (metaColumn === undefined ? [] : [metaColumn])
+
+/** Whether a record has the digest at a place of others. */
 export function hasDigest(
   { digests }: SegmentIndex,
   n: number,
-  digest: Uint8Array | undefined,
+  others: Uint8Array,
+  place: number,
 ): boolean {
-  if (digest === undefined) return false
-  const from = n * digestBytes
-  for (let at = 0; at < digestBytes; at++) if (digests[from + at] !== digest[at]) return false
+  const [from, to] = [n * digestBytes, place * digestBytes]
+  for (let at = 0; at < digestBytes; at++) if (digests[from + at] !== others[to + at]) return false
   return true
 }
-
-const digestBytes = 12
 
 /** The type of a record that `meta` counts. */
 export function typeAt({ shape }: ImportContext, index: SegmentIndex, n: number): string | null {
   const column = shape.metaColumn === undefined ? undefined : index.columns[shape.metaColumn]
-  if (column?.type !== 'text') return null
-  const code = column.codes[n] ?? 0
-  return code === 0 ? null : (column.values[code - 1] ?? null)
+  return column?.type === 'text' ? (valueAt(column, n) as string | null) : null
 }

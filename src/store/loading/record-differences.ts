@@ -9,8 +9,8 @@ import { type ListingShape, shapeOf } from '../listing/shape.ts'
 import type { CompanyRow } from '../listing/tables.ts'
 import { keysOf, leavesOf, openListings, type OpenListing } from '../listing/open-listings.ts'
 import type { ImportContext } from './context.ts'
-import { textOf } from './put-reader.ts'
-import { inBatches } from './staging.ts'
+import { inPortions, recordText, textIn } from './spool.ts'
+import { inBatches, type Staging } from './staging.ts'
 
 const companiesAtOnce = 100
 
@@ -47,7 +47,6 @@ export async function stageDifferences(
     // Lets signals be handled.
     await nextTurn()
   }
-  staging.flush()
   return recorded
 }
 
@@ -80,27 +79,55 @@ async function companyDifferences(
   { staging, tables, source, asOf }: ImportContext,
   companies: readonly Named[],
 ): Promise<Difference[]> {
-  const said = await readAttributes(
-    tables,
-    companies.map(({ id }) => id),
-  )
+  const ids = companies.map(({ id }) => id)
+  const said = await readAttributes(tables, ids)
+  const now = changedTexts(staging, ids, (_, row) => textIn(row))
   return companies.flatMap((company): Difference[] => {
     const own = said.get(company.id)?.find((one) => one.source === source)
     if (own === undefined) return []
     const before = { isPresent: statementOf(own).isPresent, texts: [stringOf(own.text)] }
-    const [row] = staging.rows(
-      `select s.content, s.as_of from change c join stage s on s.seq = c.seq
-       where c.company_id = ?`,
-      company.id,
-    )
+    const [row] = now.get(company.id) ?? []
     const named = namesOf(company)
     if (row !== undefined) {
-      const after = { isPresent: true, texts: [stringOf(row[0] as Uint8Array)] }
-      return [{ ...named, asOf: (row[1] ?? asOf) as string, before, after }]
+      const after = { isPresent: true, texts: [row.text] }
+      return [{ ...named, asOf: row.asOf ?? String(asOf), before, after }]
     }
     const days = [asOf ?? '', statementOf(own).asOf ?? ''].sort()
     return [{ ...named, asOf: days[1] ?? '', before, after: { ...before, isPresent: false } }]
   })
+}
+
+interface ChangedText {
+  readonly id: number
+  readonly text: string
+  readonly asOf: string | null
+}
+
+/** What rows say of records that change in some companies. */
+function changedTexts(
+  staging: Staging,
+  companies: readonly number[],
+  readText: (id: number, row: Buffer) => Buffer,
+): ReadonlyMap<number, readonly ChangedText[]> {
+  const found = new Map(companies.map((id) => [id, [] as ChangedText[]]))
+  const rows = staging.rows(
+    `select c.company_id, c.id, s.at, s.length, s.as_of from json_each(?) e
+     cross join change c on c.company_id = e.value cross join stage s on s.seq = c.seq`,
+    JSON.stringify(companies),
+  )
+  const places = rows.map(([company, id, at, length, asOf]) => ({
+    ...{ company: Number(company), id: Number(id), asOf: asOf as string | null },
+    ...{ at: Number(at), length: Number(length) },
+  }))
+  for (const portion of inPortions(places)) {
+    const read = staging.spool.read(portion)
+    for (const [n, { company, id, asOf }] of portion.entries()) {
+      const row = read[n]
+      if (row !== undefined)
+        found.get(company)?.push({ id, text: readText(id, row).toString(), asOf })
+    }
+  }
+  return found
 }
 
 const namesOf = ({ id, jurisdiction, identifier }: Named) => ({
@@ -126,11 +153,12 @@ async function listingDifferences(
   const { tables, plan } = context
   const ids = companies.map(({ id }) => id)
   const open = await openListings(tables, plan.target.name, ids)
+  const now = changedTexts(context.staging, ids, recordText)
   const differences: Difference[] = []
   for (const company of companies) {
     const records = await ownRecords(context, open.get(company.id))
     if (records.length === 0 && !(await wasSighted(context, company.id, recorded))) continue
-    const { before, after } = statesOf(context, company.id, records)
+    const { before, after } = statesOf(context, company.id, records, now.get(company.id) ?? [])
     differences.push({
       ...namesOf(company),
       asOf: String(context.asOf),
@@ -159,19 +187,18 @@ async function ownRecords(
 }
 
 /** The texts of a source's records before and after, in the order of their ids. */
-function statesOf({ staging }: ImportContext, company: number, records: readonly ListedRecord[]) {
+function statesOf(
+  { staging }: ImportContext,
+  company: number,
+  records: readonly ListedRecord[],
+  changes: readonly ChangedText[],
+) {
   const before = new Map(records.map(({ id, text }) => [id, stringOf(text)]))
   const after = new Map(before)
   for (const [id] of staging.rows('select id from removal where company_id = ?', company)) {
     after.delete(Number(id))
   }
-  const changes = staging.iterate(
-    'select c.id, s.content from change c join stage s on s.seq = c.seq where c.company_id = ?',
-    company,
-  )
-  for (const [id, content] of changes) {
-    after.set(Number(id), stringOf(textOf(Number(id), content as Uint8Array)))
-  }
+  for (const { id, text } of changes) after.set(id, text)
   const byId = (state: ReadonlyMap<number, string>) =>
     [...state].sort(([a], [b]) => a - b).map(([, text]) => text)
   return { before: byId(before), after: byId(after) }
@@ -215,7 +242,7 @@ async function hasRecordsOf(
 ): Promise<boolean> {
   for (const batch of inBatches(keysOf(head.companyId, leaves), 100)) {
     for (const { entries } of await tables.segments(batch, 'entries')) {
-      if (decodeEntries(shape, entries).sources.includes(source)) return true
+      if (decodeEntries(shape, entries, []).sources.includes(source)) return true
     }
   }
   return false

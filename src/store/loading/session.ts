@@ -1,7 +1,7 @@
 // The course of an import in a store: rows are staged beside the process, then compared with the
 // registry and merged into it in one transaction.
 
-import { filterColumns } from '../../resources/filters.ts'
+import { metaTypesMax } from '../../resources/resource.ts'
 import { findLikeSources } from '../history/like-sources.ts'
 import type {
   ImportCounts,
@@ -14,47 +14,37 @@ import type {
 import { attributesShape, shapeOf } from '../listing/shape.ts'
 import { numberSegments } from '../listing/write-listings.ts'
 import type { ImportConnection } from '../registry-connection.ts'
-import {
-  assignedIdEnd,
-  assignedIdMin,
-  noIds,
-  noteIds,
-  type StagedIds,
-} from '../sql/assigned-ids.ts'
+import { assignedIdEnd, assignedIdMin } from '../sql/assigned-ids.ts'
 import { type Database, readValue } from '../sql/database.ts'
 import { logVersion, readEarlier } from '../sql/import-log.ts'
 import { type MergePart, type OnShare, watchParts } from '../sql/merge-progress.ts'
 import { refuseOlder, refuseUndated } from '../sql/order-of-extracts.ts'
 import { noteNameAttribute } from '../companies/keep-names.ts'
 import { applyCompanies } from './apply-companies.ts'
-import { applyRecords } from './apply.ts'
+import { applyFirst, applyRecords } from './apply.ts'
 import { countCreated, makeCompanies, writeCompanies } from './companies.ts'
 import { findRecordChanges } from './compare.ts'
 import { changeDiffering, findDiffering, refuseEarlier } from './compare-companies.ts'
 import type { ImportContext } from './context.ts'
-import { compareRows, placeRows, refuseBeyond, writeKeys } from './place.ts'
+import { areInPlace, dropRefused, placeRows, refuseBeyond, writeKeys } from './place.ts'
 import { stageDifferences } from './record-differences.ts'
-import { openStaging, type Staging, type StagedValue } from './staging.ts'
+import { inPortions, placeIn, stagedRowIn } from './spool.ts'
+import { openStaging, type Staging } from './staging.ts'
 import { createBeyond, refuseRecorded, refuseTypes } from './types-limit.ts'
 
 /** Begins an import on a connection that is used for nothing else until it ends. */
 export function beginImport(db: ImportConnection, plan: ImportPlan): ImportSession {
-  const staged = noIds()
-  const staging = openStaging(filtersOf(plan))
+  const staging = openStaging()
   const parts = watchParts(plan.target.resource === undefined, plan.onStep)
   let context: ImportContext | undefined
   let changes: Pick<MergeCounts, 'inserted' | 'removed'> = { inserted: 0, removed: 0 }
 
   return {
-    stage(_place, row) {
-      noteIds(staged, row)
-      staging.write(_place, row)
-    },
-    stageRefused: (place, row) => staging.writeRefused(place, row),
+    stage: (place, row) => staging.stage(place, row),
+    stageRefused: (place, row) => staging.stageRefused(place, row),
     async prepare(onProblem) {
-      staging.flush()
       await db.begin(plan)
-      context = await createContext(db, { plan, staging, staged })
+      context = await createContext(db, plan, staging)
       const counts = await mergeStaged(context, { onProblem, parts })
       changes = counts
       return counts
@@ -80,18 +70,6 @@ export function beginImport(db: ImportConnection, plan: ImportPlan): ImportSessi
   }
 }
 
-/** The rows of an import and those that record its changes are staged in one table. */
-function filtersOf({ target, recording }: ImportPlan): number {
-  const recorded = recording === undefined ? 0 : filterColumns(recording.resource).length
-  return Math.max(target.filterCount, recorded)
-}
-
-interface Begun {
-  readonly plan: ImportPlan
-  readonly staging: Staging
-  readonly staged: StagedIds
-}
-
 /**
  * What the import's parts share, read while it holds the write lock.
  *
@@ -100,13 +78,13 @@ interface Begun {
  */
 async function createContext(
   db: ImportConnection,
-  { plan, staging, staged }: Begun,
+  plan: ImportPlan,
+  staging: Staging,
 ): Promise<ImportContext> {
   const { target } = plan
   const source = await sourceId(db, plan.source)
   const version = Number(await readValue(db, 'select coalesce(max(version), 0) + 1 from imports'))
-  const lastDayOfRows = () => staging.value('select max(as_of) from stage') as string | null
-  const asOf = plan.asOf ?? (target.hasRowDays ? lastDayOfRows() : null)
+  const asOf = plan.asOf ?? staging.facts.lastDay
   const last = await lastDay(db, target.name, source)
   if (plan.onEarlier !== undefined) {
     plan.onEarlier(await readEarlier(db, { source, target: target.name }), asOf)
@@ -116,7 +94,7 @@ async function createContext(
   const names = await db.rows('select id, name from sources')
   const sourceNames = new Map(names.map((row) => [Number(row['id']), String(row['name'])]))
   return {
-    ...{ plan, staging, staged, db, source, sourceNames, version, asOf },
+    ...{ plan, staging, db, source, sourceNames, version, asOf },
     tables: db.tables,
     shape: target.resource === undefined ? attributesShape : shapeOf(target.resource),
     hasOtherSources: sourceNames.size > 1,
@@ -165,15 +143,16 @@ async function mergeStaged(
   context: ImportContext,
   { onProblem, parts }: MergeWatch,
 ): Promise<MergeCounts> {
-  const { staging, tables, plan, version, staged } = context
+  const { staging, tables, plan, version } = context
   parts('placing')(0)
+  const isInPlace = await areInPlace(context)
+  if (!isInPlace) staging.loadAll()
   await makeCompanies(staging, tables, {
-    ...{ version, stagedCompanyId: staged.companyId, knownOnly: plan.knownCompaniesOnly },
-    isMadeById: plan.target.isMadeById,
+    ...{ version, knownOnly: plan.knownCompaniesOnly, isMadeById: plan.target.isMadeById },
   })
-  await placeRows(context)
-  const total = compareRows(context)
+  if (!isInPlace) await placeRows(context)
   await tellLikeSources(context)
+  if (isInPlace && (await isFirstLoad(context))) return mergeFirst(context, parts)
   const recorded = await findAndRecord(context, parts)
   const refused = reportRefused(staging, onProblem)
   const companiesCreated = countCreated(staging)
@@ -193,10 +172,45 @@ async function mergeStaged(
   await numbers.note()
   return {
     ...changes,
-    unchanged: total - refused - changes.inserted - changes.updated,
+    unchanged: staging.facts.rows - refused - changes.inserted - changes.updated,
     refused,
     companiesCreated,
     recorded: recorded?.rows ?? 0,
+  }
+}
+
+/**
+ * Whether every row is a new record, in the order of the listings: no listing of the resource has
+ * ever had one, and no company gets more than can be sorted, or than types are counted for.
+ */
+async function isFirstLoad({ staging, tables, plan, shape }: ImportContext): Promise<boolean> {
+  const most = shape.metaColumn === undefined ? rowsSortedMax : metaTypesMax
+  if (staging.facts.companyRowsMax > most) return false
+  const [listed] = await tables.companiesWith(plan.target.name, { after: -1, limit: 1 })
+  return listed === undefined
+}
+
+/** Up to so many records of a company are sorted in memory. */
+const rowsSortedMax = 5_000
+
+/** A first load needs no comparison. */
+async function mergeFirst(
+  { staging, tables, version, plan, shape, source, db, asOf }: ImportContext,
+  parts: MergeWatch['parts'],
+): Promise<MergeCounts> {
+  const { resource } = plan.target
+  if (resource === undefined) throw new Error('companies are never in the order of their listings')
+  // Changes are recorded from now on.
+  if (asOf !== null && plan.recording !== undefined) await sourceId(db, plan.recording.source)
+  const companiesCreated = countCreated(staging)
+  await writeCompanies(staging, tables, version)
+  const numbers = await numberSegments(tables)
+  const apply = { staging, tables, version, numbers }
+  await applyFirst(apply, { resource, shape, source }, parts('writing'))
+  await numbers.note()
+  return {
+    ...{ inserted: staging.facts.rows, updated: 0, unchanged: 0, refused: 0, removed: 0 },
+    ...{ companiesCreated, recorded: 0 },
   }
 }
 
@@ -215,19 +229,19 @@ async function tellLikeSources(context: ImportContext): Promise<void> {
   const imports = 'select count(*) from imports where source_id = $source'
   const isNew = Number(await readValue(db, imports, { source })) === 0
   if (isSourceAssumed !== true && !isNew) return
+  const of = staging.isLoaded() ? 'stage where digest is not null' : 'given'
   const sample = staging.rows(
     `select distinct company_id from (
-      select company_id from placed where digest is not null limit 10000
+      select company_id from ${of} limit 10000
     ) limit ${sampledMax}`,
   )
   const companies = sample.map(([company]) => Number(company))
   onLikeSources(await findLikeSources(db, tables, { shape, companies, source }))
 }
 
-/** The records of the changes: the staged rows after row `after`. */
+/** The records of the changes: the rows in the table after those that were staged. */
 interface Recorded {
   readonly source: number
-  readonly after: number
   readonly rows: number
 }
 
@@ -241,7 +255,6 @@ async function findAndRecord(
 ): Promise<Recorded | undefined> {
   const { staging, plan, asOf, db } = context
   const recording = asOf === null ? undefined : plan.recording
-  const after = Number(staging.value('select coalesce(max(seq), 0) from stage'))
   const source = recording === undefined ? 0 : await sourceId(db, recording.source)
   staging.run(createBeyond)
   for (;;) {
@@ -252,13 +265,14 @@ async function findAndRecord(
     if (recording !== undefined && !isExceeded) {
       parts('recording')(0)
       rows = await stageDifferences(context, recording, source)
-      if (rows > 0) isExceeded = await refuseRecorded(context, recording, after)
+      if (rows > 0) isExceeded = await refuseRecorded(context, recording)
     }
-    if (!isExceeded) return recording && { source, after, rows }
+    if (!isExceeded) return recording && { source, rows }
+    if (!staging.isLoaded()) staging.loadAll()
     staging.run(refuseBeyond)
     // The results are discarded: without the refused rows, the changes are different.
     staging.run(['delete from change', 'delete from removal', 'delete from beyond'])
-    staging.run('delete from stage where seq > $after', { after })
+    staging.run('delete from stage where seq > $staged', { staged: staging.staged() })
   }
 }
 
@@ -267,7 +281,7 @@ async function findChanges(context: ImportContext, onShare: OnShare): Promise<re
   if (plan.target.resource !== undefined) return findRecordChanges(context, onShare)
   await findDiffering(context, onShare)
   staging.run(refuseEarlier, values)
-  staging.run('update placed set digest = null where seq in (select seq from refused)')
+  staging.run(dropRefused)
   staging.run(changeDiffering)
   return []
 }
@@ -286,8 +300,8 @@ async function appendRecorded(
   staging.run(
     `insert into change
       select company_id, $lastId + row_number() over (order by seq), seq, 0, 1, null
-      from stage where seq > $after`,
-    { lastId, after: recorded.after },
+      from stage where seq > $staged`,
+    { lastId, staged: staging.staged() },
   )
   const apply = { staging, tables, version, numbers }
   await applyRecords(apply, { resource, shape: shapeOf(resource), source: recorded.source })
@@ -306,40 +320,22 @@ function countChanges(staging: Staging): Pick<MergeCounts, 'inserted' | 'updated
 function reportRefused(staging: Staging, onProblem: (problem: StagedProblem) => void): number {
   let refused = 0
   const rows = staging.iterate(`
-    select r.field, r.value, r.reason, s.file, s.number, s.company_id, s.company_jurisdiction,
-      s.company_identifier, s.id, s.key, s.sort, s.content, s.as_of
+    select r.field, r.value, r.reason, s.at, s.length
     from refused r cross join stage s on s.seq = r.seq order by r.seq`)
-  for (const row of rows) {
-    onProblem(stagedProblem(row))
-    refused += 1
+  const places = Iterator.from(rows).map(([field, value, reason, at, length]) => ({
+    ...{ field: field as string, value: value ?? null, reason: reason as string },
+    ...{ at: Number(at), length: Number(length) },
+  }))
+  for (const portion of inPortions(places)) {
+    const read = staging.spool.read(portion)
+    for (const [n, { field, value, reason }] of portion.entries()) {
+      const row = read[n]
+      if (row === undefined) continue
+      onProblem({ ...placeIn(row), field, value, reason, row: stagedRowIn(row) })
+    }
+    refused += portion.length
   }
   return refused
-}
-
-function stagedProblem(row: readonly StagedValue[]): StagedProblem {
-  const text = (value: StagedValue | undefined) => (value ?? null) as string | null
-  const number = (value: StagedValue | undefined) => (value ?? null) as number | null
-  const [field, value, reason, file, place, companyId, jurisdiction, identifier] = row
-  const [id, key, sort, content, asOf] = row.slice(8)
-  return {
-    file: Number(file),
-    number: Number(place),
-    field: String(text(field)),
-    value,
-    reason: String(text(reason)),
-    row: {
-      companyId: number(companyId),
-      companyJurisdiction: text(jurisdiction),
-      companyIdentifier: text(identifier),
-      id: number(id),
-      key: text(key),
-      sort: String(text(sort)),
-      digest: '',
-      content: Buffer.from(content as Uint8Array).toString(),
-      filters: [],
-      asOf: text(asOf),
-    },
-  }
 }
 
 async function logImport(

@@ -1,8 +1,24 @@
-// The rows of an import, in a temporary file beside the process: they are sorted and compared with
-// each other there, whatever the registry's database is.
+// The rows of an import beside the process, whatever the registry's database is: in a file in the
+// order read (`spool.ts`), and, unless that is the order of the listings, in a temporary database
+// that sorts them and compares them with each other.
 
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import type { Place, RefusedRow, StagedRow } from '../importing.ts'
+import { type StagedIds, noIds, noteIds } from '../sql/assigned-ids.ts'
+import {
+  companyIdIn,
+  createSpool,
+  digestIn,
+  idIn,
+  inPortions,
+  orNull,
+  placeIn,
+  type Spool,
+  type SpooledRow,
+  type SpoolPlace,
+  textIn,
+  textsIn,
+} from './spool.ts'
 
 export type StagedValue = SQLInputValue
 export type StagedValues = Readonly<Record<string, StagedValue>>
@@ -17,18 +33,35 @@ export interface StagedFacts {
   hasNames: boolean
   /** Whether a row has a natural key. */
   hasKeys: boolean
+  /** Whether all rows have ids of companies and records, in ascending order of both. */
+  isSorted: boolean
+  /** The greatest number of rows of one company, if they are sorted. */
+  companyRowsMax: number
+  readonly ids: StagedIds
+  /** The latest day of a row, in wire form. */
+  lastDay: string | null
 }
 
-/** A temporary database, deleted when it is closed. */
+/** Temporary files, deleted when they are closed. */
 export interface Staging {
   readonly facts: StagedFacts
-  write(place: Place, row: StagedRow): void
+  readonly spool: Pick<Spool, 'read'>
+  stage(place: Place, row: StagedRow): void
   /** Stages a refused row, which only identifies its record. */
-  writeRefused(place: Place, row: RefusedRow): void
-  /** Stages a record that the store itself has made: it is not compared with others. */
+  stageRefused(place: Place, row: RefusedRow): void
+  /** The staged rows in the order read, without those that were appended. */
+  spooled(): Iterable<SpooledRow>
+  /** Writes some of them to the table `stage`. */
+  load(places: readonly SpoolPlace[]): void
+  /** Writes all of them there, and leaves nothing else in it. */
+  loadAll(): void
+  readonly isLoaded: () => boolean
+  /** The number of the last staged row; appended ones have greater numbers. */
+  readonly staged: () => number
+  /** Adds a record that the store itself has made to the table: it is not compared with others. */
   append(row: StagedRow): void
-  /** Completes the table `stage`, which may be read from now on; more rows may follow. */
-  flush(): void
+  /** Writes a row to a table, at the latest before the next statement runs. */
+  insert(table: string, ...values: readonly StagedValue[]): void
   /** Runs statements in their order, with values by name. */
   run(sql: string | readonly string[], values?: StagedValues): number
   /** The rows of a query as arrays of their columns. */
@@ -44,41 +77,36 @@ export interface Staging {
 }
 
 /**
- * stage         the checked rows, in the order read
- * given         the ids by which rows name companies, and whether some row has nothing else
+ * given         the ids by which rows name companies, and whether they have nothing else
  * companies     the registry's companies that rows name, and those that the import makes
  * forgotten     former names of companies that the registry does not know any more
  * keys          the ids of natural keys
- * placed        the staged rows with their company and id; without a digest if refused. Narrow,
- *               so that what compares rows does not read their contents
+ * stage         the rows, as given and with their company and id; without a digest if refused, and
+ *               without a place in the file if they were refused before. All of them, or, of sorted
+ *               rows, those of changed records alone
  * refused       the rows that only a comparison with others or the registry could refuse
+ * repetition    the rows that say again what an earlier one says
  * change        the records that are new or differ, by company
  * removal       what a snapshot lacks
  */
-const tables = (filters: number) => `
-  create table stage (
-    seq integer primary key,
-    file integer not null, number integer not null,
-    company_id integer, company_jurisdiction text, company_identifier text,
-    id integer, key text, sort text, digest blob,
-    content blob, -- null for a refused row
-    as_of text
-    ${filterNames(filters)
-      .map((name) => `, ${name}`)
-      .join('')}
-  );
-  create table given (company_id integer primary key, is_alone integer);
+const tables = `
+  create table given (
+    company_id integer, is_alone integer, primary key (company_id, is_alone) on conflict ignore
+  ) without rowid;
   create table companies (
-    id integer primary key, jurisdiction text, identifier text,
+    id integer primary key on conflict ignore, jurisdiction text, identifier text,
     is_new integer not null default 0, is_named integer not null default 0, version integer,
-    unique (identifier, jurisdiction)
+    unique (identifier, jurisdiction) on conflict ignore
   );
   create table forgotten (company_id integer, jurisdiction text, identifier text);
   create table keys (key text primary key, id integer, is_new integer) without rowid;
-  create table placed (
-    seq integer primary key, company_id integer, id integer, digest blob
+  create table stage (
+    seq integer primary key, file integer, number integer,
+    given_company integer, jurisdiction text, identifier text, given_id integer, key text,
+    sort text, as_of text, company_id integer, id integer, digest blob, at integer, length integer
   );
   create table refused (seq integer primary key, field text, value, reason text);
+  create table repetition (seq integer primary key, id integer);
   create table change (
     company_id integer, id integer, seq integer,
     is_known integer, -- whether the listing has the record already
@@ -87,77 +115,118 @@ const tables = (filters: number) => `
     primary key (company_id, id)
   ) without rowid;
   create table removal (
-    company_id integer, id integer, was text, primary key (company_id, id)
+    company_id integer, id integer, was text, primary key (company_id, id) on conflict ignore
   ) without rowid;
 `
 
-/** The stage's columns of filter values. */
-export function filterNames(count: number): readonly string[] {
-  return Array.from({ length: count }, (_, n) => `filter${n + 1}`)
-}
-
-/** @param filters the number of filter values in a staged row. */
-export function openStaging(filters: number): Staging {
+/** Makes empty temporary files. */
+export function openStaging(): Staging {
   // A database without a name is a temporary file, of which little is in memory.
   const db = new DatabaseSync('')
   db.exec('pragma journal_mode = off; pragma synchronous = off; pragma locking_mode = exclusive')
   db.exec('pragma cache_size = -16384; pragma threads = 2; pragma temp_store = file')
-  db.exec(tables(filters))
+  db.exec(tables)
   db.exec('begin')
-  const prepared = new Map<string, StatementSync>()
-  const prepare = (sql: string) => {
-    let statement = prepared.get(sql)
-    if (statement === undefined) {
-      statement = db.prepare(sql)
-      statement.setReturnArrays(true)
-      statement.setAllowUnknownNamedParameters(true)
-      prepared.set(sql, statement)
-    }
-    return statement
+  const inserter = createInserter(db)
+  const statements = createStatements(db)
+  const stage = createStage((...row) => inserter.insert(...row))
+  let isLoaded = false
+
+  function rows(sql: string, ...values: readonly StagedValue[]) {
+    inserter.flush()
+    return statements.prepare(sql).all(...values) as unknown as (readonly StagedValue[])[]
   }
-  const rows = (sql: string, ...values: readonly StagedValue[]) =>
-    prepare(sql).all(...values) as unknown as (readonly StagedValue[])[]
+
+  function run(sql: string | readonly string[], values: StagedValues = {}): number {
+    inserter.flush()
+    let changed = 0
+    for (const one of typeof sql === 'string' ? [sql] : sql) {
+      changed += Number(statements.prepare(one).run(values).changes)
+    }
+    return changed
+  }
+
   return {
-    ...createStage(db, filters),
-    run(sql, values = {}) {
-      let changed = 0
-      for (const one of typeof sql === 'string' ? [sql] : sql) {
-        changed += Number(prepare(one).run(values).changes)
-      }
-      return changed
+    ...stage,
+    loadAll() {
+      run('delete from stage')
+      for (const row of stage.spooled()) stage.loadRow(row)
+      isLoaded = true
     },
+    isLoaded: () => isLoaded,
+    insert: (...row) => inserter.insert(...row),
+    run,
     rows,
-    // A statement of its own: a prepared one can only be at one row.
     iterate(sql, ...values) {
-      const statement = db.prepare(sql)
-      statement.setReturnArrays(true)
-      return statement.iterate(...values) as unknown as Iterable<readonly StagedValue[]>
+      inserter.flush()
+      return statements.iterate(sql, ...values)
     },
     value: (sql, ...values) => rows(sql, ...values)[0]?.[0],
-    close: () => db.close(),
+    close() {
+      db.close()
+      stage.spool.close()
+    },
   }
 }
 
-// Records made by the store have no place in a file.
-const nowhere: Place = { file: 0, number: 0 }
+function createStatements(db: DatabaseSync) {
+  const prepared = new Map<string, StatementSync>()
+  const make = (sql: string) => {
+    const statement = db.prepare(sql)
+    statement.setReturnArrays(true)
+    statement.setAllowUnknownNamedParameters(true)
+    return statement
+  }
+  return {
+    prepare(sql: string): StatementSync {
+      let statement = prepared.get(sql)
+      if (statement === undefined) {
+        statement = make(sql)
+        prepared.set(sql, statement)
+      }
+      return statement
+    },
+    // A statement of its own: a prepared one can only be at one row.
+    iterate: (sql: string, ...values: readonly StagedValue[]) =>
+      make(sql).iterate(...values) as unknown as Iterable<readonly StagedValue[]>,
+  }
+}
 
-const ownColumns = 11
-const placedColumns = 3
 // One statement per row takes 1.3 us of processor time per row, one per sixteen takes 0.9.
 const rowsPerStatement = 16
 
-/** Inserts rows of so many columns after a row number, several with one statement. */
-function createInserter(db: DatabaseSync, table: string, columns: number) {
-  const rowOfValues = `(null${', ?'.repeat(columns)})`
+/** Inserts rows into tables, several with one statement. */
+function createInserter(db: DatabaseSync) {
+  const tablesOf = new Map<string, ReturnType<typeof insertInto>>()
+  let isPending = false
+  return {
+    insert(table: string, ...values: readonly StagedValue[]): void {
+      let known = tablesOf.get(table)
+      if (known === undefined) {
+        known = insertInto(db, table, values.length)
+        tablesOf.set(table, known)
+      }
+      isPending = true
+      known.add(values)
+    },
+    flush(): void {
+      if (!isPending) return
+      isPending = false
+      for (const table of tablesOf.values()) table.flush()
+    },
+  }
+}
+
+function insertInto(db: DatabaseSync, table: string, columns: number) {
+  const rowOfValues = `(${Array(columns).fill('?').join(', ')})`
   const prepare = (rows: number) =>
     db.prepare(`insert into ${table} values ${Array(rows).fill(rowOfValues).join(', ')}`)
   const insertOne = prepare(1)
   const insertMany = prepare(rowsPerStatement)
   let buffered: StagedValue[] = []
   return {
-    /** Takes the values of one row, to be followed by `end`. */
-    push: (...values: readonly StagedValue[]) => void buffered.push(...values),
-    end(): void {
+    add(values: readonly StagedValue[]): void {
+      for (const value of values) buffered.push(value)
       if (buffered.length < rowsPerStatement * columns) return
       insertMany.run(...buffered)
       buffered = []
@@ -171,61 +240,83 @@ function createInserter(db: DatabaseSync, table: string, columns: number) {
   }
 }
 
-function createStage(db: DatabaseSync, filterCount: number) {
-  const stage = createInserter(db, 'stage', ownColumns + filterCount)
-  const placed = createInserter(db, 'placed', placedColumns)
-  const give = db.prepare(`
-    insert into given values (?, ?)
-    on conflict do update set is_alone = max(is_alone, excluded.is_alone)`)
-  const noFilters = Array<null>(filterCount).fill(null)
-  const facts: StagedFacts = { rows: 0, length: 0, hasNames: false, hasKeys: false }
-  let lastCompany: number | null = null
-  let wasAlone = false
+// Records made by the store have no place in a file.
+const nowhere: Place = { file: 0, number: 0 }
 
-  function noteCompany(companyId: number | null, isAlone: boolean): void {
-    if (companyId === null || (companyId === lastCompany && isAlone === wasAlone)) return
-    give.run(companyId, Number(isAlone))
-    lastCompany = companyId
-    wasAlone = isAlone
+function createStage(insert: Staging['insert']) {
+  const spool = createSpool()
+  const facts: StagedFacts = {
+    ...{ rows: 0, length: 0, hasNames: false, hasKeys: false },
+    ...{ isSorted: true, companyRowsMax: 0, ids: noIds(), lastDay: null },
   }
+  const note = createNotes(facts, insert)
+  let staged = 0
 
-  function writeStage({ file, number }: Place, row: StagedRow, digest: Uint8Array): void {
-    const { companyId, companyJurisdiction, companyIdentifier, id, key } = row
-    stage.push(file, number, companyId, companyJurisdiction, companyIdentifier, id, key)
-    stage.push(row.sort, digest, Buffer.from(row.content), row.asOf)
-    for (let n = 0; n < filterCount; n++) stage.push(row.filters[n] ?? null)
-    stage.end()
+  function loadRow({ seq, at, bytes }: SpooledRow): void {
+    const { file, number } = placeIn(bytes)
+    const { jurisdiction, identifier, key, sort, asOf } = textsIn(bytes)
+    const company = orNull(companyIdIn(bytes))
+    const id = orNull(idIn(bytes))
+    const isRow = textIn(bytes).length > 0
+    const given = [company, jurisdiction, identifier, id, key, sort, asOf]
+    const found = [identifier === null ? company : null, id]
+    const kept = isRow ? [digestIn(bytes), at, bytes.length] : [null, null, null]
+    insert('stage', seq, file, number, ...given, ...found, ...kept)
   }
 
   return {
     facts,
-    append: (row: StagedRow) => writeStage(nowhere, row, Buffer.from(row.digest, 'base64')),
-    write(place: Place, row: StagedRow): void {
-      const { companyId, companyIdentifier, id, key } = row
-      const digest = Buffer.from(row.digest, 'base64')
-      writeStage(place, row, digest)
-      placed.push(companyIdentifier === null ? companyId : null, id, digest)
-      placed.end()
-      facts.rows += 1
-      facts.length += row.content.length
-      facts.hasNames ||= companyIdentifier !== null
-      facts.hasKeys ||= key !== null
-      noteCompany(companyId, companyIdentifier === null)
+    spool,
+    loadRow,
+    load(places: readonly SpoolPlace[]): void {
+      for (const portion of inPortions(places)) {
+        for (const [n, bytes] of spool.read(portion).entries()) {
+          const { seq, at } = portion[n] ?? { seq: 0, at: 0 }
+          loadRow({ seq, at, bytes })
+        }
+      }
     },
-    writeRefused({ file, number }: Place, row: RefusedRow): void {
-      const { companyJurisdiction, companyIdentifier, id, key } = row
-      stage.push(file, number, null, companyJurisdiction, companyIdentifier, id, key)
-      stage.push(null, null, null, null, ...noFilters)
-      stage.end()
-      placed.push(null, id, null)
-      placed.end()
-      facts.hasNames ||= companyIdentifier !== null
-      facts.hasKeys ||= key !== null
+    append: (row: StagedRow) => loadRow(spool.write(nowhere, row)),
+    staged: () => staged,
+    *spooled() {
+      yield* spool.rows(staged)
     },
-    flush(): void {
-      stage.flush()
-      placed.flush()
+    stage(place: Place, row: StagedRow): void {
+      spool.write(place, row)
+      staged += 1
+      note(row)
     },
+    stageRefused(place: Place, row: RefusedRow): void {
+      spool.write(place, row)
+      staged += 1
+      facts.hasNames ||= row.companyIdentifier !== null
+      facts.hasKeys ||= row.key !== null
+      facts.isSorted = false
+    },
+  }
+}
+
+/** Notes facts of rows, and the companies that they name by id. */
+function createNotes(facts: StagedFacts, insert: Staging['insert']): (row: StagedRow) => void {
+  let lastCompany = 0
+  let companyRows = 0
+  let wasAlone = false
+  return (row) => {
+    const { companyId, companyIdentifier, key } = row
+    const isAlone = companyIdentifier === null
+    facts.rows += 1
+    facts.length += row.content.length
+    facts.hasNames ||= !isAlone
+    facts.hasKeys ||= key !== null
+    if (row.asOf !== null && row.asOf > (facts.lastDay ?? '')) facts.lastDay = row.asOf
+    noteIds(facts.ids, row)
+    facts.isSorted &&= facts.ids.isAscending && isAlone && (companyId ?? 0) >= lastCompany
+    companyRows = companyId === lastCompany ? companyRows + 1 : 1
+    facts.companyRowsMax = Math.max(facts.companyRowsMax, companyRows)
+    if (companyId === null || (companyId === lastCompany && isAlone === wasAlone)) return
+    insert('given', companyId, Number(isAlone))
+    lastCompany = companyId
+    wasAlone = isAlone
   }
 }
 

@@ -5,8 +5,7 @@
 // the order read, as if each were an import of its own: a row that would add a type too many is
 // refused, with all rows of its record.
 
-import { filterColumns } from '../../resources/filters.ts'
-import { metaTypesMax, type Resource } from '../../resources/resource.ts'
+import { metaTypesMax } from '../../resources/resource.ts'
 import { formatCount } from '../../format-count.ts'
 import { OperatorError } from '../../operator-error.ts'
 import type { Recording } from '../importing.ts'
@@ -14,6 +13,8 @@ import { addToCount, parseMeta } from '../listing/meta.ts'
 import type { ListingTables } from '../listing/tables.ts'
 import { versionMax } from '../listing/open-listings.ts'
 import type { ImportContext } from './context.ts'
+import { inPortions, textIn } from './spool.ts'
+import { typeReader } from './put-reader.ts'
 import type { Staging } from './staging.ts'
 
 /** A record that is refused with all its rows; its id, or that of a company being imported. */
@@ -31,13 +32,6 @@ function insertBeyond(staging: Staging, row: Beyond): void {
   staging.run('insert into beyond values ($id, $field, $value, $reason)', { ...row })
 }
 
-/** SQL for the type of a staged row `s`. */
-export function stagedType(resource: Resource): string {
-  const { metaOf } = resource
-  const at = filterColumns(resource).findIndex(({ field }) => field === metaOf)
-  return at < 0 ? `cast(s.content as text) ->> '${metaOf ?? ''}'` : `s.filter${at + 1}`
-}
-
 /**
  * Lists the records that would add a type too many in `beyond`.
  *
@@ -50,38 +44,63 @@ export async function refuseTypes(
 ): Promise<boolean> {
   const { name, metaOf, resource } = plan.target
   if (metaOf === undefined || resource === undefined) return false
-  const type = stagedType(resource)
+  const readType = typeReader(resource)
   let isExceeded = false
   for (const company of crowded) {
     const types = await readTypes(tables, name, company)
     const known = types.size
-    const moves = staging.rows(
-      `select seq, id, was, became from (
-        select -1 as seq, null as id, was, null as became from removal where company_id = ?1
-        union all
-        select c.seq, c.id, c.was, ${type} from change c join stage s on s.seq = c.seq
-        where c.company_id = ?1
-      ) order by seq`,
-      company,
-    )
+    const moves = movesOf(staging, company, readType)
     const after = new Map(types)
-    for (const [, , was, became] of moves) {
+    for (const { was, became } of moves) {
       addToCount(after, was, -1)
       addToCount(after, became, 1)
     }
     if (after.size <= Math.max(metaTypesMax, known)) continue
     isExceeded = true
-    for (const [, id, was, became] of moves) {
-      if (replace(types, was, became)) continue
-      const value = became as string | null
-      insertBeyond(staging, { id: Number(id), field: metaOf, value, reason: tooMany() })
+    for (const { id, was, became: value } of moves) {
+      if (replace(types, was, value)) continue
+      insertBeyond(staging, { id, field: metaOf, value, reason: tooMany() })
     }
   }
   return isExceeded
 }
 
+interface Move {
+  readonly id: number
+  readonly was: string | null
+  readonly became: string | null
+}
+
+/** The types of the records that change in a company, those that go first. */
+function movesOf(
+  staging: Staging,
+  company: number,
+  readType: ReturnType<typeof typeReader>,
+): readonly Move[] {
+  const gone = staging.rows('select id, was from removal where company_id = ?', company)
+  const moves = gone.map(([id, was]): Move => {
+    return { id: Number(id), was: was as string | null, became: null }
+  })
+  const changed = staging.iterate(
+    `select c.id, c.was, s.at, s.length from change c join stage s on s.seq = c.seq
+     where c.company_id = ? order by c.seq`,
+    company,
+  )
+  const places = Iterator.from(changed).map(([id, was, at, length]) => ({
+    ...{ id: Number(id), was: was as string | null },
+    ...{ at: Number(at), length: Number(length) },
+  }))
+  for (const portion of inPortions(places)) {
+    const rows = staging.spool.read(portion)
+    for (const [n, { id, was }] of portion.entries()) {
+      moves.push({ id, was, became: readType(rows[n]) })
+    }
+  }
+  return moves
+}
+
 /** Replaces a record's type; if the new one is too many, changes nothing and returns false. */
-function replace(types: Map<string, number>, before: unknown, after: unknown): boolean {
+function replace(types: Map<string, number>, before: string | null, after: string | null): boolean {
   const size = types.size
   addToCount(types, before, -1)
   const isNew = typeof after === 'string' && !types.has(after)
@@ -98,22 +117,24 @@ const tooMany = () => `exceeds ${typesAllowed()}`
 export async function refuseRecorded(
   { staging, tables }: ImportContext,
   { resource }: Recording,
-  after: number,
 ): Promise<boolean> {
   const { name, metaOf, changeFields } = resource
+  const after = staging.staged()
   if (metaOf === undefined) return false
   let isExceeded = false
   for (const company of await crowdedByRecords(staging, tables, name, after)) {
     const types = await readTypes(tables, name, company)
     const limit = Math.max(metaTypesMax, types.size)
     let first: Readonly<Record<string, unknown>> | undefined
-    const staged = staging.iterate(
-      'select content from stage where seq > ? and company_id = ? order by seq',
-      ...[after, company],
-    )
-    for (const [content] of staged) {
-      const text = Buffer.from(content as Uint8Array).toString()
-      const record = JSON.parse(text) as Readonly<Record<string, unknown>>
+    const places = staging
+      .rows(
+        'select at, length from stage where seq > ? and company_id = ? order by seq',
+        after,
+        company,
+      )
+      .map(([at, length]) => ({ at: Number(at), length: Number(length) }))
+    for (const row of staging.spool.read(places)) {
+      const record = JSON.parse(textIn(row).toString()) as Readonly<Record<string, unknown>>
       addToCount(types, String(record[metaOf]), 1)
       if (types.size > limit) first ??= record
     }

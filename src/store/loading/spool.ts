@@ -1,0 +1,258 @@
+// The checked rows of an import, in a temporary file, in the order in which they were read. A row
+// is written and read as bytes, so that nothing is decoded that nobody asks for:
+//
+// its length and that of its text; company, id and number as doubles, NaN for null; the index of
+// its file; the digest; the text; then its other texts, separated by NUL, which none contains.
+
+import { closeSync, readSync, writeSync } from 'node:fs'
+import { openTemporaryFile, temporaryError } from '../../temporary-folder.ts'
+import type { Place, RefusedRow, StagedRow } from '../importing.ts'
+
+/** A row in the file. */
+export interface SpooledRow {
+  /** Its number among the rows, from 1. */
+  readonly seq: number
+  /** Where it begins in the file. */
+  readonly at: number
+  readonly bytes: Buffer
+}
+
+/** Where a row is. */
+export interface SpoolPlace {
+  readonly seq: number
+  readonly at: number
+  readonly length: number
+}
+
+/** What identifies a row, and orders and filters its record. */
+export interface RowTexts {
+  readonly jurisdiction: string | null
+  readonly identifier: string | null
+  readonly key: string | null
+  readonly sort: string | null
+  readonly asOf: string | null
+  /** Of the resource's `filterColumns`, numbers as their digits. */
+  readonly filters: readonly (string | null)[]
+}
+
+export type Spool = ReturnType<typeof createSpool>
+
+// Where the parts of a row begin.
+const textLengthAt = 4
+const companyAt = 8
+const idAt = 16
+const numberAt = 24
+const fileAt = 32
+const digestAt = 36
+const headBytes = 48
+
+const bufferBytes = 262_144
+/** How much is read at once. */
+const chunkBytes = 1_048_576
+/** Rows that are so near to each other are read at once. */
+const gapBytes = 8_192
+
+/** Makes an empty file, which is deleted when the process ends, if not before. */
+export function createSpool() {
+  const file = openTemporaryFile('import')
+  const appender = createAppender(file)
+  const readBytes = (at: number, length: number) => readFrom(file, at, length)
+  let count = 0
+  return {
+    /**
+     * Appends a row; the result's bytes are good until the next one. One that was refused has no
+     * text.
+     */
+    write(place: Place, row: RefusedRow & Partial<StagedRow>): SpooledRow {
+      const { companyJurisdiction, companyIdentifier, id, key, digest, filters = [] } = row
+      const others = [companyJurisdiction, companyIdentifier, key, row.sort, row.asOf, ...filters]
+      const joined = others.join('\0')
+      const text = textOf(id, row.content)
+      const { buffer, from } = appender.reserve(headBytes + 3 * (text.length + joined.length))
+      const textLength = buffer.write(text, from + headBytes)
+      const length = headBytes + textLength + buffer.write(joined, from + headBytes + textLength)
+      buffer.writeUInt32LE(length, from)
+      buffer.writeUInt32LE(textLength, from + textLengthAt)
+      buffer.writeDoubleLE(row.companyId ?? NaN, from + companyAt)
+      buffer.writeDoubleLE(id ?? NaN, from + idAt)
+      buffer.writeDoubleLE(place.number, from + numberAt)
+      buffer.writeUInt32LE(place.file, from + fileAt)
+      if (digest !== undefined) buffer.write(digest, from + digestAt, 'base64')
+      count += 1
+      return { seq: count, at: appender.take(length), bytes: buffer.subarray(from, from + length) }
+    },
+    /** The rows up to the one of that number, in order. */
+    *rows(last: number): Generator<SpooledRow> {
+      appender.flush()
+      let seq = 0
+      for (let at = 0; seq < last;) {
+        let chunk = readBytes(at, Math.min(chunkBytes, appender.end() - at))
+        const first = chunk.readUInt32LE(0)
+        if (first > chunk.length) chunk = readBytes(at, first)
+        let from = 0
+        while (seq < last && from + headBytes <= chunk.length) {
+          const to = from + chunk.readUInt32LE(from)
+          if (to > chunk.length) break
+          seq += 1
+          yield { seq, at: at + from, bytes: chunk.subarray(from, to) }
+          from = to
+        }
+        at += from
+      }
+    },
+    /** Reads rows, in the order asked for. */
+    read(places: readonly Omit<SpoolPlace, 'seq'>[]): Buffer[] {
+      appender.flush()
+      return readPlaces(places, readBytes)
+    },
+    close: () => closeSync(file),
+  }
+}
+
+/** Appends to a file by way of memory. */
+function createAppender(file: number) {
+  let buffer = Buffer.allocUnsafeSlow(bufferBytes)
+  let start = 0
+  let filled = 0
+  function flush(): void {
+    for (let done = 0; done < filled;) {
+      try {
+        done += writeSync(file, buffer, done, filled - done, start + done)
+      } catch (error) {
+        throw temporaryError(error)
+      }
+    }
+    start += filled
+    filled = 0
+  }
+  return {
+    flush,
+    end: () => start,
+    /** Memory for so many bytes, and where it begins. */
+    reserve(bytes: number) {
+      if (filled + bytes > buffer.length) {
+        flush()
+        if (bytes > buffer.length) buffer = Buffer.allocUnsafeSlow(bytes)
+      }
+      return { buffer, from: filled }
+    },
+    /** Takes so many of these bytes; returns where in the file they will be. */
+    take(bytes: number): number {
+      filled += bytes
+      return start + filled - bytes
+    },
+  }
+}
+
+function readFrom(file: number, at: number, length: number): Buffer {
+  const bytes = Buffer.allocUnsafeSlow(length)
+  for (let done = 0; done < length;) {
+    const read = readSync(file, bytes, done, length - done, at + done)
+    if (read === 0) throw new Error('the file of staged rows is shorter than it was')
+    done += read
+  }
+  return bytes
+}
+
+/** Reads rows that are near to each other at once. */
+function readPlaces(
+  places: readonly Omit<SpoolPlace, 'seq'>[],
+  readBytes: (at: number, length: number) => Buffer,
+): Buffer[] {
+  const found: Buffer[] = []
+  const sorted = places.map(({ at, length }, place) => ({ at, length, place }))
+  sorted.sort((a, b) => a.at - b.at)
+  for (let n = 0; n < sorted.length;) {
+    const first = sorted[n]?.at ?? 0
+    let end = first
+    let m = n
+    for (let next = sorted[m]; next !== undefined; next = sorted[++m]) {
+      const to = next.at + next.length
+      if (m > n && (next.at - end > gapBytes || to - first > chunkBytes)) break
+      end = Math.max(end, to)
+    }
+    const chunk = readBytes(first, end - first)
+    for (const { at, length, place } of sorted.slice(n, m)) {
+      found[place] = chunk.subarray(at - first, at - first + length)
+    }
+    n = m
+  }
+  return found
+}
+
+/** How many rows are read together, and how many bytes of them. */
+const portionRows = 1_000
+const portionBytes = 4_194_304
+
+/** Cuts rows into lists that may be read together. */
+export function* inPortions<T extends Pick<SpoolPlace, 'length'>>(
+  places: Iterable<T>,
+): Generator<T[]> {
+  let portion: T[] = []
+  let bytes = 0
+  for (const place of places) {
+    portion.push(place)
+    bytes += place.length
+    if (portion.length < portionRows && bytes < portionBytes) continue
+    yield portion
+    portion = []
+    bytes = 0
+  }
+  if (portion.length > 0) yield portion
+}
+
+/** A record's text: its id, if that is known, and its other fields. */
+export function textOf(id: number | null, content = ''): string {
+  return id === null || content === '' ? content : `{"id":${id},${content.slice(1)}`
+}
+
+export const companyIdIn = (row: Buffer): number => row.readDoubleLE(companyAt)
+export const idIn = (row: Buffer): number => row.readDoubleLE(idAt)
+export const placeIn = (row: Buffer): Place => ({
+  file: row.readUInt32LE(fileAt),
+  number: row.readDoubleLE(numberAt),
+})
+
+export const digestIn = (row: Buffer): Buffer => row.subarray(digestAt, headBytes)
+
+/** The text of a record, with its id if the row has one, or of a company's attributes. */
+export function textIn(row: Buffer): Buffer {
+  return row.subarray(headBytes, headBytes + row.readUInt32LE(textLengthAt))
+}
+
+/** The text of a record with its id, which the store may have assigned. */
+export function recordText(id: number, row: Buffer): Buffer {
+  const text = textIn(row)
+  if (!Number.isNaN(idIn(row))) return text
+  return Buffer.concat([Buffer.from(`{"id":${id},`), text.subarray(1)])
+}
+
+export function textsIn(row: Buffer): RowTexts {
+  const all = row.toString('utf8', headBytes + row.readUInt32LE(textLengthAt)).split('\0')
+  const [jurisdiction, identifier, key, sort, asOf, ...filters] = all.map((one) =>
+    one === '' ? null : one,
+  )
+  return {
+    jurisdiction: jurisdiction ?? null,
+    identifier: identifier ?? null,
+    key: key ?? null,
+    sort: sort ?? null,
+    asOf: asOf ?? null,
+    filters,
+  }
+}
+
+/** The row as it was staged, without its digest. */
+export function stagedRowIn(row: Buffer): StagedRow {
+  const { jurisdiction, identifier, key, sort, asOf } = textsIn(row)
+  return {
+    companyId: orNull(companyIdIn(row)),
+    companyJurisdiction: jurisdiction,
+    companyIdentifier: identifier,
+    ...{ id: orNull(idIn(row)), key, sort: sort ?? '', digest: '' },
+    content: textIn(row).toString(),
+    ...{ filters: [], asOf },
+  }
+}
+
+export const orNull = (number: number): number | null => (Number.isNaN(number) ? null : number)
