@@ -13,15 +13,16 @@ import { makeTemporaryFolder } from './temporary-folder.ts'
 const root = join(import.meta.dirname, '..')
 
 /** In the order of their output. */
-const partNames = ['check', 'sqlite', 'postgres'] as const
+const partNames = ['check', 'unit', 'sqlite', 'postgres'] as const
 type PartName = (typeof partNames)[number]
 
 /** The parts of a lane run one after the other; the lanes take about as long as each other. */
-const lanes: readonly (readonly PartName[])[] = [['sqlite'], ['check', 'postgres']]
+const lanes: readonly (readonly PartName[])[] = [['sqlite'], ['check', 'unit', 'postgres']]
 
 /** Where the rule of a test depends on the store, its file is in both. */
 const files = {
-  sqlite: ['test/*.test.ts', 'test/{api,cli,explorer,import,store,unit,sqlite}/**/*.test.ts'],
+  unit: ['test/unit/**/*.test.ts'],
+  sqlite: ['test/*.test.ts', 'test/{api,cli,explorer,import,store,sqlite}/**/*.test.ts'],
   postgres: [
     'test/{store,postgres}/**/*.test.ts',
     'test/api/{authorization,cache,canary,companies,company,company-names,connections}.test.ts',
@@ -79,8 +80,8 @@ function run(name: PartName): Promise<Outcome> {
       ...process.env,
       NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/dossier'),
       TMPDIR: temporary,
-      ...(name !== 'check' && { DOSSIER_TEST_STORE: name }),
-      ...(given.has('dearest') && { DOSSIER_TEST_ACCOUNT: account }),
+      ...(isOfStore(name) && { DOSSIER_TEST_STORE: name }),
+      ...(isCounted(name) && { DOSSIER_TEST_ACCOUNT: account }),
     },
   })
   let printed = ''
@@ -93,7 +94,7 @@ function run(name: PartName): Promise<Outcome> {
   return new Promise((done, fail) => {
     child.once('error', fail)
     child.once('close', (code) => {
-      if (name !== 'check' && given.has('dearest')) part?.write(dearestFiles(account, name))
+      if (isCounted(name)) part?.write(dearestFiles(account, name))
       part?.end()
       done({ name, isPassed: code === 0, counts: countsIn(printed) })
     })
@@ -104,19 +105,29 @@ function argumentsOf(name: PartName): string[] {
   if (name === 'check') return ['scripts/check.ts']
   return [
     '--test',
-    `--test-concurrency=${filesAtOnce(name)}`,
     '--test-reporter=spec',
-    ...(given.has('dearest') ? ['--import', './test/support/processor-account.ts'] : []),
+    // What keeps to itself needs no process a file.
+    name === 'unit' ? '--test-isolation=none' : `--test-concurrency=${filesAtOnce(name)}`,
+    ...(isCounted(name) ? ['--import', './test/support/processor-account.ts'] : []),
     ...(name === 'postgres' ? ['--test-global-setup=test/support/postgres-setup.ts'] : []),
     ...files[name],
   ]
+}
+
+function isOfStore(name: PartName): name is 'sqlite' | 'postgres' {
+  return name === 'sqlite' || name === 'postgres'
+}
+
+/** Whether the processor time of the part's files is counted. */
+function isCounted(name: PartName): boolean {
+  return isOfStore(name) && given.has('dearest')
 }
 
 /**
  * How many files of a part run at a time. Half of them wait for something, such as a server that
  * stops; where both stores are tested, SQLite has more to do.
  */
-function filesAtOnce(name: Exclude<PartName, 'check'>): number {
+function filesAtOnce(name: 'sqlite' | 'postgres'): number {
   const all = Math.min(8, availableParallelism() * 2)
   if (chosen.length === 1) return all
   return name === 'sqlite' ? Math.ceil(all * 0.6) : Math.ceil(all * 0.4)
