@@ -20,7 +20,7 @@ export async function revertAttributes(
   const changes: Changes = { restored: 0, updated: 0, removed: 0 }
   const names = await createNameKeeper(db)
   const { listing } = attributesShape
-  for await (const { companies, share } of changedCompanies(tables, listing, first)) {
+  for await (const { companies, share } of changedCompanies(db, listing, first)) {
     const present = await readAttributes(tables, companies)
     const former = await readAttributes(tables, companies, first - 1)
     const written = new Map<number, readonly ListedRecord[]>()

@@ -11,15 +11,22 @@ import type { PutReader } from '../listing/merge-window.ts'
 import { addToCount, metaText, parseMeta } from '../listing/meta.ts'
 import { without } from '../listing/differing.ts'
 import { keysOf, leavesOf, type OpenListing } from '../listing/open-listings.ts'
-import { decodeEntries, type ListedRecord, recordsOf } from '../listing/segment.ts'
+import {
+  decodeEntries,
+  type ListedRecord,
+  recordsOf,
+  type SegmentIndex,
+} from '../listing/segment.ts'
 import type { ListingShape } from '../listing/shape.ts'
-import type { HeadRow, ListingTables } from '../listing/tables.ts'
+import { type HeadRow, inBatches, type ListingTables, type SegmentRow } from '../listing/tables.ts'
 import {
   createOutput,
   type MergeContext,
   mergeListing,
   type Output,
 } from '../listing/write-listings.ts'
+import type { RegistryDatabase } from '../registry-connection.ts'
+import type { Database } from '../sql/database.ts'
 import type { OnShare } from '../sql/merge-progress.ts'
 import { compareStates, type StateDifference } from './compare-states.ts'
 
@@ -47,6 +54,7 @@ const segmentsAtOnce = 1_000
 
 /** Takes back what versions have changed in a resource's listings. */
 export async function revertRecords(
+  db: RegistryDatabase,
   context: MergeContext,
   shape: ListingShape,
   taken: TakenBack,
@@ -57,7 +65,7 @@ export async function revertRecords(
   const changes: Changes = { restored: 0, updated: 0, removed: 0 }
   const out = createOutput(context, listing)
   const ids = collectIds(tables, listing, taken.source)
-  for await (const { companies, share } of changedCompanies(tables, listing, first)) {
+  for await (const { companies, share } of changedCompanies(db, listing, first)) {
     const restored: number[] = []
     const pairs = await openPairs(tables, shape, companies, first)
     for await (const { pair, difference } of findDifferences(tables, shape, pairs, taken.source)) {
@@ -81,20 +89,21 @@ export async function revertRecords(
 
 /** Companies whose listing has changed since a version, and the share of them that is done then. */
 export async function* changedCompanies(
-  tables: ListingTables,
+  db: Database,
   listing: string,
   first: number,
 ): AsyncGenerator<{ readonly companies: readonly number[]; readonly share: number }> {
-  const last = await tables.lastCompanyId(Number.MAX_SAFE_INTEGER)
-  const range = { limit: companiesAtOnce, since: first - 1 }
-  let start: number | undefined
-  for (let after = -1; ;) {
-    const companies = await tables.companiesWith(listing, { after, ...range })
-    const end = companies.at(-1)
-    if (end === undefined) return
-    start ??= companies[0] ?? end
-    yield { companies, share: Math.min(1, (end - start + 1) / (last - start + 1)) }
-    after = end
+  // Read before anything is changed.
+  const changed: number[] = []
+  const sql = `
+    select distinct company_id from heads where listing = '${listing}' and version >= ${first}
+    order by company_id`
+  for await (const rows of db.batches(sql)) {
+    for (const row of rows) changed.push(Number(row['company_id']))
+  }
+  for (let at = 0; at < changed.length; at += companiesAtOnce) {
+    const companies = changed.slice(at, at + companiesAtOnce)
+    yield { companies, share: (at + companies.length) / changed.length }
   }
 }
 
@@ -144,11 +153,17 @@ async function* findDifferences(
       ...keysOf(companyId, formerOnly),
       ...keysOf(companyId, presentOnly),
     ])
-    const read = readIndexes(tables, shape, keys)
+    const read = indexReader(tables, shape, keys)
     for (const pair of some) {
       const states = compareStates(shape, source)
-      for (let n = 0; n < pair.formerOnly.length; n++) states.addFormer(await next(read))
-      for (let n = 0; n < pair.presentOnly.length; n++) states.addPresent(await next(read))
+      for (let n = 0; n < pair.formerOnly.length; n++) {
+        if (read.isAtEnd()) await read.more()
+        states.addFormer(read.next())
+      }
+      for (let n = 0; n < pair.presentOnly.length; n++) {
+        if (read.isAtEnd()) await read.more()
+        states.addPresent(read.next())
+      }
       yield { pair, difference: states.finish() }
     }
   }
@@ -168,21 +183,24 @@ function* inPortions(pairs: readonly Pair[]): Generator<readonly Pair[]> {
   if (some.length > 0) yield some
 }
 
-async function* readIndexes(
-  tables: ListingTables,
-  shape: ListingShape,
-  keys: ReturnType<typeof keysOf>,
-) {
-  for (let at = 0; at < keys.length; at += segmentsAtOnce) {
-    const rows = await tables.segments(keys.slice(at, at + segmentsAtOnce), 'entries')
-    for (const { entries } of rows) yield decodeEntries(shape, entries)
+/** Reads the indexes of segments, in their order, some at once. */
+function indexReader(tables: ListingTables, shape: ListingShape, keys: ReturnType<typeof keysOf>) {
+  const wanted = shape.metaColumn === undefined ? [] : [shape.metaColumn]
+  let rows: readonly SegmentRow[] = []
+  let [n, read] = [0, 0]
+  return {
+    isAtEnd: () => n === rows.length,
+    async more(): Promise<void> {
+      rows = await tables.segments(keys.slice(read, read + segmentsAtOnce), 'entries')
+      read += rows.length
+      n = 0
+    },
+    next(): SegmentIndex {
+      const row = rows[n++]
+      if (row === undefined) throw new Error('there are fewer segments than were asked for')
+      return decodeEntries(shape, row.entries, wanted)
+    },
   }
-}
-
-async function next<T>(values: AsyncGenerator<T, void>): Promise<T> {
-  const { value, done } = await values.next()
-  if (done === true) throw new Error('there are fewer segments than were asked for')
-  return value
 }
 
 /** The change of one listing. */
@@ -275,15 +293,16 @@ function readFormer(
   }
 }
 
-const idsAtOnce = 5_000
+/** So many are sorted in memory: tables take ids faster in their order. */
+const idsAtOnce = 200_000
 
 /** Collects in which listings the source's records are, and writes that. */
 function collectIds(tables: ListingTables, listing: string, source: number) {
   let gone: { readonly id: number; readonly companyId: number }[] = []
   let made: { readonly id: number; readonly companyId: number; readonly source: number }[] = []
   async function flush(): Promise<void> {
-    await tables.dropIds(listing, gone)
-    await tables.putIds(listing, made)
+    for (const some of inBatches(inOrder(gone), 5_000)) await tables.dropIds(listing, some)
+    for (const some of inBatches(inOrder(made), 5_000)) await tables.putIds(listing, some)
     gone = []
     made = []
   }
@@ -296,4 +315,8 @@ function collectIds(tables: ListingTables, listing: string, source: number) {
     },
     finish: flush,
   }
+}
+
+function inOrder<T extends { readonly id: number }>(rows: T[]): T[] {
+  return rows.sort((a, b) => a.id - b.id)
 }

@@ -141,7 +141,7 @@ function revertTarget(
 ): Promise<Changes> {
   return shape === attributesShape
     ? revertAttributes(db, context, taken)
-    : revertRecords(context, shape, taken)
+    : revertRecords(db, context, shape, taken)
 }
 
 /** Records that describe changes have a source of their own; it is found among them. */

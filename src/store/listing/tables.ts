@@ -120,8 +120,6 @@ export interface CompanyRange {
   /** Only those above it. */
   readonly after: number
   readonly limit: number
-  /** Only those whose listing has changed after this version. */
-  readonly since?: number
 }
 
 /** Looks up listings of many companies at once. */
@@ -134,6 +132,8 @@ export interface ListingLookups extends ListingReads {
   ): Awaitable<readonly HeadRow[]>
   /** All heads of a listing, in the order of their versions. */
   headsOf(listing: string, companyId: number): Awaitable<readonly HeadRow[]>
+  /** Whether any company has or had a listing. */
+  hasHeads(listing: string): Awaitable<boolean>
   /** The companies that have or had a listing. */
   companiesWith(listing: string, range: CompanyRange): Awaitable<readonly number[]>
   /** Segments of several companies, by company and segment; `texts` is null where not asked for. */
@@ -202,4 +202,16 @@ export interface ListingTables extends ListingLookups {
   /** Former states of companies that had one of the names, and are not known now. */
   forgottenByName(names: readonly IdentifyingName[]): Awaitable<readonly PastCompanyRow[]>
   putPastCompanies(rows: readonly PastCompanyRow[]): Awaitable<void>
+}
+
+/** Cuts keys into lists of a length, for look-ups. */
+export function* inBatches<T>(values: Iterable<T>, length: number): Generator<T[]> {
+  let batch: T[] = []
+  for (const value of values) {
+    batch.push(value)
+    if (batch.length < length) continue
+    yield batch
+    batch = []
+  }
+  if (batch.length > 0) yield batch
 }

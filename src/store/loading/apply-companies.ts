@@ -11,7 +11,7 @@ import { lastCompany } from './apply.ts'
 import { companiesListed } from './company-rows.ts'
 import type { ImportContext } from './context.ts'
 import { digestIn, textIn } from './spool.ts'
-import { inBatches } from './staging.ts'
+import { inBatches } from '../listing/tables.ts'
 
 /** How many companies are written at once, and how long their attributes may be together. */
 const companiesAtOnce = 500

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { addToCount, parseMeta } from '../listing/meta.ts'
 import { keysOf, type OpenListing, openListings } from '../listing/open-listings.ts'
 import { decodeEntries, type SegmentIndex } from '../listing/segment.ts'
-import type { ListedId } from '../listing/tables.ts'
+import { inBatches, type ListedId } from '../listing/tables.ts'
 import {
   createOutput,
   type MergeContext,
@@ -14,7 +14,7 @@ import {
 import type { OnShare } from '../sql/merge-progress.ts'
 import { createPutReader, type Put, type PutKind, readAll, readChanges } from './put-reader.ts'
 import { companyIdIn, idIn } from './spool.ts'
-import { inBatches, type StagedValue, type Staging } from './staging.ts'
+import type { StagedValue, Staging } from './staging.ts'
 
 /** How many companies are read at once, with how many changes and segments. */
 const companiesAtOnce = 200
@@ -97,14 +97,13 @@ async function mergeAll(
   onShare: OnShare,
 ): Promise<void> {
   const { tables } = context
-  const [listed] = await tables.companiesWith(shape.listing, { after: -1, limit: 1 })
+  const isListed = await tables.hasHeads(shape.listing)
   const putsOf = createPutReader(shape, puts)
   const out = createOutput(context, shape.listing)
   for (const companies of inCompanies(all)) {
-    const open =
-      listed === undefined
-        ? new Map<number, OpenListing>()
-        : await openListings(tables, shape.listing, companies)
+    const open = isListed
+      ? await openListings(tables, shape.listing, companies)
+      : new Map<number, OpenListing>()
     const indexes = await readSmall(context, shape, open)
     const gone = readGone(context, open)
     for (const company of companies) {

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type OpenListing, openListings } from '../listing/open-listings.ts'
 import type { ImportContext } from './context.ts'
 import { hasDigest, type Indexes, indexesOf, readSmall, typeAt } from './read-indexes.ts'
-import { inBatches } from './staging.ts'
+import { inBatches } from '../listing/tables.ts'
 
 const idsAtOnce = 1_000
 const companiesAtOnce = 200

@@ -2,8 +2,13 @@
 
 import { traceCompanies } from '../changes/trace.ts'
 import { assignedIdEnd, assignedIdMin } from '../sql/assigned-ids.ts'
-import type { CompanyRow, ListingTables, PastCompanyRow } from '../listing/tables.ts'
-import { inBatches, type Staging } from './staging.ts'
+import {
+  inBatches,
+  type CompanyRow,
+  type ListingTables,
+  type PastCompanyRow,
+} from '../listing/tables.ts'
+import type { Staging } from './staging.ts'
 
 const batchLength = 1_000
 

@@ -5,7 +5,7 @@ import { keysOf, type OpenListing } from '../listing/open-listings.ts'
 import { decodeEntries, digestBytes, type SegmentIndex, valueAt } from '../listing/segment.ts'
 import type { ListingShape } from '../listing/shape.ts'
 import type { ImportContext } from './context.ts'
-import { inBatches } from './staging.ts'
+import { inBatches } from '../listing/tables.ts'
 
 /** How many segments of a listing are read at once. */
 const segmentsAtOnce = 400

@@ -6,11 +6,11 @@ import { readAttributes, statementOf } from '../companies/attributes.ts'
 import type { Difference, Recording } from '../importing.ts'
 import { decodeEntries, type ListedRecord, recordsOf } from '../listing/segment.ts'
 import { type ListingShape, shapeOf } from '../listing/shape.ts'
-import type { CompanyRow } from '../listing/tables.ts'
+import { inBatches, type CompanyRow } from '../listing/tables.ts'
 import { keysOf, leavesOf, openListings, type OpenListing } from '../listing/open-listings.ts'
 import type { ImportContext } from './context.ts'
 import { inPortions, recordText, textIn } from './spool.ts'
-import { inBatches, type Staging } from './staging.ts'
+import type { Staging } from './staging.ts'
 
 const companiesAtOnce = 100
 

@@ -186,8 +186,7 @@ async function mergeStaged(
 async function isFirstLoad({ staging, tables, plan, shape }: ImportContext): Promise<boolean> {
   const most = shape.metaColumn === undefined ? rowsSortedMax : metaTypesMax
   if (staging.facts.companyRowsMax > most) return false
-  const [listed] = await tables.companiesWith(plan.target.name, { after: -1, limit: 1 })
-  return listed === undefined
+  return !(await tables.hasHeads(plan.target.name))
 }
 
 /** Up to so many records of a company are sorted in memory. */

@@ -319,15 +319,3 @@ function createNotes(facts: StagedFacts, insert: Staging['insert']): (row: Stage
     wasAlone = isAlone
   }
 }
-
-/** Cuts what a query returns into lists of a length, for batches of look-ups. */
-export function* inBatches<T>(values: Iterable<T>, length: number): Generator<T[]> {
-  let batch: T[] = []
-  for (const value of values) {
-    batch.push(value)
-    if (batch.length < length) continue
-    yield batch
-    batch = []
-  }
-  if (batch.length > 0) yield batch
-}

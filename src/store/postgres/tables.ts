@@ -150,13 +150,14 @@ function headLookups(rows: Rows, isSpread: boolean) {
           ...[companyId, listing],
         )
       ).map(headOf),
-    companiesWith: async (listing, { after, limit, since = -1 }) =>
+    hasHeads: async (listing) =>
+      (await rows('select 1 from heads where listing = $1 limit 1', listing)).length > 0,
+    companiesWith: async (listing, { after, limit }) =>
       (
         await rows<[number]>(
           `select distinct company_id from heads
-           where company_id > $1 and listing = $2 and version > $3
-           order by company_id limit $4`,
-          ...[after, listing, since, limit],
+           where company_id > $1 and listing = $2 order by company_id limit $3`,
+          ...[after, listing, limit],
         )
       ).map(([companyId]) => companyId),
   } satisfies Partial<ListingTables>

@@ -65,11 +65,14 @@ function headTables(rows: Rows, each: Each) {
         `select ${headColumns} from heads h where company_id = ? and listing = ? order by version`,
         ...[companyId, listing],
       ).map(headOf),
-    companiesWith: (listing, { after, limit, since = -1 }) =>
+    hasHeads: (listing) =>
+      rows('select 1 from heads where listing = ? limit 1', listing).length > 0,
+    // The sign keeps it from the index of versions, which would have to be sorted each time.
+    companiesWith: (listing, { after, limit }) =>
       rows(
         `select distinct company_id from heads
-         where company_id > ? and listing = ? and version > ? order by company_id limit ?`,
-        ...[after, listing, since, limit],
+         where company_id > ? and +listing = ? order by company_id limit ?`,
+        ...[after, listing, limit],
       ).map((row) => Number(row[0])),
     putHeads: (listing, heads) =>
       each(
