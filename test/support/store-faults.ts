@@ -281,7 +281,7 @@ async function openSegment(
   { listing, isFormer = false }: Changed,
 ): Promise<{ readonly head: HeadRow; readonly segment: SegmentRow }> {
   const [company = 0] = await tables.companiesWith(listing, { after: -1, limit: 1 })
-  const head = (await tables.headsOf(listing, company)).at(isFormer ? -2 : -1)
+  const head = (await tables.headsOf(listing, [company])).at(isFormer ? -2 : -1)
   assert.ok(head)
   const [leaf] = await leavesOf(tables, head)
   assert.ok(leaf)

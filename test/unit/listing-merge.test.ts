@@ -6,11 +6,11 @@ import fc from 'fast-check'
 import {
   buildDirectory,
   collectLeaves,
-  collectNodes,
   decodeDirectory,
   type DirectoryEntry,
   entriesMax,
   findRange,
+  openDirectory,
 } from '../../src/store/listing/directory.ts'
 import { applyPlan, compareOrder, planMerge } from '../../src/store/listing/merge.ts'
 import {
@@ -186,7 +186,7 @@ test('a long directory has levels, and a change at either end writes few nodes',
   const nodes = new Map<number, Uint8Array>()
   const read = (numbers: readonly number[]) => numbers.map((one) => nodes.get(one) ?? assert.fail())
   const build = async (entries: readonly DirectoryEntry[], former?: string) => {
-    const known = former === undefined ? [] : await collectNodes(former, read)
+    const known = former === undefined ? [] : (await openDirectory(former, read)).nodes
     const built = buildDirectory(entries, known, () => (last += 1))
     for (const { segment, entries: bytes } of built.nodes) nodes.set(segment, bytes)
     return built

@@ -28,7 +28,7 @@ async function goBack(
   found: Map<number, number>,
 ): Promise<void> {
   const readNodes = (nodes: readonly number[]) => tables.entries(companyId, nodes)
-  const all = (await tables.headsOf(shape.listing, companyId)).filter(
+  const all = (await tables.headsOf(shape.listing, [companyId])).filter(
     ({ version }) => version <= span.until,
   )
   for (let n = all.length - 1; n >= 0 && left.size > 0; n -= 1) {

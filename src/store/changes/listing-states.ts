@@ -89,7 +89,7 @@ async function openLeaves(
   const readNodes = (nodes: readonly number[]) => tables.entries(companyId, nodes)
   if (!isFormerKnown) {
     // What the first kept head has may have been there before.
-    const heads = await tables.headsOf(shape.listing, companyId)
+    const heads = await tables.headsOf(shape.listing, [companyId])
     const first = heads.find(({ version }) => version > span.since && version <= span.until)
     const open = (head: HeadRow | undefined) =>
       head === undefined ? [] : collectLeaves(head.directory, readNodes)

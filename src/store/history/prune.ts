@@ -4,11 +4,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Resource } from '../../resources/resource.ts'
 import { traceRemoved } from '../changes/trace.ts'
-import { collectLeaves, collectNodes } from '../listing/directory.ts'
+import { openDirectory } from '../listing/directory.ts'
 import { attributesShape, type ListingShape, shapeOf } from '../listing/shape.ts'
-import type { HeadRow, ListingTables, SegmentKey } from '../listing/tables.ts'
+import { type HeadRow, inBatches, type ListingTables, type SegmentKey } from '../listing/tables.ts'
 import type { RegistryDatabase } from '../registry-connection.ts'
-import { type Database, readValue } from '../sql/database.ts'
+import { type Database, readValue, type Row } from '../sql/database.ts'
 import type { WorkWatch } from '../work-watch.ts'
 import type { Pruned } from '../writing.ts'
 
@@ -93,15 +93,16 @@ async function forgetListings(
 ): Promise<void> {
   const { dialect: d } = db
   const listed = `
-    select distinct company_id, listing from heads where company_id in (
+    select company_id, listing, count(*) as heads from heads where company_id in (
       select ${d.jsonInteger('e.value')} from ${d.jsonElements('$ids', 'e')}
-    ) order by company_id, listing`
-  for (const row of await db.rows(listed, { ids: JSON.stringify(companies) })) {
-    const [listing, company] = [String(row['listing']), Number(row['company_id'])]
+    ) group by company_id, listing order by company_id, listing`
+  const rows = await db.rows(listed, { ids: JSON.stringify(companies) })
+  for (const [listing, own] of Map.groupBy(rows, (row) => String(row['listing']))) {
     // A listing of a resource that is not declared any more is followed by nobody.
     const shape = shapes.find((one) => one.listing === listing) ?? listing
-    const heads = await db.tables.headsOf(listing, company)
-    await dropHeads(db.tables, shape, { gone: heads, kept: [] })
+    for (const ids of inHeads(own.map(countOf))) {
+      await dropHeads(db.tables, shape, ids, (heads) => heads.length)
+    }
   }
 }
 
@@ -115,24 +116,45 @@ async function forgetHeads(
   signal: AbortSignal | undefined,
 ): Promise<number> {
   const { listing } = shape
-  const companies = await readIds(
-    db,
-    `select company_id as id from heads where listing = '${listing}' and version <= ${version}
-     group by company_id having count(*) > 1 order by company_id`,
-  )
+  const companies: CompanyCount[] = []
+  const sql = `
+    select company_id, count(*) as heads from heads where listing = '${listing}'
+    group by company_id having sum(case when version <= ${version} then 1 else 0 end) > 1
+    order by company_id`
+  for await (const rows of db.batches(sql)) companies.push(...rows.map(countOf))
   let count = 0
-  for (const [at, company] of companies.entries()) {
-    const heads = await db.tables.headsOf(listing, company)
-    const inForce = heads.findLastIndex((head) => head.version <= version)
-    const [gone, kept] = [heads.slice(0, inForce), heads.slice(inForce)]
-    await dropHeads(db.tables, shape, { gone, kept })
-    count += gone.length
-    if (at % 100 > 0) continue
+  for (const some of inHeads(companies)) {
+    const beforeInForce = (heads: readonly HeadRow[]) =>
+      heads.findLastIndex((head) => head.version <= version)
+    count += await dropHeads(db.tables, shape, some, beforeInForce)
     signal?.throwIfAborted()
     await nextTurn()
   }
   return count
 }
+
+/** How many heads a company has. */
+type CompanyCount = readonly [companyId: number, heads: number]
+
+const countOf = (row: Row): CompanyCount => [Number(row['company_id']), Number(row['heads'])]
+
+/** Cuts companies into lists that do not have many heads together. */
+function* inHeads(companies: readonly CompanyCount[]): Generator<number[]> {
+  let some: number[] = []
+  let sum = 0
+  for (const [companyId, heads] of companies) {
+    if (some.length > 0 && sum + heads > headsAtOnce) {
+      yield some
+      some = []
+      sum = 0
+    }
+    some.push(companyId)
+    sum += heads
+  }
+  if (some.length > 0) yield some
+}
+
+const headsAtOnce = 1_000
 
 /** Reads a column `id` as a list, since what is found is changed afterwards. */
 async function readIds(db: Database, sql: string): Promise<readonly number[]> {
@@ -141,46 +163,52 @@ async function readIds(db: Database, sql: string): Promise<readonly number[]> {
   return ids
 }
 
-/** The heads of one listing. */
-interface Parted {
-  readonly gone: readonly HeadRow[]
-  readonly kept: readonly HeadRow[]
-}
-
+/**
+ * Drops heads of companies, and the segments that no other of their heads names.
+ *
+ * @param countGone how many of a listing's heads, from the first one on, are dropped.
+ * @returns the number of heads.
+ */
 async function dropHeads(
   tables: ListingTables,
   shape: ListingShape | string,
-  { gone, kept }: Parted,
-): Promise<void> {
+  companies: readonly number[],
+  countGone: (heads: readonly HeadRow[]) => number,
+): Promise<number> {
   const listing = typeof shape === 'string' ? shape : shape.listing
-  // What is told of a company is told as a whole, if it is not known what it was.
-  if (typeof shape !== 'string' && shape !== attributesShape) {
-    await traceRemoved(tables, shape, [...gone, ...kept.slice(0, 1)])
+  const all = await tables.headsOf(listing, companies)
+  const dropped: HeadRow[] = []
+  const segments: SegmentKey[] = []
+  for (const heads of Map.groupBy(all, ({ companyId }) => companyId).values()) {
+    const count = countGone(heads)
+    const [gone, kept] = [heads.slice(0, count), heads.slice(count)]
+    // What is told of a company is told as a whole, if it is not known what it was.
+    if (typeof shape !== 'string' && shape !== attributesShape) {
+      await traceRemoved(tables, shape, [...gone, ...kept.slice(0, 1)])
+    }
+    const named = await namedSegments(tables, gone)
+    for (const segment of await namedSegments(tables, kept)) named.delete(segment)
+    const companyId = heads[0]?.companyId ?? 0
+    for (const segment of named) segments.push({ companyId, segment })
+    dropped.push(...gone)
   }
-  const segments = await namedSegments(tables, gone)
-  for (const segment of (await namedSegments(tables, kept)).keys()) segments.delete(segment)
-  const dropped: SegmentKey[] = [...segments].map(([segment, companyId]) => ({
-    companyId,
-    segment,
-  }))
-  for (let at = 0; at < dropped.length; at += 1_000) {
-    await tables.dropSegments(dropped.slice(at, at + 1_000))
-  }
-  await tables.dropHeads(listing, gone)
+  for (const some of inBatches(segments, 1_000)) await tables.dropSegments(some)
+  await tables.dropHeads(listing, dropped)
+  return dropped.length
 }
 
-/** The segments and nodes that heads name, with their company. */
+/** The segments and nodes that heads of a company name. */
 async function namedSegments(
   tables: ListingTables,
   heads: readonly HeadRow[],
-): Promise<Map<number, number>> {
-  const named = new Map<number, number>()
+): Promise<Set<number>> {
+  const named = new Set<number>()
   for (const { companyId, directory } of heads) {
-    const readNodes = (nodes: readonly number[]) => tables.entries(companyId, nodes)
-    const nodes = await collectNodes(directory, readNodes)
-    for (const { entry } of nodes) named.set(entry.segment, companyId)
-    const leaves = await collectLeaves(directory, readNodes)
-    for (const { segment } of leaves) named.set(segment, companyId)
+    const { nodes, leaves } = await openDirectory(directory, (some) =>
+      tables.entries(companyId, some),
+    )
+    for (const { entry } of nodes) named.add(entry.segment)
+    for (const { segment } of leaves) named.add(segment)
   }
   return named
 }

@@ -69,32 +69,30 @@ export const emptyDirectory = encodeDirectory({ level: 0, entries: [] })
 /** Reads nodes by their numbers, in the order asked for. */
 export type ReadNodes = (nodes: readonly number[]) => Awaitable<readonly Uint8Array[]>
 
+/** All nodes to which a head's directory leads, and the segments, in order. */
+export async function openDirectory(
+  directory: string,
+  readNodes: ReadNodes,
+): Promise<{ readonly nodes: readonly KnownNode[]; readonly leaves: readonly DirectoryEntry[] }> {
+  const nodes: KnownNode[] = []
+  let { level, entries: leaves } = decodeDirectory(directory)
+  for (; level > 0; level -= 1) {
+    const read = await readNodes(leaves.map(({ segment }) => segment))
+    for (const [n, entry] of leaves.entries()) {
+      const node = read[n]
+      if (node !== undefined) nodes.push({ entry, entries: node })
+    }
+    leaves = read.flatMap((node) => decodeNode(node).entries)
+  }
+  return { nodes, leaves }
+}
+
 /** The segments to which a head's directory leads, in order. */
 export async function collectLeaves(
   directory: string,
   readNodes: ReadNodes,
 ): Promise<readonly DirectoryEntry[]> {
-  let { level, entries } = decodeDirectory(directory)
-  for (; level > 0; level -= 1) {
-    const nodes = await readNodes(entries.map(({ segment }) => segment))
-    entries = nodes.flatMap((node) => decodeNode(node).entries)
-  }
-  return entries
-}
-
-/** All nodes to which a head's directory leads. */
-export async function collectNodes(directory: string, readNodes: ReadNodes): Promise<KnownNode[]> {
-  const found: KnownNode[] = []
-  let { level, entries } = decodeDirectory(directory)
-  for (; level > 0; level -= 1) {
-    const nodes = await readNodes(entries.map(({ segment }) => segment))
-    for (const [n, entry] of entries.entries()) {
-      const node = nodes[n]
-      if (node !== undefined) found.push({ entry, entries: node })
-    }
-    entries = nodes.flatMap((node) => decodeNode(node).entries)
-  }
-  return found
+  return (await openDirectory(directory, readNodes)).leaves
 }
 
 /** Consecutive segments, and the position of the first record of the first of them. */

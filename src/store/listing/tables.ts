@@ -130,8 +130,8 @@ export interface ListingLookups extends ListingReads {
     companies: readonly number[],
     version: number,
   ): Awaitable<readonly HeadRow[]>
-  /** All heads of a listing, in the order of their versions. */
-  headsOf(listing: string, companyId: number): Awaitable<readonly HeadRow[]>
+  /** All heads of companies, by company, in the order of their versions. */
+  headsOf(listing: string, companies: readonly number[]): Awaitable<readonly HeadRow[]>
   /** Whether any company has or had a listing. */
   hasHeads(listing: string): Awaitable<boolean>
   /** The companies that have or had a listing. */

@@ -1,6 +1,6 @@
 // Writes new states of listings: their segments, the nodes of their directories, and their heads.
 
-import { buildDirectory, collectNodes, type KnownNode, totalsOf } from './directory.ts'
+import { buildDirectory, type KnownNode, openDirectory, totalsOf } from './directory.ts'
 import { createWindow, type PutReader, recordsAtOnce } from './merge-window.ts'
 import { metaText } from './meta.ts'
 import type { OpenListing } from './open-listings.ts'
@@ -113,6 +113,10 @@ export async function mergeListing(
   out.addHead({ companyId: company, version: context.version, total, meta, largest, directory })
 }
 
-function knownNodes({ tables }: MergeContext, { head }: OpenListing): Promise<KnownNode[]> {
-  return collectNodes(head.directory, (nodes) => tables.entries(head.companyId, nodes))
+async function knownNodes(
+  { tables }: MergeContext,
+  { head }: OpenListing,
+): Promise<readonly KnownNode[]> {
+  const readNodes = (nodes: readonly number[]) => tables.entries(head.companyId, nodes)
+  return (await openDirectory(head.directory, readNodes)).nodes
 }

@@ -219,7 +219,7 @@ async function wasSighted(
   const events = (await openListings(tables, resource.name, [company])).get(company)
   const of = { ...context, shape: shapeOf(resource) }
   if (events !== undefined && (await hasRecordsOf(of, events, recordingSource))) return true
-  const heads = await tables.headsOf(plan.target.name, company)
+  const heads = await tables.headsOf(plan.target.name, [company])
   if (heads.length === 0) return false
   const rows = await db.rows(
     `select version from imports

@@ -142,12 +142,12 @@ function headLookups(rows: Rows, isSpread: boolean) {
       (await rows<HeadColumns>(headsSql, listing, listOf(companies), greatest(version))).map(
         headOf,
       ),
-    headsOf: async (listing, companyId) =>
+    headsOf: async (listing, companies) =>
       (
         await rows<HeadColumns>(
           `select ${headColumns} from heads h
-           where company_id = $1 and listing = $2 order by version`,
-          ...[companyId, listing],
+           where company_id = any($1::bigint[]) and listing = $2 order by company_id, version`,
+          ...[listOf(companies), listing],
         )
       ).map(headOf),
     hasHeads: async (listing) =>

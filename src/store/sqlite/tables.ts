@@ -60,10 +60,12 @@ function headTables(rows: Rows, each: Each) {
     },
     heads: (listing, companies, version) =>
       rows(headsIn, listing, JSON.stringify(companies), version).map(headOf),
-    headsOf: (listing, companyId) =>
+    headsOf: (listing, companies) =>
       rows(
-        `select ${headColumns} from heads h where company_id = ? and listing = ? order by version`,
-        ...[companyId, listing],
+        `select ${headColumns} from json_each(?) e
+         cross join heads h on h.company_id = e.value and h.listing = ?
+         order by h.company_id, h.version`,
+        ...[JSON.stringify(companies), listing],
       ).map(headOf),
     hasHeads: (listing) =>
       rows('select 1 from heads where listing = ? limit 1', listing).length > 0,
