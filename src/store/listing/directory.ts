@@ -55,6 +55,14 @@ export function decodeDirectory(text: string): Directory {
   }
 }
 
+const singlePattern = /^\[0,\[(\d+),[\d,]+\]\]$/
+
+/** The segment of a directory that has but one, which is none of its nodes. */
+export function singleSegment(directory: string): number | null {
+  const number = singlePattern.exec(directory)?.[1]
+  return number === undefined ? null : Number(number)
+}
+
 /** The directory that a node is. */
 export function decodeNode(entries: Uint8Array): Directory {
   return decodeDirectory(textOf(entries))

@@ -44,6 +44,18 @@ export function readPageTexts(
   })
 }
 
+/** As `readPageTexts`, of a listing whose texts are at hand. */
+export function cutPageTexts(
+  texts: Uint8Array,
+  { total }: HeadRow,
+  range: PageRange,
+  room: PageRoom,
+): PageTexts {
+  if (range.offset >= total || room.room < 0) return fitting([], range, room)
+  const end = Math.min(total, range.offset + range.limit)
+  return fitting([sliceOf(texts, total, range.offset, end)], range, room)
+}
+
 /** The bytes of the segments of which all records are in the range. */
 function innerBytes({ entries }: LeafRange): number {
   let sum = 0
@@ -78,6 +90,10 @@ function cut(
     const from = Math.max(0, offset - start)
     const to = Math.min(records, end - start)
     start += records
-    return from === 0 && to === records ? text : sliceTexts(text, records, from, to)
+    return sliceOf(text, records, from, to)
   })
+}
+
+function sliceOf(texts: Uint8Array, records: number, from: number, to: number): Uint8Array {
+  return from === 0 && to === records ? texts : sliceTexts(texts, records, from, to)
 }

@@ -7,22 +7,25 @@ import type { HeadRow } from '../listing/tables.ts'
 import type { Head, OutsideHistory } from '../reading.ts'
 import type { Selection } from '../selection.ts'
 import { findOutside } from './outside-history.ts'
-import type { Change, HeadInRegistry, ServingReads } from './reads.ts'
+import type { Change, HeadInRegistry, ReadWithHead, ServingReads } from './reads.ts'
 
 /** A listing at a version. */
 export interface ListingState extends Head {
   readonly meta: string | undefined
   /** Undefined for a listing that has never had records. */
   readonly row: HeadRow | undefined
+  /** As `HeadInRegistry.texts`. */
+  readonly texts: Uint8Array | undefined
 }
 
 /** The state of a selection's listing; undefined if the company was not in the registry. */
 export function readState(
   reads: ServingReads,
   selection: Selection,
+  beside: ReadWithHead = 'nothing',
 ): Awaitable<ListingState | OutsideHistory | undefined> {
   const { resource, companyId, version } = selection
-  return after(reads.headIn(resource.name, companyId, version), (found) => {
+  return after(reads.headIn(resource.name, companyId, version, beside), (found) => {
     const { registry, head } = found
     const outside = findOutside(version, registry)
     if (outside !== undefined) return outside
@@ -44,7 +47,7 @@ export function readState(
 
 function stateOf(
   { resource, version: asked }: Selection,
-  { registry, head }: HeadInRegistry,
+  { registry, head, texts }: HeadInRegistry,
   { version, change }: { readonly version: number; readonly change: Change },
 ): ListingState {
   return {
@@ -56,6 +59,7 @@ function stateOf(
     latestVersion: registry.version,
     meta: metaOf(resource, head),
     row: head,
+    texts,
   }
 }
 

@@ -15,7 +15,12 @@ export interface Change {
 export interface HeadInRegistry {
   readonly registry: RegistryState
   readonly head: HeadRow | undefined
+  /** The texts of a listing of one segment, where they were asked for and read at once. */
+  readonly texts?: Uint8Array | undefined
 }
+
+/** What is read with a head, if that costs no statement more. */
+export type ReadWithHead = 'texts' | 'nothing'
 
 /** Reads of listings that serve requests. */
 export interface ServingReads extends ListingReads {
@@ -27,7 +32,12 @@ export interface ServingReads extends ListingReads {
    *
    * @param version the last one if undefined, or if it is later than that.
    */
-  headIn(listing: string, companyId: number, version: number | undefined): Awaitable<HeadInRegistry>
+  headIn(
+    listing: string,
+    companyId: number,
+    version: number | undefined,
+    beside: ReadWithHead,
+  ): Awaitable<HeadInRegistry>
   /** The import of a version that there is. */
   change(version: number): Awaitable<Change>
   /** The version that had made a company known at a version; undefined if it was not. */

@@ -24,6 +24,12 @@ export interface FileReads extends Omit<ServingReads, 'now' | 'texts' | 'entries
 
 type ReadColumn = (companyId: number, segments: readonly number[]) => Uint8Array[]
 
+/** In one statement, since a second one costs as much as what it reads. */
+const headWithTextsSql = `
+  select h.company_id, h.version, h.total, h.meta, h.largest, h.directory, s.texts
+  from heads h left join segments s on s.segment = h.segment and s.company_id = h.company_id
+  where h.company_id = ? and h.listing = ? and h.version <= ? order by h.version desc limit 1`
+
 const headSql = `
   select company_id, version, total, meta, largest, directory from heads
   where company_id = ? and listing = ? and version <= ? order by version desc limit 1`
@@ -37,6 +43,7 @@ const knownSinceSql = `
 export function createReads(db: DatabaseSync): FileReads {
   const registryRow = prepareRow(db, registrySql)
   const headRow = prepareRow(db, headSql)
+  const headWithTextsRow = prepareRow(db, headWithTextsSql)
   const changeRow = prepareRow(db, 'select lineage, committed_at from imports where version = ?')
   const sinceRow = prepareRow(db, knownSinceSql)
   const changes = new LRUCache<number, Change>({ max: changesMax })
@@ -46,16 +53,7 @@ export function createReads(db: DatabaseSync): FileReads {
     (kept ??= registryOf(registryRow.get() as unknown as RegistryRow | undefined))
 
   function head(listing: string, company: number, version: number): HeadRow | undefined {
-    const row = headRow.get(company, listing, version) as HeadColumns | undefined
-    if (row === undefined) return undefined
-    return {
-      companyId: row[0],
-      version: row[1],
-      total: row[2],
-      meta: row[3],
-      largest: row[4],
-      directory: row[5],
-    }
+    return headOf(headRow.get(company, listing, version) as HeadColumns | undefined)
   }
 
   return {
@@ -63,10 +61,12 @@ export function createReads(db: DatabaseSync): FileReads {
     head,
     texts: readColumn(db, 'texts'),
     entries: readColumn(db, 'entries'),
-    headIn(listing, company, version) {
+    headIn(listing, company, version, beside) {
       const state = registry()
       const most = version === undefined ? state.version : Math.min(version, state.version)
-      return { registry: state, head: head(listing, company, most) }
+      if (beside === 'nothing') return { registry: state, head: head(listing, company, most) }
+      const row = headWithTextsRow.get(company, listing, most) as HeadColumns | undefined
+      return { registry: state, head: headOf(row), texts: row?.[6] ?? undefined }
     },
     change(version) {
       const known = changes.get(version)
@@ -95,7 +95,14 @@ type HeadColumns = readonly [
   meta: string | null,
   largest: number,
   directory: string,
+  texts?: Uint8Array | null,
 ]
+
+function headOf(row: HeadColumns | undefined): HeadRow | undefined {
+  if (row === undefined) return undefined
+  const [companyId, version, total, meta, largest, directory] = row
+  return { companyId, version, total, meta, largest, directory }
+}
 
 type SegmentColumn = readonly [bytes: Uint8Array | null]
 

@@ -117,6 +117,8 @@ const listingTables = `
     largest integer not null,
     -- Its segments (../listing/directory.ts).
     directory text not null,
+    -- The only segment of a listing that has but one, so that one statement reads its texts, too.
+    segment integer,
     primary key (company_id, listing, version)
   ) without rowid;
 

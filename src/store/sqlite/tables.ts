@@ -2,6 +2,7 @@
 
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import type { IdentifyingName } from '../inspecting.ts'
+import { singleSegment } from '../listing/directory.ts'
 import {
   type CompanyRow,
   type HeadRow,
@@ -78,10 +79,10 @@ function headTables(rows: Rows, each: Each) {
       ).map((row) => Number(row[0])),
     putHeads: (listing, heads) =>
       each(
-        'insert or replace into heads values (?, ?, ?, ?, ?, ?, ?)',
+        'insert or replace into heads values (?, ?, ?, ?, ?, ?, ?, ?)',
         heads.map((head) => [
           ...[head.companyId, listing, head.version, head.total, head.meta, head.largest],
-          head.directory,
+          ...[head.directory, singleSegment(head.directory)],
         ]),
       ),
     dropHeads: (listing, heads) =>
