@@ -132,7 +132,7 @@ test('a COPY into a session that is lost is an error', async (t) => {
     for (; sent < 200_000; sent++) yield fieldsOf([sent, 1, null, Buffer.alloc(1_000)])
   }
   const lost = assert.rejects(copyRows(client, 'copied', rows()))
-  await other.query('select pg_terminate_backend($1)', [pid[0]?.[0]])
+  await other.query('select pg_terminate_backend($1::integer)', [pid[0]?.[0]])
   await lost
   assert.ok(sent < 200_000, 'the rest of the rows is not asked for')
 })

@@ -188,38 +188,46 @@ const listingTables = `
   create index record_keys_by_id on record_keys (listing, id);
 `
 
-/** Those elements of a directory that are entries: the first element is its level. */
-const entriesOf = (directory: string) =>
-  `json_array_elements(${directory}) with ordinality e (entry, place)`
+/** Those segments of `d.directory` which are its entries: the first element is its level. */
+const segmentsOfDirectory = `
+  cross join json_array_elements(d.directory) with ordinality e (entry, place)
+  join segments s on s.company_id = d.company_id and s.segment = (e.entry ->> 0)::bigint`
+
+/** The levels of the longest listings: 256 entries each (../listing/directory.ts). */
+const levels = 3
+
+/**
+ * The directories of a resource's present listings so many levels below their heads. Without
+ * recursion, so that Citus runs it where the rows are.
+ */
+function directoriesBelow(name: string, depth: number): string {
+  if (depth === 0) {
+    return `
+      select company_id, directory::json as directory from heads h
+      where listing = '${name}' and version = (
+        select max(version) from heads l
+        where l.company_id = h.company_id and l.listing = h.listing
+      )`
+  }
+  return `
+      select d.company_id, convert_from(s.entries, 'UTF8')::json as directory
+      from (${directoriesBelow(name, depth - 1)}) d ${segmentsOfDirectory}
+      where (d.directory ->> 0)::integer > 0 and e.place > 1`
+}
 
 /** The views of a resource's present records: as text, and with a column for each field. */
 function createViews({ name, fields }: Resource): string {
   const columns = Object.entries(fields).map(([field, { kind }]) => {
     return `, ${columnOf(field, kind)} as "${field}"`
   })
+  const depths = Array.from({ length: levels }, (_, depth) => directoriesBelow(name, depth))
   return `
     drop view if exists ${name}_view;
     drop view if exists ${name}_records;
 
-    -- A directory is a level and entries, of which the first number is that of a segment; above
-    -- level 0 those are directories in turn.
     create view ${name}_records as
-      with recursive directories (company_id, directory) as (
-        select company_id, directory::json from heads h
-        where listing = '${name}' and version = (
-          select max(version) from heads l
-          where l.company_id = h.company_id and l.listing = h.listing
-        )
-        union all
-        select d.company_id, convert_from(s.entries, 'UTF8')::json
-        from directories d cross join ${entriesOf('d.directory')}
-        join segments s
-          on s.company_id = d.company_id and s.segment = (e.entry ->> 0)::bigint
-        where (d.directory ->> 0)::integer > 0 and e.place > 1
-      )
       select d.company_id, (r.value ->> 'id')::bigint as id, r.value as record
-      from directories d cross join ${entriesOf('d.directory')}
-      join segments s on s.company_id = d.company_id and s.segment = (e.entry ->> 0)::bigint
+      from (${depths.join(' union all ')}) d ${segmentsOfDirectory}
       cross join json_array_elements(('[' || convert_from(s.texts, 'UTF8') || ']')::json) r
       where (d.directory ->> 0)::integer = 0 and e.place > 1;
 
