@@ -168,7 +168,7 @@ export async function runImport(
       onRejected: rejects && ((rejected) => rejects.write(rejected)),
       onProgress: (done) => progress.show(done),
       onWarning: (warning) => progress.writeLine(`dossier: warning: ${warning}`),
-      onWait: () => progress.writeLine(waitingLine),
+      onWait: (reason = waitingLine) => progress.writeLine(reason),
       signal: context.signal,
     })
     progress.end()

@@ -8,5 +8,5 @@ export const waitingLine = 'another command is writing to the store; waiting for
 
 /** Reports that the command is waiting; a signal ends the wait. */
 export function lockWait({ stderr, signal }: CommandContext): LockWait {
-  return { onWait: () => stderr.writeLines(waitingLine), signal }
+  return { onWait: (reason = waitingLine) => stderr.writeLines(reason), signal }
 }

@@ -11,6 +11,7 @@ import type {
   Recipe,
   StagedProblem,
 } from '../store/importing.ts'
+import type { LockWait } from '../store/lock-wait.ts'
 import { OperatorError } from '../operator-error.ts'
 import {
   latestMoment,
@@ -69,7 +70,7 @@ export interface ImportRequest {
   readonly onProgress: (progress: Progress) => void
   /** Receives a warning, before anything is committed. */
   readonly onWarning?: (warning: string) => void
-  readonly onWait: () => void
+  readonly onWait: LockWait['onWait']
   /** Aborts the import, which then changes nothing. */
   readonly signal: AbortSignal
 }

@@ -224,13 +224,13 @@ test('a search is of one version, and waits until all nodes have it', { skip }, 
   await importRows(db, 'rights', rights)
   const ids = (await queryStore(db, 'select id from companies')).map(({ id }) => Number(id))
   const [behind = 0] = ids
-  const store = await openStoreReader(storeAt(db), resources, patientBounds)
-  t.after(() => store.close())
   const searches = [
     { words: ['company'] },
     { identifiers: companies.map(({ identifier }) => identifier), jurisdiction: 'GB' },
   ]
   for (const query of searches) {
+    const store = await openStoreReader(storeAt(db), resources, patientBounds)
+    t.after(() => store.close())
     const catchUp = await holdBack(db, behind)
     await assert.rejects(async () => store.findCompanies(query), /different versions/)
     const found = Promise.resolve(store.findCompanies(query))

@@ -1,10 +1,13 @@
-// A session that PostgreSQL ends as soon as it has begun: a sentence, not a crash.
+// Sessions that PostgreSQL ends, and those that a failed statement leaves: a sentence, not a crash,
+// and no new session.
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { test } from 'node:test'
-import { openSession } from '../../src/store/postgres/connect.ts'
+import { openPool, openSession } from '../../src/store/postgres/connect.ts'
+import { rowsIn, withConnection } from '../../src/store/postgres/pool-rows.ts'
+import { patientBounds, testServerUrl } from '../support/store-at.ts'
 
 /** A message of PostgreSQL's protocol: its type, its length, its content. */
 function message(type: string, content: Buffer): Buffer {
@@ -25,4 +28,29 @@ test('a session that is ended in the packet that begins it fails its next statem
   const { port } = server.address() as AddressInfo
   const session = await openSession(`postgres://nobody@127.0.0.1:${port}/none?sslmode=disable`)
   await assert.rejects(session.query('select 1'), /terminat|not queryable/i)
+})
+
+test('a statement that fails leaves its session to the next one', async (t) => {
+  const pool = openPool(testServerUrl(), { ...patientBounds, pool: 1, statementMs: 200 })
+  t.after(() => pool.end())
+  const rows = rowsIn(pool)
+  const pidOf = async () => (await rows<[number]>('select pg_backend_pid()'))[0]?.[0]
+  const first = await pidOf()
+  await assert.rejects(rows('select pg_sleep(10)'), /statement timeout/)
+  await assert.rejects(rows('select 1 / (random() * 0)::integer'), /division by zero/)
+  assert.equal(await pidOf(), first)
+})
+
+test('a session that is lost while it is in use is replaced', async (t) => {
+  const pool = openPool(testServerUrl(), { ...patientBounds, pool: 1 })
+  t.after(() => pool.end())
+  const sql = 'select pg_terminate_backend(pg_backend_pid()) from pg_sleep(0)'
+  await assert.rejects(
+    withConnection(pool, async (client) => {
+      await client.query('begin')
+      await client.query(sql)
+    }),
+    /terminat/,
+  )
+  assert.deepEqual(await rowsIn(pool)<[number]>('select 7'), [[7]])
 })

@@ -10,7 +10,6 @@ import type { Client } from 'pg'
 import { resources } from '../../src/resources/index.ts'
 import { migrateStore, openStoreReader } from '../../src/store/open-store.ts'
 import { openSession } from '../../src/store/postgres/connect.ts'
-import { witnessTables } from '../../src/store/postgres/citus-witnesses.ts'
 import { findKeySql } from '../../src/store/postgres/read.ts'
 import { distributedTables } from '../../src/store/postgres/schema.ts'
 import { headSql, segmentsSql } from '../../src/store/postgres/tables.ts'
@@ -40,10 +39,7 @@ const inSchema = 'relnamespace = current_schema()::regnamespace'
 
 test('every table is distributed by a column, or small and replicated to every node', async () => {
   const tables = await values(`select relname from pg_class where ${inSchema} and relkind = 'r'`)
-  const known = [
-    ...distributedTables.map(({ table }) => table),
-    ...(onCitus === false ? [] : witnessTables),
-  ]
+  const known = [...distributedTables.map(({ table }) => table)]
   assert.deepEqual(tables.map(String).toSorted(), known.toSorted())
   for (const { table, column } of distributedTables) {
     if (column === undefined) continue

@@ -21,5 +21,5 @@ export async function openTables(db: string): Promise<ListingTables> {
   const client = await openSession(db)
   await client.query('begin')
   after(() => client.end())
-  return postgresTables(client, await findSpread(client))
+  return postgresTables(client, (await findSpread(client)) !== undefined)
 }

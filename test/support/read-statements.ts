@@ -8,7 +8,7 @@ import { isServerStore } from '../../src/store/open-store.ts'
 import { openSession } from '../../src/store/postgres/connect.ts'
 import { tablesOf as tablesOnServer } from '../../src/store/postgres/tables.ts'
 import { tablesOf } from '../../src/store/sqlite/tables.ts'
-import { storeAt } from './store-at.ts'
+import { onCitus, storeAt } from './store-at.ts'
 
 /** Reads or writes the listings of a store that nobody else changes. */
 export async function useTables<T>(
@@ -26,7 +26,7 @@ export async function useTables<T>(
   }
   const client = await openSession(at)
   try {
-    return await work(tablesOnServer(client))
+    return await work(tablesOnServer(client, onCitus !== false))
   } finally {
     await client.end()
   }

@@ -8,6 +8,7 @@ import type { Client } from 'pg'
 import { OperatorError } from '../../operator-error.ts'
 import type { LockWait } from '../lock-wait.ts'
 import { withSession } from './connect.ts'
+import { orAborted } from './transaction.ts'
 import { describeUrl } from './url.ts'
 
 /**
@@ -31,13 +32,13 @@ const pauseMs = 200
  *
  * @throws OperatorError if a node does not answer: nobody knows what it has.
  */
-export async function untilDecided(db: string, wait: Partial<LockWait>): Promise<void> {
+export async function untilDecided(db: string, { onWait, signal }: LockWait): Promise<void> {
   await withSession(db, async (client) => {
     for (let looks = 1; await isAnyUndecided(client, db); looks++) {
       await decide(client)
       if (looks === 1) continue
-      if (looks === 2) wait.onWait?.()
-      await sleep(pauseMs, undefined, { signal: wait.signal })
+      if (looks === 2) onWait('nodes of Citus have yet to end a transaction; waiting for them')
+      await orAborted(sleep(pauseMs), signal)
     }
   })
 }

@@ -82,13 +82,12 @@ export function openPool(db: string, bounds: ServingBounds, isSpread = false): P
       lock_timeout: lockMsOf(bounds),
       default_transaction_read_only: 'on',
       // Every statement has one good plan, an index seek, so there is no need to plan it again.
-      // Citus finds the node of a company when it plans for that company.
-      plan_cache_mode: isSpread ? 'force_custom_plan' : 'force_generic_plan',
+      // Citus can have one plan for statements of one table; it says which.
+      plan_cache_mode: isSpread ? 'auto' : 'force_generic_plan',
       jit: 'off',
-      // A transaction sees one state of each node, if it has one connection to it.
-      ...(isSpread ? { 'citus.max_adaptive_executor_pool_size': 1 } : {}),
     }),
     application_name: 'dossier serve',
+    pipeline: true,
     max: pool,
     connectionTimeoutMillis: waitMs,
     query_timeout: statementMs + graceMs,

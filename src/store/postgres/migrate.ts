@@ -7,7 +7,6 @@ import type { Resource } from '../../resources/resource.ts'
 import { wordRules } from '../name-words.ts'
 import type { WorkWatch } from '../work-watch.ts'
 import { describeFilled, fillNames, isFilled, namesMissing } from '../companies/fill-names.ts'
-import { createWitnesses } from './citus-witnesses.ts'
 import { withSession } from './connect.ts'
 import { registryOf } from './database.ts'
 import {
@@ -47,7 +46,7 @@ export async function migrate(
     if (isToDistribute) {
       done.push(...(await withWriteLock(client, db, { onWait }, () => distribute(client))))
     }
-    const registry = registryOf(client, db, await findSpread(client))
+    const registry = registryOf(client, db, (await findSpread(client)) !== undefined)
     const names = await fillNames(registry, { onWait }, onStep)
     if (names !== undefined && names > 0) done.push(describeFilled(names))
     return done
@@ -183,25 +182,33 @@ async function isToSpread(client: Client): Promise<boolean> {
   return rows[0]?.setting === 'on' && (await hasCitus(client))
 }
 
+/** The kind of a node of Citus; commands that write need its coordinator. */
+export type Spread = 'coordinator' | 'worker'
+
+/** On which node of Citus a session is; undefined if that has not spread the tables. */
+export async function findSpread(client: Client): Promise<Spread | undefined> {
+  if (!(await distributedTables(client)).has('companies')) return undefined
+  return (await isOnWorker(client)) ? 'worker' : 'coordinator'
+}
+
+async function isOnWorker(client: Client): Promise<boolean> {
+  if (!(await hasCitus(client))) return false
+  const { rowCount } = await client.query('select from pg_dist_local_group where groupid <> 0')
+  return rowCount !== 0
+}
+
 /**
  * Servers and commands that read may use any node of Citus, but only its coordinator can create
- * tables, as imports do.
+ * tables.
  *
  * @throws OperatorError if the database is a worker.
  */
 export async function refuseWorker(client: Client, db: string): Promise<void> {
-  if (!(await hasCitus(client))) return
-  const { rowCount } = await client.query('select from pg_dist_local_group where groupid <> 0')
-  if (rowCount === 0) return
+  if (!(await isOnWorker(client))) return
   throw new OperatorError(
     `${describeUrl(db)} is a worker of Citus, where Dossier only reads; ` +
       'give the URL of the coordinator',
   )
-}
-
-/** Whether Citus has spread the tables over several nodes. */
-export async function findSpread(client: Client): Promise<boolean> {
-  return (await distributedTables(client)).has('companies')
 }
 
 /** @throws OperatorError if Citus is missing, or would have an import work within its session. */
@@ -251,6 +258,5 @@ async function distribute(client: Client): Promise<string[]> {
     if (!firstOfGroup.has(isById)) firstOfGroup.set(isById, table)
     done.push(`distributed ${table} by ${column}`)
   }
-  const witnesses = await createWitnesses(client, distributed)
-  return [...done, ...witnesses.map((table) => `created ${table} on every node`)]
+  return done
 }

@@ -9,7 +9,7 @@ import type { StoreWriter } from '../writing.ts'
 import { createInspector, createWriter, readStoreId } from '../sql/writer.ts'
 import { compact } from './compact.ts'
 import { defaultBounds, openPool, type ServingBounds, withSession } from './connect.ts'
-import { registryOf } from './database.ts'
+import { registryOf, spreadSettings } from './database.ts'
 import { storeError } from './errors.ts'
 import { openImport } from './import.ts'
 import {
@@ -36,12 +36,12 @@ export async function openForReading(
   bounds: ServingBounds = defaultBounds,
 ): Promise<StoreReader> {
   return explained(db, async () => {
-    const { storeId, isSpread } = await withSession(db, async (client) => {
+    const { storeId, spread } = await withSession(db, async (client) => {
       await checkSchema(client, db)
       const storeId = await readStoreId(registryOf(client, db))
-      return { storeId, isSpread: await findSpread(client) }
+      return { storeId, spread: await findSpread(client) }
     })
-    return createReader(openPool(db, bounds, isSpread), { storeId, isSpread })
+    return createReader(openPool(db, bounds, spread !== undefined), { storeId, spread })
   })
 }
 
@@ -58,7 +58,7 @@ export async function openForInspecting(
   return explained(db, async () => {
     const isSpread = await look(async (client) => {
       await checkSchema(client, db)
-      return findSpread(client)
+      return (await findSpread(client)) !== undefined
     })
     const registryIn = (client: Client) => registryOf(client, db, isSpread)
     return createInspector((work) => look((client) => work(registryIn(client))), resources, {
@@ -87,13 +87,15 @@ export async function openForWriting(
   return explained(db, async () => {
     if (await isOutdated(db, resources)) await migrate(db, resources)
     const isSpread = await withSession(db, async (client) => {
-      const found = await findSpread(client)
-      if (found) await refuseWorker(client, db)
-      return found
+      const spread = await findSpread(client)
+      if (spread === 'worker') await refuseWorker(client, db)
+      return spread !== undefined
     })
+    const settings = isSpread ? spreadSettings : {}
     return createWriter(
       {
-        use: (work) => withSession(db, (client) => work(registryOf(client, db, isSpread))),
+        use: (work) =>
+          withSession(db, (client) => work(registryOf(client, db, isSpread)), settings),
         openImport: () => openImport(db, isSpread),
         compact: (wait) => withSession(db, (client) => compact(client, wait)),
         close: () => undefined,

@@ -12,42 +12,45 @@ import { findCompanies, readRegistry } from '../sql/find-companies.ts'
 import { findVersion } from '../sql/find-version.ts'
 import { findNames } from '../sql/inspect.ts'
 import { readVersions } from '../sql/versions.ts'
+import { companyPlace } from './citus-gate.ts'
 import { dialect, spreadDialect } from './dialect.ts'
 import { bind } from './parameters.ts'
+import { rowsIn, withConnection } from './pool-rows.ts'
+import type { SpreadReading } from './reads.ts'
 import { createSnapshots } from './snapshot.ts'
 
-const findCompany = {
-  name: 'company',
-  text: 'select company_id from company_names where identifier = $1 and jurisdiction = $2',
-  rowMode: 'array',
-} as const
+const findCompanySql =
+  'select company_id from company_names where identifier = $1 and jurisdiction = $2'
 
 export function createCompanyReader(
   pool: Pool,
   reads: ServingReads,
-  isSpread: boolean,
+  { gate, even }: SpreadReading,
 ): CompanyReader {
-  const { inSnapshot, acrossNodes, ofVersions } = createSnapshots(pool, reads, isSpread)
-  const queries = queriesOf(pool, isSpread ? spreadDialect : dialect)
+  const { inSnapshot, acrossNodes, ofVersions } = createSnapshots(pool, reads, even)
+  const rows = rowsIn(pool)
+  const queries = queriesOf(pool, even === undefined ? dialect : spreadDialect)
   const kept = createKeptCounts()
   return {
-    async findCompany([jurisdiction, identifier]) {
-      const values = [identifier, jurisdiction]
-      const { rows } = await pool.query<[id: number]>({ ...findCompany, values })
-      return rows[0]?.[0]
-    },
-    findNames: (names, limit) => findNames(queries, names, limit),
-    findCompanies: (query) => {
-      const look = acrossNodes(['companies', 'words' in query ? 'words' : 'company_names'])
-      return look((snapshot) => findCompanies(snapshot, query))
-    },
+    findCompany: ([jurisdiction, identifier]) =>
+      gate({ table: 'company_names', value: identifier }, async () => {
+        const [row] = await rows<[id: number]>(findCompanySql, identifier, jurisdiction)
+        return row?.[0]
+      }),
+    findNames: (names, limit) => gate(undefined, () => findNames(queries, names, limit)),
+    findCompanies: (query) =>
+      gate(undefined, () => acrossNodes((snapshot) => findCompanies(snapshot, query))),
     // What a company was at a version never changes.
-    readCompany: async (asked) => reads.now(() => readCompany(ofVersions, asked, kept)),
+    readCompany: async (asked) =>
+      gate(companyPlace(asked.companyId), async () =>
+        reads.now(() => readCompany(ofVersions, asked, kept)),
+      ),
     findRegistryVersion: (moment) => findVersion(queries, undefined, moment),
     readRegistry: () => readRegistry(ofVersions),
     readChanges: (asked) => {
-      const look = asked.companyId === undefined ? acrossNodes(['companies']) : inSnapshot
-      return look((snapshot) => readChanges(snapshot, asked))
+      const { companyId } = asked
+      const place = companyId === undefined ? undefined : companyPlace(companyId)
+      return gate(place, () => acrossNodes((snapshot) => readChanges(snapshot, asked)))
     },
     readVersions: (range) => inSnapshot((snapshot) => readVersions(snapshot, range)),
   }
@@ -57,6 +60,7 @@ export function createCompanyReader(
 export function queriesOf(pool: Pool, dialect: Dialect): Queries {
   return {
     dialect,
-    rows: async (sql, values = {}) => (await pool.query<Row>(bind(sql, values))).rows,
+    rows: (sql, values = {}) =>
+      withConnection(pool, async (client) => (await client.query<Row>(bind(sql, values))).rows),
   }
 }

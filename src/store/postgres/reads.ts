@@ -1,11 +1,21 @@
 // The reads of listings that serve requests from PostgreSQL: a head with all that is said beside
 // it is one statement, and the texts are another one. Segments never change, so that no
 // transaction is needed.
+//
+// Citus plans such a statement at four times the cost of one of a single table. So where all nodes
+// are known to show a state of the registry, the head is read alone, and beside it whether that
+// is still the state.
 
 import { LRUCache } from 'lru-cache'
+import type { Pool } from 'pg'
+import type { Awaitable } from '../awaitable.ts'
 import { type HeadRow, MissingSegmentError } from '../listing/tables.ts'
+import type { RegistryState } from '../reading.ts'
 import type { Change, HeadInRegistry, ServingReads } from '../serving/reads.ts'
-import { registryOf, type RegistryRow } from '../sql/find-companies.ts'
+import { registryOf, type RegistryRow, registrySql } from '../sql/find-companies.ts'
+import { type EvenState, isSame } from './citus-even.ts'
+import { companyPlace, type Gate } from './citus-gate.ts'
+import { rowsIn, rowsOn, withConnection } from './pool-rows.ts'
 import { greatest, listingReads, type Rows } from './tables.ts'
 
 /** How many imports are kept. */
@@ -46,13 +56,27 @@ export const knownSinceSql = `
     (select version from companies_past where company_id = $1 and version <= $2 and until > $2)
   )`
 
-export function createReads(rows: Rows): ServingReads {
-  // Numbers of versions are used again after a restore, so that these are of one history.
-  const changes = new LRUCache<number, Change>({ max: changesMax })
-  let history: string | undefined
+/** How the nodes are read of a store that Citus has spread. */
+export interface SpreadReading {
+  readonly gate: Gate
+  /** Undefined for a store that is not spread. */
+  readonly even: EvenState | undefined
+}
+
+export function createReads(pool: Pool, { gate, even }: SpreadReading): ServingReads {
+  const rows = rowsIn(pool)
+  const changes = createChanges(rows)
+  const headAlone = readHeadAlone(pool, even)
+  const headBeside = readHeadBeside(rows, changes.note)
+  const listings = listingReads(rows)
+  const at = <T>(company: number, work: () => Awaitable<T>) =>
+    gate(companyPlace(company), async () => work())
 
   return {
-    ...listingReads(rows),
+    head: (...asked) => at(asked[1], () => listings.head(...asked)),
+    texts: (...asked) => at(asked[0], () => listings.texts(...asked)),
+    entries: (...asked) => at(asked[0], () => listings.entries(...asked)),
+    change: changes.of,
     async now(read) {
       for (let attempt = 1; ; attempt += 1) {
         try {
@@ -62,27 +86,89 @@ export function createReads(rows: Rows): ServingReads {
         }
       }
     },
-    async headIn(listing, companyId, version) {
-      const asked = greatest(version ?? Number.MAX_SAFE_INTEGER)
-      const found = await rows<HeadInRegistryRow>(headInRegistrySql, companyId, listing, asked)
-      const { registry, head, change } = headInRegistryOf(companyId, found[0])
-      if (registry.lineage !== history) changes.clear()
-      history = registry.lineage
-      if (head !== undefined && change !== undefined) changes.set(head.version, change)
-      return { registry, head }
+    headIn: (...asked) =>
+      at(asked[1], async () => {
+        const alone = await headAlone(...asked)
+        if (alone !== undefined) return alone
+        const found = await headBeside(...asked)
+        even?.learn(found.registry)
+        return found
+      }),
+    knownSince: (companyId, version) =>
+      at(companyId, async () => {
+        const [row] = await rows<[number | null]>(knownSinceSql, companyId, version)
+        return row?.[0] ?? undefined
+      }),
+  }
+}
+
+/** Reads imports, and keeps them. */
+function createChanges(rows: Rows) {
+  // Numbers of versions are used again after a restore, so that these are of one history.
+  const changes = new LRUCache<number, Change>({ max: changesMax })
+  let history: string | undefined
+  return {
+    note: ({ lineage }: RegistryState, version?: number, change?: Change) => {
+      if (lineage !== history) changes.clear()
+      history = lineage
+      if (version !== undefined && change !== undefined) changes.set(version, change)
     },
-    async change(version) {
+    of: async (version: number): Promise<Change> => {
       const known = changes.get(version)
       if (known !== undefined) return known
+      const asked = history
       const [row] = await rows<[lineage: string, committedAt: number]>(changeSql, version)
       if (row === undefined) throw new Error(`version ${version} is not in the log of imports`)
-      return { lineage: row[0], committedAt: row[1] }
-    },
-    async knownSince(companyId, version) {
-      const [row] = await rows<[number | null]>(knownSinceSql, companyId, version)
-      return row?.[0] ?? undefined
+      const change = { lineage: row[0], committedAt: row[1] }
+      if (history === asked) changes.set(version, change)
+      return change
     },
   }
+}
+
+/** Reads a head, if all nodes still show the state of the registry that is known. */
+function readHeadAlone(pool: Pool, even: EvenState | undefined) {
+  return async (
+    listing: string,
+    companyId: number,
+    version: number | undefined,
+  ): Promise<HeadInRegistry | undefined> => {
+    const known = even?.known()
+    if (known === undefined || known.version === 0) return undefined
+    const most = Math.min(version ?? known.version, known.version)
+    return withConnection(pool, async (client) => {
+      const rows = rowsOn(client)
+      // Both are sent before either is answered.
+      const head = listingReads(rows).head(listing, companyId, most)
+      const [found, now] = await bothOf(head, rows<[...RegistryRow]>(registrySql))
+      // A prune may have reached the company's node alone.
+      if (found === undefined && version !== undefined) return undefined
+      return isSame(registryOf(now[0]), known) ? { registry: known, head: found } : undefined
+    })
+  }
+}
+
+/** Reads a head with the state of the registry in which it is found. */
+function readHeadBeside(rows: Rows, note: ReturnType<typeof createChanges>['note']) {
+  return async (
+    listing: string,
+    companyId: number,
+    version: number | undefined,
+  ): Promise<HeadInRegistry> => {
+    const asked = greatest(version ?? Number.MAX_SAFE_INTEGER)
+    const found = await rows<HeadInRegistryRow>(headInRegistrySql, companyId, listing, asked)
+    const { registry, head, change } = headInRegistryOf(companyId, found[0])
+    note(registry, head?.version, change)
+    return { registry, head }
+  }
+}
+
+/** The results of two statements, once both have ended. */
+async function bothOf<A, B>(a: PromiseLike<A> | A, b: Promise<B>): Promise<[A, B]> {
+  const [first, second] = await Promise.allSettled([a, b])
+  if (first.status === 'rejected') throw first.reason
+  if (second.status === 'rejected') throw second.reason
+  return [first.value, second.value]
 }
 
 function headInRegistryOf(

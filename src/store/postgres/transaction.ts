@@ -16,11 +16,18 @@ export async function beginWriting(client: Client, { onWait, signal }: LockWait)
   if (rows[0]?.taken === true) return
   onWait()
   const locked = client.query(`select pg_advisory_xact_lock${writeLock}`)
-  await (signal === undefined ? locked : orAborted(locked, signal))
+  await orAborted(locked, signal)
 }
 
 /** Stops waiting if the signal is aborted; the session still waits, and has to be closed. */
-async function orAborted(work: Promise<unknown>, signal: AbortSignal): Promise<void> {
+export async function orAborted(
+  work: Promise<unknown>,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  if (signal === undefined) {
+    await work
+    return
+  }
   const aborted = Promise.withResolvers<never>()
   const abort = () => aborted.reject(signal.reason)
   signal.addEventListener('abort', abort)
@@ -34,15 +41,20 @@ async function orAborted(work: Promise<unknown>, signal: AbortSignal): Promise<v
   }
 }
 
-/** Runs `work` in a transaction that holds the write lock. */
+/**
+ * Runs `work` in a transaction that holds the write lock.
+ *
+ * @param begin begins it.
+ */
 export async function withWriteLock<T>(
   client: Client,
   db: string,
   wait: LockWait,
   work: () => Promise<T>,
+  begin = beginWriting,
 ): Promise<T> {
   return orRollBack(client, db, wait, async () => {
-    await beginWriting(client, wait)
+    await begin(client, wait)
     return work()
   })
 }
@@ -77,8 +89,7 @@ async function acquireLock(
   await client.query('rollback')
   onWait()
   await client.query('begin')
-  const locked = client.query(lock)
-  await (signal === undefined ? locked : orAborted(locked, signal))
+  await orAborted(client.query(lock), signal)
 }
 
 const lockNotAvailable = '55P03'

@@ -1,0 +1,99 @@
+// The last state of the registry that all nodes of Citus show. A commit reaches the coordinator
+// first, then the nodes one after another: a version that all of them have is complete.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Pool } from 'pg'
+import type { RegistryState } from '../reading.ts'
+import { registryOf, type RegistryRow, registrySql } from '../sql/find-companies.ts'
+import { rowsIn } from './pool-rows.ts'
+
+/** How long a search waits until a commit has reached all nodes; usually it takes milliseconds. */
+const unevenMsMax = 1_000
+const pauseMs = 10
+
+/** The pause after a look that has found the nodes uneven, or one of them lost. */
+const restMs = 200
+
+/** What all nodes show. */
+export interface EvenState {
+  /** The last state that all nodes have been seen to show; undefined before the first. */
+  known(): RegistryState | undefined
+  /** Has the nodes asked, if the state is another one than is known; does not wait for that. */
+  learn(state: RegistryState): void
+  /**
+   * Does work that reads several nodes, in one state of all of them.
+   *
+   * @throws Error if they have shown several versions for a second.
+   */
+  during<T>(work: () => Promise<T>): Promise<T>
+}
+
+const versionsSql = `
+  select coalesce(bool_and(success and result = $1), false)
+  from run_command_on_all_nodes(
+    format('select coalesce(max(version), 0) from %I.imports', current_schema())
+  )`
+
+// On the coordinator, where a commit is seen first.
+const coordinatorSql = `
+  select success and result = $1 from run_command_on_coordinator(
+    format('select coalesce(max(version), 0) from %I.imports', current_schema())
+  )`
+
+/** @param isWorker whether the pool's sessions are on a worker. */
+export function createEvenState(pool: Pool, isWorker: boolean): EvenState {
+  const rows = rowsIn(pool)
+  let known: RegistryState | undefined
+  let looking: Promise<void> | undefined
+  let nextLookAt = 0
+
+  const readState = async () => registryOf((await rows<[...RegistryRow]>(registrySql))[0])
+
+  async function look(): Promise<void> {
+    const state = await readState()
+    const [found] = await rows<[boolean]>(versionsSql, String(state.version))
+    if (found?.[0] === true) known = state
+    else nextLookAt = performance.now() + restMs
+  }
+
+  const lookOnce = () => (looking ??= look().finally(() => (looking = undefined)))
+
+  /** Whether nothing of a later version has been seen by reads up to now. */
+  async function isStill(state: RegistryState): Promise<boolean> {
+    if (!isSame(await readState(), state)) return false
+    if (!isWorker) return true
+    const [found] = await rows<[boolean]>(coordinatorSql, String(state.version))
+    return found?.[0] === true
+  }
+
+  return {
+    known: () => known,
+    learn(state) {
+      if (looking !== undefined || performance.now() < nextLookAt) return
+      if (known !== undefined && isSame(known, state)) return
+      lookOnce().catch(() => (nextLookAt = performance.now() + restMs))
+    },
+    async during(work) {
+      for (const end = performance.now() + unevenMsMax; ; await sleep(pauseMs)) {
+        const before = await readState()
+        if (known === undefined || !isSame(known, before)) await lookOnce()
+        if (known !== undefined && isSame(known, before)) {
+          const result = await work()
+          if (await isStill(before)) return result
+        }
+        if (performance.now() > end) {
+          throw new Error(`the nodes of Citus have shown different versions for ${unevenMsMax} ms`)
+        }
+      }
+    },
+  }
+}
+
+/** Whether a state of the registry is the same as another one. */
+export function isSame(one: RegistryState, other: RegistryState): boolean {
+  return (
+    one.version === other.version &&
+    one.lineage === other.lineage &&
+    one.earliestVersion === other.earliestVersion
+  )
+}

@@ -1,0 +1,86 @@
+// Keeps a node of Citus that is silent from using the whole pool: statements for it would hold
+// every connection until they time out, and those for other nodes would wait for one.
+
+import type { Pool } from 'pg'
+import { rowsIn } from './pool-rows.ts'
+
+/** A value of the column by which a table is spread: it says on which node the row is. */
+export interface Place {
+  readonly table: 'companies' | 'company_names'
+  readonly value: string | number
+}
+
+export const companyPlace = (id: number): Place => ({ table: 'companies', value: id })
+
+/**
+ * Runs statements that read one place, or several nodes if that is undefined.
+ *
+ * @throws Error if a node does not answer, and another statement tries it or has just done so.
+ */
+export type Gate = <T>(place: Place | undefined, work: () => Promise<T>) => Promise<T>
+
+/** The gate of a store that is not spread. */
+export const openGate: Gate = (_, work) => work()
+
+/** How long a node rests after a timeout, until one statement tries it again. */
+const restMs = 1_000
+
+// All of it is in the catalogue of the node that is asked.
+const nodeSql = `
+  select n.nodename || ':' || n.nodeport
+  from pg_dist_placement p join pg_dist_node n on n.groupid = p.groupid and n.noderole = 'primary'
+  where p.shardid = get_shard_id_for_distribution_column($1::text::regclass, $2::text)`
+
+interface Suspect {
+  tryAgainAt: number
+  isTried: boolean
+}
+
+export function createGate(pool: Pool): Gate {
+  const rows = rowsIn(pool)
+  /** The nodes for which a statement has timed out, and none has succeeded since. */
+  const suspects = new Map<string, Suspect>()
+
+  async function nodesOf(place: Place | undefined): Promise<string[]> {
+    if (place === undefined) return [...suspects.keys()]
+    const found = await rows<[string]>(nodeSql, place.table, String(place.value))
+    return found.map(([node]) => node)
+  }
+
+  /** Begins to try those of the nodes that are suspect. */
+  function enter(nodes: readonly string[]): string[] {
+    const tried = nodes.filter((node) => suspects.has(node))
+    for (const node of tried) {
+      const suspect = suspects.get(node)
+      if (suspect === undefined) continue
+      if (!suspect.isTried && performance.now() >= suspect.tryAgainAt) continue
+      throw new Error(`the node ${node} of Citus does not answer`)
+    }
+    for (const node of tried) suspects.set(node, { tryAgainAt: 0, isTried: true })
+    return tried
+  }
+
+  function suspect(nodes: readonly string[]): void {
+    const tryAgainAt = performance.now() + restMs
+    for (const node of nodes) suspects.set(node, { tryAgainAt, isTried: false })
+  }
+
+  return async (place, work) => {
+    const tried = suspects.size === 0 ? [] : enter(await nodesOf(place))
+    try {
+      const result = await work()
+      for (const node of tried) suspects.delete(node)
+      return result
+    } catch (error) {
+      if (isTimeout(error)) suspect(place === undefined ? tried : await nodesOf(place))
+      else for (const node of tried) suspects.set(node, { tryAgainAt: 0, isTried: false })
+      throw error
+    }
+  }
+}
+
+/** statement_timeout has expired, or the driver's own limit. */
+function isTimeout(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  return ('code' in error && error.code === '57014') || error.message === 'Query read timeout'
+}

@@ -1,0 +1,56 @@
+// Imports and moves of shards, which take turns: a move waits for transactions that have written to
+// its shards, and what writes to them waits for a move that ends. An import that met a move between
+// two of its writes could wait for it while it waits for the import. So an import first writes
+// nothing to every shard, in the order of their numbers, as moves lock them.
+
+import type { Client } from 'pg'
+import type { LockWait } from '../lock-wait.ts'
+import { untilDecided } from './citus-undecided.ts'
+import { withSession } from './connect.ts'
+import { beginWriting, orAborted } from './transaction.ts'
+
+/** How long a command waits for a move of shards until it says so. */
+const patientMs = 1_000
+
+// The first column of the primary key: no row is below the least value.
+const tablesSql = `
+  select c.relname as name, a.attname as column, a.atttypid = 'text'::regtype as "isText"
+  from pg_dist_partition p
+  join pg_class c on c.oid = p.logicalrelid
+  join pg_index i on i.indrelid = c.oid and i.indisprimary
+  join pg_attribute a on a.attrelid = c.oid and a.attnum = i.indkey[0]
+  where c.relnamespace = current_schema()::regnamespace and p.partmethod = 'h'
+  order by (select min(shardid) from pg_dist_shard s where s.logicalrelid = p.logicalrelid)`
+
+/** Begins a transaction that may write to every node, once nothing is undecided, nor moved. */
+export async function beginSpread(client: Client, db: string, wait: LockWait): Promise<void> {
+  await beginWriting(client, wait)
+  await untilDecided(db, wait)
+  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
+  const sayWhy = () => {
+    isWaiting(db, rows[0]?.pid ?? 0).then(
+      (is) => is && wait.onWait('Citus is moving shards; waiting for it to finish'),
+      () => undefined,
+    )
+  }
+  const timer = setTimeout(sayWhy, patientMs)
+  try {
+    await orAborted(holdShards(client), wait.signal)
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** Whether a session waits for a lock. */
+async function isWaiting(db: string, pid: number): Promise<boolean> {
+  const sql = `select from pg_stat_activity where pid = $1 and wait_event_type = 'Lock'`
+  return withSession(db, async (client) => (await client.query(sql, [pid])).rowCount === 1)
+}
+
+/** Keeps the shards of the store where they are until the transaction ends. */
+async function holdShards(client: Client): Promise<void> {
+  const tables = await client.query<{ name: string; column: string; isText: boolean }>(tablesSql)
+  for (const { name, column, isText } of tables.rows) {
+    await client.query(`delete from ${name} where ${column} < ${isText ? "''" : '-1'}`)
+  }
+}

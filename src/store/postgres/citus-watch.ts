@@ -1,0 +1,85 @@
+// Watches the nodes of Citus while a command changes the store: a node that has gone silent, or a
+// move of shards, makes a statement wait, and nothing says so.
+
+import type { Client } from 'pg'
+import { OperatorError } from '../../operator-error.ts'
+import type { LockWait } from '../lock-wait.ts'
+import { withSession } from './connect.ts'
+import { describeUrl } from './url.ts'
+
+/** Times in milliseconds. */
+export interface WatchTimes {
+  /** The nodes are looked at so often. */
+  readonly everyMs: number
+  /** How long a node may take to accept a session. */
+  readonly answerMs: number
+  /** How long a command waits for a node that does not. */
+  readonly silentMs: number
+}
+
+export const watchTimes: WatchTimes = { everyMs: 10_000, answerMs: 5_000, silentMs: 60_000 }
+
+const silentSql = `
+  select n.nodename || ':' || n.nodeport as node
+  from run_command_on_all_nodes('select 1') r join pg_dist_node n on n.nodeid = r.nodeid
+  where not r.success`
+
+/**
+ * Says once that a node does not answer, and ends the session with an error if it stays silent.
+ *
+ * @returns ends the watch.
+ */
+export function watchNodes(
+  client: Client,
+  db: string,
+  { onWait }: Pick<LockWait, 'onWait'>,
+  { everyMs, answerMs, silentMs }: WatchTimes = watchTimes,
+): () => void {
+  let isOver = false
+  let silentSince: number | undefined
+  const settings = { 'citus.node_connection_timeout': answerMs }
+
+  async function look(): Promise<void> {
+    const startedAt = performance.now()
+    const { rows } = await withSession(
+      db,
+      (own) => own.query<{ node: string }>(silentSql),
+      settings,
+    )
+    if (isOver) return
+    if (rows.length === 0) {
+      silentSince = undefined
+      return
+    }
+    const nodes = rows.map(({ node }) => node).join(', ')
+    if (silentSince === undefined) onWait(`the node ${nodes} of Citus does not answer; waiting`)
+    silentSince ??= startedAt
+    if (performance.now() - silentSince < silentMs) return
+    const told =
+      `${describeUrl(db)}: its node ${nodes} has not answered for ` +
+      `${Math.round(silentMs / 1_000)} seconds; nothing was changed, start it and try again`
+    // What waits for the session gets this error.
+    streamOf(client).destroy(new OperatorError(told))
+  }
+
+  let timer = setTimeout(lookAgain, everyMs)
+  timer.unref()
+  function lookAgain(): void {
+    // If the coordinator itself is lost, the session's statement fails by itself.
+    look()
+      .catch(() => undefined)
+      .finally(() => {
+        if (!isOver) timer = setTimeout(lookAgain, everyMs).unref()
+      })
+  }
+  return () => {
+    isOver = true
+    clearTimeout(timer)
+  }
+}
+
+/** The socket of a session, which is not in the driver's types. */
+function streamOf(client: Client): { destroy(error: Error): void } {
+  return (client as unknown as { connection: { stream: { destroy(error: Error): void } } })
+    .connection.stream
+}

@@ -1,0 +1,169 @@
+// Nodes of Citus that are silent, and shards that move: who waits, and for how long.
+//
+// It starts nodes of its own wherever a PostgreSQL with Citus is installed.
+
+import assert from 'node:assert/strict'
+import { after, before, test, type TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { resources } from '../../src/resources/index.ts'
+import { migrateStore, openStoreReader } from '../../src/store/open-store.ts'
+import { watchNodes } from '../../src/store/postgres/citus-watch.ts'
+import { withSession } from '../../src/store/postgres/connect.ts'
+import type { StoreReader } from '../../src/store/reading.ts'
+import { wholeListing } from '../../src/store/selection.ts'
+import { type CitusNodes, findCitus, runOn, startCitus } from '../support/citus-nodes.ts'
+import { importRows } from '../support/import-rows.ts'
+import type { PostgresServer } from '../support/postgres-server.ts'
+import { verifyStore } from '../support/verify-store.ts'
+
+const programs = findCitus()
+const skip = programs === undefined ? 'no PostgreSQL with Citus is installed here' : false
+const [rights = assert.fail('there are resources')] = resources
+
+let started: CitusNodes | undefined
+let db: string
+/** Companies, by the port of their node. */
+const companiesAt = new Map<number, number[]>()
+
+before(async () => {
+  if (programs === undefined) return
+  const nodes = (started = await startCitus(programs, 2, { 'citus.shard_count': '4' }))
+  db = `${nodes.coordinator.url}?schema=stalls`
+  await migrateStore(db, resources, { isDistributed: true, onWait: () => undefined })
+  const rows = Array.from({ length: 40 }, (_, n) => ({ id: n + 1, company_id: n + 1, name: 'one' }))
+  await importRows('unused', 'rights', rows, { at: db })
+  const places = await runOn<{ id: number; port: number }>(
+    nodes.coordinator,
+    `select c.id::integer as id, s.nodeport as port from stalls.companies c
+     join citus_shards s
+       on s.shardid = get_shard_id_for_distribution_column('stalls.companies', c.id)`,
+  )
+  for (const { id, port } of places) {
+    companiesAt.set(port, [...(companiesAt.get(port) ?? []), id])
+  }
+})
+after(() => started?.remove())
+
+const citus = () => started ?? assert.fail('the nodes run')
+
+/** Stops a node's processes where they are until the function that it returns is called. */
+function silence(t: TestContext, node: PostgresServer): () => void {
+  const pids = node.pids()
+  const signal = (name: 'SIGSTOP' | 'SIGCONT') => {
+    for (const pid of pids) {
+      try {
+        process.kill(pid, name)
+      } catch {
+        // A session that has ended meanwhile.
+      }
+    }
+  }
+  signal('SIGSTOP')
+  t.after(() => signal('SIGCONT'))
+  return () => signal('SIGCONT')
+}
+
+const read = async (store: StoreReader, company: number) =>
+  store.readPage(wholeListing(rights, company), 0, 10)
+
+test('a silent node takes no other node’s companies with it (A)', { skip }, async (t) => {
+  const [silent, healthy] = citus().workers as [PostgresServer, PostgresServer]
+  const bounds = { pool: 4, statementMs: 500, waitMs: 1_000 }
+  const store = await openStoreReader(db, resources, bounds)
+  t.after(() => store.close())
+  const [asked = 0] = companiesAt.get(silent.port) ?? []
+  await read(store, asked)
+  const goOn = silence(t, silent)
+  // The pool is theirs until their statements have timed out.
+  const first = await Promise.allSettled(Array.from({ length: 30 }, () => read(store, asked)))
+  assert.ok(first.every(({ status }) => status === 'rejected'))
+  let isOver = false
+  t.after(() => (isOver = true))
+  const clients = Array.from({ length: 30 }, async () => {
+    while (!isOver) {
+      await read(store, asked).catch(() => undefined)
+      await sleep(5)
+    }
+  })
+  for (let n = 0; n < 100; n++) {
+    for (const company of (companiesAt.get(healthy.port) ?? []).slice(0, 3)) {
+      assert.equal(((await read(store, company)) as { total: number }).total, 1)
+    }
+    await sleep(10)
+  }
+  goOn()
+  const isBack = () =>
+    read(store, asked).then(
+      () => true,
+      () => false,
+    )
+  while (!(await isBack())) await sleep(20)
+  isOver = true
+  await Promise.all(clients)
+})
+
+test('a command says that a node is silent, and ends (B)', { skip }, async (t) => {
+  const [silent = assert.fail('there are workers')] = citus().workers
+  const said: (string | undefined)[] = []
+  await withSession(db, async (client) => {
+    await client.query('select count(*) from heads')
+    const goOn = silence(t, silent)
+    const times = { everyMs: 100, answerMs: 300, silentMs: 1_000 }
+    const endWatch = watchNodes(client, db, { onWait: (reason) => said.push(reason) }, times)
+    t.after(endWatch)
+    const told = /: its node 127\.0\.0\.1:\d+ has not answered for 1 seconds; nothing was changed/
+    await assert.rejects(client.query('select count(*) from heads'), { message: told })
+    goOn()
+  }).catch((error: unknown) => assert.match(String(error), /not queryable|ended|closed/))
+  assert.deepEqual(said, [`the node 127.0.0.1:${silent.port} of Citus does not answer; waiting`])
+})
+
+/** Moves the shards of a company to the other node. */
+const moveSql = (company: number) => `
+  select citus_move_shard_placement(
+    s.shardid, s.nodename, s.nodeport, n.nodename, n.nodeport, 'force_logical'
+  )
+  from citus_shards s join pg_dist_node n on n.shouldhaveshards and n.nodeport <> s.nodeport
+  where s.shardid = get_shard_id_for_distribution_column('stalls.companies', ${company})`
+
+test('an import comes between the moves of a rebalance, however many (C)', { skip }, async () => {
+  const state = { isOver: false }
+  const moving = (async () => {
+    let moves = 0
+    for (; !state.isOver; moves++) await runOn(citus().coordinator, moveSql(1 + (moves % 2)))
+    return moves
+  })()
+  for (const name of ['two', 'three']) {
+    const rows = Array.from({ length: 40 }, (_, n) => ({ id: n + 1, company_id: n + 1, name }))
+    const { counts } = await importRows('unused', 'rights', rows, { at: db })
+    assert.equal(counts.updated, rows.length)
+  }
+  state.isOver = true
+  assert.ok((await moving) > 0)
+  const { faults } = await verifyStore(db)
+  assert.deepEqual(faults, [])
+})
+
+test(
+  'a wait for a move says so, and ends with the reason of its signal (C, D)',
+  { skip },
+  async () => {
+    const stopping = new AbortController()
+    await withSession(db, async (client) => {
+      await client.query('begin')
+      await client.query(moveSql(1).replace('force_logical', 'block_writes'))
+      const said: (string | undefined)[] = []
+      const imported = importRows('unused', 'rights', [{ id: 1, company_id: 1, name: 'four' }], {
+        at: db,
+        signal: stopping.signal,
+        onWait: (reason) => {
+          said.push(reason)
+          stopping.abort('SIGINT')
+        },
+      })
+      await assert.rejects(imported, (error) => error === 'SIGINT')
+      assert.deepEqual(said, ['Citus is moving shards; waiting for it to finish'])
+      await client.query('rollback')
+    })
+  },
+)
