@@ -86,11 +86,11 @@ export function createReads(pool: Pool, { gate, even }: SpreadReading): ServingR
         }
       }
     },
-    headIn: (...asked) =>
-      at(asked[1], async () => {
-        const alone = await headAlone(...asked)
+    headIn: (listing, companyId, version) =>
+      at(companyId, async () => {
+        const alone = await headAlone(listing, companyId, version)
         if (alone !== undefined) return alone
-        const found = await headBeside(...asked)
+        const found = await headBeside(listing, companyId, version)
         even?.learn(found.registry)
         return found
       }),
