@@ -55,11 +55,11 @@ export function decodeDirectory(text: string): Directory {
   }
 }
 
-const singlePattern = /^\[0,\[(\d+),[\d,]+\]\]$/
+const firstPattern = /^\[0,\[(\d+),/
 
-/** The segment of a directory that has but one, which is none of its nodes. */
-export function singleSegment(directory: string): number | null {
-  const number = singlePattern.exec(directory)?.[1]
+/** The first segment of a directory, if that has no levels. */
+export function firstSegment(directory: string): number | null {
+  const number = firstPattern.exec(directory)?.[1]
   return number === undefined ? null : Number(number)
 }
 

@@ -21,12 +21,17 @@ export interface PageRange {
   readonly limit: number
 }
 
-/** Reads up to `limit` records after the first `offset`, if they fit into a page. */
+/**
+ * Reads up to `limit` records after the first `offset`, if they fit into a page.
+ *
+ * @param firstTexts the texts of the listing's first segment, if they are at hand.
+ */
 export function readPageTexts(
   reads: ListingReads,
   head: HeadRow,
   range: PageRange,
   room: PageRoom,
+  firstTexts?: Uint8Array,
 ): Awaitable<PageTexts> {
   const { companyId, total, directory } = head
   if (range.offset >= total || room.room < 0) return fitting([], range, room)
@@ -37,23 +42,22 @@ export function readPageTexts(
     if (range.limit * room.widest > room.room && innerBytes(leaves) > room.room) {
       return leftOut(range, room)
     }
-    const numbers = leaves.entries.map(({ segment }) => segment)
-    return after(reads.texts(companyId, numbers), (texts) =>
+    return after(readTexts(reads, companyId, leaves, firstTexts), (texts) =>
       fitting(cut(texts, leaves, range.offset, end), range, room),
     )
   })
 }
 
-/** As `readPageTexts`, of a listing whose texts are at hand. */
-export function cutPageTexts(
-  texts: Uint8Array,
-  { total }: HeadRow,
-  range: PageRange,
-  room: PageRoom,
-): PageTexts {
-  if (range.offset >= total || room.room < 0) return fitting([], range, room)
-  const end = Math.min(total, range.offset + range.limit)
-  return fitting([sliceOf(texts, total, range.offset, end)], range, room)
+function readTexts(
+  reads: ListingReads,
+  companyId: number,
+  { entries, first }: LeafRange,
+  firstTexts: Uint8Array | undefined,
+): Awaitable<readonly Uint8Array[]> {
+  const numbers = entries.map(({ segment }) => segment)
+  if (firstTexts === undefined || first > 0) return reads.texts(companyId, numbers)
+  if (numbers.length === 1) return [firstTexts]
+  return after(reads.texts(companyId, numbers.slice(1)), (others) => [firstTexts, ...others])
 }
 
 /** The bytes of the segments of which all records are in the range. */
@@ -90,10 +94,6 @@ function cut(
     const from = Math.max(0, offset - start)
     const to = Math.min(records, end - start)
     start += records
-    return sliceOf(text, records, from, to)
+    return from === 0 && to === records ? text : sliceTexts(text, records, from, to)
   })
-}
-
-function sliceOf(texts: Uint8Array, records: number, from: number, to: number): Uint8Array {
-  return from === 0 && to === records ? texts : sliceTexts(texts, records, from, to)
 }

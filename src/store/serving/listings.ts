@@ -1,12 +1,7 @@
 // Serves listings: the whole of one, or a selection of it, at any version.
 
 import { after, type Awaitable } from '../awaitable.ts'
-import {
-  cutPageTexts,
-  type PageTexts,
-  type PageRange,
-  readPageTexts,
-} from '../listing/read-page.ts'
+import { type PageTexts, type PageRange, readPageTexts } from '../listing/read-page.ts'
 import type { HeadRow } from '../listing/tables.ts'
 import { readViewTexts, type View } from '../listing/view.ts'
 import type { Head, OutsideHistory, Page, ScanTurns } from '../reading.ts'
@@ -58,15 +53,15 @@ export function createListingReader(reads: ServingReads, views: Views): ListingR
 }
 
 function readWhole(reads: ServingReads, selection: Selection, range: PageRange): Awaitable<Found> {
-  return after(readState(reads, selection, 'texts'), (state) => {
+  // Most pages that are asked for are the first.
+  const beside = range.offset === 0 ? 'texts' : 'nothing'
+  return after(readState(reads, selection, beside), (state) => {
     if (!isListed(state)) return state
-    const { row, texts: all } = state
+    const { row, texts: first } = state
     if (row === undefined) return pageOf(state, nothing, 0)
-    const read =
-      all === undefined
-        ? readPageTexts(reads, row, range, roomIn(state))
-        : cutPageTexts(all, row, range, roomIn(state))
-    return after(read, (texts) => pageOf(state, texts, state.total))
+    return after(readPageTexts(reads, row, range, roomIn(state), first), (texts) =>
+      pageOf(state, texts, state.total),
+    )
   })
 }
 

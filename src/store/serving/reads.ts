@@ -15,7 +15,7 @@ export interface Change {
 export interface HeadInRegistry {
   readonly registry: RegistryState
   readonly head: HeadRow | undefined
-  /** The texts of a listing of one segment, where they were asked for and read at once. */
+  /** The texts of the listing's first segment, where they were asked for and read at once. */
   readonly texts?: Uint8Array | undefined
 }
 

@@ -117,7 +117,7 @@ const listingTables = `
     largest integer not null,
     -- Its segments (../listing/directory.ts).
     directory text not null,
-    -- The only segment of a listing that has but one, so that one statement reads its texts, too.
+    -- The first of them, if the directory has no levels, so that one statement reads it, too.
     segment integer,
     primary key (company_id, listing, version)
   ) without rowid;

@@ -2,7 +2,7 @@
 
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import type { IdentifyingName } from '../inspecting.ts'
-import { singleSegment } from '../listing/directory.ts'
+import { firstSegment } from '../listing/directory.ts'
 import {
   type CompanyRow,
   type HeadRow,
@@ -82,7 +82,7 @@ function headTables(rows: Rows, each: Each) {
         'insert or replace into heads values (?, ?, ?, ?, ?, ?, ?, ?)',
         heads.map((head) => [
           ...[head.companyId, listing, head.version, head.total, head.meta, head.largest],
-          ...[head.directory, singleSegment(head.directory)],
+          ...[head.directory, firstSegment(head.directory)],
         ]),
       ),
     dropHeads: (listing, heads) =>
