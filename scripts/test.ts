@@ -25,12 +25,13 @@ const files = {
   sqlite: ['test/*.test.ts', 'test/{api,cli,explorer,import,store,sqlite}/**/*.test.ts'],
   postgres: [
     'test/{store,postgres}/**/*.test.ts',
-    'test/api/{authorization,cache,canary,companies,company,company-names,connections}.test.ts',
+    'test/api/{authorization,cache,canary,changes,companies,company,company-names}.test.ts',
+    'test/api/connections.test.ts',
     'test/api/{errors,formats,health,key,keys,metrics,page-size,paging.properties}.test.ts',
     'test/api/{questions,reliability,sixth-resource,stop,success,versions}.test.ts',
     'test/import/{another-target,history,import,names,snapshot,survival}.test.ts',
     'test/import/{types-limit,values}.test.ts',
-    'test/cli/{commands,history,listing,progress,recipe,revert}.test.ts',
+    'test/cli/{changes,commands,history,listing,progress,recipe,revert}.test.ts',
   ],
 } as const
 

@@ -21,6 +21,7 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   find: async () => (await import('./find.ts')).find,
   company: async () => (await import('./company.ts')).company,
   listing: async () => (await import('./listing.ts')).listing,
+  changes: async () => (await import('./changes.ts')).changes,
   verify: async () => (await import('./verify.ts')).verifyCommand,
   backup: async () => (await import('./backup.ts')).backupCommand,
   restore: async () => (await import('./restore.ts')).restoreCommand,

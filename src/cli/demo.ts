@@ -33,6 +33,7 @@ import { wholeListing } from '../store/selection.ts'
 import type { StoreWriter } from '../store/writing.ts'
 import type { Command, CommandContext } from './command.ts'
 import { issueKey } from '../keys/issue.ts'
+import { allScopes } from '../store/scopes.ts'
 import { createProgress } from './progress.ts'
 import type { RunningServer, startServer } from '../server/server.ts'
 import { lockWait } from './lock-wait.ts'
@@ -200,7 +201,8 @@ async function makeKey(db: string, context: CommandContext): Promise<string> {
   try {
     const name = `demo-${randomBytes(4).toString('hex')}`
     const now = context.now()
-    const key = { name, scopes: undefined, expiresAt: now + keyLifeMs, now }
+    const scopes = allScopes(resources.map((resource) => resource.name))
+    const key = { name, scopes, expiresAt: now + keyLifeMs, now }
     return await issueKey(store, key, lockWait(context))
   } finally {
     await store.close()

@@ -24,6 +24,7 @@ import { endpointsOf } from './endpoints/table.ts'
 import { ApiError, asApiError, failureBody } from './errors.ts'
 import type { Metrics } from './metrics.ts'
 import { createAnswerCaches } from './answer-cache.ts'
+import { createChangeWatch } from './change-watch.ts'
 import { bodyBytes, createRequestLog, type RequestLog } from './request-log.ts'
 import { answerBrokenRequest, answerUnhandled, createBrokenLog } from './wire/broken-requests.ts'
 import { createStages, type StageOptions, type Stop } from './stages.ts'
@@ -170,12 +171,14 @@ function requestId(given: string | string[] | undefined): string {
 }
 
 function addStop(app: FastifyInstance): Stop {
-  const stop: Stop = { isDraining: false, isStopping: false }
-  app.decorate('startDraining', () => {
+  const stop: Stop = { isDraining: false, isStopping: false, draining: new AbortController() }
+  const startDraining = () => {
     stop.isDraining = true
-  })
+    stop.draining.abort()
+  }
+  app.decorate('startDraining', startDraining)
   app.decorate('stopAnswering', () => {
-    stop.isDraining = true
+    startDraining()
     stop.isStopping = true
   })
   return stop
@@ -198,6 +201,7 @@ function addEndpoints(
     streams: createStreamer(noteFault),
     scanning: createScanning({ ...scanLimits, ...options.limits }),
     isDraining: () => stop.isDraining,
+    watch: createChangeWatch(store, stop.draining.signal, metrics?.countWaiting),
     openApiText: () => JSON.stringify(createOpenApi(endpoints, options.resources, version)),
     clientGuide: () => clientGuide(endpoints, options.resources),
     documentIndex: (base: string) => documentIndex(describedOf(endpoints, options.resources), base),

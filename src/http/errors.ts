@@ -4,6 +4,7 @@ import { STATUS_CODES } from 'node:http'
 import { rateSecondsMax } from '../rate.ts'
 import { withoutKeys } from '../redact.ts'
 import type { Awaitable } from '../store/awaitable.ts'
+import type { NoChanges } from '../store/changes.ts'
 import type { Moment, OutsideHistory } from '../store/reading.ts'
 import { Busy } from '../store/busy.ts'
 import { pageBytesMax } from '../store/page-size.ts'
@@ -70,7 +71,9 @@ export const failures = {
   405: { when: 'The method is neither GET nor HEAD.', headers: ['Allow'] },
   408: { when: 'The request did not arrive in time.', isBeforeTheKey: true },
   410: {
-    when: 'The version was pruned; the message names the earliest one.',
+    when:
+      'The version was pruned, and the message names the earliest one; or a cursor is of another ' +
+      'history.',
     example: 'Version 3 was pruned; the earliest one is 12',
     headers: ['Link'],
   },
@@ -199,9 +202,7 @@ function outsideHistory(
         headers: linkHeader(linkTo('latest-version', form)),
       })
     case 'later':
-      return new ApiError(404, `Version ${version} does not exist yet; the last one is ${latest}`, {
-        headers: { 'retry-after': '1' },
-      })
+      return laterVersion(version, latest)
   }
 }
 
@@ -222,6 +223,37 @@ export function unknownThen(
       ? `as of ${moment.asOf}; the first day`
       : `at ${new Date(moment.knownAt).toISOString()}; the first moment`
   return new ApiError(404, `${subject} ${asked} that can be asked for is ${first}`)
+}
+
+/**
+ * Changes that cannot be told (contract 12.3).
+ *
+ * @param again the cursor with which to begin again.
+ */
+export function noChanges({ none, version, registry }: NoChanges, again: string): ApiError {
+  switch (none) {
+    case 'elsewhere':
+      return new ApiError(
+        410,
+        `Version ${version} of the cursor is of another history; begin again with after=0`,
+      )
+    case 'pruned':
+      return new ApiError(
+        410,
+        `Version ${version}, to which these changes lead, was pruned; begin again with ` +
+          `after=${again}`,
+      )
+    case 'later':
+      return laterVersion(version, registry.version)
+    case 'backwards':
+      return badRequest(`until is version ${version}, which is before that of after`)
+  }
+}
+
+function laterVersion(version: number, latest: number): ApiError {
+  return new ApiError(404, `Version ${version} does not exist yet; the last one is ${latest}`, {
+    headers: { 'retry-after': '1' },
+  })
 }
 
 function linkHeader(link: string): Readonly<Record<string, string>> {

@@ -5,12 +5,12 @@
 import prometheus, { type Metric, type Registry } from 'prom-client'
 import type { Resource } from '../resources/resource.ts'
 import type { LastImport } from '../store/reading.ts'
-import { companiesScope } from '../store/scopes.ts'
+import { companiesScope, namedScopes } from '../store/scopes.ts'
 import type { ViewCounts } from '../store/serving/views.ts'
 import type { Answer } from './request-log.ts'
 
 /** A read from the store, as a label. */
-export type StoreOperation = 'page' | 'head' | 'selection' | 'company' | 'key'
+export type StoreOperation = 'page' | 'head' | 'selection' | 'company' | 'changes' | 'key'
 
 /** Counts requests and what they cause; each call takes less than a microsecond. */
 export interface Metrics {
@@ -21,6 +21,8 @@ export interface Metrics {
   /** Counts a log line that was omitted because there were too many in its second. */
   countOmitted(): void
   countPage(isFromCache: boolean): void
+  /** Counts clients that begin to wait for changes, or, below zero, have waited. */
+  readonly countWaiting: (clients: number) => void
   countStore(operation: StoreOperation, ms: number): void
   /** All metrics, including those of the process. */
   readonly registry: Registry
@@ -59,7 +61,8 @@ interface RequestCounts {
 
 /** Creates the counters, all at zero. */
 export function createMetrics(source: MetricsSource): Metrics {
-  const names = [companiesScope, ...source.resources.map(({ name }) => name), noResource]
+  const listings = source.resources.map(({ name }) => name)
+  const names = [companiesScope, ...namedScopes, ...listings, noResource]
   const requests = new Map(names.map((name) => [name, emptyCounts()]))
   const others = requests.get(noResource) ?? emptyCounts()
   const store: Readonly<Record<StoreOperation, Times>> = {
@@ -67,13 +70,22 @@ export function createMetrics(source: MetricsSource): Metrics {
     head: emptyTimes(),
     selection: emptyTimes(),
     company: emptyTimes(),
+    changes: emptyTimes(),
     key: emptyTimes(),
   }
-  const events = { broken: 0, omitted: 0, fromCache: 0, fromStore: 0 }
+  const events = { broken: 0, omitted: 0, fromCache: 0, fromStore: 0, waiting: 0 }
   const registry = new prometheus.Registry()
   registerRequests(registry, requests)
   registerEvents(registry, events, requests)
   registerLines(registry, () => ({ backlog: source.droppedLines(), rate: events.omitted }))
+  new prometheus.Gauge({
+    name: 'dossier_changes_waiting',
+    help: 'Clients that wait for changes',
+    registers: [registry],
+    collect() {
+      this.set(events.waiting)
+    },
+  })
   registerTimes(registry, 'dossier_store_duration_seconds', 'operation', {
     help: 'Time that the store took to answer, by operation',
     entries: () => Object.entries(store),
@@ -96,6 +108,7 @@ export function createMetrics(source: MetricsSource): Metrics {
       if (isFromCache) events.fromCache += 1
       else events.fromStore += 1
     },
+    countWaiting: (clients) => void (events.waiting += clients),
     countStore: (operation, ms) => observe(store[operation], ms),
   }
 }

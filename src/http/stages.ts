@@ -42,6 +42,8 @@ export interface StageOptions {
 export interface Stop {
   isDraining: boolean
   isStopping: boolean
+  /** Aborted when `isDraining` becomes true. */
+  readonly draining: AbortController
 }
 
 /**

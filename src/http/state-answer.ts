@@ -1,7 +1,7 @@
 // Answers that tell of the registry's state, apart from pages of listings: their entity tag is that
 // of their content.
 
-import { hash } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { RegistryState } from '../store/reading.ts'
 import type { Ready } from './answer-cache.ts'
@@ -13,8 +13,8 @@ import { chooseCoding, type Coding, encode, isWorthCoding, varyByCoding } from '
 
 /** The content of an answer, and what its headers say. */
 export interface StateAnswer {
-  /** JSON. */
-  readonly text: string
+  /** JSON, unless `headers` say otherwise. */
+  readonly text: string | Buffer
   /** What identifies the state besides the content, such as lineages. */
   readonly state?: string
   readonly registry: RegistryState
@@ -23,6 +23,8 @@ export interface StateAnswer {
   /** When what it describes last changed, if that was before the last import. */
   readonly changedAt?: number
   readonly link?: string | undefined
+  /** Header fields besides those that every answer has. */
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 /** An answer that is ready to send. */
@@ -31,6 +33,7 @@ export interface ReadyState extends Ready {
   readonly state: string
   readonly dataVersion: number
   readonly link: string | undefined
+  readonly headers?: StateAnswer['headers'] | undefined
 }
 
 /**
@@ -50,11 +53,11 @@ export async function sendCached(
   const cached = states.get(key)
   if (cached !== undefined) {
     const registry = await fromStore(() => store.readRegistry())
-    if (cached.state === stateOf(registry)) return send(request, reply, cached)
+    if (cached.state === stateOf(registry)) return sendReady(request, reply, cached)
   }
   const ready = await makeReady(await make(), coding)
   states.set(key, ready)
-  return send(request, reply, ready)
+  return sendReady(request, reply, ready)
 }
 
 /** Sends an answer that is made for each request, as `sendCached`. */
@@ -64,33 +67,42 @@ export async function sendState(
   answer: StateAnswer,
 ): Promise<FastifyReply> {
   const coding = chooseCoding(request.headers['accept-encoding'])
-  return send(request, reply, await makeReady(answer, coding))
+  return sendReady(request, reply, await makeReady(answer, coding))
 }
 
-function stateOf({ lineage, earliestVersion }: RegistryState): string {
+/** What identifies a state of the registry, and what of it was pruned. */
+export function stateOf({ lineage, earliestVersion }: RegistryState): string {
   return `${lineage} ${earliestVersion}`
 }
 
-async function makeReady(answer: StateAnswer, accepted: Coding): Promise<ReadyState> {
-  const { text, state = '', registry, changedAt = registry.committedAt ?? 0, link } = answer
-  const plain = Buffer.from(text)
+/** @param accepted the coding that the client prefers. */
+export async function makeReady(answer: StateAnswer, accepted: Coding): Promise<ReadyState> {
+  const { text, state = '', registry, changedAt = registry.committedAt ?? 0 } = answer
+  const { link, headers } = answer
+  const plain = typeof text === 'string' ? Buffer.from(text) : text
+  const digest = createHash('sha256').update(state).update(plain).digest('base64url')
   const coding = isWorthCoding(plain) ? accepted : 'identity'
   return {
     state: stateOf(registry),
     body: coding === 'identity' ? plain : await encode(plain, coding),
     coding,
-    tag: `W/"${hash('sha256', state + text, 'base64url')}"`,
+    tag: `W/"${digest}"`,
     dataVersion: answer.version ?? registry.version,
     lastModified: new Date(changedAt).toUTCString(),
     link,
+    headers,
   }
 }
 
-function send(request: FastifyRequest, reply: FastifyReply, ready: ReadyState): FastifyReply {
-  const { body, coding, tag, dataVersion, lastModified, link } = ready
+/** Sends a 200, or a 304. */
+export function sendReady(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { body, coding, tag, dataVersion, lastModified, link, headers }: ReadyState,
+): FastifyReply {
   setValidators(varyByCoding(reply), { tag, dataVersion, lastModified })
   if (matchesTag(request.headers['if-none-match'], tag)) return reply.code(304).send()
-  void reply.header('content-type', 'application/json; charset=utf-8')
+  void reply.header('content-type', 'application/json; charset=utf-8').headers(headers ?? {})
   if (link !== undefined) void reply.header('link', link)
   if (coding !== 'identity') void reply.header('content-encoding', coding)
   return reply.send(body)

@@ -23,6 +23,7 @@ export function timeStore(store: StoreReader, metrics: Metrics): StoreReader {
         store.readPage(selection, offset, limit),
       ),
     readCompany: (asked) => Promise.resolve(time('company', () => store.readCompany(asked))),
+    readChanges: (asked) => Promise.resolve(time('changes', () => store.readChanges(asked))),
     findKey: (hash) => time('key', () => store.findKey(hash)),
   }
 }

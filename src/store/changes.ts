@@ -20,11 +20,17 @@ export interface ChangesPlace {
   readonly record: { readonly sort: number; readonly id: number } | undefined
 }
 
+/** A version as a client names it: its lineage is checked if it is given. */
+export interface NamedPoint {
+  readonly version: number
+  readonly lineage: string | undefined
+}
+
 /** What a client asks of changes. */
 export interface ChangesRequest {
-  readonly since: HistoryPoint
-  /** The last version if undefined; its lineage is checked if it is known. */
-  readonly until: { readonly version: number; readonly lineage: string | undefined } | undefined
+  readonly since: NamedPoint
+  /** The last version if undefined. */
+  readonly until: NamedPoint | undefined
   /** Only what comes after this place. */
   readonly after: ChangesPlace | undefined
   /** Whether companies are asked for. */
@@ -50,6 +56,7 @@ export interface Change {
 
 export interface ChangesPage {
   readonly registry: RegistryState
+  readonly since: HistoryPoint
   readonly until: HistoryPoint
   readonly changes: readonly Change[]
   /** Where the next page begins; undefined if there are no more changes. */

@@ -72,15 +72,20 @@ function summarySchema(resource: Resource): JsonSchema {
   })
 }
 
+/** The schemas of what is told of a company, besides its listings. */
+export const companySchemas = {
+  ...identitySchemas,
+  sources: {
+    type: 'array',
+    maxItems: sourcesMax,
+    items: schemaRef('SourceStatement'),
+    description: 'What each source says about it, in the order of their names',
+  },
+}
+
 function companyObject(resources: readonly Resource[]): JsonSchema {
   return objectOf('A company as a whole', {
-    ...identitySchemas,
-    sources: {
-      type: 'array',
-      maxItems: sourcesMax,
-      items: schemaRef('SourceStatement'),
-      description: 'What each source says about it, in the order of their names',
-    },
+    ...companySchemas,
     listings: {
       type: 'object',
       description: 'The listings that the key may read',

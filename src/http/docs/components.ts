@@ -189,6 +189,11 @@ export const headerComponents: Components = {
     schema: countSchema,
     example: 1,
   },
+  'Changes-Until': responseHeader('What `until` is in the body of JSON', '17.3f9a1c0b7d2e'),
+  'Changes-Next': responseHeader(
+    'What `next` is in the body of JSON; absent at the end',
+    '12.b0d2e3f9a1c7~17.3f9a1c0b7d2e~rights.17.1.0.1',
+  ),
   'Content-Disposition': responseHeader(
     'With CSV and NDJSON: the name of a file',
     'attachment; filename="rights-1-version-12.csv"',

@@ -54,7 +54,8 @@ export function describeListing(resource: Resource): Operation {
   }
 }
 
-function schemaName({ name }: Resource): string {
+/** The name of the schema of a resource's records. */
+export function schemaName({ name }: Resource): string {
   return name.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }
 

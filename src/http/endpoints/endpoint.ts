@@ -9,6 +9,7 @@ import type { KeyUses } from '../../store/usage.ts'
 import type { FailureStatus } from '../errors.ts'
 import type { Metrics } from '../metrics.ts'
 import type { AnswerCaches } from '../answer-cache.ts'
+import type { ChangeWatch } from '../change-watch.ts'
 import type { Scanning } from '../scan-turns.ts'
 import type { StaticAssets } from '../static-assets.ts'
 import type { Streamer } from '../wire/streaming.ts'
@@ -28,6 +29,8 @@ export interface Service extends AnswerCaches {
   readonly streams: Streamer
   /** Decides when the store may scan long listings. */
   readonly scanning: Scanning
+  /** Lets requests wait for the next version. */
+  readonly watch: ChangeWatch
   /** Whether the service is stopping, so that new requests should go elsewhere. */
   readonly isDraining: () => boolean
   /** The OpenAPI document of all endpoints, as JSON text. */

@@ -1,6 +1,7 @@
 // The table of all endpoints.
 
 import type { Resource } from '../../resources/resource.ts'
+import { changes } from './changes.ts'
 import { companies } from './companies.ts'
 import { company } from './company.ts'
 import type { Endpoint } from './endpoint.ts'
@@ -21,6 +22,7 @@ export function endpointsOf(
     company(resources),
     ...resources.map(listing),
     versions,
+    changes(resources),
     key(resources),
     ...healthChecks,
     ...documents({ isExplorerOn }),

@@ -6,7 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 /** The response headers that pages may read, in addition to those that they always may. */
 const exposed =
   'Content-Disposition, Content-Location, Data-Version, ETag, Link, RateLimit, RateLimit-Policy, ' +
-  'Retry-After, X-Request-Id, X-Total-Count'
+  'Retry-After, X-Request-Id, X-Total-Count, Changes-Until, Changes-Next'
 /** The request headers that pages may send, in addition to those that they always may. */
 const allowed = 'Authorization, Content-Type, If-None-Match, X-Request-Id'
 /** How long a browser may cache the response to a preflight request, in seconds. */

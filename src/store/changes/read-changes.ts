@@ -14,7 +14,7 @@ import { companyTexts } from './company-states.ts'
 import { compareListing } from './compare-listing.ts'
 import { type KnownSpan, type ListingStates, openStates } from './listing-states.ts'
 import { createSegmentSource } from './segment-source.ts'
-import { findUntil } from './find-until.ts'
+import { findSpan } from './find-span.ts'
 
 /** How many listings are looked up at once, and how many of their segments are read at once. */
 const listingsAtOnce = 500
@@ -26,10 +26,11 @@ export async function readChanges(
   asked: ChangesRequest,
 ): Promise<ChangesPage | NoChanges> {
   const registry = await readRegistry(snapshot, asked.companyId)
-  const until = await findUntil(snapshot, registry, asked)
-  if ('none' in until) return until
+  const found = await findSpan(snapshot, registry, asked)
+  if ('none' in found) return found
+  const { since, until } = found
   const span = {
-    since: asked.since.version,
+    since: since.version,
     until: until.version,
     earliest: registry.earliestVersion,
   }
@@ -41,7 +42,7 @@ export async function readChanges(
       : addRecords(reading, listing.resource))
     if (page.isFull()) break
   }
-  return { registry, until, ...page.finish() }
+  return { registry, since, until, ...page.finish() }
 }
 
 /** What a page is made with. */

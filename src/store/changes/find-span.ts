@@ -4,22 +4,22 @@ import type { ChangesRequest, HistoryPoint, NoChanges } from '../changes.ts'
 import type { RegistryState } from '../reading.ts'
 import type { Snapshot } from '../sql/snapshot.ts'
 
-/** The end of the span that is asked for. */
-export async function findUntil(
+/** Both ends of what is asked for. */
+export async function findSpan(
   snapshot: Pick<Snapshot, 'change'>,
   registry: RegistryState,
   { since, until = registry }: Pick<ChangesRequest, 'since' | 'until'>,
-): Promise<HistoryPoint | NoChanges> {
+): Promise<{ readonly since: HistoryPoint; readonly until: HistoryPoint } | NoChanges> {
   const none = (reason: NoChanges['none'], version: number) => ({ none: reason, version, registry })
-  const lineages: string[] = []
+  const ends: HistoryPoint[] = []
   for (const { version, lineage } of [since, until]) {
     if (version > registry.version) return none('later', version)
     const own = version === 0 ? '' : (await snapshot.change(version)).lineage
     if (lineage !== undefined && lineage !== own) return none('elsewhere', version)
-    lineages.push(own)
+    ends.push({ version, lineage: own })
   }
-  const { version } = until
-  if (version < since.version) return none('backwards', version)
-  const isPruned = version < registry.earliestVersion && registry.version > 0 && version > 0
-  return isPruned ? none('pruned', version) : { version, lineage: lineages[1] ?? '' }
+  const [begin, end] = ends as [HistoryPoint, HistoryPoint]
+  if (end.version < begin.version) return none('backwards', end.version)
+  const isPruned = end.version > 0 && end.version < registry.earliestVersion
+  return isPruned ? none('pruned', end.version) : { since: begin, until: end }
 }

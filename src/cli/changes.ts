@@ -1,0 +1,118 @@
+// `dossier changes`: prints what has changed since a version, by the code that serves clients.
+
+import { UsageError } from '../config.ts'
+import { changesPath, changesTexts, parseChangesRequest } from '../http/changes-request.ts'
+import { changesLines } from '../http/changes-text.ts'
+import { locate } from '../http/company-name.ts'
+import { writePoint } from '../http/cursors.ts'
+import { ApiError, fromStore, noChanges } from '../http/errors.ts'
+import { OperatorError } from '../operator-error.ts'
+import { resources } from '../resources/index.ts'
+import type { ChangesPage, ChangesRequest } from '../store/changes.ts'
+import { openStoreForShowing } from '../store/open-store.ts'
+import type { StoreReader } from '../store/reading.ts'
+import { companiesScope } from '../store/scopes.ts'
+import type { Command } from './command.ts'
+import type { Output } from './output.ts'
+
+const pageLength = 1_000
+
+/** The parameters of the API that options are. */
+const parameterNames = Object.keys(changesTexts)
+const parameterOf = Object.fromEntries(
+  ['since', 'until', 'resource', 'company'].map((option, n) => [option, parameterNames[n] ?? '']),
+)
+
+export const changes: Command = {
+  name: 'changes',
+  summary: 'print what has changed since a version',
+  synopsis: ['changes --since VERSION [--until VERSION] [--company COMPANY] [--resource NAME]'],
+  details: `
+Prints the net changes, a JSON text for each record that is new, changed or gone, as
+${changesPath} does. VERSION is a number, 0 for everything there is, or a cursor. COMPANY is an
+id, or a name in a register such as GB:09876543.
+
+  dossier changes --since 17
+  dossier changes --since 0 --until 17 --company GB:09876543 --resource ${resources[0]?.name}`,
+  options: [
+    { name: 'since', value: 'VERSION', meaning: 'from which the changes lead' },
+    {
+      name: 'until',
+      value: 'VERSION',
+      meaning: 'to which they lead; default the last one',
+    },
+    { name: 'company', value: 'COMPANY', meaning: 'only those of this company' },
+    { name: 'resource', value: 'NAME', meaning: 'only those of this listing, or of companies' },
+  ],
+  settings: ['db'],
+  async run({ options, settings }, { stdout, stderr, signal }) {
+    if (options['since'] === undefined) throw new UsageError('name a version with --since')
+    const reader = await openStoreForShowing(settings.db, resources)
+    try {
+      const asked = await parse(reader, options)
+      const until = await print(reader, asked, stdout, signal)
+      if (until !== undefined) stderr.writeLines(`changes up to ${until}`)
+      return 0
+    } catch (error) {
+      throw explained(error)
+    } finally {
+      await reader.close()
+    }
+  },
+}
+
+async function parse(
+  reader: StoreReader,
+  options: Readonly<Record<string, string | undefined>>,
+): Promise<ChangesRequest> {
+  const given = Object.entries(parameterOf).flatMap(([option, name]) => {
+    const value = options[option]
+    return value === undefined ? [] : [[name, value] as const]
+  })
+  const query = Object.fromEntries([...given, ['limit', String(pageLength)]])
+  const question = parseChangesRequest(resources, { query, body: undefined }, undefined)
+  const { cursor, until, resource, company, limit } = question
+  const isAsked = (name: string) => resource === undefined || resource === name
+  const named = company === undefined ? undefined : { company, version: undefined }
+  const locating = { resource: undefined, isNearTold: true }
+  const located = named === undefined ? undefined : await locate(reader, named, locating)
+  return {
+    ...{ since: cursor.since, until, after: cursor.after, limit },
+    hasCompanies: isAsked(companiesScope),
+    resources: resources.filter(({ name }) => isAsked(name)),
+    companyId: located?.companyId,
+  }
+}
+
+/** Prints all pages; returns the cursor of their end, unless nobody reads them. */
+async function print(
+  reader: StoreReader,
+  asked: ChangesRequest,
+  stdout: Output,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  for (let next = asked; ;) {
+    signal.throwIfAborted()
+    const page: ChangesPage = await read(reader, next)
+    if (!(await stdout.writeData(changesLines(page).toString()))) return undefined
+    if (page.next === undefined) return writePoint(page.until)
+    next = { ...asked, since: page.since, until: page.until, after: page.next }
+  }
+}
+
+async function read(reader: StoreReader, asked: ChangesRequest): Promise<ChangesPage> {
+  const page = await fromStore(() => reader.readChanges(asked))
+  if ('none' in page) throw noChanges(page, String(asked.since.version))
+  return page
+}
+
+/** What the API says of a wrong request; what has failed in the store, as it is. */
+function explained(error: unknown): unknown {
+  if (!(error instanceof ApiError)) return error
+  if (error.cause !== undefined) return error.cause
+  let message = error.message
+  for (const [option, name] of Object.entries(parameterOf)) {
+    message = message.replaceAll(new RegExp(`\\b${name}\\b`, 'g'), `--${option}`)
+  }
+  return error.code === 400 ? new UsageError(message) : new OperatorError(message)
+}

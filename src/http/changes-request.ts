@@ -1,0 +1,143 @@
+// A request for changes as one value (contract 12.1).
+
+import type { Resource } from '../resources/resource.ts'
+import type { CompanyName } from '../store/inspecting.ts'
+import type { NamedPoint } from '../store/changes.ts'
+import { companiesScope } from '../store/scopes.ts'
+import { nearest } from '../nearest.ts'
+import { parseCompany } from './company-name.ts'
+import { type Cursor, parseCursor, parsePoint } from './cursors.ts'
+import { badRequest, invalid } from './errors.ts'
+import { chooseFormat, type Format, formatName } from './formats.ts'
+import { parameters, type Parameter, parseIntegers } from './listing-request.ts'
+import { checkNames, type Given } from './members.ts'
+
+export const changesPath = '/api/v1/changes'
+
+/** The formats of changes. */
+export const changesFormats = ['json', 'ndjson'] as const satisfies readonly Format[]
+
+/** The parameters that are numbers. */
+export const changesNumbers = {
+  limit: { ...parameters.limit, description: 'Changes per page' },
+  wait: {
+    description: 'Where there is nothing after the cursor: seconds to wait until there is',
+    default: 0,
+    minimum: 0,
+    maximum: 60,
+  },
+} as const satisfies Readonly<Record<string, Parameter>>
+
+/** The other parameters, and what they mean. */
+export const changesTexts = {
+  after:
+    '`0` for everything there is, `until` or `next` of an earlier answer, or the number of a ' +
+    'version, for a look at what has changed since',
+  until: 'Changes up to this version only: its number, or a cursor',
+  resource: 'Only those of this listing, or of `companies`',
+  company_id: 'Only those of this company: its id, or its name in a register',
+} as const
+
+/** A field of a resource may have the same name, so that it is not written out. */
+const [cursorName = ''] = Object.keys(changesTexts)
+
+export interface ChangesQuestion {
+  readonly cursor: Cursor
+  readonly until: NamedPoint | undefined
+  /** The name of a resource, or `companies`. */
+  readonly resource: string | undefined
+  readonly company: CompanyName | undefined
+  readonly limit: number
+  readonly waitMs: number
+  readonly format: (typeof changesFormats)[number]
+  /** What is asked, in one form, without the cursor and the wait. */
+  readonly query: string
+}
+
+/**
+ * Parses a request (contract 1.2 to 1.4).
+ *
+ * @throws ApiError 400 that names the parameter, its value and what it takes.
+ */
+export function parseChangesRequest(
+  resources: readonly Resource[],
+  given: Given,
+  accept: string | undefined,
+): ChangesQuestion {
+  const names = [...Object.keys(changesTexts), ...Object.keys(changesNumbers), formatName]
+  checkNames(given, names)
+  const { limit, wait } = parseIntegers(changesNumbers, given)
+  const format = parseFormat(given, accept)
+  const resource = parseResource(resources, given)
+  const company = parseText('company_id', given)
+  const cursor = parseAfter(given)
+  const until = parseUntil(given, cursor)
+  const members = new URLSearchParams({ limit: String(limit) })
+  if (resource !== undefined) members.set('resource', resource)
+  if (company !== undefined) members.set('company_id', company)
+  if (format !== 'json') members.set(formatName, format)
+  return {
+    ...{ cursor, until, resource, limit, format, waitMs: wait * 1_000 },
+    company: company === undefined ? undefined : parseCompany(company),
+    query: `&${members.toString()}`,
+  }
+}
+
+function parseFormat(given: Given, accept: string | undefined): ChangesQuestion['format'] {
+  const format = chooseFormat(given, accept)
+  const found = changesFormats.find((one) => one === format)
+  if (found !== undefined) return found
+  const isNamed = given.query[formatName] !== undefined || given.body?.[formatName] !== undefined
+  if (isNamed) throw invalid(formatName, format, `it takes ${changesFormats.join(' or ')}`)
+  return 'json'
+}
+
+/** A parameter that is a text, or a number that is one as it is written. */
+function parseText(name: string, { query, body }: Given): string | undefined {
+  const [inQuery, inBody] = [query[name], body?.[name]].map((value) => {
+    if (value === undefined || typeof value === 'string') return value
+    if (Array.isArray(value)) throw badRequest(`${name} is given more than once; give one`)
+    if (typeof value === 'number' && Number.isSafeInteger(value)) return String(value)
+    throw invalid(name, value, 'it takes a text')
+  })
+  if (inQuery !== undefined && inBody !== undefined && inQuery !== inBody) {
+    throw badRequest(`${name} differs between the query and the body; give one of them`)
+  }
+  return inQuery ?? inBody
+}
+
+const takesCursor =
+  'it takes 0, a cursor from `until` or `next` of an earlier answer, or the number of a version'
+
+function parseAfter(given: Given): Cursor {
+  const text = parseText(cursorName, given)
+  if (text === undefined) throw badRequest(`after is missing; ${takesCursor}`)
+  const cursor = parseCursor(text)
+  if (cursor === undefined) throw invalid(cursorName, text, takesCursor)
+  return cursor
+}
+
+function parseUntil(given: Given, cursor: Cursor): NamedPoint | undefined {
+  const text = parseText('until', given)
+  if (text === undefined) return cursor.until
+  const until = parsePoint(text)
+  if (until === undefined) {
+    throw invalid('until', text, 'it takes the number of a version, or a cursor from `until`')
+  }
+  const { until: fixed } = cursor
+  const isOther =
+    fixed !== undefined &&
+    (fixed.version !== until.version ||
+      (until.lineage !== undefined && until.lineage !== fixed.lineage))
+  if (isOther) throw badRequest(`until is ${text}, but the cursor leads to ${fixed.version}`)
+  return fixed ?? until
+}
+
+function parseResource(resources: readonly Resource[], given: Given): string | undefined {
+  const text = parseText('resource', given)
+  const known = [companiesScope, ...resources.map(({ name }) => name)]
+  if (text === undefined || known.includes(text)) return text
+  const near = nearest(text, known)
+  const advice = near === undefined ? `it takes ${known.join(', ')}` : `did you mean ${near}?`
+  throw invalid('resource', text, advice)
+}

@@ -1,0 +1,57 @@
+// Cursors of changes: a state of the registry, or a page between two of them (contract 12.3).
+//
+// A state is a version and the lineage of its import, so that a cursor of another history is
+// recognised. A page has both states, and the last change before it.
+
+import type { ChangesPlace, HistoryPoint, NamedPoint } from '../store/changes.ts'
+
+/** What a cursor says: a state, or where a walk goes on. */
+export interface Cursor {
+  readonly since: NamedPoint
+  /** Both or none of them. */
+  readonly until: NamedPoint | undefined
+  readonly after: ChangesPlace | undefined
+}
+
+const pointPattern = /^(?:0|([1-9]\d{0,9})(?:\.([0-9a-f]{12}))?)$/
+const placePattern = /^([a-z_]{1,64})\.(\d{1,10})\.(\d{1,16})(?:\.(-?\d{1,16})\.(\d{1,16}))?$/
+
+/** A cursor that begins at a state. */
+export function writePoint({ version, lineage }: HistoryPoint): string {
+  return version === 0 ? '0' : `${version}.${lineage}`
+}
+
+/** A cursor of the page after a change. */
+export function writePage(since: HistoryPoint, until: HistoryPoint, place: ChangesPlace): string {
+  const { listing, version, companyId, record } = place
+  const at = [listing, version, companyId, ...(record ? [record.sort, record.id] : [])]
+  return [writePoint(since), writePoint(until), at.join('.')].join('~')
+}
+
+/** A state; undefined if the text is none. A version's number alone has no lineage. */
+export function parsePoint(text: string): NamedPoint | undefined {
+  const match = pointPattern.exec(text)
+  if (match === null) return undefined
+  const [, version = '0', lineage] = match
+  return { version: Number(version), lineage: version === '0' ? '' : lineage }
+}
+
+/** What a cursor says; undefined if it is none. */
+export function parseCursor(text: string): Cursor | undefined {
+  const [first = '', second, third, ...more] = text.split('~')
+  const since = parsePoint(first)
+  if (since === undefined) return undefined
+  if (second === undefined) return { since, until: undefined, after: undefined }
+  const until = parsePoint(second)
+  const after = parsePlace(third ?? '')
+  const isWhole = until?.lineage !== undefined && since.lineage !== undefined && more.length === 0
+  return isWhole && after !== undefined ? { since, until, after } : undefined
+}
+
+function parsePlace(text: string): ChangesPlace | undefined {
+  const match = placePattern.exec(text)
+  if (match === null) return undefined
+  const [, listing = '', version, company, sort, id] = match
+  const record = sort === undefined ? undefined : { sort: Number(sort), id: Number(id) }
+  return { listing, version: Number(version), companyId: Number(company), record }
+}

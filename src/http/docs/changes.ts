@@ -1,0 +1,135 @@
+// The OpenAPI description of the changes.
+
+import type { JsonSchema } from '../../resources/field.ts'
+import type { Resource } from '../../resources/resource.ts'
+import { exampleRecord } from '../../resources/resource.ts'
+import { changesNumbers, changesTexts } from '../changes-request.ts'
+import type { Operation } from '../endpoints/endpoint.ts'
+import { failureStatuses } from '../errors.ts'
+import { mediaTypes } from '../formats.ts'
+import { parameters } from '../listing-request.ts'
+import { companySchemas } from './company.ts'
+import {
+  answerHeaders,
+  companySchema,
+  countSchema,
+  objectOf,
+  okSchema,
+  schemaRef,
+  shortText,
+  unchangedAnswer,
+} from './components.ts'
+import { schemaName } from './listing.ts'
+
+const cursor = { ...shortText, pattern: '^[0-9a-z._~-]+$' }
+const examplePoint = '17.3f9a1c0b7d2e'
+
+const page = objectOf('A page of changes', {
+  ok: okSchema,
+  changes: {
+    type: 'array',
+    maxItems: parameters.limit.maximum,
+    items: schemaRef('Change'),
+    description: 'Each record once at most, in its state at `until`',
+  },
+  after: { ...cursor, description: 'The state from which these changes lead' },
+  until: { ...cursor, description: 'The state to which they lead: the next `after`' },
+  next: {
+    ...{ ...cursor, type: ['string', 'null'] },
+    description: 'The `after` of the next page; null at the end',
+  },
+})
+
+const companyRecord = objectOf('A company, without its listings', companySchemas)
+
+function changeSchema(resources: readonly Resource[]): JsonSchema {
+  const names = ['companies', ...resources.map(({ name }) => name)]
+  return objectOf('A record that has changed', {
+    resource: { type: 'string', enum: names, description: 'Its listing, or `companies`' },
+    company_id: { ...companySchema, description: 'Id of its company' },
+    id: { ...companySchema, description: 'Its id' },
+    version: { ...countSchema, minimum: 1, description: 'The version in which it last changed' },
+    change: {
+      type: 'string',
+      enum: ['put', 'remove', 'erase'],
+      description: '`put`: it is now as in `record`; `remove`, `erase`: it is gone',
+    },
+    record: {
+      description: 'As in its listing; for `companies`, the company without its listings',
+      oneOf: [...['ChangedCompany', ...resources.map(schemaName)].map(schemaRef), { type: 'null' }],
+    },
+  })
+}
+
+export function describeChanges(resources: readonly Resource[]): Operation {
+  const [resource] = resources
+  const record = resource === undefined ? null : exampleRecord(resource)
+  const change = {
+    ...{ resource: resource?.name ?? 'companies', company_id: 1, id: 1, version: 17 },
+    ...{ change: 'put', record },
+  }
+  return {
+    id: 'list_changes',
+    tag: 'registry',
+    summary: 'What has changed since a state of the registry',
+    description:
+      'The net changes from one state to another, of what the key may read. The first page fixes ' +
+      '`until`; apply the pages up to the one whose `next` is null as one transaction, and go on ' +
+      'with `until` as `after`. A cursor does not expire. One of another history (a restored ' +
+      'backup) is a 410: begin again with `after=0`.',
+    parameters: parametersOf(resources),
+    answers: {
+      200: {
+        description: 'A page of changes',
+        headers: answerHeaders(['Link', 'Changes-Until', 'Changes-Next']),
+        schema: 'ChangesPage',
+        otherTypes: {
+          [mediaTypes.ndjson]: {
+            schema: { type: 'string', maxLength: Number.MAX_SAFE_INTEGER },
+            example: `${JSON.stringify(change)}\n`,
+          },
+        },
+        example: {
+          name: 'page',
+          summary: 'One change',
+          value: { ok: true, changes: [change], after: '0', until: examplePoint, next: null },
+        },
+      },
+      304: unchangedAnswer('Nothing has changed'),
+    },
+    failures: failureStatuses,
+    schemas: {
+      Change: changeSchema(resources),
+      ChangedCompany: companyRecord,
+      ChangesPage: page,
+    },
+  }
+}
+
+function parametersOf(resources: readonly Resource[]): Operation['parameters'] {
+  return [
+    ...Object.entries(changesTexts).map(([name, description], n) => ({
+      ...{ name, in: 'query', description, required: n === 0 },
+      schema: textSchema(name, resources),
+      ...(n === 0 ? { example: '0' } : {}),
+    })),
+    ...Object.entries(changesNumbers).map(([name, { description, ...range }]) => ({
+      ...{ name, in: 'query', description },
+      schema: { type: 'integer', format: 'int32', ...range },
+      example: range.default,
+    })),
+    {
+      ...{ name: 'format', in: 'query', description: 'JSON, or a change a line with NDJSON' },
+      schema: { type: 'string', enum: ['json', 'ndjson'], default: 'json' },
+    },
+    'If-None-Match',
+    'X-Request-Id',
+  ]
+}
+
+function textSchema(name: string, resources: readonly Resource[]): JsonSchema {
+  if (name === 'resource') {
+    return { type: 'string', enum: ['companies', ...resources.map((one) => one.name)] }
+  }
+  return name === 'company_id' ? { ...shortText, examples: ['1'] } : { ...cursor, examples: ['0'] }
+}

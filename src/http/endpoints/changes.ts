@@ -1,0 +1,171 @@
+// The endpoint by which clients follow the registry (contract 12.1 to 12.5).
+
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Resource } from '../../resources/resource.ts'
+import type { ChangesPage, ChangesRequest } from '../../store/changes.ts'
+import { companiesScope, hasScope } from '../../store/scopes.ts'
+import { changesPath, type ChangesQuestion, parseChangesRequest } from '../changes-request.ts'
+import { changesBody, changesLines } from '../changes-text.ts'
+import { locate } from '../company-name.ts'
+import { writePage, writePoint } from '../cursors.ts'
+import { describeChanges } from '../docs/changes.ts'
+import { forbidden, fromStore, noChanges } from '../errors.ts'
+import { contentTypes } from '../formats.ts'
+import { linkTo } from '../links.ts'
+import { readMembers } from '../members.ts'
+import {
+  makeReady,
+  type ReadyState,
+  sendReady,
+  type StateAnswer,
+  stateOf,
+} from '../state-answer.ts'
+import { chooseCoding } from '../wire/coding.ts'
+import { type Endpoint, readMethods, type Service } from './endpoint.ts'
+
+export function changes(resources: readonly Resource[]): Endpoint {
+  return {
+    path: changesPath,
+    methods: readMethods,
+    scope: 'changes',
+    operation: describeChanges(resources),
+    createHandler: (service) => {
+      const underWay = new Map<string, Promise<ReadyChanges>>()
+      return (request, reply) => answer(request, reply, { resources, service, underWay })
+    },
+  }
+}
+
+/** A page that is ready to send. */
+interface ReadyChanges extends ReadyState {
+  /** Whether it tells of nothing. */
+  readonly isNothing: boolean
+}
+
+/** What the endpoint works with. */
+interface Work {
+  readonly resources: readonly Resource[]
+  readonly service: Service
+  /** Pages that are being made, by what is asked and the state of the registry. */
+  readonly underWay: Map<string, Promise<ReadyChanges>>
+}
+
+async function answer(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  work: Work,
+): Promise<FastifyReply> {
+  const { service, resources } = work
+  const given = await readMembers(request, reply)
+  const question = parseChangesRequest(resources, given, request.headers.accept)
+  const asked = await requestOf(request, question, work)
+  const endsAt = performance.now() + question.waitMs
+  for (;;) {
+    const state = stateOf(await fromStore(() => service.store.readRegistry()))
+    const ready = await share(request, work, { question, asked, state })
+    const leftMs = request.method === 'HEAD' ? 0 : endsAt - performance.now()
+    const isLive = ready.isNothing && asked.until === undefined
+    if (!isLive || leftMs <= 0 || service.isDraining()) {
+      // The service may have begun to stop since the request came.
+      if (service.isDraining()) void reply.header('connection', 'close')
+      void reply.header('vary', 'Accept, Accept-Encoding')
+      return sendReady(request, reply, ready)
+    }
+    await service.watch.wait(request, state, leftMs)
+  }
+}
+
+/** @throws ApiError 403 for a listing that the key may not read; 404 for an unknown name. */
+async function requestOf(
+  request: FastifyRequest,
+  { cursor, until, resource, company, limit }: ChangesQuestion,
+  { resources, service }: Work,
+): Promise<ChangesRequest> {
+  const scopes = request.key?.scopes
+  const isRead = (name: string) =>
+    hasScope(scopes, name) && (resource === undefined || resource === name)
+  if (resource !== undefined && !isRead(resource)) throw forbidden()
+  const isNearTold = hasScope(scopes, companiesScope)
+  const located =
+    company === undefined
+      ? undefined
+      : await locate(
+          service.store,
+          { company, version: undefined },
+          { resource: undefined, isNearTold },
+        )
+  return {
+    ...{ since: cursor.since, until, after: cursor.after, limit },
+    hasCompanies: isRead(companiesScope),
+    resources: resources.filter(({ name }) => isRead(name)),
+    companyId: located?.companyId,
+  }
+}
+
+/** What is asked of which state of the registry. */
+interface Asked {
+  readonly question: ChangesQuestion
+  readonly asked: ChangesRequest
+  readonly state: string
+}
+
+/** Makes a page once for all who ask for it of one state. */
+function share(
+  request: FastifyRequest,
+  { service, underWay }: Work,
+  { question, asked, state }: Asked,
+): Promise<ReadyChanges> {
+  const coding = chooseCoding(request.headers['accept-encoding'])
+  const { since, until, after, resources, hasCompanies } = asked
+  const listings = resources.map(({ name }) => name).join()
+  const what = JSON.stringify([question.query, since, until, after, listings, hasCompanies])
+  const form = `${changesPath} ${what} ${coding}`
+  const cached = service.states.get(form) as ReadyChanges | undefined
+  if (cached?.state === state) return Promise.resolve(cached)
+  const key = `${form} ${state}`
+  let making = underWay.get(key)
+  if (making === undefined) {
+    making = make(service, question, asked, coding).finally(() => underWay.delete(key))
+    underWay.set(key, making)
+    making.then(
+      (ready) => service.states.set(form, ready),
+      () => undefined,
+    )
+  }
+  return making
+}
+
+/** @throws ApiError 404, 410 or 400 if there are no such changes. */
+async function make(
+  { store }: Service,
+  question: ChangesQuestion,
+  asked: ChangesRequest,
+  coding: ReturnType<typeof chooseCoding>,
+): Promise<ReadyChanges> {
+  const page = await fromStore(() => store.readChanges(asked))
+  if ('none' in page) {
+    const { version, lineage } = asked.since
+    throw noChanges(page, lineage === undefined ? `${version}` : writePoint({ version, lineage }))
+  }
+  const ready = await makeReady(answerOf(question, page), coding)
+  return { ...ready, isNothing: page.changes.length === 0 }
+}
+
+function answerOf({ query, format }: ChangesQuestion, page: ChangesPage): StateAnswer {
+  const { registry, since, until, next: place } = page
+  const cursors = {
+    after: writePoint(since),
+    until: writePoint(until),
+    next: place === undefined ? null : writePage(since, until, place),
+  }
+  const { next } = cursors
+  const link = next === null ? undefined : linkTo('next', `${changesPath}?after=${next}${query}`)
+  const shared = { registry, version: until.version, link }
+  const headers = {
+    'changes-until': cursors.until,
+    ...(next === null ? {} : { 'changes-next': next }),
+  }
+  if (format === 'json') return { ...shared, text: changesBody(page, cursors), headers }
+  const type = { 'content-type': contentTypes.ndjson }
+  return { ...shared, text: changesLines(page), headers: { ...headers, ...type } }
+}

@@ -1,0 +1,339 @@
+// Contract 12.1 to 12.5: what has changed since a state of the registry.
+
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
+import { resources } from '../../src/resources/index.ts'
+import { openStoreWriter } from '../../src/store/open-store.ts'
+import { type Document, readAnnouncement } from '../support/announcement.ts'
+import { importRows } from '../support/import-rows.ts'
+import { type Answer, checkFailure, makeApp, type TestApp } from '../support/make-app.ts'
+import { makeFolder } from '../support/import-rows.ts'
+import { join } from 'node:path'
+
+const path = '/api/v1/changes'
+const scopes = ['changes', 'companies', ...resources.map(({ name }) => name)]
+const folder = makeFolder({ after })
+
+interface Change {
+  readonly resource: string
+  readonly company_id: number
+  readonly id: number
+  readonly version: number
+  readonly change: string
+  readonly record: { readonly id: number; readonly name?: string } | null
+}
+
+interface Page {
+  readonly changes: readonly Change[]
+  readonly after: string
+  readonly until: string
+  readonly next: string | null
+}
+
+interface Registry extends TestApp {
+  readonly follow: (query: string, headers?: Record<string, string>) => Promise<Answer>
+  readonly page: (query: string) => Promise<Page>
+  readonly put: (target: string, rows: readonly object[], isSnapshot?: boolean) => Promise<void>
+}
+
+/** An application, a key that may follow, and imports into the store. */
+async function makeRegistry(options: Parameters<typeof makeApp>[1] = {}): Promise<Registry> {
+  const made = await makeApp({ after }, options)
+  const { store, ask } = made
+  const key = await store.issueKey({ name: 'follower', scopes })
+  const follow: Registry['follow'] = (query, headers = {}) =>
+    ask(path + query, { authorization: `Bearer ${key}`, headers })
+  return {
+    ...made,
+    follow,
+    async page(query) {
+      const answer = await follow(query)
+      assert.equal(answer.status, 200, answer.text)
+      return JSON.parse(answer.text) as Page
+    },
+    async put(target, rows, isSnapshot = false) {
+      await importRows(join(folder, 'rows'), target, rows, { at: store.db, isSnapshot })
+      // A reader asks once in a turn of the event loop whether anything was committed.
+      await nextTurn()
+    },
+  }
+}
+
+const right = (id: number, name: string, company = 1) => ({ id, company_id: company, name })
+const told = ({ changes }: Page) =>
+  changes.map(({ resource, company_id: company, id, version, change }) => {
+    return `${resource} ${company} ${id} ${change} ${version}`
+  })
+
+test('after=0 is everything there is, and until the cursor from which to go on (12.2)', async () => {
+  const { page, put, ask, follow } = await makeRegistry()
+  assert.deepEqual(await page('?after=0'), {
+    ...{ ok: true, changes: [], after: '0', until: '0', next: null },
+  })
+  await put('rights', [right(1, 'a'), right(2, 'b'), right(3, 'c', 2)])
+  const first = await page('?after=0')
+  assert.deepEqual(told(first), [
+    ...['companies 1 1 put 1', 'companies 2 2 put 1'],
+    ...['rights 1 1 put 1', 'rights 1 2 put 1', 'rights 2 3 put 1'],
+  ])
+  const listing = JSON.parse((await ask('/api/v1/companies/1/rights')).text) as { rights: object[] }
+  assert.deepEqual(first.changes[2]?.record, listing.rights[0])
+  const company = { id: 1, jurisdiction: null, identifier: null, name: null, sources: [] }
+  assert.deepEqual(first.changes[0]?.record, company)
+  assert.deepEqual([first.after, first.next], ['0', null])
+  assert.match(first.until, /^1\.[0-9a-f]{12}$/)
+
+  await put('rights', [right(1, 'new'), right(3, 'c', 2)], true)
+  const second = await page(`?after=${first.until}`)
+  assert.deepEqual(told(second), ['rights 1 1 put 2', 'rights 1 2 remove 2'])
+  assert.equal(second.changes[1]?.record, null)
+  assert.deepEqual(told(await page(`?after=${second.until}`)), [])
+  // What has changed and is as it was is not told.
+  await put('rights', [right(1, 'a'), right(2, 'b'), right(3, 'c', 2)], true)
+  assert.deepEqual(told(await page(`?after=${first.until}`)), [])
+  assert.equal((await follow(`?after=${first.until}`)).headers['data-version'], '3')
+})
+
+test('pages of any length lead through the same changes, by links, too (12.2)', async () => {
+  const { page, put, ask, follow, store } = await makeRegistry()
+  const rows = Array.from({ length: 1_500 }, (_, n) => {
+    return { id: n + 1, company_id: (n % 3) + 1, date: `20${10 + (n % 15)}-01-01`, attr: 'x' }
+  })
+  await put('events', rows)
+  await put('rights', [right(1, 'a')])
+  const whole = [...(await walk(page, '?after=0&limit=1000'))]
+  assert.equal(whole.length, 1_504)
+  assert.equal(new Set(whole).size, whole.length)
+  for (const limit of [1, 7, 999]) {
+    const some = limit === 1 ? '&resource=rights' : ''
+    const expected = limit === 1 ? whole.filter((one) => one.startsWith('rights')) : whole
+    assert.deepEqual(await walk(page, `?after=0&limit=${limit}${some}`), expected)
+  }
+  const answer = await follow('?after=0&limit=2&format=ndjson')
+  assert.equal(answer.headers['content-type'], 'application/x-ndjson; charset=utf-8')
+  const { headers } = answer
+  assert.equal(answer.text.trimEnd().split('\n').length, 2)
+  const next = headers['changes-next'] ?? ''
+  assert.equal(headers['link'], `<${path}?after=${next}&limit=2&format=ndjson>; rel="next"`)
+  assert.equal(headers['changes-until'], (await page('?after=0')).until)
+  const key = await store.issueKey({ name: 'by link', scopes })
+  const followed = await ask(`${path}?after=${next}&limit=2&format=ndjson`, {
+    authorization: `Bearer ${key}`,
+  })
+  assert.equal((JSON.parse(followed.text.split('\n')[0] ?? '') as Change).id, 3)
+})
+
+async function walk(page: Registry['page'], query: string): Promise<string[]> {
+  const found: string[] = []
+  for (let at = query; ;) {
+    const one = await page(at)
+    found.push(...told(one))
+    if (one.next === null) return found
+    at = query.replace(/after=[^&]*/, `after=${one.next}`)
+  }
+}
+
+test('an import between two pages is not in them (12.2)', async () => {
+  const { page, put } = await makeRegistry()
+  await put('rights', [right(1, 'a'), right(2, 'b')])
+  const first = await page('?after=0&limit=2')
+  await put('rights', [right(2, 'later'), right(3, 'c')])
+  const second = await page(`?after=${first.next}&limit=3`)
+  assert.deepEqual([second.until, second.next], [first.until, null])
+  assert.deepEqual(
+    second.changes.map(({ record }) => record?.id),
+    [2],
+  )
+  assert.equal((second.changes[0]?.record as { name?: string }).name, 'b')
+})
+
+test('changes are those of a company, of a listing, up to a version', async () => {
+  const { page, put } = await makeRegistry()
+  const named = { jurisdiction: 'GB', identifier: '7', name: 'Acme' }
+  await put('companies', [{ id: 7, ...named }])
+  await put('rights', [right(1, 'a', 7), right(2, 'b', 8)])
+  await put('jobs', [{ id: 1, company_id: 7, title: 'x' }])
+  const ofSeven = ['companies 7 7 put 1', 'rights 7 1 put 2', 'jobs 7 1 put 3']
+  assert.deepEqual(told(await page('?after=0&company_id=7')), ofSeven)
+  assert.deepEqual(told(await page('?after=0&company_id=GB:7')), ofSeven)
+  assert.deepEqual(told(await page('?after=0&company_id=7&until=2')), ofSeven.slice(0, 2))
+  assert.deepEqual(told(await page('?after=1&until=2&resource=rights')), [
+    ...['rights 7 1 put 2', 'rights 8 2 put 2'],
+  ])
+  const { until } = await page('?after=0&until=2')
+  assert.deepEqual(told(await page(`?after=${until}`)), ['jobs 7 1 put 3'])
+  assert.deepEqual(told(await page(`?after=0&until=${until}&resource=jobs`)), [])
+})
+
+test('only what the key may read is told; without the scope, the same 403 (12.5, 2.2)', async () => {
+  const { ask, put, store, key } = await makeRegistry()
+  await put('rights', [right(1, 'a')])
+  await put('jobs', [{ id: 1, company_id: 1, title: 'x' }])
+  const forbidden = await ask('/api/v1/nothing', { authorization: null })
+  const asWith = (key: string, query: string) =>
+    ask(path + query, { authorization: `Bearer ${key}` })
+  // A key without scopes does not have this one.
+  assert.equal((await asWith(key, '?after=0')).text, forbidden.text)
+  const one = await store.issueKey({ name: 'one', scopes: ['changes', 'jobs'] })
+  const page = JSON.parse((await asWith(one, '?after=0')).text) as Page
+  assert.deepEqual(told(page), ['jobs 1 1 put 2'])
+  const other = await asWith(one, '?after=0&resource=rights')
+  assert.deepEqual([other.status, other.text], [403, forbidden.text])
+})
+
+test('what is no cursor, or of another state, is said in one sentence (12.3)', async () => {
+  const { follow, put, page } = await makeRegistry()
+  await put('rights', [right(1, 'a')])
+  await put('rights', [right(1, 'b')])
+  const { until } = await page('?after=0')
+  const bad: [query: string, message: string | RegExp][] = [
+    ['', /^after is missing; it takes 0, a cursor/],
+    ['?after=', /^after is ""; it takes 0/],
+    ['?after=x', /^after is "x"; it takes 0/],
+    ['?after=-1', /^after is "-1"/],
+    ['?after=01', /^after is "01"/],
+    ['?after=0~1', /^after is "0~1"/],
+    [`?after=0~${until}~rights.1`, /^after is "0~/],
+    ['?after=0&after=0', 'after is given more than once; give one'],
+    ['?after=0&until=x', /^until is "x"; it takes the number/],
+    ['?after=2&until=1', 'until is version 1, which is before that of after'],
+    ['?after=0&limit=1001', /^limit is "1001"/],
+    ['?after=0&wait=61', 'wait is "61"; it takes an integer from 0 to 60'],
+    ['?after=0&resource=right', 'resource is "right"; did you mean rights?'],
+    ['?after=0&resource=qqqqqq', /^resource is "qqqqqq"; it takes companies, rights/],
+    ['?after=0&company_id=-7', /^company_id is "-7"/],
+    ['?after=0&format=csv', 'format is "csv"; it takes json or ndjson'],
+    ['?afer=0', '"afer" is no known query parameter; did you mean after?'],
+  ]
+  for (const [query, message] of bad) checkFailure(await follow(query), 400, message)
+  const later = await follow('?after=3.0123456789ab')
+  checkFailure(later, 404, 'Version 3 does not exist yet; the last one is 2')
+  assert.equal(later.headers['retry-after'], '1')
+  const elsewhere = 'Version 2 of the cursor is of another history; begin again with after=0'
+  checkFailure(await follow('?after=2.0123456789ab'), 410, elsewhere)
+  checkFailure(await follow('?after=0&until=2.0123456789ab'), 410, elsewhere)
+  checkFailure(await follow(`?after=0~2.0123456789ab~rights.1.1.0.1`), 410, elsewhere)
+  checkFailure(await follow('?after=0&company_id=GB:1'), 404, /GB:1 is not in the registry/)
+})
+
+test('pruning takes nothing from a cursor; a walk to a pruned version begins again', async () => {
+  const { follow, put, page, store } = await makeRegistry()
+  await put('rights', [right(1, 'a'), right(2, 'b'), right(3, 'c', 2)])
+  const first = await page('?after=0&limit=1')
+  const { until } = await page('?after=0')
+  await put('rights', [right(1, 'a'), right(2, 'b')], true)
+  await put('rights', [right(2, 'later')])
+  const writer = await openStoreWriter(store.db, resources)
+  await writer.prune(Date.now() + 1, { onWait: assert.fail })
+  await writer.close()
+  await nextTurn()
+  checkFailure(
+    await follow(`?after=${first.next}`),
+    410,
+    'Version 1, to which these changes lead, was pruned; begin again with after=0',
+  )
+  // What has not changed may be told with it: the state at the cursor is not known any more.
+  assert.deepEqual(
+    (await page(`?after=${until}&resource=rights`)).changes.map(({ id, change }) => [id, change]),
+    [
+      [3, 'remove'],
+      [1, 'put'],
+      [2, 'put'],
+    ],
+  )
+})
+
+test('who waits is answered when there is something, by one look for all (12.4)', async () => {
+  let looks = 0
+  const { page, put } = await makeRegistry({
+    wrapStore: (store) => ({
+      ...store,
+      readRegistry: () => {
+        looks += 1
+        return store.readRegistry()
+      },
+    }),
+  })
+  await put('rights', [right(1, 'a')])
+  const { until } = await page('?after=0')
+  const asked = performance.now()
+  const none = await page(`?after=${until}&wait=1`)
+  assert.deepEqual([none.changes, none.until], [[], until])
+  assert.ok(performance.now() - asked > 900)
+  let answered = 0
+  const wait = (query: string) =>
+    page(`?after=${until}&wait=60${query}`).then((one) => {
+      answered += 1
+      return one
+    })
+  const waiting = Array.from({ length: 50 }, () => wait(''))
+  const ofOther = wait('&resource=jobs')
+  await sleep(1_000)
+  looks = 0
+  await sleep(2_000)
+  assert.ok(looks <= 3, `${looks} looks in two seconds`)
+  assert.equal(answered, 0)
+  await put('rights', [right(1, 'b')])
+  for (const one of await Promise.all(waiting)) assert.deepEqual(told(one), ['rights 1 1 put 2'])
+  // Nothing has come for the one who asks for other listings.
+  await sleep(100)
+  assert.equal(answered, 50)
+  await put('jobs', [{ id: 1, company_id: 1, title: 'x' }])
+  assert.deepEqual(told(await ofOther), ['jobs 1 1 put 3'])
+})
+
+test('who waits gets an empty answer at once when the service stops', async () => {
+  const { page, put, app } = await makeRegistry()
+  await put('rights', [right(1, 'a')])
+  const { until } = await page('?after=0')
+  const waiting = page(`?after=${until}&wait=60`)
+  await sleep(50)
+  app.startDraining()
+  assert.deepEqual((await waiting).changes, [])
+})
+
+test('answers are as the OpenAPI document announces them', async () => {
+  const { ask, follow, put } = await makeRegistry()
+  const document = JSON.parse((await ask('/openapi.json')).text) as Document
+  const { checkAnnounced } = readAnnouncement(document)
+  const operation = document.paths[path]?.get ?? assert.fail()
+  await put('companies', [{ jurisdiction: 'GB', identifier: '7', name: 'Acme' }])
+  await put('rights', [right(1, 'a')])
+  const answers = [
+    '?after=0',
+    '?after=0&limit=1',
+    '?after=0&format=ndjson',
+    '?after=x',
+    '?after=99',
+  ]
+  for (const query of answers) checkAnnounced(operation, await follow(query))
+  const { headers } = await follow('?after=0')
+  assert.match(headers['etag'] ?? '', /^W\/"/)
+  const again = await follow('?after=0', { 'if-none-match': headers['etag'] ?? '' })
+  assert.deepEqual([again.status, again.text], [304, ''])
+  checkAnnounced(operation, again)
+})
+
+test('a wait is longer than a connection may stand still (12.4)', async () => {
+  const { app, put, page, store } = await makeRegistry({ limits: { standstillMs: 400 } })
+  await put('rights', [right(1, 'a')])
+  const { until } = await page('?after=0')
+  const key = await store.issueKey({ name: 'wire', scopes })
+  const at = await app.listen({ port: 0, host: '127.0.0.1' })
+  const headers = { authorization: `Bearer ${key}` }
+  const answer = await fetch(`${at}${path}?after=${until}&wait=2`, { headers })
+  assert.deepEqual(((await answer.json()) as Page).changes, [])
+})
+
+test('HEAD does not wait', async () => {
+  const { ask, put, store, page } = await makeRegistry()
+  await put('rights', [right(1, 'a')])
+  const { until } = await page('?after=0')
+  const key = await store.issueKey({ name: 'head', scopes })
+  const answer = await ask(`${path}?after=${until}&wait=60`, {
+    method: 'HEAD',
+    authorization: `Bearer ${key}`,
+  })
+  assert.deepEqual([answer.status, answer.text], [200, ''])
+})
