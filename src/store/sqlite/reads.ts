@@ -3,7 +3,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import { LRUCache } from 'lru-cache'
-import type { HeadRow } from '../listing/tables.ts'
+import { type HeadRow, type ListingReads, MissingSegmentError } from '../listing/tables.ts'
 import type { RegistryState } from '../reading.ts'
 import type { Change, ServingReads } from '../serving/reads.ts'
 import { registryOf, type RegistryRow, registrySql } from '../sql/find-companies.ts'
@@ -12,10 +12,15 @@ import { prepareRow } from './statements.ts'
 /** How many imports are kept. */
 const changesMax = 10_000
 
-/** The reads besides `now`. */
-export interface FileReads extends Omit<ServingReads, 'now' | 'texts' | 'entries' | 'change'> {
+/** Reads of listings, at once. */
+interface FileListingReads extends ListingReads {
+  readonly head: (listing: string, company: number, version: number) => HeadRow | undefined
   readonly texts: ReadColumn
   readonly entries: ReadColumn
+}
+
+/** The reads besides `now`. */
+export interface FileReads extends FileListingReads, Pick<ServingReads, 'headIn' | 'knownSince'> {
   readonly change: (version: number) => Change
   readonly registry: () => RegistryState
   /** Forgets what is kept. */
@@ -24,15 +29,17 @@ export interface FileReads extends Omit<ServingReads, 'now' | 'texts' | 'entries
 
 type ReadColumn = (companyId: number, segments: readonly number[]) => Uint8Array[]
 
+/** The columns of heads, which `headOf` takes. */
+export const headColumns = 'h.company_id, h.version, h.total, h.meta, h.largest, h.directory'
+
+const whereAtVersion =
+  'where h.company_id = ? and h.listing = ? and h.version <= ? order by h.version desc limit 1'
+
 /** In one statement, since a second one costs as much as what it reads. */
 const headWithTextsSql = `
-  select h.company_id, h.version, h.total, h.meta, h.largest, h.directory, s.texts
+  select ${headColumns}, s.texts
   from heads h left join segments s on s.segment = h.segment and s.company_id = h.company_id
-  where h.company_id = ? and h.listing = ? and h.version <= ? order by h.version desc limit 1`
-
-const headSql = `
-  select company_id, version, total, meta, largest, directory from heads
-  where company_id = ? and listing = ? and version <= ? order by version desc limit 1`
+  ${whereAtVersion}`
 
 const knownSinceSql = `
   select coalesce(
@@ -40,9 +47,21 @@ const knownSinceSql = `
     (select version from companies_past where company_id = ?1 and version <= ?2 and until > ?2)
   )`
 
+/** Reads listings over a connection. */
+export function listingReadsOf(db: DatabaseSync): FileListingReads {
+  const headRow = prepareRow(db, `select ${headColumns} from heads h ${whereAtVersion}`)
+  return {
+    head(listing, company, version) {
+      const row = headRow.get(company, listing, version) as HeadColumns | undefined
+      return row && headOf(row)
+    },
+    texts: readColumn(db, 'texts'),
+    entries: readColumn(db, 'entries'),
+  }
+}
+
 export function createReads(db: DatabaseSync): FileReads {
   const registryRow = prepareRow(db, registrySql)
-  const headRow = prepareRow(db, headSql)
   const headWithTextsRow = prepareRow(db, headWithTextsSql)
   const changeRow = prepareRow(db, 'select lineage, committed_at from imports where version = ?')
   const sinceRow = prepareRow(db, knownSinceSql)
@@ -52,21 +71,19 @@ export function createReads(db: DatabaseSync): FileReads {
   const registry = () =>
     (kept ??= registryOf(registryRow.get() as unknown as RegistryRow | undefined))
 
-  function head(listing: string, company: number, version: number): HeadRow | undefined {
-    return headOf(headRow.get(company, listing, version) as HeadColumns | undefined)
-  }
+  const reads = listingReadsOf(db)
 
   return {
+    ...reads,
     registry,
-    head,
-    texts: readColumn(db, 'texts'),
-    entries: readColumn(db, 'entries'),
     headIn(listing, company, version, beside) {
       const state = registry()
       const most = version === undefined ? state.version : Math.min(version, state.version)
-      if (beside === 'nothing') return { registry: state, head: head(listing, company, most) }
+      if (beside === 'nothing') {
+        return { registry: state, head: reads.head(listing, company, most) }
+      }
       const row = headWithTextsRow.get(company, listing, most) as HeadColumns | undefined
-      return { registry: state, head: headOf(row), texts: row?.[6] ?? undefined }
+      return { registry: state, head: row && headOf(row), texts: row?.[6] ?? undefined }
     },
     change(version) {
       const known = changes.get(version)
@@ -98,9 +115,9 @@ type HeadColumns = readonly [
   texts?: Uint8Array | null,
 ]
 
-function headOf(row: HeadColumns | undefined): HeadRow | undefined {
-  if (row === undefined) return undefined
-  const [companyId, version, total, meta, largest, directory] = row
+/** @param row begins with `headColumns`. */
+export function headOf(row: readonly unknown[]): HeadRow {
+  const [companyId, version, total, meta, largest, directory] = row as unknown as HeadColumns
   return { companyId, version, total, meta, largest, directory }
 }
 
@@ -127,9 +144,7 @@ function readColumn(db: DatabaseSync, column: 'texts' | 'entries'): ReadColumn {
       while (segments[at] === first + at - start) at += 1
       const last = first + at - start - 1
       for (const [bytes] of run(company, first, last)) if (bytes !== null) found.push(bytes)
-      if (found.length < at) {
-        throw new Error(`a segment of company ${company} from ${first} to ${last} is missing`)
-      }
+      if (found.length < at) throw new MissingSegmentError({ companyId: company, segment: first })
     }
     return found
   }

@@ -5,7 +5,6 @@ import type { IdentifyingName } from '../inspecting.ts'
 import { firstSegment } from '../listing/directory.ts'
 import {
   type CompanyRow,
-  type HeadRow,
   type ListedId,
   type ListingTables,
   MissingSegmentError,
@@ -13,6 +12,7 @@ import {
   type SegmentRow,
 } from '../listing/tables.ts'
 import { changeTables } from './change-tables.ts'
+import { headColumns, headOf, listingReadsOf } from './reads.ts'
 import { keepStatements, prepareRow } from './statements.ts'
 
 type Columns = readonly SQLInputValue[]
@@ -28,6 +28,7 @@ export function tablesOf(db: DatabaseSync): ListingTables {
     for (const values of all) statement.run(...values)
   }
   return {
+    ...listingReadsOf(db),
     ...headTables(rows, each),
     ...changeTables(rows, each),
     ...segmentTables(rows, each),
@@ -42,8 +43,6 @@ export type Rows = (sql: string, ...values: Columns) => (readonly SQLInputValue[
 export type Each = (sql: string, all: Iterable<Columns>) => void
 type ValueOf = (sql: string, ...values: Columns) => number
 
-const headColumns = 'h.company_id, h.version, h.total, h.meta, h.largest, h.directory'
-
 function headTables(rows: Rows, each: Each) {
   const headsIn = `
     select ${headColumns} from json_each(?2) e
@@ -52,13 +51,6 @@ function headTables(rows: Rows, each: Each) {
       where l.company_id = e.value and l.listing = ?1 and l.version <= ?3
     )`
   return {
-    head(listing, companyId, version) {
-      const sql = `
-        select ${headColumns} from heads h
-        where company_id = ? and listing = ? and version <= ? order by version desc limit 1`
-      const [row] = rows(sql, companyId, listing, version)
-      return row && headOf(row)
-    },
     heads: (listing, companies, version) =>
       rows(headsIn, listing, JSON.stringify(companies), version).map(headOf),
     headsOf: (listing, companies) =>
@@ -93,33 +85,14 @@ function headTables(rows: Rows, each: Each) {
   } satisfies Partial<ListingTables>
 }
 
-function headOf(row: readonly SQLInputValue[]): HeadRow {
-  const [companyId, version, total, meta, largest, directory] = row as [
-    ...[number, number, number, string | null, number, string],
-  ]
-  return { companyId, version, total, meta, largest, directory }
-}
-
 function segmentTables(rows: Rows, each: Each) {
-  const read = (what: string) => `
-    select s.segment, s.company_id, ${what} from json_each(?) e
-    cross join segments s on s.segment = e.value`
-  /** One column of a company's segments, all of them, in the order asked for. */
-  function column(what: string, companyId: number, segments: readonly number[]) {
-    const found = rows(read(what), JSON.stringify(segments))
-    return segments.map((segment, at) => {
-      const row = found[at]
-      if (row?.[1] !== companyId || row[2] === null)
-        throw new MissingSegmentError({ companyId, segment })
-      return row[2] as Uint8Array
-    })
-  }
   return {
-    texts: (companyId, segments) => column('s.texts', companyId, segments),
-    entries: (companyId, segments) => column('s.entries', companyId, segments),
     segments(keys, what) {
       const columns = what === 'both' ? 's.entries, s.texts' : 's.entries, null'
-      const found = rows(read(columns), JSON.stringify(keys.map(({ segment }) => segment)))
+      const sql = `
+        select s.segment, s.company_id, ${columns} from json_each(?) e
+        cross join segments s on s.segment = e.value`
+      const found = rows(sql, JSON.stringify(keys.map(({ segment }) => segment)))
       return keys.map(({ companyId, segment }, at): SegmentRow => {
         const [number, company, entries, texts] = found[at] ?? []
         if (number !== segment || company !== companyId)
