@@ -16,7 +16,7 @@ interface Uses {
   readonly count: (keyId: number) => void
   /** The counts of a key that have not been taken. */
   readonly ofKey: (keyId: number) => readonly KeyUse[]
-  /** Adds counts of another process, or counts that could not be written. */
+  /** Adds counts that could not be written. */
   add(uses: readonly KeyUse[]): void
   /** Returns all counts, and clears them. */
   take(): readonly KeyUse[]

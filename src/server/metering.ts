@@ -4,10 +4,9 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { type Settings, UsageError } from '../config.ts'
-import type { Ask } from '../limits/limits-over-ipc.ts'
 import { createUses, hourOf } from '../keys/uses.ts'
 import { openUsageWriter, openUsesOfKeys, usageFile } from '../store/open-store.ts'
-import { type KeyUse, type KeyUses, midnightOf, type UsageWriter } from '../store/usage.ts'
+import { type KeyUses, midnightOf, type UsageWriter } from '../store/usage.ts'
 
 /** Counts the uses of keys, and writes the counts. */
 export interface Metering {
@@ -18,8 +17,6 @@ export interface Metering {
    * Undefined if the file cannot be read.
    */
   readonly readUses: (keyId: number) => KeyUses | undefined
-  /** Adds and writes the counts of another process of this server. */
-  add(uses: readonly KeyUse[]): void
   /** Writes the remaining counts. */
   close(): Promise<void>
 }
@@ -39,7 +36,7 @@ export function usagePath({ usageDb, db }: Settings): string | undefined {
   return usageDb === 'auto' ? usageFile(db) : usageDb
 }
 
-/** Counts and writes to the file: for a single server, or for the primary of workers. */
+/** Counts and writes to the file, which each worker of a server does by itself. */
 export function startMetering(
   settings: Settings,
   storeId: string,
@@ -81,50 +78,15 @@ export function startMetering(
     }
   }
 
-  const timer = every(settings, () => void write(waitMsMax))
+  const timer = setInterval(() => void write(waitMsMax), settings.usageSeconds * 1_000).unref()
   const reading = createReading({ path, storeId, logger, now }, uses)
   return {
     count: uses.count,
     readUses: reading.readUses,
-    add(others) {
-      uses.add(others)
-      void write(waitMsMax)
-    },
     async close() {
       clearInterval(timer)
       await write(lastWaitMsMax)
       await writer?.close()
-      reading.close()
-    },
-  }
-}
-
-/** Counts in a worker, and sends the counts to the primary, which answers with `answerMetering`. */
-export function meterThroughPrimary(
-  settings: Settings,
-  ask: Ask,
-  { storeId, logger, now }: Omit<ReadingOptions, 'path'>,
-): Metering | undefined {
-  const path = usagePath(settings)
-  if (path === undefined) return undefined
-  const uses = createUses(now)
-
-  async function sendCounts(): Promise<void> {
-    const taken = uses.take()
-    // Counts are not sent again: if the answer was merely late, they would count twice. They are
-    // lost only if the primary dies, and then the worker ends too.
-    if (taken.length > 0) await ask('usage.add', taken).catch(() => undefined)
-  }
-
-  const timer = every(settings, () => void sendCounts())
-  const reading = createReading({ path, storeId, logger, now }, uses)
-  return {
-    count: uses.count,
-    readUses: reading.readUses,
-    add: (others) => uses.add(others),
-    async close() {
-      clearInterval(timer)
-      await sendCounts()
       reading.close()
     },
   }
@@ -170,13 +132,4 @@ function createReading(
     },
     close: () => reader.close(),
   }
-}
-
-/** The primary's answers to workers that send their counts. */
-export function answerMetering(metering: Metering | undefined) {
-  return { 'usage.add': (uses: unknown) => metering?.add(uses as readonly KeyUse[]) }
-}
-
-function every({ usageSeconds }: Settings, work: () => void): NodeJS.Timeout {
-  return setInterval(work, usageSeconds * 1_000).unref()
 }

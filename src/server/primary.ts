@@ -11,7 +11,6 @@ import type { ServerContext } from './server.ts'
 import { createLog, type Log } from './log.ts'
 import { isMeasured, listenForMetrics } from './metrics-listener.ts'
 import { createWorkerPool, type WorkerPool } from './worker-pool.ts'
-import { answerMetering, startMetering } from './metering.ts'
 
 /** How much longer than its own time to stop a worker may take before it is killed. */
 const graceMs = 5_000
@@ -32,11 +31,8 @@ export async function runPrimary(
   await store.close()
   const log = await createLog(settings, context.stdout)
   const limits = await createLimits(settings, store.storeId, log.logger)
-  const metering = startMetering(settings, store.storeId, log.logger, context.now)
-  const pool = createWorkerPool(log, context.stderr, {
-    ...answerLimits(limits.counter, limits.throttle),
-    ...answerMetering(metering),
-  })
+  const answers = answerLimits(limits.counter, limits.throttle)
+  const pool = createWorkerPool(log, context.stderr, answers)
   const url = await pool.start(count)
   if (typeof url === 'number') {
     await limits.close()
@@ -52,7 +48,6 @@ export async function runPrimary(
   await pool.stop(context.signal.reason)
   clearTimeout(timer)
   await metrics?.close()
-  await metering?.close()
   await limits.close()
   log.logger.info('stopped')
   await log.close()

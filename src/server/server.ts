@@ -12,7 +12,7 @@ import type { StoreReader } from '../store/reading.ts'
 import { limitsOfPrimary, createLimits, readyOptions } from './app-options.ts'
 import { explainListenError, listenOptions, urlOf } from './listening.ts'
 import { createLog, type Log } from './log.ts'
-import { type Metering, meterThroughPrimary, startMetering } from './metering.ts'
+import { type Metering, startMetering } from './metering.ts'
 import { isMeasured, listenForMetrics, type MetricsListener } from './metrics-listener.ts'
 import { programVersion } from './program-version.ts'
 import { stopServing } from './stopping.ts'
@@ -54,8 +54,7 @@ export interface RunningServer {
  * Starts serving. A worker gets its share of cache, connections and requests, and no listener for
  * metrics.
  *
- * @param primary asks a worker's primary for shared limits and metering; undefined for a single
- *   server.
+ * @param primary asks a worker's primary for shared limits; undefined for a single server.
  * @throws OperatorError if it cannot open the store or listen on the address.
  */
 export async function startServer(
@@ -71,9 +70,7 @@ export async function startServer(
   const limits = isWorker
     ? limitsOfPrimary(settings, primary)
     : await createLimits(settings, store.storeId, log.logger)
-  const metering = isWorker
-    ? meterThroughPrimary(settings, primary, { storeId: store.storeId, logger: log.logger, now })
-    : startMetering(settings, store.storeId, log.logger, now)
+  const metering = startMetering(settings, store.storeId, log.logger, now)
   const app = buildApp({
     store,
     resources,
