@@ -42,7 +42,6 @@ export const checkCompany: CheckRow = (row) => {
     sort: '',
     digest: digestOf(attributes.texts),
     content: attributes.content,
-    filters: [],
     asOf,
   } satisfies StagedRow
 }

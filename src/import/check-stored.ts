@@ -1,10 +1,9 @@
 // Compares stored data with what an import would store today: the checks of `dossier verify`.
 
-import { filterColumns } from '../resources/filters.ts'
 import type { Resource } from '../resources/resource.ts'
 import type { StagedRow } from '../store/importing.ts'
 import type { StoredChecks } from '../store/inspecting.ts'
-import { shapeOf } from '../store/listing/shape.ts'
+import { columnValuesOf, shapeOf } from '../store/listing/shape.ts'
 import { checkCompany } from './check-company.ts'
 import { type CheckRow, checkRecord, type SourceRow } from './check-record.ts'
 import { Refusal } from './refusal.ts'
@@ -25,7 +24,7 @@ export function storedChecks(resources: readonly Resource[]): StoredChecks {
       if (`{"id":${checked.id},${checked.content.slice(1)}` !== text) {
         return 'is not in the form that is served'
       }
-      const expected = valuesOf(resource, row, checked)
+      const expected = columnValuesOf(resource)(row)
       if (!expected.every((value, n) => value === values[n])) {
         return 'has other values in its index'
       }
@@ -42,15 +41,6 @@ export function storedChecks(resources: readonly Resource[]): StoredChecks {
       return checkDigest(checked, digest)
     },
   }
-}
-
-/** What the index of a listing has of a record. */
-function valuesOf(resource: Resource, row: SourceRow, { filters }: StagedRow): unknown[] {
-  const filtered = filterColumns(resource)
-  return shapeOf(resource).columns.map(({ field }) => {
-    const at = filtered.findIndex((one) => one.field === field)
-    return at < 0 ? row[field] : filters[at]
-  })
 }
 
 function parse(text: string): SourceRow | undefined {

@@ -1,6 +1,5 @@
 // The interface between an import and a store, independent of the database.
 
-import type { FilterValue } from '../resources/filters.ts'
 import type { Resource } from '../resources/resource.ts'
 import type { Awaitable } from './awaitable.ts'
 import type { LoadTarget } from './load-target.ts'
@@ -19,8 +18,6 @@ export interface StagedRow {
   readonly digest: string
   /** The JSON text of a record's fields after its id, or of a company's attributes. */
   readonly content: string
-  /** A record's values of its resource's `filterColumns`, in their order. */
-  readonly filters: readonly FilterValue[]
   /** The day on which the source's statement holds, in wire form; null if the row has none. */
   readonly asOf: string | null
 }

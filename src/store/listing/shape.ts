@@ -1,6 +1,6 @@
 // The shape of a listing: how its records are ordered, and what is kept of each beside its text.
 
-import { filterColumns } from '../../resources/filters.ts'
+import { filterColumns, filterValuesOf, type FilterValue } from '../../resources/filters.ts'
 import type { Resource } from '../../resources/resource.ts'
 
 /** What is kept of each record, so that nothing has to read its text. */
@@ -47,6 +47,16 @@ function makeShape(resource: Resource): ListingShape {
     columns,
     metaColumn: metaColumn < 0 ? undefined : metaColumn,
   }
+}
+
+/** Makes a function that returns a record's values for the columns of its shape, in their order. */
+export function columnValuesOf(
+  resource: Resource,
+): (record: Readonly<Record<string, unknown>>) => readonly FilterValue[] {
+  const read = filterValuesOf(resource)
+  const { metaOf } = resource
+  if (shapeOf(resource).columns.length === filterColumns(resource).length) return read
+  return (record) => [...read(record), (record[metaOf ?? ''] ?? null) as FilterValue]
 }
 
 /** What sources say about a company: a record for each source, whose number is its id. */

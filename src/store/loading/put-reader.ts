@@ -1,22 +1,12 @@
 // The records that an import puts into listings, company by company and in the order of each
 // listing, read from the staging as they are needed.
 
-import { filterColumns } from '../../resources/filters.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { compareOrder } from '../listing/merge.ts'
 import type { PutReader } from '../listing/merge-window.ts'
-import type { ColumnValue, ListedRecord } from '../listing/segment.ts'
-import type { ListingShape } from '../listing/shape.ts'
-import {
-  companyIdIn,
-  digestIn,
-  idIn,
-  inPortions,
-  recordText,
-  type RowTexts,
-  textIn,
-  textsIn,
-} from './spool.ts'
+import type { ListedRecord } from '../listing/segment.ts'
+import { columnValuesOf, type ListingShape } from '../listing/shape.ts'
+import { companyIdIn, digestIn, idIn, inPortions, recordText, textIn, textsIn } from './spool.ts'
 import type { Staging } from './staging.ts'
 
 /** What is put into listings: the records of a resource, from a source. */
@@ -98,41 +88,21 @@ export function createPutReader(
 type RecordReader = (id: number, row: Buffer | undefined) => ListedRecord
 
 function recordReader({ resource, shape, source }: PutKind): RecordReader {
-  const readers = shape.columns.map(({ field, type }) => {
-    const read = fieldReader(resource, field)
-    return (row: Buffer, texts: RowTexts): ColumnValue => {
-      const value = read(row, texts)
-      return value === null || type === 'text' ? value : Number(value)
-    }
-  })
+  const readValues = columnValuesOf(resource)
   return (id, row) => {
     if (row === undefined) throw new Error(`the row of record ${id} is missing`)
-    const texts = textsIn(row)
     return {
       id,
-      sort: shape.hasSort ? Date.parse(texts.sort ?? '') / 1_000 : 0,
+      sort: shape.hasSort ? Date.parse(textsIn(row).sort ?? '') / 1_000 : 0,
       source,
       digest: digestIn(row),
-      values: readers.map((read) => read(row, texts)),
+      values: readValues(fieldsIn(row)),
       text: recordText(id, row),
     }
   }
 }
 
-type FieldReader = (row: Buffer, texts: RowTexts) => string | null
-
-/** Reads a field of a row's record: beside its text if it is a filter, else in it. */
-function fieldReader(resource: Resource, field: string): FieldReader {
-  const at = filterColumns(resource).findIndex((one) => one.field === field)
-  if (at >= 0) return (_, { filters }) => filters[at] ?? null
-  return (row) => {
-    const record = JSON.parse(textIn(row).toString()) as Readonly<Record<string, unknown>>
-    return (record[field] ?? null) as string | null
-  }
-}
-
-/** Reads the type of a row's record that `meta` counts. */
-export function typeReader(resource: Resource): (row: Buffer | undefined) => string | null {
-  const read = fieldReader(resource, resource.metaOf ?? '')
-  return (row) => (row === undefined ? null : read(row, textsIn(row)))
+/** The fields of a row's record. */
+export function fieldsIn(row: Buffer): Readonly<Record<string, unknown>> {
+  return JSON.parse(textIn(row).toString()) as Readonly<Record<string, unknown>>
 }

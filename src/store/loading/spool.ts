@@ -24,15 +24,13 @@ export interface SpoolPlace {
   readonly length: number
 }
 
-/** What identifies a row, and orders and filters its record. */
+/** What identifies a row, and orders its record. */
 export interface RowTexts {
   readonly jurisdiction: string | null
   readonly identifier: string | null
   readonly key: string | null
   readonly sort: string | null
   readonly asOf: string | null
-  /** Of the resource's `filterColumns`, numbers as their digits. */
-  readonly filters: readonly (string | null)[]
 }
 
 export type Spool = ReturnType<typeof createSpool>
@@ -64,8 +62,8 @@ export function createSpool() {
      * text.
      */
     write(place: Place, row: RefusedRow & Partial<StagedRow>): SpooledRow {
-      const { companyJurisdiction, companyIdentifier, id, key, digest, filters = [] } = row
-      const others = [companyJurisdiction, companyIdentifier, key, row.sort, row.asOf, ...filters]
+      const { companyJurisdiction, companyIdentifier, id, key, digest } = row
+      const others = [companyJurisdiction, companyIdentifier, key, row.sort, row.asOf]
       const joined = others.join('\0')
       const text = textOf(id, row.content)
       const { buffer, from } = appender.reserve(headBytes + 3 * (text.length + joined.length))
@@ -229,16 +227,13 @@ export function recordText(id: number, row: Buffer): Buffer {
 
 export function textsIn(row: Buffer): RowTexts {
   const all = row.toString('utf8', headBytes + row.readUInt32LE(textLengthAt)).split('\0')
-  const [jurisdiction, identifier, key, sort, asOf, ...filters] = all.map((one) =>
-    one === '' ? null : one,
-  )
+  const [jurisdiction, identifier, key, sort, asOf] = all.map((one) => (one === '' ? null : one))
   return {
     jurisdiction: jurisdiction ?? null,
     identifier: identifier ?? null,
     key: key ?? null,
     sort: sort ?? null,
     asOf: asOf ?? null,
-    filters,
   }
 }
 
@@ -251,7 +246,7 @@ export function stagedRowIn(row: Buffer): StagedRow {
     companyIdentifier: identifier,
     ...{ id: orNull(idIn(row)), key, sort: sort ?? '', digest: '' },
     content: textIn(row).toString(),
-    ...{ filters: [], asOf },
+    asOf,
   }
 }
 

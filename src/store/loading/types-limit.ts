@@ -13,8 +13,8 @@ import { addToCount, parseMeta } from '../listing/meta.ts'
 import type { ListingTables } from '../listing/tables.ts'
 import { versionMax } from '../listing/open-listings.ts'
 import type { ImportContext } from './context.ts'
-import { inPortions, textIn } from './spool.ts'
-import { typeReader } from './put-reader.ts'
+import { inPortions } from './spool.ts'
+import { fieldsIn } from './put-reader.ts'
 import type { Staging } from './staging.ts'
 
 /** A record that is refused with all its rows; its id, or that of a company being imported. */
@@ -44,12 +44,11 @@ export async function refuseTypes(
 ): Promise<boolean> {
   const { name, metaOf, resource } = plan.target
   if (metaOf === undefined || resource === undefined) return false
-  const readType = typeReader(resource)
   let isExceeded = false
   for (const company of crowded) {
     const types = await readTypes(tables, name, company)
     const known = types.size
-    const moves = movesOf(staging, company, readType)
+    const moves = movesOf(staging, company, metaOf)
     const after = new Map(types)
     for (const { was, became } of moves) {
       addToCount(after, was, -1)
@@ -72,11 +71,7 @@ interface Move {
 }
 
 /** The types of the records that change in a company, those that go first. */
-function movesOf(
-  staging: Staging,
-  company: number,
-  readType: ReturnType<typeof typeReader>,
-): readonly Move[] {
+function movesOf(staging: Staging, company: number, metaOf: string): readonly Move[] {
   const gone = staging.rows('select id, was from removal where company_id = ?', company)
   const moves = gone.map(([id, was]): Move => {
     return { id: Number(id), was: was as string | null, became: null }
@@ -93,7 +88,9 @@ function movesOf(
   for (const portion of inPortions(places)) {
     const rows = staging.spool.read(portion)
     for (const [n, { id, was }] of portion.entries()) {
-      moves.push({ id, was, became: readType(rows[n]) })
+      const row = rows[n]
+      const became = row === undefined ? null : (fieldsIn(row)[metaOf] as string | null)
+      moves.push({ id, was, became })
     }
   }
   return moves
@@ -134,7 +131,7 @@ export async function refuseRecorded(
       )
       .map(([at, length]) => ({ at: Number(at), length: Number(length) }))
     for (const row of staging.spool.read(places)) {
-      const record = JSON.parse(textIn(row).toString()) as Readonly<Record<string, unknown>>
+      const record = fieldsIn(row)
       addToCount(types, String(record[metaOf]), 1)
       if (types.size > limit) first ??= record
     }
