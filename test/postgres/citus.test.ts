@@ -71,12 +71,14 @@ for (const place of ['the coordinator', 'a worker']) {
       for (const { id } of ids) {
         for (const { name } of resources) {
           const statements = [
-            headSql.replace('$2', `'${name}'`).replace('$3', '9'),
+            ...(['texts', 'nothing'] as const).map((beside) =>
+              headSql(beside).replace('$2', `'${name}'`).replace('$3', '9'),
+            ),
             segmentsSql('entries').replace('$2', `'{1,2}'`),
             segmentsSql('texts').replace('$2', `'{1,2}'`),
           ]
           for (const sql of statements) {
-            const ofCompany = sql.replace('$1', String(id))
+            const ofCompany = sql.replaceAll('$1', String(id))
             const plan = planOf(await client.query(`explain (costs off) ${ofCompany}`))
             assert.match(plan, /^Custom Scan \(Citus Adaptive\)\n +Task Count: 1\n/)
           }

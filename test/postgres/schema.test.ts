@@ -135,7 +135,7 @@ test(onlySeeks, { skip: onCitus }, async () => {
   try {
     await client.query(largeStore)
     await client.query('set local plan_cache_mode = force_generic_plan')
-    await client.query(`prepare head (bigint, text, integer) as ${headSql}`)
+    await client.query(`prepare head (bigint, text, integer) as ${headSql('texts')}`)
     await client.query(`prepare texts (bigint, bigint[]) as ${segmentsSql('texts')}`)
     for (const isAnalysed of [false, true]) {
       if (isAnalysed) await client.query('analyze heads, segments')

@@ -11,12 +11,12 @@ import type { Pool } from 'pg'
 import type { Awaitable } from '../awaitable.ts'
 import { type HeadRow, MissingSegmentError } from '../listing/tables.ts'
 import type { RegistryState } from '../reading.ts'
-import type { Change, HeadInRegistry, ServingReads } from '../serving/reads.ts'
+import type { Change, HeadInRegistry, ReadWithHead, ServingReads } from '../serving/reads.ts'
 import { registryOf, type RegistryRow, registrySql } from '../sql/find-companies.ts'
 import { type EvenState, isSame } from './citus-even.ts'
 import { companyPlace, type Gate } from './citus-gate.ts'
 import { rowsIn, rowsOn, withConnection } from './pool-rows.ts'
-import { greatest, listingReads, type Rows } from './tables.ts'
+import { greatest, listingReads, readHead, type Rows, textsOfHead } from './tables.ts'
 
 /** How many imports are kept. */
 const changesMax = 10_000
@@ -28,9 +28,10 @@ const attemptsMax = 3
  * The state of the registry, and the head of a listing at a version, with its import. All of it is
  * of one moment, since it is one statement.
  */
-export const headInRegistrySql = `
+export const headInRegistrySql = (beside: ReadWithHead) => `
   select s.past_from, l.version, l.lineage, l.committed_at,
     h.version, h.total, h.meta, h.largest, h.directory, i.lineage, i.committed_at
+    ${beside === 'texts' ? ', t.texts' : ''}
   from store s
   left join lateral (
     select version, lineage, committed_at from imports order by version desc limit 1
@@ -40,12 +41,13 @@ export const headInRegistrySql = `
     where company_id = $1 and listing = $2 and version <= least($3::integer, l.version)
     order by version desc limit 1
   ) h on true
-  left join imports i on i.version = h.version`
+  left join imports i on i.version = h.version
+  ${beside === 'texts' ? textsOfHead : ''}`
 
 type HeadInRegistryRow = [
   ...RegistryRow,
   ...[version: number | null, total: number, meta: string | null, largest: number],
-  ...[directory: string, lineage: string | null, committedAt: number],
+  ...[directory: string, lineage: string | null, committedAt: number, texts?: Uint8Array | null],
 ]
 
 const changeSql = 'select lineage, committed_at from imports where version = $1'
@@ -86,11 +88,11 @@ export function createReads(pool: Pool, { gate, even }: SpreadReading): ServingR
         }
       }
     },
-    headIn: (listing, companyId, version) =>
-      at(companyId, async () => {
-        const alone = await headAlone(listing, companyId, version)
+    headIn: (...asked) =>
+      at(asked[1], async () => {
+        const alone = await headAlone(...asked)
         if (alone !== undefined) return alone
-        const found = await headBeside(listing, companyId, version)
+        const found = await headBeside(...asked)
         even?.learn(found.registry)
         return found
       }),
@@ -129,9 +131,7 @@ function createChanges(rows: Rows) {
 /** Reads a head, if all nodes still show the state of the registry that is known. */
 function readHeadAlone(pool: Pool, even: EvenState | undefined) {
   return async (
-    listing: string,
-    companyId: number,
-    version: number | undefined,
+    ...[listing, companyId, version, beside]: Parameters<ServingReads['headIn']>
   ): Promise<HeadInRegistry | undefined> => {
     const known = even?.known()
     if (known === undefined || known.version === 0) return undefined
@@ -139,11 +139,11 @@ function readHeadAlone(pool: Pool, even: EvenState | undefined) {
     return withConnection(pool, async (client) => {
       const rows = rowsOn(client)
       // Both are sent before either is answered.
-      const head = listingReads(rows).head(listing, companyId, most)
+      const head = readHead(rows, [listing, companyId, most], beside)
       const [found, now] = await bothOf(head, rows<[...RegistryRow]>(registrySql))
       // A prune may have reached the company's node alone.
-      if (found === undefined && version !== undefined) return undefined
-      return isSame(registryOf(now[0]), known) ? { registry: known, head: found } : undefined
+      if (found.head === undefined && version !== undefined) return undefined
+      return isSame(registryOf(now[0]), known) ? { registry: known, ...found } : undefined
     })
   }
 }
@@ -151,20 +151,18 @@ function readHeadAlone(pool: Pool, even: EvenState | undefined) {
 /** Reads a head with the state of the registry in which it is found. */
 function readHeadBeside(rows: Rows, note: ReturnType<typeof createChanges>['note']) {
   return async (
-    listing: string,
-    companyId: number,
-    version: number | undefined,
+    ...[listing, companyId, version, beside]: Parameters<ServingReads['headIn']>
   ): Promise<HeadInRegistry> => {
-    const asked = greatest(version ?? Number.MAX_SAFE_INTEGER)
-    const found = await rows<HeadInRegistryRow>(headInRegistrySql, companyId, listing, asked)
-    const { registry, head, change } = headInRegistryOf(companyId, found[0])
-    note(registry, head?.version, change)
-    return { registry, head }
+    const asked = [companyId, listing, greatest(version ?? Number.MAX_SAFE_INTEGER)] as const
+    const [row] = await rows<HeadInRegistryRow>(headInRegistrySql(beside), ...asked)
+    const { change, ...found } = headInRegistryOf(companyId, row)
+    note(found.registry, found.head?.version, change)
+    return found
   }
 }
 
 /** The results of two statements, once both have ended. */
-async function bothOf<A, B>(a: PromiseLike<A> | A, b: Promise<B>): Promise<[A, B]> {
+async function bothOf<A, B>(a: Promise<A>, b: Promise<B>): Promise<[A, B]> {
   const [first, second] = await Promise.allSettled([a, b])
   if (first.status === 'rejected') throw first.reason
   if (second.status === 'rejected') throw second.reason
@@ -177,9 +175,10 @@ function headInRegistryOf(
 ): HeadInRegistry & { readonly change: Change | undefined } {
   if (row === undefined) throw new Error('the store has lost its row of the table store')
   const [earliest, last, lastLineage, lastCommittedAt, version, ...more] = row
-  const [total, meta, largest, directory, lineage, committedAt] = more
+  const [total, meta, largest, directory, lineage, committedAt, texts] = more
   const registry = registryOf([earliest, last, lastLineage, lastCommittedAt])
   if (version === null) return { registry, head: undefined, change: undefined }
   const head: HeadRow = { companyId, version, total, meta, largest, directory }
-  return { registry, head, change: lineage === null ? undefined : { lineage, committedAt } }
+  const change = lineage === null ? undefined : { lineage, committedAt }
+  return { registry, head, texts: texts ?? undefined, change }
 }

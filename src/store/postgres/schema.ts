@@ -135,6 +135,8 @@ const listingTables = `
     largest integer not null,
     -- Its segments (../listing/directory.ts).
     directory ${text} not null,
+    -- The first of them, if the directory has no levels, so that one statement reads it, too.
+    segment bigint,
     primary key (company_id, listing, version)
   );
   ${asTheyAre('heads', ['directory'])}

@@ -12,10 +12,12 @@ import {
   type SegmentKey,
   type SegmentRow,
 } from '../listing/tables.ts'
+import { firstSegment } from '../listing/directory.ts'
+import type { HeadInRegistry, ReadWithHead } from '../serving/reads.ts'
 import type { BinaryQuery } from './binary-rows.ts'
 import { changeLookups, traceTables } from './change-tables.ts'
 import { companyLookups, companyTables } from './company-tables.ts'
-import { bigint, copyRows, integer, text } from './copy-rows.ts'
+import { bigint, copyRows, type Field, integer, text } from './copy-rows.ts'
 
 /** Runs a statement, and returns its rows as arrays of their columns. */
 export type Rows = <Row extends unknown[]>(
@@ -62,16 +64,32 @@ const headColumns = 'h.company_id, h.version, h.total, h.meta, h.largest, h.dire
 
 type HeadColumns = [
   ...[companyId: number, version: number, total: number, meta: string | null],
-  ...[largest: number, directory: string],
+  ...[largest: number, directory: string, texts?: Uint8Array | null],
 ]
 
 function headOf([companyId, version, total, meta, largest, directory]: HeadColumns): HeadRow {
   return { companyId, version, total, meta, largest, directory }
 }
 
-export const headSql = `
-  select ${headColumns} from heads h
-  where company_id = $1 and listing = $2 and version <= $3 order by version desc limit 1`
+/** Reads a head; the texts of its first segment may be in the same row. */
+export const headSql = (beside: ReadWithHead) => `
+  select ${headColumns}${beside === 'texts' ? ', t.texts' : ''} from heads h
+  ${beside === 'texts' ? textsOfHead : ''}
+  where h.company_id = $1 and h.listing = $2 and h.version <= $3 order by h.version desc limit 1`
+
+/** Joins the first segment of a head `h` of the company $1. */
+export const textsOfHead = 'left join segments t on t.company_id = $1 and t.segment = h.segment'
+
+/** Reads a head, and the texts of its first segment if they are asked for. */
+export async function readHead(
+  rows: Rows,
+  [listing, companyId, version]: readonly [listing: string, companyId: number, version: number],
+  beside: ReadWithHead,
+): Promise<Pick<HeadInRegistry, 'head' | 'texts'>> {
+  const asked = [companyId, listing, greatest(version)] as const
+  const [row] = await rows<HeadColumns>(headSql(beside), ...asked)
+  return { head: row && headOf(row), texts: row?.[6] ?? undefined }
+}
 
 export const segmentsSql = (column: 'texts' | 'entries') => `
   select segment, ${column} from segments
@@ -84,10 +102,7 @@ export function listingReads(rows: Rows): ListingReads {
     return inOrder(companyId, asked, found)
   }
   return {
-    async head(listing, companyId, version) {
-      const [found] = await rows<HeadColumns>(headSql, companyId, listing, greatest(version))
-      return found && headOf(found)
-    },
+    head: async (...asked) => (await readHead(rows, asked, 'nothing')).head,
     texts: (companyId, segments) => read('texts', companyId, segments),
     entries: (companyId, segments) => read('entries', companyId, segments),
   }
@@ -163,6 +178,11 @@ function headLookups(rows: Rows, isSpread: boolean) {
   } satisfies Partial<ListingTables>
 }
 
+function segmentOf({ directory }: HeadRow): Field {
+  const segment = firstSegment(directory)
+  return segment === null ? null : bigint(segment)
+}
+
 function headTables(client: Client, rows: Rows) {
   const drop: ListingTables['dropHeads'] = async (listing, heads) => {
     const companies = heads.map(({ companyId }) => companyId)
@@ -176,10 +196,10 @@ function headTables(client: Client, rows: Rows) {
       const name = text(listing)
       await copyRows(
         client,
-        'heads (company_id, listing, version, total, meta, largest, directory)',
+        'heads (company_id, listing, version, total, meta, largest, directory, segment)',
         heads.map((head) => [
           ...[bigint(head.companyId), name, integer(head.version), integer(head.total)],
-          ...[text(head.meta), integer(head.largest), text(head.directory)],
+          ...[text(head.meta), integer(head.largest), text(head.directory), segmentOf(head)],
         ]),
       )
     },
