@@ -42,7 +42,9 @@ export function scanFilters(scale: number): Promise<Figure[]> {
   const scan = () => {
     const scanning = createScan({ shape, orderBy: 'date' }, filters, undefined)
     for (const { segment, entries } of read.iterate()) {
-      scanning.add(decodeEntries(shape, entries as Uint8Array, scanning.columns), Number(segment))
+      const { columns, lists } = scanning
+      const index = decodeEntries(shape, entries as Uint8Array, columns, lists)
+      scanning.add(index, Number(segment))
     }
     return scanning.finish()
   }

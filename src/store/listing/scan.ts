@@ -6,7 +6,7 @@
 import type { Filter, Interval, SortOrder } from '../selection.ts'
 import { compareTexts } from './compare-texts.ts'
 import { createFloats, createHalves, createWords, type Growing } from './growing.ts'
-import type { IndexColumn, SegmentIndex } from './segment.ts'
+import type { IndexColumn, SegmentIndex, WantedLists } from './segment.ts'
 import type { ListingShape } from './shape.ts'
 import type { View } from './view.ts'
 
@@ -31,6 +31,8 @@ export interface Scanned {
 export interface Scan {
   /** The columns that an index has to have. */
   readonly columns: readonly number[]
+  /** What it has to have besides. */
+  readonly lists: WantedLists
   /** Whether it has to be given what the texts of a segment say. */
   readonly readsTexts: boolean
   /**
@@ -72,6 +74,11 @@ export function createScan(
   const looked = [...filters.map(({ field }) => placeOf(fields, field)), ordering]
   return {
     columns: looked.filter((place) => typeof place === 'number'),
+    lists: {
+      ids: keyed !== undefined || looked.includes('id'),
+      sorts: looked.includes('sort'),
+      sources: false,
+    },
     readsTexts: keyed?.readsTexts ?? false,
     add(index, segment, values) {
       const kept = passing(tests, index)
@@ -171,18 +178,17 @@ function markNumbers(
   intervals: readonly Interval[],
   takesNull: boolean,
 ): boolean {
-  const bounds = intervals.map(({ from, to }): readonly [number, number] => [
-    from === undefined ? -Infinity : Number(from),
-    to === undefined ? Infinity : Number(to),
-  ])
+  const least = intervals.map(({ from }) => (from === undefined ? -Infinity : Number(from)))
+  const most = intervals.map(({ to }) => (to === undefined ? Infinity : Number(to)))
   let isAny = false
   for (let n = 0; n < numbers.length; n++) {
     if (kept[n] === 0) continue
     const number = numbers[n] ?? NaN
     // NaN is within no bounds.
-    const passes =
-      bounds.some(([from, to]) => number >= from && number <= to) ||
-      (takesNull && Number.isNaN(number))
+    let passes = takesNull && Number.isNaN(number)
+    for (let at = 0; !passes && at < least.length; at++) {
+      passes = number >= (least[at] ?? NaN) && number <= (most[at] ?? NaN)
+    }
     if (passes) isAny = true
     else kept[n] = 0
   }

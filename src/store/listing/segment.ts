@@ -131,6 +131,12 @@ function joinTexts(records: readonly ListedRecord[]): Buffer {
   return texts
 }
 
+/** Lists of an index that are decoded; the others are empty then. */
+export type WantedLists = Readonly<Record<'ids' | 'sorts' | 'sources', boolean>>
+
+const allLists: WantedLists = { ids: true, sorts: true, sources: true }
+export const noLists: WantedLists = { ids: false, sorts: false, sources: false }
+
 /**
  * @param wanted the columns that are decoded, by their places; all of them if it is not given. The
  *   others are left out of `columns`.
@@ -141,18 +147,19 @@ export function decodeEntries(
   shape: ListingShape,
   entries: Uint8Array,
   wanted?: readonly number[],
+  lists = allLists,
 ): SegmentIndex {
   const { reader, count } = openIndex(entries)
   const isWanted = (at: number) => wanted === undefined || wanted.includes(at)
   const room = createRoom(count, 4 + shape.columns.filter((_, at) => isWanted(at)).length)
-  const ids = room.floats()
-  readIntegers(reader, ids)
-  const sorts = shape.hasSort ? room.floats() : noNumbers
-  if (shape.hasSort) readIntegers(reader, sorts)
-  const lengths = room.words()
-  readIntegers(reader, lengths)
-  const sources = room.words()
-  readIntegers(reader, sources)
+  const ids = lists.ids ? readInto(reader, room.floats()) : skipList(reader, count, noNumbers)
+  let sorts = noNumbers
+  if (shape.hasSort && lists.sorts) sorts = readInto(reader, room.floats())
+  else if (shape.hasSort) skipIntegers(reader, count)
+  const lengths = readInto(reader, room.words())
+  const sources = lists.sources
+    ? readInto(reader, room.words())
+    : skipList(reader, count, noSources)
   const digests = reader.bytes(digestBytes * count)
   const columns: IndexColumn[] = []
   for (const [at, { type }] of shape.columns.entries()) {
@@ -162,6 +169,16 @@ export function decodeEntries(
   }
   if (!reader.isAtEnd()) throw new Error('an index of records goes on after its end')
   return { count, bytes: entries.length, ids, sorts, lengths, sources, digests, columns }
+}
+
+function readInto<List extends Float64Array | Uint32Array>(reader: ByteReader, list: List): List {
+  readIntegers(reader, list)
+  return list
+}
+
+function skipList<List>(reader: ByteReader, count: number, none: List): List {
+  skipIntegers(reader, count)
+  return none
 }
 
 /** The lengths of an index alone. */
@@ -183,6 +200,7 @@ function openIndex(entries: Uint8Array) {
 }
 
 const noNumbers = new Float64Array(0)
+const noSources = new Uint32Array(0)
 
 /** Memory for the numbers of an index: one allocation instead of a dozen short ones. */
 function createRoom(count: number, lists: number) {

@@ -3,7 +3,7 @@
 import type { Resource } from '../../resources/resource.ts'
 import { collectLeaves } from '../listing/directory.ts'
 import { createPace } from '../listing/pace.ts'
-import { decodeEntries, type SegmentIndex } from '../listing/segment.ts'
+import { decodeEntries, noLists, type SegmentIndex } from '../listing/segment.ts'
 import { shapeOf } from '../listing/shape.ts'
 import type { HeadRow, ListingReads } from '../listing/tables.ts'
 import type { Change } from './reads.ts'
@@ -103,10 +103,11 @@ function createCounters(resource: Resource) {
   const fields = shape.columns.flatMap(({ field }, column) =>
     resource.fields[field]?.filter === 'value' ? [{ field, column, counter: createCounter() }] : [],
   )
+  const columns = fields.map(({ column }) => column)
   return {
     add(entries: Uint8Array): void {
       if (fields.length === 0) return
-      const index = decodeEntries(shape, entries)
+      const index = decodeEntries(shape, entries, columns, noLists)
       for (const { column, counter } of fields) {
         if (!counter.isOver()) addColumn(index, column, counter)
       }

@@ -30,7 +30,7 @@ export async function makeView(
   const pace = createPace()
   for await (const { numbers, entries, texts } of readBatches(reads, head, scan.readsTexts)) {
     for (const [n, segment] of numbers.entries()) {
-      const index = decodeEntries(shape, entries[n] ?? noBytes, scan.columns)
+      const index = decodeEntries(shape, entries[n] ?? noBytes, scan.columns, scan.lists)
       scan.add(index, segment, texts && valuesOf(texts[n] ?? noBytes, sort?.field))
       await pace()
     }
