@@ -9,7 +9,7 @@ import { resources } from '../../src/resources/index.ts'
 import { openStoreReader } from '../../src/store/open-store.ts'
 import { defaultBounds } from '../../src/store/postgres/connect.ts'
 import { openForReading } from '../../src/store/sqlite/open.ts'
-import { importRows, makeFolder, query, queryValue } from '../support/import-rows.ts'
+import { importRows, makeFolder, query, queryStore, queryValue } from '../support/import-rows.ts'
 import { readListing, readListingHead } from '../support/read-listing.ts'
 import { runDossier } from '../support/run-dossier.ts'
 import { storeAt, storeKind } from '../support/store-at.ts'
@@ -129,4 +129,18 @@ test('each resource has a view with the company and all fields in order, as numb
       assert.equal(empty?.[field], kind === 'text_list' ? '[]' : null, `${name}.${field}`)
     }
   }
+})
+
+test('the views have every record of a listing of any length', async (t) => {
+  const db = join(makeFolder(t), 'dossier.db')
+  const before = 'long '.repeat(60)
+  // The directory of a listing of 2.6 MB has levels.
+  const rows = Array.from({ length: 9_000 }, (_, n) => ({
+    ...{ id: n + 1, company_id: n < 8_000 ? 1 : n, date: '2020-01-01', attr: 'name', before },
+  }))
+  await importRows(db, 'events', rows)
+  // With what the database then knows of its tables, it chooses other plans.
+  if (storeKind === 'postgres') await queryStore(db, 'analyze')
+  const [whole] = await queryStore(db, 'select count(*) as n, sum(id) as ids from events_view')
+  assert.deepEqual([Number(whole?.['n']), Number(whole?.['ids'])], [9_000, 4_500 * 9_001])
 })

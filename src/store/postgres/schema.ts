@@ -195,6 +195,9 @@ const segmentsOfDirectory = `
   cross join json_array_elements(d.directory) with ordinality e (entry, place)
   join segments s on s.company_id = d.company_id and s.segment = (e.entry ->> 0)::bigint`
 
+/** The directory that a segment without texts is; conditions on it meet other segments, too. */
+const nodeOf = "case when s.texts is null then convert_from(s.entries, 'UTF8')::json end"
+
 /** The levels of the longest listings: 256 entries each (../listing/directory.ts). */
 const levels = 3
 
@@ -212,7 +215,7 @@ function directoriesBelow(name: string, depth: number): string {
       )`
   }
   return `
-      select d.company_id, convert_from(s.entries, 'UTF8')::json as directory
+      select d.company_id, ${nodeOf} as directory
       from (${directoriesBelow(name, depth - 1)}) d ${segmentsOfDirectory}
       where (d.directory ->> 0)::integer > 0 and e.place > 1`
 }
