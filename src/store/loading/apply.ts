@@ -12,6 +12,7 @@ import {
   segmentsAtOnce,
 } from '../listing/write-listings.ts'
 import type { OnShare } from '../sql/merge-progress.ts'
+import { givenCompanies } from './companies.ts'
 import { createPutReader, type Put, type PutKind, readAll, readChanges } from './put-reader.ts'
 import { companyIdIn, idIn } from './spool.ts'
 import type { StagedValue, Staging } from './staging.ts'
@@ -65,7 +66,9 @@ export async function applyFirst(
   onShare: OnShare,
 ): Promise<void> {
   const { staging } = context
-  const companies = staging.iterate('select company_id, 0 from given order by company_id')
+  const companies = Iterator.from(givenCompanies(staging)).flatMap((ids) =>
+    ids.map((id) => [id, 0] as const),
+  )
   const last = staging.facts.ids.companyId
   await mergeAll(context, kind, { companies, puts: readAll(staging, kind), last }, onShare)
   const ids = Iterator.from(staging.spooled()).map(({ bytes }) => ({

@@ -27,10 +27,7 @@ export async function copyCompanies(staging: Staging, tables: ListingTables): Pr
       staging.insert('companies', row.id, row.jurisdiction, row.identifier, 0, 0, row.version)
     }
   }
-  const ids = staging.iterate('select distinct company_id from given order by company_id')
-  for (const batch of inBatches(ids, batchLength)) {
-    copy(await tables.companiesById(batch.map(([id]) => Number(id))))
-  }
+  for (const ids of givenCompanies(staging)) copy(await tables.companiesById(ids))
   if (!staging.facts.hasNames) return
   const names = staging.iterate(
     `select distinct jurisdiction, identifier from stage
@@ -90,6 +87,28 @@ const createByName = `
 const createById = `
   insert or ignore into companies (id, is_new)
     select company_id, 1 from given where is_alone`
+
+/** The ids by which rows name companies, in ascending order. */
+export function* givenCompanies(staging: Staging): Generator<number[]> {
+  const sql = `
+    select distinct company_id from given where company_id > ? order by company_id
+    limit ${batchLength}`
+  for (let after = -1; ;) {
+    const ids = staging.rows(sql, after).map(([id]) => Number(id))
+    yield ids
+    if (ids.length < batchLength) return
+    after = ids.at(-1) ?? Infinity
+  }
+}
+
+/** Creates the companies that rows name by ids alone, of which the registry knows the others. */
+export async function makeById(staging: Staging, tables: ListingTables): Promise<void> {
+  for (const ids of givenCompanies(staging)) {
+    const known = new Set((await tables.companiesById(ids)).map(({ id }) => id))
+    for (const id of ids)
+      if (!known.has(id)) staging.insert('companies', id, null, null, 1, 0, null)
+  }
+}
 
 /** Names and creates companies in the staging; `writeCompanies` brings them to the registry. */
 export async function makeCompanies(

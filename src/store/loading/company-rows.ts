@@ -2,7 +2,7 @@
 
 import type { ListingTables } from '../listing/tables.ts'
 import { digestBytes } from '../listing/segment.ts'
-import { companyIdIn, digestIn, idIn, type SpoolPlace } from './spool.ts'
+import { companyIdIn, digestAt, idIn, type SpoolPlace } from './spool.ts'
 import type { Staging } from './staging.ts'
 
 /** The rows of one company, by ascending id. */
@@ -28,7 +28,7 @@ export function* companiesOfRows(staging: Staging): Generator<CompanyRows[]> {
   let batch: CompanyRows[] = []
   let rows = 0
   let last: CompanyRows | undefined
-  for (const { companyId, id, seq, digest, place } of rowsOf(staging)) {
+  for (const { companyId, id, seq, digest, digestFrom, place } of rowsOf(staging)) {
     if (last === undefined || last.companyId !== companyId) {
       if (batch.length === companiesMax || rows > rowsMax) {
         yield batch
@@ -38,7 +38,7 @@ export function* companiesOfRows(staging: Staging): Generator<CompanyRows[]> {
       last = withoutRows(companyId)
       batch.push(last)
     }
-    addDigest(last, digest)
+    addDigest(last, digest, digestFrom)
     last.ids.push(id)
     last.seqs.push(seq)
     if (place !== undefined) last.places.push(place)
@@ -47,21 +47,23 @@ export function* companiesOfRows(staging: Staging): Generator<CompanyRows[]> {
   if (batch.length > 0) yield batch
 }
 
-function addDigest(rows: CompanyRows, digest: Uint8Array): void {
+function addDigest(rows: CompanyRows, digest: Uint8Array, from: number): void {
   const at = rows.ids.length * digestBytes
   if (at === rows.digests.length) {
     const larger = Buffer.allocUnsafe(Math.max(8 * digestBytes, 2 * at))
     rows.digests.copy(larger)
     rows.digests = larger
   }
-  for (let n = 0; n < digestBytes; n++) rows.digests[at + n] = digest[n] ?? 0
+  for (let n = 0; n < digestBytes; n++) rows.digests[at + n] = digest[from + n] ?? 0
 }
 
 interface PlacedRow {
   readonly companyId: number
   readonly id: number
   readonly seq: number
+  /** Bytes, among which the digest begins. */
   readonly digest: Uint8Array
+  readonly digestFrom: number
   readonly place: SpoolPlace | undefined
 }
 
@@ -70,14 +72,15 @@ function* rowsOf(staging: Staging): Generator<PlacedRow> {
   if (!staging.isLoaded()) {
     for (const { seq, at, bytes } of staging.spooled()) {
       const place = { seq, at, length: bytes.length }
-      yield { companyId: companyIdIn(bytes), id: idIn(bytes), seq, digest: digestIn(bytes), place }
+      const [companyId, id] = [companyIdIn(bytes), idIn(bytes)]
+      yield { companyId, id, seq, digest: bytes, digestFrom: digestAt, place }
     }
     return
   }
   for (const [companyId, id, seq, digest] of staging.iterate(stagedRows)) {
     yield {
       ...{ companyId: companyId as number, id: id as number, seq: seq as number },
-      ...{ digest: digest as Uint8Array, place: undefined },
+      ...{ digest: digest as Uint8Array, digestFrom: 0, place: undefined },
     }
   }
 }

@@ -22,7 +22,7 @@ import { refuseOlder, refuseUndated } from '../sql/order-of-extracts.ts'
 import { noteNameAttribute } from '../companies/keep-names.ts'
 import { applyCompanies } from './apply-companies.ts'
 import { applyFirst, applyRecords } from './apply.ts'
-import { countCreated, makeCompanies, writeCompanies } from './companies.ts'
+import { countCreated, makeById, makeCompanies, writeCompanies } from './companies.ts'
 import { findRecordChanges } from './compare.ts'
 import { changeDiffering, findDiffering, refuseEarlier } from './compare-companies.ts'
 import type { ImportContext } from './context.ts'
@@ -146,11 +146,14 @@ async function mergeStaged(
   const { staging, tables, plan, version } = context
   parts('placing')(0)
   const isInPlace = await areInPlace(context)
-  if (!isInPlace) staging.loadAll()
-  await makeCompanies(staging, tables, {
-    ...{ version, knownOnly: plan.knownCompaniesOnly, isMadeById: plan.target.isMadeById },
-  })
-  if (!isInPlace) await placeRows(context)
+  if (isInPlace) await makeById(staging, tables)
+  else {
+    staging.loadAll()
+    await makeCompanies(staging, tables, {
+      ...{ version, knownOnly: plan.knownCompaniesOnly, isMadeById: plan.target.isMadeById },
+    })
+    await placeRows(context)
+  }
   await tellLikeSources(context)
   if (isInPlace && (await isFirstLoad(context))) return mergeFirst(context, parts)
   const recorded = await findAndRecord(context, parts)

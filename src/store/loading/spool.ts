@@ -41,7 +41,7 @@ const companyAt = 8
 const idAt = 16
 const numberAt = 24
 const fileAt = 32
-const digestAt = 36
+export const digestAt = 36
 const headBytes = 48
 
 const bufferBytes = 262_144

@@ -278,9 +278,7 @@ function createStage(insert: Staging['insert']) {
     },
     append: (row: StagedRow) => loadRow(spool.write(nowhere, row)),
     staged: () => staged,
-    *spooled() {
-      yield* spool.rows(staged)
-    },
+    spooled: () => spool.rows(staged),
     stage(place: Place, row: StagedRow): void {
       spool.write(place, row)
       staged += 1
