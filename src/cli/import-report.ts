@@ -1,11 +1,12 @@
 // The report of an import: its refused rows, and counts of rows by outcome.
 
 import { formatCount } from '../format-count.ts'
-import type { ImportReport } from '../import/import-files.ts'
+import type { Change, ImportReport } from '../import/import-files.ts'
 import { describeKind } from '../import/refused-kinds.ts'
 import { changeResource } from '../resources/index.ts'
 import { describeStore } from '../store/open-store.ts'
 import type { CommandContext, Input } from './command.ts'
+import { changeLines, differenceLines } from './difference-lines.ts'
 
 interface ReportOptions {
   readonly input: Input
@@ -14,6 +15,15 @@ interface ReportOptions {
   readonly isDryRun: boolean
   /** Whether there was no store before. */
   readonly isNew: boolean
+}
+
+/** Prints what an import would change, which is refused for that. */
+export function printRefused(
+  change: Change,
+  { input, context, target }: Pick<ReportOptions, 'input' | 'context' | 'target'>,
+): void {
+  if (input.flags.has('json')) context.stdout.writeJson({ resource: target, ...change })
+  else context.stderr.writeLines(...changeLines(change))
 }
 
 /** Prints the refused rows to standard error, then the report to standard output. */
@@ -32,7 +42,7 @@ export function printReport(report: ImportReport, options: ReportOptions): void 
 }
 
 function reportLines(
-  { counts, version, elapsedMs }: ImportReport,
+  { counts, version, elapsedMs, difference }: ImportReport,
   options: ReportOptions,
 ): string[] {
   const all: readonly (readonly [string, number])[] = [
@@ -55,6 +65,7 @@ function reportLines(
   return [
     `${options.target} from source ${options.input.options['source'] ?? 'default'}`,
     ...rows.map(([name, count]) => `  ${name.padEnd(18)}${formatCount(count).padStart(14)}`),
+    ...(isNothing ? [] : differenceLines(difference).map((line) => `  ${line}`)),
     outcome(counts.refused, version, options.isDryRun, took),
     ...(options.isNew && version !== undefined ? [newStore(options)] : []),
   ]

@@ -21,7 +21,7 @@ import {
   parseSource,
   parseTarget,
 } from './import-options.ts'
-import { printReport } from './import-report.ts'
+import { printRefused, printReport } from './import-report.ts'
 import { parseShow, printShown } from './import-show.ts'
 import { waitingLine } from './lock-wait.ts'
 import { createProgress, watchWork } from './progress.ts'
@@ -107,6 +107,7 @@ as ${changeResource.name}; with --history, so does one of ${historical.join(', '
       name: 'no-history',
       meaning: 'record no changes, though earlier extracts of the source had a date',
     },
+    { name: 'record-first', meaning: 'record attributes that the source has for the first time' },
     { name: 'future', meaning: 'the dates are right, though they are in the future' },
     {
       name: 'accept',
@@ -167,6 +168,7 @@ export async function runImport(
       isUpdate: by !== undefined,
       onRejected: rejects && ((rejected) => rejects.write(rejected)),
       onProgress: (done) => progress.show(done),
+      onRefused: (change) => printRefused(change, { input, context, target: request.target.name }),
       onWarning: (warning) => progress.writeLine(`dossier: warning: ${warning}`),
       onWait: (reason = waitingLine) => progress.writeLine(reason),
       signal: context.signal,
@@ -203,6 +205,7 @@ function parseRequest(target: Parameters<typeof parseHistory>[0], input: Input) 
     isSourceAssumed: options['source'] === undefined,
     isStrict: flags.has('strict'),
     nameAttribute: parseNameAttribute(target, options['name-attribute']),
+    isFirstRecorded: flags.has('record-first'),
     isSnapshot: flags.has('snapshot'),
     isDryRun: flags.has('dry-run'),
     permissions: {

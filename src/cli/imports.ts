@@ -2,11 +2,13 @@
 
 import { UsageError } from '../config.ts'
 import { formatCount } from '../format-count.ts'
+import { OperatorError } from '../operator-error.ts'
 import { resources } from '../resources/index.ts'
 import { shortMoment } from '../short-moment.ts'
 import { openStoreInspector } from '../store/open-store.ts'
-import type { LoggedImport } from '../store/inspecting.ts'
+import type { LoggedImport, ShownImport, StoreInspector } from '../store/inspecting.ts'
 import type { Command } from './command.ts'
+import { differenceLines } from './difference-lines.ts'
 import { formatMoment, oneLine } from './table.ts'
 
 const limitDefault = 20
@@ -15,10 +17,11 @@ const limitMax = 1_000_000
 export const imports: Command = {
   name: 'imports',
   summary: 'list the imports; each is a version of the registry',
-  synopsis: ['imports [--limit N] [--json]'],
+  synopsis: ['imports [--limit N] [--json]', 'imports show VERSION [--json]'],
   details: `
 Lists the imports, newest first: version, commit time, target and source, date of the extract,
-duration, changes, and the files with their SHA-256.`,
+duration, changes, and the files with their SHA-256. \`show\` prints one of them with what it
+changed: of each attribute how many values, with examples, and the companies that came and went.`,
   options: [
     {
       name: 'limit',
@@ -29,11 +32,16 @@ duration, changes, and the files with their SHA-256.`,
   ],
   settings: ['db'],
   async run({ words, options, flags, settings }, { stdout }) {
-    if (words.length > 0)
-      throw new UsageError(`imports takes options only, but got ${words.join(' ')}`)
+    const shown = parseShown(words)
     const limit = parseLimit(options['limit'])
     const store = await openStoreInspector(settings.db, resources)
     try {
+      if (shown !== undefined) {
+        const one = await readOne(store, shown)
+        if (flags.has('json')) stdout.writeJson(one)
+        else stdout.writeLines(...describe(one), ...changed(one))
+        return 0
+      }
       const list = await store.listImports(limit)
       if (flags.has('json')) stdout.writeJson(list)
       else stdout.writeLines(...lines(list))
@@ -43,6 +51,25 @@ duration, changes, and the files with their SHA-256.`,
     }
   },
 }
+
+/** The version to show; undefined to list them. */
+function parseShown([action, word, ...more]: readonly string[]): number | undefined {
+  if (action === undefined) return undefined
+  if (action !== 'show') {
+    throw new UsageError(`imports takes no ${action}; to see one: imports show VERSION`)
+  }
+  if (word !== undefined && more.length === 0 && /^\d{1,9}$/.test(word)) return Number(word)
+  throw new UsageError('imports show takes the number of one version; see: dossier imports')
+}
+
+async function readOne(store: StoreInspector, version: number): Promise<ShownImport> {
+  const one = await store.readImport(version)
+  if (one !== undefined) return one
+  throw new OperatorError(`there is no version ${version}; see: dossier imports`)
+}
+
+const changed = ({ difference }: ShownImport) =>
+  difference === undefined ? [] : differenceLines(difference).map((line) => `  ${line}`)
 
 function parseLimit(word = String(limitDefault)): number {
   const limit = /^\d{1,7}$/.test(word) ? Number(word) : 0

@@ -5,7 +5,7 @@ import { formatCount } from '../format-count.ts'
 import { isMisspelling } from '../nearest.ts'
 import { OperatorError } from '../operator-error.ts'
 import { shortMoment } from '../short-moment.ts'
-import type { ImportCounts, LikeSource } from '../store/importing.ts'
+import type { LikeSource } from '../store/importing.ts'
 import { Refusal } from './refusal.ts'
 
 /** What an operator has said is meant. */
@@ -40,45 +40,6 @@ export function refuseFuture(asOf: string | undefined, latest: string): void {
 export function refusedDay(asOf: string | null, latest: string): Refusal | undefined {
   if (asOf === null || asOf <= latest) return undefined
   return new Refusal('is in the future; if that is right, add --future', 'as_of', asOf)
-}
-
-// Small sources change as a whole now and then.
-const fewRows = 100
-const removedShareMax = 1 / 5
-const changedShareMax = 4 / 5
-
-/**
- * Whether an import that is no snapshot may change most of what its source has: an extract of
- * changes alone, of a large source, does not.
- *
- * @returns how many records of the source have to be counted to know, or undefined.
- */
-export function countToCompare({ updated, unchanged }: ImportCounts): number | undefined {
-  const isSuspect = updated > fewRows && updated > (updated + unchanged) * changedShareMax
-  return isSuspect ? Math.ceil(updated / changedShareMax) + 1 : undefined
-}
-
-/**
- * @param held the number of records that the source had, as far as they were counted.
- * @throws OperatorError if an import would remove or change most of what its source has.
- */
-export function refuseLargeChange(
-  { updated, unchanged, removed }: ImportCounts,
-  held: number,
-): void {
-  const known = Math.max(held, updated + unchanged + removed)
-  const changes: readonly (readonly [count: number, max: number, verb: string])[] = [
-    [removed, removedShareMax, 'remove'],
-    [updated, changedShareMax, 'change'],
-  ]
-  for (const [count, max, verb] of changes) {
-    if (count <= fewRows || count <= known * max) continue
-    throw new OperatorError(
-      `the import would ${verb} ${formatCount(count)} of the ${formatCount(known)} that the ` +
-        'source has here, so nothing was changed; if that is right, add --accept ' +
-        '(with --dry-run, it shows all counts)',
-    )
-  }
 }
 
 const likeShareMin = 1 / 2

@@ -5,34 +5,32 @@ import type {
   Earlier,
   ImportCounts,
   ImportedFile,
-  ImportSession,
   ImportStore,
   LikeSource,
+  LoggedDifference,
+  Merged,
   Recipe,
-  StagedProblem,
 } from '../store/importing.ts'
 import type { LockWait } from '../store/lock-wait.ts'
 import { OperatorError } from '../operator-error.ts'
+import { collectColumns, type Columns } from './column-facts.ts'
+import { refuseRepeated } from './earlier-imports.ts'
 import {
   latestMoment,
   type Permissions,
   refuseFuture,
-  countToCompare,
-  refuseLargeChange,
   refuseNoRows,
   warnOfForgottenSource,
   warnOfMisspeltSource,
 } from './guard-rails.ts'
-import { refuseRepeated } from './earlier-imports.ts'
 import type { ImportTarget } from './import-target.ts'
-import { problemOf, rowChecker } from './check-rows.ts'
-import { openSource, type PlacedRow, type Source } from './read-source.ts'
-import { recordingOf } from './record-changes.ts'
-import { describeProblem, type Problem, Refusal } from './refusal.ts'
-import { isBlank } from './normalise.ts'
-import type { CheckRow } from './check-record.ts'
-import { collectKinds, type RefusedKind } from './refused-kinds.ts'
+import { judgeChange, warningsOf } from './judge-change.ts'
+import { openSource, type Source } from './read-source.ts'
+import { recordingOf, textChanges } from './record-changes.ts'
+import type { Problem } from './refusal.ts'
+import type { RefusedKind } from './refused-kinds.ts'
 import type { SourceFile } from './source-file.ts'
+import { collectProblems, type Problems, stageRows, unnamedRow } from './stage-rows.ts'
 
 /** What to import, and how. */
 export interface ImportRequest {
@@ -68,6 +66,10 @@ export interface ImportRequest {
   /** Receives each refused row; if undefined, one refused row refuses the whole import. */
   readonly onRejected: ((rejected: RejectedRow) => void) | undefined
   readonly onProgress: (progress: Progress) => void
+  /** Whether the first sight of an attribute is recorded as a change. */
+  readonly isFirstRecorded?: boolean
+  /** Receives what the import would change, before it is refused for that. */
+  readonly onRefused?: (change: Change) => void
   /** Receives a warning, before anything is committed. */
   readonly onWarning?: (warning: string) => void
   readonly onWait: LockWait['onWait']
@@ -93,11 +95,16 @@ export interface RejectedRow extends Problem {
   readonly row: unknown
 }
 
+/** What an import changes. */
+export interface Change {
+  readonly counts: ImportCounts
+  readonly difference: LoggedDifference
+}
+
 /** The outcome of an import. */
-export interface ImportReport {
+export interface ImportReport extends Change {
   /** The registry's new version; undefined if nothing was changed. */
   readonly version: number | undefined
-  readonly counts: ImportCounts
   /** The first 20 refused rows. */
   readonly problems: readonly Problem[]
   /** All refused rows, grouped by kind; a row with several faults is of several kinds. */
@@ -107,8 +114,6 @@ export interface ImportReport {
   readonly files: readonly ImportedFile[]
   readonly elapsedMs: number
 }
-
-const problemsShownMax = 20
 
 /**
  * Imports files into the store, all or nothing.
@@ -130,35 +135,124 @@ export async function importFiles(
   if (latest !== undefined) refuseFuture(request.asOf, latest)
   const progress = watchProgress(request)
   const source = openFiles(request, progress.onBytes)
+  const columns = collectColumns(isTable(request), request.nulls)
+  const log: Log = { earlier: undefined }
   const session = await store.beginImport({
-    ...planOf(request, source),
+    ...planOf(request, { source, columns, log }),
     startedAt,
     onStep: progress.onStep,
   })
   const problems = collectProblems(request, source.unit)
   try {
-    const hasNames = request.nameAttribute === undefined
-    const staging = { session, source, request, problems, latest, hasNames }
+    const staging = { session, source, request, problems, latest, columns }
     const { read, refused, unnamed } = await stageRows(staging, progress.onRows)
-    if (read > 0 && !staging.hasNames) throw noNames(request.nameAttribute)
-    refuseNoRows(read, request.isSnapshot, permissions)
+    judgeRows(request, read, columns)
     if (unnamed && request.onRejected) throw unnamedRow(unnamed)
     const merged = await session.prepare((problem) => problems.addStaged(problem))
-    const counts = { ...merged, read, refused: refused + merged.refused }
-    const isWanted = counts.refused === 0 || request.onRejected !== undefined
-    if (isWanted && permissions.accepted !== true) await judgeChange(session, request, counts)
+    const held = await session.countHeld()
+    const change = changeOf(merged, { read, refused, held, source, columns })
+    const isWanted = change.counts.refused === 0 || request.onRejected !== undefined
+    if (isWanted) await judge(request, { session, ...change, log, merged })
     request.signal.throwIfAborted()
+    const { files } = source
+    const attributes = firstOf(columns, log)
     const version =
-      isWanted && !request.isDryRun ? await session.commit(counts, source.files) : undefined
+      isWanted && !request.isDryRun
+        ? await session.commit({ ...change, files, attributes })
+        : undefined
     if (version === undefined) await session.discard()
     const elapsedMs = Date.now() - startedAt
-    const { shown, kinds, unlistedRows } = problems
-    const lists = { problems: shown, kinds: kinds(), unlistedRows: unlistedRows() }
-    return { version, counts, ...lists, files: source.files, elapsedMs }
+    return { version, ...change, ...listsOf(problems), files, elapsedMs }
   } catch (error) {
     await session.discard()
     throw error
   }
+}
+
+/** What the log says of earlier imports, once the import has begun to merge. */
+interface Log {
+  earlier: Earlier | undefined
+}
+
+const isTable = ({ files }: ImportRequest) =>
+  files.some(({ format }) => format === 'csv' || format === 'tsv')
+
+function listsOf({ shown, kinds, unlistedRows }: Problems) {
+  return { problems: shown, kinds: kinds(), unlistedRows: unlistedRows() }
+}
+
+/** Warns of something, or refuses it if that was asked for. */
+function warn({ isStrict, onWarning }: ImportRequest, warning: string, advice = ''): void {
+  if (isStrict === true) throw new OperatorError(`${warning}; nothing was changed${advice}`)
+  onWarning?.(warning)
+}
+
+/** @throws OperatorError if the rows together are probably a mistake. */
+function judgeRows(request: ImportRequest, read: number, columns: Columns): void {
+  const { nameAttribute, isSnapshot, permissions = {} } = request
+  if (read > 0 && nameAttribute !== undefined && !columns.names().includes(nameAttribute)) {
+    throw new OperatorError(
+      `no row has ${nameAttribute}; check --name-attribute, which names the column with the names`,
+    )
+  }
+  refuseNoRows(read, isSnapshot, permissions)
+  for (const warning of columns.warnings()) warn(request, warning)
+}
+
+interface Read {
+  readonly read: number
+  readonly refused: number
+  /** The records that the source had before. */
+  readonly held: number
+  readonly source: Source
+  readonly columns: Columns
+}
+
+function changeOf(merged: Merged, { read, refused, held, source, columns }: Read): Change {
+  const { difference = noDifference, counts } = merged
+  const { updated, unchanged, removed } = counts
+  return {
+    counts: { ...counts, read, refused: refused + counts.refused },
+    difference: {
+      rowsOfFiles: source.rowsOfFiles(),
+      known: Math.max(held, updated + unchanged + removed),
+      ...{ updated, same: columns.same(), ...difference },
+    },
+  }
+}
+
+const nobody = { count: 0, names: [] }
+const noDifference = { oneOf: 1, attributes: [], come: nobody, go: nobody }
+
+interface Judged extends Change {
+  readonly session: Awaited<ReturnType<ImportStore['beginImport']>>
+  readonly log: Log
+  readonly merged: Merged
+}
+
+async function judge(
+  request: ImportRequest,
+  { session, counts, difference, log, merged }: Judged,
+): Promise<void> {
+  const { source, isSnapshot, target, permissions = {} } = request
+  try {
+    if (permissions.accepted !== true && log.earlier !== undefined) {
+      const isOfCompanies = target.resource === undefined
+      const change = { source, isSnapshot, isOfCompanies, counts, difference, earlier: log.earlier }
+      await judgeChange(session, change)
+    }
+    const warnings = warningsOf({ counts, source, difference }, merged.companiesNamed)
+    for (const warning of warnings) warn(request, warning)
+  } catch (error) {
+    if (error instanceof OperatorError) request.onRefused?.({ counts, difference })
+    throw error
+  }
+}
+
+/** The attributes that the source has for the first time. */
+function firstOf(columns: Columns, { earlier }: Log): string[] {
+  const known = new Set(earlier?.attributes)
+  return columns.names().filter((name) => !known.has(name))
 }
 
 function openFiles(request: ImportRequest, onBytes: (bytes: number) => void): Source {
@@ -175,15 +269,27 @@ function openFiles(request: ImportRequest, onBytes: (bytes: number) => void): So
   })
 }
 
+interface Opened {
+  readonly source: Source
+  readonly columns: Columns
+  readonly log: Log
+}
+
 /** What the store is told of an import. */
-function planOf(request: ImportRequest, { unit, files }: Source) {
+function planOf(request: ImportRequest, { source, log }: Opened) {
   const { target, recordIn, recipe, isUpdate = false, permissions = {} } = request
+  const { unit, files } = source
+  const known = new Set<string>()
+  const isFirst = (attr: string) => request.isFirstRecorded !== true && !known.has(attr)
   return {
     ...request,
     nameAttribute: request.nameAttribute,
-    recording: recordIn && recordingOf(target, recordIn, request.source),
+    recording: recordIn && recordingOf(target, recordIn, request.source, isFirst),
+    compareTexts: textChanges,
     onLikeSources: likeSourceWarner(request),
     onEarlier(earlier: Earlier, asOf: string | null) {
+      log.earlier = earlier
+      for (const name of earlier.attributes) known.add(name)
       if (permissions.accepted === true) return
       refuseRepeated(earlier, { ...request, target: target.name, files, asOf, recipe, isUpdate })
     },
@@ -192,28 +298,14 @@ function planOf(request: ImportRequest, { unit, files }: Source) {
   }
 }
 
-/** @throws OperatorError if the import changes so much that it is probably a mistake. */
-async function judgeChange(
-  session: ImportSession,
-  { isSnapshot }: ImportRequest,
-  counts: ImportCounts,
-): Promise<void> {
-  const most = isSnapshot ? undefined : countToCompare(counts)
-  // What the import itself has inserted is counted, too.
-  const held = most === undefined ? 0 : await session.countHeld(most + counts.inserted)
-  refuseLargeChange(counts, held - counts.inserted)
-}
-
 /** Warns of a source that was probably forgotten or misspelt. */
-function likeSourceWarner({ source, isSourceAssumed, isStrict, onWarning }: ImportRequest) {
-  const isAssumed = isSourceAssumed === true
+function likeSourceWarner(request: ImportRequest) {
+  const isAssumed = request.isSourceAssumed === true
   const warningOf = isAssumed ? warnOfForgottenSource : warnOfMisspeltSource
   const advice = isAssumed ? '' : '; to begin a new source, leave --strict out'
   return (likes: readonly LikeSource[]) => {
-    const warning = warningOf(likes, source)
-    if (warning === undefined) return
-    if (isStrict === true) throw new OperatorError(`${warning}; nothing was changed${advice}`)
-    onWarning?.(warning)
+    const warning = warningOf(likes, request.source)
+    if (warning !== undefined) warn(request, warning, advice)
   }
 }
 
@@ -231,112 +323,4 @@ function watchProgress({ files, onProgress }: ImportRequest) {
     onStep: (step: string, done: number) =>
       onProgress({ step, count, done: readingShare + (1 - readingShare) * done }),
   }
-}
-
-interface Problems {
-  readonly shown: Problem[]
-  readonly kinds: () => readonly RefusedKind[]
-  readonly unlistedRows: () => number
-  add(row: PlacedRow, refusal: Refusal): Problem
-  addStaged(problem: StagedProblem): void
-}
-
-function collectProblems(request: ImportRequest, unit: 'line' | 'row'): Problems {
-  const shown: Problem[] = []
-  const kinds = collectKinds()
-  function add(file: number, number: number, refusal: Refusal, row: unknown): Problem {
-    const problem = problemOf(request, { file, number, unit, row }, refusal)
-    if (shown.length < problemsShownMax) shown.push(problem)
-    kinds.add(problem)
-    request.onRejected?.({ ...problem, row })
-    return problem
-  }
-  return {
-    shown,
-    kinds: () => kinds.list(),
-    unlistedRows: () => kinds.unlistedRows(),
-    add: ({ file, number, row }, refusal) => {
-      return add(file, number, refusal, row instanceof Refusal ? (row.value ?? null) : row)
-    },
-    addStaged: ({ file, number, field, value, reason, row }) => {
-      add(file, number, new Refusal(reason, field, value), request.target.rowOf(row))
-    },
-  }
-}
-
-interface Staging {
-  readonly session: ImportSession
-  readonly source: Source
-  readonly request: ImportRequest
-  readonly problems: Problems
-  /** The latest day that a row may have; undefined for any. */
-  readonly latest: string | undefined
-  /** Whether a row so far has the attribute with names, if that was given. */
-  hasNames: boolean
-}
-
-/** Notes whether a row has the attribute with names. */
-function noteNames(staging: Staging, check: CheckRow): CheckRow {
-  const attribute = staging.request.nameAttribute
-  if (attribute === undefined) return check
-  return (row) => {
-    if (!isBlank(row[attribute])) staging.hasNames = true
-    return check(row)
-  }
-}
-
-function noNames(attribute = ''): OperatorError {
-  return new OperatorError(
-    `no row has ${attribute}; check --name-attribute, which names the column with the names`,
-  )
-}
-
-async function stageRows(
-  staging: Staging,
-  onRows: (rows: number) => void,
-): Promise<{ read: number; refused: number; unnamed: Problem | undefined }> {
-  const { session, source, request, problems } = staging
-  const check = noteNames(staging, rowChecker(request, staging.latest))
-  let read = 0
-  let refused = 0
-  let unnamed: Problem | undefined
-  for await (const batch of source.batches) {
-    request.signal.throwIfAborted()
-    for (const placed of batch) {
-      const { row } = placed
-      const checked = row instanceof Refusal ? row : check(row)
-      if (checked instanceof Refusal) {
-        refused += 1
-        const problem = problems.add(placed, checked)
-        const isNamed = !request.isSnapshot || (await stageRefused(session, request, placed))
-        if (!isNamed) unnamed ??= problem
-      } else {
-        // Awaits only a promise, because this runs for every row.
-        const staged = session.stage(placed, checked)
-        if (staged !== undefined) await staged
-      }
-    }
-    read += batch.length
-    onRows(read)
-  }
-  return { read, refused, unnamed }
-}
-
-function unnamedRow(problem: Problem): OperatorError {
-  return new OperatorError(
-    `${describeProblem(problem)}. This row does not identify its record, which the ` +
-      'snapshot would remove; fix such rows, or import without --snapshot',
-  )
-}
-
-/** Stages the identity of a refused row, so that its record is kept; false if it has none. */
-async function stageRefused(
-  session: ImportSession,
-  request: ImportRequest,
-  placed: PlacedRow,
-): Promise<boolean> {
-  if (placed.row instanceof Refusal) return false
-  const identity = request.target.identify(placed.row)
-  if (identity) await session.stageRefused(placed, identity)
-  return identity !== undefined
 }

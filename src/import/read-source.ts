@@ -36,6 +36,8 @@ export interface Source {
   readonly unit: 'line' | 'row'
   readonly files: ImportedFile[]
   readonly batches: AsyncIterable<PlacedRow[]>
+  /** The rows of the files that a mapping has read; undefined without one. */
+  rowsOfFiles(): number | undefined
 }
 
 /** The options of `openSource`. */
@@ -63,8 +65,11 @@ export function openSource(options: SourceOptions): Source {
   const { files, mapping } = options
   const isByLine = mapping === undefined && files.every(({ format }) => format === 'ndjson')
   const digests: ImportedFile[] = []
-  const read = mapping === undefined ? readFiles : readMapped
-  return { unit: isByLine ? 'line' : 'row', files: digests, batches: read(options, digests) }
+  const counted: Counted = { rows: undefined }
+  const batches =
+    mapping === undefined ? readFiles(options, digests) : readMapped(options, digests, counted)
+  const unit = isByLine ? 'line' : 'row'
+  return { unit, files: digests, batches, rowsOfFiles: () => counted.rows }
 }
 
 /** Runs `work` with a DuckDB reader and a temporary folder, both made on demand and removed. */
@@ -122,7 +127,16 @@ async function* readJsonFile(
   yield* file.format === 'ndjson' ? readNdjson(chunks) : readJson(file.name, chunks)
 }
 
-function readMapped(options: SourceOptions, digests: ImportedFile[]): AsyncGenerator<PlacedRow[]> {
+/** The rows of files, counted while they are read. */
+interface Counted {
+  rows: number | undefined
+}
+
+function readMapped(
+  options: SourceOptions,
+  digests: ImportedFile[],
+  counted: Counted,
+): AsyncGenerator<PlacedRow[]> {
   return withReader(options, async function* (openReader, folderOf) {
     const { files, mapping = '' } = options
     const reader = await openReader()
@@ -135,6 +149,7 @@ function readMapped(options: SourceOptions, digests: ImportedFile[]): AsyncGener
     }
     const request = { sql: mapping, texts: options.texts, showing: options.showing }
     const source = await reader.mapFiles(prepared, request)
+    counted.rows = source.fileRows
     checkColumns('the mapping', source.columns, options)
     for await (const rows of source.refused) {
       yield rows.map(({ file, number, cell, columns }) => {

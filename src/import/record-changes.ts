@@ -22,20 +22,26 @@ type Row = Readonly<Record<string, unknown>>
  * @param resource the resource that holds changes.
  * @param source the extracts' source. Recorded changes have a source name of their own, so that
  *   they and records that the source itself imports do not affect each other.
+ * @param isFirst whether the source has an attribute for the first time, which is no change.
  */
 export function recordingOf(
   { name, history }: Pick<ImportTarget, 'name' | 'history'>,
   resource: Resource,
   source: string,
+  isFirst: (attr: string) => boolean = () => false,
 ): Recording | undefined {
   const { changeFields } = resource
   if (changeFields === undefined || history === undefined) return undefined
   const check = checkRecord(resource)
+  const changesIn = ({ before, after }: Difference) =>
+    history
+      .changesOf(before, after)
+      .filter((change) => change.before !== null || history.isOptional || !isFirst(change.attr))
   return {
     resource,
     source: recordingSource(source, name),
     record: (difference) =>
-      history.changesOf(difference.before, difference.after).map((change) => {
+      changesIn(difference).map((change) => {
         const row = check(changeRow(changeFields, difference, change))
         if (!(row instanceof Refusal)) return row
         const { companyJurisdiction, companyIdentifier, companyId } = difference
@@ -68,18 +74,26 @@ export function companyChanges(before: ListingState, after: ListingState): Chang
     const presence = ({ isPresent }: ListingState) => (isPresent ? 'present' : 'absent')
     changes.push({ attr: presenceAttr, before: presence(before), after: presence(after) })
   }
-  const old = attributesOf(before)
-  const now = attributesOf(after)
-  for (const attr of [...new Set([...Object.keys(old), ...Object.keys(now)])].sort(byCodePoint)) {
-    const change = { attr, before: attributeText(old[attr]), after: attributeText(now[attr]) }
+  const texts = [before, after].map(({ texts: [text = '{}'] }) => text) as [string, string]
+  return [...changes, ...textChanges(...texts).sort((a, b) => byCodePoint(a.attr, b.attr))]
+}
+
+/** The members whose values differ between two JSON objects, the id left out. */
+export function textChanges(before: string, after: string): Change[] {
+  const [old, now] = [JSON.parse(before) as Row, JSON.parse(after) as Row]
+  const changes: Change[] = []
+  function compare(attr: string): void {
+    if (old[attr] === now[attr] || attr === 'id') return
+    const change = { attr, before: textIn(old, attr), after: textIn(now, attr) }
     if (change.before !== change.after) changes.push(change)
   }
+  for (const attr in now) compare(attr)
+  for (const attr in old) if (!Object.hasOwn(now, attr)) compare(attr)
   return changes
 }
 
-function attributesOf({ texts: [text] }: ListingState): Row {
-  return text === undefined ? {} : (JSON.parse(text) as Row)
-}
+const textIn = (row: Row, attr: string) =>
+  Object.hasOwn(row, attr) ? attributeText(row[attr]) : null
 
 /** Returns a function that finds the changes of a listing, for a resource with a history. */
 export function listingChanges(history: HistoryTrait) {

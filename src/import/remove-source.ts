@@ -27,9 +27,9 @@ export async function removeSource(
     unit: 'row',
   })
   try {
-    const counts = await session.prepare(() => undefined)
+    const { counts } = await session.prepare(() => undefined)
     request.signal?.throwIfAborted()
-    const version = await session.commit({ ...counts, read: 0 }, [])
+    const version = await session.commit({ counts: { ...counts, read: 0 }, files: [] })
     return { version, removed: counts.removed }
   } catch (error) {
     await session.discard()

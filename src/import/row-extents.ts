@@ -20,6 +20,8 @@ export interface Extent {
 export interface RowExtents {
   readonly isWide: boolean
   readonly longestRow: number
+  /** How many there are, without headers and blank lines. */
+  readonly count: number
   /** The ranges into which the file can be cut. */
   readonly extents: readonly Extent[]
 }
@@ -45,6 +47,7 @@ export function trackRows(name: string, { unit, bytesMax, headers, firstRow }: R
   const starts = new Float64Array(vectorRows)
   const extents: Extent[] = []
   let rows = 0
+  let blank = 0
   let isWide = false
   let longestRow = 0
   let rowStart = firstRow
@@ -59,6 +62,7 @@ export function trackRows(name: string, { unit, bytesMax, headers, firstRow }: R
     add(end: number, next: number): void {
       starts[rows % vectorRows] = rowStart
       rows += 1
+      if (end - rowStart <= 2) blank += 1
       this.check(end)
       longestRow = Math.max(longestRow, end - rowStart)
       // With fewer rows than that so far, all of them count.
@@ -83,7 +87,7 @@ export function trackRows(name: string, { unit, bytesMax, headers, firstRow }: R
     end(length: number): RowExtents {
       if (length > rowStart) this.add(length, length)
       if (length > start) cut(length)
-      return { isWide, longestRow, extents }
+      return { isWide, longestRow, extents, count: Math.max(0, rows - blank - headers) }
     },
   }
 }

@@ -47,12 +47,12 @@ export async function prepareColumnarFile(
   }
   const whole: TextFile = { path, ...(text?.end() ?? noText) }
   const { header, rows, refusedColumn, ...found } = await rewrite(file, whole, folder, reading)
-  const { isWide, longestRow } = rows ?? { isWide: false, longestRow: 0 }
+  const { isWide, longestRow, count } = rows ?? noRows
   const pieces = rows?.isWide
     ? await cut(file, found.path, folder, { ...rows, isArray: found.isArray }, reading.signal)
     : [{ path: found.path, recordsBefore: 0 }]
   const { name, format } = file
-  return { name, format, pieces, isWide, longestRow, bytes, header, refusedColumn }
+  return { name, format, pieces, isWide, longestRow, rows: count, bytes, header, refusedColumn }
 }
 
 /** Rewrites a CSV file that DuckDB cannot read to its end. */
@@ -123,6 +123,8 @@ interface CheckedText {
   /** Whether DuckDB can read all rows. */
   readonly isRegular: boolean
 }
+
+const noRows = { isWide: false, longestRow: 0, count: undefined }
 
 const noText: CheckedText = {
   header: undefined,

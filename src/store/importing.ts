@@ -83,6 +83,54 @@ export interface LikeSource {
   readonly sampled: number
 }
 
+/** Two values of an attribute; null for none. */
+export interface ValueChange {
+  /** What the company is called in its register; left out where that is known. */
+  readonly company?: string
+  readonly before: string | null
+  readonly after: string | null
+}
+
+/** How many values of an attribute, or of a field, an import changes. */
+export interface AttributeDifference {
+  readonly name: string
+  /** From one value to another. */
+  readonly changed: number
+  readonly appeared: number
+  readonly gone: number
+  /** The first ten changes between different values, by the numbers of their companies. */
+  readonly examples: readonly ValueChange[]
+}
+
+export interface CompanyList {
+  readonly count: number
+  /** The first ten. */
+  readonly names: readonly string[]
+}
+
+/** What an import changes, besides the counts of its rows. */
+export interface ImportDifference {
+  /** One of so many changed rows was compared: above 1, the counts of values are estimates. */
+  readonly oneOf: number
+  /** Those with changes, the ones with the most first. */
+  readonly attributes: readonly AttributeDifference[]
+  /** The companies that the source, or the registry, has from now on. */
+  readonly come: CompanyList
+  /** The companies that a snapshot lacks. */
+  readonly go: CompanyList
+}
+
+/** What the log keeps of the difference that an import made. */
+export interface LoggedDifference extends ImportDifference {
+  /** The rows of its files, if a mapping read them; undefined without one. */
+  readonly rowsOfFiles?: number | undefined
+  /** The rows that the source had before, and how many of them are others now. */
+  readonly known: number
+  readonly updated: number
+  /** The columns with one value in all rows. */
+  readonly same: readonly { readonly name: string; readonly value: string }[]
+}
+
 /** How an import is done, so that the next one can be done like it. */
 export interface Recipe {
   /** The options of the command that hold for the next extract too. */
@@ -102,6 +150,10 @@ export interface EarlierImport {
 
 /** What the log says before an import of a source. */
 export interface Earlier {
+  /** Every attribute that the source has had. */
+  readonly attributes: readonly string[]
+  /** What the last import has changed. */
+  readonly difference: LoggedDifference | undefined
   /** In the order of their versions. */
   readonly imports: readonly EarlierImport[]
   /** How the last of them was done. */
@@ -123,6 +175,11 @@ export interface ImportPlan extends WorkWatch {
   readonly isDayNeeded: boolean
   /** Undefined to record no changes; without a day, none are recorded either. */
   readonly recording: Recording | undefined
+  /** Finds what differs between two texts of a company's attributes, or of a record. */
+  readonly compareTexts?: (
+    before: string,
+    after: string,
+  ) => readonly (ValueChange & { readonly attr: string })[]
   /** Whether the source was not named, and may be another one. */
   readonly isSourceAssumed?: boolean
   /**
@@ -155,6 +212,30 @@ export interface MergeCounts {
   readonly recorded: number
 }
 
+/** What a merge has changed. */
+export interface Merged {
+  readonly counts: MergeCounts
+  /** Undefined if the plan does not say how to compare. */
+  readonly difference: ImportDifference | undefined
+  /** Companies that records name; undefined unless the import creates many of them. */
+  readonly companiesNamed: number | undefined
+}
+
+/** A company as an import names it, and as its source has it. */
+export interface AlikeNames {
+  readonly given: string
+  readonly known: string
+}
+
+/** What the log keeps of an import that is committed. */
+export interface Committed {
+  readonly counts: ImportCounts
+  readonly files: readonly ImportedFile[]
+  /** The attributes that the source has for the first time. */
+  readonly attributes?: readonly string[]
+  readonly difference?: LoggedDifference | undefined
+}
+
 /** Outcomes of all rows: read = inserted + updated + unchanged + refused. */
 export interface ImportCounts extends MergeCounts {
   readonly read: number
@@ -180,11 +261,13 @@ export interface ImportSession {
    *
    * @throws OperatorError if the source has been imported as of a later day.
    */
-  prepare(onProblem: (problem: StagedProblem) => void): Promise<MergeCounts>
-  /** After `prepare`: the number of the source's records, counted up to `most`. */
-  countHeld(most: number): Promise<number>
+  prepare(onProblem: (problem: StagedProblem) => void): Promise<Merged>
+  /** After `prepare`: how many records the source had before. */
+  countHeld(): Promise<number>
+  /** After `prepare`: new companies that the source has under almost the same name. */
+  findAlike(): Promise<readonly AlikeNames[]>
   /** Commits the import as the registry's next version, and returns that. */
-  commit(counts: ImportCounts, files: readonly ImportedFile[]): Awaitable<number>
+  commit(committed: Committed): Awaitable<number>
   discard(): Awaitable<void>
 }
 

@@ -2,7 +2,13 @@
 
 import type { Resource } from '../resources/resource.ts'
 import type { Awaitable } from './awaitable.ts'
-import type { EarlierImport, ImportCounts, ImportedFile, Recipe } from './importing.ts'
+import type {
+  EarlierImport,
+  ImportCounts,
+  ImportedFile,
+  LoggedDifference,
+  Recipe,
+} from './importing.ts'
 
 /** A committed import, as logged. */
 export interface LoggedImport {
@@ -24,6 +30,12 @@ export interface LoggedImport {
   readonly reverts: readonly number[] | undefined
   /** The version that has taken this one back. */
   readonly revertedBy: number | undefined
+}
+
+/** A committed import with what it has changed. */
+export interface ShownImport extends LoggedImport {
+  /** Undefined for what is no import of files. */
+  readonly difference: LoggedDifference | undefined
 }
 
 /** An import in force: no revert has taken it back. */
@@ -99,6 +111,8 @@ export interface CopyWatch {
 export interface StoreInspector {
   /** The last `limit` imports, newest first. */
   listImports(limit: number): Awaitable<readonly LoggedImport[]>
+  /** One of them; undefined if there is no such version. */
+  readImport(version: number): Promise<ShownImport | undefined>
   /** Every source of every target, by name. */
   listSources(): Awaitable<readonly SourceSummary[]>
   /** How each target was last imported from a source; none if the source has no such import. */

@@ -191,3 +191,59 @@ test('a new store is named in the report of the import that creates it', async (
   assert.match(out, /^The store \S+ is new: this import has created it\.$/m)
   assert.doesNotMatch(await load('update nse nse-2025-11.csv'), /is new/)
 })
+
+test('the difference is in a dry run, in the log, and as JSON', async (t) => {
+  const { load, refuse, run, write } = begin(t)
+  await load(`import companies nse-2025-10.csv ${options}`)
+  write(
+    'nse-2025-12.csv',
+    register([
+      [2, 'Apex'],
+      [3, 'Acme 3'],
+      [4, 'Zeta'],
+    ]),
+  )
+  const shown = /^ {2}name +1 changed +IN 2: "Acme 2" → "Apex"\n.*comes: IN 4\n.*goes: IN 1$/m
+  assert.match(await load('update nse nse-2025-12.csv --dry-run'), shown)
+  await load('update nse nse-2025-12.csv')
+  assert.match(await load('imports show 2'), shown)
+  const one = JSON.parse(await load('imports show 2 --json')) as { difference: object }
+  assert.deepEqual(one.difference, {
+    rowsOfFiles: 3,
+    known: 3,
+    updated: 1,
+    same: [],
+    oneOf: 1,
+    attributes: [
+      {
+        ...{ name: 'name', changed: 1, appeared: 0, gone: 0 },
+        examples: [{ company: 'IN 2', before: 'Acme 2', after: 'Apex' }],
+      },
+    ],
+    come: { count: 1, names: ['IN 4'] },
+    go: { count: 1, names: ['IN 1'] },
+  })
+  await refuse('imports show 7', /^dossier: there is no version 7; see: dossier imports$/m)
+  assert.equal((await run('imports show x')).code, 2)
+})
+
+test('the difference of records has their fields', async (t) => {
+  const { load, write } = begin(t)
+  const right = (id: number, name: string) => `{"id":${id},"company_id":1,"name":"${name}"}\n`
+  write('1.ndjson', right(1, 'Mark') + right(2, 'Sign') + right(3, 'Brand'))
+  write('2.ndjson', right(1, 'Marque') + right(2, 'Sign'))
+  await load('import rights 1.ndjson')
+  const out = await load('import rights 2.ndjson')
+  assert.match(out, /^ {2}name +1 changed +1: "Mark" → "Marque"$/m)
+})
+
+test('beyond ten thousand changes, counts of values are estimates from as many', async (t) => {
+  const { load, write } = begin(t)
+  const rows = (town: string) =>
+    Array.from({ length: 20_002 }, (_, n) => `IN,${n + 1},${town}\n`).join('')
+  write('1.csv', `jurisdiction,identifier,town\n${rows('York')}`)
+  write('2.csv', `jurisdiction,identifier,town\n${rows('Ely')}`)
+  await load('import companies 1.csv')
+  const out = await load('import companies 2.csv --accept')
+  assert.match(out, /^ {2}town +about 20,001 changed +IN 3: "York" → "Ely"$/m)
+})

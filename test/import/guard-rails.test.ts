@@ -83,17 +83,30 @@ test('removing more than a fifth of a source is refused unless --accept', async 
   await refuse(
     folder,
     () => run(companies(479), '--snapshot'),
-    /^dossier: the import would remove 121 of the 600 .* add --accept .*\n$/,
+    /^479 read: [^]*^dossier: the import would remove 121 of the 600 .* add --accept\n$/m,
   )
   const dry = await run(companies(479), '--snapshot', '--accept', '--dry-run')
   assert.match(dry.out, /removed +121\n/)
   await load(run(companies(480), '--snapshot'))
   await load(run(companies(100), '--snapshot', '--accept'))
-  // A hundred are few.
-  await load(run(companies(1), '--snapshot'))
+  await refuse(folder, () => run(companies(79), '--snapshot'), /would remove 21 of the 100 /)
+  await load(run(companies(16), '--snapshot', '--accept'))
+  // Five are few.
+  await load(run(companies(11), '--snapshot'))
+  await refuse(folder, () => run(companies(5), '--snapshot'), /would remove 6 of the 11 /)
 })
 
-test('changing more than four fifths of a source is refused unless --accept', async (t) => {
+test('removing more than a hundredth of a source is warned of, with what goes', async (t) => {
+  const run = importer(makeFolder(t))
+  await load(run(companies(200)))
+  const { out, err } = await run(companies(197), '--snapshot')
+  assert.match(err, /warning: the files lack 3 of the 200 that default has here \(1\.5 %\), which/)
+  assert.match(out, /^ {2}3 companies go: GB 198, GB 199, GB 200$/m)
+  const two = await run(companies(196), '--snapshot')
+  assert.equal(two.err, '')
+})
+
+test('changing four fifths of a source is refused, unless the last import did so', async (t) => {
   const folder = makeFolder(t)
   const run = importer(folder)
   await load(run(companies(200)))
@@ -105,10 +118,99 @@ test('changing more than four fifths of a source is refused unless --accept', as
   await refuse(
     folder,
     () => run(changed(161)),
-    /^dossier: the import would change 161 of the 200 that the source has here/,
+    /^dossier: the import would change 161 of the 200 that the source has here/m,
   )
-  await load(run(changed(160)))
+  await load(run(changed(160), '--accept'))
   await load(run(companies(200, 'Hull'), '--accept'))
+  await load(run(companies(200, 'Bath')))
+})
+
+test('an attribute that goes from a fifth, or changes in half, of a source is refused', async (t) => {
+  const folder = makeFolder(t)
+  const run = importer(folder)
+  const rows = (towns: (n: number) => string | null, street = (n: number) => String(n)) =>
+    companies(100).map((one, n) => ({ ...one, name: 'A', town: towns(n), street: street(n) }))
+  await load(run(rows(() => 'Leeds')))
+  await refuse(
+    folder,
+    () => run(rows((n) => (n < 21 ? null : 'Leeds'))),
+    /^town +21 gone +GB 1: "Leeds" → – *\n[^]*^dossier: town would go from 21 of the 100 /m,
+  )
+  await load(run(rows((n) => (n < 20 ? null : 'Leeds'))))
+  await refuse(
+    folder,
+    () =>
+      run(
+        rows(
+          () => 'Leeds',
+          (n) => (n < 51 ? 'x' : String(n)),
+        ),
+      ),
+    /street would change in 51/,
+  )
+  await load(
+    run(
+      rows(
+        () => 'Leeds',
+        (n) => (n < 50 ? 'x' : String(n)),
+      ),
+    ),
+  )
+  // One that changes each time, such as a price, is asked for once.
+  await load(
+    run(
+      rows(
+        () => 'Leeds',
+        () => 'y',
+      ),
+      '--accept',
+    ),
+  )
+  await load(
+    run(
+      rows(
+        () => 'Leeds',
+        () => 'z',
+      ),
+    ),
+  )
+})
+
+test('companies that the source does not know are refused, with what their names look like', async (t) => {
+  const folder = makeFolder(t)
+  const run = importer(folder)
+  const named = (count: number, jurisdiction: string, of: (n: number) => string) =>
+    Array.from({ length: count }, (_, n) => ({ jurisdiction, identifier: of(n) }))
+  await load(run(named(50, 'IN', (n) => `00${n + 1}`)))
+  const cases: readonly (readonly [
+    jurisdiction: string,
+    of: (n: number) => string,
+    says: RegExp,
+  ])[] = [
+    [
+      'IN',
+      (n) => String(n + 1),
+      /^dossier: of 50 companies, .* only 0 so far, of 50; for example, IN 1 is IN 001 there; /m,
+    ],
+    ['IN', (n) => `${n + 1}.0`, /for example, IN 1\.0 is IN 001 there/],
+    ['in', (n) => `00${n + 1}`, /for example, in 001 is IN 001 there/],
+    ['India', (n) => `00${n + 1}`, /for example, India 001 is IN 001 there/],
+    [
+      'IN',
+      (n) => `X${n}`,
+      /default has only 0 so far, of 50; nothing was changed\. .* add --accept$/m,
+    ],
+  ]
+  for (const [jurisdiction, of, says] of cases) {
+    await refuse(folder, () => run(named(50, jurisdiction, of)), says)
+  }
+  await load(run([...named(50, 'IN', (n) => `X${n}`), ...named(13, 'IN', (n) => `00${n + 1}`)]))
+  await load(
+    run(
+      named(50, 'IN', (n) => `Y${n}`),
+      '--accept',
+    ),
+  )
 })
 
 test('an extract of changes alone is no large change of a source that has much more', async (t) => {

@@ -27,11 +27,10 @@ test('each attribute that differs is one event, with all its fields', async (t) 
   const { counts } = await importExtract(db, '2025-02-01', [
     { identifier: 'a', name: 'New', town: 'X', fax: '2' },
   ])
-  assert.equal(counts.recorded, 3)
+  assert.equal(counts.recorded, 2)
   assert.deepEqual(
     query(db, 'select record from events_records order by id').map(({ record }) => record),
     [
-      ['fax', 'null', '"2"'],
       ['name', '"Old"', '"New"'],
       ['vat', '"1"', 'null'],
     ].map(
@@ -40,6 +39,24 @@ test('each attribute that differs is one event, with all its fields', async (t) 
         `"attr":"${attr}","before":${before},"after":${after},"identifier":"a"}`,
     ),
   )
+})
+
+test('the first sight of an attribute is no event, unless that is asked for', async (t) => {
+  const db = join(makeFolder(t), 'a.db')
+  const company = { identifier: 'a', name: 'Old' }
+  await importExtract(db, '2025-01-01', [company])
+  const asked = { isFirstRecorded: true }
+  assert.equal(
+    (await importExtract(db, '2025-02-01', [{ ...company, fax: '2' }])).counts.recorded,
+    0,
+  )
+  const dated = { ...company, fax: '2', vat: '1' }
+  assert.equal((await importExtract(db, '2025-03-01', [dated], asked)).counts.recorded, 1)
+  // From then on, the source has it, of whatever company.
+  const second = { ...dated, identifier: 'b' }
+  await importExtract(db, '2025-04-01', [dated, { ...second, fax: null }])
+  assert.equal((await importExtract(db, '2025-05-01', [dated, second])).counts.recorded, 1)
+  assert.deepEqual(told(db), ['a vat: (none) → 1', 'b fax: (none) → 2'])
 })
 
 async function attributesIn(db: string): Promise<unknown[]> {

@@ -56,6 +56,8 @@ export interface ColumnarSource {
 
 /** The result of a mapping. */
 export interface MappedSource extends ColumnarSource {
+  /** The rows of all files. */
+  readonly fileRows: number
   /** The rows that are not in the view; to be read before the batches. */
   readonly refused: AsyncIterable<RefusedCell[]>
 }
@@ -150,7 +152,7 @@ async function cutParquet(database: Database, file: ColumnarFile): Promise<Colum
   const { connection, run } = database
   const extent = await run(parquetExtent(connection, file))
   let atOnce = extent.rowsAtOnce
-  if (atOnce >= vectorRows) return file
+  if (atOnce >= vectorRows) return { ...file, rows: extent.rows }
   await database.tune('wide')
   const pieces: Piece[] = []
   for (let first = 0; first < extent.rows;) {
@@ -178,11 +180,13 @@ async function openMapping(
   const { connection } = database
   const pieces: string[] = []
   let isWide = files.some((file) => file.isWide)
+  let fileRows = 0
   const tables: FileTable[] = []
   for (const given of files) {
     const file = given.format === 'parquet' ? await cutParquet(database, given) : given
     pieces.push(...file.pieces.map(({ path }) => path))
     isWide ||= file.isWide
+    fileRows += file.rows ?? 0
     const table = await tableOf(database, file)
     const columns = await describe(database, `select * from ${table}`)
     refuseColumns(file.name, columns.length - (file.refusedColumn === undefined ? 0 : 1))
@@ -200,6 +204,7 @@ async function openMapping(
   const batches = read(database, { select: some, columns, isWide }, files, true)
   return {
     columns: columns.map(({ name }) => name),
+    fileRows,
     refused: readRefused(database, tables),
     batches: bounded(batches, 100 * bytes + (256 << 20)),
   }

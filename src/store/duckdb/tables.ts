@@ -20,6 +20,8 @@ export interface ColumnarFile {
   readonly isWide: boolean
   /** The longest row of a text file, in bytes; 0 for Parquet. */
   readonly longestRow: number
+  /** Its rows, without the header and blank lines; of Parquet known later. */
+  readonly rows: number | undefined
   /** Uncompressed size. */
   readonly bytes: number
   /** The first record of a CSV or TSV file. */

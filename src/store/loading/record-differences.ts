@@ -53,7 +53,7 @@ export async function stageDifferences(
 type Named = Pick<CompanyRow, 'id' | 'jurisdiction' | 'identifier'>
 
 /** Companies with their names, those included that this import makes or names. */
-async function companiesOf(
+export async function companiesOf(
   { staging, tables }: ImportContext,
   ids: readonly number[],
 ): Promise<readonly Named[]> {

@@ -4,11 +4,11 @@
 import { metaTypesMax } from '../../resources/resource.ts'
 import { findLikeSources } from '../history/like-sources.ts'
 import type {
-  ImportCounts,
-  ImportedFile,
+  Committed,
   ImportPlan,
   ImportSession,
   MergeCounts,
+  Merged,
   StagedProblem,
 } from '../importing.ts'
 import { attributesShape, shapeOf } from '../listing/shape.ts'
@@ -20,6 +20,7 @@ import { logVersion, readEarlier } from '../sql/import-log.ts'
 import { type MergePart, type OnShare, watchParts } from '../sql/merge-progress.ts'
 import { refuseOlder, refuseUndated } from '../sql/order-of-extracts.ts'
 import { noteNameAttribute } from '../companies/keep-names.ts'
+import { findAlike } from './alike.ts'
 import { applyCompanies } from './apply-companies.ts'
 import { applyFirst, applyRecords } from './apply.ts'
 import { countCreated, makeById, makeCompanies, writeCompanies } from './companies.ts'
@@ -27,6 +28,7 @@ import { findRecordChanges } from './compare.ts'
 import { changeDiffering, findDiffering, refuseEarlier } from './compare-companies.ts'
 import type { ImportContext } from './context.ts'
 import { areInPlace, dropRefused, placeRows, refuseBeyond, writeKeys } from './place.ts'
+import { findDifference } from './difference.ts'
 import { stageDifferences } from './record-differences.ts'
 import { inPortions, placeIn, stagedRowIn } from './spool.ts'
 import { openStaging, type Staging } from './staging.ts'
@@ -37,7 +39,6 @@ export function beginImport(db: ImportConnection, plan: ImportPlan): ImportSessi
   const staging = openStaging()
   const parts = watchParts(plan.target.resource === undefined, plan.onStep)
   let context: ImportContext | undefined
-  let changes: Pick<MergeCounts, 'inserted' | 'removed'> = { inserted: 0, removed: 0 }
 
   return {
     stage: (place, row) => staging.stage(place, row),
@@ -45,19 +46,17 @@ export function beginImport(db: ImportConnection, plan: ImportPlan): ImportSessi
     async prepare(onProblem) {
       await db.begin(plan)
       context = await createContext(db, plan, staging)
-      const counts = await mergeStaged(context, { onProblem, parts })
-      changes = counts
-      return counts
+      return mergeStaged(context, { onProblem, parts })
     },
     async countHeld() {
       if (context === undefined) return 0
-      const held = await countLogged(db, plan.target.name, context.source)
-      return held + changes.inserted - changes.removed
+      return countLogged(db, plan.target.name, context.source)
     },
-    async commit(counts, files) {
+    findAlike: () => (context === undefined ? Promise.resolve([]) : findAlike(context)),
+    async commit(committed) {
       if (context === undefined) throw new Error('an import is prepared before it is committed')
       parts('committing')(0)
-      await logImport(context, counts, files)
+      await logImport(context, committed)
       await db.commit()
       await db.settle()
       staging.close()
@@ -142,7 +141,7 @@ interface MergeWatch {
 async function mergeStaged(
   context: ImportContext,
   { onProblem, parts }: MergeWatch,
-): Promise<MergeCounts> {
+): Promise<Merged> {
   const { staging, tables, plan, version } = context
   parts('placing')(0)
   const isInPlace = await areInPlace(context)
@@ -160,6 +159,7 @@ async function mergeStaged(
   const refused = reportRefused(staging, onProblem)
   const companiesCreated = countCreated(staging)
   const changes = countChanges(staging)
+  const difference = await findDifference(context)
   await writeCompanies(staging, tables, version)
   const numbers = await numberSegments(tables)
   const { resource } = plan.target
@@ -174,11 +174,15 @@ async function mergeStaged(
   await appendRecorded(context, recorded, numbers)
   await numbers.note()
   return {
-    ...changes,
-    unchanged: staging.facts.rows - refused - changes.inserted - changes.updated,
-    refused,
-    companiesCreated,
-    recorded: recorded?.rows ?? 0,
+    counts: {
+      ...changes,
+      unchanged: staging.facts.rows - refused - changes.inserted - changes.updated,
+      refused,
+      companiesCreated,
+      recorded: recorded?.rows ?? 0,
+    },
+    difference,
+    companiesNamed: await countNamed(context, companiesCreated),
   }
 }
 
@@ -196,10 +200,8 @@ async function isFirstLoad({ staging, tables, plan, shape }: ImportContext): Pro
 const rowsSortedMax = 5_000
 
 /** A first load needs no comparison. */
-async function mergeFirst(
-  { staging, tables, version, plan, shape, source, db, asOf }: ImportContext,
-  parts: MergeWatch['parts'],
-): Promise<MergeCounts> {
+async function mergeFirst(context: ImportContext, parts: MergeWatch['parts']): Promise<Merged> {
+  const { staging, tables, version, plan, shape, source, db, asOf } = context
   const { resource } = plan.target
   if (resource === undefined) throw new Error('companies are never in the order of their listings')
   // Changes are recorded from now on.
@@ -211,8 +213,12 @@ async function mergeFirst(
   await applyFirst(apply, { resource, shape, source }, parts('writing'))
   await numbers.note()
   return {
-    ...{ inserted: staging.facts.rows, updated: 0, unchanged: 0, refused: 0, removed: 0 },
-    ...{ companiesCreated, recorded: 0 },
+    counts: {
+      ...{ inserted: staging.facts.rows, updated: 0, unchanged: 0, refused: 0, removed: 0 },
+      ...{ companiesCreated, recorded: 0 },
+    },
+    difference: undefined,
+    companiesNamed: await countNamed(context, companiesCreated),
   }
 }
 
@@ -309,6 +315,23 @@ async function appendRecorded(
   await applyRecords(apply, { resource, shape: shapeOf(resource), source: recorded.source })
 }
 
+/** Many companies that a register has not named are probably misnamed. */
+async function countNamed(
+  { db, staging, plan }: ImportContext,
+  created: number,
+): Promise<number | undefined> {
+  if (plan.target.resource === undefined || created <= fewCreated) return undefined
+  const registers = await readValue(
+    db,
+    "select count(*) from imports where resource = 'companies' and reverted_by is null",
+  )
+  if (Number(registers) === 0) return undefined
+  const rows = staging.isLoaded() ? 'stage where digest is not null' : 'given'
+  return Number(staging.value(`select count(distinct company_id) from ${rows}`))
+}
+
+const fewCreated = 5
+
 /** Counts what `change` and `removal` hold. */
 function countChanges(staging: Staging): Pick<MergeCounts, 'inserted' | 'updated' | 'removed'> {
   const [counts] = staging.rows(`
@@ -342,8 +365,7 @@ function reportRefused(staging: Staging, onProblem: (problem: StagedProblem) => 
 
 async function logImport(
   { db, plan, source, version, asOf }: ImportContext,
-  counts: ImportCounts,
-  files: readonly ImportedFile[],
+  { counts, files, attributes, difference }: Committed,
 ): Promise<void> {
   const { target, recording, isSnapshot, startedAt, recipe } = plan
   const { recorded, ...outcomes } = counts
@@ -355,8 +377,7 @@ async function logImport(
       isSnapshot,
       startedAt,
       counts: outcomes,
-      files,
-      recipe,
+      ...{ files, recipe, attributes, difference },
       recorded: recording ? { [recording.resource.name]: recorded } : {},
     },
   )

@@ -1,13 +1,13 @@
 // The log of imports: every version of the registry, an import or a revert.
 
-import type { Earlier, ImportCounts, ImportedFile, Recipe } from '../importing.ts'
+import type { Earlier, ImportCounts, ImportedFile, LoggedDifference, Recipe } from '../importing.ts'
 import { drawLineage } from '../lineage.ts'
 import {
   type Database,
   optionalNumber,
   optionalText,
   type Queries,
-  readValue,
+  type Value,
   type Values,
 } from './database.ts'
 import type { LoggedVersion } from '../history/reverted-versions.ts'
@@ -25,6 +25,9 @@ interface LogEntry {
   readonly reverts?: readonly number[]
   /** Undefined for what is no import of files. */
   readonly recipe?: Recipe | undefined
+  /** The attributes that its source has for the first time. */
+  readonly attributes?: readonly string[] | undefined
+  readonly difference?: LoggedDifference | undefined
 }
 
 /**
@@ -33,7 +36,7 @@ interface LogEntry {
  * @param values `version`, `source` (a number) and `asOf`.
  */
 export async function logVersion(db: Database, values: Values, entry: LogEntry): Promise<void> {
-  const { target, isSnapshot, startedAt, counts, files, recorded, reverts, recipe } = entry
+  const { target, isSnapshot, startedAt, counts, files, recorded, reverts } = entry
   await db.run(
     `insert into imports values (
        $version, $target, $source, $isSnapshot, $startedAt, $committedAt, $files, $read, $inserted,
@@ -51,12 +54,15 @@ export async function logVersion(db: Database, values: Values, entry: LogEntry):
       files: JSON.stringify(files),
       recorded: JSON.stringify(recorded),
       reverts: reverts === undefined ? null : JSON.stringify(reverts),
-      recipe: recipe === undefined ? null : JSON.stringify(recipe),
-      attributes: '[]',
-      difference: null,
+      recipe: jsonOrNull(entry.recipe),
+      attributes: JSON.stringify(entry.attributes ?? []),
+      difference: jsonOrNull(entry.difference),
     },
   )
 }
+
+const jsonOrNull = (value: object | undefined) =>
+  value === undefined ? null : JSON.stringify(value)
 
 /** All versions, in order. */
 export async function readVersions(db: Database): Promise<LoggedVersion[]> {
@@ -82,12 +88,16 @@ export async function readEarlier(
 ): Promise<Earlier> {
   const inForce = `
     from imports where source_id = $source and resource = $target
-      and reverts is null and reverted_by is null and recipe is not null`
+      and reverts is null and reverted_by is null and files <> '[]'`
   const imports = await db.rows(
-    `select version, as_of, is_snapshot, files ${inForce} order by version`,
+    `select version, as_of, is_snapshot, files, attributes ${inForce} order by version`,
     of,
   )
-  const recipe = await readValue(db, `select recipe ${inForce} order by version desc limit 1`, of)
+  const [last] = await db.rows(
+    `select recipe, difference ${inForce} order by version desc limit 1`,
+    of,
+  )
+  const names = imports.flatMap((row) => JSON.parse(String(row['attributes'])) as string[])
   return {
     imports: imports.map((row) => ({
       version: Number(row['version']),
@@ -95,6 +105,13 @@ export async function readEarlier(
       isSnapshot: Boolean(row['is_snapshot']),
       files: JSON.parse(String(row['files'])) as ImportedFile[],
     })),
-    recipe: recipe === undefined ? undefined : (JSON.parse(String(recipe)) as Recipe),
+    recipe: parsed(last?.['recipe']) as Recipe | undefined,
+    attributes: names,
+    difference: parsed(last?.['difference']) as LoggedDifference | undefined,
   }
+}
+
+function parsed(value: Value | undefined): unknown {
+  const text = optionalText(value)
+  return text === undefined ? undefined : JSON.parse(text)
 }

@@ -1,7 +1,7 @@
 // Queries for operators: the log of imports, and companies.
 
-import type { ImportedFile } from '../importing.ts'
-import type { IdentifyingName, LoggedImport, SourceRecipe } from '../inspecting.ts'
+import type { ImportedFile, LoggedDifference } from '../importing.ts'
+import type { IdentifyingName, LoggedImport, ShownImport, SourceRecipe } from '../inspecting.ts'
 import { readEarlier } from './import-log.ts'
 import { type Database, optionalNumber, optionalText, type Queries, type Row } from './database.ts'
 
@@ -20,11 +20,24 @@ export async function listImports(db: Database, limit: number): Promise<LoggedIm
   return rows.map(loggedImport)
 }
 
+/** One import, with what it has changed. */
+export async function readImport(db: Queries, version: number): Promise<ShownImport | undefined> {
+  const [row] = await db.rows(
+    `select ${loggedColumns}, i.difference, s.name as source
+     from imports i join sources s on s.id = i.source_id where version = $version`,
+    { version },
+  )
+  if (row === undefined) return undefined
+  const text = optionalText(row['difference'])
+  const difference = text === undefined ? undefined : (JSON.parse(text) as LoggedDifference)
+  return { ...loggedImport(row), difference }
+}
+
 /** How each target was last imported from a source, by those of its imports that are in force. */
 export async function readRecipes(db: Queries, source: string): Promise<SourceRecipe[]> {
   const found = await db.rows(
     `select i.source_id, i.resource from imports i join sources s on s.id = i.source_id
-     where s.name = $source and i.recipe is not null
+     where s.name = $source
      group by i.source_id, i.resource order by i.resource`,
     { source },
   )

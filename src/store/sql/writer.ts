@@ -13,7 +13,7 @@ import type { LockWait } from '../lock-wait.ts'
 import type { ImportConnection, RegistryDatabase } from '../registry-connection.ts'
 import type { Compacted, StoreWriter } from '../writing.ts'
 import { type Database, readValue } from './database.ts'
-import { findNames, listImports, readRecipes } from './inspect.ts'
+import { findNames, listImports, readImport, readRecipes } from './inspect.ts'
 import { addKey, listKeys, revokeKey, rotateKey } from './stored-keys.ts'
 
 /** Runs `work` with a connection of its own. */
@@ -52,6 +52,7 @@ export function createInspector(
 ): StoreInspector {
   return {
     listImports: (limit) => use((db) => listImports(db, limit)),
+    readImport: (version) => use((db) => readImport(db, version)),
     listSources: () => use((db) => listSources(db, resources)),
     readRecipes: (source) => use((db) => readRecipes(db, source)),
     readLastSeen: (companyId) => use((db) => readLastSeen(db, companyId)),

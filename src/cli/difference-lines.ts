@@ -1,0 +1,61 @@
+// What an import changes, for people: attributes with examples, and companies that come and go.
+
+import { formatCount } from '../format-count.ts'
+import type { Change } from '../import/import-files.ts'
+import { showValue } from '../import/refusal.ts'
+import type {
+  AttributeDifference,
+  CompanyList,
+  LoggedDifference,
+  ValueChange,
+} from '../store/importing.ts'
+import { tableLines } from './table.ts'
+
+const attributesShown = 20
+const examplesShown = 2
+const namesShown = 10
+
+/** The difference in lines; none if there is nothing besides the counts. */
+export function differenceLines(difference: LoggedDifference): string[] {
+  const { known, attributes, come, go, same, rowsOfFiles, oneOf } = difference
+  const rows = rowsOfFiles === undefined ? [] : [`rows of the files: ${formatCount(rowsOfFiles)}`]
+  const others = attributes.length - attributesShown
+  return [
+    ...rows,
+    ...tableLines(attributes.slice(0, attributesShown).map((one) => attributeCells(one, oneOf))),
+    ...(others > 0 ? [`… and ${formatCount(others)} more attributes`] : []),
+    // All companies of a first import come.
+    ...(known > 0 ? companyLines('come', come) : []),
+    ...companyLines('go', go),
+    ...same.map(({ name, value }) => `${name} is the same in all rows: ${value}`),
+  ]
+}
+
+/** The same with the counts of records, for an import that is refused for them. */
+export function changeLines({ counts, difference }: Change): string[] {
+  const { read, inserted, updated, unchanged, removed } = counts
+  const outcomes = Object.entries({ inserted, updated, unchanged, removed })
+  const told = outcomes.map(([name, count]) => `${formatCount(count)} ${name}`).join(', ')
+  return [`${formatCount(read)} read: ${told}`, ...differenceLines(difference)]
+}
+
+function attributeCells(attribute: AttributeDifference, oneOf: number): string[] {
+  const { name, changed, appeared, gone, examples } = attribute
+  const about = oneOf > 1 ? 'about ' : ''
+  const counts = Object.entries({ changed, appeared, gone }).filter(([, count]) => count > 0)
+  const told = counts.map(([what, count]) => `${about}${formatCount(count)} ${what}`).join(', ')
+  return [name, told, ...examples.slice(0, examplesShown).map(exampleText)]
+}
+
+function exampleText({ company, before, after }: ValueChange): string {
+  const shown = (value: string | null) => (value === null ? '–' : showValue(value))
+  return `${company ?? ''}: ${shown(before)} → ${shown(after)}`
+}
+
+function companyLines(what: string, { count, names }: CompanyList): string[] {
+  if (count === 0) return []
+  const shown = names.slice(0, namesShown).join(', ')
+  const companies = count === 1 ? '1 company' : `${formatCount(count)} companies`
+  const verb = count === 1 ? `${what}s`.replace('gos', 'goes') : what
+  return [`${companies} ${verb}: ${shown}${count > names.length ? ', …' : ''}`]
+}

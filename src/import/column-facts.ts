@@ -1,0 +1,175 @@
+// What the columns of a source have in all of its rows together: mistakes that no single row shows.
+
+import { formatCount } from '../format-count.ts'
+import { showValue } from './refusal.ts'
+import type { SourceRow } from './check-record.ts'
+import { readTwice } from './encoding-guess.ts'
+import { isBlank } from './normalise.ts'
+
+/** What is told of one column. */
+interface ColumnFacts {
+  readonly name: string
+  /** The rows in which it has a value. */
+  count: number
+  first: unknown
+  hasOne: boolean
+  /** Whether a value is not blank. */
+  isUsed: boolean
+  /** The rows in which it has a text that programs write for no value, and the first of those. */
+  nulls: number
+  firstNull: string
+}
+
+/** A column that has the same value in all rows. */
+export interface SameInAll {
+  readonly name: string
+  readonly value: string
+}
+
+export interface Columns {
+  /** Takes a row as it was read, before it is checked. */
+  note(row: SourceRow, number: number): void
+  /** The columns with values, in the order of their first ones. */
+  names(): readonly string[]
+  /** The columns with one value in all rows, of more than a few. */
+  same(): readonly SameInAll[]
+  /** What is probably a mistake, a sentence each. */
+  warnings(): readonly string[]
+}
+
+/** Beyond so many columns, which only JSON can have, no more are looked at. */
+const columnsMax = 10_000
+/** A few rows may well agree by chance. */
+const fewRows = 5
+/** So many texts are tried as UTF-8 that was read as something else. */
+const triedTexts = 100_000
+const longestLength = 1_000
+const mostLines = 5
+
+/** Texts that spreadsheets, databases and programs write where there is no value. */
+const nullTexts = new Set(
+  'NULL null Null #N/A #REF! #VALUE! #NAME? #DIV/0! #NUM! NaN nan None <NA> \\N undefined'.split(
+    ' ',
+  ),
+)
+const nullLengthMax = 9
+
+/**
+ * @param isTable whether the rows come from CSV, where a quote may swallow lines.
+ * @param nulls texts that mean no value.
+ */
+export function collectColumns(isTable: boolean, nulls: readonly string[] = []): Columns {
+  const columns: ColumnFacts[] = []
+  const byName = new Map<string, ColumnFacts>()
+  const texts = lookAtTexts(isTable, nulls)
+  let rows = 0
+
+  function find(name: string): ColumnFacts | undefined {
+    const known = byName.get(name)
+    if (known !== undefined || columns.length === columnsMax) return known
+    const added = {
+      name,
+      count: 0,
+      first: null,
+      hasOne: true,
+      isUsed: false,
+      nulls: 0,
+      firstNull: '',
+    }
+    columns.push(added)
+    byName.set(name, added)
+    return added
+  }
+
+  return {
+    note(row, number) {
+      rows += 1
+      let at = 0
+      for (const name in row) {
+        const value = row[name]
+        // Most rows have the same columns in the same order.
+        const guess = columns[at]
+        at += 1
+        if (value === null || value === undefined || value === '') continue
+        const facts = guess?.name === name ? guess : find(name)
+        if (facts === undefined) continue
+        facts.count += 1
+        if (!facts.isUsed) facts.isUsed = !isBlank(value)
+        if (facts.count === 1) facts.first = value
+        else if (facts.hasOne && value !== facts.first) facts.hasOne = false
+        if (typeof value === 'string') texts.note(facts, value, number)
+      }
+    },
+    names: () => columns.filter(({ isUsed }) => isUsed).map(({ name }) => name),
+    same: () =>
+      columns
+        .filter(({ count, hasOne }) => hasOne && count === rows && rows > fewRows)
+        .map(({ name, first }) => ({ name, value: showValue(first) })),
+    warnings() {
+      const own = columns.filter((one) => one.count === rows && rows > 1 && isItsName(one))
+      const nullLike = columns.filter((one) => one.nulls > 0)
+      return [
+        ...own.map((one) => itsName(one, rows)),
+        ...nullLike.map(nullsTold),
+        ...texts.warnings(),
+      ]
+    },
+  }
+}
+
+const isItsName = ({ name, first, hasOne }: ColumnFacts) =>
+  hasOne && typeof first === 'string' && first.toLowerCase() === name.toLowerCase()
+
+/** Looks at texts one by one, and keeps the first fault of a kind. */
+function lookAtTexts(isTable: boolean, nulls: readonly string[]) {
+  const suspects = new Set([...nullTexts].filter((text) => !nulls.includes(text)))
+  let tried = 0
+  let twice: string | undefined
+  let long: string | undefined
+  return {
+    note(facts: ColumnFacts, text: string, number: number): void {
+      const { length } = text
+      if (length <= nullLengthMax && suspects.has(text)) {
+        if (facts.nulls === 0) facts.firstNull = text
+        facts.nulls += 1
+      }
+      if (isTable && long === undefined && length > longestLength) {
+        const lines = text.split('\n').length
+        if (lines > mostLines) long = longCell(facts.name, number, lines)
+      }
+      if (twice !== undefined || tried === triedTexts) return
+      tried += 1
+      const better = readTwice(text)
+      if (better !== undefined) twice = twiceRead(facts.name, number, text, better)
+    },
+    warnings: () => [long, twice].filter((warning) => warning !== undefined),
+  }
+}
+
+function nullsTold({ name, nulls, firstNull }: ColumnFacts): string {
+  const rows = nulls === 1 ? '1 row' : `${formatCount(nulls)} rows`
+  const text = JSON.stringify(firstNull)
+  return `${name} is ${text} or the like in ${rows}; if that is no value, add --null '${firstNull}'`
+}
+
+function itsName({ name, first }: ColumnFacts, rows: number): string {
+  return (
+    `${name} is ${showValue(first)} in all ${formatCount(rows)} rows; in a mapping, a column of ` +
+    `the source has no quotes or double ones: "${showValue(first).slice(1, -1)}" as ${name}`
+  )
+}
+
+function longCell(name: string, row: number, lines: number): string {
+  return (
+    `row ${formatCount(row)}: ${name} has ${formatCount(lines)} lines; is a quote before it not ` +
+    'closed? Look at it: --show'
+  )
+}
+
+function twiceRead(name: string, row: number, text: string, better: string): string {
+  return (
+    `row ${formatCount(row)}: ${name} is ${showValue(text)}, which is ${showValue(better)} if it ` +
+    'is UTF-8 that was read as another encoding; ask for a sound file, or convert it: ' +
+    'iconv -f UTF-8 -t WINDOWS-1252'
+  )
+}

@@ -1,0 +1,79 @@
+// Explains bytes and texts in the wrong encoding: what they would be in another one.
+
+import { isUtf8 } from 'node:buffer'
+import type { Encoding } from './encoding.ts'
+
+/** The encodings that files without a declared one have most often. */
+const likely: readonly Encoding[] = [
+  'windows-1252',
+  'windows-1251',
+  'windows-1250',
+  'shift_jis',
+  'gb18030',
+  'euc-kr',
+]
+
+const shownLength = 40
+
+/**
+ * A line that is not UTF-8 in the encodings that would explain it, side by side, for a message.
+ *
+ * @param line its bytes, or some of them around the fault.
+ */
+export function inEncodings(line: Uint8Array): string {
+  const shown = likely.flatMap((encoding) => {
+    const text = decoded(line, encoding)
+    return text === undefined ? [] : [`--encoding ${encoding} gives ${JSON.stringify(text)}`]
+  })
+  return shown.length === 0 ? 'no supported encoding explains it' : shown.join('; ')
+}
+
+function decoded(line: Uint8Array, encoding: Encoding): string | undefined {
+  try {
+    const text = new TextDecoder(encoding, { fatal: true }).decode(line)
+    // Controls are in no text; private and replaced characters are in no usual one.
+    if (/[\x80-\x9f\uE000-\uF8FF\uFFFD]/.test(text)) return undefined
+    const at = Math.max(0, text.search(/[\x80-\uffff]/) - shownLength / 2)
+    const cut = text.slice(at, at + shownLength).trim()
+    return `${at > 0 ? '…' : ''}${cut}${at + shownLength < text.length ? '…' : ''}`
+  } catch {
+    return undefined
+  }
+}
+
+/** The bytes of the line around a place, at most some hundred. */
+export function lineAround(bytes: Buffer, at: number): Buffer {
+  const start = bytes.lastIndexOf(0x0a, at) + 1
+  const end = bytes.indexOf(0x0a, at)
+  const line = bytes.subarray(start, end < 0 ? bytes.length : end)
+  // Cut at ASCII, so that no character is halved.
+  const from = Math.max(0, at - start - 100)
+  const blank = line.subarray(from).findIndex((byte) => byte < 0x30)
+  const cut = from === 0 ? line : line.subarray(from + Math.max(0, blank))
+  const last = cut.subarray(0, 300).findLastIndex((byte) => byte < 0x30)
+  return cut.length <= 300 || last < 100 ? cut : cut.subarray(0, last)
+}
+
+/** The bytes of windows-1252 for its characters beyond Latin-1. */
+const bytesOf1252 = new Map(
+  Array.from({ length: 32 }, (_, n) => [
+    new TextDecoder('windows-1252').decode(Uint8Array.of(0x80 + n)),
+    0x80 + n,
+  ]),
+)
+
+/** UTF-8 read as windows-1252: a lead byte, and one that only continues a character. */
+const suspect = /[\u00c2-\u00f4][\u0080-\u00bf\u0152-\u2122]/
+
+/** The text that was meant, if this one is UTF-8 that was decoded as windows-1252 or Latin-1. */
+export function readTwice(text: string): string | undefined {
+  if (!suspect.test(text)) return undefined
+  const bytes = Buffer.alloc(text.length)
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at)
+    const byte = unit < 0x100 ? unit : bytesOf1252.get(text[at] ?? '')
+    if (byte === undefined) return undefined
+    bytes[at] = byte
+  }
+  return isUtf8(bytes) ? bytes.toString() : undefined
+}

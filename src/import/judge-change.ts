@@ -1,0 +1,136 @@
+// Judges what an import would change: what is probably a mistake is refused before anything does.
+
+import { formatCount } from '../format-count.ts'
+import { OperatorError } from '../operator-error.ts'
+import type {
+  AlikeNames,
+  AttributeDifference,
+  Earlier,
+  ImportCounts,
+  ImportSession,
+  LoggedDifference,
+} from '../store/importing.ts'
+
+/** What is judged. */
+export interface JudgedChange {
+  readonly source: string
+  readonly isSnapshot: boolean
+  /** Whether companies are imported, and not records. */
+  readonly isOfCompanies: boolean
+  readonly counts: ImportCounts
+  readonly difference: LoggedDifference
+  readonly earlier: Earlier
+}
+
+/** So many changes may happen to any source. */
+const few = 5
+const removedShareMax = 1 / 5
+const changedShareMax = 4 / 5
+const knownShareMin = 1 / 5
+const goneShareMax = 1 / 5
+const otherShareMax = 1 / 2
+const toldShare = 1 / 100
+
+/** @throws OperatorError if the import changes so much that it is probably a mistake. */
+export async function judgeChange(session: ImportSession, change: JudgedChange): Promise<void> {
+  const { counts, isSnapshot, isOfCompanies, earlier, difference } = change
+  const isNext = isOfCompanies && !isSnapshot && earlier.imports.length > 0
+  if (isNext && difference.known > few && areNew(counts)) {
+    throw strangers(change, await session.findAlike())
+  }
+  refuseLargeChange(change)
+  refuseAttributes(change)
+}
+
+function areNew({ inserted, updated, unchanged }: ImportCounts): boolean {
+  const known = updated + unchanged
+  return inserted > few && known < (inserted + known) * knownShareMin
+}
+
+/** The ids are probably written otherwise than before, or those of another register. */
+function strangers(
+  { source, counts, difference }: JudgedChange,
+  [pair]: readonly AlikeNames[],
+): OperatorError {
+  const { inserted, updated, unchanged } = counts
+  const rows = formatCount(inserted + updated + unchanged)
+  const example = pair === undefined ? '' : `; for example, ${pair.given} is ${pair.known} there`
+  return new OperatorError(
+    `of ${rows} companies, ${source} has only ${formatCount(updated + unchanged)} so far, of ` +
+      `${formatCount(difference.known)}${example}; nothing was changed. Correct the identifiers ` +
+      'in the file or in a mapping, or name another --source; if these are new companies, add ' +
+      '--accept',
+  )
+}
+
+/** What an import did the last time it may do again: some sources change as a whole. */
+function refuseLargeChange({ counts, difference, earlier }: JudgedChange): void {
+  const { removed, updated } = counts
+  const { known } = difference
+  const last = earlier.difference
+  const isUsual = last !== undefined && last.updated > last.known * changedShareMax
+  const changes: readonly (readonly [count: number, max: number, verb: string])[] = [
+    [removed, removedShareMax, 'remove'],
+    [isUsual ? 0 : updated, changedShareMax, 'change'],
+  ]
+  for (const [count, max, verb] of changes) {
+    if (count <= few || count <= known * max) continue
+    throw new OperatorError(
+      `the import would ${verb} ${formatCount(count)} of the ${formatCount(known)} that the ` +
+        'source has here, so nothing was changed; if that is right, add --accept',
+    )
+  }
+}
+
+/** One attribute of many: a column that is blank, or was moved. */
+function refuseAttributes({ difference, earlier }: JudgedChange): void {
+  const { known, attributes } = difference
+  for (const attribute of attributes) {
+    const { name, gone, changed } = attribute
+    const usual = earlier.difference
+    const before = usual?.attributes.find((one) => one.name === name)
+    const wasSo = (count: 'gone' | 'changed', share: number) =>
+      usual !== undefined && before !== undefined && isMany(before[count], usual.known, share)
+    const of = `${formatCount(known)} that the source has here`
+    if (isMany(gone, known, goneShareMax) && !wasSo('gone', goneShareMax)) {
+      throw attributeRefused(attribute, `would go from ${formatCount(gone)} of the ${of}`)
+    }
+    if (isMany(changed, known, otherShareMax) && !wasSo('changed', otherShareMax)) {
+      throw attributeRefused(attribute, `would change in ${formatCount(changed)} of the ${of}`)
+    }
+  }
+}
+
+const isMany = (count: number, known: number, share: number) => count > few && count > known * share
+
+function attributeRefused({ name, examples }: AttributeDifference, what: string): OperatorError {
+  const [first] = examples
+  const shown = (value: string | null) => (value === null ? 'nothing' : JSON.stringify(value))
+  const example = first ? ` (${shown(first.before)} → ${shown(first.after)})` : ''
+  return new OperatorError(
+    `${name} ${what}${example}, so nothing was changed; if that is right, add --accept`,
+  )
+}
+
+/** What is told of a change that is not refused, a sentence each. */
+export function warningsOf(
+  { counts, source, difference }: Pick<JudgedChange, 'counts' | 'source' | 'difference'>,
+  companiesNamed: number | undefined,
+): string[] {
+  const { removed, companiesCreated } = counts
+  const { known } = difference
+  const warnings: string[] = []
+  if (removed > 0 && removed > known * toldShare) {
+    const share = ((100 * removed) / known).toFixed(1)
+    const of = `${formatCount(removed)} of the ${formatCount(known)} that ${source} has here`
+    warnings.push(`the files lack ${of} (${share} %), which are removed; are they complete?`)
+  }
+  if (companiesNamed !== undefined && companiesCreated > companiesNamed * knownShareMin) {
+    warnings.push(
+      `${formatCount(companiesCreated)} of ${formatCount(companiesNamed)} companies are in no ` +
+        'register here, and are created without a name; are their identifiers right? To refuse ' +
+        'them: --known-companies-only',
+    )
+  }
+  return warnings
+}

@@ -1,0 +1,109 @@
+// Checks and stages the rows of an import, and collects those that are refused.
+
+import type { ImportSession, StagedProblem } from '../store/importing.ts'
+import { OperatorError } from '../operator-error.ts'
+import { problemOf, rowChecker } from './check-rows.ts'
+import type { Columns } from './column-facts.ts'
+import type { ImportRequest } from './import-files.ts'
+import type { PlacedRow, Source } from './read-source.ts'
+import { describeProblem, type Problem, Refusal } from './refusal.ts'
+import { collectKinds, type RefusedKind } from './refused-kinds.ts'
+
+const problemsShownMax = 20
+
+/** The refused rows of an import. */
+export interface Problems {
+  readonly shown: Problem[]
+  readonly kinds: () => readonly RefusedKind[]
+  readonly unlistedRows: () => number
+  add(row: PlacedRow, refusal: Refusal): Problem
+  addStaged(problem: StagedProblem): void
+}
+
+export function collectProblems(request: ImportRequest, unit: 'line' | 'row'): Problems {
+  const shown: Problem[] = []
+  const kinds = collectKinds()
+  function add(file: number, number: number, refusal: Refusal, row: unknown): Problem {
+    const problem = problemOf(request, { file, number, unit, row }, refusal)
+    if (shown.length < problemsShownMax) shown.push(problem)
+    kinds.add(problem)
+    request.onRejected?.({ ...problem, row })
+    return problem
+  }
+  return {
+    shown,
+    kinds: () => kinds.list(),
+    unlistedRows: () => kinds.unlistedRows(),
+    add: ({ file, number, row }, refusal) => {
+      return add(file, number, refusal, row instanceof Refusal ? (row.value ?? null) : row)
+    },
+    addStaged: ({ file, number, field, value, reason, row }) => {
+      add(file, number, new Refusal(reason, field, value), request.target.rowOf(row))
+    },
+  }
+}
+
+/** What staging takes. */
+interface Staging {
+  readonly session: ImportSession
+  readonly source: Source
+  readonly request: ImportRequest
+  readonly problems: Problems
+  /** The latest day that a row may have; undefined for any. */
+  readonly latest: string | undefined
+  /** Receives each row as it was read. */
+  readonly columns: Columns
+}
+
+/** Checks and stages all rows. */
+export async function stageRows(
+  staging: Staging,
+  onRows: (rows: number) => void,
+): Promise<{ read: number; refused: number; unnamed: Problem | undefined }> {
+  const { session, source, request, problems, columns } = staging
+  const check = rowChecker(request, staging.latest)
+  let read = 0
+  let refused = 0
+  let unnamed: Problem | undefined
+  for await (const batch of source.batches) {
+    request.signal.throwIfAborted()
+    for (const placed of batch) {
+      const { row, number } = placed
+      if (!(row instanceof Refusal)) columns.note(row, number)
+      const checked = row instanceof Refusal ? row : check(row)
+      if (checked instanceof Refusal) {
+        refused += 1
+        const problem = problems.add(placed, checked)
+        const isNamed = !request.isSnapshot || (await stageRefused(session, request, placed))
+        if (!isNamed) unnamed ??= problem
+      } else {
+        // Awaits only a promise, because this runs for every row.
+        const staged = session.stage(placed, checked)
+        if (staged !== undefined) await staged
+      }
+    }
+    read += batch.length
+    onRows(read)
+  }
+  return { read, refused, unnamed }
+}
+
+/** A snapshot cannot keep the record of a row that does not identify it. */
+export function unnamedRow(problem: Problem): OperatorError {
+  return new OperatorError(
+    `${describeProblem(problem)}. This row does not identify its record, which the ` +
+      'snapshot would remove; fix such rows, or import without --snapshot',
+  )
+}
+
+/** Stages the identity of a refused row, so that its record is kept; false if it has none. */
+async function stageRefused(
+  session: ImportSession,
+  request: ImportRequest,
+  placed: PlacedRow,
+): Promise<boolean> {
+  if (placed.row instanceof Refusal) return false
+  const identity = request.target.identify(placed.row)
+  if (identity) await session.stageRefused(placed, identity)
+  return identity !== undefined
+}

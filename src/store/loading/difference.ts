@@ -1,0 +1,204 @@
+// What an import changes, besides the counts: of each attribute how many values, with examples, and
+// which companies come and go. It is found before the merge overwrites the old state.
+
+import { readAttributes } from '../companies/attributes.ts'
+import type {
+  AttributeDifference,
+  CompanyList,
+  ImportDifference,
+  ValueChange,
+} from '../importing.ts'
+import { keysOf, type OpenListing, openListings } from '../listing/open-listings.ts'
+import { decodeEntries, recordsOf } from '../listing/segment.ts'
+import type { ImportContext } from './context.ts'
+import { companiesOf } from './record-differences.ts'
+import { inPortions, recordText, textIn } from './spool.ts'
+import { inBatches, type Staging } from './staging.ts'
+
+/** Of more changed rows, as many at equal distances are compared: that costs little enough. */
+const comparedMax = 10_000
+const companiesAtOnce = 200
+/** Of a longer listing, the first segments are looked at. */
+const segmentsMax = 40
+const examplesMax = 10
+const namesMax = 10
+
+/** Compares what an import changes with what its source said; undefined if nobody asks. */
+export async function findDifference(
+  context: ImportContext,
+): Promise<ImportDifference | undefined> {
+  const { plan, staging } = context
+  const { compareTexts } = plan
+  if (compareTexts === undefined) return undefined
+  const changed = Number(staging.value('select count(*) from change where is_known and is_staged'))
+  const oneOf = Math.max(1, Math.ceil(changed / comparedMax))
+  const values = collectValues()
+  const isOfCompanies = plan.target.resource === undefined
+  const readBefore = isOfCompanies ? readStatements : readRecords
+  for (const rows of inBatches(sampledRows(staging, oneOf), companiesAtOnce)) {
+    const before = await readBefore(context, rows)
+    for (const portion of inPortions(rows)) {
+      for (const [n, row] of staging.spool.read(portion).entries()) {
+        const { company, id } = portion[n] ?? { company: 0, id: 0 }
+        const old = before.get(keyOf(company, id))
+        if (old === undefined) continue
+        const now = isOfCompanies ? textIn(row) : recordText(id, row)
+        for (const change of compareTexts(old, now.toString())) values.add(company, change)
+      }
+    }
+  }
+  const [come, go] = isOfCompanies ? [newCompanies, goneCompanies] : [madeCompanies, undefined]
+  return {
+    oneOf,
+    attributes: await values.list(context, oneOf),
+    come: await listCompanies(context, come),
+    go: await listCompanies(context, go),
+  }
+}
+
+interface SampledRow {
+  readonly company: number
+  readonly id: number
+  readonly at: number
+  readonly length: number
+}
+
+/** The rows that change what is known, or those at equal distances. */
+const sampled = `
+  select n.company_id, n.id, s.at, s.length from (
+    select company_id, id, seq, row_number() over (order by company_id, id) as n
+    from change where is_known and is_staged
+  ) n cross join stage s on s.seq = n.seq where n.n % ? = 0 order by n.n`
+
+function* sampledRows(staging: Staging, oneOf: number): Generator<SampledRow> {
+  for (const row of staging.iterate(sampled, oneOf)) {
+    const [company, id, at, length] = row as [number, number, number, number]
+    yield { company, id, at, length }
+  }
+}
+
+const companiesIn = (rows: readonly SampledRow[]) => [
+  ...new Set(rows.map(({ company }) => company)),
+]
+
+const keyOf = (company: number, id: number) => `${company} ${id}`
+
+/** What the source has said about companies. */
+async function readStatements(
+  { tables, source }: ImportContext,
+  rows: readonly SampledRow[],
+): Promise<Map<string, string>> {
+  const found = new Map<string, string>()
+  for (const [company, records] of await readAttributes(tables, companiesIn(rows))) {
+    const own = records.find((one) => one.source === source)
+    if (own !== undefined) found.set(keyOf(company, company), stringOf(own.text))
+  }
+  return found
+}
+
+/** The texts of records. */
+async function readRecords(
+  { tables, shape, plan }: ImportContext,
+  rows: readonly SampledRow[],
+): Promise<Map<string, string>> {
+  const wanted = new Set(rows.map(({ company, id }) => keyOf(company, id)))
+  const open = await openListings(tables, plan.target.name, companiesIn(rows))
+  const keysOfListing = ({ head, leaves }: OpenListing) =>
+    keysOf(head.companyId, leaves.slice(0, segmentsMax))
+  const found = new Map<string, string>()
+  for (const keys of inBatches([...open.values()].flatMap(keysOfListing), companiesAtOnce)) {
+    for (const { companyId, entries, texts } of await tables.segments(keys, 'both')) {
+      for (const { id, text } of recordsOf(decodeEntries(shape, entries), texts ?? noBytes)) {
+        const key = keyOf(companyId, id)
+        if (wanted.has(key)) found.set(key, stringOf(text))
+      }
+    }
+  }
+  return found
+}
+
+const noBytes = new Uint8Array()
+
+const stringOf = (text: Uint8Array) =>
+  Buffer.from(text.buffer, text.byteOffset, text.length).toString()
+
+interface Tally {
+  changed: number
+  appeared: number
+  gone: number
+  /** The first changes from one value to another, with the number of the company. */
+  readonly examples: Map<string, readonly [company: number, change: ValueChange]>
+}
+
+/** Counts the changes of values, by attribute. */
+function collectValues() {
+  const tallies = new Map<string, Tally>()
+  return {
+    add(company: number, { attr, ...change }: ValueChange & { readonly attr: string }): void {
+      let tally = tallies.get(attr)
+      if (tally === undefined) {
+        tally = { changed: 0, appeared: 0, gone: 0, examples: new Map() }
+        tallies.set(attr, tally)
+      }
+      const { before, after } = change
+      tally[before === null ? 'appeared' : after === null ? 'gone' : 'changed'] += 1
+      if (tally.examples.size === examplesMax) return
+      const pair = `${before ?? '\0'}\0${after ?? '\0'}`
+      if (!tally.examples.has(pair)) tally.examples.set(pair, [company, change])
+    },
+    /** The attributes with the most changes first; counts of a sample become estimates. */
+    async list(context: ImportContext, oneOf: number): Promise<AttributeDifference[]> {
+      const shown = [...tallies.values()].flatMap(({ examples }) => [...examples.values()])
+      const names = await namesOf(context, [...new Set(shown.map(([company]) => company))])
+      return [...tallies]
+        .map(([name, { changed, appeared, gone, examples }]) => ({
+          ...{ name, changed: changed * oneOf, appeared: appeared * oneOf, gone: gone * oneOf },
+          examples: [...examples.values()].map(([company, { before, after }]) => ({
+            company: names.get(company) ?? String(company),
+            before: shortened(before),
+            after: shortened(after),
+          })),
+        }))
+        .sort((a, b) => sumOf(b) - sumOf(a) || (a.name < b.name ? -1 : 1))
+    },
+  }
+}
+
+const sumOf = ({ changed, appeared, gone }: AttributeDifference) => changed + appeared + gone
+
+const exampleLengthMax = 200
+
+function shortened(value: string | null): string | null {
+  if (value === null || value.length <= exampleLengthMax) return value
+  return `${value.slice(0, exampleLengthMax).toWellFormed()}…`
+}
+
+const newCompanies = 'select company_id from change where not is_known order by company_id'
+const goneCompanies = 'select company_id from removal order by company_id'
+const madeCompanies = 'select id from companies where is_new order by id'
+
+/** How many companies a query of the staging returns, and the names of the first. */
+async function listCompanies(
+  context: ImportContext,
+  sql: string | undefined,
+): Promise<CompanyList> {
+  if (sql === undefined) return { count: 0, names: [] }
+  const { staging } = context
+  const first = staging.rows(`${sql} limit ${namesMax}`).map(([id]) => Number(id))
+  const count = Number(staging.value(`select count(*) from (${sql})`))
+  return { count, names: [...(await namesOf(context, first)).values()] }
+}
+
+/** What companies are called in their registers, with their numbers where that is unknown. */
+async function namesOf(
+  context: ImportContext,
+  ids: readonly number[],
+): Promise<ReadonlyMap<number, string>> {
+  const names = new Map<number, string>()
+  for (const batch of inBatches(ids, companiesAtOnce)) {
+    for (const { id, jurisdiction, identifier } of await companiesOf(context, batch)) {
+      names.set(id, identifier === null ? String(id) : `${jurisdiction ?? ''} ${identifier}`)
+    }
+  }
+  return names
+}
