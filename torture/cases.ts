@@ -113,7 +113,7 @@ async function makeAnew<C extends Course>(
   if (kind === 'revert' || kind === 'restore') await mustRun(load('second')(prepared))
   // Can be repeated, like an import.
   const revert = (store: string) => ['revert', '--to', '1', '--db', store]
-  const restore = (store: string) => ['restore', backup, '--db', store]
+  const restore = (store: string) => ['restore', backup, '--yes', '--db', store]
   const commands: Readonly<Record<string, typeof revert>> = { revert, restore }
   const args = commands[kind] ?? load(isFirstLoad ? 'first' : 'second')
   const reset = async () => {

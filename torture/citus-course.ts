@@ -79,7 +79,7 @@ export function createCourse(folder: string, companies: readonly number[]): Cour
       if (kind === 'revert') return planRevert(last + 1)
       return {
         ...{ kind, version: last, earliest: last },
-        args: (db) => ['prune', '--keep', '0d', '--db', db],
+        args: (db) => ['prune', '--yes', '--keep', '0d', '--db', db],
       }
     },
     done(change) {

@@ -4,7 +4,7 @@ import { UsageError } from '../config.ts'
 import type { ImportTarget } from '../import/import-target.ts'
 import { companies, importTargets } from '../import/import-targets.ts'
 import { Refusal } from '../import/refusal.ts'
-import { normaliseTimestamp } from '../import/timestamp.ts'
+import { normaliseTimestamp, otherDay } from '../import/timestamp.ts'
 import { nearest } from '../nearest.ts'
 import { changeResource, resources } from '../resources/index.ts'
 import type { Input } from './command.ts'
@@ -35,6 +35,11 @@ export function parseHistory(
   const asOf = word === undefined ? undefined : normaliseTimestamp(word, 'seconds')
   if (asOf instanceof Refusal) {
     throw new UsageError(`--as-of is ${JSON.stringify(word)}; it ${asOf.reason}`)
+  }
+  if (asOf !== undefined && word !== undefined && otherDay(word, asOf)) {
+    throw new UsageError(
+      `--as-of ${word} is ${asOf.slice(0, 10)} in UTC; write the day alone: ${word.slice(0, 10)}`,
+    )
   }
   const isHistory = flags.has('history')
   if (isHistory && history === undefined) {

@@ -1,7 +1,7 @@
 // `dossier import`: loads files into the store, all or nothing.
 
 import { UsageError } from '../config.ts'
-import { importFiles } from '../import/import-files.ts'
+import { importFiles, type ImportRequest } from '../import/import-files.ts'
 import { findSourceFiles } from '../import/source-file.ts'
 import { changeResource, resources } from '../resources/index.ts'
 import {
@@ -113,6 +113,10 @@ as ${changeResource.name}; with --history, so does one of ${historical.join(', '
       name: 'accept',
       meaning: 'the import is right, although its difference from what the source had is refused',
     },
+    {
+      name: 'complete',
+      meaning: 'with --snapshot: what comes through the pipe is whole (set -o pipefail)',
+    },
     { name: 'allow-empty', meaning: 'import files without rows' },
     { name: 'strict', meaning: 'refuse what would only be a warning' },
     {
@@ -155,6 +159,7 @@ export async function runImport(
     return 0
   }
   const request = { ...given, ...parseRequest(given.target, input) }
+  refuseCutPipe(request, input)
   const inUse = [...given.files.map(({ name }) => name), path, ...storeFiles(settings.db)]
   const rejects =
     options['rejects'] === undefined ? undefined : openRejects(options['rejects'], inUse)
@@ -195,6 +200,19 @@ async function openFor(
   const store = await open(settings.db, resources, upgrade.onStep)
   upgrade.end()
   return store
+}
+
+/** A program before a pipe may end early, and the rows that are missing would be removed. */
+function refuseCutPipe(
+  { files, isSnapshot }: Pick<ImportRequest, 'files' | 'isSnapshot'>,
+  { flags }: Input,
+): void {
+  const pipe = files.find(({ size }) => size === undefined)
+  if (pipe === undefined || !isSnapshot || flags.has('complete')) return
+  throw new UsageError(
+    `${pipe.name} is a pipe, which may be cut: write its rows to a file first; or, if they are ` +
+      'surely all of them (set -o pipefail), add --complete to --snapshot',
+  )
 }
 
 /** What the options say of the import, besides its files. */

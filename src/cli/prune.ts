@@ -4,7 +4,9 @@ import { UsageError } from '../config.ts'
 import { formatCount } from '../format-count.ts'
 import { resources } from '../resources/index.ts'
 import { openExistingStore } from '../store/open-store.ts'
+import type { Pruned } from '../store/writing.ts'
 import type { Command } from './command.ts'
+import { confirm } from './confirm.ts'
 import { parseDuration } from './duration.ts'
 import { tableLines } from './table.ts'
 import { watchWork } from './progress.ts'
@@ -12,20 +14,26 @@ import { watchWork } from './progress.ts'
 export const prune: Command = {
   name: 'prune',
   summary: 'delete past states older than a duration',
-  synopsis: ['prune --keep DURATION [--json]'],
+  synopsis: ['prune --keep DURATION [--yes] [--json]', 'prune --keep DURATION --dry-run [--json]'],
   details: `
 The store keeps what imports replace or remove. This deletes past states that were replaced longer
 than DURATION ago, in one transaction. Current data, the log of imports and recorded changes stay.
 What is deleted is overwritten. The file does not shrink, but its free space is reused; \`dossier
 compact\` gives it back.
 
-  dossier prune --keep 365d`,
+Nothing brings it back, so the counts are shown first, with a question on a terminal; elsewhere it
+needs --yes.
+
+  dossier prune --keep 365d --dry-run
+  dossier prune --keep 365d --yes`,
   options: [
     {
       name: 'keep',
       value: 'DURATION',
       meaning: 'how far back to keep past states: 365d, 12h, 2y, 0d',
     },
+    { name: 'yes', meaning: 'delete without a question' },
+    { name: 'dry-run', meaning: 'report what would be deleted, and delete nothing' },
     { name: 'json', meaning: 'print the report as JSON' },
   ],
   settings: ['db'],
@@ -38,21 +46,35 @@ compact\` gives it back.
     const { db } = settings
     const watch = watchWork(context)
     const store = await openExistingStore(db, resources, watch.onStep)
+    const isDryRun = flags.has('dry-run')
+    const isJson = flags.has('json')
     try {
-      const pruned = await store.prune(before, watch)
+      if (!isDryRun && !flags.has('yes')) {
+        const found = await store.prune(before, watch, true)
+        watch.end()
+        context.stderr.writeLines('Past states to be deleted', ...countLines(found))
+        await confirm('Delete them for good? [y/N] ', context, 'to delete these')
+      }
+      const pruned = await store.prune(before, watch, isDryRun)
       watch.end()
-      const rows = Object.entries(pruned.forgotten).map(([name, count]) => [
-        `  ${name}`,
-        formatCount(count).padStart(14),
-      ])
-      const { earliestVersion } = pruned
-      const known = `The history is complete from version ${earliestVersion} on.`
-      if (flags.has('json')) context.stdout.writeJson(pruned)
-      else context.stdout.writeLines('Past states deleted', ...tableLines(rows), known)
+      const known = `The history is complete from version ${pruned.earliestVersion} on.`
+      const [title, end] = isDryRun
+        ? ['Past states to be deleted', 'Dry run: nothing was deleted.']
+        : ['Past states deleted', known]
+      if (isJson) context.stdout.writeJson(pruned)
+      else context.stdout.writeLines(title, ...countLines(pruned), end)
       return 0
     } finally {
       watch.end()
       await store.close()
     }
   },
+}
+
+function countLines({ forgotten }: Pruned): string[] {
+  const rows = Object.entries(forgotten).map(([name, count]) => [
+    `  ${name}`,
+    formatCount(count).padStart(14),
+  ])
+  return tableLines(rows)
 }

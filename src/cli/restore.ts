@@ -3,27 +3,41 @@
 import { UsageError } from '../config.ts'
 import { storedChecks } from '../import/check-stored.ts'
 import { resources } from '../resources/index.ts'
-import { discardReplacedStores, openStoreInspector, restoreStore } from '../store/open-store.ts'
+import { formatCount } from '../format-count.ts'
+import {
+  compareCopy,
+  discardReplacedStores,
+  openStoreInspector,
+  restoreStore,
+} from '../store/open-store.ts'
 import type { Restored, RestoreWatch } from '../store/restoring.ts'
 import type { Command, CommandContext } from './command.ts'
+import { confirm } from './confirm.ts'
 import { lockWait } from './lock-wait.ts'
 import { createProgress, type ProgressDisplay } from './progress.ts'
 
 export const restoreCommand: Command = {
   name: 'restore',
   summary: 'put a backup in the place of the store',
-  synopsis: ['restore COPY', 'restore --discard'],
+  synopsis: ['restore COPY [--yes | --replace-foreign]', 'restore --discard'],
   details: `
 Verifies COPY, which \`dossier backup\` has made, and puts it in the place of the store: all or
 nothing, even if it is killed. Commands that write wait; servers go on, and serve the restored state
 as soon as it is complete. Keys are those of the copy.
+
+If the store has imports that COPY lacks, it asks on a terminal; elsewhere it needs --yes, or
+--replace-foreign if COPY is of another registry.
 
 The replaced store is kept beside it, with the date in its name, until --discard deletes it; it can
 be restored like any copy.
 
   dossier restore registry-2026-11-30.db --db registry.db
   dossier restore --discard --db registry.db`,
-  options: [{ name: 'discard', meaning: 'delete the stores that restores have replaced' }],
+  options: [
+    { name: 'yes', meaning: 'replace a store that has later imports, without a question' },
+    { name: 'replace-foreign', meaning: 'replace a store by a copy of another registry' },
+    { name: 'discard', meaning: 'delete the stores that restores have replaced' },
+  ],
   settings: ['db'],
   async run({ words, flags, settings }, context) {
     const [copy, ...more] = words
@@ -41,11 +55,32 @@ be restored like any copy.
       )
       return 0
     }
+    await agree(db, copy, flags, context)
     const restored = await restoreShown(db, copy, context)
     const state = await describeState(db)
     stdout.writeLines(`${db} restored from ${copy}${state}.`, ...advice(restored))
     return 0
   },
+}
+
+/** @throws OperatorError unless the operator agrees to what would be lost. */
+async function agree(
+  db: string,
+  copy: string,
+  flags: ReadonlySet<string>,
+  context: CommandContext,
+): Promise<void> {
+  const relation = await compareCopy(db, copy, resources)
+  if (relation === undefined || relation.lost === 0 || flags.has('replace-foreign')) return
+  const { isForeign, lost } = relation
+  if (!isForeign && flags.has('yes')) return
+  const imports = lost === 1 ? '1 version' : `${formatCount(lost)} versions`
+  const what = isForeign
+    ? `${copy} is a copy of another registry: none of the ${imports} of ${db} is in it.`
+    : `${copy} lacks ${imports} of ${db}, which would be gone.`
+  context.stderr.writeLines(what)
+  const option = isForeign ? '--replace-foreign' : '--yes'
+  await confirm('Replace the store? [y/N] ', context, 'to replace the store', option)
 }
 
 async function restoreShown(db: string, copy: string, context: CommandContext): Promise<Restored> {

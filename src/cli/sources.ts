@@ -1,6 +1,5 @@
 // `dossier sources`: lists the sources, and removes what one of them has.
 
-import { createInterface } from 'node:readline/promises'
 import { UsageError } from '../config.ts'
 import { formatCount } from '../format-count.ts'
 import { importTargets } from '../import/import-targets.ts'
@@ -13,6 +12,7 @@ import { shortMoment } from '../short-moment.ts'
 import type { SourceSummary } from '../store/inspecting.ts'
 import { openExistingStore, openStoreInspector } from '../store/open-store.ts'
 import type { Command, CommandContext, Input } from './command.ts'
+import { confirm } from './confirm.ts'
 import { lockWait } from './lock-wait.ts'
 import { printRecipes } from './source-show.ts'
 import { formatDay, tableLines } from './table.ts'
@@ -125,8 +125,10 @@ async function remove(
     const of = target === 'companies' ? '' : `, of ${owners}`
     return `${target} from source ${name}: ${formatCount(records)}${of}`
   })
-  context.stdout.writeLines(...counted)
-  if (!input.flags.has('yes')) await confirm(`Remove these ${formatCount(total)}? [y/N] `, context)
+  context.stdout.writeLines(...counted, ...recordedLines(list, name))
+  if (!input.flags.has('yes')) {
+    await confirm(`Remove these ${formatCount(total)}? [y/N] `, context, 'to remove these')
+  }
   const store = await openExistingStore(input.settings.db, resources)
   try {
     for (const { target: of } of chosen) {
@@ -144,6 +146,17 @@ async function remove(
   } finally {
     await store.close()
   }
+}
+
+/** Recorded changes have a source of their own, and stay. */
+function recordedLines(list: readonly SourceSummary[], name: string): string[] {
+  return list
+    .filter(({ source, records }) => source.startsWith(`${name}/`) && records > 0)
+    .map(
+      ({ source, target, records }) =>
+        `${formatCount(records)} ${target} recorded from it stay; to remove them as well: ` +
+        `dossier sources remove ${source}`,
+    )
 }
 
 function choose(
@@ -172,20 +185,4 @@ function choose(
     throw new OperatorError(`the source ${name} has nothing${of}, so nothing was changed`)
   }
   return chosen
-}
-
-/** @throws OperatorError unless the operator agrees. */
-async function confirm(question: string, { stderr, signal }: CommandContext): Promise<void> {
-  if (!stderr.isTTY || !process.stdin.isTTY) {
-    throw new OperatorError('nothing was changed; to remove these, add --yes')
-  }
-  stderr.write(question)
-  const terminal = createInterface({ input: process.stdin })
-  try {
-    const answer = await terminal.question('', { signal })
-    if (/^y(es)?$/i.test(answer.trim())) return
-  } finally {
-    terminal.close()
-  }
-  throw new OperatorError('nothing was changed')
 }

@@ -144,6 +144,8 @@ function checkIdentity(row: SourceRow, digest: string): Identity | Refusal {
   const key = normaliseText(typeof given === 'number' ? String(given) : given, nameBytesMax)
   if (key instanceof Refusal) return new Refusal(key.reason, keyColumn, given)
   if (key === null && given !== undefined) return new Refusal(blankKey, keyColumn, given)
+  const strange = key === null ? undefined : strangeName(key)
+  if (strange !== undefined) return new Refusal(strange, keyColumn, given)
   // The prefix separates the source's own keys from those derived from the content.
   return { id: null, key: key === null ? `#${digest}` : `=${key}` }
 }
@@ -187,11 +189,31 @@ export function checkId(row: SourceRow, column: string): number | null | Refusal
   return id instanceof Refusal ? new Refusal(id.reason, column, row[column]) : id
 }
 
+const scientific = /^[+-]?\d+(?:[.,]\d+)?e\+\d+$/i
+const invisible = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]/
+const fullWidth = /[\uff01-\uff5e]/
+
+/** What spreadsheets and copied texts do to identifiers: each would be another one. */
+function strangeName(name: string): string | undefined {
+  if (scientific.test(name)) {
+    return 'is a number in scientific notation, as spreadsheets shorten it; export it as text'
+  }
+  const hidden = invisible.exec(name)?.[0]
+  if (hidden !== undefined) {
+    const code = hidden.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')
+    return `has the invisible character U+${code}; remove it in the file or in a mapping`
+  }
+  if (!fullWidth.test(name)) return undefined
+  return `has full-width characters; write ${JSON.stringify(name.normalize('NFKC'))}`
+}
+
 /** Checks a jurisdiction or an identifier. */
 export function checkName(row: SourceRow, column: string): string | null | Refusal {
   const given = row[column]
   const name = normaliseText(given, nameBytesMax)
   if (name instanceof Refusal) return new Refusal(name.reason, column, given)
+  const strange = name === null ? undefined : strangeName(name)
+  if (strange !== undefined) return new Refusal(strange, column, given)
   // It would be another company than the one without them.
   if (name !== null && name.trim() !== name) {
     return new Refusal(

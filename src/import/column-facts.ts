@@ -5,6 +5,7 @@ import { showValue } from './refusal.ts'
 import type { SourceRow } from './check-record.ts'
 import { readTwice } from './encoding-guess.ts'
 import { isBlank } from './normalise.ts'
+import { normaliseTimestamp, otherDay } from './timestamp.ts'
 
 /** What is told of one column. */
 interface ColumnFacts {
@@ -53,6 +54,10 @@ const nullTexts = new Set(
   ),
 )
 const nullLengthMax = 9
+
+/** A timestamp with a zone that is not UTC. */
+const zoned = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d.*[+-]\d\d:?\d*$/
+const momentLengthMax = 40
 
 /**
  * @param isTable whether the rows come from CSV, where a quote may swallow lines.
@@ -126,6 +131,7 @@ function lookAtTexts(isTable: boolean, nulls: readonly string[]) {
   let tried = 0
   let twice: string | undefined
   let long: string | undefined
+  let shifted: string | undefined
   return {
     note(facts: ColumnFacts, text: string, number: number): void {
       const { length } = text
@@ -137,12 +143,18 @@ function lookAtTexts(isTable: boolean, nulls: readonly string[]) {
         const lines = text.split('\n').length
         if (lines > mostLines) long = longCell(facts.name, number, lines)
       }
+      if (shifted === undefined && length <= momentLengthMax && zoned.test(text)) {
+        const utc = normaliseTimestamp(text, 'seconds')
+        if (typeof utc === 'string' && otherDay(text, utc)) {
+          shifted = shiftedDay(facts.name, number, text, utc)
+        }
+      }
       if (twice !== undefined || tried === triedTexts) return
       tried += 1
       const better = readTwice(text)
       if (better !== undefined) twice = twiceRead(facts.name, number, text, better)
     },
-    warnings: () => [long, twice].filter((warning) => warning !== undefined),
+    warnings: () => [long, twice, shifted].filter((warning) => warning !== undefined),
   }
 }
 
@@ -163,6 +175,13 @@ function longCell(name: string, row: number, lines: number): string {
   return (
     `row ${formatCount(row)}: ${name} has ${formatCount(lines)} lines; is a quote before it not ` +
     'closed? Look at it: --show'
+  )
+}
+
+function shiftedDay(name: string, row: number, text: string, utc: string): string {
+  return (
+    `row ${formatCount(row)}: ${name} is ${showValue(text)}, in UTC on ${utc.slice(0, 10)}; ` +
+    'if the day matters, leave time and zone out in the file or in a mapping'
   )
 }
 

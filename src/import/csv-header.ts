@@ -13,23 +13,30 @@ export const headerBytesMax = 1 << 20
  *
  * @param candidates the characters that may separate the columns.
  * @param text the start of the file, including the whole header.
+ * @param skipped the lines before it that were skipped.
  * @throws OperatorError if the header is missing, too long or not text, leaves a quote open, or has
  *   a column without a name or two of one name.
  */
-export function parseHeader(name: string, candidates: readonly string[], text: string): CsvHeader {
+export function parseHeader(
+  name: string,
+  candidates: readonly string[],
+  text: string,
+  skipped = 0,
+): CsvHeader {
   const start = text.replace(/^\uFEFF/, '')
   // The delimiter is the candidate that occurs most often outside quotes.
   const header = candidates
     .map((delimiter) => splitRecord(start, delimiter))
     .reduce((a, b) => (b.columns.length > a.columns.length ? b : a))
   if (start.trim() !== '' && start.slice(0, header.length).trim() === '') {
-    throw new OperatorError(`${name}: its first line is blank; say --skip-lines 1`)
+    const advice = `say --skip-lines ${skipped + 1}`
+    throw new OperatorError(`${name}: its first line is blank; ${advice}`)
   }
   refuseText(name, header, start.slice(0, header.length))
   const { columns, delimiter } = header
-  diagnoseHeader(name, start, columns.length, candidates)
+  diagnoseHeader(name, start, columns.length, { candidates, skipped })
   refuseColumns(name, columns.length)
-  refuseNames(name, columns)
+  refuseNames(name, columns, skipped)
   return { columns, delimiter }
 }
 
@@ -60,12 +67,13 @@ function refuseText(name: string, { columns, length, fault }: SplitRecord, recor
   }
 }
 
-function refuseNames(name: string, columns: readonly string[]): void {
+function refuseNames(name: string, columns: readonly string[], skipped: number): void {
   const [title = '', ...others] = columns
   if (others.length > 1 && title !== '' && others.every((column) => column === '')) {
     throw new OperatorError(
       `${name}: of ${columns.length} columns, only the first has a name, ` +
-        `${JSON.stringify(title.slice(0, 40))}; if that is a title, say --skip-lines 1`,
+        `${JSON.stringify(title.slice(0, 40))}; if that is a title, ` +
+        `say --skip-lines ${skipped + 1}`,
     )
   }
   const seen = new Map<string, string>()
@@ -85,7 +93,10 @@ function refuseNames(name: string, columns: readonly string[]): void {
         other === column
           ? `has the column ${column} twice`
           : `has ${other} and ${column}, which are one name whatever their case`
-      throw new OperatorError(`${name}: the header ${fault}; rename one of the two in the file`)
+      const advice = /^[\d.,-]+$/.test(column)
+        ? 'it looks like data: the file needs a line with the names of the columns'
+        : 'rename one of the two in the file'
+      throw new OperatorError(`${name}: the header ${fault}; ${advice}`)
     }
     seen.set(word, column)
   }

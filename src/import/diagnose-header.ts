@@ -11,20 +11,22 @@ const sampleBytes = 64 << 10
  *
  * @param text the start of the file.
  * @param header the number of columns that the first line has, with this delimiter.
- * @param candidates the delimiters that were considered.
+ * @param considered the delimiters that were, and the lines skipped before the text.
  * @throws OperatorError that names the option that helps.
  */
 export function diagnoseHeader(
   name: string,
   text: string,
   header: number,
-  candidates: readonly string[],
+  { candidates, skipped }: { candidates: readonly string[]; skipped: number },
 ): void {
   const sample = Buffer.from(text.slice(0, sampleBytes))
   const [first = ''] = text.split(/[\r\n]/, 1)
   const shown = JSON.stringify(first.slice(0, 60))
   refuseDelimiter(name, sample, header, shown)
-  for (const delimiter of candidates) refuseTitle(name, cellsOf(sample, delimiter), header, shown)
+  for (const delimiter of candidates) {
+    refuseTitle(name, cellsOf(sample, delimiter), { header, shown, skipped })
+  }
 }
 
 function refuseDelimiter(name: string, sample: Buffer, header: number, shown: string): void {
@@ -46,7 +48,11 @@ function escaped(control: string): string {
  * Refuses lines before the header: they have at most half of the cells that all lines after them
  * have, or end with a blank line, or are Excel's `sep=;`.
  */
-function refuseTitle(name: string, counts: readonly number[], header: number, shown: string): void {
+function refuseTitle(
+  name: string,
+  counts: readonly number[],
+  { header, shown, skipped }: { header: number; shown: string; skipped: number },
+): void {
   const columns = counts.at(-1) ?? 0
   const at = counts.findLastIndex((count) => count !== columns && count !== 0) + 1
   const start = counts.findIndex((count, index) => index >= at && count !== 0)
@@ -54,8 +60,8 @@ function refuseTitle(name: string, counts: readonly number[], header: number, sh
   if (at < 1 || columns < 2 || columns <= header || counts.length < start + 2 || !isApart) return
   const cells = header === 1 ? '1 cell' : `${header} cells`
   throw new OperatorError(
-    `${name} begins with ${shown}, which has ${cells}, but the lines from line ${start + 1} on ` +
-      `have ${columns}; say --skip-lines ${start}`,
+    `${name} begins with ${shown}, which has ${cells}, but the lines from line ` +
+      `${skipped + start + 1} on have ${columns}; say --skip-lines ${skipped + start}`,
   )
 }
 

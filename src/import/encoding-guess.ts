@@ -23,9 +23,9 @@ const shownLength = 40
 export function inEncodings(line: Uint8Array): string {
   const shown = likely.flatMap((encoding) => {
     const text = decoded(line, encoding)
-    return text === undefined ? [] : [`--encoding ${encoding} gives ${JSON.stringify(text)}`]
+    return text === undefined ? [] : [`${encoding}: ${JSON.stringify(text)}`]
   })
-  return shown.length === 0 ? 'no supported encoding explains it' : shown.join('; ')
+  return shown.length === 0 ? 'in none that is supported' : shown.join(', ')
 }
 
 function decoded(line: Uint8Array, encoding: Encoding): string | undefined {

@@ -27,6 +27,15 @@ export function latestMoment(now: number): string {
   return `${new Date(now + dayMs).toISOString().slice(0, 10)}T23:59:59Z`
 }
 
+/** No register has extracts from before: the year was mistyped. */
+const earliest = '1900-01-01T00:00:00Z'
+
+/** @throws OperatorError if the extract's day is in another century. */
+export function refuseAncient(asOf: string | undefined): void {
+  if (asOf === undefined || asOf >= earliest) return
+  throw new OperatorError(`--as-of ${shortMoment(asOf)} is before 1900; check the year`)
+}
+
 /** @throws OperatorError if the extract's day is beyond `latest`. */
 export function refuseFuture(asOf: string | undefined, latest: string): void {
   if (asOf === undefined || asOf <= latest) return
@@ -37,8 +46,10 @@ export function refuseFuture(asOf: string | undefined, latest: string): void {
 }
 
 /** A row's own day. */
-export function refusedDay(asOf: string | null, latest: string): Refusal | undefined {
-  if (asOf === null || asOf <= latest) return undefined
+export function refusedDay(asOf: string | null, latest: string | undefined): Refusal | undefined {
+  if (asOf === null) return undefined
+  if (asOf < earliest) return new Refusal('is before 1900; check the year', 'as_of', asOf)
+  if (latest === undefined || asOf <= latest) return undefined
   return new Refusal('is in the future; if that is right, add --future', 'as_of', asOf)
 }
 

@@ -18,6 +18,7 @@ import { refuseRepeated } from './earlier-imports.ts'
 import {
   latestMoment,
   type Permissions,
+  refuseAncient,
   refuseFuture,
   refuseNoRows,
   warnOfForgottenSource,
@@ -132,6 +133,7 @@ export async function importFiles(
   const startedAt = Date.now()
   const { permissions = {} } = request
   const latest = permissions.future === true ? undefined : latestMoment(startedAt)
+  refuseAncient(request.asOf)
   if (latest !== undefined) refuseFuture(request.asOf, latest)
   const progress = watchProgress(request)
   const source = openFiles(request, progress.onBytes)
@@ -236,13 +238,15 @@ async function judge(
 ): Promise<void> {
   const { source, isSnapshot, target, permissions = {} } = request
   try {
-    if (permissions.accepted !== true && log.earlier !== undefined) {
+    const isAccepted = permissions.accepted === true
+    if (!isAccepted && log.earlier !== undefined) {
       const isOfCompanies = target.resource === undefined
       const change = { source, isSnapshot, isOfCompanies, counts, difference, earlier: log.earlier }
       await judgeChange(session, change)
     }
-    const warnings = warningsOf({ counts, source, difference }, merged.companiesNamed)
-    for (const warning of warnings) warn(request, warning)
+    const { companiesNamed } = merged
+    const told = warningsOf({ counts, source, difference }, { companiesNamed, isAccepted })
+    for (const warning of told) warn(request, warning)
   } catch (error) {
     if (error instanceof OperatorError) request.onRefused?.({ counts, difference })
     throw error
@@ -286,6 +290,7 @@ function planOf(request: ImportRequest, { source, log }: Opened) {
     nameAttribute: request.nameAttribute,
     recording: recordIn && recordingOf(target, recordIn, request.source, isFirst),
     compareTexts: textChanges,
+    fileNames: request.files.map(({ name }) => name),
     onLikeSources: likeSourceWarner(request),
     onEarlier(earlier: Earlier, asOf: string | null) {
       log.earlier = earlier

@@ -115,12 +115,12 @@ function attributeRefused({ name, examples }: AttributeDifference, what: string)
 /** What is told of a change that is not refused, a sentence each. */
 export function warningsOf(
   { counts, source, difference }: Pick<JudgedChange, 'counts' | 'source' | 'difference'>,
-  companiesNamed: number | undefined,
+  { companiesNamed, isAccepted }: { companiesNamed: number | undefined; isAccepted: boolean },
 ): string[] {
   const { removed, companiesCreated } = counts
   const { known } = difference
   const warnings: string[] = []
-  if (removed > 0 && removed > known * toldShare) {
+  if (!isAccepted && removed > known * toldShare) {
     const share = ((100 * removed) / known).toFixed(1)
     const of = `${formatCount(removed)} of the ${formatCount(known)} that ${source} has here`
     warnings.push(`the files lack ${of} (${share} %), which are removed; are they complete?`)

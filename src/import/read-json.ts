@@ -5,6 +5,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { SourceRow } from './check-record.ts'
 import { doubledMember } from './doubled-member.ts'
+import { inEncodings, lineAround } from './encoding-guess.ts'
 import { Refusal } from './refusal.ts'
 import { isNestedTooDeep, nestingMax } from '../nested-json.ts'
 import { OperatorError } from '../operator-error.ts'
@@ -71,8 +72,18 @@ export function tooDeep(text?: string): Refusal {
   return new Refusal(`is nested deeper than ${nestingMax} levels`, undefined, text)
 }
 
+function notUtf8(bytes: Buffer): Refusal {
+  const at = bytes.findIndex((byte) => byte > 0x7f)
+  const read = inEncodings(lineAround(bytes, at))
+  return new Refusal(
+    'is not valid UTF-8; say which of these it is: --encoding NAME',
+    undefined,
+    read,
+  )
+}
+
 function parseRow(bytes: Buffer): SourceRow | Refusal {
-  if (!isUtf8(bytes)) return new Refusal('is not valid UTF-8')
+  if (!isUtf8(bytes)) return notUtf8(bytes)
   const text = bytes.toString()
   if (isNestedTooDeep(text)) return tooDeep(text)
   let value: unknown

@@ -36,6 +36,8 @@ export interface Source {
   readonly unit: 'line' | 'row'
   readonly files: ImportedFile[]
   readonly batches: AsyncIterable<PlacedRow[]>
+  /** The names of the columns of its tables, as far as they have been read. */
+  readonly header: ReadonlySet<string>
   /** The rows of the files that a mapping has read; undefined without one. */
   rowsOfFiles(): number | undefined
 }
@@ -65,11 +67,12 @@ export function openSource(options: SourceOptions): Source {
   const { files, mapping } = options
   const isByLine = mapping === undefined && files.every(({ format }) => format === 'ndjson')
   const digests: ImportedFile[] = []
-  const counted: Counted = { rows: undefined }
+  const found: Found = { rows: undefined, header: new Set() }
   const batches =
-    mapping === undefined ? readFiles(options, digests) : readMapped(options, digests, counted)
+    mapping === undefined ? readFiles(options, digests, found) : readMapped(options, digests, found)
   const unit = isByLine ? 'line' : 'row'
-  return { unit, files: digests, batches, rowsOfFiles: () => counted.rows }
+  const { header } = found
+  return { unit, files: digests, batches, header, rowsOfFiles: () => found.rows }
 }
 
 /** Runs `work` with a DuckDB reader and a temporary folder, both made on demand and removed. */
@@ -90,7 +93,15 @@ async function* withReader<T>(
   }
 }
 
-function readFiles(options: SourceOptions, digests: ImportedFile[]): AsyncGenerator<PlacedRow[]> {
+function addHeader({ header }: Found, columns: readonly string[] = []): void {
+  for (const column of columns) header.add(column)
+}
+
+function readFiles(
+  options: SourceOptions,
+  digests: ImportedFile[],
+  found: Found,
+): AsyncGenerator<PlacedRow[]> {
   return withReader(options, async function* (openReader, folderOf) {
     for (const [file, sourceFile] of options.files.entries()) {
       const digest: FileDigest = { bytes: 0, sha256: '' }
@@ -102,6 +113,7 @@ function readFiles(options: SourceOptions, digests: ImportedFile[]): AsyncGenera
       } else {
         const folder = folderOf()
         const prepared = await prepareColumnarFile(sourceFile, folder, digest, options)
+        addHeader(found, prepared.header?.columns)
         const reader = await openReader()
         const source = await reader.readFile(prepared)
         // Shown rows say for themselves what is wrong with their columns.
@@ -127,15 +139,16 @@ async function* readJsonFile(
   yield* file.format === 'ndjson' ? readNdjson(chunks) : readJson(file.name, chunks)
 }
 
-/** The rows of files, counted while they are read. */
-interface Counted {
+/** What reading finds out about the files. */
+interface Found {
   rows: number | undefined
+  readonly header: Set<string>
 }
 
 function readMapped(
   options: SourceOptions,
   digests: ImportedFile[],
-  counted: Counted,
+  found: Found,
 ): AsyncGenerator<PlacedRow[]> {
   return withReader(options, async function* (openReader, folderOf) {
     const { files, mapping = '' } = options
@@ -149,7 +162,8 @@ function readMapped(
     }
     const request = { sql: mapping, texts: options.texts, showing: options.showing }
     const source = await reader.mapFiles(prepared, request)
-    counted.rows = source.fileRows
+    found.rows = source.fileRows
+    for (const { header } of prepared) addHeader(found, header?.columns)
     checkColumns('the mapping', source.columns, options)
     for await (const rows of source.refused) {
       yield rows.map(({ file, number, cell, columns }) => {

@@ -1,6 +1,7 @@
 // Recognises content that is not what a file's name or its options say.
 
 import { OperatorError } from '../operator-error.ts'
+import { companyColumns } from '../resources/resource.ts'
 import { arraysIn } from './json-array.ts'
 import type { SourceFile } from './source-file.ts'
 
@@ -150,8 +151,7 @@ function isOneObject(
   const next = others.find((line) => line.trim() !== '')
   // A line that is longer than what has been read is a row, where a line is one.
   if (next === undefined) {
-    if (format === 'ndjson') return false
-    return first.length >= 60_000 && arraysIn(Buffer.from(first)).length > 0
+    return format !== 'ndjson' && !isRow(first) && arraysIn(Buffer.from(first)).length > 0
   }
   if (next.trimStart().startsWith('{')) return false
   try {
@@ -161,6 +161,18 @@ function isOneObject(
     return /^\{\s*$|[[{,]\s*$/.test(first)
   }
 }
+
+/** Whether a line may be a row: its object names a company, and ends within what has been read. */
+function isRow(line: string): boolean {
+  try {
+    const members = Object.keys(JSON.parse(line) as object)
+    return members.some((name) => rowColumns.has(name))
+  } catch {
+    return line.length < 60_000
+  }
+}
+
+const rowColumns: ReadonlySet<string> = new Set([...companyColumns, 'jurisdiction', 'identifier'])
 
 function oneObject(name: string, paths: readonly string[]): OperatorError {
   if (paths.length === 0) {

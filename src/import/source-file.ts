@@ -130,7 +130,8 @@ async function describe(name: string, options: FileOptions): Promise<SourceFile>
 }
 
 function notFetched(url: string): OperatorError {
-  const file = /[^/?#]+(?=[?#]|$)/.exec(url.replace(/^https?:\/\/[^/]*/i, ''))?.[0] ?? 'FILE'
+  const last = URL.canParse(url) ? new URL(url).pathname.split('/').at(-1) : ''
+  const file = last === '' ? 'FILE' : last
   return new OperatorError(
     `${url} is not a file; fetch it first: curl --fail --location --output ${file} '${url}'`,
   )
@@ -151,6 +152,11 @@ function isZip(name: string): boolean {
 function formatOf(name: string, ending: string): Format {
   const format = formatOfEnding[ending]
   if (format !== undefined) return format
+  if (ending === 'tar' || ending === 'tgz') {
+    throw new OperatorError(
+      `${name} is an archive; unpack it, and import what is in it: tar -xf ${name}`,
+    )
+  }
   const unpacker = unpackedBy[ending]
   if (unpacker !== undefined) {
     throw new OperatorError(

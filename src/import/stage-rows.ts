@@ -4,6 +4,7 @@ import type { ImportSession, StagedProblem } from '../store/importing.ts'
 import { OperatorError } from '../operator-error.ts'
 import { problemOf, rowChecker } from './check-rows.ts'
 import type { Columns } from './column-facts.ts'
+import type { SourceRow } from './check-record.ts'
 import type { ImportRequest } from './import-files.ts'
 import type { PlacedRow, Source } from './read-source.ts'
 import { describeProblem, type Problem, Refusal } from './refusal.ts'
@@ -70,7 +71,7 @@ export async function stageRows(
     for (const placed of batch) {
       const { row, number } = placed
       if (!(row instanceof Refusal)) columns.note(row, number)
-      const checked = row instanceof Refusal ? row : check(row)
+      const checked = row instanceof Refusal ? row : (repeatedHeader(row, source) ?? check(row))
       if (checked instanceof Refusal) {
         refused += 1
         const problem = problems.add(placed, checked)
@@ -86,6 +87,21 @@ export async function stageRows(
     onRows(read)
   }
   return { read, refused, unnamed }
+}
+
+/** A row that has the names of its columns: a header, as where files were joined. */
+function repeatedHeader(row: SourceRow, { header }: Source): Refusal | undefined {
+  if (header.size === 0) return undefined
+  let texts = 0
+  let names = 0
+  for (const column in row) {
+    const value = row[column]
+    if (typeof value !== 'string' || value === '') continue
+    texts += 1
+    if (header.has(value)) names += 1
+  }
+  const isHeader = names >= 2 && names * 2 > texts
+  return isHeader ? new Refusal('repeats the header; remove this line from the file') : undefined
 }
 
 /** A snapshot cannot keep the record of a row that does not identify it. */

@@ -31,6 +31,11 @@ export function normaliseTimestamp(
   return toUtc(parts, precision)
 }
 
+/** Whether a moment is on another day in UTC than in its own zone. */
+export function otherDay(given: string, utc: string): boolean {
+  return given.trim().slice(0, 10) !== utc.slice(0, 10)
+}
+
 /** Two digits of a text as a number. */
 function twoDigits(text: string, at: number): number {
   return text.charCodeAt(at) * 10 + text.charCodeAt(at + 1) - 528

@@ -8,6 +8,7 @@ import { join, resolve } from 'node:path'
 import { OperatorError } from '../operator-error.ts'
 import type { ColumnarFile, CsvHeader, Piece } from '../store/duckdb/tables.ts'
 import { headerBytesMax, parseHeader } from './csv-header.ts'
+import { inEncodings, lineAround } from './encoding-guess.ts'
 import { openContent, type Reading } from './file-content.ts'
 import { findRecords, type RecordFinder } from './csv-records.ts'
 import { createMemberScan, type DoubledMember } from '../member-scan.ts'
@@ -190,7 +191,7 @@ function memberTwice(file: string, { row, name }: DoubledMember): OperatorError 
 function headerOf({ name, format, options }: SourceFile, text: string): CsvHeader {
   const known = format === 'tsv' ? ['\t'] : [',', ';', '\t', '|']
   const candidates = options.delimiter === undefined ? known : [options.delimiter]
-  return parseHeader(name, candidates, text)
+  return parseHeader(name, candidates, text, options.skippedLines)
 }
 
 /** Checks chunks that may end within a character; reports the line of an error. */
@@ -203,9 +204,10 @@ function createUtf8Check(name: string, linesBefore: number) {
       if (!isUtf8(bytes.subarray(start, end))) break
       line += 1
     }
+    const at = start + bytes.subarray(start).findIndex((byte) => byte > 0x7f)
     throw new OperatorError(
       `${name}: line ${line} is not valid UTF-8; say which encoding the file has: ` +
-        '--encoding NAME, such as windows-1252',
+        `--encoding NAME, where the line reads right (${inEncodings(lineAround(bytes, at))})`,
     )
   }
   return {

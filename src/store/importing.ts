@@ -196,6 +196,8 @@ export interface ImportPlan extends WorkWatch {
    */
   readonly onEarlier?: (earlier: Earlier, asOf: string | null) => void
   readonly startedAt: number
+  /** The names of the files, for messages. */
+  readonly fileNames?: readonly string[]
   /** The unit of a place's number, for messages. */
   readonly unit: 'line' | 'row'
 }

@@ -149,8 +149,8 @@ export async function openExistingStore(
   resources: readonly Resource[],
   onStep?: OnStep,
 ): Promise<StoreWriter> {
-  if (isServerStore(db) || existsSync(db)) return openStoreWriter(db, resources, onStep)
-  throw new OperatorError(`${db} does not exist; create it with: dossier import`)
+  if (await hasStore(db)) return openStoreWriter(db, resources, onStep)
+  throw new OperatorError(`${describeStore(db)} does not exist; create it with: dossier import`)
 }
 
 /**
@@ -230,8 +230,48 @@ function openCopy(copy: string, resources: readonly Resource[]): DatabaseSync {
   try {
     return openForInspecting(copy, resources)
   } catch (error) {
-    if (!(error instanceof OperatorError) || !isDamaged(error.cause)) throw error
+    if (!(error instanceof OperatorError)) throw error
+    if (/is not a Dossier store/.test(error.message)) {
+      throw new OperatorError(`${copy} is not a Dossier store; name a file that backup has made`)
+    }
+    if (!isDamaged(error.cause)) throw error
     throw new OperatorError(`${copy} is damaged or no store; restore another backup`)
+  }
+}
+
+/** How a backup relates to the store that it would replace. */
+export interface CopyRelation {
+  /** Whether no import of the store is in the copy. */
+  readonly isForeign: boolean
+  /** The imports of the store that the copy lacks. */
+  readonly lost: number
+}
+
+/** Compares a backup with the store at `db`; undefined if that has none, or cannot be read. */
+export async function compareCopy(
+  db: string,
+  copy: string,
+  resources: readonly Resource[],
+): Promise<CopyRelation | undefined> {
+  if (isServerStore(db) || isServerStore(copy) || !existsSync(db) || !existsSync(copy)) {
+    return undefined
+  }
+  const own = await lineagesOf(db, resources).catch(() => [])
+  const hadLog = existsSync(`${copy}-shm`)
+  const others = new Set(await lineagesOf(copy, resources).catch(() => own))
+  if (!hadLog) removeLog(copy)
+  if (own.length === 0) return undefined
+  const lost = own.filter((lineage) => !others.has(lineage)).length
+  return { isForeign: lost === own.length, lost }
+}
+
+async function lineagesOf(db: string, resources: readonly Resource[]): Promise<string[]> {
+  const connection = openForInspecting(db, resources)
+  try {
+    const rows = await registryOf(connection).rows('select lineage from imports')
+    return rows.map(({ lineage }) => String(lineage))
+  } finally {
+    connection.close()
   }
 }
 

@@ -27,8 +27,12 @@ export interface Compacted {
 export interface StoreWriter extends ImportStore, KeyStore {
   /** The store's random id (`StoreReader.storeId`). */
   readStoreId(): Awaitable<string>
-  /** Deletes past states that were replaced before `before`, in milliseconds since 1970. */
-  prune(before: number, watch: WorkWatch): Promise<Pruned>
+  /**
+   * Deletes past states that were replaced before `before`, in milliseconds since 1970.
+   *
+   * @param isDryRun only reports what it would delete.
+   */
+  prune(before: number, watch: WorkWatch, isDryRun?: boolean): Promise<Pruned>
   /**
    * Gives the room of deleted rows back, and leaves nothing of them in the store's files as far as
    * the database can do that beside readers.

@@ -24,7 +24,13 @@ test('import reports how many events it recorded', async (t) => {
   const db = await makeChangedRegistry(folder)
   writeFileSync(join(folder, 'c.csv'), 'jurisdiction,identifier,name\nGB,1,Acme\n')
   const args = ['import', 'companies', 'c.csv', '--source', 'register', '--db', db]
-  const { out } = await runCommand(folder, [...args, '--as-of', '2025-03-31', '--dry-run'])
+  const { out } = await runCommand(folder, [
+    ...args,
+    '--as-of',
+    '2025-03-31',
+    '--dry-run',
+    '--accept',
+  ])
   assert.match(out, /^ {2}events recorded {15,}2$/m)
   assert.equal(query(db, 'select * from events_view').length, 3)
 })
@@ -285,10 +291,25 @@ if (isFile)
 test('prune removes past states, reports how many, and the store stays sound', async (t) => {
   const folder = makeFolder(t)
   const db = await makeChangedRegistry(folder)
-  const kept = await runCommand(folder, ['prune', '--keep', '1d', '--db', db])
+  const dry = await runCommand(folder, ['prune', '--keep', '0d', '--dry-run', '--db', db])
+  assert.match(dry.out, /^Past states to be deleted\n[^]*Dry run: nothing was deleted\.\n$/)
+  const asked = await runCommand(folder, ['prune', '--keep', '0d', '--db', db])
+  assert.match(
+    asked.err,
+    /^Past states to be deleted\n[^]*nothing was changed; to delete these, add --/,
+  )
+  const kept = await runCommand(folder, ['prune', '--yes', '--keep', '1d', '--db', db])
   assert.match(kept.out, /^ {2}rights {25,}0$/m)
   assert.match(kept.out, /^The history is complete from version 0 on\.$/m)
-  const { code, out } = await runCommand(folder, ['prune', '--keep', '0d', '--json', '--db', db])
+  const { code, out } = await runCommand(folder, [
+    'prune',
+    '--yes',
+    '--keep',
+    '0d',
+    '--json',
+    '--db',
+    db,
+  ])
   assert.equal(code, 0)
   assert.deepEqual(JSON.parse(out), {
     earliestVersion: 4,
@@ -318,7 +339,7 @@ test('compact reports sizes, and the store stays sound', async (t) => {
 
 /** Usage errors and their messages; the exit code is 2. */
 const mistakes: readonly (readonly [args: readonly string[], says: RegExp])[] = [
-  [['imports', 'x'], /imports takes options only, but got x/],
+  [['imports', 'x'], /imports takes no x; to see one: imports show VERSION/],
   [['imports', '--limit', '0'], /--limit is "0"; it takes 1 to 1,000,000/],
   [['find'], /find takes words of a name, or a number/],
   [['company'], /name one company/],

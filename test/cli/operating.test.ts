@@ -146,7 +146,7 @@ describe('operating imports', { concurrency: 2 }, () => {
     ['keys', 'create', '--name', 'second'],
     ['keys', 'rotate', 'first'],
     ['keys', 'revoke', 'first'],
-    ['prune', '--keep', '0d'],
+    ['prune', '--yes', '--keep', '0d'],
   ]) {
     test(`${words.slice(0, 2).join(' ')} that waits for an import can be interrupted`, async (t) => {
       const folder = makeFolder(t)
@@ -174,7 +174,7 @@ describe('operating imports', { concurrency: 2 }, () => {
     const folder = makeFolder(t)
     const db = join(folder, 'dossier.db')
     await importRows(db, 'rights', [{ id: 1, company_id: 7 }])
-    const args = ['import', 'rights', '-', '--snapshot']
+    const args = ['import', 'rights', '-', '--snapshot', '--complete']
     const { child, until, ended } = startDossier(t, folder, args)
     const feed = setInterval(() => child.stdin.write(row(2).repeat(100)), 50)
     await until(/reading/)

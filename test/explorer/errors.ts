@@ -88,7 +88,7 @@ export function testErrors(given: () => Bench): void {
       await registry.load('companies', [{ id: 1, jurisdiction: 'GB', identifier: '1', name }])
     }
     const pruned = await runCommand(registry.store.folder, [
-      ...['prune', '--keep', '0d', '--db', registry.store.db],
+      ...['prune', '--yes', '--keep', '0d', '--db', registry.store.db],
     ])
     assert.equal(pruned.code, 0, pruned.err)
     const page = await visit(t, given().browser, registry.address('/companies/1?version=1'), {

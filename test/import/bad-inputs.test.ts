@@ -11,6 +11,7 @@ import { storeDigest } from '../support/store-state.ts'
 import { verifyStore } from '../support/verify-store.ts'
 import type { BadInput, BadInputs } from './bad-inputs/bad-input.ts'
 import { badBytes } from './bad-inputs/bytes.ts'
+import { badExtracts, banks, loads, recordedEvent } from './bad-inputs/extracts.ts'
 import { badMappings } from './bad-inputs/mappings.ts'
 import { badOptions } from './bad-inputs/options.ts'
 import { badValues } from './bad-inputs/values.ts'
@@ -20,13 +21,14 @@ const tables: Readonly<Record<string, BadInputs>> = {
   mappings: badMappings,
   options: badOptions,
   bytes: badBytes,
+  extracts: badExtracts,
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'dossier-bad-'))
 const store = join(folder, 'dossier.db')
 let digest = ''
 
-/** A registry with a source of companies, imported with a day, and one of rights. */
+/** A registry with a source of companies, imported with a day, one of rights, and banks. */
 before(async () => {
   const companies = Array.from({ length: 3 }, (_, n) => ({
     ...{ id: n + 1, jurisdiction: 'GB', identifier: String(n + 1), town: 'Leeds' },
@@ -35,6 +37,11 @@ before(async () => {
   await load('companies', companies, '--as-of', '2025-02-27')
   await load('rights', rights)
   await load('rights', [{ ...rights[0], name: 'Brand' }])
+  for (const [name, content] of Object.entries(banks)) writeFileSync(join(folder, name), content)
+  for (const line of loads) {
+    const { code, err } = await runCommand(folder, line.split(' '))
+    assert.equal(code, 0, err)
+  }
   digest = await storeDigest(store)
 })
 
@@ -68,6 +75,14 @@ for (const [subject, inputs] of Object.entries(tables)) {
     for (const [what, input] of Object.entries(inputs)) test(what, () => refuse(input))
   })
 }
+
+test('16: a recorded event that is pushed again is unchanged', async () => {
+  writeFileSync(join(folder, 'events.ndjson'), recordedEvent)
+  const pushed = 'import events events.ndjson --source banks'
+  const { code, out, err } = await runCommand(folder, pushed.split(' '))
+  assert.equal(code, 0, err)
+  assert.match(out, /inserted +0\n +updated +0\n +unchanged +1\n/)
+})
 
 test('after all of it, the store is sound', async () => {
   const { faults } = await verifyStore(store)

@@ -21,6 +21,7 @@ import { openStoreWriter, restoreStore } from '../../src/store/open-store.ts'
 import type { RestoreWatch } from '../../src/store/restoring.ts'
 import { importRows, makeFolder, query, queryValue } from '../support/import-rows.ts'
 import { runCommand } from '../support/run-command.ts'
+import { storeDigest } from '../support/store-state.ts'
 import { runServer } from '../support/run-server.ts'
 
 const rows = (count: number, name: string) =>
@@ -46,7 +47,7 @@ const kept = (folder: string) =>
 test('a restore leaves nothing beside the copy that it read', async (t) => {
   const { folder, db, copy } = await makeStores(t)
   const before = readFileSync(copy)
-  const run = await runCommand(folder, ['restore', copy, '--db', db])
+  const run = await runCommand(folder, ['restore', copy, '--db', db, '--yes'])
   assert.equal(run.code, 0, run.err)
   const beside = readdirSync(folder).filter((name) => name.startsWith('copy.db'))
   assert.deepEqual(beside, ['copy.db'])
@@ -73,7 +74,7 @@ test('servers serve the restored state without a restart, and never an old page 
   await importRows(db, 'rights', rows(10, 'third'))
   const third = await tagOf()
   assert.equal(third.version, '3')
-  const run = await runCommand(folder, ['restore', 'with-key.db', '--db', db])
+  const run = await runCommand(folder, ['restore', 'with-key.db', '--db', db, '--yes'])
   assert.equal(run.code, 0, run.err)
   assert.match(run.out, /^\S+ restored from with-key\.db: version 2, committed 20\S+\.$/m)
   assert.doesNotMatch(run.out, /Restart/)
@@ -85,7 +86,7 @@ test('servers serve the restored state without a restart, and never an old page 
   assert.equal(again.status, 200)
   assert.equal(again.headers.get('data-version'), '3')
   // The key is not in the older copy.
-  const old = await runCommand(folder, ['restore', copy, '--db', db])
+  const old = await runCommand(folder, ['restore', copy, '--db', db, '--yes'])
   assert.equal(old.code, 0, old.err)
   await new Promise((resolve) => setTimeout(resolve, 1_000))
   assert.equal((await ask()).status, 403)
@@ -95,7 +96,7 @@ test('servers serve the restored state without a restart, and never an old page 
 test('the replaced store is kept beside it, can be restored itself, and is discarded', async (t) => {
   const { folder, db, copy } = await makeStores(t)
   const [before, after] = [records(db), records(copy)]
-  const run = await runCommand(folder, ['restore', copy, '--db', db])
+  const run = await runCommand(folder, ['restore', copy, '--db', db, '--yes'])
   assert.equal(run.code, 0, run.err)
   assert.deepEqual(records(db), after)
   const [name = ''] = kept(folder)
@@ -109,7 +110,7 @@ test('the replaced store is kept beside it, can be restored itself, and is disca
   assert.equal((await runCommand(folder, ['verify', '--db', db])).code, 0)
   assert.equal(statSync(join(folder, name)).mode & 0o777, 0o600)
 
-  const back = await runCommand(folder, ['restore', name, '--db', db])
+  const back = await runCommand(folder, ['restore', name, '--db', db, '--yes'])
   assert.equal(back.code, 0, back.err)
   assert.deepEqual(records(db), before)
   assert.equal(kept(folder).length, 2)
@@ -127,7 +128,7 @@ test('a missing store is restored; the log of another one is not taken for its o
   const moved = join(folder, 'moved.db')
   renameSync(db, moved)
   writeFileSync(`${db}-wal`, 'changes')
-  const refused = await runCommand(folder, ['restore', copy, '--db', db])
+  const refused = await runCommand(folder, ['restore', copy, '--db', db, '--yes'])
   assert.equal(refused.code, 1)
   assert.match(
     refused.err,
@@ -135,7 +136,7 @@ test('a missing store is restored; the log of another one is not taken for its o
   )
   assert.ok(!existsSync(db))
   renameSync(`${db}-wal`, `${moved}-wal`)
-  const run = await runCommand(folder, ['restore', copy, '--db', db])
+  const run = await runCommand(folder, ['restore', copy, '--db', db, '--yes'])
   assert.equal(run.code, 0, run.err)
   assert.deepEqual(records(db), records(copy))
   assert.deepEqual(kept(folder), [])
@@ -145,7 +146,7 @@ test('a store that is too damaged to be opened is replaced, and kept as it is', 
   const { folder, db, copy } = await makeStores(t)
   truncateSync(db, 100_000)
   const damaged = readFileSync(db)
-  const run = await runCommand(folder, ['restore', copy, '--db', db])
+  const run = await runCommand(folder, ['restore', copy, '--db', db, '--yes'])
   assert.equal(run.code, 0, run.err)
   assert.match(
     run.out,
@@ -213,7 +214,7 @@ test('what cannot be restored is refused in one line, and the store stays', asyn
     const { folder, db, copy } = await makeStores(t)
     const file = make(folder, copy)
     const before = records(db)
-    const run = await runCommand(folder, ['restore', file, '--db', db])
+    const run = await runCommand(folder, ['restore', file, '--db', db, '--yes'])
     assert.equal(run.code, 1, what)
     assert.match(run.err, says, what)
     assert.match(run.err, /^dossier: [^\n]+\n$/, what)
@@ -226,7 +227,7 @@ test('a database of another program is never replaced', async (t) => {
   const { folder, copy } = await makeStores(t)
   changeFile(join(folder, 'other.db'), 'create table t (x)')
   const says = /^dossier: other\.db is not a Dossier store; check --db, or move it away\n$/
-  const run = await runCommand(folder, ['restore', copy, '--db', 'other.db'])
+  const run = await runCommand(folder, ['restore', copy, '--db', 'other.db', '--yes'])
   assert.match(run.err, says)
   assert.equal(queryValue(join(folder, 'other.db'), 'select count(*) from t'), 0)
 })
@@ -304,4 +305,27 @@ test('a command does not write to a file that another one has replaced', async (
     writer.prune(Date.now(), { onWait: () => undefined }),
     /registry\.db was replaced meanwhile; run the command again/,
   )
+})
+
+test('a copy that lacks imports is asked for, one of another registry named as such', async (t) => {
+  const folder = makeFolder(t)
+  const [db, other, copy] = ['a.db', 'b.db', 'copy.db'].map((name) => join(folder, name))
+  assert.ok(db && other && copy)
+  const run = (...args: string[]) => runCommand(folder, args)
+  await importRows(db, 'rights', [{ id: 1, company_id: 7 }], { kind: 'sqlite' })
+  await importRows(other, 'rights', [{ id: 1, company_id: 7 }], { kind: 'sqlite' })
+  await run('backup', copy, '--db', db)
+  assert.equal((await run('restore', copy, '--db', db)).code, 0, 'nothing would be lost')
+  await importRows(db, 'rights', [{ id: 2, company_id: 7 }], { kind: 'sqlite' })
+  const before = await storeDigest(db)
+  const older = await run('restore', copy, '--db', db)
+  assert.equal(older.code, 1)
+  assert.match(older.err, /lacks 1 version of .*which would be gone\.\n.* add --yes\n$/)
+  for (const option of ['--db', '--yes']) {
+    const foreign = await run('restore', other, '--db', db, ...(option === '--yes' ? [option] : []))
+    assert.equal(foreign.code, 1)
+    assert.match(foreign.err, /is a copy of another registry: .*\n.* add --replace-foreign\n$/)
+  }
+  assert.equal(await storeDigest(db), before, 'nothing has changed')
+  assert.equal((await run('restore', other, '--db', db, '--replace-foreign')).code, 0)
 })

@@ -67,7 +67,7 @@ test(`companies: first state and events give the current state (seed ${seed})`, 
       let days = 0
       for (const { isSnapshot, days: later, rows } of extracts) {
         days += later
-        await importExtract(db, dayAfter(days), rows, { isSnapshot })
+        await importExtract(db, dayAfter(days), rows, { isSnapshot, isFirstRecorded: true })
         for (const row of rows) {
           const state = stateOf(row)
           const before = present.get(row.identifier)

@@ -38,7 +38,7 @@ const commands = [
   { args: ['keys', 'create', '--name', 'other'], hold: holdKeys },
   { args: ['keys', 'rotate', 'acme'], hold: holdKeys },
   { args: ['keys', 'revoke', 'acme'], hold: holdKeys },
-  { args: ['prune', '--keep', '0d'], hold: holdStore },
+  { args: ['prune', '--yes', '--keep', '0d'], hold: holdStore },
 ]
 
 test('a signal ends the wait of every command that changes a store, and changes nothing', async (t) => {

@@ -73,7 +73,7 @@ describe('NDJSON', () => {
     const rows = await ndjson('{"a":1}\n{"a":"', Uint8Array.of(0xc3), '"}\n{"a":3}\n')
     assert.deepEqual(shown(rows), [
       [1, { a: 1 }],
-      [2, 'is not valid UTF-8'],
+      [2, 'is not valid UTF-8; say which of these it is: --encoding NAME'],
       [3, { a: 3 }],
     ])
   })

@@ -3,6 +3,11 @@
 /** What DuckDB says, and what that means; `$1` etc. are the parts that it names. */
 const meanings: readonly (readonly [says: RegExp, means: string])[] = [
   [
+    /Referenced column "([A-Z]{2,3})" not found/,
+    'it names the column $1, which the source does not have; if $1 is a text, it takes single ' +
+      "quotes: '$1'",
+  ],
+  [
     /Referenced column "([^"]{1,200})" not found/,
     'it names the column $1, which the source does not have',
   ],
@@ -18,7 +23,7 @@ const meanings: readonly (readonly [says: RegExp, means: string])[] = [
   ],
   [
     /Could not parse string "([^"]{0,200})" according to format specifier "([^"]{0,100})"/,
-    'it cannot read "$1" as "$2"; try_strptime() gives null instead',
+    'it cannot read "$1" as "$2"; grep -n finds its line; try_strptime() gives null instead',
   ],
   [
     /No function matches the given name and argument types '([^']{1,200})'/,
@@ -47,7 +52,8 @@ export function explainMapping(lines: readonly string[], facts: string): string 
     }
   }
   const near = /(?:Candidate bindings: |Did you mean )"([^"]{1,200})"/.exec(text)?.[1]
-  const advice = near === undefined ? '' : `; did you mean ${near}?`
+  const advice =
+    near === undefined || what.includes('single quotes') ? '' : `; did you mean ${near}?`
   return `the mapping fails${placeOf(lines)}: ${what}${advice}`
 }
 

@@ -73,29 +73,37 @@ function lineAt(text: string, position: number): string {
   return ` in line ${before.length} of the mapping`
 }
 
-// Words that a mapping needs unquoted.
-const ownWords = new Set(
-  'select from as where and or not null case when then else end on in is by with'.split(' '),
-)
-
-/** Advises to quote a reserved word at an error, or before it, that may be a column's name. */
+/** Advises to quote a reserved word at an error, or a name with a blank before it. */
 async function adviseQuotes(
   connection: DuckDBConnection,
   text: string,
   position = text.length,
 ): Promise<string> {
-  const before = text.slice(0, position).slice(-200).match(/\w+/g)?.at(-1) ?? ''
+  const before = text.slice(0, position).slice(-200)
   const at = /^\w{1,64}/.exec(text.slice(position))?.[0] ?? ''
-  const words = [at, before].filter((word) => !ownWords.has(word.toLowerCase()))
+  const last = before.match(/\w+/g)?.at(-1) ?? ''
   const reader = await connection.runAndReadAll(
     "select keyword_name from duckdb_keywords() where keyword_category = 'reserved'",
   )
   const reserved = new Set(reader.getRows().map(([word]) => String(word)))
-  const word = words.find((one) => reserved.has(one.toLowerCase()))
-  return word === undefined
-    ? ''
-    : `; ${word} is a word of SQL: if it is a column, put it in quotes: "${word}"`
+  const after = text.slice(position)
+  const candidates = [
+    { name: at, following: after.slice(at.length) },
+    { name: last, following: after },
+  ]
+  const word = candidates.find(
+    ({ name, following }) => reserved.has(name.toLowerCase()) && endsColumn.test(following),
+  )?.name
+  if (word !== undefined) {
+    return `; ${word} is a word of SQL: if it is a column, put it in quotes: "${word}"`
+  }
+  const isTwoNames = /^\w+$/.test(last) && at !== '' && /\w\s+$/.test(before)
+  if (!isTwoNames || reserved.has(at.toLowerCase()) || reserved.has(last.toLowerCase())) return ''
+  return `; if ${last} ${at} is one column, put it in quotes: "${last} ${at}"`
 }
+
+/** What follows a column. */
+const endsColumn = /^\s*(?:,|as\b|from\b|$)/i
 
 /**
  * A mapping may end with a semicolon, which it must not have within another query. The added line

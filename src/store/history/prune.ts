@@ -21,15 +21,16 @@ const [companiesKind, attributesKind] = ['companies', 'company_attributes'] as c
  * The version that was current at that moment stays complete, and so do all later ones. The log of
  * imports and recorded changes are kept.
  *
- * @param before in milliseconds since 1970.
+ * @param request the moment in milliseconds since 1970, and whether to take it all back.
  */
 export async function prune(
   db: RegistryDatabase,
   resources: readonly Resource[],
-  before: number,
+  { before, isDryRun }: PruneRequest,
   watch: WorkWatch,
 ): Promise<Pruned> {
-  return db.inTransaction('registry', watch, async () => {
+  let found: Pruned | undefined
+  const work = db.inTransaction('registry', watch, async () => {
     const version = Number(await readValue(db, lastVersionBefore, { before }))
     const kinds = new Map([
       [attributesKind, attributesShape],
@@ -46,11 +47,29 @@ export async function prune(
       onStep(kind, n + 1)
       forgotten[kind] = await forgetHeads(db, shape, version, watch.signal)
     }
+    // Its examples are what was replaced.
+    await db.run('update imports set difference = null where committed_at < $before', { before })
     const raise = 'update store set past_from = $version where past_from < $version'
     await db.run(raise, { version })
     const earliest = await readValue(db, 'select past_from from store')
-    return { earliestVersion: Number(earliest), forgotten }
+    found = { earliestVersion: Number(earliest), forgotten }
+    if (isDryRun) throw undone
+    return found
   })
+  try {
+    return await work
+  } catch (error) {
+    if (error === undone && found !== undefined) return found
+    throw error
+  }
+}
+
+/** Thrown to take back what a dry run has deleted. */
+const undone = new Error('a dry run changes nothing')
+
+interface PruneRequest {
+  readonly before: number
+  readonly isDryRun: boolean
 }
 
 // The version before the first import since then. A clock that was set back can make it an earlier

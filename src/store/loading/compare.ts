@@ -5,6 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { metaTypesMax } from '../../resources/resource.ts'
 import { parseMeta } from '../listing/meta.ts'
 import { openListings, type OpenListing } from '../listing/open-listings.ts'
+import { digestBytes, type SegmentIndex } from '../listing/segment.ts'
 import type { OnShare } from '../sql/merge-progress.ts'
 import { allCompanies, companiesOfRows, type CompanyRows, lastCompanyOf } from './company-rows.ts'
 import { carryChanges } from './carry.ts'
@@ -76,6 +77,7 @@ async function compareCompany(
     changed.push(at)
   }
   const isListed = new Uint8Array(ids.length)
+  const same = recordedBefore(context)
   if (listing !== undefined && listing.head.total > 0) {
     const places = new Map(ids.map((id, at) => [id, at]))
     for await (const some of indexesOf(context, listing, indexes)) {
@@ -83,6 +85,7 @@ async function compareCompany(
         for (let n = 0; n < index.count; n++) {
           const id = index.ids[n] ?? 0
           const at = places.get(id)
+          same?.note(index, n)
           if (at !== undefined) {
             isListed[at] = 1
             if (!hasDigest(index, n, digests, at)) change(at, 1, typeAt(context, index, n))
@@ -93,9 +96,33 @@ async function compareCompany(
       }
     }
   }
-  for (let at = 0; at < isListed.length; at++) if (isListed[at] === 0) change(at, 0, null)
+  for (let at = 0; at < isListed.length; at++) {
+    if (isListed[at] === 0 && same?.has(digests, at) !== true) change(at, 0, null)
+  }
   return changed
 }
+
+/**
+ * A change that the source has told already, be it recorded by an import of its companies or given
+ * as a record, is not another one: the digests of those that a listing has; undefined if the
+ * records are no changes.
+ */
+function recordedBefore({ plan, source, sourceNames }: ImportContext) {
+  if (plan.target.resource?.changeFields === undefined) return undefined
+  const known = new Set<string>()
+  const own = new Set([source])
+  for (const [id, name] of sourceNames) if (name.startsWith(`${plan.source}/`)) own.add(id)
+  if (own.size === 1) return undefined
+  return {
+    note({ digests, sources }: SegmentIndex, n: number): void {
+      if (own.has(sources[n] ?? 0)) known.add(digestAt(digests, n))
+    },
+    has: (digests: Uint8Array, at: number) => known.has(digestAt(digests, at)),
+  }
+}
+
+const digestAt = (digests: Uint8Array, n: number) =>
+  Buffer.from(digests.buffer, digests.byteOffset + n * digestBytes, digestBytes).toString('latin1')
 
 function isCrowded(
   { shape }: ImportContext,

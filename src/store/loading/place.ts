@@ -160,7 +160,9 @@ const refuseContradictions = [
   `insert into refused
     select p.seq, coalesce($contradictionField, case when p.key is null then 'id' else 'key' end),
       coalesce(substr(p.key, 2), p.identifier, p.id),
-      'was given before with other content, in ' || $unit || ' ' || kept.number
+      'was given before with other content, in ' || $unit || ' ' || kept.number ||
+        case when kept.file = p.file then ''
+          else ' of ' || ($fileNames ->> kept.file) end
     from contradiction double
     join stage p on p.id = double.id and p.digest is not null
     join stage kept on kept.seq = double.seq

@@ -101,6 +101,7 @@ async function createContext(
       asOf,
       isAsOfOfRows: Number(plan.asOf === undefined),
       unit: plan.unit,
+      fileNames: JSON.stringify(plan.fileNames ?? []),
       idColumn: target.columns.companyId,
       identifierColumn: target.columns.companyIdentifier,
       contradictionField: target.contradictionField,

@@ -12,8 +12,10 @@ import type { ImportPlan } from '../importing.ts'
  */
 export function refuseOlder(plan: ImportPlan, asOf: string, last: string | null): void {
   if (last === null || last <= asOf) return
+  const ofRows = plan.asOf === undefined ? ' by the latest as_of of its rows' : ''
   throw new OperatorError(
-    `the extract is as of ${shortMoment(asOf)}, but the last import of ${plan.target.name} ` +
+    `the extract is as of ${shortMoment(asOf)}${ofRows}, but the last import of ` +
+      `${plan.target.name} ` +
       `from the source ${plan.source} is as of ${shortMoment(last)}; ` +
       'import extracts in the order of their dates',
   )

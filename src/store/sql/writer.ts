@@ -37,7 +37,8 @@ export function createWriter(access: WritingAccess, resources: readonly Resource
     rotateKey: (name, now, ...rest) => use((db) => rotateKey(db, name, now, ...rest)),
     listKeys: () => use(listKeys),
     revokeKey: (name, now, wait) => use((db) => revokeKey(db, name, now, wait)),
-    prune: (before, wait) => use((db) => prune(db, resources, before, wait)),
+    prune: (before, wait, isDryRun = false) =>
+      use((db) => prune(db, resources, { before, isDryRun }, wait)),
     compact: (wait) => access.compact(wait),
     revert: async (plan) => revert(await access.openImport(), resources, plan),
     close: () => access.close(),

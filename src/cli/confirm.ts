@@ -1,0 +1,32 @@
+// Asks an operator before something is lost.
+
+import { createInterface } from 'node:readline/promises'
+import { OperatorError } from '../operator-error.ts'
+import type { CommandContext } from './command.ts'
+
+/**
+ * Asks a question on a terminal.
+ *
+ * @param purpose what the option is for, such as `to remove these`.
+ * @param option the one that answers the question elsewhere.
+ * @throws OperatorError unless the operator agrees.
+ */
+export async function confirm(
+  question: string,
+  { stderr, signal }: CommandContext,
+  purpose: string,
+  option = '--yes',
+): Promise<void> {
+  if (!stderr.isTTY || !process.stdin.isTTY) {
+    throw new OperatorError(`nothing was changed; ${purpose}, add ${option}`)
+  }
+  stderr.write(question)
+  const terminal = createInterface({ input: process.stdin })
+  try {
+    const answer = await terminal.question('', { signal })
+    if (/^y(es)?$/i.test(answer.trim())) return
+  } finally {
+    terminal.close()
+  }
+  throw new OperatorError('nothing was changed')
+}

@@ -1,0 +1,307 @@
+// Extracts that are not what they seem: each would change more than it should, and is told first.
+
+import type { BadInput, BadInputs } from './bad-input.ts'
+
+const count = 60
+const numbers = Array.from({ length: count }, (_, n) => n + 1)
+const header = 'jurisdiction,identifier,name,town\n'
+
+/** An extract of banks; `undefined` leaves one out. */
+const extract = (row: (n: number) => string | undefined) =>
+  header +
+  numbers
+    .flatMap((n) => row(n) ?? [])
+    .map((line) => `${line}\n`)
+    .join('')
+
+const bank = (n: number) => `IN,00${n},Bank ${n},Town ${n}`
+
+/** The files of the registry's banks, which stay. */
+export const banks: Readonly<Record<string, string>> = {
+  'banks-10.csv': extract(bank),
+  'banks-11.csv': extract((n) => (n === 1 ? 'IN,001,First Bank,Town 1' : bank(n))),
+  'parts.csv': extract(bank),
+}
+
+/** How they were imported: versions 4 to 6, with an event of the source banks/companies. */
+export const loads = [
+  'import companies banks-10.csv --source banks --snapshot --as-of 2025-10-31',
+  'update banks banks-11.csv --as-of 2025-11-30',
+  'import companies parts.csv --source parts',
+]
+
+/** An event that the store has recorded, without what identifies it there. */
+export const recordedEvent =
+  '{"company_jurisdiction":"IN","company_identifier":"001","jurisdiction":"IN","identifier":"001",' +
+  '"date":"2025-11-30","attr":"name","before":"Bank 1","after":"First Bank"}\n'
+
+function refused(name: string, content: string | Buffer, options: string, says: RegExp): BadInput {
+  return { files: { [name]: content }, run: `import companies ${name} ${options}`, says }
+}
+
+/** The next extract of the banks. */
+const next = (content: string | Buffer, says: RegExp, options = ''): BadInput => ({
+  files: { 'banks-12.csv': content },
+  run: `update banks banks-12.csv --as-of 2025-12-31 ${options}`,
+  says,
+})
+
+/** A part of a source that has never been a snapshot. */
+const part = (content: string | Buffer, says: RegExp, options = ''): BadInput =>
+  refused('more.csv', content, `--source parts ${options}`, says)
+
+/** What is only warned of without --strict. */
+const strict = (content: string | Buffer, says: RegExp, options = ''): BadInput =>
+  next(content, says, `--strict ${options}`)
+
+const usage = (input: BadInput): BadInput => ({ ...input, code: 2 })
+const command = (run: string, says: RegExp, files: BadInput['files'] = {}): BadInput => ({
+  ...{ files, run, says },
+})
+
+const all = extract(bank)
+const newest = all.replace('Bank 2', 'Second Bank')
+const insert = (line: string) => all.replace('IN,0030,', `${line}\nIN,0030,`)
+const jobs = numbers
+  .map((n) => `{"company_jurisdiction":"IN","company_identifier":"${n}","title":"Clerk"}\n`)
+  .join('')
+const mapped = "select jurisdiction, identifier, 'NAME' as name, town from source"
+
+export const badExtracts: BadInputs = {
+  '1: a small register of which most is gone': next(
+    extract((n) => (n > 8 ? undefined : bank(n))),
+    /^dossier: the import would remove 52 of the 60 that the source has here/,
+  ),
+  '2: the file of another register': part(
+    extract((n) => `DE,X${n},Bank ${n},Town ${n}`),
+    /^dossier: of 60 companies, parts has only 0 so far, of 60; nothing was changed\. .*--accept$/,
+  ),
+  '2: identifiers without leading zeros': part(
+    extract((n) => bank(n).replace('IN,00', 'IN,')),
+    /for example, IN 1 is IN 001 there; .* add --accept$/,
+  ),
+  '2: identifiers with .0': part(
+    extract((n) => bank(n).replace(/^IN,00(\d+)/, 'IN,$1.0')),
+    /for example, IN 1\.0 is IN 001 there/,
+  ),
+  '2: a jurisdiction in small letters': part(
+    extract((n) => bank(n).replace('IN', 'in')),
+    /for example, in 001 is IN 001 there/,
+  ),
+  '2: the name of a country in place of its code': part(
+    extract((n) => bank(n).replace('IN', 'India')),
+    /for example, India 001 is IN 001 there/,
+  ),
+  '3: a partial extract': strict(
+    extract((n) => (n > 57 ? undefined : bank(n))),
+    /^dossier: the files lack 3 of the 60 that banks has here \(5\.0 %\), .* nothing was changed$/,
+  ),
+  '3: a forgotten limit': {
+    files: {
+      'banks-12.csv': newest,
+      'm.sql': "select * from source where identifier <> '0060'",
+    },
+    run: 'update banks banks-12.csv --as-of 2025-12-31 --map ./m.sql --strict',
+    says: /^rows of the files: 60$/,
+  },
+  '4: one attribute that is blank': next(
+    extract((n) => (n > 40 ? bank(n) : `IN,00${n},Bank ${n},`)),
+    /^dossier: town would go from 40 of the 60 .* \("Town 1" → nothing\), so nothing/,
+  ),
+  '4: one attribute that is another': next(
+    extract((n) => `IN,00${n},Bank ${n},Town ${n + 1}`),
+    /^dossier: the import would change 60 of the 60/,
+  ),
+  '6: a wrong encoding': next(
+    Buffer.from(all.replace('Town 9', 'T\xf6wn'), 'latin1'),
+    /line 10 is not valid UTF-8; .* --encoding NAME, .*1252: ".*Töwn", windows-1251: ".*Tцwn"/,
+  ),
+  '6: UTF-8 that was read twice': strict(
+    all.replace('Town 9\n', 'MÃ¼nchen\n'),
+    /^dossier: row 9: town is "MÃ¼nchen", which is "München" if it is UTF-8 that was read as/,
+  ),
+  '7: a quote that swallows lines': strict(
+    all.replace('Town 5\n', `"Town 5\n${'long line\n'.repeat(150)}"\n`),
+    /^dossier: row 5: town has 152 lines; is a quote before it not closed\?/,
+  ),
+  '8: a forgotten --snapshot': refused(
+    'banks-12.csv',
+    newest,
+    '--source banks --as-of 2025-12-31',
+    /^dossier: all imports of companies from banks so far were snapshots, .* dossier update banks/,
+  ),
+  '9: a misspelt store in an update': command(
+    'update banks banks-11.csv --db dosier.db',
+    /^dossier: dosier\.db does not exist; create it with: dossier import$/,
+  ),
+  '9: a misspelt store in a revert': command(
+    'revert 2 --db dosier.db',
+    /^dossier: dosier\.db does not exist; create it with: dossier import$/,
+  ),
+  '9: a misspelt store in a removal': command(
+    'sources remove banks --yes --db dosier.db',
+    /^dossier: dosier\.db does not exist; create it with: dossier import$/,
+  ),
+  '11: a prune without a question': command(
+    'prune --keep 0d',
+    /^dossier: nothing was changed; to delete these, add --yes$/,
+  ),
+  '12: jobs of companies that no register named': command(
+    'import jobs jobs.ndjson --source jobs --strict',
+    /^dossier: 60 of 60 companies are in no register here, .*--known-companies-only; nothing was/,
+    { 'jobs.ndjson': jobs },
+  ),
+  '13: an identifier in scientific notation': next(
+    all.replace('IN,009,', 'IN,1.23E+11,'),
+    /row 9.*: identifier: "1\.23E\+11": is a number in scientific notation, .* export it as text/,
+  ),
+  '13: an invisible character in an identifier': next(
+    all.replace('IN,009,', 'IN,009\u200b,'),
+    /identifier: .*: has the invisible character U\+200B; remove it in the file or in a mapping/,
+  ),
+  '13: full-width characters in an identifier': next(
+    all.replace('IN,009,', 'IN,００９,'),
+    /identifier: "００９": has full-width characters; write "009"/,
+  ),
+  '13: a key in scientific notation': command(
+    'import rights r.ndjson --source banks',
+    /key: "4e\+20": is a number in scientific notation/,
+    { 'r.ndjson': '{"company_id":1,"name":"x","key":"4e+20"}\n' },
+  ),
+  '14: a column in single quotes': {
+    files: { 'banks-12.csv': all, 'm.sql': mapped },
+    run: 'update banks banks-12.csv --as-of 2025-12-31 --map ./m.sql --strict',
+    says: /^dossier: name is "NAME" in all 60 rows; .* double ones: "NAME" as name; nothing/,
+  },
+  '14: a second header': next(
+    insert(header.trim()),
+    /row 30: repeats the header; remove this line from the file$/,
+  ),
+  '14: a second header behind a mapping': {
+    files: { 'banks-12.csv': insert(header.trim()), 'm.sql': 'select * from source' },
+    run: 'update banks banks-12.csv --as-of 2025-12-31 --map ./m.sql',
+    says: /row 30: repeats the header; remove this line from the file$/,
+  },
+  '14: NULL as a text': strict(
+    all.replace('Town 7\n', 'NULL\n').replace('Town 8\n', '#REF!\n'),
+    /^dossier: town is "NULL" or the like in 2 rows; if that is no value, add --null 'NULL'/,
+  ),
+  '15: a day of another century': refused(
+    'banks-12.csv',
+    all,
+    '--source banks --snapshot --as-of 1025-12-31',
+    /^dossier: --as-of 1025-12-31 is before 1900; check the year$/,
+  ),
+  '15: a year of two digits': refused(
+    'c.ndjson',
+    '{"jurisdiction":"GB","identifier":"1","as_of":"0026-01-31"}\n',
+    '--source trial',
+    /line 1: as_of: "0026-01-31T00:00:00Z": is before 1900; check the year$/,
+  ),
+  '15: a day that is another in UTC': usage(
+    command(
+      'update banks banks-11.csv --as-of 2026-01-01T00:00:00+02:00',
+      /^dossier: --as-of 2026-01-01T00:00:00\+02:00 is 2025-12-31 in UTC; .*: 2026-01-01$/,
+    ),
+  ),
+  '15: timestamps that are a day earlier in UTC': strict(
+    all.replace('Town 3\n', '2025-11-30T00:00:00+02:00\n'),
+    /^dossier: row 3: town is "2025-11-30T00:00:00\+02:00", in UTC on 2025-11-29; if the day/,
+  ),
+  '17: --rejects over a file': usage(
+    command(
+      'update banks banks-11.csv --as-of 2025-12-31 --rejects kept.ndjson',
+      /^dossier: --rejects kept\.ndjson exists already; name another file, or remove it$/,
+      { 'kept.ndjson': '{}\n' },
+    ),
+  ),
+  '17: a pipe as a snapshot': usage(
+    command(
+      'import companies - --source banks --snapshot --as-of 2025-12-31',
+      /^dossier: - is a pipe, which may be cut: .* add --complete to --snapshot$/,
+    ),
+  ),
+  'unclear: a line to skip after one that is skipped': next(
+    `Register\nof banks\n${all}`,
+    /begins with "of banks", which has 1 cell, but the lines from line 3 .*; say --skip-lines 2$/,
+    '--skip-lines 1',
+  ),
+  'unclear: a file without a header that has a value twice': next(
+    all.replace(header, '5,5,Bank,Town\n'),
+    /the header has the column 5 twice; it looks like data: the file needs a line with/,
+  ),
+  'unclear: a text in double quotes': {
+    files: { 'banks-12.csv': all, 'm.sql': 'select "IN" as jurisdiction from source' },
+    run: 'update banks banks-12.csv --as-of 2025-12-31 --map ./m.sql',
+    says: /names the column IN, .*; if IN is a text, it takes single quotes: 'IN'$/,
+  },
+  ...Object.fromEntries(
+    ['case', 'select', 'end', 'from', 'order'].map((word) => [
+      `unclear: a column called ${word}`,
+      {
+        files: { 'banks-12.csv': all, 'm.sql': `select jurisdiction, ${word} as name from source` },
+        run: 'update banks banks-12.csv --as-of 2025-12-31 --map ./m.sql',
+        says: new RegExp(`; ${word} is a word of SQL: .* put it in quotes: "${word}"$`),
+      },
+    ]),
+  ),
+  'unclear: a column of two words': {
+    files: { 'banks-12.csv': all, 'm.sql': 'select jurisdiction, Name of as name from source' },
+    run: 'update banks banks-12.csv --as-of 2025-12-31 --map ./m.sql',
+    says: /; if Name of is one column, put it in quotes: "Name of"$/,
+  },
+  'unclear: a record that two files give differently': {
+    files: { 'a.csv': `${header}IN,1,A,x\n`, 'b.csv': `${header}IN,2,B,x\nIN,1,B,x\n` },
+    run: 'import companies a.csv b.csv --source trial',
+    says: /^b\.csv: row 2: .*: was given before with other content, in row 1 of a\.csv$/,
+  },
+  'unclear: an archive': refused(
+    'c.tar.gz',
+    'x',
+    '--source trial',
+    /^dossier: c\.tar\.gz is an archive; unpack it, and import what is in it: tar -xf c\.tar\.gz$/,
+  ),
+  'unclear: a dash from a document': usage(
+    command(
+      'import companies c.csv –source trial',
+      /^dossier: –source begins with a dash from a document; type hyphens: --source$/,
+    ),
+  ),
+  'unclear: a mapping without its ending': command(
+    'update banks banks-11.csv --as-of 2025-12-31 --map ./m',
+    /^dossier: there is no mapping \.\/m; did you mean \.\/m\.sql\?$/,
+    { 'm.sql': 'select 1' },
+  ),
+  'unclear: an extract that is older by its rows': refused(
+    'c.ndjson',
+    '{"jurisdiction":"GB","identifier":"1","as_of":"2020-01-31"}\n',
+    '--source register',
+    /the extract is as of 2020-01-31 by the latest as_of of its rows, but the last import/,
+  ),
+  'unclear: a date that cannot be parsed': {
+    files: {
+      'banks-12.csv': all,
+      'm.sql': "select jurisdiction, identifier, strptime(town, '%d') as day from source",
+    },
+    run: 'update banks banks-12.csv --as-of 2025-12-31 --map ./m.sql',
+    says: /cannot read "Town 1" as "%d"; grep -n finds its line; try_strptime\(\)/,
+  },
+  'unclear: a file in place of a backup': command(
+    'restore banks-11.csv',
+    /^dossier: banks-11\.csv is not a Dossier store; name a file that backup has made$/,
+  ),
+  'unclear: one JSON object on one line': refused(
+    'c.json',
+    '{"data":{"items":[{"jurisdiction":"GB","identifier":"1"}]}}\n',
+    '--source trial',
+    /^dossier: c\.json is one JSON object; .* --records data\.items$/,
+  ),
+  'unclear: a source whose recorded events stay': command(
+    'sources remove banks',
+    /^dossier: nothing was changed; to remove these, add --yes$/,
+  ),
+  'an address in place of a file': command(
+    'import companies https://example.org/banks.csv',
+    /^dossier: https:.* is not a file; fetch it first: curl --fail --location --output banks\.csv/,
+  ),
+}
