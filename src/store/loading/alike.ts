@@ -6,7 +6,7 @@ import type { AlikeNames } from '../importing.ts'
 import { attributesShape } from '../listing/shape.ts'
 import { companiesListed } from './company-rows.ts'
 import type { ImportContext } from './context.ts'
-import { inBatches } from './staging.ts'
+import { inBatches } from '../listing/tables.ts'
 
 /** So many companies of the source, and of the import, are looked at. */
 const knownMax = 2_000

@@ -10,10 +10,11 @@ import type {
 } from '../importing.ts'
 import { keysOf, type OpenListing, openListings } from '../listing/open-listings.ts'
 import { decodeEntries, recordsOf } from '../listing/segment.ts'
+import { inBatches } from '../listing/tables.ts'
 import type { ImportContext } from './context.ts'
 import { companiesOf } from './record-differences.ts'
 import { inPortions, recordText, textIn } from './spool.ts'
-import { inBatches, type Staging } from './staging.ts'
+import type { Staging } from './staging.ts'
 
 /** Of more changed rows, as many at equal distances are compared: that costs little enough. */
 const comparedMax = 10_000
