@@ -86,7 +86,7 @@ function idsIn(words: Words, word: string): readonly number[] {
 }
 
 /** How many words are changed by one statement. */
-const wordsAtOnce = 500
+const wordsAtOnce = 2_000
 
 /** @param isEmpty whether the index has no word yet. */
 async function writeChanges(

@@ -14,7 +14,7 @@ import { digestIn, textIn } from './spool.ts'
 import { inBatches } from '../listing/tables.ts'
 
 /** How many companies are written at once, and how long their attributes may be together. */
-const companiesAtOnce = 500
+const companiesAtOnce = 2_000
 const lengthAtOnce = 1_048_576
 
 /** Writes what `change` and `removal` hold, and brings names up to date. */

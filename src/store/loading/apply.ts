@@ -22,7 +22,7 @@ const companiesAtOnce = 200
 const changesAtOnce = 20_000
 const readAtOnce = 2_000
 /** How many ids are written at once. */
-const idsAtOnce = 1_000
+const idsAtOnce = 5_000
 
 /** Where changes are written, and what they are. */
 export interface ApplyContext extends MergeContext {

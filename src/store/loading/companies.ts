@@ -10,7 +10,7 @@ import {
 } from '../listing/tables.ts'
 import type { Staging } from './staging.ts'
 
-const batchLength = 1_000
+const batchLength = 5_000
 
 /** What finding companies takes besides the staged rows. */
 export interface CompanyRules {

@@ -16,7 +16,7 @@ export interface CompanyRows {
   readonly places: SpoolPlace[]
 }
 
-const companiesMax = 300
+const companiesMax = 1_000
 const rowsMax = 20_000
 
 const stagedRows = `

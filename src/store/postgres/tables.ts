@@ -178,6 +178,23 @@ function headLookups(rows: Rows, isSpread: boolean) {
   } satisfies Partial<ListingTables>
 }
 
+/**
+ * Tells heads that may have been written before. Those of a new version have not, if their
+ * companies come after all that this session has written: imports go by company.
+ */
+function watchHeads(rows: Rows) {
+  let committed: number | undefined
+  const last = new Map<string, number>()
+  return async (listing: string, heads: readonly HeadRow[]) => {
+    committed ??= (await rows<[number]>('select coalesce(max(version), 0) from imports'))[0]?.[0]
+    const [oldest, greatest] = [committed ?? Infinity, last.get(listing) ?? 0]
+    for (const { companyId } of heads) {
+      if (companyId > (last.get(listing) ?? 0)) last.set(listing, companyId)
+    }
+    return heads.filter(({ version, companyId }) => version <= oldest || companyId <= greatest)
+  }
+}
+
 function segmentOf({ directory }: HeadRow): Field {
   const segment = firstSegment(directory)
   return segment === null ? null : bigint(segment)
@@ -189,10 +206,12 @@ function headTables(client: Client, rows: Rows) {
     const versions = heads.map(({ version }) => version)
     await rows(dropHeadsSql, listing, listOf(companies), listOf(versions))
   }
+  const mayBeWritten = watchHeads(rows)
   return {
     async putHeads(listing, heads) {
       if (heads.length === 0) return
-      await drop(listing, heads)
+      const replaced = await mayBeWritten(listing, heads)
+      if (replaced.length > 0) await drop(listing, replaced)
       const name = text(listing)
       await copyRows(
         client,
