@@ -1,0 +1,107 @@
+// contrib/dossier-update.sh fetches, checks and updates: against a local server, with the program.
+
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { makeFolder } from './support/import-rows.ts'
+import { runCommand } from './support/run-command.ts'
+import { storeDigest } from './support/store-state.ts'
+
+const root = join(import.meta.dirname, '..')
+const noCurl = spawnSync('curl', ['--version']).error !== undefined
+
+const extract = (count: number, town = 'Leeds') =>
+  `jurisdiction,identifier,town\n${Array.from({ length: count }, (_, n) => `GB,${n + 1},${n === 0 ? town : 'Ely'}\n`).join('')}`
+
+test(
+  'the script updates from a new extract, and alarms with a code for each failure',
+  {
+    skip: noCurl && 'curl is not installed here',
+  },
+  async (t) => {
+    const folder = makeFolder(t)
+    let served: string | undefined = extract(20)
+    const server = createServer((_, response) => {
+      response.statusCode = served === undefined ? 404 : 200
+      response.end(served)
+    }).listen(0, '127.0.0.1')
+    t.after(() => server.close())
+    await once(server, 'listening')
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/banks.csv?x=1`
+    const [db, alarms] = [join(folder, 'dossier.db'), join(folder, 'alarms')]
+    async function run(...args: string[]) {
+      const child = spawn(join(root, 'contrib/dossier-update.sh'), args, {
+        cwd: folder,
+        env: {
+          ...process.env,
+          DOSSIER: join(root, 'bin/dossier'),
+          DOSSIER_DB: db,
+          ALARM: 'cat >> alarms',
+          AS_OF: '',
+        },
+      })
+      let out = ''
+      for (const stream of [child.stdout, child.stderr]) {
+        stream.setEncoding('utf8').on('data', (text: string) => (out += text))
+      }
+      const [code] = (await once(child, 'close')) as [number]
+      return { code, out }
+    }
+
+    assert.equal((await run('banks')).code, 2)
+    writeFileSync(join(folder, 'first.csv'), extract(20, 'York'))
+    const first = 'import companies first.csv --source banks --snapshot'.split(' ')
+    assert.equal((await runCommand(folder, first)).code, 0)
+
+    const updated = await run('banks', url)
+    assert.equal(updated.code, 0, updated.out)
+    assert.match(updated.out, /updated +1\n[^]*town +1 changed +GB 1: "York" → "Leeds"\n/)
+    const before = await storeDigest(db)
+    const again = await run('banks', url)
+    assert.deepEqual(again, { code: 0, out: 'banks: nothing new\n' })
+    assert.equal(existsSync(alarms), false)
+
+    served = extract(3)
+    assert.equal((await run('banks', url)).code, 4)
+    assert.match(readFileSync(alarms, 'utf8'), /would remove 17 of the 20 .* add --accept\n$/)
+    served = undefined
+    assert.equal((await run('banks', url)).code, 3)
+    assert.match(readFileSync(alarms, 'utf8'), /banks: http:\S+ cannot be fetched: curl: .*404\n$/)
+    assert.equal(await storeDigest(db), before, 'nothing was changed')
+    const left = readdirSync(join(folder, 'extracts/banks')).filter((name) =>
+      name.endsWith('.part'),
+    )
+    assert.deepEqual(left, [])
+
+    served = extract(3)
+    assert.equal((await run('banks', url, '--accept')).code, 0)
+  },
+)
+
+test(
+  'the units of the update are valid',
+  {
+    skip: spawnSync('systemd-analyze', ['--version']).error !== undefined && 'no systemd here',
+  },
+  (t) => {
+    const folder = makeFolder(t)
+    for (const ending of ['service', 'timer']) {
+      const unit = readFileSync(join(root, `contrib/dossier-update@.${ending}`), 'utf8')
+      const here = unit.replaceAll('/opt/dossier/current', root)
+      writeFileSync(join(folder, `dossier-update@.${ending}`), here)
+    }
+    const units = ['service', 'timer'].map((ending) => join(folder, `dossier-update@.${ending}`))
+    const { stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', ...units], {
+      encoding: 'utf8',
+    })
+    assert.deepEqual(
+      stderr.split('\n').filter((line) => line.includes('dossier-update')),
+      [],
+    )
+  },
+)
