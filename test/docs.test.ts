@@ -35,8 +35,8 @@ test('a marker that names no generated part is an error', () => {
   assert.throws(() => regenerate('<!-- generated: nothing --><!-- end -->'), /named nothing/)
 })
 
-test('every setting is in the operator’s guide: option, variable and default', () => {
-  const text = section(read('docs/operating.md'), '## Serve')
+test('every setting is in docs/commands.md: option, variable and default', () => {
+  const text = section(read('docs/commands.md'), '## Settings')
   for (const setting of Object.values(settings)) {
     const row = text.split('\n').find((line) => line.includes(`\`--${setting.name}\``)) ?? ''
     for (const part of [variableOf(setting), setting.default, setting.meaning]) {
