@@ -1,19 +1,19 @@
 // Verifies in which listings records are (`record_ids`), against the present listings.
 //
-// A sum for some companies each adds up the records once as their listings have them, and once as
-// the table has them. Only companies whose sums differ are looked at one by one.
+// Listings are noted while they are verified; then the table is read beside their sums.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Resource } from '../../resources/resource.ts'
-import { leavesOf, keysOf } from '../listing/open-listings.ts'
+import { keysOf, openListings } from '../listing/open-listings.ts'
 import { decodeEntries, digestBytes, type SegmentIndex } from '../listing/segment.ts'
 import { type ListingShape, shapeOf } from '../listing/shape.ts'
+import { inBatches } from '../listing/tables.ts'
+import { companiesListed } from '../loading/company-rows.ts'
 import type { RegistryDatabase } from '../registry-connection.ts'
-import type { Report } from './faults.ts'
+import type { Report } from './verify.ts'
+import { createSums, findDiffering, type Side } from './verify-sums.ts'
 
 export type IdCheck = Awaited<ReturnType<typeof createIdCheck>>
-
-const sumsLength = 65_536
 
 export async function createIdCheck(
   db: RegistryDatabase,
@@ -21,7 +21,7 @@ export async function createIdCheck(
   report: Report,
 ) {
   const shapes = resources.map(shapeOf)
-  const sums = new Map(shapes.map(({ listing }) => [listing, new Float64Array(sumsLength)]))
+  const sums = new Map(shapes.map(({ listing }) => [listing, createSums()]))
   const repeated = new Map<string, Repeated>()
   for (const { listing } of shapes) repeated.set(listing, await readRepeated(db, listing))
   return {
@@ -32,7 +32,7 @@ export async function createIdCheck(
       if (own === undefined || several === undefined) return
       for (let n = 0; n < count; n++) {
         const id = ids[n] ?? 0
-        add(own, { id, companyId, source: sources[n] ?? 0 }, 1)
+        own.add(companyId, hashOf(id, companyId, sources[n] ?? 0), 1)
         if (several.hasOther(id, digests, n * digestBytes)) {
           report(`${listing} identities`, `${listing}: the record ${id} has more than one content`)
         }
@@ -40,10 +40,12 @@ export async function createIdCheck(
     },
     async finish(onStep: (step: string) => void): Promise<void> {
       for (const shape of shapes) {
-        const own = sums.get(shape.listing) ?? new Float64Array(sumsLength)
-        await eachId(db, shape.listing, onStep, (row) => add(own, row, -1))
-        const differing = [...own.keys()].filter((n) => own[n] !== 0)
-        if (differing.length > 0) await findWrong(db, shape, new Set(differing), report, onStep)
+        const own = sums.get(shape.listing)
+        await eachId(db, shape.listing, onStep, ({ id, companyId, source }) =>
+          own?.add(companyId, hashOf(id, companyId, source), -1),
+        )
+        const isDiffering = own?.differing(sumsShownMax)
+        if (isDiffering !== undefined) await findWrong(db, shape, isDiffering, report, onStep)
       }
     },
   }
@@ -55,11 +57,8 @@ interface IdRow {
   readonly source: number
 }
 
-/** Adds a number that depends on the record and its source; sums of some million stay exact. */
-function add(sums: Float64Array, { id, companyId, source }: IdRow, sign: number): void {
-  const hash = ((id % 2_147_483_629) * 31 + (companyId % 65_521) * 7 + source) % 2_147_483_629
-  const at = companyId % sumsLength
-  sums[at] = (sums[at] ?? 0) + sign * (hash + 1)
+function hashOf(id: number, companyId: number, source: number): number {
+  return ((id % 2_147_483_629) * 31 + (companyId % 65_521) * 7 + source) % 2_147_483_629
 }
 
 async function eachId(
@@ -86,41 +85,29 @@ const sumsShownMax = 64
 async function findWrong(
   db: RegistryDatabase,
   shape: ListingShape,
-  differing: ReadonlySet<number>,
+  isDiffering: (companyId: number) => boolean,
   report: Report,
   onStep: (step: string) => void,
 ): Promise<void> {
   const { listing } = shape
-  const some = new Set([...differing].slice(0, sumsShownMax))
-  const isOf = (companyId: number) => some.has(companyId % sumsLength)
-  const kept = new Map<number, Set<string>>()
-  await eachId(db, listing, onStep, ({ id, companyId, source }) => {
-    if (!isOf(companyId)) return
-    const own = kept.get(companyId) ?? new Set()
-    kept.set(companyId, own.add(`${id} ${source}`))
-  })
-  const faulty = new Set<number>()
-  const { tables } = db
-  for (let after = -1; ;) {
-    const companies = await tables.companiesWith(listing, { after, limit: 1_000 })
-    const last = companies.at(-1)
-    if (last === undefined) break
-    after = last
-    for (const companyId of companies.filter(isOf)) {
-      const own = kept.get(companyId) ?? new Set()
-      kept.delete(companyId)
+  const unreadable = new Set<number>()
+  const kept: Side = (look) =>
+    eachId(db, listing, onStep, ({ id, companyId, source }) => {
+      if (isDiffering(companyId)) look(companyId, `${id} ${source}`)
+    })
+  const listed: Side = async (look) => {
+    for await (const companyId of companiesListed(db.tables, listing)) {
+      if (!isDiffering(companyId)) continue
       const records = await readRecords(db, shape, companyId)
-      if (records !== undefined && !isSame(records, own)) faulty.add(companyId)
+      if (records === undefined) unreadable.add(companyId)
+      for (const record of records ?? []) look(companyId, record)
+      onStep('ids')
     }
-    onStep('ids')
   }
-  for (const companyId of [...faulty, ...kept.keys()].sort((a, b) => a - b)) {
+  for (const companyId of await findDiffering(kept, listed)) {
+    if (unreadable.has(companyId)) continue
     report(`${listing} ids`, `${listing} of company ${companyId}: its ids are not kept as they are`)
   }
-}
-
-function isSame(some: ReadonlySet<string>, others: ReadonlySet<string>): boolean {
-  return some.size === others.size && [...some].every((one) => others.has(one))
 }
 
 /** The ids and sources of a present listing; undefined if they cannot be read. */
@@ -131,12 +118,10 @@ async function readRecords(
 ): Promise<ReadonlySet<string> | undefined> {
   const found = new Set<string>()
   try {
-    const head = await tables.head(shape.listing, companyId, Number.MAX_SAFE_INTEGER)
-    const leaves = head === undefined ? [] : await leavesOf(tables, head)
-    for (let at = 0; at < leaves.length; at += 200) {
-      const keys = keysOf(companyId, leaves.slice(at, at + 200))
-      for (const { entries } of await tables.segments(keys, 'entries')) {
-        const { count, ids, sources } = decodeEntries(shape, entries)
+    const open = (await openListings(tables, shape.listing, [companyId])).get(companyId)
+    for (const some of inBatches(keysOf(companyId, open?.leaves ?? []), 200)) {
+      for (const { entries } of await tables.segments(some, 'entries')) {
+        const { count, ids, sources } = decodeEntries(shape, entries, [])
         for (let n = 0; n < count; n++) found.add(`${ids[n] ?? 0} ${sources[n] ?? 0}`)
       }
     }

@@ -10,12 +10,11 @@ import { attributesShape, type ListingShape, shapeOf } from '../listing/shape.ts
 import type { HeadRow } from '../listing/tables.ts'
 import type { RegistryDatabase } from '../registry-connection.ts'
 import { optionalText, type Row } from '../sql/database.ts'
-import { createNameCheck } from './check-names.ts'
-import type { Report } from './faults.ts'
-import { createHeadCheck } from './verify-heads.ts'
+import type { Report } from './verify.ts'
+import { createHeadCheck, readKnown } from './verify-heads.ts'
 import { createIdCheck } from './verify-ids.ts'
-import { readKnown } from './verify-known.ts'
-import { checkOrphans, createNumberSet } from './verify-orphans.ts'
+import { createNameCheck } from './verify-names.ts'
+import { checkOrphans, createNumberSet } from './verify-segments.ts'
 
 /** What a verification of listings takes. */
 export interface ListingChecks {

@@ -1,5 +1,6 @@
-// Verifies segments: their bytes, and each of their records.
+// Verifies segments: their bytes, each of their records, and that a head names them.
 
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { statementOf } from '../companies/attributes.ts'
 import { compareOrder } from '../listing/merge.ts'
 import { countTypes } from '../listing/meta.ts'
@@ -12,6 +13,8 @@ import {
 } from '../listing/segment.ts'
 import type { DirectoryEntry } from '../listing/directory.ts'
 import type { ListingTables, SegmentKey, SegmentRow } from '../listing/tables.ts'
+import type { RegistryDatabase } from '../registry-connection.ts'
+import type { Report } from './verify.ts'
 import type { HeadChecks } from './verify-heads.ts'
 import type { CheckedKind } from './verify-listings.ts'
 
@@ -164,4 +167,43 @@ function checkStatement(
   const { version } = statementOf(record)
   if (record.id !== record.source) return 'is not in the place of its source'
   return hasVersion(version) ? undefined : `is of version ${version}, which is not known`
+}
+
+export type NumberSet = ReturnType<typeof createNumberSet>
+
+/** A set of the numbers of segments, of which there may be many millions: a bit each. */
+export function createNumberSet() {
+  let bits = new Uint8Array(1_024)
+  return {
+    add(number: number): void {
+      const at = Math.floor(number / 8)
+      if (at >= bits.length) {
+        const larger = new Uint8Array(2 * at)
+        larger.set(bits)
+        bits = larger
+      }
+      bits[at] = (bits[at] ?? 0) | (1 << (number % 8))
+    },
+    has: (number: number) => ((bits[Math.floor(number / 8)] ?? 0) & (1 << (number % 8))) !== 0,
+  }
+}
+
+/** Compares the segments that are there with those that heads name. */
+export async function checkOrphans(
+  db: RegistryDatabase,
+  named: NumberSet,
+  report: Report,
+  onStep: (step: string) => void,
+): Promise<void> {
+  const last = await db.tables.lastSegment()
+  for await (const rows of db.batches('select segment, company_id from segments')) {
+    onStep('segments')
+    for (const row of rows) {
+      const [segment, company] = [Number(row['segment']), String(row['company_id'])]
+      const place = `segment ${segment} of company ${company}`
+      if (!named.has(segment)) report('segments', `${place}: no head names it`)
+      if (segment > last) report('segments', `${place}: its number is above the last one, ${last}`)
+    }
+    await nextTurn()
+  }
 }

@@ -6,9 +6,8 @@ import type { Resource } from '../../resources/resource.ts'
 import type { StoredChecks, Verification } from '../inspecting.ts'
 import type { RegistryDatabase } from '../registry-connection.ts'
 import { type Database, readValue, type Row } from '../sql/database.ts'
-import { collectFaults, type Report } from './faults.ts'
 import { verifyListings } from './verify-listings.ts'
-import { verifyNames } from './verify-names.ts'
+import { verifyWords } from './verify-names.ts'
 
 /** A kind of fault: a query for the faulty rows, and the description of one. */
 export interface Rule {
@@ -46,7 +45,7 @@ export async function verifyStore(
     onStep('companies')
     await applyRules(db, { ...rules, ...db.rules }, report)
     counts['companies'] = Number(await readValue(db, 'select count(*) from companies'))
-    counts['names'] = await verifyNames(db, report, () => onStep('names'))
+    counts['names'] = await verifyWords(db, report, () => onStep('names'))
     const listed = await verifyListings(db, { resources, checks, report, onStep })
     Object.assign(counts, listed)
   } catch (error) {
@@ -105,4 +104,28 @@ const rules: Readonly<Record<string, Rule>> = {
     describe: (row) =>
       `${String(row['listing'])}: the record ${String(row['id'])} has more than one source`,
   },
+}
+
+/** How many faults of each kind are reported individually. */
+export const faultsShownMax = 20
+
+/** Reports a fault: its kind, and a sentence. */
+export type Report = (kind: string, sentence: string) => void
+
+/** Collects faults, of each kind the first ones. */
+function collectFaults() {
+  const kinds = new Map<string, { readonly shown: string[]; count: number }>()
+  return {
+    report(kind: string, sentence: string): void {
+      const known = kinds.get(kind) ?? { shown: [], count: 0 }
+      kinds.set(kind, known)
+      known.count += 1
+      if (known.count <= faultsShownMax) known.shown.push(sentence)
+    },
+    shown(): string[] {
+      return [...kinds].flatMap(([kind, { shown, count }]) =>
+        count > shown.length ? [...shown, `${kind}: … and ${count - shown.length} more`] : shown,
+      )
+    },
+  }
 }

@@ -3,10 +3,9 @@
 
 import type { Resource } from '../../resources/resource.ts'
 import type { Awaitable } from '../awaitable.ts'
-import { readLastSeen } from '../history/last-seen.ts'
 import { prune } from '../history/prune.ts'
 import { revert } from '../history/revert.ts'
-import { listSources } from '../history/sources.ts'
+import { listSources, readLastSeen } from '../history/sources.ts'
 import { beginImport } from '../loading/session.ts'
 import type { StoreInspector } from '../inspecting.ts'
 import type { LockWait } from '../lock-wait.ts'
