@@ -6,22 +6,19 @@ export const dialect: Dialect = {
   least: 'least',
   orderedJoin: 'join',
   companyNames: { table: 'company_names', id: 'company_id' },
-  jsonString: (json) => `(${json}::json #>> '{}') collate "C"`,
+  isOneOf: (column, list, type) => `${column} = any(${list}::${type}[])`,
   jsonInteger: (element) => `cast(${element} #>> '{}' as bigint)`,
   jsonItem: (json, at) => `(${json} ->> ${at})`,
   jsonMembers: (json, alias) => `json_each_text(${json}::json) ${alias}`,
   jsonElements: (json, alias) =>
     `json_array_elements(${json}::json) with ordinality ${alias} (value, key)`,
   bytesOfHex: (digits) => `decode(${digits}, 'hex')`,
-  apart: '',
   atCompany: '',
 }
 
 /** Citus runs a statement where the rows are if all its joins are by what they are spread by. */
 export const spreadDialect: Dialect = {
   ...dialect,
-  // Citus runs a query with an offset by itself, and sends its rows to the nodes.
-  apart: 'offset 0',
   // Without the condition, PostgreSQL would drop the join.
   atCompany: 'left join companies k on k.id = $1 where coalesce(k.id, $1) = $1',
   affectedChunks: `

@@ -22,7 +22,7 @@ import { bigint, copyRows, type Field, integer, text } from './copy-rows.ts'
 /** Runs a statement, and returns its rows as arrays of their columns. */
 export type Rows = <Row extends unknown[]>(
   sql: string,
-  ...values: readonly (string | number | readonly (string | null)[])[]
+  ...values: readonly (string | number | readonly (string | number | null)[])[]
 ) => Promise<Row[]>
 
 /**

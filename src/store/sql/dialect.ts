@@ -9,8 +9,8 @@ export interface Dialect {
   readonly orderedJoin: string
   /** The table that finds a company by name, and its column with the company's id. */
   readonly companyNames: { readonly table: string; readonly id: string }
-  /** The content of a JSON string. */
-  jsonString(json: string): string
+  /** Whether a column has one of the values of a list, which is a parameter of its own. */
+  isOneOf(column: string, list: string, type: 'text' | 'bigint'): string
   /** An integer, as an element of a JSON array. */
   jsonInteger(element: string): string
   /** An element of a JSON array, as text. */
@@ -21,8 +21,6 @@ export interface Dialect {
   jsonMembers(json: string, alias: string): string
   /** Bytes, given as hexadecimal digits. */
   bytesOfHex(digits: string): string
-  /** Ends a subquery that finds the rows that the query around it is to look up. */
-  readonly apart: string
   /**
    * Ends a query on tables that every node has, so that it is answered where company $1 is. Empty
    * if they are nowhere else.

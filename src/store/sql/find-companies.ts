@@ -77,31 +77,20 @@ export async function findByNumber(
   identifiers: readonly string[],
   jurisdiction: string | undefined,
 ): Promise<FoundCompany[]> {
-  const [one = '', ...others] = new Set(identifiers)
-  const isOne = others.length === 0
-  const numbers = isOne ? one : JSON.stringify([one, ...others].map((identifier) => [identifier]))
-  const sql = byNumber(snapshot.dialect, isOne, jurisdiction === undefined)
-  const rows = await (jurisdiction === undefined
-    ? snapshot.rows<CompanyRow>(sql, numbers)
-    : snapshot.rows<CompanyRow>(sql, numbers, jurisdiction))
+  const sql = idsByNumber(snapshot.dialect, jurisdiction === undefined)
+  const numbers = [...new Set(identifiers)]
+  const found = await (jurisdiction === undefined
+    ? snapshot.rows<[id: number]>(sql, numbers)
+    : snapshot.rows<[id: number]>(sql, numbers, jurisdiction))
+  if (found.length === 0) return []
+  const ids = found.map(([id]) => id)
+  const rows = await snapshot.rows<CompanyRow>(companiesOf(snapshot.dialect), ids)
   return rows.map(foundCompany).sort(byRegister)
 }
 
-const byNumber = (d: Dialect, isOne: boolean, isAnywhere: boolean) => {
-  const { table, id } = d.companyNames
-  const matches = (number: string) =>
-    `k.identifier = ${number} ${isAnywhere ? '' : 'and k.jurisdiction = $2'}`
-  const numbered = isOne
-    ? `(select k.${id} as id from ${table} k where ${matches('$1')} ${d.apart})`
-    : `(
-        select k.${id} as id from ${d.jsonElements('$1', 'e')}
-        ${d.orderedJoin} ${table} k on ${matches(d.jsonItem('e.value', 0))} ${d.apart}
-      )`
-  return `
-    select ${columns} from ${numbered} n0
-    ${d.orderedJoin} companies c on c.id = n0.id
-    left join names n on n.company_id = c.id`
-}
+const idsByNumber = (d: Dialect, isAnywhere: boolean) => `
+  select k.${d.companyNames.id} from ${d.companyNames.table} k
+  where ${d.isOneOf('k.identifier', '$1', 'text')} ${isAnywhere ? '' : 'and k.jurisdiction = $2'}`
 
 function foundCompany([id, jurisdiction, identifier, name]: CompanyRow): FoundCompany {
   return { id, jurisdiction, identifier, name }
@@ -134,7 +123,7 @@ export async function findByWords(
   const matching: NamedId[] = []
   for await (const ids of candidates) {
     for (let at = 0; at < ids.length; at += namesAtOnce) {
-      const some = JSON.stringify(ids.slice(at, at + namesAtOnce))
+      const some = ids.slice(at, at + namesAtOnce)
       const rows = await snapshot.rows<NamedId>(namesOf(snapshot.dialect), some)
       for (const row of rows) if (hasWords(row[1], words)) matching.push(row)
       if (matching.length > matchesMax) return undefined
@@ -142,7 +131,7 @@ export async function findByWords(
     }
   }
   if (matching.length === 0) return []
-  const ids = JSON.stringify(matching.map(([id]) => id))
+  const ids = matching.map(([id]) => id)
   const rows = await snapshot.rows<CompanyRow>(companiesOf(snapshot.dialect), ids)
   const found = rows.map((row) => [foundCompany(row), lengthOf(row)] as const)
   found.sort(([a, lengthOfA], [b, lengthOfB]) => lengthOfA - lengthOfB || a.id - b.id)
@@ -160,17 +149,12 @@ function lengthOf([, , , name]: CompanyRow): number {
 /** How many names are read and compared at once: about 1 ms of work. */
 const namesAtOnce = 200
 
-const eachId = (d: Dialect) => `cast(${d.jsonString('e.value')} as bigint)`
-
 const namesOf = (d: Dialect) => `
-  select n.company_id, n.name
-  from ${d.jsonElements('$1', 'e')} ${d.orderedJoin} names n on n.company_id = ${eachId(d)}`
+  select n.company_id, n.name from names n where ${d.isOneOf('n.company_id', '$1', 'bigint')}`
 
 const companiesOf = (d: Dialect) => `
-  select ${columns}
-  from ${d.jsonElements('$1', 'e')}
-  ${d.orderedJoin} companies c on c.id = ${eachId(d)}
-  join names n on n.company_id = c.id`
+  select ${columns} from companies c left join names n on n.company_id = c.id
+  where ${d.isOneOf('c.id', '$1', 'bigint')}`
 
 /** Up to this many ids of a word, reading their names costs less than reading another word. */
 const fewIds = 500

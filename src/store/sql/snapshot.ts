@@ -5,8 +5,8 @@ import type { ListingLookups, ListingReads } from '../listing/tables.ts'
 import type { ServingReads } from '../serving/reads.ts'
 import type { Dialect } from './dialect.ts'
 
-/** A value of a parameter; a list is given as JSON. */
-export type Parameter = string | number
+/** A value of a parameter, or a list for `isOneOf` of the dialect. */
+export type Parameter = string | number | readonly string[] | readonly number[]
 
 export interface Snapshot
   extends Pick<ListingReads, 'texts' | 'entries'>, Pick<ServingReads, 'change'> {

@@ -1,7 +1,7 @@
 // Reads that see one state of a file, over a connection that all requests share.
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import type { InSnapshot, Snapshot } from '../sql/snapshot.ts'
+import type { InSnapshot, Parameter, Snapshot } from '../sql/snapshot.ts'
 import type { ServingReads } from '../serving/reads.ts'
 import type { ListingLookups, ListingTables } from '../listing/tables.ts'
 import { dialect } from './dialect.ts'
@@ -41,8 +41,11 @@ export function createSnapshots(
     forget()
   })
 
-  function rowsOf(sql: string, parameters: readonly (string | number)[]): readonly unknown[] {
-    if (parameters.length > 0) return prepare(sql).all(...parameters)
+  function rowsOf(sql: string, parameters: readonly Parameter[]): readonly unknown[] {
+    if (parameters.length > 0) {
+      const values = parameters.map((one) => (typeof one === 'object' ? JSON.stringify(one) : one))
+      return prepare(sql).all(...values)
+    }
     const rows = constant.get(sql) ?? prepare(sql).all()
     constant.set(sql, rows)
     return rows
@@ -61,7 +64,7 @@ export function createSnapshots(
       get tables() {
         return checkedLookups(tables, checked)
       },
-      rows: checked((sql: string, ...parameters: readonly (string | number)[]) =>
+      rows: checked((sql: string, ...parameters: readonly Parameter[]) =>
         rowsOf(sql, parameters),
       ) as Snapshot['rows'],
       texts: checked(texts),
