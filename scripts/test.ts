@@ -26,12 +26,12 @@ const files = {
   postgres: [
     'test/{store,postgres}/**/*.test.ts',
     'test/api/{authorization,cache,canary,changes,companies,company,company-names}.test.ts',
-    'test/api/connections.test.ts',
+    'test/api/{connections,exports}.test.ts',
     'test/api/{errors,formats,health,key,keys,metrics,page-size,paging.properties}.test.ts',
     'test/api/{questions,reliability,sixth-resource,stop,success,versions}.test.ts',
     'test/import/{another-target,history,import,names,snapshot,survival}.test.ts',
     'test/import/{types-limit,values}.test.ts',
-    'test/cli/{changes,commands,history,listing,progress,recipe,revert}.test.ts',
+    'test/cli/{changes,commands,copying,export,history,listing,progress,recipe,revert}.test.ts',
   ],
 } as const
 

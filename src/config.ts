@@ -184,6 +184,13 @@ export const settings = {
     meaning: 'seconds between writes of these counts; a crash may lose that much',
     ...integer(1, 60),
   },
+  exports: {
+    name: 'exports',
+    value: 'DIR',
+    default: 'none',
+    meaning: 'the folder of complete copies to offer, which dossier export writes; none for none',
+    ...orNone(notEmpty),
+  },
   explorer: {
     name: 'explorer',
     value: 'yes|no',

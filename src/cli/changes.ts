@@ -112,7 +112,7 @@ function explained(error: unknown): unknown {
   if (error.cause !== undefined) return error.cause
   let message = error.message
   for (const [option, name] of Object.entries(parameterOf)) {
-    message = message.replaceAll(new RegExp(`\\b${name}\\b`, 'g'), `--${option}`)
+    message = message.replaceAll(name, `--${option}`)
   }
   return error.code === 400 ? new UsageError(message) : new OperatorError(message)
 }

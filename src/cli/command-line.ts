@@ -22,6 +22,7 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   company: async () => (await import('./company.ts')).company,
   listing: async () => (await import('./listing.ts')).listing,
   changes: async () => (await import('./changes.ts')).changes,
+  export: async () => (await import('./export.ts')).exportCommand,
   verify: async () => (await import('./verify.ts')).verifyCommand,
   backup: async () => (await import('./backup.ts')).backupCommand,
   restore: async () => (await import('./restore.ts')).restoreCommand,

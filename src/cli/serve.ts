@@ -25,7 +25,7 @@ finish, and it exits with code 0.
     ...(['host', 'port', 'reusePort', 'workers', 'cacheMib', 'stopSeconds'] as const),
     ...(['connectionsMax', 'requestsMax', 'delayMsMax'] as const),
     ...(['corsOrigin', 'trustProxy', 'defaultRate', 'redisUrl', 'badKeyRate'] as const),
-    ...(['explorer', 'usageDb', 'usageSeconds'] as const),
+    ...(['exports', 'explorer', 'usageDb', 'usageSeconds'] as const),
     ...(['metricsPort', 'metricsHost', 'logLevel', 'logFormat'] as const),
   ],
   async run({ words, settings }, context) {

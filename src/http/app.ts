@@ -67,6 +67,8 @@ export interface AppOptions extends StageOptions {
   readonly version: string
   /** Whether the explorer is served; by default it is. */
   readonly isExplorerOn?: boolean
+  /** The folder of complete copies; by default there are none. */
+  readonly exportsFolder?: string | undefined
   /** Limits that differ from the defaults. */
   readonly limits?: Partial<WireLimits & AssetLimits & ScanLimits>
 }
@@ -195,6 +197,7 @@ function addEndpoints(
   const service = {
     store,
     readUses: options.readUses,
+    exportsFolder: options.exportsFolder,
     metrics,
     ...createAnswerCaches(options.cacheBytesMax),
     assets: createStaticAssets({ ...assetLimits, ...options.limits }),

@@ -73,12 +73,16 @@ export const failures = {
   410: {
     when:
       'The version was pruned, and the message names the earliest one; or a cursor is of another ' +
-      'history.',
+      'history, or a copy was withdrawn.',
     example: 'Version 3 was pruned; the earliest one is 12',
     headers: ['Link'],
   },
   413: { when: `The body is larger than ${bodyBytesMax / 1_024} KiB.` },
   415: { when: 'The body is not `application/json`.' },
+  416: {
+    when: 'The range of bytes is beyond the end of the file.',
+    headers: ['Content-Range'],
+  },
   417: { when: 'The `Expect` header is not `100-continue`.', isBeforeTheKey: true },
   429: {
     when: 'The key is over its rate limit, or the client has tried too many invalid keys.',
@@ -98,8 +102,13 @@ export const failures = {
 
 export type FailureStatus = keyof typeof failures
 
-/** The statuses of all failures, in ascending order. */
-export const failureStatuses = Object.keys(failures).map(Number) as readonly FailureStatus[]
+/** The status of what only files have: ranges. */
+export const rangeStatus = 416
+
+/** The statuses of all other failures, in ascending order. */
+export const failureStatuses = Object.keys(failures)
+  .map(Number)
+  .filter((status) => status !== rangeStatus) as readonly FailureStatus[]
 
 /**
  * The body of a failure (contract section 4). A message may repeat a client's value, and that may
@@ -259,6 +268,19 @@ function laterVersion(version: number, latest: number): ApiError {
 function linkHeader(link: string): Readonly<Record<string, string>> {
   const field = joinLinks([link])
   return field === undefined ? {} : { link: field }
+}
+
+/** A 410: a copy that has what was withheld since (contract 12.6). */
+export function exportWithdrawn(version: number): ApiError {
+  return new ApiError(
+    410,
+    `The copy of version ${version} was withdrawn; /api/v1/exports lists those that there are`,
+  )
+}
+
+/** A 416: a range of bytes beyond the end (RFC 9110 section 15.5.17). */
+export function rangeBeyond(bytes: number): ApiError {
+  return statusError(416, { 'content-range': `bytes */${bytes}` })
 }
 
 /** @param methods are those that the path supports. */

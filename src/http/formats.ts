@@ -3,7 +3,7 @@
 import Negotiator from 'negotiator'
 import type { Resource } from '../resources/resource.ts'
 import { recordSeparator } from '../store/record-texts.ts'
-import { createCsvWriter } from './csv.ts'
+import { createCsvWriter } from '../resources/csv.ts'
 import { badRequest, invalid } from './errors.ts'
 import type { Given } from './members.ts'
 

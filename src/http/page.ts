@@ -103,7 +103,7 @@ export function entityTag({ lineage }: Head, form: string): string {
 export function matchesTag(field: string | undefined, tag: string): boolean {
   if (field === undefined) return false
   if (field.trim() === '*') return true
-  const opaque = tag.slice(2)
+  const opaque = tag.replace(/^W\//, '')
   return field.split(',').some((candidate) => candidate.trim().replace(/^W\//, '') === opaque)
 }
 

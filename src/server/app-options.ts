@@ -63,6 +63,7 @@ type ReadyOptions = Pick<
   | 'cacheBytesMax'
   | 'limits'
   | 'isExplorerOn'
+  | 'exportsFolder'
 >
 
 /**
@@ -89,6 +90,7 @@ export function readyOptions(
     ),
     limits: { connectionsMax: share(settings.connectionsMax) },
     isExplorerOn: settings.explorer,
+    exportsFolder: settings.exports,
     ...(corsOrigins.length > 0 ? { corsOrigins } : {}),
     ...(trustedProxies.length > 0 ? { trustedProxies } : {}),
   }

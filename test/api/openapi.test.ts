@@ -100,7 +100,11 @@ test('every value it describes has a bound', () => {
 
 test('its paths are those of companies, listings, versions and health checks', () => {
   const listings = resources.map((resource) => pathOf(resource, '{company_id}'))
-  const others = ['/api/v1/versions', '/api/v1/changes', '/api/v1/key', '/healthz', '/readyz']
+  const copies = ['', '/{version}/manifest.json', '/{version}/{file}'].map(
+    (end) => `/api/v1/exports${end}`,
+  )
+  const registry = ['/api/v1/versions', '/api/v1/changes', ...copies, '/api/v1/key']
+  const others = [...registry, '/healthz', '/readyz']
   const search = ['/api/v1/companies', '/api/v1/companies/{company_id}']
   assert.deepEqual(Object.keys(document.paths), [...search, ...listings, ...others, exporting])
   const ids = operations.map(({ item }) => item.get.operationId)

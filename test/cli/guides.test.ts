@@ -28,10 +28,12 @@ interface Block {
 }
 
 const blocksOf = (document: string): Block[] =>
-  [...read(document).matchAll(/^```(\w+)\n([^]*?)^```$/gm)].map(([, language = '', text = '']) => ({
-    language,
-    text,
-  }))
+  [...read(document).matchAll(/^```(\w+)(?: [\w.]+)?\n([^]*?)^```$/gm)].map(
+    ([, language = '', text = '']) => ({
+      language,
+      text,
+    }),
+  )
 
 /** Runs a program, without the event loop's being blocked. */
 async function run(command: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) {

@@ -35,6 +35,8 @@ interface MakeAppOptions {
   readonly trustedProxies?: readonly string[]
   /** Whether the explorer is served; it is by default. */
   readonly isExplorerOn?: boolean
+  /** The folder of complete copies; by default there are none. */
+  readonly exportsFolder?: string
   /** The failed attempts allowed to an address; unlimited by default. */
   readonly badKeyRate?: Rate
   /** The rate of keys without their own; unlimited by default. */
@@ -100,6 +102,7 @@ export async function makeApp(scope: Scope, options: MakeAppOptions = {}): Promi
     load: createLoad({ ...loadLimits, delayMsMax: Number.MAX_VALUE, ...options.limits }, logger),
     ...(options.limits === undefined ? {} : { limits: options.limits }),
     isExplorerOn: options.isExplorerOn ?? true,
+    exportsFolder: options.exportsFolder,
     ...(options.trustedProxies === undefined ? {} : { trustedProxies: options.trustedProxies }),
     ...(options.corsOrigins === undefined ? {} : { corsOrigins: options.corsOrigins }),
   })

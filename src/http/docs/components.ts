@@ -194,6 +194,12 @@ export const headerComponents: Components = {
     'What `next` is in the body of JSON; absent at the end',
     '12.b0d2e3f9a1c7~17.3f9a1c0b7d2e~rights.17.1.0.1',
   ),
+  'Accept-Ranges': responseHeader('Parts of the file can be asked for with `Range`', 'bytes'),
+  'Content-Range': responseHeader('Of which bytes the part is, and of how many', 'bytes 0-99/1234'),
+  'Repr-Digest': responseHeader(
+    'The SHA-256 of the whole file (RFC 9530)',
+    'sha-256=:RK/0qy18MlBSVnWgjwz6lZEWjP/lF5HF9bvEF8FabDg=:',
+  ),
   'Content-Disposition': responseHeader(
     'With CSV and NDJSON: the name of a file',
     'attachment; filename="rights-1-version-12.csv"',

@@ -22,6 +22,8 @@ export interface Service extends AnswerCaches {
   readonly store: StoreReader
   /** Reads the uses of a key; undefined, or without a result, if they are not counted. */
   readonly readUses: ((keyId: number) => Awaitable<KeyUses | undefined>) | undefined
+  /** The folder of complete copies; undefined without one. */
+  readonly exportsFolder: string | undefined
   readonly metrics: Pick<Metrics, 'countPage'> | undefined
   /** Files that browsers load. */
   readonly assets: StaticAssets

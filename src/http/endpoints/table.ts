@@ -7,6 +7,7 @@ import { company } from './company.ts'
 import type { Endpoint } from './endpoint.ts'
 import { documents } from './documents.ts'
 import { explorer } from './explorer.ts'
+import { exportEndpoints } from './exports.ts'
 import { healthChecks } from './health.ts'
 import { key } from './key.ts'
 import { listing } from './listing.ts'
@@ -23,6 +24,7 @@ export function endpointsOf(
     ...resources.map(listing),
     versions,
     changes(resources),
+    ...exportEndpoints,
     key(resources),
     ...healthChecks,
     ...documents({ isExplorerOn }),

@@ -37,6 +37,8 @@ export interface Streamer {
 export interface Stream {
   /** Sends pieces as they are made; for HEAD, none is made. */
   send(reply: FastifyReply, pieces: AsyncIterable<Buffer>, coding: Coding): FastifyReply
+  /** Gives the place back: nothing is sent. */
+  cancel(): void
 }
 
 /** @param noteFault receives what made a stream fail. */
@@ -67,10 +69,12 @@ export function createStreamer(
 
   return {
     begin(request) {
-      if (request.method === 'HEAD') return { send: (reply) => reply.send() }
+      if (request.method === 'HEAD')
+        return { send: (reply) => reply.send(), cancel: () => undefined }
       const giveBack = places.take(request.key?.id)
       if (giveBack === undefined) throw overloaded('streams')
       return {
+        cancel: giveBack,
         send(reply, pieces, coding) {
           const source = Readable.from(inTurns(request, reply, pieces), { objectMode: false })
           const encoder = createEncoder(coding)

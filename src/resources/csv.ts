@@ -3,7 +3,7 @@
 // A JSON string without a backslash is a quoted cell of CSV as it stands, and every record has its
 // fields in one order, so most of the work is to find where values end.
 
-import type { Resource } from '../resources/resource.ts'
+import type { Resource } from './resource.ts'
 
 /** Makes CSV of the records of a resource. */
 export interface CsvWriter {

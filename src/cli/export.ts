@@ -1,0 +1,80 @@
+// `dossier export`: writes a complete copy of the registry.
+
+import { UsageError } from '../config.ts'
+import { formatCount } from '../format-count.ts'
+import { writePoint } from '../http/cursors.ts'
+import { resources } from '../resources/index.ts'
+import { exportFormats, type ExportFormat } from '../store/exports/manifest.ts'
+import { writeExport } from '../store/exports/write-export.ts'
+import { openStoreForShowing } from '../store/open-store.ts'
+import type { Command } from './command.ts'
+import { createProgress } from './progress.ts'
+import { tableLines } from './table.ts'
+
+export const exportCommand: Command = {
+  name: 'export',
+  summary: 'write a complete copy of the registry as files',
+  synopsis: ['export DIR [--format FORMATS] [--version N] [--json]'],
+  details: `
+Writes DIR/VERSION: files of up to a million records for each listing and for the companies, and
+manifest.json with their counts, SHA-256 and the cursor from which changes go on. DIR has nothing
+but copies; \`dossier serve --exports DIR\` offers them to keys with the scope exports. The copy is
+whole or not there: an export that fails leaves nothing.
+
+  dossier export exports
+  dossier export exports --format ndjson.zst,parquet --version 17`,
+  options: [
+    {
+      name: 'format',
+      value: 'FORMATS',
+      meaning: `${exportFormats.join(', ')}, or several of them; default ${exportFormats[0]}`,
+    },
+    { name: 'version', value: 'N', meaning: 'the version to copy; default the last one' },
+    { name: 'json', meaning: 'print the manifest as JSON' },
+  ],
+  settings: ['db'],
+  async run({ words, options, flags, settings }, context) {
+    const [folder, ...more] = words
+    if (folder === undefined || more.length > 0) throw new UsageError('name one folder: export DIR')
+    const formats = parseFormats(options['format'] ?? exportFormats[0])
+    const version = parseVersion(options['version'])
+    const { stdout, signal } = context
+    const progress = createProgress(context, 'records')
+    const reader = await openStoreForShowing(settings.db, resources)
+    try {
+      const manifest = await writeExport(reader, resources, {
+        ...{ folder, formats, version, signal, cursorOf: writePoint },
+        onStep: (name, count) => progress.show({ step: `writing ${name}`, count, done: NaN }),
+      })
+      progress.end()
+      const rows = manifest.resources.map(({ resource, records, files }) => [
+        `  ${resource}`,
+        formatCount(records).padStart(14),
+        formatCount(files.reduce((sum, { bytes }) => sum + bytes, 0)).padStart(16),
+      ])
+      if (flags.has('json')) stdout.writeJson(manifest)
+      else {
+        const title = `Version ${manifest.version} in ${folder}/${manifest.version}: records, bytes`
+        stdout.writeLines(title, ...tableLines(rows))
+      }
+      return 0
+    } finally {
+      progress.end()
+      await reader.close()
+    }
+  },
+}
+
+function parseFormats(text: string): readonly ExportFormat[] {
+  return text.split(',').map((word) => {
+    const found = exportFormats.find((format) => format === word)
+    if (found !== undefined) return found
+    throw new UsageError(`--format has ${word}; it takes ${exportFormats.join(', ')}`)
+  })
+}
+
+function parseVersion(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  if (/^[1-9]\d{0,9}$/.test(text)) return Number(text)
+  throw new UsageError(`--version is ${text}; it takes the number of a version`)
+}

@@ -1,0 +1,155 @@
+// The OpenAPI description of complete copies.
+
+import { exportFormats } from '../../store/exports/manifest.ts'
+import type { Operation } from '../endpoints/endpoint.ts'
+import { failureStatuses, rangeStatus } from '../errors.ts'
+import {
+  answerHeaders,
+  countSchema,
+  objectOf,
+  okSchema,
+  schemaRef,
+  shortText,
+  unchangedAnswer,
+} from './components.ts'
+
+const version = { ...countSchema, minimum: 1, description: 'The version that it is a copy of' }
+const moment = { type: ['string', 'null'], format: 'date-time', maxLength: 24 }
+const cursor = { ...shortText, description: 'The `after` of the changes since' }
+const digest = { type: 'string', pattern: '^[0-9a-f]{64}$', maxLength: 64 }
+
+const entry = objectOf('A complete copy', {
+  version,
+  committed_at: { ...moment, description: 'When the version was committed' },
+  cursor,
+  manifest: { ...shortText, description: 'The path of its manifest' },
+  records: { ...countSchema, description: 'Number of records in it' },
+  bytes: { ...countSchema, description: 'Size of its files' },
+})
+
+const file = objectOf('A file of a copy', {
+  format: { type: 'string', enum: exportFormats, description: 'How its records are written' },
+  records: { ...countSchema, description: 'Number of its records' },
+  name: { ...shortText, description: 'Its name, beside the manifest' },
+  bytes: { ...countSchema, description: 'Its size' },
+  sha256: { ...digest, description: 'Its SHA-256' },
+})
+
+const resource = objectOf('The records of a listing, or the companies, in a copy', {
+  resource: { ...shortText, description: 'The listing, or `companies`' },
+  records: { ...countSchema, description: 'Number of records' },
+  companies: { ...countSchema, description: 'Number of companies that have them' },
+  sha256: { ...digest, description: 'Of all records as NDJSON, before compression' },
+  files: { type: 'array', maxItems: 100_000, items: schemaRef('ExportedFile') },
+})
+
+const manifest = objectOf('What a complete copy has', {
+  registry: { ...shortText, description: 'The random id of the registry' },
+  version,
+  committed_at: { ...moment, description: 'When the version was committed' },
+  cursor,
+  resources: { type: 'array', maxItems: 1_000, items: schemaRef('ExportedResource') },
+})
+
+const exampleEntry = {
+  ...{ version: 17, committed_at: '2024-02-01T03:00:12.345Z', cursor: '17.3f9a1c0b7d2e' },
+  ...{ manifest: '/api/v1/exports/17/manifest.json', records: 128_000_000, bytes: 9_000_000_000 },
+}
+
+export function describeExports(): Operation {
+  return {
+    id: 'list_exports',
+    tag: 'registry',
+    summary: 'Complete copies of the registry',
+    description:
+      'Which copies the operator offers as files, the last version first. Load one, and go on ' +
+      'with the changes since its `cursor`.',
+    parameters: ['If-None-Match', 'X-Request-Id'],
+    answers: {
+      200: {
+        description: 'The copies',
+        headers: answerHeaders(),
+        schema: 'Exports',
+        example: {
+          name: 'exports',
+          summary: 'One copy',
+          value: { ok: true, exports: [exampleEntry] },
+        },
+      },
+      304: unchangedAnswer('There are no other copies'),
+    },
+    failures: failureStatuses,
+    schemas: {
+      Export: entry,
+      Exports: objectOf('Complete copies', {
+        ok: okSchema,
+        exports: { type: 'array', maxItems: 100, items: schemaRef('Export') },
+      }),
+    },
+  }
+}
+
+const bytes = { type: 'string', maxLength: Number.MAX_SAFE_INTEGER }
+
+const versionParameter = {
+  ...{ name: 'version', in: 'path', required: true, description: 'The version of the copy' },
+  ...{ schema: version, example: 17 },
+}
+
+export function describeManifest(): Operation {
+  return {
+    id: 'get_export_manifest',
+    tag: 'registry',
+    summary: 'Manifest of a complete copy',
+    description:
+      'What the copy has: its files with their sizes and SHA-256, and the cursor from which ' +
+      'changes go on. A copy that has what was withheld since is a 410.',
+    parameters: [versionParameter, 'If-None-Match', 'X-Request-Id'],
+    answers: {
+      200: { description: 'The manifest', headers: answerHeaders(), schema: 'Manifest' },
+      304: unchangedAnswer('The copy is the same'),
+    },
+    failures: failureStatuses,
+    schemas: { ExportedFile: file, ExportedResource: resource, Manifest: manifest },
+  }
+}
+
+export function describeExportFile(): Operation {
+  return {
+    id: 'get_export_file',
+    tag: 'registry',
+    summary: 'File of a complete copy',
+    description:
+      'A file that the manifest names. It can be asked for in parts (`Range`, `If-Range`), so ' +
+      'that a transfer that was cut off goes on.',
+    parameters: [
+      versionParameter,
+      {
+        ...{ name: 'file', in: 'path', required: true, description: 'The name of the file' },
+        ...{ schema: shortText, example: 'companies-1.ndjson.zst' },
+      },
+      'If-None-Match',
+      'X-Request-Id',
+    ],
+    answers: {
+      200: {
+        description: 'The whole file',
+        headers: answerHeaders(fileHeaders),
+        otherTypes: fileTypes,
+      },
+      206: {
+        description: 'The part of a file that `Range` asks for',
+        headers: answerHeaders([...fileHeaders, 'Content-Range']),
+        otherTypes: fileTypes,
+      },
+      304: unchangedAnswer('The file is the same', ['Accept-Ranges', 'Repr-Digest']),
+    },
+    failures: [...failureStatuses, rangeStatus],
+  }
+}
+
+const fileTypes = {
+  'application/zstd': { schema: bytes, example: '' },
+  'application/vnd.apache.parquet': { schema: bytes, example: '' },
+}
+const fileHeaders = ['Accept-Ranges', 'Repr-Digest', 'Content-Disposition']

@@ -1,0 +1,198 @@
+// The endpoints of complete copies: which there are, and their files (contract 12.6).
+
+import { createReadStream, statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { StoreReader } from '../../store/reading.ts'
+import { hasScope } from '../../store/scopes.ts'
+import { exportedVersions, readExport, type StoredExport } from '../../store/exports/folder.ts'
+import { findFile, manifestName } from '../../store/exports/manifest.ts'
+import { type ByteRange, parseRange } from '../byte-range.ts'
+import { parsePoint } from '../cursors.ts'
+import { describeExportFile, describeExports, describeManifest } from '../docs/exports.ts'
+import {
+  exportWithdrawn,
+  forbidden,
+  fromStore,
+  notFound,
+  rangeBeyond,
+  unavailable,
+} from '../errors.ts'
+import { checkNames, readMembers } from '../members.ts'
+import { matchesTag } from '../page.ts'
+import { sendState } from '../state-answer.ts'
+import { setValidators } from '../validators.ts'
+import { varyByCoding } from '../wire/coding.ts'
+import { type Endpoint, readMethods, type Service } from './endpoint.ts'
+
+export const exportsPath = '/api/v1/exports'
+const scope = 'exports'
+/** How many copies are listed. */
+const listedMax = 100
+
+const list: Endpoint = {
+  path: exportsPath,
+  methods: readMethods,
+  scope,
+  operation: describeExports(),
+  createHandler: (service) => (request, reply) => answerList(request, reply, service),
+}
+
+const manifest: Endpoint = {
+  path: `${exportsPath}/{version}/${manifestName}`,
+  methods: readMethods,
+  scope,
+  operation: describeManifest(),
+  createHandler: (service) => (request, reply) => answerManifest(request, reply, service),
+}
+
+const file: Endpoint = {
+  path: `${exportsPath}/{version}/{file}`,
+  methods: readMethods,
+  scope,
+  operation: describeExportFile(),
+  createHandler: (service) => (request, reply) => answerFile(request, reply, service),
+}
+
+export const exportEndpoints: readonly Endpoint[] = [list, manifest, file]
+
+async function answerList(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { store, exportsFolder }: Service,
+): Promise<FastifyReply> {
+  checkNames(await readMembers(request, reply), [])
+  const registry = await fromStore(() => store.readRegistry())
+  const offered: object[] = []
+  for (const version of versionsIn(exportsFolder).slice(0, listedMax)) {
+    const found = await findExport(store, exportsFolder, version)
+    if (found === undefined || found.isWithdrawn) continue
+    const { committed_at, cursor, resources } = found.manifest
+    offered.push({
+      ...{ version, committed_at, cursor, manifest: `${exportsPath}/${version}/${manifestName}` },
+      records: resources.reduce((sum, { records }) => sum + records, 0),
+      bytes: resources.flatMap(({ files }) => files).reduce((sum, { bytes }) => sum + bytes, 0),
+    })
+  }
+  return sendState(request, reply, {
+    text: JSON.stringify({ ok: true, exports: offered }),
+    registry,
+  })
+}
+
+function versionsIn(folder: string | undefined): readonly number[] {
+  if (folder === undefined) return []
+  try {
+    return exportedVersions(folder)
+  } catch {
+    // Nothing has been exported yet.
+    return []
+  }
+}
+
+/** A copy of this registry, and of its history. */
+async function findExport(
+  store: StoreReader,
+  folder: string | undefined,
+  version: number,
+): Promise<StoredExport | undefined> {
+  const found = folder === undefined ? undefined : readExport(folder, version)
+  if (found === undefined || found.manifest.registry !== store.storeId) return undefined
+  const since = parsePoint(found.manifest.cursor)
+  if (since === undefined) return undefined
+  const asked = { since, until: undefined, after: undefined, companyId: undefined, limit: 1 }
+  const changes = await fromStore(() =>
+    store.readChanges({ ...asked, hasCompanies: false, resources: [] }),
+  )
+  return 'none' in changes ? undefined : found
+}
+
+/**
+ * The copy that a path names.
+ *
+ * @throws ApiError 404 if there is none; 410 if it was withdrawn.
+ */
+async function namedExport(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { store, exportsFolder }: Service,
+): Promise<StoredExport> {
+  checkNames(await readMembers(request, reply), [])
+  const { version } = request.params as { version: string }
+  if (!/^[1-9]\d{0,9}$/.test(version)) throw notFound()
+  const found = await findExport(store, exportsFolder, Number(version))
+  if (found === undefined) throw notFound()
+  if (found.isWithdrawn) throw exportWithdrawn(Number(version))
+  return found
+}
+
+async function answerManifest(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  service: Service,
+): Promise<FastifyReply> {
+  const { manifest } = await namedExport(request, reply, service)
+  const registry = await fromStore(() => service.store.readRegistry())
+  const { version } = manifest
+  return sendState(request, reply, { text: JSON.stringify(manifest), registry, version })
+}
+
+async function answerFile(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  service: Service,
+): Promise<FastifyReply> {
+  const found = await namedExport(request, reply, service)
+  const { file: name } = request.params as { file: string }
+  const exported = findFile(found.manifest, name)
+  if (exported === undefined) throw notFound()
+  if (!hasScope(request.key?.scopes, exported.resource)) throw forbidden()
+  const { bytes, sha256 } = exported.file
+  const path = join(found.folder, name)
+  checkSize(path, bytes)
+  const tag = `"${sha256}"`
+  const { headers } = request
+  const isWhole = headers['if-range'] !== undefined && headers['if-range'] !== tag
+  const range = isWhole ? undefined : parseRange(headers.range, bytes)
+  if (range === 'beyond') throw rangeBeyond(bytes)
+  const { version, committed_at: committedAt } = found.manifest
+  const lastModified = new Date(committedAt ?? 0).toUTCString()
+  const stream = service.streams.begin(request)
+  setValidators(varyByCoding(reply), { tag, dataVersion: version, lastModified })
+  void reply
+    .header('accept-ranges', 'bytes')
+    .header('repr-digest', `sha-256=:${Buffer.from(sha256, 'hex').toString('base64')}:`)
+  if (matchesTag(headers['if-none-match'], tag)) {
+    stream.cancel()
+    return reply.code(304).send()
+  }
+  const { start, end } = range ?? { start: 0, end: bytes }
+  void reply
+    .header('content-type', contentTypeOf(name))
+    .header('content-length', end - start)
+    .header('content-disposition', `attachment; filename="${name}"`)
+  if (range !== undefined) {
+    void reply.code(206).header('content-range', `bytes ${start}-${end - 1}/${bytes}`)
+  }
+  return stream.send(reply, piecesOf(path, { start, end }), 'identity')
+}
+
+/** @throws ApiError 503 if the file is not the one of the manifest. */
+function checkSize(path: string, bytes: number): void {
+  const size = statSync(path, { throwIfNoEntry: false })?.size
+  if (size !== bytes) {
+    throw unavailable(new Error(`${path} has ${size ?? 'no'} bytes, its manifest says ${bytes}`))
+  }
+}
+
+function contentTypeOf(name: string): string {
+  return name.endsWith('.zst') ? 'application/zstd' : 'application/vnd.apache.parquet'
+}
+
+const pieceBytes = 262_144
+
+async function* piecesOf(path: string, { start, end }: ByteRange): AsyncGenerator<Buffer> {
+  if (end === start) return
+  const options = { start, end: end - 1, highWaterMark: pieceBytes }
+  for await (const piece of createReadStream(path, options)) yield piece as Buffer
+}

@@ -1,0 +1,43 @@
+// A file that is compressed while it is written, and flushed to the disk at its end.
+
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { createWriteStream, statSync } from 'node:fs'
+import { basename } from 'node:path'
+import { PassThrough, type Transform } from 'node:stream'
+import { finished, pipeline } from 'node:stream/promises'
+import { createZstdCompress } from 'node:zlib'
+import { privateMode } from '../../new-file.ts'
+
+export interface CompressedFile {
+  write(text: string): Promise<void>
+  /** @returns what was written. */
+  close(): Promise<{ readonly name: string; readonly bytes: number; readonly sha256: string }>
+  /** Ends it, whatever has happened. */
+  abandon(): void
+}
+
+/** @throws the system's error if it cannot be written, at any later call, too. */
+export function openCompressed(path: string): CompressedFile {
+  const encoder = createZstdCompress()
+  const digest = createHash('sha256')
+  const hashing: Transform = new PassThrough()
+  hashing.on('data', (piece: Buffer) => digest.update(piece))
+  const file = createWriteStream(path, { flags: 'wx', mode: privateMode, flush: true })
+  const written = pipeline(encoder, hashing, file)
+  written.catch(() => undefined)
+  return {
+    async write(text) {
+      // Where the pipeline has failed, nobody drains it.
+      if (!encoder.write(text)) await Promise.race([once(encoder, 'drain'), written])
+    },
+    async close() {
+      encoder.end()
+      await written
+      await finished(file).catch(() => undefined)
+      const { size: bytes } = statSync(path)
+      return { name: basename(path), bytes, sha256: digest.digest('hex') }
+    },
+    abandon: () => void encoder.destroy(),
+  }
+}

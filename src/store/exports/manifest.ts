@@ -1,0 +1,54 @@
+// The manifest of a complete copy of the registry: what it has, and the cursor from which changes
+// go on (contract 12.6). Its members have the names of the wire.
+
+/** How the files of a copy are written. */
+export const exportFormats = ['ndjson.zst', 'parquet', 'csv.zst'] as const
+export type ExportFormat = (typeof exportFormats)[number]
+
+/** A file of a copy. */
+export interface ExportedFile {
+  readonly name: string
+  readonly format: ExportFormat
+  readonly records: number
+  readonly bytes: number
+  /** As hexadecimal digits. */
+  readonly sha256: string
+}
+
+/** The records of a resource, or the companies, in a copy. */
+export interface ExportedResource {
+  readonly resource: string
+  readonly records: number
+  /** How many companies have them. */
+  readonly companies: number
+  /** Of the records as NDJSON, all files together, before compression. */
+  readonly sha256: string
+  readonly files: readonly ExportedFile[]
+}
+
+export interface Manifest {
+  /** The random id of the store. */
+  readonly registry: string
+  readonly version: number
+  /** When the version was committed. */
+  readonly committed_at: string | null
+  /** The `after` of the changes since. */
+  readonly cursor: string
+  readonly resources: readonly ExportedResource[]
+}
+
+export const manifestName = 'manifest.json'
+/** A file that says that a copy is not given out any more. */
+export const withdrawnName = 'withdrawn'
+
+/** Those of the files of a copy that have a name. */
+export function findFile(
+  { resources }: Manifest,
+  name: string,
+): { readonly resource: string; readonly file: ExportedFile } | undefined {
+  for (const { resource, files } of resources) {
+    const file = files.find((one) => one.name === name)
+    if (file !== undefined) return { resource, file }
+  }
+  return undefined
+}

@@ -1,0 +1,197 @@
+// Writes a complete copy of the registry at a version: whole, or not at all (contract 12.6).
+//
+// A copy is what has changed since nothing was there, so that changes go on from it without a gap.
+
+import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { OperatorError } from '../../operator-error.ts'
+import type { Resource } from '../../resources/resource.ts'
+import type { ChangesPage, ChangesRequest, HistoryPoint } from '../changes.ts'
+import type { StoreReader } from '../reading.ts'
+import { companiesScope } from '../scopes.ts'
+import { readExport } from './folder.ts'
+import {
+  type ExportedResource,
+  type ExportFormat,
+  type Manifest,
+  manifestName,
+} from './manifest.ts'
+import { createOutput } from './resource-output.ts'
+import { companyRows, recordRows } from './row-writer.ts'
+
+/** What is exported, and how. */
+export interface ExportPlan {
+  /** The folder of copies. */
+  readonly folder: string
+  readonly formats: readonly ExportFormat[]
+  /** Undefined for the last one. */
+  readonly version: number | undefined
+  /** How the version is named as a cursor. */
+  readonly cursorOf: (point: HistoryPoint) => string
+  /** How many records a file has at most. */
+  readonly recordsMax?: number
+  readonly onStep: (resource: string, records: number) => void
+  readonly signal: AbortSignal
+}
+
+/** How many records are read at once. */
+const pageLength = 10_000
+
+/**
+ * @returns the manifest.
+ * @throws OperatorError that says what to do, and leaves nothing behind; the signal's reason.
+ */
+export async function writeExport(
+  store: StoreReader,
+  resources: readonly Resource[],
+  plan: ExportPlan,
+): Promise<Manifest> {
+  prepareFolder(plan.folder)
+  const registry = await store.readRegistry()
+  if (registry.version === 0) throw new OperatorError('there is nothing to export; import first')
+  const version = plan.version ?? registry.version
+  if (readExport(plan.folder, version) !== undefined) {
+    throw new OperatorError(`${plan.folder} has the copy of version ${version} already`)
+  }
+  const partial = join(plan.folder, `.${version}.${process.pid}.partial`)
+  mkdirSync(partial)
+  try {
+    const manifest = await writeAll(store, resources, { ...plan, version, partial })
+    writeFileSync(join(partial, manifestName), `${JSON.stringify(manifest, null, 2)}\n`, {
+      flush: true,
+    })
+    flushFolder(partial)
+    renameSync(partial, join(plan.folder, String(version)))
+    flushFolder(plan.folder)
+    return manifest
+  } catch (error) {
+    rmSync(partial, { recursive: true, force: true })
+    throw explained(error, plan.folder)
+  }
+}
+
+const ours = /^(?:[1-9]\d{0,9}|\.\d+\.(\d+)\.partial)$/
+
+/** Makes the folder, and removes what killed exports have left in it. */
+function prepareFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true })
+  } catch (error) {
+    throw explained(error, folder)
+  }
+  for (const name of readdirSync(folder)) {
+    const match = ours.exec(name)
+    if (match === null) {
+      throw new OperatorError(`${folder} has other files (${name}); name a folder of its own`)
+    }
+    if (match[1] !== undefined && !isAlive(Number(match[1]))) {
+      rmSync(join(folder, name), { recursive: true, force: true })
+    }
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+  }
+}
+
+function flushFolder(folder: string): void {
+  const opened = openSync(folder, 'r')
+  fsyncSync(opened)
+  closeSync(opened)
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ENOSPC: 'the disk is full; make room, and type the command again',
+  EDQUOT: 'the quota is used up; make room, and type the command again',
+  EFBIG: 'a file is beyond a limit on the size of files (ulimit -f)',
+  EACCES: 'permission denied; give this user the right to write it',
+  EROFS: 'it cannot be written; name another one',
+  ENOTDIR: 'it is no folder; name another one',
+  EEXIST: 'it is no folder; name another one',
+}
+
+function explained(error: unknown, folder: string): unknown {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const why = reasons[code]
+  const isFull = error instanceof Error && /No space left|ENOSPC/i.test(error.message)
+  if (why === undefined && !isFull) return error
+  return new OperatorError(`${folder}: ${why ?? reasons['ENOSPC']}`)
+}
+
+interface Writing extends ExportPlan {
+  readonly version: number
+  readonly partial: string
+}
+
+async function writeAll(
+  store: StoreReader,
+  resources: readonly Resource[],
+  writing: Writing,
+): Promise<Manifest> {
+  const kinds = [
+    { name: companiesScope, resource: undefined, rows: companyRows },
+    ...resources.map((resource) => {
+      return { name: resource.name, resource, rows: recordRows(resource) }
+    }),
+  ]
+  let point: HistoryPoint | undefined
+  const exported: ExportedResource[] = []
+  for (const { name, resource, rows } of kinds) {
+    const asked = {
+      since: { version: 0, lineage: '' },
+      until: point ?? { version: writing.version, lineage: undefined },
+      ...{ after: undefined, companyId: undefined, limit: pageLength },
+      hasCompanies: resource === undefined,
+      resources: resource === undefined ? [] : [resource],
+    }
+    const output = createOutput(name, rows, writing)
+    try {
+      for await (const page of pagesOf(store, asked)) {
+        point = page.until
+        await output.add(page.changes)
+        writing.signal.throwIfAborted()
+      }
+      exported.push(await output.finish())
+    } finally {
+      output.abandon()
+    }
+  }
+  const committedAt = await committedAtOf(store, writing.version)
+  if (point === undefined) throw new Error('an export has read nothing')
+  return {
+    registry: store.storeId,
+    version: writing.version,
+    committed_at: committedAt,
+    cursor: writing.cursorOf(point),
+    resources: exported,
+  }
+}
+
+async function committedAtOf(store: StoreReader, version: number): Promise<string | null> {
+  const { versions } = await store.readVersions({ before: version + 1, limit: 1 })
+  const [found] = versions
+  return found === undefined ? null : new Date(found.committedAt).toISOString()
+}
+
+/** @throws OperatorError if there is no such version, or it was pruned meanwhile. */
+async function* pagesOf(store: StoreReader, asked: ChangesRequest): AsyncGenerator<ChangesPage> {
+  for (let next = asked; ;) {
+    const page = await store.readChanges(next)
+    if ('none' in page) {
+      const { version, earliestVersion } = page.registry
+      throw new OperatorError(
+        `version ${page.version} cannot be exported; name one from ${earliestVersion} to ` +
+          String(version),
+      )
+    }
+    yield page
+    if (page.next === undefined) return
+    next = { ...asked, until: page.until, after: page.next }
+  }
+}

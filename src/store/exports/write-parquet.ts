@@ -1,0 +1,50 @@
+// Makes a Parquet file with typed columns of a file of NDJSON.
+
+import { createHash } from 'node:crypto'
+import { createReadStream, statSync } from 'node:fs'
+import { basename } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { literal, openDatabase } from '../duckdb/database.ts'
+import type { ColumnKind, RowWriter } from './row-writer.ts'
+
+const types: Readonly<Record<ColumnKind, string>> = {
+  id: 'BIGINT',
+  integer: 'BIGINT',
+  text: 'VARCHAR',
+  timestamp: 'TIMESTAMP',
+  timestamp_ms: 'TIMESTAMP',
+  text_list: 'VARCHAR[]',
+  json: 'VARCHAR',
+}
+
+/** DuckDB's memory limit, in MB, beside what the copy itself needs. */
+const memoryMb = 160
+/** Larger groups of rows take more memory. */
+const groupLength = 20_000
+
+/** @param from an NDJSON file, compressed with zstd. */
+export async function writeParquet(
+  from: string,
+  to: string,
+  { columns }: RowWriter,
+  signal: AbortSignal,
+): Promise<{ readonly name: string; readonly bytes: number; readonly sha256: string }> {
+  const db = await openDatabase(signal)
+  try {
+    const typed = columns.map(({ name, kind }) => `${literal(name)}: ${literal(types[kind])}`)
+    const run = (sql: string) => db.run(db.connection.run(sql))
+    await run(`set memory_limit = '${memoryMb}MB'`)
+    await run('set preserve_insertion_order = true')
+    await run(
+      `copy (
+         select * from read_json(${literal(from)}, format = 'newline_delimited',
+           compression = 'zstd', columns = {${typed.join(', ')}})
+       ) to ${literal(to)} (format parquet, compression zstd, row_group_size ${groupLength})`,
+    )
+  } finally {
+    await db.close()
+  }
+  const digest = createHash('sha256')
+  await pipeline(createReadStream(to), digest)
+  return { name: basename(to), bytes: statSync(to).size, sha256: digest.digest('hex') }
+}

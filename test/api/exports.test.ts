@@ -1,0 +1,156 @@
+// Contract 12.6: complete copies as files.
+
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { mkdirSync, readFileSync, truncateSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { writePoint } from '../../src/http/cursors.ts'
+import { resources } from '../../src/resources/index.ts'
+import { readExport, withdrawExport } from '../../src/store/exports/folder.ts'
+import type { Manifest } from '../../src/store/exports/manifest.ts'
+import { writeExport } from '../../src/store/exports/write-export.ts'
+import { openStoreReader } from '../../src/store/open-store.ts'
+import { type Document, readAnnouncement } from '../support/announcement.ts'
+import { importRows, makeFolder } from '../support/import-rows.ts'
+import { checkFailure, makeApp } from '../support/make-app.ts'
+import { patientBounds } from '../support/store-at.ts'
+
+const path = '/api/v1/exports'
+const folder = makeFolder({ after })
+const copies = join(folder, 'copies')
+mkdirSync(copies)
+const { ask, store } = await makeApp({ after }, { exportsFolder: copies })
+const rights = Array.from({ length: 500 }, (_, n) => ({ id: n + 1, company_id: 1, name: `n ${n}` }))
+await importRows(join(folder, 'rows'), 'rights', rights, { at: store.db })
+const scopes = ['exports', 'changes', 'companies', ...resources.map(({ name }) => name)]
+const key = await store.issueKey({ name: 'copies', scopes })
+const get = (at: string, headers: Record<string, string> = {}, method = 'GET') =>
+  ask(at, { authorization: `Bearer ${key}`, headers, method })
+
+async function makeCopy(): Promise<Manifest> {
+  const reader = await openStoreReader(store.db, resources, patientBounds)
+  try {
+    return await writeExport(reader, resources, {
+      ...{ folder: copies, formats: ['ndjson.zst'], version: undefined, cursorOf: writePoint },
+      onStep: () => undefined,
+      signal: new AbortController().signal,
+    })
+  } finally {
+    await reader.close()
+  }
+}
+
+const none = await get(path)
+const manifest = await makeCopy()
+const file = `${path}/1/rights-1.ndjson.zst`
+const content = readFileSync(join(copies, '1', 'rights-1.ndjson.zst'))
+const digest = createHash('sha256').update(content)
+const tag = `"${createHash('sha256').update(content).digest('hex')}"`
+const document = JSON.parse((await get('/openapi.json')).text) as Document
+const { checkAnnounced } = readAnnouncement(document)
+const announced = (of: string) => document.paths[of]?.get ?? assert.fail()
+const ofList = announced(path)
+const ofFile = announced(`${path}/{version}/{file}`)
+
+test('copies are listed, with the cursor from which changes go on', async () => {
+  assert.equal(none.text, '{"ok":true,"exports":[]}')
+  const answer = await get(path)
+  checkAnnounced(ofList, answer)
+  const [one, ...more] = (JSON.parse(answer.text) as { exports: Record<string, unknown>[] }).exports
+  assert.deepEqual(more, [])
+  const { version, cursor, records } = one ?? {}
+  assert.deepEqual([version, cursor, records], [1, manifest.cursor, 501])
+  const named = await get(String(one?.['manifest']))
+  checkAnnounced(announced(`${path}/{version}/manifest.json`), named)
+  assert.deepEqual(JSON.parse(named.text), manifest)
+  const changes = await get(`/api/v1/changes?after=${manifest.cursor}`)
+  assert.equal(changes.text.startsWith('{"ok":true,"changes":[],'), true)
+})
+
+test('a file is sent whole, with its size, its tag and its digest', async () => {
+  const whole = await get(file)
+  checkAnnounced(ofFile, whole)
+  assert.equal(whole.status, 200)
+  assert.ok(whole.bytes.equals(content))
+  const { headers } = whole
+  assert.equal(headers['content-length'], String(content.length))
+  assert.equal(headers['content-type'], 'application/zstd')
+  assert.equal(headers['etag'], tag)
+  assert.equal(headers['accept-ranges'], 'bytes')
+  assert.equal(headers['repr-digest'], `sha-256=:${digest.digest('base64')}:`)
+  const head = await get(file, {}, 'HEAD')
+  assert.deepEqual([head.status, head.text], [200, ''])
+  assert.equal(head.headers['content-length'], String(content.length))
+  const again = await get(file, { 'if-none-match': tag })
+  assert.deepEqual([again.status, again.text], [304, ''])
+})
+
+test('parts are sent as they are asked for, of the same file only (RFC 9110 section 14)', async () => {
+  const { length } = content
+  for (const [range, start, end] of [
+    ['bytes=0-0', 0, 1],
+    ['bytes=10-19', 10, 20],
+    [`bytes=${length - 5}-`, length - 5, length],
+    [`bytes=5-${length + 100}`, 5, length],
+    ['bytes=-7', length - 7, length],
+    [`bytes=-${length + 7}`, 0, length],
+  ] as const) {
+    const part = await get(file, { range })
+    checkAnnounced(ofFile, part)
+    assert.equal(part.status, 206, range)
+    assert.ok(part.bytes.equals(content.subarray(start, end)), range)
+    assert.equal(part.headers['content-range'], `bytes ${start}-${end - 1}/${length}`)
+    assert.equal(part.headers['content-length'], String(end - start))
+  }
+  for (const range of [`bytes=${length}-`, 'bytes=-0']) {
+    const beyond = await get(file, { range })
+    checkFailure(beyond, 416, 'Range Not Satisfiable')
+    assert.equal(beyond.headers['content-range'], `bytes */${length}`)
+  }
+  // What is no range, or one of several parts, is as if it were not there.
+  for (const range of ['bytes=9-1', 'bytes=x', 'lines=1-2', 'bytes=0-1,5-6']) {
+    assert.equal((await get(file, { range })).status, 200, range)
+  }
+  assert.equal((await get(file, { range: 'bytes=0-1', 'if-range': tag })).status, 206)
+  assert.equal((await get(file, { range: 'bytes=0-1', 'if-range': '"other"' })).status, 200)
+})
+
+test('what is not there is a 404, also with another path in its name', async () => {
+  for (const at of [
+    `${path}/2/manifest.json`,
+    `${path}/1/other`,
+    `${path}/1/..%2f..%2frows`,
+    `${path}/01/manifest.json`,
+    `${path}/x/manifest.json`,
+    `${path}/1`,
+  ]) {
+    checkFailure(await get(at), 404, 'Not Found')
+  }
+  checkFailure(await get(`${path}?page=1`), 400, /"page" is no known query parameter/)
+})
+
+test('a key without the scope, or without the listing, gets the same 403 (2.2)', async () => {
+  const forbidden = (await ask('/api/v1/nothing', { authorization: null })).text
+  assert.equal((await ask(path)).text, forbidden)
+  const one = await store.issueKey({ name: 'one', scopes: ['exports', 'companies'] })
+  const asOne = (at: string) => ask(at, { authorization: `Bearer ${one}` })
+  assert.equal((await asOne(file)).text, forbidden)
+  assert.equal((await asOne(`${path}/1/companies-1.ndjson.zst`)).status, 200)
+})
+
+test('a file that is not the one of the manifest is not given out', async () => {
+  truncateSync(join(copies, '1', 'companies-1.ndjson.zst'), 3)
+  checkFailure(await get(`${path}/1/companies-1.ndjson.zst`), 503, 'Service Unavailable')
+})
+
+test('a withdrawn copy is a 410, and its files are gone', async () => {
+  const found = readExport(copies, 1)
+  assert.ok(found)
+  withdrawExport(found)
+  const message = 'The copy of version 1 was withdrawn; /api/v1/exports lists those that there are'
+  checkFailure(await get(file), 410, message)
+  checkFailure(await get(`${path}/1/manifest.json`), 410, message)
+  assert.equal((await get(path)).text, '{"ok":true,"exports":[]}')
+  assert.throws(() => readFileSync(join(copies, '1', 'rights-1.ndjson.zst')), /ENOENT/)
+})

@@ -1,0 +1,107 @@
+// The client's guide has programs that keep a copy. Whatever is imported, taken back and pruned,
+// and whenever they are killed, their copy is what the registry serves.
+
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import fc from 'fast-check'
+import { writePoint } from '../../src/http/cursors.ts'
+import { resources } from '../../src/resources/index.ts'
+import { writeExport } from '../../src/store/exports/write-export.ts'
+import { openStoreReader } from '../../src/store/open-store.ts'
+import { readServed } from '../support/follower.ts'
+import { importRows, makeFolder, query } from '../support/import-rows.ts'
+import { makeApp } from '../support/make-app.ts'
+import { runStep, step } from '../support/random-steps.ts'
+import { nameStore, patientBounds } from '../support/store-at.ts'
+
+const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
+const guide = readFileSync(join(import.meta.dirname, '../../docs/client.md'), 'utf8')
+const stepsOfRun = process.env['DOSSIER_TEST_RUNS'] === 'all' ? 200 : 15
+const folder = makeFolder({ after })
+const scopes = ['changes', 'exports', 'companies', ...resources.map(({ name }) => name)]
+
+function companiesIn(db: string): number[] {
+  const sql = 'select id from companies union select company_id from heads order by 1'
+  return query(db, sql).map((row) => Number(Object.values(row)[0]))
+}
+
+for (const [name, command] of [
+  ['copy.mjs', process.execPath],
+  ['copy.py', 'python3'],
+] as const) {
+  const lacks = ['zstd', command].find((one) => spawnSync(one, ['--version']).error !== undefined)
+  const skip = lacks !== undefined && `there is no ${lacks}`
+  const [, program = ''] =
+    new RegExp(`^\`\`\`\\w+ ${name}\\n([^]*?)^\`\`\`$`, 'm').exec(guide) ?? []
+
+  test(`${name} keeps a true copy (seed ${seed})`, { skip }, async (t) => {
+    const own = join(folder, name)
+    const exportsFolder = join(own, 'exports')
+    mkdirSync(exportsFolder, { recursive: true })
+    writeFileSync(join(own, name), program)
+    const { app, store } = await makeApp(t, { exportsFolder })
+    const db = join(own, 'rows')
+    nameStore(db, store.db)
+    await importRows(db, 'rights', [{ id: 1, company_id: 1, name: 'first' }], { at: store.db })
+    const key = await store.issueKey({ name: 'copier', scopes })
+    const base = await app.listen({ port: 0, host: '127.0.0.1' })
+    const reader = await openStoreReader(store.db, resources, patientBounds)
+    t.after(() => reader.close())
+    const copy = join(own, 'copy.db')
+
+    /** Runs the program; `killMs` is when it is killed. */
+    async function run(killMs?: number): Promise<number | null> {
+      const child = spawn(command, [join(own, name), base, key, copy], {
+        stdio: ['ignore', 'ignore', killMs === undefined ? 'inherit' : 'ignore'],
+      })
+      const closed = once(child, 'close') as Promise<[number | null]>
+      if (killMs !== undefined) void sleep(killMs).then(() => child.kill('SIGKILL'))
+      return (await closed)[0]
+    }
+
+    async function check(): Promise<void> {
+      const file = new DatabaseSync(copy, { readOnly: true })
+      const rows = file.prepare('select * from records').all()
+      const state = String(file.prepare('select cursor from state').get()?.['cursor'])
+      file.close()
+      const held = new Map(
+        rows.map(({ resource, company_id: company, id, record }) => [
+          `${String(resource)} ${String(company)} ${String(id)}`,
+          JSON.parse(String(record)) as unknown,
+        ]),
+      )
+      const version = Number(state.split('.')[0])
+      const served = await readServed(reader, companiesIn(db), version)
+      const parsed = new Map([...served].map(([name, text]) => [name, JSON.parse(text) as unknown]))
+      assert.deepEqual(held, parsed)
+    }
+
+    const random = fc.sample(
+      fc.record({ step, run: fc.boolean(), killMs: fc.option(fc.integer({ min: 0, max: 400 })) }),
+      { numRuns: stepsOfRun, seed },
+    )
+    for (const [day, { step, run: isRun, killMs }] of random.entries()) {
+      if (day === 2) {
+        await writeExport(reader, resources, {
+          ...{ folder: exportsFolder, formats: ['ndjson.zst'], version: undefined },
+          ...{ cursorOf: writePoint, onStep: () => undefined, signal: t.signal },
+        })
+      }
+      await sleep(0)
+      const { version, earliestVersion } = await reader.readRegistry()
+      await runStep(db, step, { day: (day % 28) + 1, latest: version, earliest: earliestVersion })
+      if (!isRun || day < 2) continue
+      if (killMs !== null) await run(killMs)
+      assert.equal(await run(), 0)
+      await check()
+    }
+    assert.equal(await run(), 0)
+    await check()
+  })
+}

@@ -1,0 +1,162 @@
+// `dossier export`: a complete copy, whole or not at all; loaded again, it gives the same records.
+
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { zstdDecompressSync } from 'node:zlib'
+import { resources } from '../../src/resources/index.ts'
+import type { Manifest } from '../../src/store/exports/manifest.ts'
+import { writeExport } from '../../src/store/exports/write-export.ts'
+import { openStoreReader } from '../../src/store/open-store.ts'
+import { readServed } from '../support/follower.ts'
+import { importInto, importRows, makeFolder } from '../support/import-rows.ts'
+import { makeRecords } from '../support/make-record.ts'
+import { runCommand } from '../support/run-command.ts'
+import { patientBounds, storeAt } from '../support/store-at.ts'
+
+const companies = [1, 2, 3]
+
+/** A store with records of every resource, hostile texts among them. */
+async function fill(db: string): Promise<void> {
+  for (const resource of resources) {
+    const rows = makeRecords(resource, 30).map((record, n) => ({
+      ...record,
+      company_id: companies[n % companies.length],
+    }))
+    await importRows(db, resource.name, rows)
+  }
+  const named = [{ id: 3, jurisdiction: 'GB', identifier: '3', name: 'Ü "quoted",\nline' }]
+  await importRows(db, 'companies', named)
+}
+
+const read = (path: string) => readFileSync(path)
+const manifestIn = (folder: string) =>
+  JSON.parse(read(join(folder, 'manifest.json')).toString()) as Manifest
+
+test('a copy has every record and company, and says so in its manifest (12.6)', async (t) => {
+  const folder = makeFolder(t)
+  const db = join(folder, 'dossier.db')
+  await fill(db)
+  const formats = 'ndjson.zst,parquet,csv.zst'
+  const args = ['export', join(folder, 'copies'), '--format', formats, '--db', storeAt(db)]
+  const { code, out, err } = await runCommand(folder, args)
+  assert.equal(code, 0, err)
+  assert.match(out, /^Version 6 in .*copies\/6: records, bytes\n/)
+  const own = join(folder, 'copies', '6')
+  const manifest = manifestIn(own)
+  assert.match(manifest.cursor, /^6\.[0-9a-f]{12}$/)
+  assert.deepEqual(
+    manifest.resources.map(({ resource, records, companies: of }) => [resource, records, of]),
+    [['companies', 3, 3], ...resources.map(({ name }) => [name, 30, 3])],
+  )
+  const names = manifest.resources.flatMap(({ files }) => files.map(({ name }) => name))
+  assert.deepEqual(readdirSync(own).sort(), [...names, 'manifest.json'].sort())
+  const copy = new Map<string, string>()
+  for (const { resource, sha256, files } of manifest.resources) {
+    for (const { name, bytes, sha256: ofFile } of files) {
+      const content = read(join(own, name))
+      assert.equal(content.length, bytes)
+      assert.equal(createHash('sha256').update(content).digest('hex'), ofFile, name)
+    }
+    const text = zstdDecompressSync(read(join(own, `${resource}-1.ndjson.zst`))).toString()
+    assert.equal(createHash('sha256').update(text).digest('hex'), sha256)
+    for (const line of text.trimEnd().split('\n')) {
+      const { company_id: company, ...record } = JSON.parse(line) as Record<string, unknown>
+      const of = String(company ?? record['id'])
+      copy.set(`${resource} ${of} ${String(record['id'])}`, JSON.stringify(record))
+    }
+  }
+  const reader = await openStoreReader(storeAt(db), resources, patientBounds)
+  t.after(() => reader.close())
+  assert.deepEqual(copy, await readServed(reader, companies, 6))
+})
+
+for (const format of ['ndjson.zst', 'parquet', 'csv.zst'] as const) {
+  test(`${format} is loaded back by an import, byte for byte`, async (t) => {
+    const folder = makeFolder(t)
+    const db = join(folder, 'dossier.db')
+    await fill(db)
+    const own = join(folder, 'copies')
+    const args = ['export', own, '--format', format, '--json', '--db', storeAt(db)]
+    const { code, out, err } = await runCommand(folder, args)
+    assert.equal(code, 0, err)
+    const manifest = JSON.parse(out) as Manifest
+    const again = join(folder, 'again.db')
+    for (const { resource, files } of manifest.resources) {
+      if (resource === 'companies') continue
+      const paths = files.map(({ name }) => {
+        const path = join(own, String(manifest.version), name)
+        if (!name.endsWith('.zst')) return path
+        const plain = join(folder, name.replace('.zst', ''))
+        writeFileSync(plain, zstdDecompressSync(read(path)))
+        return plain
+      })
+      const report = await importInto(again, resource, paths)
+      assert.deepEqual([report.counts.inserted, report.counts.refused], [30, 0])
+    }
+    const [one, other] = await Promise.all(
+      [db, again].map((path) => openStoreReader(storeAt(path), resources, patientBounds)),
+    )
+    assert.ok(one && other)
+    t.after(() => Promise.all([one.close(), other.close()]))
+    const records = async (reader: typeof one) => {
+      const served = await readServed(reader, companies, (await reader.readRegistry()).version)
+      return new Map([...served].filter(([key]) => !key.startsWith('companies')))
+    }
+    assert.deepEqual(await records(other), await records(one))
+  })
+}
+
+test('files have a bounded number of records', async (t) => {
+  const folder = makeFolder(t)
+  const db = join(folder, 'dossier.db')
+  await fill(db)
+  const reader = await openStoreReader(storeAt(db), resources, patientBounds)
+  t.after(() => reader.close())
+  const manifest = await writeExport(reader, resources, {
+    ...{ folder: join(folder, 'copies'), formats: ['csv.zst'], version: 2, recordsMax: 7 },
+    cursorOf: ({ version }) => String(version),
+    onStep: () => undefined,
+    signal: t.signal,
+  })
+  const rights = manifest.resources.find(({ resource }) => resource === resources[0]?.name)
+  assert.deepEqual(
+    rights?.files.map(({ name, records }) => [name, records]),
+    [7, 7, 7, 7, 2].map((records, n) => [`${resources[0]?.name}-${n + 1}.csv.zst`, records]),
+  )
+  const last = join(folder, 'copies', '2', rights.files.at(-1)?.name ?? '')
+  assert.equal(zstdDecompressSync(read(last)).toString().trimEnd().split('\r\n').length, 3)
+})
+
+test('an export that cannot be made says why, and leaves nothing', async (t) => {
+  const folder = makeFolder(t)
+  const db = join(folder, 'dossier.db')
+  await fill(db)
+  const run = (...args: string[]) => runCommand(folder, ['export', ...args, '--db', storeAt(db)])
+  const copies = join(folder, 'copies')
+  const other = join(folder, 'other')
+  mkdirSync(other)
+  writeFileSync(join(other, 'notes.txt'), '')
+  const full = join(folder, 'file')
+  writeFileSync(full, '')
+  for (const [args, code, message] of [
+    [[], 2, /name one folder: export DIR/],
+    [[copies, '--format', 'xml'], 2, /--format has xml; it takes ndjson.zst, parquet, csv.zst/],
+    [[copies, '--version', 'x'], 2, /--version is x/],
+    [[copies, '--version', '99'], 1, /version 99 cannot be exported; name one from 1 to 6/],
+    [[other], 1, /other has other files \(notes.txt\); name a folder of its own/],
+    [[full], 1, /file: it is no folder; name another one/],
+  ] as const) {
+    const result = await run(...args)
+    assert.equal(result.code, code, result.err)
+    assert.match(result.err, message)
+  }
+  assert.deepEqual(readdirSync(copies), [])
+  // What a killed export has left is removed by the next one.
+  mkdirSync(join(copies, '.3.999999999.partial'))
+  assert.equal((await run(copies)).code, 0)
+  assert.deepEqual(readdirSync(copies), ['6'])
+  assert.match((await run(copies)).err, /has the copy of version 6 already/)
+})
