@@ -84,6 +84,7 @@ function acceptedTable(): string {
       required: false,
       filter: undefined,
       sortable: false,
+      personal: undefined,
     })
     return values.map((value) => {
       const stored = normalise(value)

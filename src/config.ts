@@ -13,6 +13,7 @@ import {
   list,
   notEmpty,
   oneOf,
+  orAuto,
   orNone,
   rate,
   redis,
@@ -48,6 +49,13 @@ export const settings = {
     default: 'dossier.db',
     meaning: 'the store: a file, or the URL of a PostgreSQL (postgres://…); an import creates it',
     ...store,
+  },
+  withheld: {
+    name: 'withheld',
+    value: 'FILE',
+    default: 'auto',
+    meaning: 'the list of what is withheld; auto for one beside the store, to be backed up apart',
+    ...orAuto(file),
   },
   host: {
     name: 'host',

@@ -35,6 +35,11 @@ export function orNone<T>(kind: Kind<T>): Kind<T | undefined> {
   return orWord('none', () => undefined, kind)
 }
 
+/** Another kind, with `auto` for undefined. */
+export function orAuto<T>(kind: Kind<T>): Kind<T | undefined> {
+  return orWord('auto', () => undefined, kind)
+}
+
 /** An integer, or a word that means something else. */
 export function integerOr<M>(word: string, meant: () => M, [minimum, maximum]: [number, number]) {
   const { fault, parse } = integer(minimum, maximum)

@@ -13,6 +13,7 @@ import { takePostgresTurns } from './postgres-turns.ts'
 import { readMeanwhile } from './readers.ts'
 import { limitFileSize } from './size-limit.ts'
 import { takeTurns } from './turns.ts'
+import { disturbWithholding } from './withholding.ts'
 
 /** The campaigns for each kind of store; those on Citus bring their own. */
 export const campaignsOf = {
@@ -26,6 +27,7 @@ export const campaignsOf = {
     turns: takeTurns,
     backups: backUpMeanwhile,
     restore: killRestores,
+    withholding: disturbWithholding,
   },
   postgres: {
     'postgres-kills': killPostgresImports,

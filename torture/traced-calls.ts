@@ -37,7 +37,7 @@ export function interfere(call: string, effect: string): string[] {
 
 /** Counts some calls of an import, each in the thread that makes most of them, SQLite's. */
 export async function countCalls(
-  tried: ImportCase,
+  tried: Pick<ImportCase, 'args' | 'db' | 'folder' | 'reset'>,
   calls: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {
   const log = join(tried.folder, 'calls')

@@ -18,12 +18,12 @@ imports keep running. FILE appears when the copy is complete.
   dossier backup registry-2026-11-30.db
   dossier verify --db registry-2026-11-30.db`,
   options: [],
-  settings: ['db'],
+  settings: ['db', 'withheld'],
   async run({ words, settings }, context) {
     const [path, ...more] = words
     if (path === undefined || more.length > 0)
       throw new UsageError('backup takes one argument: the file to create')
-    const store = await openStoreInspector(settings.db, resources)
+    const store = await openStoreInspector(settings, resources)
     let progress: ProgressDisplay | undefined
     try {
       const bytes = await store.backup(path, {

@@ -44,10 +44,10 @@ id, or a name in a register such as GB:09876543.
     { name: 'company', value: 'COMPANY', meaning: 'only those of this company' },
     { name: 'resource', value: 'NAME', meaning: 'only those of this listing, or of companies' },
   ],
-  settings: ['db'],
+  settings: ['db', 'withheld'],
   async run({ options, settings }, { stdout, stderr, signal }) {
     if (options['since'] === undefined) throw new UsageError('name a version with --since')
-    const reader = await openStoreForShowing(settings.db, resources)
+    const reader = await openStoreForShowing(settings, resources)
     try {
       const asked = await parse(reader, options)
       const until = await print(reader, asked, stdout, signal)

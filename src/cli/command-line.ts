@@ -29,6 +29,7 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   prune: async () => (await import('./prune.ts')).prune,
   compact: async () => (await import('./compact.ts')).compactCommand,
   revert: async () => (await import('./revert.ts')).revert,
+  withhold: async () => (await import('./withhold.ts')).withhold,
   migrate: async () => (await import('./migrate.ts')).migrate,
   demo: async () => (await import('./demo.ts')).demo,
   'check-config': async () => (await import('./check-config.ts')).checkConfig,

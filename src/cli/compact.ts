@@ -20,13 +20,13 @@ tables, so that the next imports use their free room.
   dossier prune --keep 365d
   dossier compact`,
   options: [{ name: 'json', meaning: 'print the sizes as JSON' }],
-  settings: ['db'],
+  settings: ['db', 'withheld'],
   async run({ words, flags, settings }, context) {
     if (words.length > 0)
       throw new UsageError(`compact takes options only, but got ${words.join(' ')}`)
     const { db } = settings
     const { stdout, stderr } = context
-    const store = await openExistingStore(db, resources)
+    const store = await openExistingStore(settings, resources)
     try {
       stderr.showStatus('compacting …')
       const { bytesBefore, bytesAfter, notes } = await store.compact(lockWait(context))

@@ -2,7 +2,7 @@
 
 import { UsageError } from '../config.ts'
 import { formatCount } from '../format-count.ts'
-import { attributeText } from '../import/attribute-text.ts'
+import { attributeText } from '../store/companies/attribute-text.ts'
 import { OperatorError } from '../operator-error.ts'
 import { changeResource, resources } from '../resources/index.ts'
 import { shortMoment } from '../short-moment.ts'
@@ -53,11 +53,11 @@ currency and so on.
   dossier company US 0000320193
   dossier company 1000000000042 --json`,
   options: [{ name: 'json', meaning: 'print the company as JSON' }],
-  settings: ['db'],
+  settings: ['db', 'withheld'],
   async run({ words, flags, settings }, { stdout }) {
     const name = parseName(words)
-    const inspector = await openStoreInspector(settings.db, resources)
-    const reader = await openStoreForShowing(settings.db, resources)
+    const inspector = await openStoreInspector(settings, resources)
+    const reader = await openStoreForShowing(settings, resources)
     try {
       const state = await findState(reader, name)
       if (state === undefined) {

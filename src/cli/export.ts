@@ -32,7 +32,7 @@ whole or not there: an export that fails leaves nothing.
     { name: 'version', value: 'N', meaning: 'the version to copy; default the last one' },
     { name: 'json', meaning: 'print the manifest as JSON' },
   ],
-  settings: ['db'],
+  settings: ['db', 'withheld'],
   async run({ words, options, flags, settings }, context) {
     const [folder, ...more] = words
     if (folder === undefined || more.length > 0) throw new UsageError('name one folder: export DIR')
@@ -40,7 +40,7 @@ whole or not there: an export that fails leaves nothing.
     const version = parseVersion(options['version'])
     const { stdout, signal } = context
     const progress = createProgress(context, 'records')
-    const reader = await openStoreForShowing(settings.db, resources)
+    const reader = await openStoreForShowing(settings, resources)
     try {
       const manifest = await writeExport(reader, resources, {
         ...{ folder, formats, version, signal, cursorOf: writePoint },

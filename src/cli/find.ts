@@ -27,11 +27,11 @@ word. A single word is also looked up as a number, in every register or in that 
     { name: 'jurisdiction', value: 'CODE', meaning: 'only companies of this jurisdiction' },
     { name: 'json', meaning: 'print all of them as JSON' },
   ],
-  settings: ['db'],
+  settings: ['db', 'withheld'],
   async run({ words, flags, options, settings }, { stdout }) {
     if (words.length === 0) throw new UsageError('find takes words of a name, or a number')
     const { jurisdiction } = options
-    const reader = await openStoreForShowing(settings.db, resources)
+    const reader = await openStoreForShowing(settings, resources)
     try {
       const found = await findBoth(reader, words, jurisdiction)
       if (found.length === 0) throw nothingFound(words, jurisdiction)

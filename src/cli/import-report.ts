@@ -56,6 +56,7 @@ function reportLines(
     ...(counts.recorded > 0
       ? ([[`${changeResource.name} recorded`, counts.recorded]] as const)
       : []),
+    ...(counts.withheld > 0 ? ([['withheld', counts.withheld]] as const) : []),
   ]
   // If nothing was loaded, counts of inserted rows would be misleading.
   const isNothing = version === undefined && !options.isDryRun

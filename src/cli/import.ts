@@ -128,7 +128,7 @@ as ${changeResource.name}; with --history, so does one of ${historical.join(', '
     ...fileOptions,
     { name: 'json', meaning: 'print the report as JSON' },
   ],
-  settings: ['db'],
+  settings: ['db', 'withheld'],
   run: (input, context) => runImport(input, context),
 }
 
@@ -197,7 +197,7 @@ async function openFor(
   const upgrade = watchWork(context)
   const existing = by === undefined ? openStoreWriter : openExistingStore
   const open = flags.has('dry-run') ? openStoreForTrial : existing
-  const store = await open(settings.db, resources, upgrade.onStep)
+  const store = await open(settings, resources, upgrade.onStep)
   upgrade.end()
   return store
 }

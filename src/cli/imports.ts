@@ -30,11 +30,11 @@ changed: of each attribute how many values, with examples, and the companies tha
     },
     { name: 'json', meaning: 'print the list as JSON' },
   ],
-  settings: ['db'],
+  settings: ['db', 'withheld'],
   async run({ words, options, flags, settings }, { stdout }) {
     const shown = parseShown(words)
     const limit = parseLimit(options['limit'])
-    const store = await openStoreInspector(settings.db, resources)
+    const store = await openStoreInspector(settings, resources)
     try {
       if (shown !== undefined) {
         const one = await readOne(store, shown)
@@ -86,7 +86,7 @@ function describe(one: LoggedImport): string[] {
   const { version, committedAt, startedAt, target, source, asOf, isSnapshot, files } = one
   const { reverts, revertedBy } = one
   const what = [
-    ...(reverts === undefined ? [] : [`revert of ${reverts.join(', ')}`]),
+    ...(reverts === undefined ? [] : [describeReverts(reverts)]),
     `${target} from ${source}`,
     ...(asOf === undefined ? [] : [`as of ${shortMoment(asOf)}`]),
     ...(isSnapshot ? ['snapshot'] : []),
@@ -102,10 +102,16 @@ function describe(one: LoggedImport): string[] {
   ]
 }
 
+/** A withholding takes no version back. */
+function describeReverts(reverts: readonly number[]): string {
+  return reverts.length === 0 ? 'withheld' : `revert of ${reverts.join(', ')}`
+}
+
 function countsLine({ counts, recorded, reverts }: LoggedImport): string {
   if (reverts !== undefined) {
     const { inserted, updated, removed } = counts
     const [back, changed, gone] = [inserted, updated, removed].map(formatCount)
+    if (reverts.length === 0) return `${changed} masked, ${gone} erased`
     return `${back} restored, ${changed} updated, ${gone} removed`
   }
   const { read, companiesCreated, ...ends } = counts

@@ -77,7 +77,7 @@ applies a change within a second.
     },
     { name: 'json', meaning: 'print the list as JSON' },
   ],
-  settings: ['db', 'usageDb'],
+  settings: ['db', 'withheld', 'usageDb'],
   async run(input, context) {
     const [action, ...words] = input.words
     const known = actions.find((name) => name === action)
@@ -88,7 +88,7 @@ applies a change within a second.
       )
     }
     const watch = watchWork(context)
-    const store = await openExistingStore(input.settings.db, resources, watch.onStep)
+    const store = await openExistingStore(input.settings, resources, watch.onStep)
     watch.end()
     try {
       return await run[known](store, { ...input, words }, context)

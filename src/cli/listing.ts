@@ -39,7 +39,7 @@ known_at, and page and limit for a part of it.
     { name: 'version', value: 'N', meaning: 'print it as it was at this version' },
     { name: 'format', value: 'FORMAT', meaning: `${recordFormats.join(' or ')}; default ndjson` },
   ],
-  settings: ['db'],
+  settings: ['db', 'withheld'],
   async run({ words, options, settings }, { stdout, signal }) {
     const { company, resource, parameters } = parseWords(words)
     const format = parseFormat(options['format'])
@@ -47,7 +47,7 @@ known_at, and page and limit for a part of it.
     const query = { ...parameters, format, ...(version === undefined ? {} : { version }) }
     try {
       const request = parse(resource, company, query)
-      const reader = await openStoreForShowing(settings.db, resources)
+      const reader = await openStoreForShowing(settings, resources)
       try {
         await printRecords(reader, await locateListing(reader, request), stdout, signal)
       } finally {

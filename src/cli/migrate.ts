@@ -22,17 +22,17 @@ does not start. It may run while servers read: each step is one transaction.
       meaning: 'distribute the tables over the nodes by company; PostgreSQL must have Citus',
     },
   ],
-  settings: ['db'],
-  async run({ words, flags, settings: { db } }, context) {
+  settings: ['db', 'withheld'],
+  async run({ words, flags, settings }, context) {
     if (words.length > 0)
       throw new UsageError(`migrate takes options only, but got ${words.join(' ')}`)
     const watch = watchWork(context)
-    const done = await migrateStore(db, resources, {
+    const done = await migrateStore(settings, resources, {
       isDistributed: flags.has('distributed'),
       ...watch,
     })
     watch.end()
-    const lines = done.length === 0 ? [`${describeStore(db)} is up to date.`] : done
+    const lines = done.length === 0 ? [`${describeStore(settings.db)} is up to date.`] : done
     context.stdout.writeLines(...lines)
     return 0
   },

@@ -36,16 +36,15 @@ needs --yes.
     { name: 'dry-run', meaning: 'report what would be deleted, and delete nothing' },
     { name: 'json', meaning: 'print the report as JSON' },
   ],
-  settings: ['db'],
+  settings: ['db', 'withheld'],
   async run({ words, options, flags, settings }, context) {
     const keep = options['keep']
     if (keep === undefined) throw new UsageError('prune needs --keep DURATION')
     if (words.length > 0)
       throw new UsageError(`prune takes options only, but got ${words.join(' ')}`)
     const before = context.now() - parseDuration('keep', keep)
-    const { db } = settings
     const watch = watchWork(context)
-    const store = await openExistingStore(db, resources, watch.onStep)
+    const store = await openExistingStore(settings, resources, watch.onStep)
     const isDryRun = flags.has('dry-run')
     const isJson = flags.has('json')
     try {

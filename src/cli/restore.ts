@@ -1,6 +1,6 @@
 // `dossier restore`: puts a backup in the place of a store.
 
-import { UsageError } from '../config.ts'
+import { type Settings, UsageError } from '../config.ts'
 import { storedChecks } from '../import/check-stored.ts'
 import { resources } from '../resources/index.ts'
 import { formatCount } from '../format-count.ts'
@@ -29,7 +29,8 @@ If the store has imports that COPY lacks, it asks on a terminal; elsewhere it ne
 --replace-foreign if COPY is of another registry.
 
 The replaced store is kept beside it, with the date in its name, until --discard deletes it; it can
-be restored like any copy.
+be restored like any copy. What is withheld (\`dossier withhold\`) is taken out of a copy of COPY
+first: nobody comes back with it.
 
   dossier restore registry-2026-11-30.db --db registry.db
   dossier restore --discard --db registry.db`,
@@ -38,7 +39,7 @@ be restored like any copy.
     { name: 'replace-foreign', meaning: 'replace a store by a copy of another registry' },
     { name: 'discard', meaning: 'delete the stores that restores have replaced' },
   ],
-  settings: ['db'],
+  settings: ['db', 'withheld'],
   async run({ words, flags, settings }, context) {
     const [copy, ...more] = words
     const isDiscarding = flags.has('discard')
@@ -56,8 +57,8 @@ be restored like any copy.
       return 0
     }
     await agree(db, copy, flags, context)
-    const restored = await restoreShown(db, copy, context)
-    const state = await describeState(db)
+    const restored = await restoreShown(settings, copy, context)
+    const state = await describeState(settings)
     stdout.writeLines(`${db} restored from ${copy}${state}.`, ...advice(restored))
     return 0
   },
@@ -83,7 +84,11 @@ async function agree(
   await confirm('Replace the store? [y/N] ', context, 'to replace the store', option)
 }
 
-async function restoreShown(db: string, copy: string, context: CommandContext): Promise<Restored> {
+async function restoreShown(
+  settings: Settings,
+  copy: string,
+  context: CommandContext,
+): Promise<Restored> {
   const { stderr, signal } = context
   let progress: ProgressDisplay | undefined
   const watch: RestoreWatch = {
@@ -108,15 +113,15 @@ async function restoreShown(db: string, copy: string, context: CommandContext): 
     }),
   }
   try {
-    return await restoreStore(db, copy, resources, watch)
+    return await restoreStore(settings, copy, resources, watch)
   } finally {
     progress?.end()
   }
 }
 
 /** The version that is current now, to compare with what the operator expects. */
-async function describeState(db: string): Promise<string> {
-  const store = await openStoreInspector(db, resources)
+async function describeState(settings: Settings): Promise<string> {
+  const store = await openStoreInspector(settings, resources)
   try {
     const [last] = await store.listImports(1)
     if (last === undefined) return ', without an import'

@@ -32,11 +32,11 @@ back to the state of a version with all sources; 0 is the empty registry. It can
     { name: 'dry-run', meaning: 'report what would change, and change nothing' },
     { name: 'json', meaning: 'print the report as JSON' },
   ],
-  settings: ['db'],
+  settings: ['db', 'withheld'],
   async run(input, context) {
     const range = rangeOf(input)
     const watch = watchWork(context)
-    const store = await openExistingStore(input.settings.db, resources, watch.onStep)
+    const store = await openExistingStore(input.settings, resources, watch.onStep)
     try {
       const isDryRun = input.flags.has('dry-run')
       const startedAt = context.now()

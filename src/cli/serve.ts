@@ -21,7 +21,7 @@ finish, and it exits with code 0.
   dossier serve --db postgres://dossier@db.internal/registry --pool 20`,
   options: [],
   settings: [
-    ...(['db', 'pool', 'waitMs', 'statementMs'] as const),
+    ...(['db', 'withheld', 'pool', 'waitMs', 'statementMs'] as const),
     ...(['host', 'port', 'reusePort', 'workers', 'cacheMib', 'stopSeconds'] as const),
     ...(['connectionsMax', 'requestsMax', 'delayMsMax'] as const),
     ...(['corsOrigin', 'trustProxy', 'defaultRate', 'redisUrl', 'badKeyRate'] as const),

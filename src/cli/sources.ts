@@ -49,11 +49,11 @@ brings the data back.
     { name: 'sql', meaning: 'print the mapping of the recipe' },
     { name: 'json', meaning: 'print the list, or the recipe, as JSON' },
   ],
-  settings: ['db'],
+  settings: ['db', 'withheld'],
   async run(input, context) {
     const [action, ...words] = input.words
     if (action === 'show') return show(words, input, context)
-    const list = await listAll(input.settings.db)
+    const list = await listAll(input.settings)
     if (action === 'remove') return remove(list, words, input, context)
     if (action !== undefined) {
       throw new UsageError(`sources takes no ${action}; to see one: sources show NAME`)
@@ -69,7 +69,7 @@ async function show(words: readonly string[], input: Input, context: CommandCont
   if (name === undefined || more.length > 0) {
     throw new UsageError('sources show takes the name of one source; see: dossier sources')
   }
-  const store = await openStoreInspector(input.settings.db, resources)
+  const store = await openStoreInspector(input.settings, resources)
   try {
     printRecipes(name, await findRecipes(store, name), input, context)
     return 0
@@ -78,8 +78,8 @@ async function show(words: readonly string[], input: Input, context: CommandCont
   }
 }
 
-async function listAll(db: string): Promise<readonly SourceSummary[]> {
-  const store = await openStoreInspector(db, resources)
+async function listAll(settings: Input['settings']): Promise<readonly SourceSummary[]> {
+  const store = await openStoreInspector(settings, resources)
   try {
     return await store.listSources()
   } finally {
@@ -129,7 +129,7 @@ async function remove(
   if (!input.flags.has('yes')) {
     await confirm(`Remove these ${formatCount(total)}? [y/N] `, context, 'to remove these')
   }
-  const store = await openExistingStore(input.settings.db, resources)
+  const store = await openExistingStore(input.settings, resources)
   try {
     for (const { target: of } of chosen) {
       const target = targets.find((known) => known.name === of)

@@ -33,7 +33,7 @@ last, or of a day that another file has given, is refused.
   dossier update nse nse-2026-11.csv --as-of 2026-11-30
   dossier update nse nse-2026-11.csv --as-of 2026-11-30 --dry-run`,
   options: [...ownOptions, ...importCommand.options.filter(({ name }) => name !== 'source')],
-  settings: ['db'],
+  settings: ['db', 'withheld'],
   async run(input, context) {
     const [source, ...files] = input.words
     if (source === undefined) throw new UsageError('name the source; see: dossier sources')
@@ -57,7 +57,7 @@ async function useStore<T>(
   { settings }: Input,
   work: (store: StoreInspector) => Promise<T>,
 ): Promise<T> {
-  const store = await openStoreInspector(settings.db, resources)
+  const store = await openStoreInspector(settings, resources)
   try {
     return await work(store)
   } finally {

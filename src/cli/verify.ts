@@ -19,11 +19,11 @@ fault, it lists the faults and exits with code 1.
 
   dossier verify --db backup.db`,
   options: [{ name: 'json', meaning: 'print the result as JSON' }],
-  settings: ['db'],
+  settings: ['db', 'withheld'],
   async run({ words, flags, settings }, { stdout, stderr, signal }) {
     if (words.length > 0)
       throw new UsageError('verify takes options only; name the store with --db')
-    const store = await openStoreInspector(settings.db, resources)
+    const store = await openStoreInspector(settings, resources)
     try {
       const { counts, faults, notes } = await store.verify(storedChecks(resources), (step) => {
         signal.throwIfAborted()

@@ -1,10 +1,12 @@
 // Checks a row of a source of companies: the company's identity, and its attributes.
 
 import { metaTypeBytesMax } from '../resources/resource.ts'
+import { isBlank } from '../blank.ts'
+import { attributeText, presenceAttr } from '../store/companies/attribute-text.ts'
 import type { RefusedRow, StagedRow } from '../store/importing.ts'
-import { checkId, type CheckRow, checkName, digestOf, type SourceRow } from './check-record.ts'
-import { isBlank, normaliseText } from './normalise.ts'
-import { attributeText, presenceAttr } from './attribute-text.ts'
+import { digestOf } from '../store/record-texts.ts'
+import { checkId, type CheckRow, checkName, type SourceRow } from './check-record.ts'
+import { normaliseText } from './normalise.ts'
 import { Refusal, refuseForAll } from './refusal.ts'
 import { normaliseTimestamp } from './timestamp.ts'
 

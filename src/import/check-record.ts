@@ -1,12 +1,12 @@
 // Turns a row of a source into a record in its wire form, or a refusal.
 
-import { hash } from 'node:crypto'
 import type { Resource } from '../resources/resource.ts'
 import { companyColumns, metaTypeBytesMax, recordBytesMax } from '../resources/resource.ts'
 import type { RefusedRow, StagedRow } from '../store/importing.ts'
+import { digestOf } from '../store/record-texts.ts'
+import { isBlank } from '../blank.ts'
 import { nearest } from '../nearest.ts'
 import {
-  isBlank,
   nameBytesMax,
   normaliseId,
   normaliserOf,
@@ -121,11 +121,6 @@ function unknownColumn(column: string, known: Iterable<string>): Refusal {
     near ? `is not a known column; did you mean ${near}?` : 'is not a known column',
     column,
   )
-}
-
-/** The first 96 bits of the SHA-256, in base64: enough to distinguish any two records. */
-export function digestOf(text: string): string {
-  return hash('sha256', text, 'base64').slice(0, 16)
 }
 
 type Identity = Pick<StagedRow, 'id' | 'key'>

@@ -4,7 +4,7 @@ import { formatCount } from '../format-count.ts'
 import { showValue } from './refusal.ts'
 import type { SourceRow } from './check-record.ts'
 import { readTwice } from './encoding-guess.ts'
-import { isBlank } from './normalise.ts'
+import { isBlank } from '../blank.ts'
 import { normaliseTimestamp, otherDay } from './timestamp.ts'
 
 /** What is told of one column. */

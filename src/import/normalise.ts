@@ -1,5 +1,6 @@
 // The values that an import accepts for each kind of field, and the form in which it stores them.
 
+import { isBlank } from '../blank.ts'
 import { formatCount } from '../format-count.ts'
 import { type Field, type FieldKind, listLengthMax, textBytesMax } from '../resources/field.ts'
 import { Refusal } from './refusal.ts'
@@ -10,22 +11,10 @@ export type WireValue = string | number | null | string[]
 
 type Normalise = (value: unknown) => WireValue | Refusal
 
-const notBlank = /\S/
 const decimalDigits = /^-?\d{1,16}$/
 
 /** The maximum length of a key, an identifier or a jurisdiction, in bytes. */
 export const nameBytesMax = 1_024
-
-/** Whether a source's value is blank: absent, null, or blank text. */
-export function isBlank(value: unknown): boolean {
-  return value === undefined || value === null || (typeof value === 'string' && isBlankText(value))
-}
-
-/** Tests the first character before the slower pattern: in most texts it is printable ASCII. */
-function isBlankText(text: string): boolean {
-  const first = text.charCodeAt(0)
-  return !(first > 0x20 && first < 0x7f) && !notBlank.test(text)
-}
 
 /** Text unchanged; null if blank. NUL and lone surrogates cannot be stored as UTF-8 text. */
 export function normaliseText(value: unknown, bytesMax = textBytesMax): string | null | Refusal {

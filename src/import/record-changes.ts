@@ -9,7 +9,7 @@ import {
   recordingSource,
 } from '../store/importing.ts'
 import { OperatorError } from '../operator-error.ts'
-import { attributeText, byCodePoint, presenceAttr } from './attribute-text.ts'
+import { attributeText, byCodePoint, presenceAttr } from '../store/companies/attribute-text.ts'
 import { checkRecord } from './check-record.ts'
 import type { Change, ImportTarget } from './import-target.ts'
 import { Refusal } from './refusal.ts'

@@ -7,8 +7,11 @@ export const employees = defineResource({
   description: 'A person associated with the company as an employee.',
   fields: {
     id: id('Record identifier', 90210),
-    identifier: text('Identifier of the person (digits)', '770412345678', { filter: 'value' }),
-    name: text('Full name of the person', 'Jane Doe', { sortable: true }),
+    identifier: text('Identifier of the person (digits)', '770412345678', {
+      filter: 'value',
+      personal: 'null',
+    }),
+    name: text('Full name of the person', 'Jane Doe', { sortable: true, personal: 'shown' }),
     position: text('Job position', 'Director', { filter: 'value' }),
     employer_identifier: text('Identifier of the employing company', '09876543'),
     employer_name: text('Name of the employing company', 'Northwind Trading Ltd'),

@@ -14,6 +14,11 @@ export interface Field {
   readonly filter: 'value' | 'range' | undefined
   /** Whether listings can be ordered by it though it is no range (contract 10.4). */
   readonly sortable: boolean
+  /**
+   * For a field that tells who somebody is: how it reads where that is withheld, `[withheld]` or
+   * null (contract 13).
+   */
+  readonly personal: 'shown' | 'null' | undefined
 }
 
 /** Optional properties of a field. */
@@ -21,6 +26,7 @@ interface FieldOptions {
   readonly required?: boolean
   readonly filter?: 'value' | 'range'
   readonly sortable?: true
+  readonly personal?: 'shown' | 'null'
 }
 
 type FieldMaker<Example> = (description: string, example: Example, options?: FieldOptions) => Field
@@ -33,12 +39,14 @@ function fieldMaker<Example>(kind: FieldKind): FieldMaker<Example> {
     required: options?.required ?? false,
     filter: options?.filter,
     sortable: options?.sortable ?? false,
+    personal: options?.personal,
   })
 }
 
 /** A positive integer up to 2^53-1 that identifies the record; every resource's first field. */
 export function id(description: string, example: number): Field {
-  return { kind: 'id', description, example, required: true, filter: undefined, sortable: false }
+  const rest = { filter: undefined, sortable: false, personal: undefined }
+  return { kind: 'id', description, example, required: true, ...rest }
 }
 
 /** Unicode text of at most 64 KiB, served unchanged; null if blank. */

@@ -81,9 +81,15 @@ export function defineResource<Name extends string>(declaration: Declaration<Nam
     order.by === 'id' || (orderField?.required && orderField.kind === 'timestamp'),
     `${name}: order.by must be id or a required timestamp`,
   )
-  for (const [field, { kind, filter }] of Object.entries(fields)) {
+  for (const [field, { kind, filter, personal, required }] of Object.entries(fields)) {
     const possible = kind === 'text' ? 'value' : kind === 'text_list' ? undefined : 'range'
     assert.ok(filter === undefined || filter === possible, `${name}: ${field} is no ${filter}`)
+    const isList = kind === 'text_list'
+    const isShowable = kind === 'text' || isList
+    const canHide = personal === 'shown' ? isShowable : !required && !isList
+    const isHidable = personal === undefined || canHide
+    const isOwn = personal === undefined || (field !== order.by && field !== metaOf)
+    assert.ok(isHidable && isOwn, `${name}: ${field} cannot be withheld`)
   }
   const metaField = metaOf === undefined ? undefined : fields[metaOf]
   assert.ok(

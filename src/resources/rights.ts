@@ -19,7 +19,9 @@ export const rights = defineResource({
       filter: 'range',
     }),
     application_date: timestamp('Date of application', '2019-03-14T00:00:00Z', { filter: 'range' }),
-    holders: textList('Names of the holders', ['Northwind Trading Ltd']),
+    holders: textList('Names of the holders', ['Northwind Trading Ltd'], {
+      personal: 'shown',
+    }),
     created_at: timestampMs(
       'When the record was added to the register',
       '2019-08-05T09:12:44.018Z',

@@ -27,7 +27,7 @@ export async function runPrimary(
   count: number,
 ): Promise<number> {
   // Reports a fault of the store once, not once per worker.
-  const store = await openStoreReader(settings.db, resources)
+  const store = await openStoreReader(settings, resources)
   await store.close()
   const log = await createLog(settings, context.stdout)
   const limits = await createLimits(settings, store.storeId, log.logger)

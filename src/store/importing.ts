@@ -212,6 +212,11 @@ export interface MergeCounts {
   readonly companiesCreated: number
   /** The number of records that describe this import's changes. */
   readonly recorded: number
+  /**
+   * Rows with something that is withheld. Those that are masked have another outcome, too; those
+   * that are erased have none.
+   */
+  readonly withheld: number
 }
 
 /** What a merge has changed. */
@@ -238,7 +243,7 @@ export interface Committed {
   readonly difference?: LoggedDifference | undefined
 }
 
-/** Outcomes of all rows: read = inserted + updated + unchanged + refused. */
+/** Outcomes of all rows: read = inserted + updated + unchanged + refused, and what is erased. */
 export interface ImportCounts extends MergeCounts {
   readonly read: number
 }

@@ -23,10 +23,10 @@ export interface LoggedImport {
   readonly startedAt: number
   readonly committedAt: number
   readonly files: readonly ImportedFile[]
-  readonly counts: Omit<ImportCounts, 'recorded'>
+  readonly counts: Omit<ImportCounts, 'recorded' | 'withheld'>
   /** The number of records that describe its changes, by resource. */
   readonly recorded: Readonly<Record<string, number>>
-  /** The versions that this one takes back; undefined for an import. */
+  /** The versions that this one takes back; undefined for an import, none for a withholding. */
   readonly reverts: readonly number[] | undefined
   /** The version that has taken this one back. */
   readonly revertedBy: number | undefined

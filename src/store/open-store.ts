@@ -1,8 +1,8 @@
 // The opener: the only code that knows which database a store uses (invariant 2).
 
-import { existsSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
-import { rightsOf } from '../new-file.ts'
+import { privateMode, rightsOf } from '../new-file.ts'
 import { OperatorError } from '../operator-error.ts'
 import type { Resource } from '../resources/resource.ts'
 import { describeFilled, fillNames } from './companies/fill-names.ts'
@@ -26,6 +26,12 @@ import { discardReplaced, restore } from './sqlite/restore.ts'
 import { openUsage, openUsageReader } from './sqlite/usage.ts'
 import { verify } from './sqlite/verify.ts'
 import { removeLog } from './sqlite/wal.ts'
+import { compareWithList, refuseBehind } from './withholding/agreement.ts'
+import { listFile } from './withholding/list-file.ts'
+import { type ListPlace, noList } from './withholding/list.ts'
+import type { WithholdingPlace } from './withholding/withhold.ts'
+import type { LockWait } from './lock-wait.ts'
+import type { RegistryDatabase } from './registry-connection.ts'
 import type { StoreInspector } from './inspecting.ts'
 import type { StoreReader } from './reading.ts'
 import type { Restored, RestoreWatch } from './restoring.ts'
@@ -40,6 +46,19 @@ const temporary = ':memory:'
 // Loaded on demand, so that a server of a file does not load the driver.
 const postgres = () => import('./postgres/open.ts')
 
+/** Where a store is: a file's path or the URL of a PostgreSQL store, and the list beside it. */
+export type StoreAt = string | StorePlace
+
+export interface StorePlace {
+  readonly db: string
+  /** The file with the list of what is withheld; undefined for the usual place. */
+  readonly withheld: string | undefined
+}
+
+function placeOf(at: StoreAt): StorePlace {
+  return typeof at === 'string' ? { db: at, withheld: undefined } : at
+}
+
 /** Whether it is the URL of a PostgreSQL store; anything else is the path of a file. */
 export function isServerStore(db: string): boolean {
   return /^postgres(ql)?:\/\//i.test(db)
@@ -51,19 +70,46 @@ export function describeStore(db: string): string {
 }
 
 /**
- * Opens the store at `db` for serving: a file's path, or the URL of a PostgreSQL store.
+ * Opens a store for serving.
  *
  * @param bounds apply to PostgreSQL only.
  * @throws OperatorError with one line that says what to do if the store cannot be served.
  */
 export async function openStoreReader(
-  db: string,
+  at: StoreAt,
   resources: readonly Resource[],
   bounds?: ServingBounds,
 ): Promise<StoreReader> {
-  return isServerStore(db)
-    ? (await postgres()).openForReading(db, bounds)
-    : createReader(openForReading(db, resources), resources)
+  const { db } = placeOf(at)
+  const list = await listOf(at)
+  if (isServerStore(db)) return (await postgres()).openForReading(db, list, bounds)
+  const connection = openForReading(db, resources)
+  return createReader(await agreeing(connection, db, list), resources)
+}
+
+/** Where the list of what a store withholds is. */
+async function listOf(at: StoreAt): Promise<ListPlace> {
+  const { db, withheld } = placeOf(at)
+  if (withheld === undefined && isServerStore(db)) return (await postgres()).listSchema
+  const mode = () => (isServerStore(db) ? privateMode : rightsOf(db))
+  return listFile(withheld ?? `${db.replace(/\.db$/, '')}-withheld.ndjson`, mode)
+}
+
+/** Closes a file that does not agree with its list. */
+async function agreeing(
+  connection: DatabaseSync,
+  db: string,
+  list: ListPlace,
+  isLostAllowed = false,
+): Promise<DatabaseSync> {
+  try {
+    const registry = registryOf(connection)
+    refuseBehind(await compareWithList(registry, list, isLostAllowed), db, list)
+    return connection
+  } catch (error) {
+    connection.close()
+    throw sqliteError(db, error)
+  }
 }
 
 /**
@@ -73,11 +119,13 @@ export async function openStoreReader(
  * @throws OperatorError as `openStoreReader`.
  */
 export async function openStoreForShowing(
-  db: string,
+  at: StoreAt,
   resources: readonly Resource[],
 ): Promise<StoreReader> {
-  if (isServerStore(db)) return openStoreReader(db, resources)
-  return createReader(openForInspecting(db, resources), resources)
+  const { db } = placeOf(at)
+  if (isServerStore(db)) return openStoreReader(at, resources)
+  const connection = openForInspecting(db, resources)
+  return createReader(await agreeing(connection, db, await listOf(at), true), resources)
 }
 
 /**
@@ -86,11 +134,14 @@ export async function openStoreForShowing(
  * @throws OperatorError as `openStoreReader`.
  */
 export async function openStoreInspector(
-  db: string,
+  at: StoreAt,
   resources: readonly Resource[],
 ): Promise<StoreInspector> {
-  if (isServerStore(db)) return (await postgres()).openForInspecting(db, resources)
-  const connection = openForInspecting(db, resources)
+  const { db } = placeOf(at)
+  const list = await listOf(at)
+  if (isServerStore(db)) return (await postgres()).openForInspecting(db, list, resources)
+  const opened = openForInspecting(db, resources)
+  const connection = await agreeing(opened, db, list, true)
   return createInspector((work) => work(registryOf(connection)), resources, {
     verify: (checks, onStep) => verify(connection, resources, checks, onStep),
     backup: (path, watch) => backUp(connection, path, watch),
@@ -122,21 +173,34 @@ async function openFile(
  * @throws OperatorError with one line that says what to do if the store cannot be written.
  */
 export async function openStoreWriter(
-  db: string,
+  at: StoreAt,
   resources: readonly Resource[],
   onStep?: OnStep,
 ): Promise<StoreWriter> {
-  if (isServerStore(db)) return (await postgres()).openForWriting(db, resources)
-  const connection = await openFile(db, resources, { onStep })
-  return createWriter(
-    {
-      use: (work) => work(registryOf(connection)),
-      openImport: () => openImport(connection),
-      compact: (wait) => compact(connection, wait),
-      close: () => connection.close(),
-    },
-    resources,
-  )
+  const { db } = placeOf(at)
+  const list = await listOf(at)
+  if (isServerStore(db)) return (await postgres()).openForWriting(db, list, resources)
+  return writerOf(await openFile(db, resources, { onStep }), db, { list, resources })
+}
+
+async function writerOf(
+  connection: DatabaseSync,
+  db: string,
+  { list, resources }: WithholdingPlace,
+): Promise<StoreWriter> {
+  const access = {
+    use: <T>(work: (registry: RegistryDatabase) => Promise<T>) => work(registryOf(connection)),
+    openImport: () => openImport(connection),
+    compact: (wait: LockWait) => compact(connection, wait),
+    close: () => connection.close(),
+    list,
+  }
+  try {
+    return await createWriter(access, resources)
+  } catch (error) {
+    connection.close()
+    throw sqliteError(db, error)
+  }
 }
 
 /**
@@ -145,12 +209,13 @@ export async function openStoreWriter(
  * @throws OperatorError as `openStoreWriter`, and if the file does not exist.
  */
 export async function openExistingStore(
-  db: string,
+  at: StoreAt,
   resources: readonly Resource[],
   onStep?: OnStep,
 ): Promise<StoreWriter> {
-  if (await hasStore(db)) return openStoreWriter(db, resources, onStep)
-  throw new OperatorError(`${describeStore(db)} does not exist; create it with: dossier import`)
+  if (await hasStore(placeOf(at).db)) return openStoreWriter(at, resources, onStep)
+  const db = describeStore(placeOf(at).db)
+  throw new OperatorError(`${db} does not exist; create it with: dossier import`)
 }
 
 /**
@@ -158,11 +223,15 @@ export async function openExistingStore(
  * run of the first import must not create a store.
  */
 export async function openStoreForTrial(
-  db: string,
+  at: StoreAt,
   resources: readonly Resource[],
   onStep?: OnStep,
 ): Promise<StoreWriter> {
-  return openStoreWriter((await hasStore(db)) ? db : temporary, resources, onStep)
+  const { db } = placeOf(at)
+  if (await hasStore(db)) return openStoreWriter(at, resources, onStep)
+  const connection = await openFile(temporary, resources, { onStep })
+  const list = isServerStore(db) ? noList : await listOf(at)
+  return writerOf(connection, db, { list, resources })
 }
 
 /** Whether there is a store at `db`, rather than one that the next import creates. */
@@ -178,32 +247,46 @@ export async function hasStore(db: string): Promise<boolean> {
  * @throws OperatorError with one line that says what to do if that fails.
  */
 export async function migrateStore(
-  db: string,
+  at: StoreAt,
   resources: readonly Resource[],
   options: { readonly isDistributed: boolean } & WorkWatch,
 ): Promise<readonly string[]> {
-  if (isServerStore(db)) return (await postgres()).migrate(db, resources, options)
+  const { db } = placeOf(at)
+  const list = await listOf(at)
+  if (isServerStore(db)) {
+    const { migrate, openForWriting: open } = await postgres()
+    const migrated = await migrate(db, resources, options)
+    return [...migrated, ...describeCaughtUp(await open(db, list, resources), list)]
+  }
   if (options.isDistributed) {
     throw new OperatorError(`${db} is a file; only a PostgreSQL with Citus can be distributed`)
   }
   const done: string[] = []
   const { onStep } = options
   const connection = await openFile(db, resources, { onStep, onDone: (line) => done.push(line) })
-  connection.close()
-  return done
+  const store = await writerOf(connection, db, { list, resources })
+  await store.close()
+  return [...done, ...describeCaughtUp(store, list)]
+}
+
+function describeCaughtUp({ caughtUp }: StoreWriter, { name }: ListPlace): string[] {
+  if (caughtUp === 0) return []
+  return [`withheld what ${caughtUp === 1 ? 'an entry' : `${caughtUp} entries`} of ${name} say`]
 }
 
 /**
- * Verifies a backup, and puts it in the place of the store at `db`.
+ * Verifies a backup, brings it up to the list of what is withheld, and puts it in the place of a
+ * store.
  *
  * @throws OperatorError that says what to do; the store is unchanged.
  */
 export async function restoreStore(
-  db: string,
+  at: StoreAt,
   copy: string,
   resources: readonly Resource[],
   watch: RestoreWatch,
 ): Promise<Restored> {
+  const { db } = placeOf(at)
   if (isServerStore(db)) throw (await postgres()).noRestore(db, copy)
   if (isServerStore(copy) || !existsSync(copy)) {
     throw new OperatorError(`${describeStore(copy)} is not a file; name one that backup has made`)
@@ -219,10 +302,43 @@ export async function restoreStore(
         `${copy} is damaged (${fault}${more}); restore another backup: dossier verify --db FILE`,
       )
     }
-    return await restore(source, db, watch)
+    const list = await listOf(at)
+    const { behind } = await compareWithList(registryOf(source), list)
+    if (behind === 0) return await restore(source, db, watch)
+    return await withCaughtUp(source, db, { list, resources, watch }, (ready) =>
+      restore(ready, db, watch),
+    )
   } finally {
     source.close()
     if (!hadLog) removeLog(copy)
+  }
+}
+
+/** Does work with a copy that is brought up to the list; it is beside the store meanwhile. */
+async function withCaughtUp<T>(
+  source: DatabaseSync,
+  db: string,
+  { watch, ...place }: WithholdingPlace & { readonly watch: RestoreWatch },
+  work: (ready: DatabaseSync) => Promise<T>,
+): Promise<T> {
+  const path = `${db}.withholding`
+  const remove = () => {
+    for (const ending of ['', '-wal', '-shm']) rmSync(path + ending, { force: true })
+  }
+  remove()
+  try {
+    await backUp(source, path, watch.copying('copying'))
+    const store = await writerOf(openForWriting(path, place.resources), path, place)
+    await store.compact(watch)
+    await store.close()
+    const ready = openForInspecting(path, place.resources)
+    try {
+      return await work(ready)
+    } finally {
+      ready.close()
+    }
+  } finally {
+    remove()
   }
 }
 

@@ -4,6 +4,8 @@ import type { Awaitable } from './awaitable.ts'
 import type { ImportStore } from './importing.ts'
 import type { KeyStore } from './keys.ts'
 import type { LockWait } from './lock-wait.ts'
+import type { Entry } from './withholding/list.ts'
+import type { LiftRequest, Withheld, WithholdRequest } from './withholding/withhold.ts'
 import type { WorkWatch } from './work-watch.ts'
 import type { RevertPlan, RevertReport } from './reverting.ts'
 
@@ -44,5 +46,17 @@ export interface StoreWriter extends ImportStore, KeyStore {
    * @throws OperatorError that says what to do, if they cannot be taken back.
    */
   revert(plan: RevertPlan): Promise<RevertReport>
+  /** How many entries of the list of what is withheld the store lacked when it was opened. */
+  readonly caughtUp: number
+  /**
+   * Withholds something, now and in every past version.
+   *
+   * @throws OperatorError that says what to do, if it is not there.
+   */
+  withhold(request: WithholdRequest): Promise<Withheld>
+  /** Ends an order. @throws OperatorError if there is none that holds. */
+  lift(request: LiftRequest): Promise<void>
+  /** The list of what is withheld: orders, and what has ended some. */
+  readWithheld(): Promise<readonly Entry[]>
   close(): Awaitable<void>
 }

@@ -1,12 +1,13 @@
 // What is deleted from a store cannot be found in its files any more.
 
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { importRows, makeFolder } from '../support/import-rows.ts'
 import { runCommand } from '../support/run-command.ts'
+import { runServer } from '../support/run-server.ts'
 
 const name = 'Zsófia Nemespataki'
 
@@ -72,6 +73,41 @@ test('what a source said about a company that it lacks goes by the way that the 
   await importRows(db, 'companies', [{ ...one, name: null }], { source: 'hu' })
   assert.equal((await prune()).code, 0)
   assert.equal(occurrences(db, name), 0)
+})
+
+test('a withheld person is in no file of the store after compact: file, log, list, usage', async (t) => {
+  const folder = makeFolder(t)
+  const db = join(folder, 'registry.db')
+  await loadPersons(db)
+  const made = await runCommand(folder, ['keys', 'create', '--name', 'a', '--db', db])
+  assert.equal(made.code, 0, made.err)
+  const server = await runServer(t, db, ['--usage-seconds', '1'])
+  const headers = { authorization: `Bearer ${made.out.trim()}` }
+  const page = () =>
+    fetch(`http://127.0.0.1:${server.port}/api/v1/companies/1/employees?version=2`, { headers })
+  assert.match(await (await page()).text(), new RegExp(name))
+  const asked = ['--reason', 'a test', '--by', 'a tester', '--yes', '--db', db]
+  const erased = await runCommand(folder, [
+    'withhold',
+    'erase',
+    'employees',
+    `name=${name}`,
+    ...asked,
+  ])
+  assert.equal(erased.code, 0, erased.err)
+  const owner = ['withhold', 'mask', 'company', 'HU', '1', '--text', name]
+  const masked = await runCommand(folder, [...owner, ...asked])
+  assert.equal(masked.code, 0, masked.err)
+  assert.doesNotMatch(await (await page()).text(), new RegExp(name), 'no cache has it')
+  const compacted = await runCommand(folder, ['compact', '--db', db])
+  assert.equal(compacted.code, 0, compacted.err)
+  server.stop()
+  await server.ended()
+  const files = readdirSync(folder)
+  assert.ok(
+    files.some((file) => file.includes('withheld')) && files.some((one) => one.includes('usage')),
+  )
+  for (const file of files) assert.equal(occurrences(join(folder, file), name), 0, file)
 })
 
 test('compact removes what was deleted without being overwritten, and gives room back', async (t) => {

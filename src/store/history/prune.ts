@@ -4,7 +4,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Resource } from '../../resources/resource.ts'
 import { traceRemoved } from '../changes/trace.ts'
-import { openDirectory } from '../listing/directory.ts'
+import { namedSegments } from '../listing/open-listings.ts'
 import { attributesShape, type ListingShape, shapeOf } from '../listing/shape.ts'
 import { type HeadRow, inBatches, type ListingTables, type SegmentKey } from '../listing/tables.ts'
 import type { RegistryDatabase } from '../registry-connection.ts'
@@ -214,20 +214,4 @@ async function dropHeads(
   for (const some of inBatches(segments, 1_000)) await tables.dropSegments(some)
   await tables.dropHeads(listing, dropped)
   return dropped.length
-}
-
-/** The segments and nodes that heads of a company name. */
-async function namedSegments(
-  tables: ListingTables,
-  heads: readonly HeadRow[],
-): Promise<Set<number>> {
-  const named = new Set<number>()
-  for (const { companyId, directory } of heads) {
-    const { nodes, leaves } = await openDirectory(directory, (some) =>
-      tables.entries(companyId, some),
-    )
-    for (const { entry } of nodes) named.add(entry.segment)
-    for (const { segment } of leaves) named.add(segment)
-  }
-  return named
 }

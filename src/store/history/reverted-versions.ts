@@ -13,6 +13,8 @@ export interface LoggedVersion {
   readonly recordedIn: readonly string[]
   /** The versions that it takes back, all from the first on; none if it is an import. */
   readonly reverts: readonly number[]
+  /** Whether it has withheld something, which no revert brings back. */
+  readonly isWithholding: boolean
   /** The version that has taken it back. */
   readonly revertedBy: number | undefined
 }
@@ -57,6 +59,12 @@ function versionsFrom(
 ): RevertGroup {
   const chosen = find(log, version)
   const { target, source, revertedBy } = chosen
+  if (chosen.isWithholding) {
+    throw new OperatorError(
+      `version ${version} has withheld something, which no revert brings back; ` +
+        'see: dossier withhold list',
+    )
+  }
   if (revertedBy !== undefined) {
     throw new OperatorError(
       `version ${version} was reverted by version ${revertedBy}; ` +
@@ -112,7 +120,7 @@ export function changedReverts(log: readonly LoggedVersion[]): readonly Reverted
 
 function allAfter(log: readonly LoggedVersion[], to: number): readonly RevertGroup[] {
   if (to !== 0) find(log, to)
-  const after = log.filter(({ version }) => version > to)
+  const after = log.filter(({ version, isWithholding }) => version > to && !isWithholding)
   const groups: RevertGroup[] = []
   for (const one of after) {
     if (groups.some((group) => isSame(group, one))) continue

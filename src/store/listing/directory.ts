@@ -42,11 +42,28 @@ export function encodeDirectory({ level, entries }: Directory): string {
   return `[${[level, ...listed].join(',')}]`
 }
 
+/**
+ * A directory that was written anew after its version: it ends with a mark of that, 12 hexadecimal
+ * digits, by which two states of one version differ.
+ */
+export function markDirectory(directory: string, mark: string): string {
+  const unmarked = directory.slice(0, markOf(directory) === '' ? -1 : -(markLength + 4))
+  return `${unmarked},"${mark}"]`
+}
+
+const markLength = 12
+
+/** The mark of a directory; empty if it was written with its version. */
+export function markOf(directory: string): string {
+  return directory.at(-2) === '"' ? directory.slice(-(markLength + 2), -2) : ''
+}
+
 type EncodedEntry = readonly [segment: number, records: number, bytes: number, largest: number]
 
 /** @throws Error if the text is no directory. */
 export function decodeDirectory(text: string): Directory {
   const [level, ...entries] = JSON.parse(text) as [number, ...EncodedEntry[]]
+  if (markOf(text) !== '') entries.pop()
   return {
     level,
     entries: entries.map(([segment, records, bytes, largest]) => {

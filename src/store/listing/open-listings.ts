@@ -1,6 +1,6 @@
 // Heads, with the segments that their directories lead to.
 
-import { collectLeaves, type DirectoryEntry } from './directory.ts'
+import { collectLeaves, type DirectoryEntry, openDirectory } from './directory.ts'
 import type { HeadRow, ListingReads, ListingTables, SegmentKey } from './tables.ts'
 
 /** A head, with the segments that its directory leads to. */
@@ -35,4 +35,20 @@ export const versionMax = Number.MAX_SAFE_INTEGER
 
 export function keysOf(companyId: number, entries: readonly DirectoryEntry[]): SegmentKey[] {
   return entries.map(({ segment }) => ({ companyId, segment }))
+}
+
+/** The segments and nodes that heads of a company name. */
+export async function namedSegments(
+  tables: Pick<ListingReads, 'entries'>,
+  heads: readonly HeadRow[],
+): Promise<Set<number>> {
+  const named = new Set<number>()
+  for (const { companyId, directory } of heads) {
+    const { nodes, leaves } = await openDirectory(directory, (some) =>
+      tables.entries(companyId, some),
+    )
+    for (const { entry } of nodes) named.add(entry.segment)
+    for (const { segment } of leaves) named.add(segment)
+  }
+  return named
 }

@@ -45,6 +45,13 @@ export interface ListedId {
   readonly source: number
 }
 
+/** The natural key of a record. */
+export interface RecordKey {
+  readonly id: number
+  readonly source: number
+  readonly key: string
+}
+
 /** A company, as its register names it. */
 export interface CompanyRow {
   readonly id: number
@@ -155,6 +162,8 @@ export interface ListingLookups extends ListingReads {
 
 /** Reads and writes listings for work that changes the registry, within its transaction. */
 export interface ListingTables extends ListingLookups {
+  /** The companies that have a segment whose texts contain these bytes, present or past. */
+  companiesHolding(bytes: Uint8Array): Awaitable<readonly number[]>
   /** Writes traces; of several of one record in one version, the last one stays. */
   putTraces(listing: string, rows: readonly TraceRow[]): Awaitable<void>
   /** Writes heads; one of the same version is replaced. */
@@ -190,6 +199,10 @@ export interface ListingTables extends ListingLookups {
     listing: string,
     ids: readonly number[],
   ): Awaitable<readonly Omit<ListedId, 'companyId'>[]>
+  /** The natural keys to which ids belong. */
+  recordKeys(listing: string, ids: readonly number[]): Awaitable<readonly RecordKey[]>
+  /** Gives ids other natural keys, of the same sources. */
+  changeKeys(listing: string, rows: readonly RecordKey[]): Awaitable<void>
   /** The greatest id of a record or a natural key below a bound; 0 if there is none. */
   lastId(listing: string, below: number): Awaitable<number>
 
@@ -201,6 +214,7 @@ export interface ListingTables extends ListingLookups {
   dropCompanies(ids: readonly number[]): Awaitable<void>
   /** Former states of companies that had one of the names, and are not known now. */
   forgottenByName(names: readonly IdentifyingName[]): Awaitable<readonly PastCompanyRow[]>
+  dropPastCompanies(ids: readonly number[]): Awaitable<void>
   putPastCompanies(rows: readonly PastCompanyRow[]): Awaitable<void>
 }
 

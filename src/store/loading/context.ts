@@ -17,6 +17,8 @@ export interface ImportContext {
   readonly sourceNames: ReadonlyMap<number, string>
   readonly hasOtherSources: boolean
   readonly version: number
+  /** How many rows had something that is withheld. */
+  readonly withheld: number
   /** The day of the extract, in wire form. */
   readonly asOf: string | null
   /** What statements on the staged rows take. */

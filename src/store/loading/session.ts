@@ -30,22 +30,31 @@ import type { ImportContext } from './context.ts'
 import { areInPlace, dropRefused, placeRows, refuseBeyond, writeKeys } from './place.ts'
 import { findDifference } from './difference.ts'
 import { stageDifferences } from './record-differences.ts'
+import type { Gate } from '../withholding/gate.ts'
 import { inPortions, placeIn, stagedRowIn } from './spool.ts'
 import { openStaging, type Staging } from './staging.ts'
 import { createBeyond, refuseRecorded, refuseTypes } from './types-limit.ts'
 
-/** Begins an import on a connection that is used for nothing else until it ends. */
-export function beginImport(db: ImportConnection, plan: ImportPlan): ImportSession {
+/**
+ * Begins an import on a connection that is used for nothing else until it ends.
+ *
+ * @param gate holds back what is withheld.
+ */
+export function beginImport(db: ImportConnection, plan: ImportPlan, gate: Gate): ImportSession {
   const staging = openStaging()
   const parts = watchParts(plan.target.resource === undefined, plan.onStep)
   let context: ImportContext | undefined
 
   return {
-    stage: (place, row) => staging.stage(place, row),
-    stageRefused: (place, row) => staging.stageRefused(place, row),
+    stage(place, given) {
+      const row = gate.pass(given)
+      if (row !== undefined) staging.stage(place, row)
+    },
+    stageRefused: (place, row) => staging.stageRefused(place, gate.passRefused(row)),
     async prepare(onProblem) {
       await db.begin(plan)
-      context = await createContext(db, plan, staging)
+      await gate.checkState(db)
+      context = { ...(await createContext(db, plan, staging)), withheld: gate.count() }
       return mergeStaged(context, { onProblem, parts })
     },
     async countHeld() {
@@ -79,7 +88,7 @@ async function createContext(
   db: ImportConnection,
   plan: ImportPlan,
   staging: Staging,
-): Promise<ImportContext> {
+): Promise<Omit<ImportContext, 'withheld'>> {
   const { target } = plan
   const source = await sourceId(db, plan.source)
   const version = Number(await readValue(db, 'select coalesce(max(version), 0) + 1 from imports'))
@@ -181,6 +190,7 @@ async function mergeStaged(
       refused,
       companiesCreated,
       recorded: recorded?.rows ?? 0,
+      withheld: context.withheld,
     },
     difference,
     companiesNamed: await countNamed(context, companiesCreated),
@@ -216,7 +226,7 @@ async function mergeFirst(context: ImportContext, parts: MergeWatch['parts']): P
   return {
     counts: {
       ...{ inserted: staging.facts.rows, updated: 0, unchanged: 0, refused: 0, removed: 0 },
-      ...{ companiesCreated, recorded: 0 },
+      ...{ companiesCreated, recorded: 0, withheld: context.withheld },
     },
     difference: undefined,
     companiesNamed: await countNamed(context, companiesCreated),

@@ -108,6 +108,9 @@ function formerCompanies(rows: Rows) {
           ...namesOf(names),
         )
       ).map(pastOf),
+    async dropPastCompanies(ids) {
+      await rows('delete from companies_past where company_id = any($1::bigint[])', listOf(ids))
+    },
     async putPastCompanies(past) {
       if (past.length === 0) return
       const of = (part: (row: PastCompanyRow) => number) => listOf(past.map(part))

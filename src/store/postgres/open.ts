@@ -7,6 +7,8 @@ import type { StoreInspector } from '../inspecting.ts'
 import type { StoreReader } from '../reading.ts'
 import type { StoreWriter } from '../writing.ts'
 import { createInspector, createWriter, readStoreId } from '../sql/writer.ts'
+import { compareWithList, refuseBehind } from '../withholding/agreement.ts'
+import type { ListPlace } from '../withholding/list.ts'
 import { compact } from './compact.ts'
 import { defaultBounds, openPool, type ServingBounds, withSession } from './connect.ts'
 import { registryOf, spreadSettings } from './database.ts'
@@ -23,8 +25,9 @@ import {
 import { createReader } from './read.ts'
 import { describeUrl, schemaIn } from './url.ts'
 import { verify } from './verify.ts'
+import { listSchema } from './withheld-list.ts'
 
-export { hasRegistry, migrate }
+export { hasRegistry, listSchema, migrate }
 
 /**
  * Opens a store for serving. Nothing is created, and the sessions are read-only.
@@ -33,12 +36,15 @@ export { hasRegistry, migrate }
  */
 export async function openForReading(
   db: string,
+  list: ListPlace,
   bounds: ServingBounds = defaultBounds,
 ): Promise<StoreReader> {
   return explained(db, async () => {
     const { storeId, spread } = await withSession(db, async (client) => {
       await checkSchema(client, db)
-      const storeId = await readStoreId(registryOf(client, db))
+      const registry = registryOf(client, db)
+      refuseBehind(await compareWithList(registry, list), describeUrl(db), list)
+      const storeId = await readStoreId(registry)
       return { storeId, spread: await findSpread(client) }
     })
     return createReader(openPool(db, bounds, spread !== undefined), { storeId, spread })
@@ -52,12 +58,14 @@ export async function openForReading(
  */
 export async function openForInspecting(
   db: string,
+  list: ListPlace,
   resources: readonly Resource[],
 ): Promise<StoreInspector> {
   const look = <T>(work: (client: Client) => Promise<T>) => withSession(db, work, readOnly)
   return explained(db, async () => {
     const isSpread = await look(async (client) => {
       await checkSchema(client, db)
+      refuseBehind(await compareWithList(registryOf(client, db), list), describeUrl(db), list)
       return (await findSpread(client)) !== undefined
     })
     const registryIn = (client: Client) => registryOf(client, db, isSpread)
@@ -82,6 +90,7 @@ const readOnly = { default_transaction_read_only: 'on' }
  */
 export async function openForWriting(
   db: string,
+  list: ListPlace,
   resources: readonly Resource[],
 ): Promise<StoreWriter> {
   return explained(db, async () => {
@@ -92,8 +101,9 @@ export async function openForWriting(
       return spread !== undefined
     })
     const settings = isSpread ? spreadSettings : {}
-    return createWriter(
+    return await createWriter(
       {
+        list,
         use: (work) =>
           withSession(db, (client) => work(registryOf(client, db, isSpread)), settings),
         openImport: () => openImport(db, isSpread),

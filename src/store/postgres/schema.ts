@@ -23,12 +23,14 @@ const registryTables = `
   -- past_from: the earliest version whose state is still completely known.
   -- words: the rules by which the words of names were made (../name-words.ts).
   -- segments: the greatest number that a segment has had.
+  -- withheld: the state of the list of what is withheld that it agrees with.
   create table store (
     id ${text} not null,
     format integer not null,
     past_from integer not null default 0,
     words ${text},
-    segments bigint not null default 0
+    segments bigint not null default 0,
+    withheld ${text} not null default ''
   );
 
   -- name_attribute: the attribute with a company's name, if it has not the usual one.

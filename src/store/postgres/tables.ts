@@ -258,6 +258,13 @@ function segmentLookup(rows: Rows): ListingTables['segments'] {
 
 function segmentTables(client: Client, rows: Rows) {
   return {
+    companiesHolding: async (bytes) =>
+      (
+        await rows<[number]>(
+          `select distinct company_id from segments where position(decode($1, 'hex') in texts) > 0`,
+          Buffer.from(bytes).toString('hex'),
+        )
+      ).map(([companyId]) => companyId),
     async putSegments(written) {
       if (written.length === 0) return
       await copyRows(
@@ -340,6 +347,29 @@ function keyTables(rows: Rows) {
         `insert into record_keys (listing, source_id, key, id)
            select $1, $2, key, id from unnest($3::text[], $4::bigint[]) u (key, id)`,
         ...[listing, source],
+        keys.map(({ key }) => key),
+        listOf(keys.map(({ id }) => id)),
+      )
+    },
+    recordKeys: async (listing, ids) =>
+      (
+        await rows<[number, number, string]>(
+          `select id, source_id, key from record_keys
+           where listing = $1 and id = any($2::bigint[])`,
+          ...[listing, listOf(ids)],
+        )
+      ).map(([id, source, key]) => ({ id, source, key })),
+    async changeKeys(listing, keys) {
+      // The key distributes the table, so that it cannot be altered.
+      await rows(
+        'delete from record_keys where listing = $1 and id = any($2::bigint[])',
+        ...[listing, listOf(keys.map(({ id }) => id))],
+      )
+      await rows(
+        `insert into record_keys (listing, source_id, key, id)
+           select $1, source_id, key, id
+           from unnest($2::integer[], $3::text[], $4::bigint[]) u (source_id, key, id)`,
+        ...[listing, listOf(keys.map(({ source }) => source))],
         keys.map(({ key }) => key),
         listOf(keys.map(({ id }) => id)),
       )

@@ -5,7 +5,7 @@ import { nameOf, type NamingSource } from '../companies/keep-names.ts'
 import { statementOf } from '../companies/attributes.ts'
 import type { CompanyRequest, CompanyState, ListingSummary, SourceState } from '../company-state.ts'
 import { compareTexts } from '../listing/compare-texts.ts'
-import { collectLeaves } from '../listing/directory.ts'
+import { collectLeaves, markOf } from '../listing/directory.ts'
 import { decodeEntries, type ListedRecord, recordsOf } from '../listing/segment.ts'
 import { attributesShape } from '../listing/shape.ts'
 import type { HeadRow } from '../listing/tables.ts'
@@ -54,7 +54,10 @@ export async function readCompany(
     company: { id, jurisdiction, identifier, name: said.name },
     sources: said.sources,
     listings: listings.map(({ summary }) => summary),
-    lineage: changes.map(({ lineage }) => lineage).join(''),
+    lineage: [
+      ...changes.map(({ lineage }) => lineage),
+      ...[...heads.values()].map(({ directory }) => markOf(directory)),
+    ].join(''),
     changedAt: Math.max(...changes.map(({ committedAt }) => committedAt)),
     registry,
   }

@@ -1,7 +1,7 @@
 // Counts how many records of a company's listings have which value of a filter, from the indexes.
 
 import type { Resource } from '../../resources/resource.ts'
-import { collectLeaves } from '../listing/directory.ts'
+import { collectLeaves, markOf } from '../listing/directory.ts'
 import { createPace } from '../listing/pace.ts'
 import { decodeEntries, noLists, type SegmentIndex } from '../listing/segment.ts'
 import { shapeOf } from '../listing/shape.ts'
@@ -37,7 +37,7 @@ export async function countListings(
   for (const listing of listings) {
     if (isShort(listing)) continue
     const { resource, head, change } = listing
-    const key = `${resource.name} ${head.companyId} ${change.lineage}`
+    const key = `${resource.name} ${head.companyId} ${change.lineage}${markOf(head.directory)}`
     const found = kept.get(key) ?? (await kept.share(key, () => countLong(reads, listing)))
     counts.set(resource.name, found)
   }

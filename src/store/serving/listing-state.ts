@@ -3,6 +3,7 @@
 import type { Resource } from '../../resources/resource.ts'
 import { after, type Awaitable } from '../awaitable.ts'
 import { type PageRoom, roomOf } from '../page-size.ts'
+import { markOf } from '../listing/directory.ts'
 import type { HeadRow } from '../listing/tables.ts'
 import type { Head, OutsideHistory } from '../reading.ts'
 import type { Selection } from '../selection.ts'
@@ -53,7 +54,7 @@ function stateOf(
   return {
     total: head?.total ?? 0,
     version,
-    lineage: change.lineage,
+    lineage: change.lineage + (head === undefined ? '' : markOf(head.directory)),
     changedAt: change.committedAt,
     dataVersion: asked ?? registry.version,
     latestVersion: registry.version,

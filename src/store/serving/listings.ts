@@ -169,7 +169,8 @@ function readUnchanged(reads: ServingReads, { version, lineage }: ListingState):
   const checked = <T>(read: () => Awaitable<T>) =>
     reads.now(() =>
       after(reads.change(version), (change) => {
-        if (change.lineage !== lineage) throw new Error('the store has another history now')
+        if (!lineage.startsWith(change.lineage))
+          throw new Error('the store has another history now')
         return read()
       }),
     )

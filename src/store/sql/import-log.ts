@@ -17,17 +17,19 @@ interface LogEntry {
   readonly target: string
   readonly isSnapshot: boolean
   readonly startedAt: number
-  readonly counts: Omit<ImportCounts, 'recorded'>
+  readonly counts: Omit<ImportCounts, 'recorded' | 'withheld'>
   readonly files: readonly ImportedFile[]
   /** The number of records that describe its changes, by resource. */
   readonly recorded: Readonly<Record<string, number>>
-  /** The versions that it takes back; undefined for an import. */
+  /** The versions that it takes back; undefined for an import, none for a withholding. */
   readonly reverts?: readonly number[]
   /** Undefined for what is no import of files. */
   readonly recipe?: Recipe | undefined
   /** The attributes that its source has for the first time. */
   readonly attributes?: readonly string[] | undefined
   readonly difference?: LoggedDifference | undefined
+  /** A new one if it is not given. */
+  readonly lineage?: string
 }
 
 /**
@@ -37,6 +39,7 @@ interface LogEntry {
  */
 export async function logVersion(db: Database, values: Values, entry: LogEntry): Promise<void> {
   const { target, isSnapshot, startedAt, counts, files, recorded, reverts } = entry
+  const { lineage = drawLineage() } = entry
   await db.run(
     `insert into imports values (
        $version, $target, $source, $isSnapshot, $startedAt, $committedAt, $files, $read, $inserted,
@@ -50,7 +53,7 @@ export async function logVersion(db: Database, values: Values, entry: LogEntry):
       isSnapshot,
       startedAt,
       committedAt: Date.now(),
-      lineage: drawLineage(),
+      lineage,
       files: JSON.stringify(files),
       recorded: JSON.stringify(recorded),
       reverts: reverts === undefined ? null : JSON.stringify(reverts),
@@ -77,6 +80,7 @@ export async function readVersions(db: Database): Promise<LoggedVersion[]> {
     source: String(row['name']),
     recordedIn: Object.keys(JSON.parse(String(row['recorded'])) as object),
     reverts: row['reverts'] === null ? [] : (JSON.parse(String(row['reverts'])) as number[]),
+    isWithholding: row['reverts'] === '[]',
     revertedBy: optionalNumber(row['reverted_by']),
   }))
 }

@@ -11,6 +11,10 @@ import type { StoreInspector } from '../inspecting.ts'
 import type { LockWait } from '../lock-wait.ts'
 import type { ImportConnection, RegistryDatabase } from '../registry-connection.ts'
 import type { Compacted, StoreWriter } from '../writing.ts'
+import { compareWithList } from '../withholding/agreement.ts'
+import { createGate } from '../withholding/gate.ts'
+import type { ListPlace } from '../withholding/list.ts'
+import { bringUp, lift, withhold } from '../withholding/withhold.ts'
 import { type Database, readValue } from './database.ts'
 import { findNames, listImports, readImport, readRecipes } from './inspect.ts'
 import { addKey, listKeys, revokeKey, rotateKey } from './stored-keys.ts'
@@ -25,13 +29,43 @@ export interface WritingAccess {
   openImport(): Awaitable<ImportConnection>
   compact(wait: LockWait): Promise<Compacted>
   close(): Awaitable<void>
+  /** Where the list of what is withheld is. */
+  readonly list: ListPlace
 }
 
-export function createWriter(access: WritingAccess, resources: readonly Resource[]): StoreWriter {
-  const { use } = access
+/**
+ * Makes a writer of a store, which is brought up to the list of what is withheld before.
+ *
+ * @throws OperatorError if the store and its list do not agree.
+ */
+export async function createWriter(
+  access: WritingAccess,
+  resources: readonly Resource[],
+): Promise<StoreWriter> {
+  const { use, list } = access
+  const compare = () => use((db) => compareWithList(db, list))
+  const place = { list, resources }
+  const patient = { onWait: () => undefined }
+  let caughtUp = 0
+  if ((await compare()).behind > 0) {
+    caughtUp = await bringUp(() => access.openImport(), place, patient)
+  }
   return {
     readStoreId: () => use(readStoreId),
-    beginImport: async (plan) => beginImport(await access.openImport(), plan),
+    caughtUp,
+    beginImport: async (plan) => {
+      const gate = createGate((await compare()).list, plan)
+      const db = await access.openImport()
+      try {
+        return beginImport(db, plan, gate)
+      } catch (error) {
+        await db.discard()
+        throw error
+      }
+    },
+    withhold: async (request) => withhold(await access.openImport(), place, request),
+    lift: async (request) => lift(await access.openImport(), place, request),
+    readWithheld: async () => (await compare()).list?.entries ?? [],
     addKey: (key, ...rest) => use((db) => addKey(db, key, ...rest)),
     rotateKey: (name, now, ...rest) => use((db) => rotateKey(db, name, now, ...rest)),
     listKeys: () => use(listKeys),

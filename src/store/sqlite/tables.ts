@@ -35,6 +35,7 @@ export function tablesOf(db: DatabaseSync): ListingTables {
     lastSegment: () => value('select segments from store'),
     noteLastSegment: (segment) => each('update store set segments = ?', [[segment]]),
     ...idTables(rows, each, value),
+    ...keyTables(rows, each),
     ...companyTables(rows, each, value),
   }
 }
@@ -87,6 +88,10 @@ function headTables(rows: Rows, each: Each) {
 
 function segmentTables(rows: Rows, each: Each) {
   return {
+    companiesHolding: (bytes) =>
+      rows('select distinct company_id from segments where instr(texts, ?) > 0', bytes).map((row) =>
+        Number(row[0]),
+      ),
     segments(keys, what) {
       const columns = what === 'both' ? 's.entries, s.texts' : 's.entries, null'
       const sql = `
@@ -140,6 +145,16 @@ function idTables(rows: Rows, each: Each, value: ValueOf) {
         'delete from record_ids where listing = ? and id = ? and company_id = ?',
         ids.map(({ id, companyId }) => [listing, id, companyId]),
       ),
+    lastId: (listing, below) =>
+      Math.max(
+        value('select max(id) from record_ids where listing = ? and id < ?', listing, below),
+        value('select max(id) from record_keys where listing = ?', listing),
+      ),
+  } satisfies Partial<ListingTables>
+}
+
+function keyTables(rows: Rows, each: Each) {
+  return {
     keyIds: (listing, source, keys) =>
       new Map(
         rows(
@@ -160,10 +175,21 @@ function idTables(rows: Rows, each: Each, value: ValueOf) {
          on k.listing = ? and k.id = e.value`,
         ...[JSON.stringify(ids), listing],
       ).map(([id, source]) => ({ id: Number(id), source: Number(source) })),
-    lastId: (listing, below) =>
-      Math.max(
-        value('select max(id) from record_ids where listing = ? and id < ?', listing, below),
-        value('select max(id) from record_keys where listing = ?', listing),
+    recordKeys: (listing, ids) =>
+      rows(
+        `select k.id, k.source_id, k.key from json_each(?) e
+         cross join record_keys k indexed by record_keys_by_id
+         on k.listing = ? and k.id = e.value`,
+        ...[JSON.stringify(ids), listing],
+      ).map(([id, source, key]) => ({
+        id: Number(id),
+        source: Number(source),
+        key: key as string,
+      })),
+    changeKeys: (listing, keys) =>
+      each(
+        'update record_keys set key = ? where listing = ? and source_id = ? and id = ?',
+        keys.map(({ id, source, key }) => [key, listing, source, id]),
       ),
   } satisfies Partial<ListingTables>
 }
@@ -216,6 +242,11 @@ function companyTables(rows: Rows, each: Each, value: ValueOf) {
          cross join companies_past p on p.company_id = e.value order by p.company_id, p.until`,
         JSON.stringify(ids),
       ).map(pastOf),
+    dropPastCompanies: (ids) =>
+      each(
+        'delete from companies_past where company_id = ?',
+        ids.map((id) => [id]),
+      ),
     putPastCompanies: (past) =>
       each(
         `insert into companies_past (company_id, until, version, jurisdiction, identifier)

@@ -1,6 +1,7 @@
 // The text of a company's attribute, as compared between two extracts and as recorded.
 
-import { isBlank } from './normalise.ts'
+import { isBlank } from '../../blank.ts'
+import { digestOf } from '../record-texts.ts'
 
 /** The attribute that says whether a company is in the snapshots of its source. */
 export const presenceAttr = 'register_entry'
@@ -45,4 +46,18 @@ export function byCodePoint(a: string, b: string): number {
 function rankOf(unit: number): number {
   if (unit < 0xd800) return unit
   return unit < 0xe000 ? unit + 0x2000 : unit - 0x800
+}
+
+/**
+ * A source's attributes as they are stored: a JSON object, sorted by name, and its digest, as an
+ * import makes them.
+ */
+export function encodeAttributes(attributes: Readonly<Record<string, unknown>>): {
+  readonly content: string
+  readonly digest: string
+} {
+  const names = Object.keys(attributes).sort()
+  const members = names.map((name) => `${JSON.stringify(name)}:${JSON.stringify(attributes[name])}`)
+  const texts = names.map((name) => `${name}\0${attributeText(attributes[name]) ?? ''}\0`)
+  return { content: `{${members.join(',')}}`, digest: digestOf(texts.join('')) }
 }

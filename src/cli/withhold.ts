@@ -1,0 +1,278 @@
+// `dossier withhold`: takes people's data out for good, lists what is withheld, and ends that.
+
+import { UsageError } from '../config.ts'
+import { formatCount } from '../format-count.ts'
+import { nearest } from '../nearest.ts'
+import { resources } from '../resources/index.ts'
+import { openExistingStore } from '../store/open-store.ts'
+import type { Entry, OrderKind, Reason } from '../store/withholding/list.ts'
+import { personalFields } from '../store/withholding/personal.ts'
+import type { AskedSubject, Withheld } from '../store/withholding/withhold.ts'
+import type { Command, CommandContext, Input } from './command.ts'
+import { confirm } from './confirm.ts'
+import { watchWork } from './progress.ts'
+import { formatDay, oneLine, tableLines } from './table.ts'
+
+const maskable = resources.filter((resource) => personalFields(resource).length > 0)
+const fieldLines = maskable
+  .map((resource) => `  ${resource.name.padEnd(14)}${personalFields(resource).join(', ')}`)
+  .join('\n')
+
+export const withhold: Command = {
+  name: 'withhold',
+  summary: "take a person's or a company's data out for good",
+  synopsis: [
+    'withhold {mask|erase} RESOURCE ID --reason TEXT --by NAME [OPTIONS]',
+    'withhold {mask|erase} RESOURCE FIELD=VALUE --reason TEXT --by NAME [OPTIONS]',
+    'withhold erase company {ID|JURISDICTION IDENTIFIER} --reason TEXT --by NAME [OPTIONS]',
+    'withhold {mask|erase} company … --text WORDS --reason TEXT --by NAME [OPTIONS]',
+    'withhold list [--json]',
+    'withhold lift NUMBER --reason TEXT --by NAME',
+  ],
+  details: `
+Withholds one record, the records with a value in a personal field, or a company, in the present,
+in every past version and in whatever is imported later. \`mask\` keeps the record, and its personal
+fields read [withheld] or null. \`erase\` takes it out of its listing; an erased company is not
+known any more. The words of a person's personal fields read [withheld] in the recorded changes of
+their companies, and in what sources say about them; \`erase\` leaves no such value in a change.
+Of a company, --text takes words out of these alone.
+
+Personal fields:
+${fieldLines}
+
+Each order is a line of a list beside the store (--withheld), which holds hashes instead of what
+identifies people. Back it up apart: a restored backup of the store is brought up to it. Run
+\`dossier compact\` afterwards, so that no file has the bytes. \`lift\` ends an order: the data
+comes back with the next import that has it.
+
+It shows what it would touch, and asks; elsewhere than on a terminal it needs --yes.
+
+  dossier withhold erase employees identifier=770412345678 --dry-run
+  dossier withhold erase employees identifier=770412345678 --reason 'GDPR 17' --by 'A. Person'
+  dossier withhold mask rights 4711 --reason 'court order 7/26' --by legal
+  dossier withhold list`,
+  options: [
+    {
+      name: 'text',
+      value: 'WORDS',
+      meaning: 'of a company: withhold these words in what sources say and in recorded changes',
+    },
+    { name: 'reason', value: 'TEXT', meaning: 'why; kept in the list' },
+    { name: 'by', value: 'NAME', meaning: 'who asked for it; kept in the list' },
+    { name: 'day', value: 'YYYY-MM-DD', meaning: 'the day of the request (default: today)' },
+    { name: 'yes', meaning: 'withhold without a question' },
+    { name: 'dry-run', meaning: 'show every place that it would touch, and change nothing' },
+    { name: 'json', meaning: 'print the report, or the list, as JSON' },
+  ],
+  settings: ['db', 'withheld'],
+  async run(input, context) {
+    const [action, ...words] = input.words
+    if (action === 'list') return list(words, input, context)
+    if (action === 'lift') return lift(words, input, context)
+    if (action === 'mask' || action === 'erase') return order(action, words, input, context)
+    const near = action === undefined ? undefined : nearest(action, actions)
+    const advice =
+      near === undefined ? `choose from ${actions.join(', ')}` : `did you mean ${near}?`
+    const what = action === undefined ? 'nothing to do' : `${action} is unknown`
+    throw new UsageError(`withhold: ${what}; ${advice}`)
+  },
+}
+
+const actions = ['mask', 'erase', 'list', 'lift'] as const
+
+async function order(
+  kind: OrderKind,
+  words: readonly string[],
+  input: Input,
+  context: CommandContext,
+): Promise<number> {
+  const subject = parseSubject(kind, words, input.options['text'])
+  const isDryRun = input.flags.has('dry-run')
+  const reason = parseReason(input, context, isDryRun)
+  const watch = watchWork(context)
+  const store = await openExistingStore(input.settings, resources, watch.onStep)
+  try {
+    const startedAt = context.now()
+    const request = { ...reason, kind, subject, startedAt, ...watch }
+    if (!isDryRun && !input.flags.has('yes')) {
+      const report = await store.withhold({ ...request, isDryRun: true })
+      watch.end()
+      context.stderr.writeLines(...reportLines(kind, report).slice(0, -1))
+      await confirm('Withhold this for good? [y/N] ', context, 'to withhold this')
+    }
+    const report = await store.withhold({ ...request, isDryRun })
+    watch.end()
+    if (input.flags.has('json')) context.stdout.writeJson(report)
+    else context.stdout.writeLines(...reportLines(kind, report))
+    return 0
+  } finally {
+    watch.end()
+    await store.close()
+  }
+}
+
+function parseSubject(
+  kind: OrderKind,
+  words: readonly string[],
+  text: string | undefined,
+): AskedSubject {
+  const [what, ...names] = words
+  if (what === 'company') return parseCompany(kind, names, text)
+  if (text !== undefined) throw new UsageError('--text is for a company only')
+  const known = resources.map(({ name }) => name)
+  const resource = resources.find(({ name }) => name === what)
+  if (resource === undefined) {
+    const near = what === undefined ? undefined : nearest(what, [...known, 'company'])
+    const advice =
+      near === undefined ? `choose from ${known.join(', ')}, company` : `did you mean ${near}?`
+    throw new UsageError(`withhold ${kind} needs a RESOURCE; ${advice}`)
+  }
+  const fields = personalFields(resource)
+  if (kind === 'mask' && fields.length === 0) {
+    throw new UsageError(`${resource.name} have no personal fields to mask; erase the record`)
+  }
+  const [name, ...more] = names
+  if (name === undefined || more.length > 0) {
+    throw new UsageError(`withhold ${kind} ${resource.name} takes one ID, or FIELD=VALUE`)
+  }
+  const end = name.indexOf('=')
+  if (end < 0) return { resource: resource.name, id: parseId(name) }
+  const [field, value] = [name.slice(0, end), name.slice(end + 1)]
+  if (!fields.includes(field)) {
+    const which = fields.length === 0 ? 'none' : fields.join(', ')
+    throw new UsageError(`${field} is no personal field of ${resource.name}; those are: ${which}`)
+  }
+  if (value.trim() === '') throw new UsageError(`${field}= needs a value`)
+  return { resource: resource.name, field, value }
+}
+
+function parseCompany(
+  kind: OrderKind,
+  names: readonly string[],
+  text: string | undefined,
+): AskedSubject {
+  if (kind === 'mask' && text === undefined) {
+    throw new UsageError('a company cannot be masked; erase it, or mask a --text or its records')
+  }
+  const [first, second, ...more] = names
+  if (first === undefined || more.length > 0) {
+    throw new UsageError('name one company by ID, or by JURISDICTION and IDENTIFIER')
+  }
+  return { company: second === undefined ? parseId(first) : [first, second], text }
+}
+
+function parseId(word: string): number {
+  const id = /^\d{1,16}$/.test(word) ? Number(word) : 0
+  if (id > 0 && Number.isSafeInteger(id)) return id
+  throw new UsageError(`${JSON.stringify(word)} is no ID; it takes a number, or FIELD=VALUE`)
+}
+
+const textMax = 1_000
+
+/** @param isOptional for a dry run, which is not kept. */
+function parseReason({ options }: Input, { now }: CommandContext, isOptional: boolean): Reason {
+  const textOf = (name: 'reason' | 'by') => {
+    const text = (options[name] ?? '').trim()
+    if (text === '' && !isOptional) throw new UsageError(`--${name} is needed: the list keeps it`)
+    if (text.length <= textMax) return text
+    throw new UsageError(`--${name} has more than ${formatCount(textMax)} characters`)
+  }
+  const day = options['day'] ?? formatDay(now())
+  if (!/^\d{4}-\d\d-\d\d$/.test(day) || Number.isNaN(Date.parse(day))) {
+    throw new UsageError(`--day is ${JSON.stringify(day)}; it takes a day such as 2026-11-30`)
+  }
+  return { reason: textOf('reason'), by: textOf('by'), day }
+}
+
+const done = { mask: 'Masked', erase: 'Erased' } as const
+
+/** How many places are printed; all are in the JSON. */
+const shownMax = 20
+
+function reportLines(kind: OrderKind, { number, version, touched, names }: Withheld): string[] {
+  const rows = [...Map.groupBy(touched, ({ listing }) => listing)].map(([listing, all]) => {
+    const present = all.filter(({ isPresent }) => isPresent).length
+    const states = all.reduce((sum, one) => sum + one.states, 0)
+    const companies = new Set(all.map(({ companyId }) => companyId)).size
+    return [
+      `  ${listing}`,
+      `${formatCount(present)} now`,
+      `${formatCount(states)} in all versions`,
+      `of ${formatCount(companies)} ${companies === 1 ? 'company' : 'companies'}`,
+    ]
+  })
+  const places = touched.slice(0, shownMax).map(({ listing, companyId, id, isGone, isPresent }) => {
+    const what = isGone ? 'erased' : 'masked'
+    return `  ${listing} ${id} of company ${companyId}: ${what}${isPresent ? '' : ', past only'}`
+  })
+  const rest = touched.length - places.length
+  const renamed =
+    names === 0 ? [] : [`  names of companies, with their words: ${formatCount(names)}`]
+  const end =
+    number === undefined
+      ? 'Dry run: nothing was changed.'
+      : `${done[kind]} as order ${number}, in version ${version ?? 0}. ` +
+        'Run dossier compact, so that no file has the bytes.'
+  return [
+    ...tableLines(rows),
+    ...renamed,
+    ...places,
+    ...(rest > 0 ? [`  … and ${formatCount(rest)} more`] : []),
+    end,
+  ]
+}
+
+async function list(
+  words: readonly string[],
+  { flags, settings }: Input,
+  { stdout }: CommandContext,
+): Promise<number> {
+  if (words.length > 0) throw new UsageError(`withhold list takes no ${words.join(' ')}`)
+  const store = await openExistingStore(settings, resources)
+  try {
+    const entries = await store.readWithheld()
+    if (flags.has('json')) stdout.writeJson(entries)
+    else if (entries.length === 0) stdout.writeLines('Nothing is withheld.')
+    else stdout.writeLines(...tableLines(entries.map(entryRow)))
+    return 0
+  } finally {
+    await store.close()
+  }
+}
+
+function entryRow(entry: Entry): string[] {
+  const { number, day, by, reason } = entry
+  const what = 'lifts' in entry ? `lifts ${entry.lifts}` : `${entry.kind} ${describe(entry)}`
+  return [String(number), day, what, `by ${oneLine(by)}`, oneLine(reason)]
+}
+
+function describe({ subject }: Extract<Entry, { kind: OrderKind }>): string {
+  if ('company' in subject) return `company ${subject.company}`
+  if ('textOf' in subject) return `text of company ${subject.textOf}`
+  if ('id' in subject) return `${subject.resource} ${subject.id}`
+  return `${subject.resource} by ${subject.field}`
+}
+
+async function lift(
+  words: readonly string[],
+  input: Input,
+  context: CommandContext,
+): Promise<number> {
+  const [word, ...more] = words
+  if (word === undefined || more.length > 0 || !/^\d{1,9}$/.test(word)) {
+    throw new UsageError('withhold lift takes one NUMBER as in: dossier withhold list')
+  }
+  const reason = parseReason(input, context, false)
+  const watch = watchWork(context)
+  const store = await openExistingStore(input.settings, resources, watch.onStep)
+  try {
+    await store.lift({ ...reason, lifts: Number(word), startedAt: context.now(), ...watch })
+    watch.end()
+    const next = 'what it withheld comes back with the next import that has it'
+    context.stdout.writeLines(`Lifted order ${word}: ${next}.`)
+    return 0
+  } finally {
+    watch.end()
+    await store.close()
+  }
+}

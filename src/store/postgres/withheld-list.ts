@@ -1,0 +1,36 @@
+// The list of what is withheld in a schema of its own: a dump or a restore of the store's schema
+// does not touch it.
+
+import { readValue, type Queries } from '../sql/database.ts'
+import type { ListPlace } from '../withholding/list.ts'
+
+/** The list beside the schema of the connection. */
+export const listSchema: ListPlace = {
+  name: 'the schema of the list (SCHEMA_withheld)',
+  async read(db) {
+    const table = await tableOf(db)
+    const found = await readValue(db, 'select to_regclass($table)::text', { table })
+    if (found === null || found === undefined) return undefined
+    const rows = await db.rows(`select line from ${table} order by number`)
+    return rows.length === 0 ? undefined : rows.map(({ line }) => `${String(line)}\n`).join('')
+  },
+  async append(db, lines) {
+    const table = await tableOf(db)
+    const [schema = ''] = table.split('.')
+    await db.run(`create schema if not exists ${schema}`)
+    await db.run(
+      `create table if not exists ${table} (number integer primary key, line text not null)`,
+    )
+    for (const line of lines.split('\n').slice(0, -1)) {
+      const next = `select coalesce(max(number), -1) + 1, $line from ${table}`
+      await db.run(`insert into ${table} (number, line) ${next}`, { line })
+    }
+    // They go with the transaction.
+    return () => undefined
+  },
+}
+
+async function tableOf(db: Queries): Promise<string> {
+  const sql = `select quote_ident(current_schema() || '_withheld') || '.entries'`
+  return String(await readValue(db, sql))
+}

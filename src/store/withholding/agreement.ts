@@ -1,0 +1,63 @@
+// Whether a store and its list of what is withheld agree: no store opens behind its list
+// (invariant 9), and none that has been changed goes on without it.
+
+import { OperatorError } from '../../operator-error.ts'
+import { type Queries, readValue } from '../sql/database.ts'
+import { type List, type ListPlace, noState, parseList } from './list.ts'
+
+/** A list that agrees with a store, or is ahead of it. */
+export interface Agreement {
+  /** Undefined if there is none yet. */
+  readonly list: List | undefined
+  /** The number of entries that the store has not followed yet. */
+  readonly behind: number
+}
+
+/** The state of the list with which a store agrees. */
+export async function readState(db: Queries): Promise<string> {
+  return String(await readValue(db, 'select withheld from store'))
+}
+
+/**
+ * Compares a store with its list.
+ *
+ * @param isLostAllowed whether the list may be missing, as beside a backup that is looked at.
+ * @throws OperatorError if the list is missing, damaged, or not that of the store.
+ */
+export async function compareWithList(
+  db: Queries,
+  place: ListPlace,
+  isLostAllowed = false,
+): Promise<Agreement> {
+  const state = await readState(db)
+  const text = await place.read(db)
+  if (text === undefined) {
+    if (state === noState || isLostAllowed) return { list: undefined, behind: 0 }
+    throw new OperatorError(
+      `${place.name} is missing, the list of what the store withholds; restore it from its own ` +
+        'backup, or say where it is with --withheld',
+    )
+  }
+  const list = parseList(text, place.name)
+  const at = list.states.indexOf(state)
+  if (at >= 0) return { list, behind: list.states.length - 1 - at }
+  throw new OperatorError(
+    `${place.name} is not the list of what the store withholds, or an earlier state of it; ` +
+      'restore it from its own backup, or name another one with --withheld',
+  )
+}
+
+/**
+ * Refuses a store that is behind its list.
+ *
+ * @param db what an operator calls the store.
+ * @throws OperatorError with the command that brings it up to the list.
+ */
+export function refuseBehind({ behind }: Agreement, db: string, place: ListPlace): void {
+  if (behind === 0) return
+  const what = behind === 1 ? 'an entry' : `${behind} entries`
+  throw new OperatorError(
+    `${db} is behind ${place.name}, the list of what is withheld, by ${what}, as a restored ` +
+      `backup is; bring it up to the list with: dossier migrate --db ${db}`,
+  )
+}

@@ -1,0 +1,183 @@
+// What an import brings again of what is withheld: held back before it is staged, so that it is
+// compared with nothing and makes no change.
+
+import { OperatorError } from '../../operator-error.ts'
+import type { Resource } from '../../resources/resource.ts'
+import { encodeAttributes } from '../companies/attribute-text.ts'
+import type { ImportPlan, RefusedRow, StagedRow } from '../importing.ts'
+import { digestOf } from '../record-texts.ts'
+import type { Queries } from '../sql/database.ts'
+import { readState } from './agreement.ts'
+import { hashKey, keyOfHash } from './hide-keys.ts'
+import { createHasher, type Hasher, type List, noState, type Order, ordersOf } from './list.ts'
+import { hasValue, hideInAttributes, hideInChange, maskRecord } from './personal.ts'
+import { createHidePhrases, type HidePhrases } from './phrases.ts'
+
+/** The gate of an import. */
+export interface Gate {
+  /** A row as it may be staged: the same, without what is withheld, or undefined for none of it. */
+  pass(row: StagedRow): StagedRow | undefined
+  /** The identity of a refused row. */
+  passRefused(row: RefusedRow): RefusedRow
+  /** How many rows had something that is withheld. */
+  count(): number
+  /**
+   * @throws OperatorError if something was withheld since the list was read; asked under the write
+   *   lock.
+   */
+  checkState(db: Queries): Promise<void>
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** @param list undefined if nothing was ever withheld. */
+export function createGate(list: List | undefined, plan: ImportPlan): Gate {
+  const state = list?.states.at(-1) ?? noState
+  const passes = list === undefined ? undefined : createPasses(list, plan)
+  let count = 0
+  return {
+    pass(row) {
+      const passed = passes === undefined ? row : passes.row(row)
+      if (passed?.content !== row.content) count += 1
+      return passed
+    },
+    passRefused: (row) => (passes === undefined ? row : passes.key(row)),
+    count: () => count,
+    async checkState(db) {
+      if ((await readState(db)) === state) return
+      throw new OperatorError(
+        'something was withheld while this import read its files; nothing was changed, ' +
+          'run it again',
+      )
+    },
+  }
+}
+
+function createPasses(list: List, { target, source }: ImportPlan) {
+  const { inForce, lifted } = ordersOf(list)
+  const hasher = createHasher(list.salt)
+  const companies = createCompanies(inForce, hasher)
+  const { resource, name } = target
+  const isOfTarget = ({ subject }: Order) => 'resource' in subject && subject.resource === name
+  const orders = inForce.filter(isOfTarget)
+  const known = new Set([...orders, ...lifted.filter(isOfTarget)].flatMap((one) => one.found.keys))
+  /** A row with the hash in the place of its natural key, where the registry has that. */
+  const withKey = <R extends Pick<StagedRow, 'key'>>(row: R): R => {
+    if (row.key === null || known.size === 0) return row
+    const hash = hashKey(hasher, name, source, row.key)
+    return known.has(hash) ? { ...row, key: keyOfHash(hash) } : row
+  }
+  const hold = resource === undefined ? undefined : createHold(resource, orders, hasher)
+  /** Whether people may appear in texts that are about something else. */
+  const hasTexts = resource === undefined || resource.changeFields !== undefined
+  return {
+    key: withKey,
+    row(row: StagedRow): StagedRow | undefined {
+      if (companies.isErased(row)) return undefined
+      const keyed = withKey(row)
+      const passed = hold === undefined ? keyed : hold(row, keyed)
+      if (passed === undefined || !hasTexts) return passed
+      const phrases = companies.phrasesOf(row)
+      return phrases.length === 0 ? passed : hideInRow(resource, passed, phrases)
+    },
+  }
+}
+
+/** Which companies are erased, and which phrases are withheld in others. */
+function createCompanies(orders: readonly Order[], hasher: Hasher) {
+  const erased = new Set<number | string>()
+  const phrases = new Map<number | string, Phrases[]>()
+  for (const { kind, subject, found } of orders) {
+    const names = found.companies.flatMap(({ id, name }) => (name === null ? [id] : [id, name]))
+    if ('company' in subject) for (const name of names) erased.add(name)
+    else if (found.phrases.length > 0) {
+      const hiding = { kind, hidePhrases: createHidePhrases(found.phrases, hasher) }
+      for (const name of new Set(names)) phrases.set(name, [...(phrases.get(name) ?? []), hiding])
+    }
+  }
+  const isEmpty = erased.size === 0 && phrases.size === 0
+  /** The names of a row's company: its id, and the hash of its name in its register. */
+  const namesOf = ({ companyId, companyJurisdiction, companyIdentifier }: StagedRow) => [
+    ...(companyId === null ? [] : [companyId]),
+    ...(companyJurisdiction === null || companyIdentifier === null
+      ? []
+      : [hasher('company', companyJurisdiction, companyIdentifier)]),
+  ]
+  return {
+    isErased: (row: StagedRow) =>
+      erased.size > 0 && namesOf(row).some((company) => erased.has(company)),
+    phrasesOf: (row: StagedRow): readonly Phrases[] =>
+      isEmpty ? [] : [...new Set(namesOf(row).flatMap((company) => phrases.get(company) ?? []))],
+  }
+}
+
+interface Phrases {
+  readonly kind: Order['kind']
+  readonly hidePhrases: HidePhrases
+}
+
+/** Holds back the records of orders on a resource; they are found by the row as it came. */
+function createHold(resource: Resource, orders: readonly Order[], hasher: Hasher) {
+  if (orders.length === 0) return undefined
+  const byId = new Map(orders.flatMap((one) => one.found.ids.map((id) => [id, one] as const)))
+  const byKey = new Map(orders.flatMap((one) => one.found.keys.map((key) => [key, one] as const)))
+  const byValue = new Map<string, Map<string, Order>>()
+  for (const one of orders) {
+    if (!('field' in one.subject)) continue
+    const { field, value } = one.subject
+    byValue.set(field, (byValue.get(field) ?? new Map<string, Order>()).set(value, one))
+  }
+  return (row: StagedRow, keyed: StagedRow): StagedRow | undefined => {
+    const byName =
+      (row.id === null ? undefined : byId.get(row.id)) ??
+      (keyed === row ? undefined : byKey.get(keyed.key?.slice(1) ?? ''))
+    if (byName === undefined && byValue.size === 0) return keyed
+    if (byName?.kind === 'erase') return undefined
+    const fields = JSON.parse(row.content) as Fields
+    let masked = byName === undefined ? fields : maskOf(resource, fields, byName, hasher)
+    for (const [field, orderOf] of byValue) {
+      const find = (text: string) => orderOf.get(hasher('value', resource.name, field, text))
+      const isMeant = (text: string) => find(text) !== undefined
+      if (!hasValue(fields[field], isMeant)) continue
+      const isErased = (text: string) => find(text)?.kind === 'erase'
+      if (hasValue(fields[field], isErased)) return undefined
+      masked = maskRecord(resource, masked, isMeant)
+    }
+    return masked === fields ? keyed : changedRow(keyed, masked)
+  }
+}
+
+/** An order on a value of a list hides that alone, which is found by the value. */
+function maskOf(resource: Resource, fields: Fields, { subject }: Order, hasher: Hasher): Fields {
+  if (!('field' in subject)) return maskRecord(resource, fields)
+  const { field, value } = subject
+  return maskRecord(
+    resource,
+    fields,
+    (text) => hasher('value', resource.name, field, text) === value,
+  )
+}
+
+function changedRow(row: StagedRow, fields: Fields): StagedRow {
+  const content = JSON.stringify(fields)
+  return { ...row, content, digest: digestOf(content) }
+}
+
+/** Hides people in a row about a company that had them: attributes, or a change. */
+function hideInRow(
+  resource: Resource | undefined,
+  row: StagedRow,
+  phrases: readonly Phrases[],
+): StagedRow | undefined {
+  const fields = JSON.parse(row.content) as Fields
+  let hidden: Fields | undefined = fields
+  for (const { kind, hidePhrases } of phrases) {
+    hidden &&=
+      resource === undefined
+        ? hideInAttributes(hidden, hidePhrases)
+        : hideInChange(resource, hidden, { hidePhrases, isErased: kind === 'erase' })
+  }
+  if (hidden === undefined) return undefined
+  if (JSON.stringify(hidden) === row.content) return row
+  return resource === undefined ? { ...row, ...encodeAttributes(hidden) } : changedRow(row, hidden)
+}

@@ -1,0 +1,56 @@
+// Natural keys of withheld records: a source may make them of what identifies people, so hashes
+// take their places, by which the records keep their ids.
+
+import type { RegistryDatabase } from '../registry-connection.ts'
+import type { ListingTables } from '../listing/tables.ts'
+import { inBatches } from '../listing/tables.ts'
+import type { Hasher } from './list.ts'
+
+/** Marks a hash; the keys of sources have other first characters. */
+const hashed = '~'
+
+/** The hash of a source's natural key, for the list. */
+export function hashKey(hasher: Hasher, listing: string, source: string, key: string): string {
+  return hasher('key', listing, source, key)
+}
+
+/** A hash in the place of a key. */
+export const keyOfHash = (hash: string): string => hashed + hash
+
+const idsAtOnce = 1_000
+
+/** Puts hashes in the place of the natural keys of records, and returns the hashes. */
+export async function hideKeys(
+  {
+    db,
+    tables,
+    hasher,
+  }: {
+    readonly db: RegistryDatabase
+    readonly tables: ListingTables
+    readonly hasher: Hasher
+  },
+  listing: string,
+  ids: Iterable<number>,
+): Promise<string[]> {
+  const sources = new Map(
+    (await db.rows('select id, name from sources')).map((row) => [
+      Number(row['id']),
+      String(row['name']),
+    ]),
+  )
+  const hashes: string[] = []
+  for (const some of inBatches(ids, idsAtOnce)) {
+    const keys = await tables.recordKeys(listing, some)
+    const changed = keys
+      .filter(({ key }) => !key.startsWith(hashed))
+      .map((one) => {
+        const hash = hashKey(hasher, listing, sources.get(one.source) ?? '', one.key)
+        return { ...one, key: keyOfHash(hash) }
+      })
+    await tables.changeKeys(listing, changed)
+    const isHidden = keys.filter(({ key }) => key.startsWith(hashed))
+    for (const { key } of [...changed, ...isHidden]) hashes.push(key.slice(hashed.length))
+  }
+  return hashes
+}

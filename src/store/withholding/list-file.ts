@@ -1,0 +1,91 @@
+// The list of what is withheld in a file of its own.
+
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { makeFile } from '../../new-file.ts'
+import { OperatorError } from '../../operator-error.ts'
+import type { ListPlace } from './list.ts'
+
+/**
+ * A list in a file, which is made when the first line is added. Lines are added under the write
+ * lock of the store.
+ *
+ * @param mode the permissions of a new file.
+ */
+export function listFile(path: string, mode: () => number): ListPlace {
+  return {
+    name: path,
+    read() {
+      if (!existsSync(path)) return undefined
+      const text = explained(path, () => readFileSync(path, 'utf8'))
+      return wholeLines(text)
+    },
+    append: (_db, lines) =>
+      explained(path, () => {
+        makeFile(path, mode())
+        // What a kill has left of a line was never part of the list.
+        const length = Buffer.byteLength(wholeLines(readFileSync(path, 'utf8')) ?? '')
+        const restore = () => change(path, length, '')
+        try {
+          change(path, length, lines)
+        } catch (error) {
+          restore()
+          throw error
+        }
+        return restore
+      }),
+  }
+}
+
+function wholeLines(text: string): string | undefined {
+  const end = text.lastIndexOf('\n') + 1
+  return end === 0 ? undefined : text.slice(0, end)
+}
+
+/** Cuts a file to a length, and adds to it, so that a loss of power keeps both. */
+function change(path: string, length: number, lines: string): void {
+  const file = openSync(path, 'r+')
+  try {
+    ftruncateSync(file, length)
+    let at = length
+    for (let bytes = Buffer.from(lines); bytes.length > 0;) {
+      const written = writeSync(file, bytes, 0, bytes.length, at)
+      bytes = bytes.subarray(written)
+      at += written
+    }
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+  const folder = openSync(dirname(resolve(path)), 'r')
+  try {
+    fsyncSync(folder)
+  } finally {
+    closeSync(folder)
+  }
+}
+
+function explained<T>(path: string, work: () => T): T {
+  try {
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) {
+      throw new OperatorError(`${path} is a folder; name a file with --withheld`)
+    }
+    return work()
+  } catch (error) {
+    if (error instanceof OperatorError) throw error
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new OperatorError(
+      `the list of what is withheld cannot be used (${reason}); check free space and the ` +
+        'rights of the file and its folder',
+    )
+  }
+}

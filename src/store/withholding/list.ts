@@ -1,0 +1,170 @@
+// The list of what is withheld: lines that are only ever added, kept apart from the store, so that
+// a restored backup of the store brings nobody back unnoticed.
+//
+// The first line has a random salt. Each other one is an order, or lifts one. What identifies
+// people is in it as salted hashes only (`createHasher`).
+
+import { hash, randomBytes } from 'node:crypto'
+import { OperatorError } from '../../operator-error.ts'
+import type { Awaitable } from '../awaitable.ts'
+import type { Database, Queries } from '../sql/database.ts'
+
+/** `mask`: records stay, without their personal fields. `erase`: they are gone. */
+export type OrderKind = 'mask' | 'erase'
+
+/** What is withheld. */
+export type Subject =
+  | { readonly resource: string; readonly id: number }
+  /** The records with a value in a personal field; the value is hashed. */
+  | { readonly resource: string; readonly field: string; readonly value: string }
+  | { readonly company: number }
+  /** A text in what sources say about a company, and in its recorded changes. */
+  | { readonly textOf: number }
+
+/** A text of some words in which people appear, hashed. */
+export interface PhraseHash {
+  readonly words: number
+  readonly hash: string
+}
+
+/** By what an import recognises later what was found. */
+export interface Found {
+  /** The ids of records of the resource. */
+  readonly ids: readonly number[]
+  /** Hashes of their natural keys. */
+  readonly keys: readonly string[]
+  /** The companies that had them, with the hash of their name in their register. */
+  readonly companies: readonly { readonly id: number; readonly name: string | null }[]
+  readonly phrases: readonly PhraseHash[]
+}
+
+/** Why something is withheld, or not any more. */
+export interface Reason {
+  readonly reason: string
+  /** Who asked for it. */
+  readonly by: string
+  /** YYYY-MM-DD. */
+  readonly day: string
+}
+
+export interface Order extends Reason {
+  readonly number: number
+  readonly kind: OrderKind
+  readonly subject: Subject
+  readonly found: Found
+}
+
+/** Ends an order. */
+export interface Lift extends Reason {
+  readonly number: number
+  readonly lifts: number
+}
+
+export type Entry = Order | Lift
+
+/** A list as read. */
+export interface List {
+  readonly salt: string
+  /** In the order of their numbers, from 1 on. */
+  readonly entries: readonly Entry[]
+  /** The state after each number of entries: a chain of hashes, which tells two lists apart. */
+  readonly states: readonly string[]
+}
+
+/** Where a list is kept. */
+export interface ListPlace {
+  /** For messages. */
+  readonly name: string
+  /** The whole text; undefined if there is no list. An unfinished last line is left out. */
+  read(db: Queries): Awaitable<string | undefined>
+  /**
+   * Adds lines: durably, or with the transaction of `db`.
+   *
+   * @returns a function that takes them back, if that transaction fails.
+   */
+  append(db: Database, lines: string): Awaitable<() => void>
+}
+
+/** The place of no list: nothing is added to it. */
+export const noList: ListPlace = {
+  name: 'no list',
+  read: () => undefined,
+  append: () => () => undefined,
+}
+
+const format = 1
+
+/** The state of a store without a list, and of a list without entries. */
+export const noState = ''
+
+/** The text of a new list. */
+export function newList(): string {
+  return `${JSON.stringify({ format, salt: randomBytes(16).toString('hex') })}\n`
+}
+
+export const lineOf = (entry: Entry): string => `${JSON.stringify(entry)}\n`
+
+/**
+ * Parses a list.
+ *
+ * @param name that of its place.
+ * @throws OperatorError that names the line that is damaged.
+ */
+export function parseList(text: string, name: string): List {
+  const lines = text.split('\n').slice(0, -1)
+  const values = lines.map((line, at) => parseLine(line, at, name))
+  const [head, ...entries] = values as [{ format?: number; salt?: string }?, ...Entry[]]
+  if (head?.format !== format || typeof head.salt !== 'string') throw damaged(name, 1)
+  const states = [noState]
+  for (const [at, entry] of entries.entries()) {
+    if (entry.number !== at + 1) throw damaged(name, at + 2)
+    states.push(nextState(states.at(-1) ?? noState, lines[at + 1] ?? ''))
+  }
+  return { salt: head.salt, entries, states }
+}
+
+function parseLine(line: string, at: number, name: string): unknown {
+  try {
+    return JSON.parse(line)
+  } catch {
+    throw damaged(name, at + 1)
+  }
+}
+
+/** The state of a list to which a line was added. */
+export function nextState(state: string, line: string): string {
+  const [number = '0'] = state.split(' ')
+  const chained = hash('sha256', `${state}\n${line.trimEnd()}`, 'hex').slice(0, 24)
+  return `${Number(number) + 1} ${chained}`
+}
+
+function damaged(name: string, line: number): OperatorError {
+  return new OperatorError(
+    `${name}: line ${line} of the list of what is withheld is damaged; restore the list from its ` +
+      'own backup',
+  )
+}
+
+/** The orders that hold: those that no later entry lifts. */
+export function ordersOf({ entries }: Pick<List, 'entries'>): {
+  readonly inForce: readonly Order[]
+  readonly lifted: readonly Order[]
+} {
+  const lifted = new Set(entries.flatMap((entry) => ('lifts' in entry ? [entry.lifts] : [])))
+  const orders = entries.filter((entry): entry is Order => !('lifts' in entry))
+  return {
+    inForce: orders.filter(({ number }) => !lifted.has(number)),
+    lifted: orders.filter(({ number }) => lifted.has(number)),
+  }
+}
+
+/** Hashes texts of a kind, such as keys of a resource. */
+export type Hasher = (kind: string, ...texts: readonly string[]) => string
+
+/** 132 bits of a SHA-256 in base64. */
+const hashLength = 22
+
+export function createHasher(salt: string): Hasher {
+  return (...texts) =>
+    hash('sha256', JSON.stringify([salt, ...texts]), 'base64url').slice(0, hashLength)
+}

@@ -1,0 +1,77 @@
+// Finds people in texts that are about something else, by hashes of the words of their names: so
+// the list of what is withheld recognises them, and does not tell who they are.
+
+import type { Hasher, PhraseHash } from './list.ts'
+
+/** What a text reads where something is withheld (contract 13). */
+export const withheldText = '[withheld]'
+
+const runs = /[\p{L}\p{N}\p{M}]+/gu
+const marks = /\p{M}+/gu
+
+/** Shorter phrases occur in too many texts that are about something else. */
+const lettersMin = 3
+/** The most words of a phrase. */
+const wordsMax = 32
+
+interface Word {
+  /** Compared without marks and case. */
+  readonly plain: string
+  readonly start: number
+  readonly end: number
+}
+
+function wordsIn(text: string): Word[] {
+  return [...text.matchAll(runs)].map(({ 0: run, index }) => ({
+    plain: run.normalize('NFKD').replaceAll(marks, '').toLowerCase(),
+    start: index,
+    end: index + run.length,
+  }))
+}
+
+const hashOf = (hasher: Hasher, words: readonly Word[]) =>
+  hasher('phrase', ...words.map(({ plain }) => plain))
+
+/** The phrases that values of personal fields are, each once. */
+export function phrasesOf(values: Iterable<string>, hasher: Hasher): PhraseHash[] {
+  const phrases = new Map<string, PhraseHash>()
+  for (const value of values) {
+    const words = wordsIn(value)
+    const letters = words.reduce((sum, { plain }) => sum + plain.length, 0)
+    if (letters < lettersMin || words.length > wordsMax) continue
+    const hash = hashOf(hasher, words)
+    phrases.set(hash, { words: words.length, hash })
+  }
+  return [...phrases.values()]
+}
+
+/** Puts `[withheld]` in the place of phrases; returns the same text if it has none. */
+export type HidePhrases = (text: string) => string
+
+export function createHidePhrases(phrases: readonly PhraseHash[], hasher: Hasher): HidePhrases {
+  const byLength = Map.groupBy(phrases, ({ words }) => words)
+  // Of two that begin at one word, the longer one is meant.
+  const lengths = [...byLength.keys()].sort((a, b) => b - a)
+  const known = new Map(
+    [...byLength].map(([length, some]) => [length, new Set(some.map(({ hash }) => hash))]),
+  )
+  return (text) => {
+    const words = wordsIn(text)
+    let written = ''
+    let from = 0
+    for (let at = 0; at < words.length;) {
+      const length = lengths.find((n) => {
+        const some = words.slice(at, at + n)
+        return some.length === n && known.get(n)?.has(hashOf(hasher, some)) === true
+      })
+      if (length === undefined) {
+        at += 1
+        continue
+      }
+      written += text.slice(from, words[at]?.start) + withheldText
+      from = words[at + length - 1]?.end ?? text.length
+      at += length
+    }
+    return written + text.slice(from)
+  }
+}

@@ -1,0 +1,175 @@
+// Writes listings anew, present and past: the segments that hold what is withheld, and the heads
+// that name them. All else stays as it is.
+
+import { cutSegments } from '../listing/cut.ts'
+import {
+  buildDirectory,
+  type DirectoryEntry,
+  markDirectory,
+  openDirectory,
+  totalsOf,
+} from '../listing/directory.ts'
+import { addToCount, metaText, parseMeta } from '../listing/meta.ts'
+import { leavesOf, namedSegments } from '../listing/open-listings.ts'
+import { decodeEntries, type ListedRecord, recordsOf } from '../listing/segment.ts'
+import type { ListingShape } from '../listing/shape.ts'
+import { type HeadRow, inBatches, type ListingTables, type SegmentRow } from '../listing/tables.ts'
+import type { SegmentNumbers } from '../listing/write-listings.ts'
+
+export interface Rewriting {
+  readonly tables: ListingTables
+  readonly numbers: SegmentNumbers
+  /** Marks heads that are written anew: the lineage of the version that does it. */
+  readonly lineage: string
+}
+
+/** A listing, and what becomes of its records. */
+export interface ListingRewrite {
+  readonly shape: ListingShape
+  readonly companyId: number
+  /** Whether a segment may have such a record, by its texts. */
+  readonly mayHold?: ((texts: Buffer) => boolean) | undefined
+  /** The same record if it stays as it is; undefined if it goes. */
+  readonly change: (record: ListedRecord) => ListedRecord | undefined
+}
+
+/** What has become of a record. */
+export interface ChangedRecord {
+  readonly id: number
+  readonly sort: number
+  /** Whether the listing has it now. */
+  isPresent: boolean
+  isGone: boolean
+  /** How many different texts of it were written anew. */
+  states: number
+}
+
+/** Segments are read and written so many at a time. */
+const segmentsAtOnce = 100
+
+/** Rewrites a listing, and returns the records that were changed, by their ids. */
+export async function rewriteListing(
+  context: Rewriting,
+  rewrite: ListingRewrite,
+): Promise<ReadonlyMap<number, ChangedRecord>> {
+  const { tables } = context
+  const { listing } = rewrite.shape
+  const heads = await tables.headsOf(listing, [rewrite.companyId])
+  const named = await namedSegments(tables, heads)
+  const changed = new Map<number, ChangedRecord>()
+  const replaced = new Map<number, Replaced>()
+  const present = new Set<number>()
+  const last = heads.at(-1)
+  if (last !== undefined) for (const one of await leavesOf(tables, last)) present.add(one.segment)
+  for (const some of inBatches(
+    [...named].sort((a, b) => a - b),
+    segmentsAtOnce,
+  )) {
+    const keys = some.map((segment) => ({ companyId: rewrite.companyId, segment }))
+    for (const row of await tables.segments(keys, 'both')) {
+      const made = await replaceSegment(context, rewrite, row, (record, isGone) =>
+        note(changed, record, { isGone, isPresent: present.has(row.segment) }),
+      )
+      if (made !== undefined) replaced.set(row.segment, made)
+    }
+  }
+  if (replaced.size === 0) return changed
+  const after: HeadRow[] = []
+  for (const head of heads) after.push(await rewriteHead(context, rewrite, head, replaced))
+  for (const segment of await namedSegments(tables, after)) named.delete(segment)
+  const { companyId } = rewrite
+  for (const some of inBatches(named, 1_000)) {
+    await tables.dropSegments(some.map((segment) => ({ companyId, segment })))
+  }
+  return changed
+}
+
+function note(
+  changed: Map<number, ChangedRecord>,
+  { id, sort }: ListedRecord,
+  { isPresent, isGone }: Pick<ChangedRecord, 'isPresent' | 'isGone'>,
+): void {
+  const known = changed.get(id) ?? { id, sort, isPresent: false, isGone, states: 0 }
+  known.states += 1
+  known.isGone &&= isGone
+  if (isPresent) Object.assign(known, { sort, isPresent, isGone })
+  changed.set(id, known)
+}
+
+/** What takes the place of a segment. */
+interface Replaced {
+  readonly entries: readonly DirectoryEntry[]
+  /** How many records of each type are gone. */
+  readonly types: ReadonlyMap<string, number>
+}
+
+/** Writes a segment anew; undefined if all of its records stay as they are. */
+async function replaceSegment(
+  { tables, numbers }: Rewriting,
+  { shape, companyId, mayHold, change }: ListingRewrite,
+  { entries, texts }: SegmentRow,
+  onChanged: (record: ListedRecord, isGone: boolean) => void,
+): Promise<Replaced | undefined> {
+  if (texts === null) return undefined
+  const bytes = Buffer.from(texts.buffer, texts.byteOffset, texts.length)
+  if (mayHold?.(bytes) === false) return undefined
+  const types = new Map<string, number>()
+  const records: ListedRecord[] = []
+  let isChanged = false
+  for (const record of recordsOf(decodeEntries(shape, entries), bytes)) {
+    const now = change(record)
+    if (now !== undefined) records.push(now)
+    if (now === record) continue
+    isChanged = true
+    onChanged(record, now === undefined)
+    const { metaColumn } = shape
+    if (now === undefined && metaColumn !== undefined) {
+      addToCount(types, record.values[metaColumn], 1)
+    }
+  }
+  if (!isChanged) return undefined
+  const made = cutSegments(shape, records, 'within').map(({ encoded, count, largest }) => {
+    const segment = numbers.next()
+    const entry = { segment, records: count, bytes: encoded.texts.length, largest }
+    return { entry, row: { companyId, segment, ...encoded } }
+  })
+  await tables.putSegments(made.map(({ row }) => row))
+  return { entries: made.map(({ entry }) => entry), types }
+}
+
+/** Writes a head anew if it names segments that were replaced. */
+async function rewriteHead(
+  { tables, numbers, lineage }: Rewriting,
+  { shape, companyId }: ListingRewrite,
+  head: HeadRow,
+  replaced: ReadonlyMap<number, Replaced>,
+): Promise<HeadRow> {
+  const { leaves, nodes: known } = await openDirectory(head.directory, (some) =>
+    tables.entries(companyId, some),
+  )
+  if (!leaves.some(({ segment }) => replaced.has(segment))) return head
+  const entries = leaves.flatMap((one) => replaced.get(one.segment)?.entries ?? [one])
+  const { directory, nodes } = buildDirectory(entries, known, numbers.next)
+  await tables.putSegments(nodes.map((node) => ({ companyId, ...node, texts: null })))
+  const meta = head.meta === null ? null : metaWithout(head.meta, leaves, replaced)
+  const now = {
+    ...{ companyId, version: head.version, ...totalsOf(entries), meta },
+    directory: markDirectory(directory, lineage),
+  }
+  await tables.putHeads(shape.listing, [now])
+  return now
+}
+
+function metaWithout(
+  meta: string,
+  leaves: readonly DirectoryEntry[],
+  replaced: ReadonlyMap<number, Replaced>,
+): string {
+  const counts = parseMeta(meta)
+  for (const { segment } of leaves) {
+    for (const [type, count] of replaced.get(segment)?.types ?? []) {
+      addToCount(counts, type, -count)
+    }
+  }
+  return metaText(counts)
+}

@@ -1,0 +1,336 @@
+// The course of a withholding: in one transaction, which is committed once the list has the order.
+// A kill between the two leaves a store that is behind its list, which the next command that writes
+// brings up to it.
+
+import { OperatorError, UnknownOutcomeError } from '../../operator-error.ts'
+import type { Resource } from '../../resources/resource.ts'
+import type { CompanyName } from '../inspecting.ts'
+import { drawLineage } from '../lineage.ts'
+import { numberSegments } from '../listing/write-listings.ts'
+import type { LockWait } from '../lock-wait.ts'
+import type { ImportConnection } from '../registry-connection.ts'
+import { readValue } from '../sql/database.ts'
+import { logVersion } from '../sql/import-log.ts'
+import type { WorkWatch } from '../work-watch.ts'
+import { type Agreement, compareWithList } from './agreement.ts'
+import { type Applied, applyOrder, type Touched, type Wanted, type Withholding } from './apply.ts'
+import { hideKeys } from './hide-keys.ts'
+import { leaveTraces } from './traces.ts'
+import {
+  createHasher,
+  type Entry,
+  lineOf,
+  type List,
+  type ListPlace,
+  newList,
+  nextState,
+  noState,
+  type OrderKind,
+  ordersOf,
+  parseList,
+  type Reason,
+  type Subject,
+} from './list.ts'
+
+/** What to withhold, as an operator names it. */
+export type AskedSubject =
+  | { readonly resource: string; readonly id: number }
+  | { readonly resource: string; readonly field: string; readonly value: string }
+  | { readonly company: CompanyName; readonly text?: string | undefined }
+
+export interface WithholdRequest extends Reason, WorkWatch {
+  readonly kind: OrderKind
+  readonly subject: AskedSubject
+  readonly isDryRun: boolean
+  /** In milliseconds since 1970. */
+  readonly startedAt: number
+}
+
+export interface LiftRequest extends Reason, WorkWatch {
+  /** The number of the order. */
+  readonly lifts: number
+  /** In milliseconds since 1970. */
+  readonly startedAt: number
+}
+
+/** What was withheld, or would be. */
+export interface Withheld {
+  /** The number of the order; undefined in a dry run. */
+  readonly number: number | undefined
+  /** The version in which it was done; undefined in a dry run. */
+  readonly version: number | undefined
+  readonly touched: readonly Touched[]
+  /** How many companies have got another name. */
+  readonly names: number
+}
+
+/** Where things are withheld, and with which list. */
+export interface WithholdingPlace {
+  readonly list: ListPlace
+  readonly resources: readonly Resource[]
+}
+
+/**
+ * Withholds something, or finds out in a dry run what that would touch.
+ *
+ * @param db a connection that is used for nothing else, and is closed afterwards.
+ * @throws OperatorError that says what to do, if there is nothing to withhold; nothing is changed.
+ */
+export async function withhold(
+  db: ImportConnection,
+  place: WithholdingPlace,
+  request: WithholdRequest,
+): Promise<Withheld> {
+  return discardUnlessDone(db, async () => {
+    await db.begin(request)
+    const { list, text } = await agree(db, place, request)
+    const hasher = createHasher(list.salt)
+    const wanted = await wantedOf(db, request, hasher)
+    const { version, applied } = await apply(db, place, list, wanted, request)
+    if (isNothing(applied)) throw nothingThere(request)
+    const { touched, names } = applied
+    if (request.isDryRun) {
+      await db.discard()
+      return { number: undefined, version: undefined, touched, names }
+    }
+    const number = list.entries.length + 1
+    const { kind, reason, by, day } = request
+    const { subject } = wanted
+    const order = { number, kind, subject, reason, by, day, found: applied.found }
+    await commitWith(db, place.list, { list, text, entry: order })
+    return { number, version, touched, names }
+  })
+}
+
+/**
+ * Ends an order: what it withholds comes back with the next import that has it.
+ *
+ * @throws OperatorError if there is no such order, or it was ended before.
+ */
+export async function lift(
+  db: ImportConnection,
+  place: WithholdingPlace,
+  request: LiftRequest,
+): Promise<void> {
+  await discardUnlessDone(db, async () => {
+    await db.begin(request)
+    const { list, text } = await agree(db, place, request)
+    const { lifts, reason, by, day } = request
+    const { inForce, lifted } = ordersOf(list)
+    if (lifted.some(({ number }) => number === lifts)) {
+      throw new OperatorError(`order ${lifts} was lifted before; see: dossier withhold list`)
+    }
+    if (!inForce.some(({ number }) => number === lifts)) {
+      throw new OperatorError(`there is no order ${lifts}; see: dossier withhold list`)
+    }
+    const number = list.entries.length + 1
+    await commitWith(db, place.list, { list, text, entry: { number, lifts, reason, by, day } })
+  })
+}
+
+/**
+ * Brings a store that is behind its list up to it.
+ *
+ * @returns the number of entries that were missing.
+ */
+export async function bringUp(
+  openConnection: () => Promise<ImportConnection> | ImportConnection,
+  place: WithholdingPlace,
+  wait: LockWait,
+): Promise<number> {
+  const db = await openConnection()
+  return discardUnlessDone(db, async () => {
+    await db.begin(wait)
+    const { behind } = await agree(db, place, { ...wait, startedAt: Date.now() })
+    if (behind === 0) await db.discard()
+    else {
+      await db.commit()
+      await db.settle()
+    }
+    return behind
+  })
+}
+
+async function discardUnlessDone<T>(db: ImportConnection, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    await db.discard()
+    throw error
+  }
+}
+
+/** A list, as it is or new, with which the store agrees now. */
+interface Agreed extends Agreement {
+  readonly list: List
+  /** The text of a new list. */
+  readonly text: string
+}
+
+interface Course extends WorkWatch {
+  readonly startedAt: number
+}
+
+/** Follows the entries of the list that the store has not followed yet. */
+async function agree(
+  db: ImportConnection,
+  place: WithholdingPlace,
+  course: Course,
+): Promise<Agreed> {
+  const { list, behind } = await compareWithList(db, place.list)
+  if (list === undefined) {
+    const text = newList()
+    return { list: parseList(text, place.list.name), text, behind }
+  }
+  if (behind === 0) return { list, text: '', behind }
+  const isLifted = new Set(ordersOf(list).lifted.map(({ number }) => number))
+  for (const entry of list.entries.slice(-behind)) {
+    if ('lifts' in entry) continue
+    if (isLifted.has(entry.number)) await keepKeys(db, list, entry)
+    else await apply(db, place, list, entry, course)
+  }
+  await noteState(db, list.states.at(-1) ?? noState)
+  return { list, text: '', behind }
+}
+
+/** A lifted order does nothing, but imports look for the hashes of its natural keys. */
+async function keepKeys(db: ImportConnection, list: List, entry: Entry): Promise<void> {
+  if ('lifts' in entry || !('resource' in entry.subject)) return
+  const context = { db, tables: db.tables, hasher: createHasher(list.salt) }
+  await hideKeys(context, entry.subject.resource, entry.found.ids)
+}
+
+async function wantedOf(
+  db: ImportConnection,
+  { kind, subject }: WithholdRequest,
+  hasher: Withholding['hasher'],
+): Promise<Wanted> {
+  if ('id' in subject) return { kind, subject }
+  if ('field' in subject) {
+    const { resource, field, value } = subject
+    const hashed: Subject = { resource, field, value: hasher('value', resource, field, value) }
+    return { kind, subject: hashed, value }
+  }
+  const id = await companyIdOf(db, subject.company)
+  return subject.text === undefined
+    ? { kind, subject: { company: id } }
+    : { kind, subject: { textOf: id }, value: subject.text }
+}
+
+/** The id of a company, now or in the past; 0 if there is none. */
+async function companyIdOf({ tables }: ImportConnection, company: CompanyName): Promise<number> {
+  if (typeof company === 'number') return company
+  const [found] = await tables.companiesByName([company])
+  if (found !== undefined) return found.id
+  const [past] = await tables.forgottenByName([company])
+  return past?.companyId ?? 0
+}
+
+/** Applies an order as a version of its own, if it changes anything. */
+async function apply(
+  db: ImportConnection,
+  { resources }: WithholdingPlace,
+  list: List,
+  wanted: Wanted,
+  { startedAt, signal, onStep }: Course,
+): Promise<{ readonly version: number; readonly applied: Applied }> {
+  const numbers = await numberSegments(db.tables)
+  const lineage = drawLineage()
+  const applied = await applyOrder(
+    {
+      ...{ db, tables: db.tables, numbers, lineage, resources, hasher: createHasher(list.salt) },
+      onStep(step, done) {
+        signal?.throwIfAborted()
+        onStep?.(step, done)
+      },
+    },
+    wanted,
+  )
+  await numbers.note()
+  const last = Number(await readValue(db, 'select coalesce(max(version), 0) from imports'))
+  if (isNothing(applied) || last === 0) return { version: last, applied }
+  const version = last + 1
+  await log(db, { version, wanted, applied, startedAt, lineage })
+  await leaveTraces(db.tables, version, applied)
+  return { version, applied }
+}
+
+function isNothing({ touched, found }: Applied): boolean {
+  return touched.length === 0 && found.ids.length === 0 && found.companies.length === 0
+}
+
+/** The source under which withholdings are logged; operators cannot choose such a name. */
+const ownSource = 'dossier/withheld'
+
+interface Logged {
+  readonly version: number
+  readonly wanted: Wanted
+  readonly applied: Applied
+  readonly startedAt: number
+  readonly lineage: string
+}
+
+/** Adds the version to the log, as one that takes nothing back: it counts as no import. */
+async function log(
+  db: ImportConnection,
+  { version, wanted, applied, startedAt, lineage }: Logged,
+): Promise<void> {
+  const find = () => readValue(db, 'select id from sources where name = $name', { name: ownSource })
+  const add = 'insert into sources (id, name) select coalesce(max(id), 0) + 1, $name from sources'
+  if ((await find()) === undefined) await db.run(add, { name: ownSource })
+  const { subject } = wanted
+  const target = 'resource' in subject ? subject.resource : 'companies'
+  const own = applied.touched.filter(({ listing, isPresent }) => listing === target && isPresent)
+  const removed = own.filter(({ isGone }) => isGone).length
+  const counts = { read: 0, inserted: 0, updated: own.length - removed, unchanged: 0 }
+  await logVersion(
+    db,
+    { version, source: Number(await find()), asOf: null },
+    {
+      ...{ target, isSnapshot: false, startedAt, files: [], recorded: {}, reverts: [], lineage },
+      counts: { ...counts, refused: 0, removed, companiesCreated: 0 },
+    },
+  )
+}
+
+interface Ending {
+  readonly list: List
+  readonly text: string
+  readonly entry: Entry
+}
+
+/** Adds an entry to the list, then commits; a failed commit takes it back. */
+async function commitWith(
+  db: ImportConnection,
+  place: ListPlace,
+  { list, text, entry }: Ending,
+): Promise<void> {
+  const line = lineOf(entry)
+  await noteState(db, nextState(list.states.at(-1) ?? noState, line))
+  const takeBack = await place.append(db, text + line)
+  try {
+    await db.commit()
+  } catch (error) {
+    // Else the store may have followed it.
+    if (!(error instanceof UnknownOutcomeError)) takeBack()
+    throw error
+  }
+  await db.settle()
+}
+
+async function noteState(db: ImportConnection, state: string): Promise<void> {
+  await db.run('update store set withheld = $state', { state })
+}
+
+const lacks = (text: string | undefined) =>
+  text === undefined ? 'is not in the registry' : 'has no such text of three letters or more'
+
+function nothingThere({ subject }: WithholdRequest): OperatorError {
+  const what =
+    'id' in subject
+      ? `${subject.resource} has no record ${subject.id}`
+      : 'field' in subject
+        ? `no record of ${subject.resource} has this ${subject.field}`
+        : `company ${[subject.company].flat().join(' ')} ${lacks(subject.text)}`
+  return new OperatorError(`${what}, now or in a past version; nothing was withheld`)
+}

@@ -1,0 +1,153 @@
+// A backup does not bring back what was withheld since, and no store goes on without its list.
+
+import assert from 'node:assert/strict'
+import {
+  appendFileSync,
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { resources } from '../../src/resources/index.ts'
+import { openStoreReader, openStoreWriter } from '../../src/store/open-store.ts'
+import { importRows, makeFolder, query } from '../support/import-rows.ts'
+import { runCommand } from '../support/run-command.ts'
+import { runServer } from '../support/run-server.ts'
+import { lift, withhold } from '../support/withholding.ts'
+
+const identifier = '770412345678'
+const person = { resource: 'employees', field: 'identifier', value: identifier } as const
+const rows = [
+  { id: 1, company_id: 7, identifier, name: 'Jane Doe' },
+  { id: 2, company_id: 7, identifier: '2', name: 'John Roe' },
+]
+
+/** A store of which a backup was made before its person was withheld. */
+async function makeStores(t: TestContext) {
+  const folder = makeFolder(t)
+  const [db, copy] = [join(folder, 'registry.db'), join(folder, 'copy.db')]
+  await importRows(db, 'employees', rows)
+  const backedUp = await runCommand(folder, ['backup', copy, '--db', db])
+  assert.equal(backedUp.code, 0, backedUp.err)
+  await withhold(db, 'erase', person)
+  return { folder, db, copy, list: join(folder, 'registry-withheld.ndjson') }
+}
+
+const has = (path: string) => readFileSync(path).includes(identifier)
+const records = (db: string) => query(db, 'select id from employees_view').length
+
+test('a restore takes what is withheld out of the copy before a server can see it', async (t) => {
+  const { folder, db, copy } = await makeStores(t)
+  const before = readFileSync(copy)
+  const run = await runCommand(folder, ['restore', copy, '--db', db, '--yes'])
+  assert.equal(run.code, 0, run.err)
+  assert.equal(records(db), 1)
+  assert.equal(has(db), false)
+  assert.deepEqual(readFileSync(copy), before, 'the copy itself is not touched')
+  const left = readdirSync(folder).filter((name) => name.includes('withholding'))
+  assert.deepEqual(left, [])
+  await (await openStoreReader(db, resources)).close()
+})
+
+test('a copied backup is refused by a server, which names the command that mends it (9)', async (t) => {
+  const { folder, db, copy } = await makeStores(t)
+  copyFileSync(copy, db)
+  const served = await runCommand(folder, ['serve', '--db', db, '--port', '0'])
+  assert.equal(served.code, 1)
+  assert.match(served.err, /registry\.db is behind .*registry-withheld\.ndjson.* by an entry/)
+  const [, command = ''] = /dossier (migrate --db \S+)/.exec(served.err) ?? []
+  const mended = await runCommand(folder, command.trim().split(' '))
+  assert.match(mended.out, /withheld what an entry of .*registry-withheld\.ndjson say/)
+  assert.equal(has(db), false)
+  const server = await runServer(t, db)
+  server.stop()
+  assert.equal((await server.ended()).code, 0)
+})
+
+test('a store without its list, or with an earlier one, is neither served nor written', async (t) => {
+  const { folder, db, list } = await makeStores(t)
+  const first = readFileSync(list)
+  await lift(db, 1)
+  const both = readFileSync(list)
+  const opens = [
+    () => openStoreReader(db, resources),
+    () => openStoreWriter(db, resources),
+  ] as const
+  rmSync(list)
+  for (const open of opens) await assert.rejects(open, /registry-withheld\.ndjson is missing/)
+  writeFileSync(list, first)
+  for (const open of opens) await assert.rejects(open, /is not the list .* or an earlier state/)
+  writeFileSync(list, both.toString().replace('a test', 'another'))
+  for (const open of opens) await assert.rejects(open, /is not the list/)
+  writeFileSync(list, `${both.toString()}{"number":\n`)
+  for (const open of opens) await assert.rejects(open, /line 4 of the list .* is damaged/)
+  rmSync(list)
+  mkdirSync(list)
+  for (const open of opens) await assert.rejects(open, /is a folder/)
+  rmSync(list, { recursive: true })
+  // A copy elsewhere may be looked at, since it withholds what it knew of.
+  const verified = await runCommand(folder, ['verify', '--db', db])
+  assert.equal(verified.code, 0, verified.err)
+  const elsewhere = join(folder, 'list.ndjson')
+  writeFileSync(elsewhere, both)
+  const named = await runCommand(folder, ['withhold', 'list', '--db', db, '--withheld', elsewhere])
+  assert.match(named.out, /erase employees by identifier[^]*lifts 1/)
+})
+
+test('what a kill has left of a line is no part of the list', async (t) => {
+  const { db, list } = await makeStores(t)
+  appendFileSync(list, '{"number":2,"kind":"era')
+  await (await openStoreReader(db, resources)).close()
+  await withhold(db, 'erase', { resource: 'employees', id: 2 })
+  const lines = readFileSync(list, 'utf8').split('\n')
+  assert.equal(lines.length, 4)
+  assert.match(lines[2] ?? '', /^\{"number":2,"kind":"erase","subject":\{"resource":"employees"/)
+  await (await openStoreReader(db, resources)).close()
+})
+
+test('the list has the permissions of the store', async (t) => {
+  const { db, list } = await makeStores(t)
+  assert.equal(statSync(list).mode & 0o777, statSync(db).mode & 0o777)
+})
+
+test('a new registry begins with the list of the old one', async (t) => {
+  const { db } = await makeStores(t)
+  for (const end of ['', '-wal', '-shm']) rmSync(db + end, { force: true })
+  const { counts } = await importRows(db, 'employees', rows)
+  assert.deepEqual([counts.inserted, counts.withheld], [1, 1])
+  const dry = await importRows(db, 'employees', rows, { isDryRun: true })
+  assert.deepEqual([dry.counts.unchanged, dry.counts.withheld], [1, 1])
+  assert.equal(has(db), false)
+})
+
+test('the command line says what an order lacks', async (t) => {
+  const { folder } = await makeStores(t)
+  const why = ['--reason', 'x', '--by', 'y']
+  for (const [args, message] of [
+    [[], /nothing to do; choose from mask, erase, list, lift/],
+    [['earse'], /did you mean erase\?/],
+    [['erase'], /needs a RESOURCE; choose from rights/],
+    [['erase', 'employes', '1'], /did you mean employees\?/],
+    [['mask', 'jobs', '1', ...why], /jobs have no personal fields to mask/],
+    [['mask', 'company', '7', ...why], /a company cannot be masked/],
+    [['mask', 'employees', '7', ...why, '--text', 'x'], /--text is for a company only/],
+    [['erase', 'employees', 'x', ...why], /"x" is no ID/],
+    [['erase', 'employees', 'position=x', ...why], /position is no personal field of employees/],
+    [['erase', 'employees', 'name=', ...why], /name= needs a value/],
+    [['erase', 'employees', '1', '2', ...why], /takes one ID, or FIELD=VALUE/],
+    [['erase', 'employees', '1', '--by', 'y'], /--reason is needed/],
+    [['erase', 'employees', '1', '--reason', 'y'], /--by is needed/],
+    [['erase', 'employees', '1', ...why, '--day', 'today'], /--day is "today"/],
+    [['erase', 'company', ...why], /name one company by ID/],
+    [['lift', 'x', ...why], /takes one NUMBER/],
+  ] as const) {
+    const run = await runCommand(folder, ['withhold', ...args, '--db', 'registry.db'])
+    assert.equal(run.code, 2, run.out)
+    assert.match(run.err, message)
+  }
+})

@@ -1,0 +1,66 @@
+// Where withheld data may be besides listings, and in long ones (contract 13).
+
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { importRows, makeFolder, queryStore } from '../support/import-rows.ts'
+import { makeApp, memberOf } from '../support/make-app.ts'
+import { runCommand } from '../support/run-command.ts'
+import { storeAt } from '../support/store-at.ts'
+import { storeBytes } from '../support/store-state.ts'
+import { verifyStore } from '../support/verify-store.ts'
+import { withhold } from '../support/withholding.ts'
+
+const identifier = '770412345678'
+const jane = 'Jáne Doe-Smith'
+const person = { resource: 'employees', field: 'identifier', value: identifier } as const
+
+test('examples in the log of imports lose what is withheld', async (t) => {
+  const folder = makeFolder(t)
+  const path = join(folder, 'registry.db')
+  const db = storeAt(path)
+  const names = [`${jane} & Sons`, `${jane} Trading`]
+  for (const [n, name] of names.entries()) {
+    const file = join(folder, `${n}.ndjson`)
+    const rows = [
+      { jurisdiction: 'GB', identifier: '1', name, owner: jane },
+      { jurisdiction: 'GB', identifier: '2', name: `Other ${n}`, owner: jane },
+    ]
+    writeFileSync(file, rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
+    const options = ['--source', 'x', '--snapshot', '--as-of', `2026-0${n + 1}-01`]
+    const run = await runCommand(folder, ['import', 'companies', file, '--db', db, ...options])
+    assert.equal(run.code, 0, run.err)
+  }
+  assert.ok((await storeBytes(path)).includes('Sons'))
+  await withhold(path, 'erase', { company: ['GB', '1'] })
+  assert.equal((await storeBytes(path)).includes('Sons'), false)
+  await withhold(path, 'mask', { company: ['GB', '2'], text: jane })
+  assert.equal((await storeBytes(path)).includes(jane), false)
+  const shown = await runCommand(folder, ['imports', '--json', '--db', db])
+  assert.equal(shown.code, 0)
+})
+
+test('a listing of many segments is rewritten where it holds the person', async (t) => {
+  const app = await makeApp(t)
+  const db = join(app.store.folder, 'registry.db')
+  const rows = Array.from({ length: 40_000 }, (_, n) => ({
+    ...{ id: n + 1, company_id: 7, name: `Person ${n}`, position: 'x'.repeat(300) },
+    identifier: n % 9_999 === 17 ? identifier : String(n),
+  }))
+  await importRows(db, 'employees', rows)
+  await importRows(db, 'employees', rows.map((row) => ({ ...row, position: 'y' })).slice(0, 900))
+  const segments = async () =>
+    Number((await queryStore(db, 'select count(*) as n from segments'))[0]?.['n'])
+  const before = await segments()
+  const report = await withhold(db, 'erase', person)
+  assert.equal(report.touched.filter(({ listing }) => listing === 'employees').length, 4)
+  assert.ok(Math.abs((await segments()) - before) < 10)
+  for (const path of ['', '&version=1']) {
+    const answer = await app.ask(`/api/v1/companies/7/employees?limit=1${path}`)
+    assert.equal(memberOf(answer, 'total'), 39_996)
+  }
+  const last = await app.ask('/api/v1/companies/7/employees?limit=1&page=39996&version=1')
+  assert.equal((memberOf(last, 'employees') as { id: number }[])[0]?.id, 40_000)
+  assert.deepEqual((await verifyStore(storeAt(db))).faults, [])
+})

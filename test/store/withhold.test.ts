@@ -1,0 +1,401 @@
+// What is withheld is gone from the present and from every past version, and does not come back
+// (contract 13).
+
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { resources } from '../../src/resources/index.ts'
+import { isServerStore, openStoreReader, openStoreWriter } from '../../src/store/open-store.ts'
+import { recordsTarget } from '../../src/store/load-target.ts'
+import { importRows, makeFolder } from '../support/import-rows.ts'
+import { memberOf, makeApp, type TestApp } from '../support/make-app.ts'
+import { runCommand } from '../support/run-command.ts'
+import { storeAt } from '../support/store-at.ts'
+import { keepStore, storeBytes } from '../support/store-state.ts'
+import { verifyStore } from '../support/verify-store.ts'
+import { lift, withhold } from '../support/withholding.ts'
+
+const identifier = '770412345678'
+const jane = 'Jáne Doe-Smith'
+const person = { resource: 'employees', field: 'identifier', value: identifier } as const
+const company = { company_jurisdiction: 'GB', company_identifier: '1' }
+
+const officers = (position: string, others: readonly object[] = []) => [
+  { ...company, key: `k${identifier}`, identifier, name: jane, position },
+  { ...company, key: 'b', identifier: '2', name: 'John Roe', position: 'Chair' },
+  ...others,
+]
+
+const history = (month: number) => ({
+  asOf: `2026-0${month}-01T00:00:00Z`,
+  recordIn: resources.find(({ changeFields }) => changeFields !== undefined),
+  isSnapshot: true,
+})
+
+const companies = [
+  { jurisdiction: 'GB', identifier: '1', name: `${jane} Trading`, contact: { to: [jane, 1] } },
+  { jurisdiction: 'GB', identifier: '2', name: 'Janet Doe' },
+]
+
+/** Two versions of a company's employees after its attributes, with a recorded change. */
+async function load(db: string): Promise<void> {
+  await importRows(db, 'companies', companies)
+  await importRows(db, 'employees', officers('Director'), history(1))
+  await importRows(db, 'employees', officers('CEO'), history(2))
+}
+
+/** The same in the store of an application. */
+async function makeRegistry(t: Parameters<typeof makeApp>[0]): Promise<TestApp & { db: string }> {
+  const app = await makeApp(t)
+  const db = join(app.store.folder, 'registry.db')
+  await load(db)
+  return { ...app, db }
+}
+
+const one = (path = '') => `/api/v1/companies/GB:1${path}`
+
+async function recordsOf({ ask }: TestApp, path: string, name: string) {
+  const answer = await ask(one(path))
+  assert.equal(answer.status, 200, answer.text)
+  return memberOf(answer, name) as Record<string, unknown>[]
+}
+
+/** What tells who somebody is must be in no row. */
+async function checkGone(db: string): Promise<void> {
+  const bytes = await storeBytes(db)
+  for (const text of [identifier, jane, 'JANE DOE']) {
+    assert.equal(bytes.includes(text), false, `${text} is in the store`)
+  }
+  assert.deepEqual((await verifyStore(storeAt(db))).faults, [])
+}
+
+test('a masked person keeps the record, now and in every past version', async (t) => {
+  const app = await makeRegistry(t)
+  const report = await withhold(app.db, 'mask', person)
+  assert.deepEqual([report.number, report.version, report.names], [1, 4, 1])
+  for (const [path, position] of [
+    ['/employees', 'CEO'],
+    ['/employees?version=3', 'CEO'],
+    ['/employees?version=2', 'Director'],
+  ] as const) {
+    const [masked, other, ...more] = await recordsOf(app, path, 'employees')
+    assert.deepEqual([masked?.['identifier'], masked?.['name']], [null, '[withheld]'])
+    assert.deepEqual([masked?.['position'], more.length], [position, 0])
+    assert.equal(other?.['name'], 'John Roe')
+  }
+  assert.equal((await app.ask(one('/employees?identifier='))).status, 200)
+  const none = await app.ask(one(`/employees?identifier=${identifier}`))
+  assert.equal(memberOf(none, 'pagination_total'), 0)
+  const [event] = await recordsOf(app, '/events', 'events')
+  assert.deepEqual(
+    [event?.['before'], event?.['after']],
+    ['[withheld], Director', '[withheld], CEO'],
+  )
+  await checkGone(app.db)
+})
+
+test('an erased person is in no listing, no recorded change and no total', async (t) => {
+  const app = await makeRegistry(t)
+  await withhold(app.db, 'erase', person)
+  for (const path of ['/employees', '/employees?version=2']) {
+    const answer = await app.ask(one(path))
+    assert.equal(memberOf(answer, 'total'), 1)
+    assert.equal(answer.text.includes('withheld'), false)
+  }
+  const events = await app.ask(one('/events'))
+  assert.deepEqual([memberOf(events, 'total'), memberOf(events, 'meta')], [0, []])
+  await checkGone(app.db)
+})
+
+test('what sources say and the names of companies lose the person, with their words', async (t) => {
+  const app = await makeRegistry(t)
+  const find = async (words: string) =>
+    memberOf(await app.ask(`/api/v1/companies?q=${words}`), 'total')
+  assert.deepEqual([await find('jane'), await find('smith+tra')], [2, 1])
+  await withhold(app.db, 'erase', person)
+  assert.deepEqual([await find('jane'), await find('smith'), await find('tra')], [1, 0, 1])
+  const whole = memberOf(await app.ask(one()), 'company') as {
+    name: string
+    sources: { attributes: unknown }[]
+  }
+  assert.equal(whole.name, '[withheld] Trading')
+  assert.deepEqual(whole.sources[0]?.attributes, {
+    name: '[withheld] Trading',
+    contact: { to: ['[withheld]', 1] },
+  })
+  const other = await app.ask('/api/v1/companies/GB:2')
+  assert.match(other.text, /Janet Doe/)
+})
+
+test('words are taken out of what is said about one company', async (t) => {
+  const app = await makeRegistry(t)
+  await withhold(app.db, 'mask', { company: ['GB', '2'], text: 'janet DOE' })
+  const texts = async (of: string) => (await app.ask(`/api/v1/companies/${of}`)).text
+  assert.match(await texts('GB:2'), /"name":"\[withheld\]"/)
+  assert.match(await texts('GB:1'), /Jáne/)
+  const again = await importRows(app.db, 'companies', companies)
+  assert.deepEqual([again.counts.unchanged, again.counts.withheld], [2, 1])
+  const refused = withhold(app.db, 'erase', { company: ['GB', '2'], text: 'Jo' })
+  await assert.rejects(refused, /company GB 2 has no such text of three letters or more/)
+  assert.deepEqual((await verifyStore(storeAt(app.db))).faults, [])
+})
+
+test('an erased company is the 404 of one that is not known, in every version', async (t) => {
+  const app = await makeRegistry(t)
+  const unknown = await app.ask('/api/v1/companies/GB:9/employees')
+  await withhold(app.db, 'erase', { company: ['GB', '1'] })
+  for (const path of ['', '/employees', '/events', '/employees?version=2']) {
+    const answer = await app.ask(one(path))
+    assert.equal(answer.status, 404, path)
+    assert.equal(answer.text, unknown.text.replace('GB:9', 'GB:1'))
+  }
+  assert.equal(memberOf(await app.ask('/api/v1/companies?identifier=1'), 'total'), 0)
+  assert.equal(memberOf(await app.ask('/api/v1/companies?q=trading'), 'total'), 0)
+  await checkGone(app.db)
+  const again = await importRows(app.db, 'employees', officers('CEO'))
+  assert.deepEqual([again.counts.withheld, again.counts.companiesCreated], [2, 0])
+  const named = await importRows(app.db, 'companies', companies)
+  assert.deepEqual([named.counts.withheld, named.counts.companiesCreated], [1, 0])
+  assert.equal((await app.ask(one())).status, 404)
+  await checkGone(app.db)
+})
+
+test('no tag outlives a withholding, and none of another company changes (5)', async (t) => {
+  const app = await makeRegistry(t)
+  await importRows(app.db, 'employees', [
+    { ...company, company_identifier: '2', key: 'x', name: 'X' },
+  ])
+  const paths = ['/employees', '/employees?version=2', '/employees?sort=name', '/events', '']
+  const tagsOf = (of: string) =>
+    Promise.all(
+      paths.map(async (path) => (await app.ask(`/api/v1/companies/${of}${path}`)).headers['etag']),
+    )
+  const [before, others] = [await tagsOf('GB:1'), await tagsOf('GB:2')]
+  await withhold(app.db, 'mask', person)
+  for (const [n, tag] of (await tagsOf('GB:1')).entries()) {
+    assert.notEqual(tag, before[n], String(paths[n]))
+    const headers = { 'if-none-match': before[n] ?? '' }
+    assert.equal((await app.ask(one(paths[n]), { headers })).status, 200)
+  }
+  assert.deepEqual(await tagsOf('GB:2'), others)
+})
+
+test('what comes again stays withheld, is counted, and makes no event', async (t) => {
+  for (const kind of ['mask', 'erase'] as const) {
+    const app = await makeRegistry(t)
+    await withhold(app.db, kind, person)
+    const before = await app.ask(one('/events'))
+    const same = await importRows(app.db, 'employees', officers('CEO'), history(3))
+    const { inserted, updated, removed, recorded, withheld } = same.counts
+    assert.deepEqual(
+      { inserted, updated, removed, recorded, withheld },
+      {
+        ...{ inserted: 0, updated: 0, removed: 0, recorded: 0, withheld: 1 },
+      },
+    )
+    const said = await importRows(app.db, 'companies', companies)
+    assert.deepEqual([said.counts.unchanged, said.counts.withheld], [2, 1])
+    assert.equal((await app.ask(one('/events'))).text, before.text)
+    // Elsewhere, under another key, and with another name.
+    const elsewhere = { company_jurisdiction: 'GB', company_identifier: '2' }
+    const more = [{ ...elsewhere, key: 'y', identifier, name: 'J. Smith', position: 'Clerk' }]
+    await importRows(app.db, 'employees', officers('CEO', more), history(4))
+    const answer = await app.ask('/api/v1/companies/GB:2/employees')
+    assert.equal(memberOf(answer, 'total'), kind === 'mask' ? 1 : 0)
+    assert.equal(answer.text.includes('J. Smith'), false)
+    // By its key alone.
+    const unnamed = officers('CEO').map((row) => ({ ...row, identifier: null }))
+    await importRows(app.db, 'employees', unnamed, history(5))
+    assert.equal(memberOf(await app.ask(one('/employees')), 'total'), kind === 'mask' ? 2 : 1)
+    await checkGone(app.db)
+  }
+})
+
+test('a record is withheld by its id alone', async (t) => {
+  const app = await makeApp(t)
+  const db = join(app.store.folder, 'registry.db')
+  const rows = [
+    { id: 1, company_id: 7, name: 'R', holders: [jane, 'B Ltd'] },
+    { id: 11, company_id: 7, name: 'S', holders: [jane] },
+  ]
+  await importRows(db, 'rights', rows)
+  await withhold(db, 'mask', { resource: 'rights', id: 1 })
+  const holders = async () => {
+    const answer = await app.ask('/api/v1/companies/7/rights')
+    return (memberOf(answer, 'rights') as { holders: string[] }[]).map((one) => one.holders)
+  }
+  assert.deepEqual(await holders(), [['[withheld]', '[withheld]'], [jane]])
+  await withhold(db, 'mask', { resource: 'rights', field: 'holders', value: jane })
+  assert.deepEqual(await holders(), [['[withheld]', '[withheld]'], ['[withheld]']])
+  const again = await importRows(db, 'rights', rows)
+  assert.deepEqual([again.counts.unchanged, again.counts.withheld], [2, 2])
+  await withhold(db, 'erase', { resource: 'rights', id: 11 })
+  assert.equal((await holders()).length, 1)
+  await checkGone(db)
+})
+
+test('records that are of somebody else now stay, without their past', async (t) => {
+  const app = await makeApp(t)
+  const db = join(app.store.folder, 'registry.db')
+  const row = { id: 5, company_id: 7, position: 'Clerk' }
+  await importRows(db, 'employees', [{ ...row, identifier, name: jane }])
+  await importRows(db, 'employees', [{ ...row, identifier: '3', name: 'Ann' }])
+  await withhold(db, 'erase', person)
+  const at = (path: string) => app.ask(`/api/v1/companies/7/employees${path}`)
+  assert.deepEqual(
+    [memberOf(await at(''), 'total'), memberOf(await at('?version=1'), 'total')],
+    [1, 0],
+  )
+  const again = await importRows(db, 'employees', [{ ...row, identifier: '3', name: 'Ann' }])
+  assert.deepEqual([again.counts.unchanged, again.counts.withheld], [1, 0])
+  await checkGone(db)
+})
+
+test('a dry run shows every place, and changes nothing', async (t) => {
+  const { db } = await makeRegistry(t)
+  const before = await storeBytes(db)
+  const report = await withhold(db, 'erase', person, true)
+  assert.deepEqual([report.number, report.version, report.names], [undefined, undefined, 1])
+  const places = report.touched.map(({ listing, isPresent, states }) => [
+    listing,
+    isPresent,
+    states,
+  ])
+  assert.deepEqual(places, [
+    ['employees', true, 2],
+    ['events', true, 1],
+    ['companies', true, 1],
+  ])
+  assert.deepEqual(await storeBytes(db), before)
+  const done = await withhold(db, 'erase', person)
+  assert.deepEqual(done.touched, report.touched)
+})
+
+test('a withholding of what is not there is refused, and nothing is listed', async (t) => {
+  const { db } = await makeRegistry(t)
+  const before = await storeBytes(db)
+  for (const [subject, message] of [
+    [{ ...person, value: '9' }, /no record of employees has this identifier.*nothing was withheld/],
+    [{ resource: 'rights', id: 12 }, /rights has no record 12, now or in a past version/],
+    [{ company: ['GB', '12'] }, /company GB 12 is not in the registry/],
+    [{ company: 12 }, /company 12 is not in the registry/],
+  ] as const) {
+    await assert.rejects(withhold(db, 'erase', subject), message)
+  }
+  assert.deepEqual(await storeBytes(db), before)
+  assert.deepEqual(await entriesOf(db), [])
+})
+
+async function entriesOf(db: string) {
+  const store = await openStoreWriter(storeAt(db), resources)
+  try {
+    return await store.readWithheld()
+  } finally {
+    await store.close()
+  }
+}
+
+test('the list tells neither names nor numbers nor keys of anybody', async (t) => {
+  const { db } = await makeRegistry(t)
+  await withhold(db, 'erase', person)
+  await withhold(db, 'erase', { company: ['GB', '2'] })
+  const text = JSON.stringify(await entriesOf(db))
+  for (const told of [identifier, 'Jáne', 'Smith', `k${identifier}`])
+    assert.equal(text.includes(told), false)
+})
+
+test('a lifted order lets the record come back, under its id', async (t) => {
+  const app = await makeRegistry(t)
+  const [before] = await recordsOf(app, '/employees', 'employees')
+  await withhold(app.db, 'erase', person)
+  await lift(app.db, 1)
+  await assert.rejects(lift(app.db, 1), /order 1 was lifted before/)
+  await assert.rejects(lift(app.db, 7), /there is no order 7/)
+  const { counts } = await importRows(app.db, 'employees', officers('CEO'), { isSnapshot: true })
+  assert.deepEqual([counts.inserted, counts.withheld], [1, 0])
+  const [after] = await recordsOf(app, '/employees', 'employees')
+  assert.deepEqual(after, before)
+})
+
+test('a store that is behind its list is not served; the next writer brings it up (9)', async (t) => {
+  const folder = makeFolder(t)
+  const path = join(folder, 'registry.db')
+  const db = storeAt(path)
+  await load(path)
+  const restore = await keepStore(path)
+  await withhold(path, 'erase', person)
+  await withhold(path, 'mask', { resource: 'employees', field: 'name', value: 'John Roe' })
+  await restore()
+  assert.ok((await storeBytes(path)).includes(identifier), 'the backup has it')
+  const behind = /is behind .*, the list of what is withheld, by 2 entries.*dossier migrate --db/
+  await assert.rejects(openStoreReader(db, resources), behind)
+  for (const command of ['verify', 'imports', 'find GB 1', 'backup x.db', 'serve']) {
+    if (isServerStore(db) && command.startsWith('backup')) continue
+    const run = await runCommand(folder, [...command.split(' '), '--db', db])
+    assert.equal(run.code, 1)
+    assert.match(run.err, behind)
+  }
+  const migrated = await runCommand(folder, ['migrate', '--db', db])
+  assert.match(migrated.out, /withheld what 2 entries of .* say/)
+  await checkGone(path)
+  assert.equal((await storeBytes(path)).includes('John Roe'), false)
+  await (await openStoreReader(db, resources)).close()
+})
+
+test('a restored backup does not get back what a lifted order has let go', async (t) => {
+  const path = join(makeFolder(t), 'registry.db')
+  await load(path)
+  const restore = await keepStore(path)
+  await withhold(path, 'erase', person)
+  await lift(path, 1)
+  await restore()
+  const { counts } = await importRows(path, 'employees', officers('CEO'), { isSnapshot: true })
+  assert.deepEqual([counts.unchanged, counts.inserted], [2, 0], 'the backup has the record')
+  assert.deepEqual((await verifyStore(storeAt(path))).faults, [])
+})
+
+test('an import that has read its files before a withholding changes nothing', async (t) => {
+  const { db } = await makeRegistry(t)
+  const employees = resources.find(({ name }) => name === 'employees') ?? assert.fail()
+  const store = await openStoreWriter(storeAt(db), resources)
+  t.after(() => store.close())
+  const session = await store.beginImport({
+    target: recordsTarget(employees),
+    ...{ source: 'default', nameAttribute: undefined, isSnapshot: false, unit: 'row' },
+    ...{ knownCompaniesOnly: false, asOf: undefined, isDayNeeded: false, recording: undefined },
+    ...{ startedAt: Date.now(), onWait: () => undefined },
+  })
+  await withhold(db, 'erase', person)
+  const before = await storeBytes(db)
+  const late = session.prepare(() => undefined)
+  await assert.rejects(late, /something was withheld while this import read its files/)
+  await session.discard()
+  assert.deepEqual(await storeBytes(db), before)
+})
+
+test('versions before and after a withholding can be asked for, and reverted', async (t) => {
+  const app = await makeRegistry(t)
+  await withhold(app.db, 'erase', person)
+  const versions = memberOf(await app.ask('/api/v1/versions'), 'versions') as object[]
+  assert.deepEqual(pick(versions[0]), {
+    version: 4,
+    resource: 'employees',
+    removed: 1,
+    inserted: 0,
+  })
+  const asOf = await app.ask(one('/employees?as_of=2026-01-15'))
+  assert.equal(asOf.headers['data-version'], '2')
+  const store = await openStoreWriter(storeAt(app.db), resources)
+  t.after(() => store.close())
+  const plan = { isDryRun: false, startedAt: Date.now(), onWait: () => undefined }
+  const refused = store.revert({ ...plan, range: { version: 4, isWithLater: false } })
+  await assert.rejects(refused, /version 4 has withheld something, which no revert brings back/)
+  await store.revert({ ...plan, range: { to: 2 } })
+  assert.equal(memberOf(await app.ask(one('/employees')), 'total'), 1)
+  await checkGone(app.db)
+})
+
+function pick(version: object | undefined) {
+  const { version: number, resource, removed, inserted } = version as Record<string, unknown>
+  return { version: number, resource, removed, inserted }
+}

@@ -1,0 +1,79 @@
+// People in texts that are about something else are found by hashes of their words.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  createHasher,
+  lineOf,
+  newList,
+  nextState,
+  noState,
+  parseList,
+} from '../../src/store/withholding/list.ts'
+import { createHidePhrases, phrasesOf } from '../../src/store/withholding/phrases.ts'
+
+const hasher = createHasher('salt')
+const hide = (values: readonly string[], text: string) =>
+  createHidePhrases(phrasesOf(values, hasher), hasher)(text)
+
+test('a phrase is found whatever its case, its marks and what stands between its words', () => {
+  for (const [text, hidden] of [
+    ['Jane Doe', '[withheld]'],
+    ['JÁNE  DOE, Director', '[withheld], Director'],
+    ['(jane-doe)', '([withheld])'],
+    ['Jane\nDoe; Jane Doe', '[withheld]; [withheld]'],
+    ['Dr. Jane Doe-Smith', 'Dr. [withheld]-Smith'],
+    ['Jane Doering', 'Jane Doering'],
+    ['Doe Jane', 'Doe Jane'],
+    ['', ''],
+  ] as const) {
+    assert.equal(hide(['Jane Doe'], text), hidden)
+  }
+})
+
+test('scripts without case and names of one word are found, too', () => {
+  assert.equal(hide(['Иван Петрович'], 'ИП «ИВАН ПЕТРОВИЧ»'), 'ИП «[withheld]»')
+  assert.equal(hide(['Cher'], 'cherry, Cher'), 'cherry, [withheld]')
+  assert.equal(hide(['770412345678'], 'No. 770412345678.'), 'No. [withheld].')
+})
+
+test('of two phrases that begin alike, the longer one is hidden', () => {
+  assert.equal(hide(['Jane', 'Jane Doe'], 'Jane Doe and Jane'), '[withheld] and [withheld]')
+})
+
+test('phrases of fewer than three letters and of too many words are not looked for', () => {
+  assert.equal(
+    hide(['Li', '-', 'x '.repeat(40)], `Li - ${'x '.repeat(40)}`),
+    `Li - ${'x '.repeat(40)}`,
+  )
+})
+
+test('hiding twice changes nothing more', () => {
+  const once = hide(['Jane Doe'], 'Jane Doe & Sons')
+  assert.equal(hide(['Jane Doe'], once), once)
+})
+
+test('hashes depend on the salt, and on what they are of', () => {
+  const hashes = [
+    hasher('key', 'a', 'b'),
+    hasher('key', 'ab', ''),
+    hasher('value', 'a', 'b'),
+    createHasher('other')('key', 'a', 'b'),
+  ]
+  assert.equal(new Set(hashes).size, hashes.length)
+})
+
+test('the states of a list tell any two lists apart', () => {
+  const why = { reason: 'r', by: 'b', day: '2026-11-23' }
+  const first = lineOf({ number: 1, lifts: 1, ...why })
+  const text = newList() + first
+  const { states, entries } = parseList(text, 'list')
+  assert.equal(entries.length, 1)
+  assert.deepEqual(states, [noState, nextState(noState, first)])
+  const second = lineOf({ number: 2, lifts: 1, ...why })
+  const other = nextState(nextState(noState, first.replace('"r"', '"s"')), second)
+  assert.notEqual(nextState(states[1] ?? '', second), other)
+  assert.match(other, /^2 [0-9a-f]{24}$/)
+  assert.throws(() => parseList(`${text}${lineOf({ number: 3, lifts: 1, ...why })}`, 'l'), /line 3/)
+  assert.throws(() => parseList('{"format":9}\n', 'l'), /line 1/)
+})
