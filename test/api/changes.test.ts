@@ -166,6 +166,29 @@ test('changes are those of a company, of a listing, up to a version', async () =
   assert.deepEqual(told(await page(`?after=0&until=${until}&resource=jobs`)), [])
 })
 
+test('companies that another attribute names are told', async () => {
+  const { page, put, store } = await makeRegistry()
+  const company = (id: number) => {
+    return {
+      id,
+      jurisdiction: 'GB',
+      identifier: String(id),
+      name: `n ${id}`,
+      trade_name: `t ${id}`,
+    }
+  }
+  await put('companies', [company(1), company(2)])
+  const { until } = await page('?after=0')
+  const naming = { at: store.db, nameAttribute: 'trade_name' }
+  await importRows(join(folder, 'rows'), 'companies', [company(3)], naming)
+  await nextTurn()
+  const { changes } = await page(`?after=${until}`)
+  assert.deepEqual(
+    changes.map(({ id, record }) => [id, record?.name]).sort(),
+    [1, 2, 3].map((id) => [id, `t ${id}`]),
+  )
+})
+
 test('only what the key may read is told; without the scope, the same 403 (12.5, 2.2)', async () => {
   const { ask, put, store, key } = await makeRegistry()
   await put('rights', [right(1, 'a')])

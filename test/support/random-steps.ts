@@ -20,6 +20,8 @@ export type Step =
       readonly isSnapshot: boolean
       readonly isRecorded: boolean
       readonly rows: readonly object[]
+      /** The attribute with the names of companies. */
+      readonly nameAttribute: string | undefined
     }
   /** Takes back up to so many of the last versions. */
   | { readonly kind: 'revert'; readonly versions: number }
@@ -31,6 +33,7 @@ const importStep: fc.Arbitrary<Step> = fc
     source: fc.constantFrom('a' as const, 'b' as const),
     isSnapshot: fc.boolean(),
     isRecorded: fc.boolean(),
+    attribute: fc.constantFrom(undefined, undefined, 'name', 'town'),
     given: fc.uniqueArray(
       fc.record({
         id: fc.integer({ min: 1, max: 12 }),
@@ -41,7 +44,7 @@ const importStep: fc.Arbitrary<Step> = fc
       { minLength: 1, maxLength: 10, selector: ({ id }) => id },
     ),
   })
-  .map(({ target, source, isSnapshot, isRecorded, given }) => {
+  .map(({ target, source, isSnapshot, isRecorded, attribute, given }) => {
     const own = source === 'a' ? 0 : 100
     const rows = given.map(({ id, company, value, day }) => {
       // Some companies by number, the others by name.
@@ -49,12 +52,15 @@ const importStep: fc.Arbitrary<Step> = fc
         company < 3
           ? { company_id: company }
           : { company_jurisdiction: 'GB', company_identifier: `n${company}` }
-      if (target === 'companies') return { jurisdiction: 'GB', identifier: `n${id}`, name: value }
+      if (target === 'companies') {
+        return { jurisdiction: 'GB', identifier: `n${id}`, name: value, town: day }
+      }
       if (target === 'employees') return { id: id + own, ...of, name: value, position: day }
       if (target === 'events') return { id: id + own, ...of, date: day, attr: value.slice(0, 9) }
       return { id: id + own, ...of, name: value, registration_date: day }
     })
-    return { kind: 'import', target, source, isSnapshot, isRecorded, rows }
+    const nameAttribute = target === 'companies' ? attribute : undefined
+    return { kind: 'import', target, source, isSnapshot, isRecorded, rows, nameAttribute }
   })
 
 export const step: fc.Arbitrary<Step> = fc.oneof(
@@ -76,12 +82,12 @@ export async function runStep(
   { day, latest, earliest }: { day: number; latest: number; earliest: number },
 ): Promise<void> {
   if (step.kind === 'import') {
-    const { target, source, isSnapshot, isRecorded, rows } = step
+    const { target, source, isSnapshot, isRecorded, rows, nameAttribute } = step
     const recording =
       isRecorded && (target === 'companies' || target === 'employees')
         ? { asOf: `2021-01-${String(day).padStart(2, '0')}T00:00:00Z`, recordIn: changeResource }
         : {}
-    await importRows(db, target, rows, { source, isSnapshot, ...recording })
+    await importRows(db, target, rows, { source, isSnapshot, ...recording, nameAttribute })
     return
   }
   if (latest === 0) return

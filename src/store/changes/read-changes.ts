@@ -16,8 +16,9 @@ import { type KnownSpan, type ListingStates, openStates } from './listing-states
 import { createSegmentSource } from './segment-source.ts'
 import { findSpan } from './find-span.ts'
 
-/** How many listings are looked up at once, and how many of their segments are read at once. */
-const listingsAtOnce = 500
+/** How many listings are looked up at once: more, the longer it takes to fill a page. */
+const [listingsAtFirst, listingsAtOnce] = [64, 500]
+/** How many segments are read at once. */
 const segmentsAtOnce = 200
 
 /** A page of changes; or why there is none. */
@@ -92,7 +93,7 @@ async function* changedListings(
   listing: string,
 ): AsyncGenerator<readonly ChangedListing[]> {
   const { companyId, after: last } = asked
-  let after: ChangedPlace = { version: span.since, companyId: -1 }
+  let after: ChangedPlace = { version: span.since, companyId: Number.MAX_SAFE_INTEGER }
   if (last?.listing === listing) {
     // A listing of which something is left comes once more.
     const { version, companyId, record } = last
@@ -107,8 +108,8 @@ async function* changedListings(
     if (!isDone) yield [found]
     return
   }
-  for (;;) {
-    const limit = Math.min(listingsAtOnce, page.left().limit + 1)
+  for (let most = listingsAtFirst; ; most = Math.min(listingsAtOnce, 2 * most)) {
+    const limit = Math.min(most, page.left().limit + 1)
     const range = { ...span, after, limit }
     const places = [
       ...(await tables.changedListings(listing, range)),
@@ -148,7 +149,7 @@ async function addRecords(reading: Reading, resource: Resource): Promise<void> {
   const comparing = { tables, source, shape, span }
   for await (const places of changedListings(reading, listing)) {
     const isOnly = new Map(places.map((place) => [place.companyId, place.isOnly]))
-    for (const some of inPortions(await openStates(comparing, places))) {
+    for (const some of inPortions(await openStates(comparing, places), page.left)) {
       source.forget()
       await prefetch(source, some)
       for (const states of some) {
@@ -175,17 +176,23 @@ async function addRecords(reading: Reading, resource: Resource): Promise<void> {
   }
 }
 
-/** Listings whose segments are read at once. */
-function* inPortions(all: readonly ListingStates[]): Generator<readonly ListingStates[]> {
+/** Listings whose segments are read at once: not many more than fill the page. */
+function* inPortions(
+  all: readonly ListingStates[],
+  left: () => { readonly limit: number },
+): Generator<readonly ListingStates[]> {
   let some: ListingStates[] = []
-  let segments = 0
+  let [segments, records] = [0, 0]
   for (const states of all) {
+    const { former, present } = states.leaves
     some.push(states)
-    segments += states.leaves.former.length + states.leaves.present.length
-    if (segments < segmentsAtOnce) continue
+    segments += former.length + present.length
+    // All records of a listing that is new are told.
+    if (former.length === 0) for (const leaf of present) records += leaf.records
+    if (segments < segmentsAtOnce && records < left().limit) continue
     yield some
     some = []
-    segments = 0
+    segments = records = 0
   }
   if (some.length > 0) yield some
 }

@@ -6,15 +6,18 @@ import { decodeEntries } from '../listing/segment.ts'
 import { attributesShape, type ListingShape } from '../listing/shape.ts'
 import type { HeadRow, ListingTables, SegmentKey, TraceRow } from '../listing/tables.ts'
 
-/** Notes that companies may have changed in a version, besides what sources say about them. */
+/**
+ * Notes that companies have changed in a version, besides what sources say about them.
+ *
+ * @param kind `look` if former versions tell how, else `put`.
+ */
 export async function traceCompanies(
   tables: ListingTables,
   version: number,
   companies: readonly number[],
+  kind: 'look' | 'put' = 'look',
 ): Promise<void> {
-  const rows = companies.map((id): TraceRow => {
-    return { companyId: id, version, id, sort: 0, kind: 'look' }
-  })
+  const rows = companies.map((id): TraceRow => ({ companyId: id, version, id, sort: 0, kind }))
   await tables.putTraces(attributesShape.listing, rows)
 }
 

@@ -95,7 +95,7 @@ export interface VersionSpan {
 
 /** Listings that have changed in a span of versions, in the order of version and company. */
 export interface ChangedRange extends VersionSpan {
-  /** Only those after this place. */
+  /** Only those after this place, which is not before the span. */
   readonly after: ChangedPlace
   readonly limit: number
 }

@@ -1,6 +1,7 @@
 // Writes what a source says about companies, and with it their names.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { traceCompanies } from '../changes/trace.ts'
 import { readAttributes, statementOf, valuesOf, writeAttributes } from '../companies/attributes.ts'
 import { createNameKeeper } from '../companies/keep-names.ts'
 import type { ListedRecord } from '../listing/segment.ts'
@@ -63,16 +64,23 @@ export async function applyCompanies(
 type NameKeeper = Awaited<ReturnType<typeof createNameKeeper>>
 
 /** The source has got another attribute with names: all of its companies may get others. */
-async function renameAll({ tables, source }: ImportContext, names: NameKeeper): Promise<void> {
+async function renameAll(
+  { tables, source, version }: ImportContext,
+  names: NameKeeper,
+): Promise<void> {
   const companies: number[] = []
   for await (const company of companiesListed(tables, attributesShape.listing)) {
     companies.push(company)
   }
   for (const batch of inBatches(companies, companiesAtOnce)) {
+    const renamed: number[] = []
     for (const [company, records] of await readAttributes(tables, batch)) {
-      const isNamed = records.some((one) => one.source === source)
-      if (isNamed) await names.change(company, records, records)
+      if (!records.some((one) => one.source === source)) continue
+      await names.change(company, records, records)
+      renamed.push(company)
     }
+    // The names of past versions are others now, too.
+    await traceCompanies(tables, version, renamed, 'put')
     await nextTurn()
   }
 }

@@ -9,7 +9,7 @@ const hasHead = (where: string) => `
   )`
 
 const isAfter = `
-  c.listing = $1 and c.version > $2 and c.version <= $3
+  c.listing = $1 and c.version <= $3
   and (c.version, c.company_id) > ($4::integer, $5::bigint)`
 
 const changedSql = `

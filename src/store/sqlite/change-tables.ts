@@ -12,8 +12,9 @@ export function changeTables(rows: Rows, each: Each) {
     exists (
       select 1 from heads l where l.company_id = c.company_id and l.listing = ?1 and ${where}
     )`
+  // With `c.version > ?2` beside it, SQLite would look at everything since then.
   const isAfter = `
-    c.listing = ?1 and c.version > ?2 and c.version <= ?3 and (c.version, c.company_id) > (?4, ?5)`
+    c.listing = ?1 and c.version <= ?3 and (c.version, c.company_id) > (?4, ?5)`
   return {
     changedListings: (listing, range) =>
       rows(
