@@ -12,8 +12,9 @@ export interface CompanyRows {
   readonly seqs: number[]
   /** 12 bytes each. */
   digests: Buffer
-  /** Where the rows are in the file, if they are not in the table `stage`. */
-  readonly places: SpoolPlace[]
+  /** Where the rows begin in the file, if they are not in the table `stage`; and their end. */
+  readonly ats: number[]
+  end: number
 }
 
 const companiesMax = 1_000
@@ -28,7 +29,7 @@ export function* companiesOfRows(staging: Staging): Generator<CompanyRows[]> {
   let batch: CompanyRows[] = []
   let rows = 0
   let last: CompanyRows | undefined
-  for (const { companyId, id, seq, digest, digestFrom, place } of rowsOf(staging)) {
+  for (const { companyId, id, seq, digest, digestFrom, at } of rowsOf(staging)) {
     if (last === undefined || last.companyId !== companyId) {
       if (batch.length === companiesMax || rows > rowsMax) {
         yield batch
@@ -41,7 +42,10 @@ export function* companiesOfRows(staging: Staging): Generator<CompanyRows[]> {
     addDigest(last, digest, digestFrom)
     last.ids.push(id)
     last.seqs.push(seq)
-    if (place !== undefined) last.places.push(place)
+    if (at !== undefined) {
+      last.ats.push(at)
+      last.end = at + digest.length
+    }
     rows += 1
   }
   if (batch.length > 0) yield batch
@@ -57,30 +61,41 @@ function addDigest(rows: CompanyRows, digest: Uint8Array, from: number): void {
   for (let n = 0; n < digestBytes; n++) rows.digests[at + n] = digest[from + n] ?? 0
 }
 
+/** Where some rows of companies are in the file. */
+export function* placesOf(
+  chosen: Iterable<readonly [CompanyRows, readonly number[]]>,
+): Generator<SpoolPlace> {
+  for (const [{ seqs, ats, end }, places] of chosen) {
+    for (const n of places) {
+      const at = ats[n] ?? 0
+      yield { seq: seqs[n] ?? 0, at, length: (ats[n + 1] ?? end) - at }
+    }
+  }
+}
+
 interface PlacedRow {
   readonly companyId: number
   readonly id: number
   readonly seq: number
-  /** Bytes, among which the digest begins. */
+  /** The bytes of the digest, or those of the row, in which it is. */
   readonly digest: Uint8Array
   readonly digestFrom: number
-  readonly place: SpoolPlace | undefined
+  readonly at: number | undefined
 }
 
 /** The rows by company and id: from the table, or as they were read if they have that order. */
 function* rowsOf(staging: Staging): Generator<PlacedRow> {
   if (!staging.isLoaded()) {
     for (const { seq, at, bytes } of staging.spooled()) {
-      const place = { seq, at, length: bytes.length }
       const [companyId, id] = [companyIdIn(bytes), idIn(bytes)]
-      yield { companyId, id, seq, digest: bytes, digestFrom: digestAt, place }
+      yield { companyId, id, seq, digest: bytes, digestFrom: digestAt, at }
     }
     return
   }
   for (const [companyId, id, seq, digest] of staging.iterate(stagedRows)) {
     yield {
       ...{ companyId: companyId as number, id: id as number, seq: seq as number },
-      ...{ digest: digest as Uint8Array, digestFrom: 0, place: undefined },
+      ...{ digest: digest as Uint8Array, digestFrom: 0, at: undefined },
     }
   }
 }
@@ -126,7 +141,7 @@ export async function* allCompanies(
 const noDigests = Buffer.alloc(0)
 
 function withoutRows(companyId: number): CompanyRows {
-  return { companyId, ids: [], seqs: [], digests: noDigests, places: [] }
+  return { companyId, ids: [], seqs: [], digests: noDigests, ats: [], end: 0 }
 }
 
 /** Every company that has or had a listing, in ascending order. */

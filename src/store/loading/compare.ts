@@ -7,10 +7,15 @@ import { parseMeta } from '../listing/meta.ts'
 import { openListings, type OpenListing } from '../listing/open-listings.ts'
 import { digestBytes, type SegmentIndex } from '../listing/segment.ts'
 import type { OnShare } from '../sql/merge-progress.ts'
-import { allCompanies, companiesOfRows, type CompanyRows, lastCompanyOf } from './company-rows.ts'
+import {
+  allCompanies,
+  companiesOfRows,
+  type CompanyRows,
+  lastCompanyOf,
+  placesOf,
+} from './company-rows.ts'
 import { carryChanges } from './carry.ts'
 import type { ImportContext } from './context.ts'
-import type { SpoolPlace } from './spool.ts'
 import { hasDigest, type Indexes, indexesOf, readSmall, typeAt } from './read-indexes.ts'
 
 /** @returns the companies whose types could become too many (contract 3.7). */
@@ -28,17 +33,14 @@ export async function findRecordChanges(
     const companies = batch.map(({ companyId }) => companyId)
     const open = await openListings(tables, name, companies)
     const indexes = await readSmall(context, open)
-    const changed: SpoolPlace[] = []
+    const changed: (readonly [CompanyRows, readonly number[]])[] = []
     for (const rows of batch) {
       const listing = open.get(rows.companyId)
       const found = await compareCompany(context, rows, listing, { indexes, refusedIds })
       if (isCrowded(context, listing, found.length)) crowded.add(rows.companyId)
-      for (const at of found) {
-        const place = rows.places[at]
-        if (place !== undefined) changed.push(place)
-      }
+      if (rows.ats.length > 0) changed.push([rows, found])
     }
-    staging.load(changed)
+    staging.load(placesOf(changed))
     onShare(Math.min(1, (companies.at(-1) ?? 0) / total))
     await nextTurn()
   }

@@ -46,7 +46,7 @@ const headBytes = 48
 
 const bufferBytes = 262_144
 /** How much is read at once. */
-const chunkBytes = 1_048_576
+const chunkBytes = 262_144
 /** Rows that are so near to each other are read at once. */
 const gapBytes = 8_192
 

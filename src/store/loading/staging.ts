@@ -52,7 +52,7 @@ export interface Staging {
   /** The staged rows in the order read, without those that were appended. */
   spooled(): Iterable<SpooledRow>
   /** Writes some of them to the table `stage`. */
-  load(places: readonly SpoolPlace[]): void
+  load(places: Iterable<SpoolPlace>): void
   /** Writes all of them there, and leaves nothing else in it. */
   loadAll(): void
   readonly isLoaded: () => boolean
@@ -268,7 +268,7 @@ function createStage(insert: Staging['insert']) {
     facts,
     spool,
     loadRow,
-    load(places: readonly SpoolPlace[]): void {
+    load(places: Iterable<SpoolPlace>): void {
       for (const portion of inPortions(places)) {
         for (const [n, bytes] of spool.read(portion).entries()) {
           const { seq, at } = portion[n] ?? { seq: 0, at: 0 }
