@@ -54,10 +54,12 @@ const nullTexts = new Set(
   ),
 )
 const nullLengthMax = 9
+// Looking a text up takes longer than looking at its first character.
+const firstOfNulls = new Set([...nullTexts].map((text) => text.charCodeAt(0)))
 
 /** A timestamp with a zone that is not UTC. */
-const zoned = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d.*[+-]\d\d:?\d*$/
-const momentLengthMax = 40
+const zoned = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d[\d:.,]{0,16} ?[+-]\d\d:?\d{0,2}$/
+const hyphen = 0x2d
 
 /**
  * @param isTable whether the rows come from CSV, where a quote may swallow lines.
@@ -135,7 +137,7 @@ function lookAtTexts(isTable: boolean, nulls: readonly string[]) {
   return {
     note(facts: ColumnFacts, text: string, number: number): void {
       const { length } = text
-      if (length <= nullLengthMax && suspects.has(text)) {
+      if (length <= nullLengthMax && firstOfNulls.has(text.charCodeAt(0)) && suspects.has(text)) {
         if (facts.nulls === 0) facts.firstNull = text
         facts.nulls += 1
       }
@@ -143,7 +145,7 @@ function lookAtTexts(isTable: boolean, nulls: readonly string[]) {
         const lines = text.split('\n').length
         if (lines > mostLines) long = longCell(facts.name, number, lines)
       }
-      if (shifted === undefined && length <= momentLengthMax && zoned.test(text)) {
+      if (shifted === undefined && text.charCodeAt(4) === hyphen && zoned.test(text)) {
         const utc = normaliseTimestamp(text, 'seconds')
         if (typeof utc === 'string' && otherDay(text, utc)) {
           shifted = shiftedDay(facts.name, number, text, utc)

@@ -99,10 +99,10 @@ function repeatedHeader(row: SourceRow, { header }: Source): Refusal | undefined
     if (typeof value !== 'string' || value === '') continue
     texts += 1
     if (header.has(value)) names += 1
+    // A mapping may add a constant.
+    else if (texts - names > 1) return undefined
   }
-  // A mapping may add a constant.
-  const isHeader = names >= 2 && names >= texts - 1
-  return isHeader ? new Refusal('repeats the header; remove this line from the file') : undefined
+  return names < 2 ? undefined : new Refusal('repeats the header; remove this line from the file')
 }
 
 /** A snapshot cannot keep the record of a row that does not identify it. */

@@ -16,7 +16,7 @@ import { companiesOf } from './record-differences.ts'
 import { inPortions, recordText, textIn } from './spool.ts'
 import type { Staging } from './staging.ts'
 
-/** Of more changed rows, as many at equal distances are compared: that costs little enough. */
+/** Of more changed rows, those of some companies are compared: that costs little enough. */
 const comparedMax = 10_000
 const companiesAtOnce = 200
 /** Of a longer listing, the first segments are looked at. */
@@ -32,11 +32,13 @@ export async function findDifference(
   const { compareTexts } = plan
   if (compareTexts === undefined) return undefined
   const changed = Number(staging.value('select count(*) from change where is_known and is_staged'))
-  const oneOf = Math.max(1, Math.ceil(changed / comparedMax))
+  const companyOf = Math.max(1, Math.ceil(changed / comparedMax))
+  let compared = 0
   const values = collectValues()
   const isOfCompanies = plan.target.resource === undefined
   const readBefore = isOfCompanies ? readStatements : readRecords
-  for (const rows of inBatches(sampledRows(staging, oneOf), companiesAtOnce)) {
+  for (const rows of inBatches(sampledRows(staging, companyOf), companiesAtOnce)) {
+    compared += rows.length
     const before = await readBefore(context, rows)
     for (const portion of inPortions(rows)) {
       for (const [n, row] of staging.spool.read(portion).entries()) {
@@ -48,6 +50,7 @@ export async function findDifference(
       }
     }
   }
+  const oneOf = compared === 0 ? 1 : changed / compared
   const [come, go] = isOfCompanies ? [newCompanies, goneCompanies] : [madeCompanies, undefined]
   return {
     oneOf,
@@ -64,15 +67,16 @@ interface SampledRow {
   readonly length: number
 }
 
-/** The rows that change what is known, or those at equal distances. */
+/** The rows that change what is known, or those of companies at equal distances. */
 const sampled = `
   select n.company_id, n.id, s.at, s.length from (
-    select company_id, id, seq, row_number() over (order by company_id, id) as n
+    select company_id, id, seq, dense_rank() over (order by company_id) as n
     from change where is_known and is_staged
-  ) n cross join stage s on s.seq = n.seq where n.n % ? = 0 order by n.n`
+  ) n cross join stage s on s.seq = n.seq where (n.n - 1) % ? = 0
+  order by n.company_id, n.id limit ${comparedMax}`
 
-function* sampledRows(staging: Staging, oneOf: number): Generator<SampledRow> {
-  for (const row of staging.iterate(sampled, oneOf)) {
+function* sampledRows(staging: Staging, companyOf: number): Generator<SampledRow> {
+  for (const row of staging.iterate(sampled, companyOf)) {
     const [company, id, at, length] = row as [number, number, number, number]
     yield { company, id, at, length }
   }
@@ -151,9 +155,10 @@ function collectValues() {
     async list(context: ImportContext, oneOf: number): Promise<AttributeDifference[]> {
       const shown = [...tallies.values()].flatMap(({ examples }) => [...examples.values()])
       const names = await namesOf(context, [...new Set(shown.map(([company]) => company))])
+      const of = (count: number) => Math.round(count * oneOf)
       return [...tallies]
         .map(([name, { changed, appeared, gone, examples }]) => ({
-          ...{ name, changed: changed * oneOf, appeared: appeared * oneOf, gone: gone * oneOf },
+          ...{ name, changed: of(changed), appeared: of(appeared), gone: of(gone) },
           examples: [...examples.values()].map(([company, { before, after }]) => ({
             company: names.get(company) ?? String(company),
             before: shortened(before),
