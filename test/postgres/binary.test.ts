@@ -5,9 +5,9 @@ import { Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
 import type { Client } from 'pg'
-import { type BinaryQuery, createClient } from '../../src/store/postgres/binary-rows.ts'
+import { type BinaryQuery, createClient } from '../../src/store/postgres/binary.ts'
 import { openSession } from '../../src/store/postgres/connect.ts'
-import { bigint, copyRows, type Field, integer, text } from '../../src/store/postgres/copy-rows.ts'
+import { bigint, copyRows, type Field, integer, text } from '../../src/store/postgres/binary.ts'
 import { testServerUrl } from '../support/store-at.ts'
 
 const session = async (t: TestContext) => {

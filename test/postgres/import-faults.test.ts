@@ -97,7 +97,7 @@ const [importer, session] = ['the importer', 'its session'] as const
 const moments: readonly (readonly [statement: string, lock: string, ends: readonly string[]])[] = [
   ['insert into record_ids', 'lock table record_ids in share mode', [importer]],
   ['copy segments', 'lock table segments in share mode', [importer, session]],
-  ['delete from heads', 'lock table heads in share mode', [session]],
+  ['copy heads', 'lock table heads in share mode', [session]],
   ['insert into imports', 'lock table imports in share mode', [importer, session]],
 ]
 

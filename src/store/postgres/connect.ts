@@ -1,7 +1,7 @@
 // Connects to PostgreSQL: a session for a command, a pool for a server.
 
 import { type Client, type ClientBase, type ClientConfig, Pool, types } from 'pg'
-import { binaryParser, ClientOfPool, createClient } from './binary-rows.ts'
+import { binaryParser, ClientOfPool, createClient } from './binary.ts'
 import { parseUrl, schemaIn } from './url.ts'
 
 /** Limits on a server's use of PostgreSQL. */

@@ -1,15 +1,16 @@
-// A session of PostgreSQL, as used by the logic that both stores share.
+// A session of PostgreSQL, as used by the logic that both stores share: its dialect, the parameters
+// of its statements, and changes of the registry.
 
-import type { Client } from 'pg'
-import type { RegistryDatabase } from '../registry-connection.ts'
-import type { Row } from '../sql/database.ts'
+import { type Client, escapeLiteral } from 'pg'
 import type { LockWait } from '../lock-wait.ts'
-import { beginSpread } from './citus-hold.ts'
-import { watchNodes } from './citus-watch.ts'
-import { dialect, spreadDialect } from './dialect.ts'
-import { bind, writeIn } from './parameters.ts'
+import type { RegistryDatabase, ImportConnection } from '../registry-connection.ts'
+import type { Row, Value, Values } from '../sql/database.ts'
+import type { Dialect } from '../sql/dialect.ts'
+import { beginSpread } from './citus/hold.ts'
+import { watchNodes } from './citus/watch.ts'
+import { openSession } from './connect.ts'
 import { tablesOf } from './tables.ts'
-import { inTransaction, withWriteLock } from './transaction.ts'
+import { commit, inTransaction, withWriteLock, beginWriting } from './transaction.ts'
 
 const batchSize = 1_000
 
@@ -62,4 +63,93 @@ async function withSpreadLock<T>(
   } finally {
     endWatch()
   }
+}
+
+/**
+ * Opens a session for one change of the registry, until it is committed or discarded.
+ *
+ * @param isSpread whether Citus has distributed the tables over several nodes.
+ */
+export async function openImport(db: string, isSpread = false): Promise<ImportConnection> {
+  const client = await openSession(db, isSpread ? spreadSettings : {})
+  let endWatch: (() => void) | undefined
+  // When the session ends, the server rolls back, and frees the lock.
+  const end = () => {
+    endWatch?.()
+    return client.end().catch(() => undefined)
+  }
+  return {
+    ...registryOf(client, db, isSpread),
+    begin(wait) {
+      if (!isSpread) return beginWriting(client, wait)
+      endWatch = watchNodes(client, db, wait)
+      return beginSpread(client, db, wait)
+    },
+    commit: () => commit(client, db),
+    settle: end,
+    discard: end,
+  }
+}
+
+export const dialect: Dialect = {
+  least: 'least',
+  orderedJoin: 'join',
+  companyNames: { table: 'company_names', id: 'company_id' },
+  isOneOf: (column, list, type) => `${column} = any(${list}::${type}[])`,
+  jsonInteger: (element) => `cast(${element} #>> '{}' as bigint)`,
+  jsonItem: (json, at) => `(${json} ->> ${at})`,
+  jsonMembers: (json, alias) => `json_each_text(${json}::json) ${alias}`,
+  jsonElements: (json, alias) =>
+    `json_array_elements(${json}::json) with ordinality ${alias} (value, key)`,
+  bytesOfHex: (digits) => `decode(${digits}, 'hex')`,
+  atCompany: '',
+}
+
+/** Citus runs a statement where the rows are if all its joins are by what they are spread by. */
+export const spreadDialect: Dialect = {
+  ...dialect,
+  // Without the condition, PostgreSQL would drop the join.
+  atCompany: 'left join companies k on k.id = $1 where coalesce(k.id, $1) = $1',
+  affectedChunks: `
+    with asked as materialized (
+      select e.value ->> 0 as word, (e.value ->> 1)::bigint as least,
+        (e.value ->> 2)::bigint as greatest
+      from json_array_elements($ranges::json) e
+    ), started as materialized (
+      select a.word, max(w.first) as first
+      from asked a join words w on w.word = a.word and w.first <= a.least group by a.word
+    ), ranges as materialized (
+      select a.word, coalesce(s.first, 0) as first, a.greatest
+      from asked a left join started s on s.word = a.word
+    )
+    select w.word, w.first, w.distances
+    from ranges r join words w on w.word = r.word and w.first between r.first and r.greatest
+    order by w.word, w.first`,
+}
+
+const name = /\$([a-z]\w*)/gi
+
+/** The statement and its values, in the driver's form. */
+export function bind(sql: string, values: Values): { text: string; values: Value[] } {
+  const places = new Map<string, number>()
+  const text = sql.replace(name, (_, word: string) => {
+    const place = places.get(word) ?? places.size + 1
+    places.set(word, place)
+    return `$${place}`
+  })
+  return { text, values: [...places.keys()].map((word) => values[word] ?? null) }
+}
+
+/** Inlines the values, because `create table as` cannot have parameters. */
+export function writeIn(sql: string, values: Values): string {
+  return sql.replace(name, (word, key: string) => {
+    const value = values[key]
+    return value === undefined ? word : literal(value)
+  })
+}
+
+/** The cast gives text and null a type; all our text is compared by its bytes (collation "C"). */
+function literal(value: Value): string {
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
+  return `(${value === null ? 'null' : escapeLiteral(String(value))}::text collate "C")`
 }

@@ -4,16 +4,14 @@ import type { Client } from 'pg'
 import { OperatorError } from '../../operator-error.ts'
 import type { Resource } from '../../resources/resource.ts'
 import type { StoreInspector } from '../inspecting.ts'
+import type { LockWait } from '../lock-wait.ts'
 import type { StoreReader } from '../reading.ts'
-import type { StoreWriter } from '../writing.ts'
 import { createInspector, createWriter, readStoreId } from '../sql/writer.ts'
 import { compareWithList, refuseBehind } from '../withholding/agreement.ts'
 import type { ListPlace } from '../withholding/list.ts'
-import { compact } from './compact.ts'
+import type { StoreWriter, Compacted } from '../writing.ts'
 import { defaultBounds, openPool, type ServingBounds, withSession } from './connect.ts'
-import { registryOf, spreadSettings } from './database.ts'
-import { storeError } from './errors.ts'
-import { openImport } from './import.ts'
+import { registryOf, spreadSettings, openImport } from './database.ts'
 import {
   checkSchema,
   findSpread,
@@ -23,7 +21,8 @@ import {
   refuseWorker,
 } from './migrate.ts'
 import { createReader } from './read.ts'
-import { describeUrl, schemaIn } from './url.ts'
+import { beginWriting } from './transaction.ts'
+import { storeError, describeUrl, schemaIn } from './url.ts'
 import { verify } from './verify.ts'
 import { listSchema } from './withheld-list.ts'
 
@@ -146,4 +145,38 @@ function toolsUrl(db: string): string {
   const url = new URL(describeUrl(db))
   url.searchParams.delete('schema')
   return url.href
+}
+
+const tablesSql = `
+  select quote_ident(relname) as name from pg_class
+  where relnamespace = current_schema()::regnamespace and relkind = 'r' order by relname`
+
+const sizeSql = `
+  select coalesce(sum(pg_total_relation_size(oid)), 0) as bytes from pg_class
+  where relnamespace = current_schema()::regnamespace and relkind = 'r'`
+
+/**
+ * Runs `vacuum` on the schema's tables, as autovacuum would: their room is used again by the next
+ * imports, and readers notice nothing. `vacuum full`, which locks them out, is left to operators.
+ */
+export async function compact(client: Client, wait: LockWait): Promise<Compacted> {
+  const bytesBefore = await sizeOf(client)
+  // After the import that runs, if one does; later ones may run beside it.
+  await beginWriting(client, wait)
+  await client.query('commit')
+  const { rows } = await client.query<{ name: string }>(tablesSql)
+  for (const { name } of rows) {
+    wait.signal?.throwIfAborted()
+    await client.query(`vacuum (analyze) ${name}`)
+  }
+  return { bytesBefore, bytesAfter: await sizeOf(client), notes: [note] }
+}
+
+const note =
+  'The free room is for the next imports; `vacuum full` gives it back to the system, but locks ' +
+  'out readers meanwhile.'
+
+async function sizeOf(client: Client): Promise<number> {
+  const { rows } = await client.query<{ bytes: string }>(sizeSql)
+  return Number(rows[0]?.bytes)
 }

@@ -1,8 +1,13 @@
-// Statements over the connections of a pool, each prepared once on every connection.
+// Statements over the connections of a pool, each prepared once on every connection: by themselves
+// where what is read never changes, else in a read-only transaction, which sees one state.
 
 import { DatabaseError, type Pool, type PoolClient } from 'pg'
-import type { BinaryQuery } from './binary-rows.ts'
-import type { Rows } from './tables.ts'
+import type { ServingReads } from '../serving/reads.ts'
+import type { InSnapshot, Snapshot } from '../sql/snapshot.ts'
+import type { BinaryQuery } from './binary.ts'
+import type { EvenState } from './citus/even.ts'
+import { dialect, spreadDialect } from './database.ts'
+import { type Rows, lookupsOf } from './tables.ts'
 
 const names = new Map<string, string>()
 
@@ -50,4 +55,53 @@ export function rowsOn(client: PoolClient): Rows {
 /** Runs statements, each over any connection of a pool. */
 export function rowsIn(pool: Pool): Rows {
   return (text, ...values) => withConnection(pool, (client) => rowsOn(client)(text, ...values))
+}
+
+/** Reads of a database that see one state. */
+export interface Snapshots {
+  /** For work on what every node has. */
+  readonly inSnapshot: InSnapshot
+  /** For work on several companies: their nodes show one state. */
+  readonly acrossNodes: InSnapshot
+  /** For work on what never changes, and on one query: without a transaction. */
+  readonly ofVersions: Snapshot
+}
+
+/** @param even undefined for a store that is not spread. */
+export function createSnapshots(
+  pool: Pool,
+  reads: ServingReads,
+  even: EvenState | undefined,
+): Snapshots {
+  const snapshotOf = (rows: Rows): Snapshot => ({
+    dialect: even === undefined ? dialect : spreadDialect,
+    get tables() {
+      return lookupsOf(rows, even !== undefined)
+    },
+    texts: (companyId, segments) => reads.texts(companyId, segments),
+    entries: (companyId, segments) => reads.entries(companyId, segments),
+    change: (version) => reads.change(version),
+    rows: rows as unknown as Snapshot['rows'],
+  })
+  const ofVersions = snapshotOf(rowsIn(pool))
+
+  const inSnapshot: InSnapshot = (work) =>
+    withConnection(pool, async (client) => {
+      await client.query('begin isolation level repeatable read, read only')
+      try {
+        const result = await work(snapshotOf(rowsOn(client)))
+        await client.query('commit')
+        return result
+      } catch (error) {
+        await client.query('rollback')
+        throw error
+      }
+    })
+
+  return {
+    inSnapshot,
+    acrossNodes: (work) =>
+      even === undefined ? inSnapshot(work) : even.during(() => work(ofVersions)),
+    ofVersions,
+  }
 }

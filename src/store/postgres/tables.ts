@@ -2,6 +2,7 @@
 // segments and heads are written by COPY. Citus runs the same statements, where the rows are.
 
 import type { Client } from 'pg'
+import { firstSegment } from '../listing/directory.ts'
 import {
   type HeadRow,
   type ListedId,
@@ -12,12 +13,9 @@ import {
   type SegmentKey,
   type SegmentRow,
 } from '../listing/tables.ts'
-import { firstSegment } from '../listing/directory.ts'
 import type { HeadInRegistry, ReadWithHead } from '../serving/reads.ts'
-import type { BinaryQuery } from './binary-rows.ts'
-import { changeLookups, traceTables } from './change-tables.ts'
-import { companyLookups, companyTables } from './company-tables.ts'
-import { bigint, copyRows, type Field, integer, text } from './copy-rows.ts'
+import { type BinaryQuery, bigint, copyRows, type Field, integer, text } from './binary.ts'
+import { changeLookups, traceTables, companyLookups, companyTables } from './company-tables.ts'
 
 /** Runs a statement, and returns its rows as arrays of their columns. */
 export type Rows = <Row extends unknown[]>(

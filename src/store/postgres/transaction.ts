@@ -1,8 +1,13 @@
-// One writer at a time: a second one waits, and is notified of that.
+// Transactions that write. There is one writer at a time: a second one waits, and is notified of
+// that. If the connection is lost between COMMIT and its answer, the outcome is unknown, and
+// PostgreSQL is asked on another connection.
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Client, DatabaseError } from 'pg'
+import { type OperatorError, UnknownOutcomeError } from '../../operator-error.ts'
 import type { LockWait } from '../lock-wait.ts'
-import { commit } from './commit.ts'
+import { withSession } from './connect.ts'
+import { describeUrl } from './url.ts'
 
 // Advisory locks are per database; the second key gives each schema, and so each store, its own.
 const writeLock = `(x'444f5353'::integer, hashtext(current_schema()))`
@@ -112,4 +117,92 @@ async function orRollBack<T>(
     await client.query('rollback').catch(() => undefined)
     throw error
   }
+}
+
+/** How long to ask PostgreSQL for the outcome of a commit, since it may have to restart. */
+const outcomeMs = 30_000
+const pauseMs = 200
+
+/**
+ * Commits the session's transaction. When this returns, it is committed, even if the session broke.
+ *
+ * @throws the driver's error if nothing was changed; UnknownOutcomeError if that is unknown.
+ */
+export async function commit(client: Client, db: string, timeoutMs = outcomeMs): Promise<void> {
+  const { rows } = await client.query<{ xid: string | null }>(
+    'select pg_current_xact_id_if_assigned()::text as xid',
+  )
+  const xid = rows[0]?.xid ?? null
+  const isFlushed = xid !== null && (await flushWal(db))
+  try {
+    await client.query('commit')
+  } catch (error) {
+    // Without a transaction id, nothing was changed. An error that leaves the session alive is an
+    // answer, too.
+    const isAnswered = error instanceof DatabaseError && error.severity === 'ERROR'
+    if (isAnswered || xid === null) throw error
+    const outcome = isFlushed ? await outcomeOf(xid, db, timeoutMs) : undefined
+    if (outcome === undefined) throw unknownOutcome(db, error)
+    if (outcome === 'aborted') throw error
+  }
+}
+
+/**
+ * Flushes all WAL written so far, as any commit does. Otherwise a server that crashes could give
+ * the lost transaction's id to another one, whose outcome would be taken for ours.
+ *
+ * @returns false if the server does not allow this. The commit goes ahead, but if its answer is
+ *   lost, the outcome cannot be determined.
+ */
+async function flushWal(db: string): Promise<boolean> {
+  try {
+    const emit = `select pg_logical_emit_message(true, 'dossier', '')`
+    await withSession(db, (own) => own.query(emit), { synchronous_commit: 'local' })
+    return true
+  } catch (error) {
+    if (error instanceof DatabaseError && notAllowed.has(error.code ?? '')) return false
+    throw error
+  }
+}
+
+// Too many connections; no permission for the function; no such function.
+const notAllowed: ReadonlySet<string> = new Set(['53300', '42501', '42883'])
+
+/** The outcome of a transaction; undefined if PostgreSQL does not report it in time. */
+async function outcomeOf(
+  xid: string,
+  db: string,
+  timeoutMs: number,
+): Promise<'committed' | 'aborted' | undefined> {
+  for (const end = performance.now() + timeoutMs; ; await sleep(pauseMs)) {
+    const status = await queryStatus(xid, db).catch(() => undefined)
+    if (status === 'committed' || status === 'aborted') return status
+    if (performance.now() > end) return undefined
+  }
+}
+
+// A session that COMMIT never reached would wait for it until the server notices the lost client.
+// It is terminated, so that there is an answer; a session that is committing is left to finish.
+const endIdleSession = `
+  select pg_terminate_backend(pid) from pg_stat_activity
+  where backend_xid = $1::text::xid8::xid and state = 'idle in transaction'`
+
+async function queryStatus(xid: string, db: string): Promise<string | null | undefined> {
+  const readStatus = async (client: Client) => {
+    const { rows } = await client.query<{ status: string | null }>(
+      'select pg_xact_status($1::text::xid8) as status',
+      [xid],
+    )
+    if (rows[0]?.status === 'in progress') await client.query(endIdleSession, [xid])
+    return rows[0]?.status
+  }
+  return withSession(db, readStatus, { statement_timeout: 5_000 })
+}
+
+function unknownOutcome(db: string, cause: unknown): OperatorError {
+  return new UnknownOutcomeError(
+    `${describeUrl(db)}: the connection was lost during a commit, and PostgreSQL does not say ` +
+      'whether it succeeded; see dossier imports and dossier keys list before you try again',
+    { cause },
+  )
 }

@@ -5,11 +5,11 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'pg'
-import { OperatorError } from '../../operator-error.ts'
-import type { LockWait } from '../lock-wait.ts'
-import { withSession } from './connect.ts'
-import { orAborted } from './transaction.ts'
-import { describeUrl } from './url.ts'
+import { OperatorError } from '../../../operator-error.ts'
+import type { LockWait } from '../../lock-wait.ts'
+import { withSession } from '../connect.ts'
+import { orAborted } from '../transaction.ts'
+import { describeUrl } from '../url.ts'
 
 /**
  * SQL that returns each node that has undecided transactions, or does not answer.

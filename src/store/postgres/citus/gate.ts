@@ -2,7 +2,7 @@
 // every connection until they time out, and those for other nodes would wait for one.
 
 import type { Pool } from 'pg'
-import { rowsIn } from './pool-rows.ts'
+import { rowsIn } from '../pool-rows.ts'
 
 /** A value of the column by which a table is spread: it says on which node the row is. */
 export interface Place {

@@ -3,9 +3,9 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool } from 'pg'
-import type { RegistryState } from '../reading.ts'
-import { registryOf, type RegistryRow, registrySql } from '../sql/find-companies.ts'
-import { rowsIn } from './pool-rows.ts'
+import type { RegistryState } from '../../reading.ts'
+import { registryOf, type RegistryRow, registrySql } from '../../sql/find-companies.ts'
+import { rowsIn } from '../pool-rows.ts'
 
 /** How long a search waits until a commit has reached all nodes; usually it takes milliseconds. */
 const unevenMsMax = 1_000

@@ -2,10 +2,10 @@
 // move of shards, makes a statement wait, and nothing says so.
 
 import type { Client } from 'pg'
-import { OperatorError } from '../../operator-error.ts'
-import type { LockWait } from '../lock-wait.ts'
-import { withSession } from './connect.ts'
-import { describeUrl } from './url.ts'
+import { OperatorError } from '../../../operator-error.ts'
+import type { LockWait } from '../../lock-wait.ts'
+import { withSession } from '../connect.ts'
+import { describeUrl } from '../url.ts'
 
 /** Times in milliseconds. */
 export interface WatchTimes {

@@ -4,10 +4,10 @@
 // nothing to every shard, in the order of their numbers, as moves lock them.
 
 import type { Client } from 'pg'
-import type { LockWait } from '../lock-wait.ts'
-import { untilDecided } from './citus-undecided.ts'
-import { withSession } from './connect.ts'
-import { beginWriting, orAborted } from './transaction.ts'
+import type { LockWait } from '../../lock-wait.ts'
+import { untilDecided } from './undecided.ts'
+import { withSession } from '../connect.ts'
+import { beginWriting, orAborted } from '../transaction.ts'
 
 /** How long a command waits for a move of shards until it says so. */
 const patientMs = 1_000
