@@ -84,6 +84,34 @@ test('after a backup is restored under a running server, no old tag gets a 304 f
   }
 })
 
+test('a cursor of before a restored backup that went another way is a 410 (12.3)', async (t) => {
+  const folder = makeFolder(t)
+  const db = join(folder, 'dossier.db')
+  await importRows(db, 'rights', right('first'))
+  const scopes = ['--scopes', 'changes,rights']
+  const made = await runCommand(folder, ['keys', 'create', '--name', 'x', ...scopes])
+  const server = await runServer(t, db)
+  const follow = async (after: string) => {
+    const answer = await fetch(`http://127.0.0.1:${server.port}/api/v1/changes?after=${after}`, {
+      headers: { authorization: `Bearer ${made.out.trim()}` },
+    })
+    const { until = '', changes } = (await answer.json()) as { until?: string; changes?: object[] }
+    return { status: answer.status, until, told: changes?.length }
+  }
+  const first = await follow('0')
+  const restore = await copyStore(db)
+  await importRows(db, 'rights', right('one way'))
+  const oneWay = await follow(first.until)
+  assert.deepEqual([oneWay.status, oneWay.told], [200, 1])
+  await restore()
+  assert.equal((await follow(oneWay.until)).status, 404, 'a standby may lag')
+  await importRows(db, 'rights', right('another way'))
+  assert.equal((await follow(oneWay.until)).status, 410)
+  const anotherWay = await follow(first.until)
+  assert.deepEqual([anotherWay.status, anotherWay.told], [200, 1])
+  assert.notEqual(anotherWay.until, oneWay.until)
+})
+
 test('each import has its own short, opaque lineage', async (t) => {
   const db = join(makeFolder(t), 'dossier.db')
   for (const name of ['a', 'b', 'c']) await importRows(db, 'rights', right(name))

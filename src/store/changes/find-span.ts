@@ -6,7 +6,7 @@ import type { Snapshot } from '../sql/snapshot.ts'
 
 /** Both ends of what is asked for. */
 export async function findSpan(
-  snapshot: Pick<Snapshot, 'change'>,
+  snapshot: Pick<Snapshot, 'rows'>,
   registry: RegistryState,
   { since, until = registry }: Pick<ChangesRequest, 'since' | 'until'>,
 ): Promise<{ readonly since: HistoryPoint; readonly until: HistoryPoint } | NoChanges> {
@@ -14,7 +14,7 @@ export async function findSpan(
   const ends: HistoryPoint[] = []
   for (const { version, lineage } of [since, until]) {
     if (version > registry.version) return none('later', version)
-    const own = version === 0 ? '' : (await snapshot.change(version)).lineage
+    const own = version === 0 ? '' : await lineageOf(snapshot, version)
     if (lineage !== undefined && lineage !== own) return none('elsewhere', version)
     ends.push({ version, lineage: own })
   }
@@ -22,4 +22,12 @@ export async function findSpan(
   if (end.version < begin.version) return none('backwards', end.version)
   const isPruned = end.version > 0 && end.version < registry.earliestVersion
   return isPruned ? none('pruned', end.version) : { since: begin, until: end }
+}
+
+/** Read anew each time: what a reader keeps may be of the history before a restored backup. */
+async function lineageOf(snapshot: Pick<Snapshot, 'rows'>, version: number): Promise<string> {
+  const sql = 'select lineage from imports where version = $1'
+  const [row] = await snapshot.rows<[lineage: string]>(sql, version)
+  if (row === undefined) throw new Error(`version ${version} is not in the log of imports`)
+  return row[0]
 }

@@ -36,7 +36,7 @@ export interface ExportPlan {
 }
 
 /** How many records are read at once. */
-const pageLength = 10_000
+const pageLength = 2_000
 
 /**
  * @returns the manifest.
