@@ -6,6 +6,7 @@ import { resources } from '../resources/index.ts'
 import { describeStore, openExistingStore } from '../store/open-store.ts'
 import type { Command } from './command.ts'
 import { lockWait } from './lock-wait.ts'
+import { exportLines, withdrawExports } from './withdraw-exports.ts'
 
 export const compactCommand: Command = {
   name: 'compact',
@@ -20,7 +21,7 @@ tables, so that the next imports use their free room.
   dossier prune --keep 365d
   dossier compact`,
   options: [{ name: 'json', meaning: 'print the sizes as JSON' }],
-  settings: ['db', 'withheld'],
+  settings: ['db', 'withheld', 'exports'],
   async run({ words, flags, settings }, context) {
     if (words.length > 0)
       throw new UsageError(`compact takes options only, but got ${words.join(' ')}`)
@@ -29,7 +30,9 @@ tables, so that the next imports use their free room.
     const store = await openExistingStore(settings, resources)
     try {
       stderr.showStatus('compacting …')
-      const { bytesBefore, bytesAfter, notes } = await store.compact(lockWait(context))
+      const { bytesBefore, bytesAfter, ...compacted } = await store.compact(lockWait(context))
+      const withdrawn = exportLines(await withdrawExports(store, settings))
+      const notes = [...compacted.notes, ...withdrawn]
       stderr.showStatus('')
       if (flags.has('json')) stdout.writeJson({ bytesBefore, bytesAfter, notes })
       else {

@@ -10,6 +10,7 @@ import { personalFields } from '../store/withholding/personal.ts'
 import type { AskedSubject, Withheld } from '../store/withholding/withhold.ts'
 import type { Command, CommandContext, Input } from './command.ts'
 import { confirm } from './confirm.ts'
+import { exportLines, withdrawExports } from './withdraw-exports.ts'
 import { watchWork } from './progress.ts'
 import { formatDay, oneLine, tableLines } from './table.ts'
 
@@ -64,7 +65,7 @@ It shows what it would touch, and asks; elsewhere than on a terminal it needs --
     { name: 'dry-run', meaning: 'show every place that it would touch, and change nothing' },
     { name: 'json', meaning: 'print the report, or the list, as JSON' },
   ],
-  settings: ['db', 'withheld'],
+  settings: ['db', 'withheld', 'exports'],
   async run(input, context) {
     const [action, ...words] = input.words
     if (action === 'list') return list(words, input, context)
@@ -102,8 +103,9 @@ async function order(
     }
     const report = await store.withhold({ ...request, isDryRun })
     watch.end()
-    if (input.flags.has('json')) context.stdout.writeJson(report)
-    else context.stdout.writeLines(...reportLines(kind, report))
+    const exports = isDryRun ? [] : await withdrawExports(store, input.settings)
+    if (input.flags.has('json')) context.stdout.writeJson({ ...report, exports })
+    else context.stdout.writeLines(...reportLines(kind, report), ...exportLines(exports))
     return 0
   } finally {
     watch.end()

@@ -187,6 +187,8 @@ export interface StoreReader extends CompanyReader {
   ): Awaitable<Page | OutsideHistory | undefined>
   /** The version that a moment finds by the imports that count for a resource. */
   findVersion(resource: Resource, moment: Moment): Promise<FoundVersion>
+  /** The last version that has withheld something; 0 if there is none. */
+  lastWithheld(): Promise<number>
   /** What is kept for selections, for the metrics. */
   viewCounts(): ViewCounts
   findKey(hash: Uint8Array): Awaitable<KeyRecord | undefined>

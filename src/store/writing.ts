@@ -56,6 +56,8 @@ export interface StoreWriter extends ImportStore, KeyStore {
   withhold(request: WithholdRequest): Promise<Withheld>
   /** Ends an order. @throws OperatorError if there is none that holds. */
   lift(request: LiftRequest): Promise<void>
+  /** The last version that has withheld something; 0 if there is none. */
+  lastWithheld(): Promise<number>
   /** The list of what is withheld: orders, and what has ended some. */
   readWithheld(): Promise<readonly Entry[]>
   close(): Awaitable<void>

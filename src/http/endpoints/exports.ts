@@ -96,7 +96,9 @@ async function findExport(
   folder: string | undefined,
   version: number,
 ): Promise<StoredExport | undefined> {
-  const found = folder === undefined ? undefined : readExport(folder, version)
+  if (folder === undefined) return undefined
+  const lastWithheld = await fromStore(() => store.lastWithheld())
+  const found = readExport(folder, version, { lastWithheld })
   if (found === undefined || found.manifest.registry !== store.storeId) return undefined
   const since = parsePoint(found.manifest.cursor)
   if (since === undefined) return undefined

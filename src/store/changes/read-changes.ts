@@ -224,7 +224,7 @@ async function addCompanies(reading: Reading): Promise<void> {
     const isKnown = span.since === 0 || span.since >= span.earliest
     const former =
       span.since > 0 && isKnown ? await companyTexts(tables, sources, ids, span.since) : undefined
-    const traces = await tables.traces(listing, ids, span)
+    const traces = span.since === 0 ? [] : await tables.traces(listing, ids, span)
     const last = new Map(traces.map(({ companyId, version }) => [companyId, version]))
     const put = new Set(
       traces.filter(({ kind }) => kind === 'put').map(({ companyId }) => companyId),

@@ -2,7 +2,7 @@
 
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Manifest, manifestName, withdrawnName } from './manifest.ts'
+import { type Manifest, manifestName, withdrawnName, withheldName } from './manifest.ts'
 
 /** A copy in a folder. */
 export interface StoredExport {
@@ -10,6 +10,12 @@ export interface StoredExport {
   readonly manifest: Manifest
   /** What was withheld since is in it: it is not given out. */
   readonly isWithdrawn: boolean
+}
+
+/** What withdraws copies. */
+export interface Withdrawing {
+  /** The last version that has withheld something. */
+  readonly lastWithheld: number
 }
 
 const versionPattern = /^[1-9]\d{0,9}$/
@@ -23,12 +29,44 @@ export function exportedVersions(folder: string): readonly number[] {
 }
 
 /** The copy of a version; undefined if there is none. */
-export function readExport(folder: string, version: number): StoredExport | undefined {
+export function readExport(
+  folder: string,
+  version: number,
+  { lastWithheld }: Withdrawing = { lastWithheld: 0 },
+): StoredExport | undefined {
   const own = join(folder, String(version))
   const path = join(own, manifestName)
   if (!existsSync(path)) return undefined
   const manifest = JSON.parse(readFileSync(path, 'utf8')) as Manifest
-  return { folder: own, manifest, isWithdrawn: existsSync(join(own, withdrawnName)) }
+  const isOlder = withheldIn(own) < lastWithheld
+  return { folder: own, manifest, isWithdrawn: isOlder || existsSync(join(own, withdrawnName)) }
+}
+
+function withheldIn(folder: string): number {
+  const path = join(folder, withheldName)
+  return existsSync(path) ? Number(readFileSync(path, 'utf8')) : 0
+}
+
+/**
+ * Deletes the files of those copies of a registry that have what was withheld since.
+ *
+ * @returns their versions.
+ */
+export function withdrawOutdated(
+  folder: string,
+  storeId: string,
+  withdrawing: Withdrawing,
+): readonly number[] {
+  if (!existsSync(folder)) return []
+  return exportedVersions(folder).filter((version) => {
+    const found = readExport(folder, version, withdrawing)
+    if (found?.isWithdrawn !== true || found.manifest.registry !== storeId) return false
+    const { resources } = found.manifest
+    const names = resources.flatMap(({ files }) => files.map(({ name }) => name))
+    const hasFiles = names.some((name) => existsSync(join(found.folder, name)))
+    withdrawExport(found)
+    return hasFiles
+  })
 }
 
 /** Withdraws a copy: its files are deleted, and whoever asks for them is told. */

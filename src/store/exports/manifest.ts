@@ -41,6 +41,9 @@ export const manifestName = 'manifest.json'
 /** A file that says that a copy is not given out any more. */
 export const withdrawnName = 'withdrawn'
 
+/** A file with the last version that had withheld something when the copy was begun. */
+export const withheldName = 'withheld'
+
 /** Those of the files of a copy that have a name. */
 export function findFile(
   { resources }: Manifest,

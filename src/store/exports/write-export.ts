@@ -16,6 +16,7 @@ import {
   type ExportFormat,
   type Manifest,
   manifestName,
+  withheldName,
 } from './manifest.ts'
 import { createOutput } from './resource-output.ts'
 import { companyRows, recordRows } from './row-writer.ts'
@@ -48,6 +49,8 @@ export async function writeExport(
   plan: ExportPlan,
 ): Promise<Manifest> {
   prepareFolder(plan.folder)
+  // What is withheld meanwhile withdraws the copy as soon as it is there.
+  const lastWithheld = await store.lastWithheld()
   const registry = await store.readRegistry()
   if (registry.version === 0) throw new OperatorError('there is nothing to export; import first')
   const version = plan.version ?? registry.version
@@ -57,6 +60,7 @@ export async function writeExport(
   const partial = join(plan.folder, `.${version}.${process.pid}.partial`)
   mkdirSync(partial)
   try {
+    writeFileSync(join(partial, withheldName), `${lastWithheld}\n`, { flush: true })
     const manifest = await writeAll(store, resources, { ...plan, version, partial })
     writeFileSync(join(partial, manifestName), `${JSON.stringify(manifest, null, 2)}\n`, {
       flush: true,

@@ -11,7 +11,7 @@ import { createViews, viewBytesUsual } from '../serving/views.ts'
 import type { Row, Queries } from '../sql/database.ts'
 import type { Dialect } from '../sql/dialect.ts'
 import { findCompanies, readRegistry } from '../sql/find-companies.ts'
-import { findVersion } from '../sql/find-version.ts'
+import { findVersion, lastWithheld } from '../sql/find-version.ts'
 import { findNames } from '../sql/inspect.ts'
 import { lastImportsSql } from '../sql/last-imports.ts'
 import { keyColumns, keyRecord } from '../sql/stored-keys.ts'
@@ -52,6 +52,7 @@ export function createReader(
     ...createListingReader(reads, createViews(viewBytesMax)),
     ...createCompanyReader(pool, reads, reading),
     findVersion: (resource, moment) => findVersion(queries, resource, moment),
+    lastWithheld: () => lastWithheld(queries),
     async findKey(hash) {
       const [row] = await query<Row>({ name: 'key', text: findKeySql, values: [hash] })
       return row && keyRecord(row)

@@ -38,6 +38,14 @@ function momentOf(ms: unknown): string | undefined {
   return ms === null || ms === undefined ? undefined : new Date(Number(ms)).toISOString()
 }
 
+/** The last version that has withheld something: it takes no version back. 0 if there is none. */
+export async function lastWithheld(db: Pick<Queries, 'rows'>): Promise<number> {
+  const [row] = await db.rows(
+    `select coalesce(max(version), 0) as version from imports where reverts = '[]'`,
+  )
+  return Number(row?.['version'])
+}
+
 // What a revert has taken back, and reverts themselves, have no day here: a mistyped one would hide
 // all later versions. An import of another target may have recorded changes in the resource.
 const counts = (resource: Resource | undefined) =>

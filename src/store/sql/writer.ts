@@ -16,6 +16,7 @@ import { createGate } from '../withholding/gate.ts'
 import type { ListPlace } from '../withholding/list.ts'
 import { bringUp, lift, withhold } from '../withholding/withhold.ts'
 import { type Database, readValue } from './database.ts'
+import { lastWithheld } from './find-version.ts'
 import { findNames, listImports, readImport, readRecipes } from './inspect.ts'
 import { addKey, listKeys, revokeKey, rotateKey } from './stored-keys.ts'
 
@@ -65,6 +66,7 @@ export async function createWriter(
     },
     withhold: async (request) => withhold(await access.openImport(), place, request),
     lift: async (request) => lift(await access.openImport(), place, request),
+    lastWithheld: () => use(lastWithheld),
     readWithheld: async () => (await compare()).list?.entries ?? [],
     addKey: (key, ...rest) => use((db) => addKey(db, key, ...rest)),
     rotateKey: (name, now, ...rest) => use((db) => rotateKey(db, name, now, ...rest)),

@@ -8,7 +8,7 @@ import type { Selection } from '../selection.ts'
 import { createListingReader, type ListingReader } from '../serving/listings.ts'
 import type { ServingReads } from '../serving/reads.ts'
 import { createViews, viewBytesUsual } from '../serving/views.ts'
-import { findVersion } from '../sql/find-version.ts'
+import { findVersion, lastWithheld } from '../sql/find-version.ts'
 import { lastImportsSql } from '../sql/last-imports.ts'
 import { keyColumns, keyRecord } from '../sql/stored-keys.ts'
 import { databaseOf } from './database.ts'
@@ -64,6 +64,7 @@ export function createReader(
     ...companies.reader,
     findCompany: faults.watch((name) => companies.reader.findCompany(name)),
     findVersion: (resource, moment) => findVersion(databaseOf(db), resource, moment),
+    lastWithheld: () => lastWithheld(databaseOf(db)),
     findKey: faults.watch((hash) => {
       checkFile()
       // Rare, since keys are kept; a key that was revoked by now opens nothing.

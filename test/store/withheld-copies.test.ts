@@ -1,0 +1,135 @@
+// A withholding reaches those who keep copies: complete copies are withdrawn, and changes tell of
+// what is erased (contract 12.6, 13).
+
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { writePoint } from '../../src/http/cursors.ts'
+import { resources } from '../../src/resources/index.ts'
+import type { Manifest } from '../../src/store/exports/manifest.ts'
+import { writeExport } from '../../src/store/exports/write-export.ts'
+import { openStoreReader } from '../../src/store/open-store.ts'
+import { importRows, makeFolder } from '../support/import-rows.ts'
+import { checkFailure, makeApp, memberOf } from '../support/make-app.ts'
+import { runCommand } from '../support/run-command.ts'
+import { patientBounds } from '../support/store-at.ts'
+import { withhold } from '../support/withholding.ts'
+
+const path = '/api/v1/exports'
+const rows = [
+  { id: 1, company_id: 7, identifier: '770412345678', name: 'Jane Doe' },
+  { id: 2, company_id: 7, identifier: '2', name: 'John Roe' },
+]
+
+/** A registry with a copy, and a key for everything. */
+async function makeCopied(t: Parameters<typeof makeApp>[0]) {
+  const copies = join(
+    makeFolder({ after: (work) => t.after(() => Promise.resolve(work())) }),
+    'copies',
+  )
+  const { ask, store } = await makeApp(t, { exportsFolder: copies })
+  const db = join(store.folder, 'registry.db')
+  await importRows(db, 'employees', rows)
+  const scopes = ['exports', 'changes', 'companies', ...resources.map(({ name }) => name)]
+  const key = await store.issueKey({ name: 'copies', scopes })
+  const get = (at: string) => ask(at, { authorization: `Bearer ${key}` })
+  async function copy(version?: number): Promise<Manifest> {
+    const reader = await openStoreReader(store.db, resources, patientBounds)
+    try {
+      return await writeExport(reader, resources, {
+        ...{ folder: copies, formats: ['ndjson.zst'], version, cursorOf: writePoint },
+        onStep: () => undefined,
+        signal: new AbortController().signal,
+      })
+    } finally {
+      await reader.close()
+    }
+  }
+  return { db, url: store.db, copies, get, copy }
+}
+
+test('a copy that was begun before a withholding is a 410, and a later one is not', async (t) => {
+  const { db, url, copies, get, copy } = await makeCopied(t)
+  await copy()
+  assert.equal((await get(`${path}/1/manifest.json`)).status, 200)
+  await withhold(db, 'erase', { resource: 'employees', id: 1 })
+  const message = 'The copy of version 1 was withdrawn; /api/v1/exports lists those that there are'
+  checkFailure(await get(`${path}/1/manifest.json`), 410, message)
+  checkFailure(await get(`${path}/1/employees-1.ndjson.zst`), 410, message)
+  const { version } = await copy()
+  assert.equal(version, 2)
+  assert.equal((await get(`${path}/2/employees-1.ndjson.zst`)).status, 200)
+  const listed = memberOf(await get(path), 'exports') as { version: number }[]
+  assert.deepEqual(
+    listed.map((one) => one.version),
+    [2],
+  )
+  const run = await runCommand(copies, ['compact', '--db', url, '--exports', copies])
+  assert.match(run.out, /Withdrew the copies of the versions 1, and deleted their files/)
+  assert.deepEqual(readdirSync(join(copies, '1')).sort(), [
+    'manifest.json',
+    'withdrawn',
+    'withheld',
+  ])
+  assert.equal((await get(`${path}/2/employees-1.ndjson.zst`)).status, 200)
+  const again = await runCommand(copies, ['compact', '--db', url, '--exports', copies])
+  assert.equal(again.out.includes('Withdrew'), false)
+})
+
+test('the command withdraws copies in the folder that it is told of', async (t) => {
+  const { url, copies, get, copy } = await makeCopied(t)
+  await copy()
+  const order = [
+    'mask',
+    'employees',
+    'identifier=770412345678',
+    '--reason',
+    'r',
+    '--by',
+    'b',
+    '--yes',
+  ]
+  const run = await runCommand(copies, ['withhold', ...order, '--db', url, '--exports', copies])
+  assert.equal(run.code, 0, run.err)
+  assert.match(run.out, /Withdrew the copies of the versions 1/)
+  assert.equal((await get(`${path}/1/employees-1.ndjson.zst`)).status, 410)
+  // The copy of a former version has it withheld.
+  const { version } = await copy(2)
+  const text = readFileSync(join(copies, String(version), 'manifest.json'), 'utf8')
+  assert.match(text, /"version": 2/)
+})
+
+test('changes tell of an erase, and of what a mask has left', async (t) => {
+  const { db, get, copy } = await makeCopied(t)
+  const { cursor } = await copy()
+  await withhold(db, 'erase', { resource: 'employees', id: 1 })
+  await withhold(db, 'mask', { resource: 'employees', id: 2 })
+  const answer = await get(`/api/v1/changes?after=${cursor}`)
+  assert.equal(answer.status, 200, answer.text)
+  const changes = memberOf(answer, 'changes') as Record<string, unknown>[]
+  const told = changes.map(({ resource, id, version, change, record }) => {
+    const name = (record as { name?: unknown } | null)?.name ?? null
+    return [resource, id, version, change, name]
+  })
+  assert.deepEqual(told, [
+    ['employees', 1, 2, 'erase', null],
+    ['employees', 2, 3, 'put', '[withheld]'],
+  ])
+  const whole = await get('/api/v1/changes?after=0&resource=employees')
+  assert.equal((memberOf(whole, 'changes') as object[]).length, 1)
+})
+
+test('changes tell of a company that is erased', async (t) => {
+  const { db, get, copy } = await makeCopied(t)
+  const { cursor } = await copy()
+  await withhold(db, 'erase', { company: 7 })
+  const answer = await get(`/api/v1/changes?after=${cursor}`)
+  const changes = memberOf(answer, 'changes') as Record<string, unknown>[]
+  const told = changes.map(({ resource, id, change, record }) => [resource, id, change, record])
+  assert.deepEqual(told, [
+    ['companies', 7, 'erase', null],
+    ['employees', 1, 'erase', null],
+    ['employees', 2, 'erase', null],
+  ])
+})
