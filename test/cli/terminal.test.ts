@@ -60,7 +60,7 @@ async function makeEvilStore(folder: string): Promise<string> {
     name: evil,
     address: 'a street\na town',
   }
-  await importRows(db, 'companies', [company, { jurisdiction: 'XX', identifier: evil }])
+  await importRows(db, 'companies', [company, { jurisdiction: 'XX', identifier: '2' }])
   const event = { attr: evil, before_value: evil, created_at: '2026-01-31' }
   await importRows(db, 'events', [
     { id: 1, company_jurisdiction: 'XX', company_identifier: '1', ...event },
@@ -70,6 +70,7 @@ async function makeEvilStore(folder: string): Promise<string> {
   await importInto(db, 'rights', [path])
   const file = new DatabaseSync(db)
   file.prepare('update sources set name = ?').run(evil)
+  file.prepare("update companies set identifier = ? where identifier = '2'").run(evil)
   file
     .prepare(`insert into keys (name, hint, hash, created_at, rate) values (?, ?, x'00', 0, ?)`)
     .run(evil, evil, evil)

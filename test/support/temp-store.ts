@@ -85,6 +85,7 @@ export async function makeTempStore(
       recordIn: undefined,
       isDryRun: false,
       knownCompaniesOnly: false,
+      permissions: { accepted: true },
       onRejected: undefined,
       onProgress: () => undefined,
       onWait: () => assert.fail('nobody else writes'),
