@@ -80,6 +80,13 @@ const strangers: Readonly<Record<string, readonly [make: (path: string) => void,
     },
     /by an earlier Dossier, .* import its files again, into a new store: dossier import$/m,
   ],
+  'a store of format 1': [
+    (path) => {
+      const version = 'pragma application_id = 0x446f7373; pragma user_version = 1'
+      new DatabaseSync(path).exec(`create table t (x); ${version}`)
+    },
+    /by an earlier Dossier, .* import its files again, into a new store: dossier import$/m,
+  ],
   'a store of a newer version': [
     (path) => {
       const version = 'pragma application_id = 0x446f7373; pragma user_version = 99'

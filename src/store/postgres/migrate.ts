@@ -101,14 +101,17 @@ const columnsOfStore = `
 async function checkFormat(client: Client, db: string): Promise<number | undefined> {
   const { rows: columns } = await client.query<{ name: string }>(columnsOfStore)
   if (columns.length === 0) return undefined
-  if (!columns.some(({ name }) => name === 'format')) {
+  const hasFormat = columns.some(({ name }) => name === 'format')
+  const { rows } = hasFormat
+    ? await client.query<{ format: number }>('select format from store')
+    : { rows: [] }
+  const found = rows[0]?.format
+  if (!hasFormat || (found !== undefined && found < format)) {
     throw new OperatorError(
       `${describeUrl(db)} was written by an earlier Dossier, which this one does not read; ` +
         'import its files again, into a new schema: dossier import --db URL?schema=NAME',
     )
   }
-  const { rows } = await client.query<{ format: number }>('select format from store')
-  const found = rows[0]?.format
   if (found !== undefined && found > format) {
     throw new OperatorError(
       `${describeUrl(db)} was written by a newer Dossier (format ${found}, this one reads up to ` +

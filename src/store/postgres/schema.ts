@@ -12,7 +12,7 @@ import type { Resource } from '../../resources/resource.ts'
 const text = 'text collate "C"'
 
 /** The format of the tables, raised whenever they change their meaning. */
-export const format = 1
+export const format = 2
 
 /** Keeps columns uncompressed, and in their rows as long as those fit into a page. */
 function asTheyAre(table: string, columns: readonly string[]): string {

@@ -194,7 +194,8 @@ export function isBlank(db: DatabaseSync): boolean {
 
 function checkVersion(db: DatabaseSync, path: string): void {
   const id = db.prepare('pragma application_id').get()?.['application_id']
-  if (id === formerApplicationId) {
+  const version = Number(db.prepare('pragma user_version').get()?.['user_version'])
+  if (id === formerApplicationId || (id === applicationId && version < schemaVersion)) {
     throw new OperatorError(
       `${path} was written by an earlier Dossier, which this one does not read; ` +
         'import its files again, into a new store: dossier import',
@@ -203,7 +204,6 @@ function checkVersion(db: DatabaseSync, path: string): void {
   if (id !== applicationId) {
     throw new OperatorError(`${path} is not a Dossier store; check --db`)
   }
-  const version = Number(db.prepare('pragma user_version').get()?.['user_version'])
   if (version > schemaVersion) {
     throw new OperatorError(
       `${path} was written by a newer Dossier (format ${version}, this one reads up to ` +
