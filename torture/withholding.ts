@@ -59,7 +59,7 @@ async function makeHeld({ folder, rows }: Ground): Promise<Held> {
     const path = of(`${round}.ndjson`)
     writeEmployees(path, rows, round)
     const history = ['--as-of', `2026-0${round}-01`, '--history']
-    await mustRun(['import', 'employees', path, '--db', base, ...history, '--expect-changes'])
+    await mustRun(['import', 'employees', path, '--db', base, ...history, '--accept'])
   }
   return {
     ...{ db, list, folder },

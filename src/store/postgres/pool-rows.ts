@@ -37,7 +37,8 @@ export async function withConnection<T>(
     isLost ||= !(error instanceof DatabaseError && error.severity === 'ERROR')
     throw error
   } finally {
-    client.off('error', onError)
+    // A session that is lost may report that once more while it is given up.
+    if (!isLost) client.off('error', onError)
     client.release(isLost)
   }
 }
