@@ -4,7 +4,7 @@
 import type { Resource } from '../../resources/resource.ts'
 import type { Change, ChangesPage, ChangesPlace, ChangesRequest, NoChanges } from '../changes.ts'
 import { attributesShape, shapeOf } from '../listing/shape.ts'
-import type { ChangedListing, ChangedPlace } from '../listing/tables.ts'
+import type { ChangedListing, ChangedPlace, TraceRow } from '../listing/tables.ts'
 import { pageBytesMax } from '../page-size.ts'
 import { readSources } from '../sql/company-tables.ts'
 import { readRegistry } from '../sql/find-companies.ts'
@@ -213,6 +213,10 @@ async function prefetch(
   await source.prefetch(keysOf('present'), 'both')
 }
 
+function companiesOf(traces: readonly TraceRow[], kind: TraceRow['kind']): ReadonlySet<number> {
+  return new Set(traces.filter((one) => one.kind === kind).map(({ companyId }) => companyId))
+}
+
 async function addCompanies(reading: Reading): Promise<void> {
   const { snapshot, span, page } = reading
   const { tables } = snapshot
@@ -224,14 +228,12 @@ async function addCompanies(reading: Reading): Promise<void> {
     const isKnown = span.since === 0 || span.since >= span.earliest
     const former =
       span.since > 0 && isKnown ? await companyTexts(tables, sources, ids, span.since) : undefined
-    const traces = span.since === 0 ? [] : await tables.traces(listing, ids, span)
+    const traces = await tables.traces(listing, ids, span)
     const last = new Map(traces.map(({ companyId, version }) => [companyId, version]))
-    const put = new Set(
-      traces.filter(({ kind }) => kind === 'put').map(({ companyId }) => companyId),
-    )
-    const erased = new Set(
-      traces.filter(({ kind }) => kind === 'erase').map(({ companyId }) => companyId),
-    )
+    // Who begins has nothing that could be erased.
+    const told = span.since === 0 ? [] : traces
+    const put = companiesOf(told, 'put')
+    const erased = companiesOf(told, 'erase')
     for (const { companyId, version } of places) {
       const text = present.get(companyId)
       const was = former?.get(companyId)
