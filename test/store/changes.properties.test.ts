@@ -17,7 +17,9 @@ import { patientBounds, runsOf, storeAt } from '../support/store-at.ts'
 const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
 
 const action = fc.oneof(
-  { weight: 1, arbitrary: step.map((one) => ({ step: one })) },
+  // Another attribute with the name renames companies in the past, too: between two pages of one
+  // state, a follower sees the later name.
+  { weight: 1, arbitrary: step.map((one) => ({ step: { ...one, nameAttribute: undefined } })) },
   {
     weight: 2,
     arbitrary: fc.record({

@@ -57,9 +57,9 @@ async function eraseListing(
   const { listing } = shape
   const heads = await tables.headsOf(listing, [companyId])
   if (heads.length === 0) return
-  const ids = new Set<number>()
   const last = heads.at(-1)
   const present = last === undefined ? [] : await noteRecords(context, shape, last, touched)
+  const ids = new Set(present)
   for (const some of inBatches(present, idsAtOnce)) {
     await tables.dropIds(
       listing,
@@ -71,7 +71,15 @@ async function eraseListing(
     const keys = segments.map((segment) => ({ companyId, segment }))
     for (const { entries, texts } of await tables.segments(keys, 'both')) {
       if (texts === null) continue
-      for (const id of decodeEntries(shape, entries, []).ids) ids.add(id)
+      const index = decodeEntries(shape, entries, [])
+      for (const [n, id] of index.ids.entries()) {
+        if (ids.has(id)) continue
+        ids.add(id)
+        // Who was told of a former record, and not yet that it went, must not keep it.
+        if (shape === attributesShape) continue
+        const record = { id, sort: index.sorts[n] ?? 0, isPresent: false, isGone: true, states: 1 }
+        touched.push({ ...record, listing, companyId })
+      }
     }
     await tables.dropSegments(keys)
   }
