@@ -96,7 +96,8 @@ export function faultOfInterrupted(end: Ended, signal: 'SIGTERM' | 'SIGINT'): st
   // Before the process handles signals, a signal simply ends it.
   if (end.signal === signal) return undefined
   const code = signal === 'SIGINT' ? 130 : 143
-  const isReported = end.err === 'dossier: interrupted; nothing was changed\n'
+  const errors = end.err.replace(/^dossier: warning: .*\n/gm, '')
+  const isReported = errors === 'dossier: interrupted; nothing was changed\n'
   return end.code === code && isReported ? undefined : `not exit code ${code}: ${describeEnd(end)}`
 }
 
