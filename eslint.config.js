@@ -3,7 +3,9 @@ import tseslint from 'typescript-eslint'
 
 /** The layers of src/: none imports one of its own rank or above. */
 const order = [
-  ['resources', 'demo'],
+  ['text'],
+  ['config'],
+  ['files', 'resources', 'demo'],
   // The explorer runs in browsers; it takes types from resources, and nothing else.
   ['store', 'explorer'],
   ['http', 'import', 'keys', 'limits'],
@@ -29,7 +31,7 @@ const layerRules = layers
                 .filter((other) => other !== layer && ranks[other] >= ranks[layer])
                 .map((other) => `**/${other}/**`),
               message:
-                'cli → server → { http, import, keys, limits } → store → resources; see ARCHITECTURE.md',
+                'cli → server → { http, import, keys, limits } → store → resources → config → text; see ARCHITECTURE.md',
             },
           ],
         },

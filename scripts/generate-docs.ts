@@ -8,7 +8,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadCommands } from '../src/cli/command-line.ts'
 import type { Command } from '../src/cli/command.ts'
-import { settings, variableOf } from '../src/config.ts'
+import { settings, variableOf } from '../src/config/settings.ts'
 import {
   clientParts,
   code,

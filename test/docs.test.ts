@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { guides, regenerate } from '../scripts/generate-docs.ts'
 import { commandNames, loadCommands } from '../src/cli/command-line.ts'
-import { settings, variableOf } from '../src/config.ts'
+import { settings, variableOf } from '../src/config/settings.ts'
 import { demoExtracts } from '../src/demo/registry.ts'
 import { resources } from '../src/resources/index.ts'
 

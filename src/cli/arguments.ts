@@ -1,8 +1,8 @@
 // Parses the arguments of a command: words, options with their values, and flags.
 
 import { parseArgs } from 'node:util'
-import { UsageError } from '../config.ts'
-import { nearest } from '../nearest.ts'
+import { UsageError } from '../config/settings.ts'
+import { nearest } from '../text/nearest.ts'
 
 /** An option that a command accepts. */
 interface KnownOption {

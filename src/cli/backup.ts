@@ -1,7 +1,7 @@
 // `dossier backup`: copies a store while it is in use.
 
-import { UsageError } from '../config.ts'
-import { formatCount } from '../format-count.ts'
+import { UsageError } from '../config/settings.ts'
+import { formatCount } from '../text/format-count.ts'
 import { resources } from '../resources/index.ts'
 import { describeStore, openStoreInspector } from '../store/open-store.ts'
 import type { Command } from './command.ts'

@@ -1,12 +1,12 @@
 // `dossier changes`: prints what has changed since a version, by the code that serves clients.
 
-import { UsageError } from '../config.ts'
+import { UsageError } from '../config/settings.ts'
 import { changesPath, changesTexts, parseChangesRequest } from '../http/changes-request.ts'
 import { changesLines } from '../http/changes-text.ts'
 import { locate } from '../http/company-name.ts'
 import { writePoint } from '../http/cursors.ts'
 import { ApiError, fromStore, noChanges } from '../http/errors.ts'
-import { OperatorError } from '../operator-error.ts'
+import { OperatorError } from '../config/operator-error.ts'
 import { resources } from '../resources/index.ts'
 import type { ChangesPage, ChangesRequest } from '../store/changes.ts'
 import { openStoreForShowing } from '../store/open-store.ts'

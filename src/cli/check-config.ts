@@ -1,7 +1,7 @@
 // `dossier check-config`: shows every setting and its origin, before anything starts with it.
 
-import { type SettingName, settings, UsageError, variableOf } from '../config.ts'
-import { withoutPasswords } from '../redact.ts'
+import { type SettingName, settings, UsageError, variableOf } from '../config/settings.ts'
+import { withoutPasswords } from '../text/redact.ts'
 import type { Command, Input } from './command.ts'
 import { tableLines } from './table.ts'
 

@@ -1,10 +1,10 @@
 // Turns arguments into a call of a command, and errors into messages and an exit code.
 
 import { inspect } from 'node:util'
-import { UsageError } from '../config.ts'
-import { nearest } from '../nearest.ts'
-import { OperatorError } from '../operator-error.ts'
-import { withoutPasswords, withoutPasswordsInText } from '../redact.ts'
+import { UsageError } from '../config/settings.ts'
+import { nearest } from '../text/nearest.ts'
+import { OperatorError } from '../config/operator-error.ts'
+import { withoutPasswords, withoutPasswordsInText } from '../text/redact.ts'
 import { explainStoreError } from '../store/open-store.ts'
 import { type Command, type CommandContext, columns, commandHelp, parseInput } from './command.ts'
 import { programVersion } from '../server/program-version.ts'

@@ -9,7 +9,7 @@ import {
   settings,
   settingsOf,
   variableOf,
-} from '../config.ts'
+} from '../config/settings.ts'
 import { parseArguments, type ParsedArguments } from './arguments.ts'
 import type { Output } from './output.ts'
 

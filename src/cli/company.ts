@@ -1,11 +1,11 @@
 // `dossier company`: shows operators one company as the registry has it.
 
-import { UsageError } from '../config.ts'
-import { formatCount } from '../format-count.ts'
+import { UsageError } from '../config/settings.ts'
+import { formatCount } from '../text/format-count.ts'
 import { attributeText } from '../store/companies/attribute-text.ts'
-import { OperatorError } from '../operator-error.ts'
+import { OperatorError } from '../config/operator-error.ts'
 import { changeResource, resources } from '../resources/index.ts'
-import { shortMoment } from '../short-moment.ts'
+import { shortMoment } from '../text/short-moment.ts'
 import type { CompanyState, SourceState } from '../store/company-state.ts'
 import { openStoreInspector, openStoreForShowing } from '../store/open-store.ts'
 import type { CompanyName, StoreInspector } from '../store/inspecting.ts'

@@ -1,7 +1,7 @@
 // Asks an operator before something is lost.
 
 import { createInterface } from 'node:readline/promises'
-import { OperatorError } from '../operator-error.ts'
+import { OperatorError } from '../config/operator-error.ts'
 import type { CommandContext } from './command.ts'
 
 /**

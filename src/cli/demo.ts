@@ -12,7 +12,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { type Settings, UsageError } from '../config.ts'
+import { type Settings, UsageError } from '../config/settings.ts'
 import { banner, taggedPath } from '../demo/banner.ts'
 import type { Row } from '../demo/company.ts'
 import {
@@ -23,10 +23,10 @@ import {
   longHistoryLength,
   longHistoryListing,
 } from '../demo/registry.ts'
-import { formatCount } from '../format-count.ts'
+import { formatCount } from '../text/format-count.ts'
 import { importFiles } from '../import/import-files.ts'
 import { companies, importTargets } from '../import/import-targets.ts'
-import { OperatorError } from '../operator-error.ts'
+import { OperatorError } from '../config/operator-error.ts'
 import { resources } from '../resources/index.ts'
 import { isServerStore, openStoreReader, openStoreWriter } from '../store/open-store.ts'
 import { wholeListing } from '../store/selection.ts'

@@ -1,6 +1,6 @@
 // What an import changes, for people: attributes with examples, and companies that come and go.
 
-import { formatCount } from '../format-count.ts'
+import { formatCount } from '../text/format-count.ts'
 import type { Change } from '../import/import-files.ts'
 import { showValue } from '../import/refusal.ts'
 import type {

@@ -1,6 +1,6 @@
 // Parses end times and durations in options.
 
-import { UsageError } from '../config.ts'
+import { UsageError } from '../config/settings.ts'
 
 const dayMs = 86_400_000
 /** The last moment that a date can hold (ECMA-262, time values). */

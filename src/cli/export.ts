@@ -1,7 +1,7 @@
 // `dossier export`: writes a complete copy of the registry.
 
-import { UsageError } from '../config.ts'
-import { formatCount } from '../format-count.ts'
+import { UsageError } from '../config/settings.ts'
+import { formatCount } from '../text/format-count.ts'
 import { writePoint } from '../http/cursors.ts'
 import { resources } from '../resources/index.ts'
 import { exportFormats, type ExportFormat } from '../store/exports/manifest.ts'

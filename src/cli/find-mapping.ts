@@ -3,9 +3,9 @@
 import { isUtf8 } from 'node:buffer'
 import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { UsageError } from '../config.ts'
-import { nearest } from '../nearest.ts'
-import { OperatorError } from '../operator-error.ts'
+import { UsageError } from '../config/settings.ts'
+import { nearest } from '../text/nearest.ts'
+import { OperatorError } from '../config/operator-error.ts'
 
 const mappingsFolder = join(import.meta.dirname, '../../mappings')
 

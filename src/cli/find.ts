@@ -1,8 +1,8 @@
 // `dossier find`: finds companies by words of their names or by their number, as clients do.
 
-import { UsageError } from '../config.ts'
-import { formatCount } from '../format-count.ts'
-import { OperatorError } from '../operator-error.ts'
+import { UsageError } from '../config/settings.ts'
+import { formatCount } from '../text/format-count.ts'
+import { OperatorError } from '../config/operator-error.ts'
 import { resources } from '../resources/index.ts'
 import { wordsOfQuery } from '../store/name-words.ts'
 import { openStoreForShowing } from '../store/open-store.ts'

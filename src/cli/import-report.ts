@@ -1,6 +1,6 @@
 // The report of an import: its refused rows, and counts of rows by outcome.
 
-import { formatCount } from '../format-count.ts'
+import { formatCount } from '../text/format-count.ts'
 import type { Change, ImportReport } from '../import/import-files.ts'
 import { describeKind } from '../import/refused-kinds.ts'
 import { changeResource } from '../resources/index.ts'

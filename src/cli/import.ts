@@ -1,6 +1,6 @@
 // `dossier import`: loads files into the store, all or nothing.
 
-import { UsageError } from '../config.ts'
+import { UsageError } from '../config/settings.ts'
 import { importFiles, type ImportRequest } from '../import/import-files.ts'
 import { findSourceFiles } from '../import/source-file.ts'
 import { changeResource, resources } from '../resources/index.ts'

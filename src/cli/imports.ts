@@ -1,10 +1,10 @@
 // `dossier imports`: lists the imports with their times, sources and changes.
 
-import { UsageError } from '../config.ts'
-import { formatCount } from '../format-count.ts'
-import { OperatorError } from '../operator-error.ts'
+import { UsageError } from '../config/settings.ts'
+import { formatCount } from '../text/format-count.ts'
+import { OperatorError } from '../config/operator-error.ts'
 import { resources } from '../resources/index.ts'
-import { shortMoment } from '../short-moment.ts'
+import { shortMoment } from '../text/short-moment.ts'
 import { openStoreInspector } from '../store/open-store.ts'
 import type { LoggedImport, ShownImport, StoreInspector } from '../store/inspecting.ts'
 import type { Command } from './command.ts'

@@ -1,11 +1,11 @@
 // `dossier keys`: creates, rotates, lists and revokes the keys of clients.
 
-import { type Settings, UsageError } from '../config.ts'
-import { formatCount } from '../format-count.ts'
+import { type Settings, UsageError } from '../config/settings.ts'
+import { formatCount } from '../text/format-count.ts'
 import { type IssuedKey, makeIssuedKey, storeIssuedKey } from '../keys/issue.ts'
-import { nearest } from '../nearest.ts'
-import { OperatorError } from '../operator-error.ts'
-import { parseRate, rateForm } from '../rate.ts'
+import { nearest } from '../text/nearest.ts'
+import { OperatorError } from '../config/operator-error.ts'
+import { parseRate, rateForm } from '../config/rate.ts'
 import { resources } from '../resources/index.ts'
 import { openExistingStore, readKeyUsage } from '../store/open-store.ts'
 import type { HandOver, KeyRecord } from '../store/keys.ts'

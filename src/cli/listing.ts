@@ -1,6 +1,6 @@
 // `dossier listing`: prints the records of a company's listing, by the code that serves clients.
 
-import { UsageError } from '../config.ts'
+import { UsageError } from '../config/settings.ts'
 import { ApiError } from '../http/errors.ts'
 import { recordFormats, recordWriter } from '../http/formats.ts'
 import {
@@ -12,8 +12,8 @@ import {
 } from '../http/listing-request.ts'
 import { readPage, readSlice } from '../http/read-listing.ts'
 import { firstSlice, recordPieces } from '../http/record-pieces.ts'
-import { nearest } from '../nearest.ts'
-import { OperatorError } from '../operator-error.ts'
+import { nearest } from '../text/nearest.ts'
+import { OperatorError } from '../config/operator-error.ts'
 import { resources } from '../resources/index.ts'
 import type { Resource } from '../resources/resource.ts'
 import { openStoreForShowing } from '../store/open-store.ts'

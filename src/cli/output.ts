@@ -3,7 +3,7 @@
 
 import { fsyncSync, writeSync } from 'node:fs'
 import { Socket } from 'node:net'
-import { printable, printableJson, printableLines } from '../printable.ts'
+import { printable, printableJson, printableLines } from '../text/printable.ts'
 
 /** One of the two streams that a command prints to. */
 export interface Output {

@@ -1,8 +1,8 @@
 // Shows the progress of long work: a bar on a terminal, elsewhere a plain line from time to time.
 
 import cliProgress from 'cli-progress'
-import { formatCount } from '../format-count.ts'
-import { printable } from '../printable.ts'
+import { formatCount } from '../text/format-count.ts'
+import { printable } from '../text/printable.ts'
 import type { WorkWatch } from '../store/work-watch.ts'
 import type { CommandContext } from './command.ts'
 import { lockWait } from './lock-wait.ts'

@@ -1,7 +1,7 @@
 // `dossier prune`: deletes past states of records and companies that are older than a duration.
 
-import { UsageError } from '../config.ts'
-import { formatCount } from '../format-count.ts'
+import { UsageError } from '../config/settings.ts'
+import { formatCount } from '../text/format-count.ts'
 import { resources } from '../resources/index.ts'
 import { openExistingStore } from '../store/open-store.ts'
 import type { Pruned } from '../store/writing.ts'

@@ -1,9 +1,9 @@
 // `dossier restore`: puts a backup in the place of a store.
 
-import { type Settings, UsageError } from '../config.ts'
+import { type Settings, UsageError } from '../config/settings.ts'
 import { storedChecks } from '../import/check-stored.ts'
 import { resources } from '../resources/index.ts'
-import { formatCount } from '../format-count.ts'
+import { formatCount } from '../text/format-count.ts'
 import {
   compareCopy,
   discardReplacedStores,

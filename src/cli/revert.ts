@@ -1,7 +1,7 @@
 // `dossier revert`: takes versions back, as a new version.
 
-import { UsageError } from '../config.ts'
-import { formatCount } from '../format-count.ts'
+import { UsageError } from '../config/settings.ts'
+import { formatCount } from '../text/format-count.ts'
 import { resources } from '../resources/index.ts'
 import { openExistingStore } from '../store/open-store.ts'
 import type { Reverted, RevertRange, RevertReport } from '../store/reverting.ts'

@@ -1,6 +1,6 @@
 // `dossier serve`: answers requests from the store until a signal stops it.
 
-import { UsageError } from '../config.ts'
+import { UsageError } from '../config/settings.ts'
 import { resources } from '../resources/index.ts'
 import type { Command } from './command.ts'
 

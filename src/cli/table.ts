@@ -1,7 +1,7 @@
 // Formats tables, texts of a register, and times for people.
 
 import { displayWidth, padToWidth } from './display-width.ts'
-import { printable } from '../printable.ts'
+import { printable } from '../text/printable.ts'
 
 /** Formats rows of cells as lines, with columns aligned on a terminal. */
 export function tableLines(rows: readonly (readonly string[])[]): string[] {

@@ -1,10 +1,10 @@
 // `dossier update`: imports the next extract of a source as its last one was.
 
 import { basename } from 'node:path'
-import { UsageError } from '../config.ts'
+import { UsageError } from '../config/settings.ts'
 import { KnownFiles } from '../import/earlier-imports.ts'
-import { nearest } from '../nearest.ts'
-import { OperatorError } from '../operator-error.ts'
+import { nearest } from '../text/nearest.ts'
+import { OperatorError } from '../config/operator-error.ts'
 import { resources } from '../resources/index.ts'
 import type { SourceRecipe, StoreInspector } from '../store/inspecting.ts'
 import { isRecordingSource } from '../store/importing.ts'

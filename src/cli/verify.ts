@@ -1,7 +1,7 @@
 // `dossier verify`: checks the integrity of a store.
 
-import { UsageError } from '../config.ts'
-import { formatCount } from '../format-count.ts'
+import { UsageError } from '../config/settings.ts'
+import { formatCount } from '../text/format-count.ts'
 import { storedChecks } from '../import/check-stored.ts'
 import { resources } from '../resources/index.ts'
 import { describeStore, openStoreInspector } from '../store/open-store.ts'

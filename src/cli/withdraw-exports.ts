@@ -1,6 +1,6 @@
 // Deletes the files of complete copies that have what was withheld since.
 
-import type { Settings } from '../config.ts'
+import type { Settings } from '../config/settings.ts'
 import { withdrawOutdated } from '../store/exports/folder.ts'
 import type { StoreWriter } from '../store/writing.ts'
 

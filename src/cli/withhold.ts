@@ -1,8 +1,8 @@
 // `dossier withhold`: takes people's data out for good, lists what is withheld, and ends that.
 
-import { UsageError } from '../config.ts'
-import { formatCount } from '../format-count.ts'
-import { nearest } from '../nearest.ts'
+import { UsageError } from '../config/settings.ts'
+import { formatCount } from '../text/format-count.ts'
+import { nearest } from '../text/nearest.ts'
 import { resources } from '../resources/index.ts'
 import { openExistingStore } from '../store/open-store.ts'
 import type { Entry, OrderKind, Reason } from '../store/withholding/list.ts'

@@ -1,6 +1,6 @@
 // The text that the demo prints when it is ready: where to look, and requests to paste.
 
-import { formatCount } from '../format-count.ts'
+import { formatCount } from '../text/format-count.ts'
 import {
   companyCount,
   firstEmptyId,

@@ -10,7 +10,7 @@ import Fastify, {
 } from 'fastify'
 import { METHODS } from 'node:http'
 import type { Logger } from 'pino'
-import type { RateVerdict } from '../rate.ts'
+import type { RateVerdict } from '../config/rate.ts'
 import type { Resource } from '../resources/resource.ts'
 import type { Awaitable } from '../store/awaitable.ts'
 import type { KeyRecord } from '../store/keys.ts'

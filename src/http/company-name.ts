@@ -1,7 +1,7 @@
 // The company in a request's path: its id, or its name in a register (contract 1.5), and the
 // version beside it: its number, or a moment (contract 9.1).
 
-import { nearNames } from '../near-names.ts'
+import { nearNames } from '../text/near-names.ts'
 import type { Resource } from '../resources/resource.ts'
 import { after, type Awaitable } from '../store/awaitable.ts'
 import type { CompanyName, IdentifyingName } from '../store/inspecting.ts'

@@ -1,8 +1,8 @@
 // Error responses (contract section 4): one form of body, one catalogue of causes.
 
 import { STATUS_CODES } from 'node:http'
-import { rateSecondsMax } from '../rate.ts'
-import { withoutKeys } from '../redact.ts'
+import { rateSecondsMax } from '../config/rate.ts'
+import { withoutKeys } from '../text/redact.ts'
 import type { Awaitable } from '../store/awaitable.ts'
 import type { NoChanges } from '../store/changes.ts'
 import type { Moment, OutsideHistory } from '../store/reading.ts'

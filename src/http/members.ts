@@ -2,8 +2,8 @@
 
 import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { nearest } from '../nearest.ts'
-import { withoutKeys } from '../redact.ts'
+import { nearest } from '../text/nearest.ts'
+import { withoutKeys } from '../text/redact.ts'
 import { type ApiError, badRequest, malformedUrl } from './errors.ts'
 import { after, type Awaitable } from '../store/awaitable.ts'
 import { readBody } from './wire/body.ts'

@@ -2,7 +2,7 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type DestinationStream, type Logger, symbols } from 'pino'
-import { withoutKeys } from '../redact.ts'
+import { withoutKeys } from '../text/redact.ts'
 import { createLineLimit } from './line-limit.ts'
 
 /** What is logged and counted of a response that has been sent. */

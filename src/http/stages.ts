@@ -2,7 +2,7 @@
 // its rate limit allow.
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { RateVerdict } from '../rate.ts'
+import type { RateVerdict } from '../config/rate.ts'
 import type { Awaitable } from '../store/awaitable.ts'
 import type { KeyRecord } from '../store/keys.ts'
 import { hasScope } from '../store/scopes.ts'

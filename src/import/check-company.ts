@@ -1,7 +1,7 @@
 // Checks a row of a source of companies: the company's identity, and its attributes.
 
 import { metaTypeBytesMax } from '../resources/resource.ts'
-import { isBlank } from '../blank.ts'
+import { isBlank } from '../text/blank.ts'
 import { attributeText, presenceAttr } from '../store/companies/attribute-text.ts'
 import type { RefusedRow, StagedRow } from '../store/importing.ts'
 import { digestOf } from '../store/record-texts.ts'

@@ -4,8 +4,8 @@ import type { Resource } from '../resources/resource.ts'
 import { companyColumns, metaTypeBytesMax, recordBytesMax } from '../resources/resource.ts'
 import type { RefusedRow, StagedRow } from '../store/importing.ts'
 import { digestOf } from '../store/record-texts.ts'
-import { isBlank } from '../blank.ts'
-import { nearest } from '../nearest.ts'
+import { isBlank } from '../text/blank.ts'
+import { nearest } from '../text/nearest.ts'
 import {
   nameBytesMax,
   normaliseId,

@@ -1,6 +1,6 @@
 // Parses the header of a CSV or TSV file: its column names and delimiter.
 
-import { OperatorError } from '../operator-error.ts'
+import { OperatorError } from '../config/operator-error.ts'
 import type { CsvHeader } from '../store/duckdb/tables.ts'
 import { refuseColumns } from '../store/duckdb/tables.ts'
 import { diagnoseHeader } from './diagnose-header.ts'

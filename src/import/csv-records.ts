@@ -1,6 +1,6 @@
 // Finds the records of CSV and TSV files, and those that do not fit their header.
 
-import { OperatorError } from '../operator-error.ts'
+import { OperatorError } from '../config/operator-error.ts'
 import { type RowExtents, type RowFinder, trackRows } from './row-extents.ts'
 
 /** The longest record of a CSV or TSV file, in bytes. */

@@ -1,6 +1,6 @@
 // Tells from the start of a CSV file why its first line may not be its header.
 
-import { OperatorError } from '../operator-error.ts'
+import { OperatorError } from '../config/operator-error.ts'
 import { RecordWalk } from './csv-records.ts'
 
 const delimiters = [',', ';', '\t', '|', '^', '~', ':', '\x01', '\x1f']

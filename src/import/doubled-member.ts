@@ -3,7 +3,7 @@
 // Almost no row has one, and a scan of each would slow imports down. But a text with a doubled
 // member is longer than its value needs, so only a text of another length is scanned.
 
-import { createMemberScan } from '../member-scan.ts'
+import { createMemberScan } from '../text/member-scan.ts'
 
 const letterU = 0x75
 // The greatest code of a blank; JSON has no other character up to it outside its strings.

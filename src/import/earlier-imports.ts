@@ -1,7 +1,7 @@
 // Compares an import with the earlier ones of its source: a file that is not the next extract.
 
-import { OperatorError } from '../operator-error.ts'
-import { shortMoment } from '../short-moment.ts'
+import { OperatorError } from '../config/operator-error.ts'
+import { shortMoment } from '../text/short-moment.ts'
 import type { Earlier, EarlierImport, ImportedFile, Recipe } from '../store/importing.ts'
 
 /** What of an import is compared. */

@@ -1,6 +1,6 @@
 // The encodings of text files, and their conversion to UTF-8.
 
-import { OperatorError } from '../operator-error.ts'
+import { OperatorError } from '../config/operator-error.ts'
 
 /** The encodings that a file may have; `utf-16` is either byte order, told by its mark. */
 export const encodings = [

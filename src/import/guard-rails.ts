@@ -1,10 +1,10 @@
 // What is probably a mistake is refused before anything changes, and the refusal names the option
 // that says it is meant.
 
-import { formatCount } from '../format-count.ts'
-import { isMisspelling } from '../nearest.ts'
-import { OperatorError } from '../operator-error.ts'
-import { shortMoment } from '../short-moment.ts'
+import { formatCount } from '../text/format-count.ts'
+import { isMisspelling } from '../text/nearest.ts'
+import { OperatorError } from '../config/operator-error.ts'
+import { shortMoment } from '../text/short-moment.ts'
 import type { LikeSource } from '../store/importing.ts'
 import { Refusal } from './refusal.ts'
 

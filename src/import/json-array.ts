@@ -1,8 +1,8 @@
 // Finds an array within a JSON object, such as `features` or `data.items`, without parsing it.
 
-import { OperatorError } from '../operator-error.ts'
-import { nestingMax } from '../nested-json.ts'
-import { nearest } from '../nearest.ts'
+import { OperatorError } from '../config/operator-error.ts'
+import { nestingMax } from '../text/nested-json.ts'
+import { nearest } from '../text/nearest.ts'
 
 /** The start or end of an array that is in objects only. */
 interface ArrayEdge {

@@ -1,7 +1,7 @@
 // Judges what an import would change: what is probably a mistake is refused before anything does.
 
-import { formatCount } from '../format-count.ts'
-import { OperatorError } from '../operator-error.ts'
+import { formatCount } from '../text/format-count.ts'
+import { OperatorError } from '../config/operator-error.ts'
 import type {
   AlikeNames,
   AttributeDifference,

@@ -7,8 +7,8 @@ import type { SourceRow } from './check-record.ts'
 import { doubledMember } from './doubled-member.ts'
 import { inEncodings, lineAround } from './encoding-guess.ts'
 import { Refusal } from './refusal.ts'
-import { isNestedTooDeep, nestingMax } from '../nested-json.ts'
-import { OperatorError } from '../operator-error.ts'
+import { isNestedTooDeep, nestingMax } from '../text/nested-json.ts'
+import { OperatorError } from '../config/operator-error.ts'
 
 /** One row of a source: its content, or why it cannot be read. */
 export interface ReadRow {

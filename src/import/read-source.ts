@@ -2,9 +2,9 @@
 // row; other formats, and everything with a mapping, by DuckDB.
 
 import { rmSync } from 'node:fs'
-import { nearest } from '../nearest.ts'
-import { isNestedTooDeep } from '../nested-json.ts'
-import { OperatorError } from '../operator-error.ts'
+import { nearest } from '../text/nearest.ts'
+import { isNestedTooDeep } from '../text/nested-json.ts'
+import { OperatorError } from '../config/operator-error.ts'
 import { placeColumns } from '../resources/resource.ts'
 import {
   type Batch,
@@ -14,7 +14,7 @@ import {
   type Showing,
 } from '../store/duckdb/columns.ts'
 import type { ImportedFile } from '../store/importing.ts'
-import { makeTemporaryFolder } from '../temporary-folder.ts'
+import { makeTemporaryFolder } from '../files/temporary-folder.ts'
 import type { SourceRow } from './check-record.ts'
 import { openContent } from './file-content.ts'
 import { refusedRecord } from './rewrite-csv.ts'

@@ -1,6 +1,6 @@
 // Recognises content that is not what a file's name or its options say.
 
-import { OperatorError } from '../operator-error.ts'
+import { OperatorError } from '../config/operator-error.ts'
 import { companyColumns } from '../resources/resource.ts'
 import { arraysIn } from './json-array.ts'
 import type { SourceFile } from './source-file.ts'

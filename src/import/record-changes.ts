@@ -8,7 +8,7 @@ import {
   type Recording,
   recordingSource,
 } from '../store/importing.ts'
-import { OperatorError } from '../operator-error.ts'
+import { OperatorError } from '../config/operator-error.ts'
 import { attributeText, byCodePoint, presenceAttr } from '../store/companies/attribute-text.ts'
 import { checkRecord } from './check-record.ts'
 import type { Change, ImportTarget } from './import-target.ts'

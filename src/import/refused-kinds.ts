@@ -1,6 +1,6 @@
 // Groups refusals that differ only in place and value.
 
-import { formatCount } from '../format-count.ts'
+import { formatCount } from '../text/format-count.ts'
 import { describeProblem, type Problem } from './refusal.ts'
 
 /** Rows refused for the same reason in the same field. */

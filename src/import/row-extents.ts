@@ -1,7 +1,7 @@
 // Finds where the rows of a text file end, and how long they are, while the file is read, so that a
 // file with wide rows can be cut into pieces.
 
-import { OperatorError } from '../operator-error.ts'
+import { OperatorError } from '../config/operator-error.ts'
 import { vectorRows, windowBytesMax } from '../store/duckdb/tables.ts'
 import { type ArrayState, rowBytesMax, separators } from './read-json.ts'
 

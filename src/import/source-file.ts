@@ -1,8 +1,8 @@
 // The files of an import: where they are, and what their names and the options say they are.
 
 import { accessSync, closeSync, constants, globSync, openSync, readSync, statSync } from 'node:fs'
-import { nearest } from '../nearest.ts'
-import { OperatorError } from '../operator-error.ts'
+import { nearest } from '../text/nearest.ts'
+import { OperatorError } from '../config/operator-error.ts'
 import type { Encoding } from './encoding.ts'
 import { refuseOtherEnding } from './recognise.ts'
 import { findZipEntry, type ZipEntry } from './zip-file.ts'

@@ -1,7 +1,7 @@
 // Checks and stages the rows of an import, and collects those that are refused.
 
 import type { ImportSession, StagedProblem } from '../store/importing.ts'
-import { OperatorError } from '../operator-error.ts'
+import { OperatorError } from '../config/operator-error.ts'
 import { problemOf, rowChecker } from './check-rows.ts'
 import type { Columns } from './column-facts.ts'
 import type { SourceRow } from './check-record.ts'

@@ -1,7 +1,7 @@
 // Finds the one file that a zip archive contains.
 
 import type { Entry, ZipFile } from 'yauzl'
-import { OperatorError } from '../operator-error.ts'
+import { OperatorError } from '../config/operator-error.ts'
 
 /** Where the only file of an archive is, and what it must give. */
 export interface ZipEntry {

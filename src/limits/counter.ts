@@ -1,7 +1,7 @@
 // Counts the requests of keys, in this process or shared between processes or servers.
 
 import type { Awaitable } from '../store/awaitable.ts'
-import type { Rate } from '../rate.ts'
+import type { Rate } from '../config/rate.ts'
 import { createWindows } from './windows.ts'
 
 /** How many keys are counted at a time; beyond this, the window of some key restarts. */

@@ -1,6 +1,6 @@
 // Shared limits of several processes: one of them keeps the counts, the others ask it.
 
-import type { Rate } from '../rate.ts'
+import type { Rate } from '../config/rate.ts'
 import type { Counted, Counter, SharedCounter } from './counter.ts'
 import type { Throttle } from './throttle.ts'
 

@@ -5,7 +5,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Awaitable } from '../store/awaitable.ts'
 import type { KeyRecord } from '../store/keys.ts'
-import { parseRate, type Rate, type RateVerdict } from '../rate.ts'
+import { parseRate, type Rate, type RateVerdict } from '../config/rate.ts'
 import type { Counted, Counter } from './counter.ts'
 
 /** How many different rates are cached in parsed form. */

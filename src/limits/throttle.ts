@@ -3,7 +3,7 @@
 import { isIP } from 'node:net'
 import { LRUCache } from 'lru-cache'
 import type { Awaitable } from '../store/awaitable.ts'
-import type { Rate } from '../rate.ts'
+import type { Rate } from '../config/rate.ts'
 import { createWindows } from './windows.ts'
 
 /** How many addresses are remembered. */

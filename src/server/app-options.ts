@@ -1,7 +1,7 @@
 // Turns settings into the options of the application, with keys and limits wired in.
 
 import type { Logger } from 'pino'
-import type { Settings } from '../config.ts'
+import type { Settings } from '../config/settings.ts'
 import type { AppOptions } from '../http/app.ts'
 import { createAuthenticate } from '../keys/authenticate.ts'
 import { type Counter, createCounter } from '../limits/counter.ts'

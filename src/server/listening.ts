@@ -1,8 +1,8 @@
 // The address that a server listens on, and why it may fail to.
 
 import type { AddressInfo } from 'node:net'
-import type { Settings } from '../config.ts'
-import { OperatorError } from '../operator-error.ts'
+import type { Settings } from '../config/settings.ts'
+import { OperatorError } from '../config/operator-error.ts'
 import type { ServerContext } from './server.ts'
 
 /** The URL of a listening server's address, such as `http://127.0.0.1:8080`. */

@@ -2,9 +2,9 @@
 // line never waits for a slow reader or a full disk.
 
 import { type DestinationStream, type Logger, pino } from 'pino'
-import type { Settings } from '../config.ts'
-import { printableJson, printableLines } from '../printable.ts'
-import { withoutKeys } from '../redact.ts'
+import type { Settings } from '../config/settings.ts'
+import { printableJson, printableLines } from '../text/printable.ts'
+import { withoutKeys } from '../text/redact.ts'
 import { createLineWriter, type LineWriter } from './line-writer.ts'
 import { openLogOutput } from './log-output.ts'
 

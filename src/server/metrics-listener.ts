@@ -3,7 +3,7 @@
 import { once } from 'node:events'
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
-import type { Settings } from '../config.ts'
+import type { Settings } from '../config/settings.ts'
 import { createMetricsServer, metricsPath } from './metrics-server.ts'
 import { explainListenError, sharing, urlOf } from './listening.ts'
 

@@ -2,7 +2,7 @@
 // that die, and sums their metrics. It does not answer requests itself.
 
 import { once } from 'node:events'
-import type { Settings } from '../config.ts'
+import type { Settings } from '../config/settings.ts'
 import { resources } from '../resources/index.ts'
 import { answerLimits } from '../limits/limits-over-ipc.ts'
 import { describeStore, openStoreReader } from '../store/open-store.ts'

@@ -1,7 +1,7 @@
 // Runs `serve`: a single server, or a primary with workers, until a signal stops it.
 
 import cluster from 'node:cluster'
-import { type Settings, UsageError } from '../config.ts'
+import { type Settings, UsageError } from '../config/settings.ts'
 import { describeStore } from '../store/open-store.ts'
 import { hasHandedSocket } from './listening.ts'
 import { type ServerContext, startServer, untilStopped } from './server.ts'

@@ -2,7 +2,7 @@
 
 import { once } from 'node:events'
 import type { FastifyInstance } from 'fastify'
-import type { Settings } from '../config.ts'
+import type { Settings } from '../config/settings.ts'
 import { buildApp } from '../http/app.ts'
 import type { Metrics } from '../http/metrics.ts'
 import type { Ask } from '../limits/limits-over-ipc.ts'

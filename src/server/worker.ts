@@ -1,7 +1,7 @@
 // A worker: a server whose primary can stop it and read its metrics.
 
 import cluster from 'node:cluster'
-import type { Settings } from '../config.ts'
+import type { Settings } from '../config/settings.ts'
 import { type Channel, connectPeer } from './ipc.ts'
 import { type ServerContext, startServer, untilStopped } from './server.ts'
 

@@ -2,8 +2,8 @@
 
 import { existsSync, rmSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
-import { privateMode, rightsOf } from '../new-file.ts'
-import { OperatorError } from '../operator-error.ts'
+import { privateMode, rightsOf } from '../files/new-file.ts'
+import { OperatorError } from '../config/operator-error.ts'
 import type { Resource } from '../resources/resource.ts'
 import { describeFilled, fillNames } from './companies/fill-names.ts'
 import type { ServingBounds } from './postgres/connect.ts'

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { resolveSettings, settingsOf } from '../../src/config.ts'
+import { resolveSettings, settingsOf } from '../../src/config/settings.ts'
 import { makeKey } from '../../src/keys/key.ts'
 import {
   addressesMax,

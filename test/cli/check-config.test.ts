@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { test } from 'node:test'
-import { resolveSettings, settings, variableOf } from '../../src/config.ts'
-import { withoutPasswords } from '../../src/redact.ts'
+import { resolveSettings, settings, variableOf } from '../../src/config/settings.ts'
+import { withoutPasswords } from '../../src/text/redact.ts'
 import { makeFolder } from '../support/import-rows.ts'
 import { runCommand } from '../support/run-command.ts'
 

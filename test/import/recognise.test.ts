@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import type { FileOptions } from '../../src/import/source-file.ts'
-import { OperatorError } from '../../src/operator-error.ts'
+import { OperatorError } from '../../src/config/operator-error.ts'
 import { folderWith, writeParquet } from '../support/import-folder.ts'
 import { aboveStores } from '../support/store-at.ts'
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test, type TestContext } from 'node:test'
-import { OperatorError } from '../../src/operator-error.ts'
+import { OperatorError } from '../../src/config/operator-error.ts'
 import {
   importInto,
   type ImportOptions,

@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
-import { OperatorError } from '../../src/operator-error.ts'
+import { OperatorError } from '../../src/config/operator-error.ts'
 import { folderWith, writeParquet } from '../support/import-folder.ts'
 import { storeKind } from '../support/store-at.ts'
 

@@ -4,7 +4,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { OperatorError } from '../../src/operator-error.ts'
+import { OperatorError } from '../../src/config/operator-error.ts'
 import { explainStoreError } from '../../src/store/open-store.ts'
 import { loseCitusNodes } from '../../torture/citus-nodes.ts'
 import { makeFolder } from '../support/import-rows.ts'

@@ -2,8 +2,8 @@
 
 import { columns } from '../../src/cli/command.ts'
 import { parseArguments } from '../../src/cli/arguments.ts'
-import { UsageError } from '../../src/config.ts'
-import { nearest } from '../../src/nearest.ts'
+import { UsageError } from '../../src/config/settings.ts'
+import { nearest } from '../../src/text/nearest.ts'
 
 /** The description and options of a script. */
 interface Script {

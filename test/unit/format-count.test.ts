@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { formatCount } from '../../src/format-count.ts'
+import { formatCount } from '../../src/text/format-count.ts'
 
 test('a count has a comma before every three digits', () => {
   for (const edge of [0, 999, 1_000, 999_999, 1_000_000]) {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { createMemberScan } from '../../src/member-scan.ts'
+import { createMemberScan } from '../../src/text/member-scan.ts'
 
 /** What is found in a text that comes in chunks of so many bytes. */
 function find(text: string, chunkBytes: number) {

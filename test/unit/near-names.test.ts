@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { nearNames, nearNamesMax } from '../../src/near-names.ts'
+import { nearNames, nearNamesMax } from '../../src/text/near-names.ts'
 
 test('near names differ in case, leading zeros, blanks and hyphens, and are a dozen at most', () => {
   const near = (jurisdiction: string, identifier: string) =>

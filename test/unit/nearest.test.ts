@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { nearest } from '../../src/nearest.ts'
+import { nearest } from '../../src/text/nearest.ts'
 import { resources } from '../../src/resources/index.ts'
 import { processorMs } from '../support/processor-time.ts'
 

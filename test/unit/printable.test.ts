@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { printable, printableJson, printableLines } from '../../src/printable.ts'
+import { printable, printableJson, printableLines } from '../../src/text/printable.ts'
 import { controls } from '../support/terminal-controls.ts'
 
 const text = fc.array(

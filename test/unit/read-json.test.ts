@@ -5,7 +5,7 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { type ReadRow, readJson, readNdjson, rowBytesMax } from '../../src/import/read-json.ts'
 import { Refusal } from '../../src/import/refusal.ts'
-import { OperatorError } from '../../src/operator-error.ts'
+import { OperatorError } from '../../src/config/operator-error.ts'
 
 type Pieces = readonly (string | Uint8Array)[]
 

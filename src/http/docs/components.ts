@@ -1,7 +1,7 @@
 // The shared parts of the OpenAPI document: parameters, headers, schemas and failures, by name.
 
 import { STATUS_CODES } from 'node:http'
-import { rateSecondsMax } from '../../rate.ts'
+import { rateSecondsMax } from '../../config/rate.ts'
 import type { JsonSchema } from '../../resources/field.ts'
 import { metaTypeBytesMax } from '../../resources/resource.ts'
 import { type FailureDescription, failures } from '../errors.ts'

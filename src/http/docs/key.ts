@@ -1,6 +1,6 @@
 // The OpenAPI description of what a key learns about itself.
 
-import { rateSecondsMax } from '../../rate.ts'
+import { rateSecondsMax } from '../../config/rate.ts'
 import type { JsonSchema } from '../../resources/field.ts'
 import type { Operation } from '../endpoints/endpoint.ts'
 import { failureStatuses } from '../errors.ts'

@@ -5,7 +5,7 @@
 // nothing.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { createMemberScan } from '../../member-scan.ts'
+import { createMemberScan } from '../../text/member-scan.ts'
 import { badRequest, bodyBytesMax, invalid, statusError } from '../errors.ts'
 
 const jsonType = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i

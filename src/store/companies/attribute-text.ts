@@ -1,6 +1,6 @@
 // The text of a company's attribute, as compared between two extracts and as recorded.
 
-import { isBlank } from '../../blank.ts'
+import { isBlank } from '../../text/blank.ts'
 import { digestOf } from '../record-texts.ts'
 
 /** The attribute that says whether a company is in the snapshots of its source. */

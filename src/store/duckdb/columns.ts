@@ -6,7 +6,7 @@
 
 import { rmSync } from 'node:fs'
 import type { DuckDBDataChunk } from '@duckdb/node-api'
-import { OperatorError } from '../../operator-error.ts'
+import { OperatorError } from '../../config/operator-error.ts'
 import { collectGarbage } from './collect-garbage.ts'
 import { type Database, literal, openDatabase, quoted } from './database.ts'
 import { explain, isOutOfMemory } from './explain.ts'

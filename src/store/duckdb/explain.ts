@@ -1,6 +1,6 @@
 // Explains DuckDB's errors to an operator: which file or mapping is at fault, and what to do.
 
-import { OperatorError } from '../../operator-error.ts'
+import { OperatorError } from '../../config/operator-error.ts'
 import { memoryMb } from './database.ts'
 import { explainMapping, withoutClass } from './explain-mapping.ts'
 import type { ColumnarFile } from './tables.ts'

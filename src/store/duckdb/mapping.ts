@@ -1,8 +1,8 @@
 // Checks a mapping's SQL before any of it runs: it must be one SELECT over the view `source`.
 
 import type { DuckDBConnection } from '@duckdb/node-api'
-import { nearest } from '../../nearest.ts'
-import { OperatorError } from '../../operator-error.ts'
+import { nearest } from '../../text/nearest.ts'
+import { OperatorError } from '../../config/operator-error.ts'
 
 /** The maximum length of a mapping, in characters. */
 const mappingLengthMax = 1 << 20

@@ -5,8 +5,8 @@
 // Names of files and folders have no meaning: no hive partitioning, no patterns.
 
 import type { DuckDBConnection } from '@duckdb/node-api'
-import { formatCount } from '../../format-count.ts'
-import { OperatorError } from '../../operator-error.ts'
+import { formatCount } from '../../text/format-count.ts'
+import { OperatorError } from '../../config/operator-error.ts'
 import { literal, quoted } from './database.ts'
 
 /** A file for DuckDB: uncompressed and, if it is text, valid UTF-8. */

@@ -7,7 +7,7 @@ import { basename } from 'node:path'
 import { PassThrough, type Transform } from 'node:stream'
 import { finished, pipeline } from 'node:stream/promises'
 import { createZstdCompress } from 'node:zlib'
-import { privateMode } from '../../new-file.ts'
+import { privateMode } from '../../files/new-file.ts'
 
 export interface CompressedFile {
   write(text: string): Promise<void>

@@ -5,7 +5,7 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync } from 'node:fs'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { OperatorError } from '../../operator-error.ts'
+import { OperatorError } from '../../config/operator-error.ts'
 import type { Resource } from '../../resources/resource.ts'
 import type { ChangesPage, ChangesRequest, HistoryPoint } from '../changes.ts'
 import type { StoreReader } from '../reading.ts'

@@ -5,7 +5,7 @@
 // reverted.
 
 import type { Resource } from '../../resources/resource.ts'
-import { OperatorError } from '../../operator-error.ts'
+import { OperatorError } from '../../config/operator-error.ts'
 import { recordingSource } from '../importing.ts'
 import { attributesShape, type ListingShape, shapeOf } from '../listing/shape.ts'
 import {

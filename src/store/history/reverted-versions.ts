@@ -1,6 +1,6 @@
 // Which versions a revert takes back, and whether it may.
 
-import { OperatorError } from '../../operator-error.ts'
+import { OperatorError } from '../../config/operator-error.ts'
 import type { RevertRange } from '../reverting.ts'
 
 /** A version in the log. */

@@ -5,7 +5,7 @@
 // its file; the digest; the text; then its other texts, separated by NUL, which none contains.
 
 import { closeSync, readSync, writeSync } from 'node:fs'
-import { openTemporaryFile, temporaryError } from '../../temporary-folder.ts'
+import { openTemporaryFile, temporaryError } from '../../files/temporary-folder.ts'
 import type { Place, RefusedRow, StagedRow } from '../importing.ts'
 
 /** A row in the file. */

@@ -6,8 +6,8 @@
 // refused, with all rows of its record.
 
 import { metaTypesMax } from '../../resources/resource.ts'
-import { formatCount } from '../../format-count.ts'
-import { OperatorError } from '../../operator-error.ts'
+import { formatCount } from '../../text/format-count.ts'
+import { OperatorError } from '../../config/operator-error.ts'
 import type { Recording } from '../importing.ts'
 import { addToCount, parseMeta } from '../listing/meta.ts'
 import type { ListingTables } from '../listing/tables.ts'

@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { type Client, DatabaseError } from 'pg'
-import { OperatorError } from '../../operator-error.ts'
+import { OperatorError } from '../../config/operator-error.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { wordRules } from '../name-words.ts'
 import type { WorkWatch } from '../work-watch.ts'

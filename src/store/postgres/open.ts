@@ -1,7 +1,7 @@
 // Opens a store in PostgreSQL for serving, inspecting and writing.
 
 import type { Client } from 'pg'
-import { OperatorError } from '../../operator-error.ts'
+import { OperatorError } from '../../config/operator-error.ts'
 import type { Resource } from '../../resources/resource.ts'
 import type { StoreInspector } from '../inspecting.ts'
 import type { LockWait } from '../lock-wait.ts'

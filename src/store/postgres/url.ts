@@ -1,7 +1,7 @@
 // The URL of a store in PostgreSQL, and the errors of the driver and the server as messages that
 // name it. (This file does not import the driver, which is loaded only for such a store.)
 
-import { OperatorError } from '../../operator-error.ts'
+import { OperatorError } from '../../config/operator-error.ts'
 
 const schemaName = /^[a-z_][a-z0-9_]{0,62}$/
 

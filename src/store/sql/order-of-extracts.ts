@@ -1,7 +1,7 @@
 // The order of a source's extracts, the same for both databases.
 
-import { OperatorError } from '../../operator-error.ts'
-import { shortMoment } from '../../short-moment.ts'
+import { OperatorError } from '../../config/operator-error.ts'
+import { shortMoment } from '../../text/short-moment.ts'
 import type { ImportPlan } from '../importing.ts'
 
 /**

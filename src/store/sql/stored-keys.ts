@@ -1,6 +1,6 @@
 // Keys in the database, for both stores.
 
-import { OperatorError } from '../../operator-error.ts'
+import { OperatorError } from '../../config/operator-error.ts'
 import type { HandOver, KeyRecord, NewKey, Rotation } from '../keys.ts'
 import type { LockWait } from '../lock-wait.ts'
 import { type Database, optionalNumber, optionalText, type Row } from './database.ts'

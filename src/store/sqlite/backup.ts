@@ -3,8 +3,8 @@
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { backup, type DatabaseSync } from 'node:sqlite'
-import { makeFile, rightsOf } from '../../new-file.ts'
-import { OperatorError } from '../../operator-error.ts'
+import { makeFile, rightsOf } from '../../files/new-file.ts'
+import { OperatorError } from '../../config/operator-error.ts'
 import type { CopyWatch } from '../inspecting.ts'
 import { storeError } from './errors.ts'
 

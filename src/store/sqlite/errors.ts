@@ -1,7 +1,7 @@
 // Adds advice for the operator to SQLite's errors.
 
-import { makeFile } from '../../new-file.ts'
-import { OperatorError } from '../../operator-error.ts'
+import { makeFile } from '../../files/new-file.ts'
+import { OperatorError } from '../../config/operator-error.ts'
 
 /** A known error of SQLite as an OperatorError with advice; else the error. */
 export function storeError(path: string, error: unknown): unknown {

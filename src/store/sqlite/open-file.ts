@@ -2,7 +2,7 @@
 
 import { statSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
-import { OperatorError } from '../../operator-error.ts'
+import { OperatorError } from '../../config/operator-error.ts'
 
 const checks = new WeakMap<DatabaseSync, () => void>()
 

@@ -6,7 +6,7 @@ import { dirname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { DatabaseSync } from 'node:sqlite'
 import type { Resource } from '../../resources/resource.ts'
-import { OperatorError } from '../../operator-error.ts'
+import { OperatorError } from '../../config/operator-error.ts'
 import type { OnStep } from '../work-watch.ts'
 import { isUnwritable, makeDatabaseFile, storeError } from './errors.ts'
 import {

@@ -1,7 +1,7 @@
 // Whether a store and its list of what is withheld agree: no store opens behind its list
 // (invariant 9), and none that has been changed goes on without it.
 
-import { OperatorError } from '../../operator-error.ts'
+import { OperatorError } from '../../config/operator-error.ts'
 import { type Queries, readValue } from '../sql/database.ts'
 import { type List, type ListPlace, noState, parseList } from './list.ts'
 

@@ -1,7 +1,7 @@
 // What an import brings again of what is withheld: held back before it is staged, so that it is
 // compared with nothing and makes no change.
 
-import { OperatorError } from '../../operator-error.ts'
+import { OperatorError } from '../../config/operator-error.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { encodeAttributes } from '../companies/attribute-text.ts'
 import type { ImportPlan, RefusedRow, StagedRow } from '../importing.ts'

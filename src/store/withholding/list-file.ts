@@ -11,8 +11,8 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { makeFile } from '../../new-file.ts'
-import { OperatorError } from '../../operator-error.ts'
+import { makeFile } from '../../files/new-file.ts'
+import { OperatorError } from '../../config/operator-error.ts'
 import type { ListPlace } from './list.ts'
 
 /**

@@ -5,7 +5,7 @@
 // people is in it as salted hashes only (`createHasher`).
 
 import { hash, randomBytes } from 'node:crypto'
-import { OperatorError } from '../../operator-error.ts'
+import { OperatorError } from '../../config/operator-error.ts'
 import type { Awaitable } from '../awaitable.ts'
 import type { Database, Queries } from '../sql/database.ts'
 

@@ -2,7 +2,7 @@
 // A kill between the two leaves a store that is behind its list, which the next command that writes
 // brings up to it.
 
-import { OperatorError, UnknownOutcomeError } from '../../operator-error.ts'
+import { OperatorError, UnknownOutcomeError } from '../../config/operator-error.ts'
 import type { Resource } from '../../resources/resource.ts'
 import type { CompanyName } from '../inspecting.ts'
 import { drawLineage } from '../lineage.ts'

@@ -5,7 +5,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'pg'
-import { OperatorError } from '../../../operator-error.ts'
+import { OperatorError } from '../../../config/operator-error.ts'
 import type { LockWait } from '../../lock-wait.ts'
 import { withSession } from '../connect.ts'
 import { orAborted } from '../transaction.ts'

@@ -2,7 +2,7 @@
 // move of shards, makes a statement wait, and nothing says so.
 
 import type { Client } from 'pg'
-import { OperatorError } from '../../../operator-error.ts'
+import { OperatorError } from '../../../config/operator-error.ts'
 import type { LockWait } from '../../lock-wait.ts'
 import { withSession } from '../connect.ts'
 import { describeUrl } from '../url.ts'

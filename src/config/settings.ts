@@ -1,8 +1,8 @@
 // Every setting, in one table: option, environment variable, default and meaning.
 
 import { availableParallelism } from 'node:os'
-import { nearest } from './nearest.ts'
-import { withoutPasswords } from './redact.ts'
+import { nearest } from '../text/nearest.ts'
+import { withoutPasswords } from '../text/redact.ts'
 import {
   file,
   integer,

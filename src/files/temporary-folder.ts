@@ -3,7 +3,7 @@
 import { mkdtempSync, openSync, rmdirSync, unlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { OperatorError } from './operator-error.ts'
+import { OperatorError } from '../config/operator-error.ts'
 import { privateMode } from './new-file.ts'
 
 /** Makes a new folder; its name begins with `dossier-` and the purpose. */

@@ -2,7 +2,7 @@
 
 import { isIP } from 'node:net'
 import { parseRate, type Rate, rateForm } from './rate.ts'
-import { hasStrayPassword, withoutPasswords } from './redact.ts'
+import { hasStrayPassword, withoutPasswords } from '../text/redact.ts'
 
 /** How the text of a setting is checked and parsed. */
 export interface Kind<T> {
