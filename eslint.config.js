@@ -8,7 +8,8 @@ const order = [
   ['files', 'resources', 'demo'],
   // The explorer runs in browsers; it takes types from resources, and nothing else.
   ['store', 'explorer'],
-  ['http', 'import', 'keys', 'limits'],
+  ['auth'],
+  ['http', 'import'],
   ['server'],
   ['cli'],
 ]
@@ -31,7 +32,7 @@ const layerRules = layers
                 .filter((other) => other !== layer && ranks[other] >= ranks[layer])
                 .map((other) => `**/${other}/**`),
               message:
-                'cli → server → { http, import, keys, limits } → store → resources → config → text; see ARCHITECTURE.md',
+                'cli → server → { http, import } → auth → store → resources → config → text; see ARCHITECTURE.md',
             },
           ],
         },

@@ -1,7 +1,7 @@
 // Large numbers of keys (row C18): all different, of the published pattern, with a valid checksum.
 
 import { randomBytes } from 'node:crypto'
-import { isWellFormedKey, makeKey } from '../src/keys/key.ts'
+import { isWellFormedKey, makeKey } from '../src/auth/key.ts'
 
 /** The pattern that the guides publish for secret scanners. */
 const published = /^dossier_[0-9A-Za-z]{49}$/

@@ -118,5 +118,5 @@ test('the check detects one that can', () => {
 
 test('no regular expression is built from input', () => {
   // From the paths that the program serves; from the prefix and length of keys.
-  assert.deepEqual([...made], ['src/cli/display-width.ts', 'src/keys/key.ts'])
+  assert.deepEqual([...made], ['src/cli/display-width.ts', 'src/auth/key.ts'])
 })

@@ -32,7 +32,7 @@ import { isServerStore, openStoreReader, openStoreWriter } from '../store/open-s
 import { wholeListing } from '../store/selection.ts'
 import type { StoreWriter } from '../store/writing.ts'
 import type { Command, CommandContext } from './command.ts'
-import { issueKey } from '../keys/issue.ts'
+import { issueKey } from '../auth/issue.ts'
 import { allScopes } from '../store/scopes.ts'
 import { createProgress } from './progress.ts'
 import type { RunningServer, startServer } from '../server/server.ts'

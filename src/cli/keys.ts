@@ -2,7 +2,7 @@
 
 import { type Settings, UsageError } from '../config/settings.ts'
 import { formatCount } from '../text/format-count.ts'
-import { type IssuedKey, makeIssuedKey, storeIssuedKey } from '../keys/issue.ts'
+import { type IssuedKey, makeIssuedKey, storeIssuedKey } from '../auth/issue.ts'
 import { nearest } from '../text/nearest.ts'
 import { OperatorError } from '../config/operator-error.ts'
 import { parseRate, rateForm } from '../config/rate.ts'

@@ -31,7 +31,8 @@ import { createStages, type StageOptions, type Stop } from './stages.ts'
 import { createScanning, type ScanLimits, scanLimits } from './scan-turns.ts'
 import { type AssetLimits, assetLimits, createStaticAssets } from './static-assets.ts'
 import { createStreamer } from './wire/streaming.ts'
-import { createWireServer, type Load, type WireLimits, wireLimits } from './wire/server.ts'
+import type { Load } from './wire/load.ts'
+import { createWireServer, type WireLimits, wireLimits } from './wire/server.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -2,6 +2,8 @@
 // its rate limit allow.
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Authenticate, Authenticated } from '../auth/authenticate.ts'
+import type { LimitRate } from '../auth/rate-limit.ts'
 import type { RateVerdict } from '../config/rate.ts'
 import type { Awaitable } from '../store/awaitable.ts'
 import type { KeyRecord } from '../store/keys.ts'
@@ -16,20 +18,15 @@ import {
   unavailable,
 } from './errors.ts'
 import { type Cors, createCors } from './wire/cors.ts'
-import { closeToRequests, excludeFromLoad, findWireFault, type Load } from './wire/server.ts'
-
-/** A client's key, or how long the client has to wait; undefined if it has no valid key. */
-type Authenticated = KeyRecord | { readonly waitSeconds: number } | undefined
+import type { Load } from './wire/load.ts'
+import { closeToRequests, excludeFromLoad, findWireFault } from './wire/server.ts'
 
 /** What the stages ask, and their settings. */
 export interface StageOptions {
   /** Finds the key of a request; reads the client's address only if it needs it. */
-  readonly authenticate: (
-    authorization: string | undefined,
-    client: { readonly ip: string | undefined; readonly socket: object },
-  ) => Awaitable<Authenticated>
+  readonly authenticate: Authenticate
   /** Counts a request of a key; returns the verdict of its rate limit, if it has one. */
-  readonly limitRate?: (key: KeyRecord) => Awaitable<RateVerdict | undefined>
+  readonly limitRate?: LimitRate
   /** Meters a request that its key and its rate limit have let in. */
   readonly countUse?: ((keyId: number) => void) | undefined
   /** Counts the requests under way, and decides when there are too many. */

@@ -3,13 +3,13 @@
 import type { Logger } from 'pino'
 import type { Settings } from '../config/settings.ts'
 import type { AppOptions } from '../http/app.ts'
-import { createAuthenticate } from '../keys/authenticate.ts'
-import { type Counter, createCounter } from '../limits/counter.ts'
-import { createLoad } from '../limits/load.ts'
-import { createLimit } from '../limits/rate-limit.ts'
-import { type Ask, askCounter, askThrottle } from '../limits/limits-over-ipc.ts'
-import type { SharedWindows } from '../limits/redis-counter.ts'
-import { createThrottle, type Throttle } from '../limits/throttle.ts'
+import { createAuthenticate } from '../auth/authenticate.ts'
+import { type Counter, createCounter } from '../auth/counter.ts'
+import { createLoad } from '../http/wire/load.ts'
+import { createLimit } from '../auth/rate-limit.ts'
+import { type Ask, askCounter, askThrottle } from '../auth/limits-over-ipc.ts'
+import type { SharedWindows } from '../auth/redis-counter.ts'
+import { createThrottle, type Throttle } from '../auth/throttle.ts'
 import type { StoreReader } from '../store/reading.ts'
 
 const clock = () => performance.now()
@@ -103,7 +103,7 @@ async function connectRedis(
   logger: Logger,
 ): Promise<SharedWindows | undefined> {
   if (redisUrl === undefined) return undefined
-  const { connectSharedWindows } = await import('../limits/redis-counter.ts')
+  const { connectSharedWindows } = await import('../auth/redis-counter.ts')
   return connectSharedWindows(redisUrl, `dossier:${storeId}:rate:`, {
     onAway: (reason) =>
       logger.warn({ reason }, 'Redis is unreachable; this server counts rates on its own'),

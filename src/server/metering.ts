@@ -4,7 +4,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { type Settings, UsageError } from '../config/settings.ts'
-import { createUses, hourOf } from '../keys/uses.ts'
+import { createUses, hourOf } from '../auth/uses.ts'
 import { openUsageWriter, openUsesOfKeys, usageFile } from '../store/open-store.ts'
 import { type KeyUses, midnightOf, type UsageWriter } from '../store/usage.ts'
 

@@ -4,7 +4,7 @@
 import { once } from 'node:events'
 import type { Settings } from '../config/settings.ts'
 import { resources } from '../resources/index.ts'
-import { answerLimits } from '../limits/limits-over-ipc.ts'
+import { answerLimits } from '../auth/limits-over-ipc.ts'
 import { describeStore, openStoreReader } from '../store/open-store.ts'
 import { createLimits } from './app-options.ts'
 import type { ServerContext } from './server.ts'

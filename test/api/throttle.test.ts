@@ -7,14 +7,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { resolveSettings, settingsOf } from '../../src/config/settings.ts'
-import { makeKey } from '../../src/keys/key.ts'
+import { makeKey } from '../../src/auth/key.ts'
 import {
   addressesMax,
   createThrottle,
   networkOf,
   reservedLookUps,
-} from '../../src/limits/throttle.ts'
-import { createWindows } from '../../src/limits/windows.ts'
+} from '../../src/auth/throttle.ts'
+import { createWindows } from '../../src/auth/windows.ts'
 import { rights } from '../../src/resources/rights.ts'
 import { checkFailure, checkPage, makeApp, pathOf } from '../support/make-app.ts'
 import { makeRecords } from '../support/make-record.ts'

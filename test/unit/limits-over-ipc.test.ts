@@ -2,15 +2,11 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createCounter } from '../../src/limits/counter.ts'
-import { createLimit } from '../../src/limits/rate-limit.ts'
-import {
-  answerLimits,
-  type Ask,
-  askCounter,
-  askThrottle,
-} from '../../src/limits/limits-over-ipc.ts'
-import { createThrottle } from '../../src/limits/throttle.ts'
+import { createCounter } from '../../src/auth/counter.ts'
+import { createLimit } from '../../src/auth/rate-limit.ts'
+import { answerLimits, type Ask, askCounter, askThrottle } from '../../src/auth/limits-over-ipc.ts'
+import { createThrottle } from '../../src/auth/throttle.ts'
+import type { Answers } from '../../src/server/ipc.ts'
 import type { KeyRecord } from '../../src/store/keys.ts'
 
 const key: KeyRecord = {
@@ -21,7 +17,7 @@ const key: KeyRecord = {
 /** The process that keeps the counts, reached as in production: through JSON, after a delay. */
 function keeper(clock: () => number): Ask {
   const throttle = createThrottle({ quota: 2, seconds: 60 }, clock)
-  const answers = answerLimits(createCounter(clock), throttle)
+  const answers: Answers = answerLimits(createCounter(clock), throttle)
   const overWire = (value: unknown) =>
     value === undefined ? undefined : (JSON.parse(JSON.stringify(value)) as unknown)
   return async (topic, question) => {

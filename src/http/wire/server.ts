@@ -9,6 +9,7 @@ import {
 } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type ApiError, badRequest, headersMax, statusError } from '../errors.ts'
+import type { Load } from './load.ts'
 
 /** The state of a connection. */
 interface Connection {
@@ -34,17 +35,6 @@ interface Connection {
 interface Waiting {
   readonly response: ServerResponse
   readonly handOn: () => void
-}
-
-/** Counts the requests under way, and decides when there are too many. */
-export interface Load {
-  begin(): void
-  end(): void
-  /** Why a request has to be refused now; undefined if it can be accepted. */
-  excess(): string | undefined
-  /** Counts a refusal, for one line a second; `reason` is one of a few words. */
-  warn(reason: string): void
-  close(): void
 }
 
 /** Limits of connections; times in milliseconds. */

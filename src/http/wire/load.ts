@@ -29,7 +29,7 @@ const countedMax = 2
 const warnMs = 1_000
 
 /** Counts the requests under way, and decides when there are too many. */
-interface Load {
+export interface Load {
   begin(): void
   end(): void
   /** Why a request has to be refused now; undefined if it can be accepted. */

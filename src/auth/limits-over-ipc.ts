@@ -7,9 +7,6 @@ import type { Throttle } from './throttle.ts'
 /** Asks the process that keeps the counts; questions and answers must survive JSON. */
 export type Ask = (topic: string, question: unknown) => Promise<unknown>
 
-/** The handlers of questions in that process, by topic. */
-export type Answers = Readonly<Record<string, (question: unknown) => unknown>>
-
 interface CountQuestion extends Rate {
   readonly keyId: number
 }
@@ -21,21 +18,21 @@ interface Attempt {
 }
 
 /** Creates the handlers for the process that keeps the counts. */
-export function answerLimits(counter: Counter, throttle: Throttle | undefined): Answers {
+export function answerLimits(counter: Counter, throttle: Throttle | undefined) {
   return {
-    'limits.count': (question) => {
+    'limits.count': (question: unknown) => {
       const { keyId, quota, seconds } = question as CountQuestion
       return counter(keyId, { quota, seconds })
     },
-    'limits.wait': (question) => {
+    'limits.wait': (question: unknown) => {
       const { address, keyHash = '' } = question as Attempt
       return throttle?.waitOf(address, keyHash)
     },
-    'limits.fail': (question) => {
+    'limits.fail': (question: unknown) => {
       const { address, keyHash } = question as Attempt
       return throttle?.fail(address, keyHash)
     },
-    'limits.good': (keyHash) => throttle?.noteGood(String(keyHash)),
+    'limits.good': (keyHash: unknown) => throttle?.noteGood(String(keyHash)),
   }
 }
 

@@ -12,7 +12,7 @@ import type { Counted, Counter } from './counter.ts'
 const policiesMax = 1_000
 
 /** Counts a request of a key; undefined if the key has no limit. */
-type LimitRate = (key: KeyRecord) => Awaitable<RateVerdict | undefined>
+export type LimitRate = (key: KeyRecord) => Awaitable<RateVerdict | undefined>
 
 /** A rate, and its RateLimit-Policy header. */
 export interface Policy {

@@ -5,21 +5,12 @@ import type { Awaitable } from '../store/awaitable.ts'
 import type { KeyRecord } from '../store/keys.ts'
 import type { StoreReader } from '../store/reading.ts'
 import { hashKey, isWellFormedKey } from './key.ts'
+import type { Throttle } from './throttle.ts'
 
 /** The client of a request; a connection that has just closed has no address. */
-export interface Client {
+interface Client {
   readonly ip: string | undefined
   readonly socket: object
-}
-
-/** Counts failed attempts by address; times are in seconds. */
-interface Throttle {
-  /** How long an address has to wait before its key is looked up; undefined for no wait. */
-  waitOf(address: string | undefined, keyHash: string): Awaitable<number | undefined>
-  /** Counts a failed attempt; returns how long the address has to wait if that was one too many. */
-  fail(address: string | undefined, keyHash?: string): Awaitable<number | undefined>
-  /** Remembers a valid key. */
-  noteGood(keyHash: string): void
 }
 
 /** Too many attempts have failed; the client has to wait. */
@@ -27,15 +18,18 @@ interface Wait {
   readonly waitSeconds: number
 }
 
+/** A client's key, or how long the client has to wait; undefined if it has no valid key. */
+export type Authenticated = KeyRecord | Wait | undefined
+
 /**
  * Returns the valid key in an Authorization field; undefined if there is none.
  *
  * @param client is asked for its address only if that is needed.
  */
-type Authenticate = (
+export type Authenticate = (
   authorization: string | undefined,
   client: Client,
-) => Awaitable<KeyRecord | Wait | undefined>
+) => Awaitable<Authenticated>
 
 /** How long a key is cached before it is read again: half of what contract 2 allows. */
 const cachedMs = 500
@@ -74,7 +68,7 @@ export function createAuthenticate(
    * No key is looked up for an address that has failed too often. Keys that were valid before are
    * exempt, so that no client locks out another one at the same address.
    */
-  async function lookUp(id: string, client: Client): Promise<KeyRecord | Wait | undefined> {
+  async function lookUp(id: string, client: Client): Promise<Authenticated> {
     const isNew = !cached.has(id)
     const seconds = isNew ? await throttle?.waitOf(client.ip, id) : undefined
     if (seconds !== undefined) return waitFor(seconds)
