@@ -31,6 +31,12 @@ for (const guide of guides) {
   })
 }
 
+test("the operator's guide has at most 9,000 words, and begins with a month of a register", () => {
+  const guide = read('docs/operating.md')
+  assert.ok(guide.split(/\s+/).length <= 9_000)
+  assert.equal(/^## (.*)$/m.exec(guide)?.[1], 'A month of a register')
+})
+
 test('a marker that names no generated part is an error', () => {
   assert.throws(() => regenerate('<!-- generated: nothing --><!-- end -->'), /named nothing/)
 })

@@ -111,7 +111,7 @@ as ${changeResource.name}; with --history, so does one of ${historical.join(', '
     { name: 'future', meaning: 'the dates are right, though they are in the future' },
     {
       name: 'accept',
-      meaning: 'the import is right, although its difference from what the source had is refused',
+      meaning: 'the import is right, although its day, its file or its difference is refused',
     },
     {
       name: 'complete',

@@ -28,7 +28,7 @@ all of them are imported, each in one transaction. Options given here replace th
 belong to it from then on.
 
 A file that the source has given already is left alone (exit code 0). One that is older than the
-last, or of a day that another file has given, is refused.
+last, or of a day that another file has given, is refused; --accept lets a part that came late in.
 
   dossier update nse nse-2026-11.csv --as-of 2026-11-30
   dossier update nse nse-2026-11.csv --as-of 2026-11-30 --dry-run`,

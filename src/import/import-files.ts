@@ -3,6 +3,7 @@
 import type { Resource } from '../resources/resource.ts'
 import type {
   Earlier,
+  ExtractDay,
   ImportCounts,
   ImportedFile,
   ImportStore,
@@ -26,6 +27,7 @@ import {
 } from './guard-rails.ts'
 import type { ImportTarget } from './import-target.ts'
 import { judgeChange, warningsOf } from './judge-change.ts'
+import { refuseOlder, refuseUndated } from './order-of-extracts.ts'
 import { openSource, type Source } from './read-source.ts'
 import { recordingOf, textChanges } from './record-changes.ts'
 import type { Problem } from './refusal.ts'
@@ -292,14 +294,17 @@ function planOf(request: ImportRequest, { source, log }: Opened) {
     compareTexts: textChanges,
     fileNames: request.files.map(({ name }) => name),
     onLikeSources: likeSourceWarner(request),
-    onEarlier(earlier: Earlier, asOf: string | null) {
+    onEarlier(earlier: Earlier, day: ExtractDay) {
       log.earlier = earlier
       for (const name of earlier.attributes) known.add(name)
-      if (permissions.accepted === true) return
-      refuseRepeated(earlier, { ...request, target: target.name, files, asOf, recipe, isUpdate })
+      refuseOlder(earlier, request, day, unit)
+      if (permissions.accepted !== true) {
+        const { asOf } = day
+        refuseRepeated(earlier, { ...request, target: target.name, files, asOf, recipe, isUpdate })
+      }
+      refuseUndated(earlier, request, day)
     },
     unit,
-    isDayNeeded: target.history !== undefined && permissions.noDay !== true,
   }
 }
 

@@ -22,7 +22,6 @@ export async function removeSource(
     isSnapshot: true,
     knownCompaniesOnly: true,
     asOf: undefined,
-    isDayNeeded: false,
     recording: undefined,
     unit: 'row',
   })

@@ -160,6 +160,14 @@ export interface Earlier {
   readonly recipe: Recipe | undefined
 }
 
+/** The day of an extract. */
+export interface ExtractDay {
+  /** In wire form; null if neither the plan nor a row says it. */
+  readonly asOf: string | null
+  /** The row with the latest day; undefined if the plan says it, or nobody. */
+  readonly row: Place | undefined
+}
+
 /** What is imported, from which source, and how. */
 export interface ImportPlan extends WorkWatch {
   readonly target: LoadTarget
@@ -171,8 +179,6 @@ export interface ImportPlan extends WorkWatch {
   readonly knownCompaniesOnly: boolean
   /** The day of the extract, in wire form; if undefined, the latest day in its rows. */
   readonly asOf: string | undefined
-  /** Whether an extract without a day is refused, if the source had one before. */
-  readonly isDayNeeded: boolean
   /** Undefined to record no changes; without a day, none are recorded either. */
   readonly recording: Recording | undefined
   /** Finds what differs between two texts of a company's attributes, or of a record. */
@@ -194,7 +200,7 @@ export interface ImportPlan extends WorkWatch {
    * Receives the earlier imports and the day of this one, before anything is written; if it throws,
    * the import fails.
    */
-  readonly onEarlier?: (earlier: Earlier, asOf: string | null) => void
+  readonly onEarlier?: (earlier: Earlier, day: ExtractDay) => void
   readonly startedAt: number
   /** The names of the files, for messages. */
   readonly fileNames?: readonly string[]
@@ -265,8 +271,6 @@ export interface ImportSession {
   stageRefused(place: Place, row: RefusedRow): Awaitable<void>
   /**
    * Waits for the write lock, merges the staged rows, and reports those that the store refuses.
-   *
-   * @throws OperatorError if the source has been imported as of a later day.
    */
   prepare(onProblem: (problem: StagedProblem) => void): Promise<Merged>
   /** After `prepare`: how many records the source had before. */

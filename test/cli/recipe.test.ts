@@ -145,8 +145,31 @@ describe('the recipe of a source', () => {
     await load('update nse nse-2025-11.csv --as-of 2025-11-30')
     await refuse('update nse nse-2025-10.csv', /is the file of version 1, and version 2 is newer/)
     write('nse-2025-12.csv', register([[1, 'Apex']]))
-    await refuse('update nse nse-2025-12.csv --as-of 2025-11-01', /in the order of their dates/)
+    for (const accept of ['', ' --accept']) {
+      await refuse(
+        `update nse nse-2025-12.csv --as-of 2025-11-01${accept}`,
+        /^dossier: the extract is as of 2025-11-01, .* would be taken back, .* dossier revert 2, /m,
+      )
+    }
     await load('update nse nse-2025-10.csv --as-of 2025-12-31 --accept')
+  })
+
+  test('a part that comes late is refused, and updated with --accept', async (t) => {
+    const { load, refuse, write } = begin(t)
+    const parts = options.replace(' --snapshot', '')
+    await load(`import companies nse-2025-10.csv ${parts} --as-of 2025-10-31`)
+    write('nse-12.csv', register([[1, 'Apex']]))
+    await load('update nse nse-12.csv --as-of 2025-12-31')
+    write('nse-11.csv', register([[2, 'Zenith']]))
+    const late = 'update nse nse-11.csv --as-of 2025-11-30'
+    await refuse(late, /is as of 2025-12-31; nothing was changed\. .* came late, add --accept\. /)
+    assert.match(await load(`${late} --accept`), /updated +1\n[^]*events recorded +1\n/)
+    write('nse-11b.csv', register([[1, 'Acme']]))
+    const other = 'import companies nse-11b.csv --as-of 2025-11-30 --accept'
+    await refuse(
+      `${other} ${parts}`,
+      /as_of: "2025-11-30.*: is before 2025-12-31T00:00:00Z, the date/,
+    )
   })
 
   test('a known file is imported again if the recipe is another one', async (t) => {

@@ -175,18 +175,91 @@ test('without --snapshot, absence means nothing', async (t) => {
 
 test('an older extract is refused, naming both dates, and changes nothing', async (t) => {
   const db = join(makeFolder(t), 'a.db')
-  await importExtract(db, '2025-02-01', [{ identifier: 'a', name: 'A' }], { source: 's' })
+  const of = { source: 's' }
+  const permissions = { accepted: false }
+  await importExtract(db, '2025-02-01', [{ identifier: 'a', name: 'A' }], of)
   await assert.rejects(
-    () => importExtract(db, '2025-01-31', [{ identifier: 'a', name: 'B' }], { source: 's' }),
+    () => importExtract(db, '2025-01-31', [{ identifier: 'a', name: 'B' }], { ...of, permissions }),
     {
       name: 'OperatorError',
       message:
         'the extract is as of 2025-01-31, but the last import of companies from the source s is as of ' +
-        '2025-02-01; import extracts in the order of their dates',
+        '2025-02-01; nothing was changed. If it is a part that came late, add --accept. In the order ' +
+        'of their dates: dossier revert 1, then import this extract, then the later one again',
     },
   )
   assert.equal(queryValue(db, 'select max(version) from imports'), 1)
   assert.deepEqual(await attributesIn(db), [{ name: 'A' }])
+})
+
+test('a part that comes late is accepted for companies of which nothing newer is known', async (t) => {
+  const db = join(makeFolder(t), 'a.db')
+  const named = (name: string, ...identifiers: string[]) =>
+    identifiers.map((identifier) => ({ identifier, name }))
+  await importExtract(db, '2025-01-31', named('A', 'a', 'b', 'c'))
+  await importExtract(db, '2025-03-31', named('C', 'c'))
+  const rejected: unknown[] = []
+  const onRejected = (row: unknown) => rejected.push(row)
+  const { counts, problems } = await importExtract(db, '2025-02-28', named('B', 'b', 'c'), {
+    onRejected,
+  })
+  assert.deepEqual([counts.updated, counts.refused, counts.recorded], [1, 1, 1])
+  assert.equal(rejected.length, 1)
+  assert.match(problems[0]?.reason ?? '', /^is before 2025-03-31T00:00:00Z, the date of the data/)
+  assert.deepEqual(
+    changesIn(db).map(
+      ({ identifier, date, after }) => `${identifier} ${date.slice(0, 10)} ${after}`,
+    ),
+    ['c 2025-03-31 C', 'b 2025-02-28 B'],
+  )
+  // The last day stays the last one.
+  await assert.rejects(
+    importExtract(db, '2025-03-01', named('D', 'd'), { permissions: { accepted: false } }),
+    /of companies from the source default is as of 2025-03-31; .* revert 2 --with-later, /,
+  )
+})
+
+test('a late snapshot, and a part from before a snapshot, are refused whatever is accepted', async (t) => {
+  const db = join(makeFolder(t), 'a.db')
+  const rows = [{ identifier: 'a', name: 'A' }]
+  await importExtract(db, '2025-01-31', rows)
+  await importExtract(db, '2025-02-28', [{ identifier: 'a', name: 'B' }])
+  await importExtract(db, '2025-03-31', [{ identifier: 'a', name: 'C' }])
+  await assert.rejects(
+    importExtract(db, '2025-02-01', rows, { isSnapshot: true }),
+    /nothing was changed\. The changes since then would be taken back, .* revert 2 --with-later, /,
+  )
+  await importExtract(db, '2025-04-30', rows, { isSnapshot: true })
+  await assert.rejects(
+    importExtract(db, '2025-04-01', rows),
+    /Version 4 is a snapshot, which has said .* revert 4, then import .* then the later one again$/,
+  )
+  const dated = [
+    { identifier: 'x', as_of: '2025-04-01' },
+    { identifier: 'y', as_of: '2025-04-02' },
+  ]
+  await assert.rejects(
+    importExtract(db, undefined, dated),
+    /as of 2025-04-02 by the latest as_of of its rows \(line 2 of .*ndjson\), .* --as-of DATE$/,
+  )
+  assert.equal(queryValue(db, 'select max(version) from imports'), 4)
+})
+
+test('late records are accepted unless their changes are recorded', async (t) => {
+  const db = join(makeFolder(t), 'a.db')
+  const rights = (name: string) => [
+    { company_jurisdiction: 'XX', company_identifier: 'a', key: '1', name },
+  ]
+  const load = (asOf: string, name: string, accepted: boolean, isSnapshot = false) =>
+    importRows(db, 'rights', rights(name), { asOf, isSnapshot, permissions: { accepted } })
+  await load('2025-02-28T00:00:00Z', 'B', false)
+  await assert.rejects(load('2025-01-31T00:00:00Z', 'A', false), /add --accept\. .* revert 1, then/)
+  assert.equal((await load('2025-01-31T00:00:00Z', 'A', true, true)).counts.updated, 1)
+  await importOfficers(db, '2025-02-01', [officer('1', 'Jane Doe', 'Chair')])
+  await assert.rejects(
+    importOfficers(db, '2025-01-31', [officer('1', 'Jane Doe', null)], false),
+    /The changes since then would be taken back, as of a day before them\. .* revert 3, then/,
+  )
 })
 
 test('the column as_of overrides the day of the extract', async (t) => {

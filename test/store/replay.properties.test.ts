@@ -25,8 +25,8 @@ const value = fc.oneof(
 
 const extract = fc.record({
   isSnapshot: fc.boolean(),
-  /** 0 for an extract of the same day as the one before. */
-  days: fc.integer({ min: 0, max: 40 }),
+  /** 0 for an extract of the same day as the one before; a part may come late. */
+  days: fc.integer({ min: -30, max: 40 }),
   rows: fc.uniqueArray(
     fc.record({
       identifier: fc.constantFrom('1', '2', '3', '4'),
@@ -65,9 +65,18 @@ test(`companies: first state and events give the current state (seed ${seed})`, 
       const first = new Map<string, State>()
       const present = new Map<string, State>()
       let days = 0
-      for (const { isSnapshot, days: later, rows } of extracts) {
-        days += later
-        await importExtract(db, dayAfter(days), rows, { isSnapshot, isFirstRecorded: true })
+      let snapshotDays = 0
+      for (const { isSnapshot, days: later, rows: given } of extracts) {
+        const isLate = later < 0 && !isSnapshot
+        const asOf = isLate ? Math.max(snapshotDays, days + later) : days + Math.max(0, later)
+        days = Math.max(days, asOf)
+        if (isSnapshot) snapshotDays = asOf
+        const refused = new Set<number>()
+        const onRejected = ({ number }: { readonly number: number }) => refused.add(number)
+        const options = { isSnapshot, isFirstRecorded: true, onRejected }
+        await importExtract(db, dayAfter(asOf), given, options)
+        assert.ok(isLate || refused.size === 0)
+        const rows = given.filter((_, n) => !refused.has(n + 1))
         for (const row of rows) {
           const state = stateOf(row)
           const before = present.get(row.identifier)
@@ -80,9 +89,12 @@ test(`companies: first state and events give the current state (seed ${seed})`, 
           if (isSnapshot && !isThere) state.set('register_entry', 'absent')
         }
       }
-      for (const { identifier, attr, before, after } of changesIn(db)) {
+      const last = new Map<string | null, string>()
+      for (const { identifier, date, attr, before, after } of changesIn(db)) {
         const state = first.get(identifier ?? '')
         assert.ok(state)
+        assert.ok(date >= (last.get(identifier) ?? ''), 'the changes of a company have an order')
+        last.set(identifier, date)
         // Each change begins where the one before it ended.
         const known = attr === 'register_entry' ? 'present' : null
         assert.equal(state.get(attr) ?? known, before)

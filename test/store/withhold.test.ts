@@ -362,7 +362,7 @@ test('an import that has read its files before a withholding changes nothing', a
   const session = await store.beginImport({
     target: recordsTarget(employees),
     ...{ source: 'default', nameAttribute: undefined, isSnapshot: false, unit: 'row' },
-    ...{ knownCompaniesOnly: false, asOf: undefined, isDayNeeded: false, recording: undefined },
+    ...{ knownCompaniesOnly: false, asOf: undefined, recording: undefined },
     ...{ startedAt: Date.now(), onWait: () => undefined },
   })
   await withhold(db, 'erase', person)

@@ -18,7 +18,6 @@ import { assignedIdEnd, assignedIdMin } from '../sql/assigned-ids.ts'
 import { type Database, readValue } from '../sql/database.ts'
 import { logVersion, readEarlier } from '../sql/import-log.ts'
 import { type MergePart, type OnShare, watchParts } from '../sql/merge-progress.ts'
-import { refuseOlder, refuseUndated } from '../sql/order-of-extracts.ts'
 import { noteNameAttribute } from '../companies/keep-names.ts'
 import { findAlike } from './alike.ts'
 import { applyCompanies } from './apply-companies.ts'
@@ -78,12 +77,7 @@ export function beginImport(db: ImportConnection, plan: ImportPlan, gate: Gate):
   }
 }
 
-/**
- * What the import's parts share, read while it holds the write lock.
- *
- * @throws OperatorError if the source has been imported as of a later day, or of any if this
- *   extract has none.
- */
+/** What the import's parts share, read while it holds the write lock. */
 async function createContext(
   db: ImportConnection,
   plan: ImportPlan,
@@ -92,13 +86,12 @@ async function createContext(
   const { target } = plan
   const source = await sourceId(db, plan.source)
   const version = Number(await readValue(db, 'select coalesce(max(version), 0) + 1 from imports'))
-  const asOf = plan.asOf ?? staging.facts.lastDay
-  const last = await lastDay(db, target.name, source)
+  const { lastDay } = staging.facts
+  const asOf = plan.asOf ?? lastDay?.asOf ?? null
   if (plan.onEarlier !== undefined) {
-    plan.onEarlier(await readEarlier(db, { source, target: target.name }), asOf)
+    const row = plan.asOf === undefined ? lastDay?.place : undefined
+    plan.onEarlier(await readEarlier(db, { source, target: target.name }), { asOf, row })
   }
-  if (asOf !== null) refuseOlder(plan, asOf, last)
-  else if (plan.isDayNeeded) refuseUndated(plan, last)
   const names = await db.rows('select id, name from sources')
   const sourceNames = new Map(names.map((row) => [Number(row['id']), String(row['name'])]))
   return {
@@ -126,13 +119,6 @@ async function sourceId(db: Database, name: string): Promise<number> {
   const add = 'insert into sources (id, name) select coalesce(max(id), 0) + 1, $name from sources'
   await db.run(add, { name })
   return Number(await find())
-}
-
-async function lastDay(db: Database, target: string, source: number): Promise<string | null> {
-  const sql = `
-    select max(as_of) from imports
-    where source_id = $source and resource = $target and reverted_by is null`
-  return (await readValue(db, sql, { source, target })) as string | null
 }
 
 /** The number of a source's records by the log: what its versions have added and removed. */

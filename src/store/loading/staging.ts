@@ -38,8 +38,8 @@ export interface StagedFacts {
   /** The greatest number of rows of one company, if they are sorted. */
   companyRowsMax: number
   readonly ids: StagedIds
-  /** The latest day of a row, in wire form. */
-  lastDay: string | null
+  /** The latest day of a row, in wire form, and the first row with it. */
+  lastDay: { readonly asOf: string; readonly place: Place } | undefined
 }
 
 /** Temporary files, deleted when they are closed. */
@@ -247,7 +247,7 @@ function createStage(insert: Staging['insert']) {
   const spool = createSpool()
   const facts: StagedFacts = {
     ...{ rows: 0, length: 0, hasNames: false, hasKeys: false },
-    ...{ isSorted: true, companyRowsMax: 0, ids: noIds(), lastDay: null },
+    ...{ isSorted: true, companyRowsMax: 0, ids: noIds(), lastDay: undefined },
   }
   const note = createNotes(facts, insert)
   let staged = 0
@@ -282,7 +282,7 @@ function createStage(insert: Staging['insert']) {
     stage(place: Place, row: StagedRow): void {
       spool.write(place, row)
       staged += 1
-      note(row)
+      note(place, row)
     },
     stageRefused(place: Place, row: RefusedRow): void {
       spool.write(place, row)
@@ -295,18 +295,20 @@ function createStage(insert: Staging['insert']) {
 }
 
 /** Notes facts of rows, and the companies that they name by id. */
-function createNotes(facts: StagedFacts, insert: Staging['insert']): (row: StagedRow) => void {
+function createNotes(facts: StagedFacts, insert: Staging['insert']) {
   let lastCompany = 0
   let companyRows = 0
   let wasAlone = false
-  return (row) => {
-    const { companyId, companyIdentifier, key } = row
+  return (place: Place, row: StagedRow): void => {
+    const { companyId, companyIdentifier, key, asOf } = row
     const isAlone = companyIdentifier === null
     facts.rows += 1
     facts.length += row.content.length
     facts.hasNames ||= !isAlone
     facts.hasKeys ||= key !== null
-    if (row.asOf !== null && row.asOf > (facts.lastDay ?? '')) facts.lastDay = row.asOf
+    if (asOf !== null && asOf > (facts.lastDay?.asOf ?? '')) {
+      facts.lastDay = { asOf, place: { file: place.file, number: place.number } }
+    }
     noteIds(facts.ids, row)
     facts.isSorted &&= facts.ids.isAscending && isAlone && (companyId ?? 0) >= lastCompany
     companyRows = companyId === lastCompany ? companyRows + 1 : 1

@@ -276,7 +276,18 @@ export const badExtracts: BadInputs = {
     'c.ndjson',
     '{"jurisdiction":"GB","identifier":"1","as_of":"2020-01-31"}\n',
     '--source register',
-    /the extract is as of 2020-01-31 by the latest as_of of its rows, but the last import/,
+    / by the latest as_of of its rows \(line 1 of c\.ndjson\), .* add --accept\. In/,
+  ),
+  'an extract that is older, accepted though a snapshot followed': {
+    files: { 'banks-12.csv': newest },
+    run: 'update banks banks-12.csv --as-of 2025-11-01 --accept',
+    says: /as of 2025-11-30; nothing was changed\. .*: dossier revert 5, then import this/,
+  },
+  'a row older than its company, in a part that comes late': refused(
+    'c.ndjson',
+    '{"jurisdiction":"GB","identifier":"1","town":"Ely"}\n',
+    '--source register --as-of 2025-01-31 --accept',
+    /as_of: "2025-01-31T00:00:00Z": is before 2025-02-27T00:00:00Z, the date of the data/,
   ),
   'unclear: a date that cannot be parsed': {
     files: {

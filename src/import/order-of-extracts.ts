@@ -1,0 +1,87 @@
+// The order of a source's extracts: each is of the day of the one before it, or of a later one.
+
+import { OperatorError } from '../config/operator-error.ts'
+import { shortMoment } from '../text/short-moment.ts'
+import type { Earlier, EarlierImport, ExtractDay } from '../store/importing.ts'
+import type { ImportRequest } from './import-files.ts'
+
+type Dated = EarlierImport & { readonly asOf: string }
+
+/**
+ * Compares the day of an extract with those of its source's earlier ones.
+ *
+ * With `--accept`, a part may come late: each row is still compared with the day of its company. A
+ * snapshot may not, nor anything before one, nor records whose changes are recorded: such changes
+ * would follow later ones.
+ *
+ * @throws OperatorError if an earlier one is of a later day.
+ */
+export function refuseOlder(
+  { imports }: Earlier,
+  request: ImportRequest,
+  day: ExtractDay,
+  unit: string,
+): void {
+  const { target, source, permissions = {} } = request
+  const { asOf } = day
+  if (asOf === null) return
+  const later = imports.filter((one): one is Dated => (one.asOf ?? '') > asOf)
+  const [first] = later
+  if (first === undefined) return
+  const reason = reasonAgainst(request, later)
+  if (reason === undefined && permissions.accepted === true) return
+  const isLast = first === imports.at(-1)
+  const [revert, ones] = isLast ? ['', 'one'] : [' --with-later', 'ones']
+  const advice = reason ?? 'If it is a part that came late, add --accept'
+  const ownDay = day.row === undefined ? '' : '; if it is newer than its rows: --as-of DATE'
+  throw new OperatorError(
+    `the extract is as of ${shortMoment(asOf)}${ofRow(request, day, unit)}, but the last import ` +
+      `of ${target.name} from the source ${source} is as of ${lastDayOf(later)}; nothing was ` +
+      `changed. ${advice}. In the order of their dates: dossier revert ` +
+      `${first.version}${revert}, then import this extract, then the later ${ones} again${ownDay}`,
+  )
+}
+
+/**
+ * An extract without a day would replace what the source said without recording the changes.
+ *
+ * @throws OperatorError if an earlier extract of the source had a day.
+ */
+export function refuseUndated(
+  { imports }: Earlier,
+  { target, source, permissions = {} }: ImportRequest,
+  { asOf }: ExtractDay,
+): void {
+  if (asOf !== null || target.history === undefined || permissions.noDay === true) return
+  const last = lastDayOf(imports)
+  if (last === '') return
+  throw new OperatorError(
+    `${source} was last imported as of ${last}; give --as-of, or --no-history to record nothing`,
+  )
+}
+
+/** The latest day; empty without one. */
+function lastDayOf(imports: readonly EarlierImport[]): string {
+  return shortMoment(imports.reduce((last, { asOf = '' }) => (asOf > last ? asOf : last), ''))
+}
+
+/** Why an extract may not come after later ones; undefined if it may. */
+function reasonAgainst(
+  { target, recordIn, isSnapshot }: ImportRequest,
+  later: readonly Dated[],
+): string | undefined {
+  if (recordIn === undefined) return undefined
+  if (target.resource !== undefined || isSnapshot) {
+    return 'The changes since then would be taken back, as of a day before them'
+  }
+  const snapshot = later.find((one) => one.isSnapshot)
+  if (snapshot === undefined) return undefined
+  return `Version ${snapshot.version} is a snapshot, which has said of each company what is newer`
+}
+
+/** The row that says of which day the extract is. */
+function ofRow({ files }: ImportRequest, { row }: ExtractDay, unit: string): string {
+  if (row === undefined) return ''
+  const { name = '' } = files[row.file] ?? {}
+  return ` by the latest as_of of its rows (${unit} ${row.number} of ${name})`
+}
