@@ -1,10 +1,10 @@
 // `dossier changes`: prints what has changed since a version, by the code that serves clients.
 
 import { UsageError } from '../config/settings.ts'
-import { changesPath, changesTexts, parseChangesRequest } from '../http/changes-request.ts'
-import { changesLines } from '../http/changes-text.ts'
-import { locate } from '../http/company-name.ts'
-import { writePoint } from '../http/cursors.ts'
+import { changesPath, changesTexts, parseChangesRequest } from '../http/requests/changes-request.ts'
+import { changesLines } from '../http/answers/changes-text.ts'
+import { locate } from '../http/requests/company-name.ts'
+import { writePoint } from '../http/requests/cursors.ts'
 import { ApiError, fromStore, noChanges } from '../http/errors.ts'
 import { OperatorError } from '../config/operator-error.ts'
 import { resources } from '../resources/index.ts'

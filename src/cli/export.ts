@@ -2,7 +2,7 @@
 
 import { UsageError } from '../config/settings.ts'
 import { formatCount } from '../text/format-count.ts'
-import { writePoint } from '../http/cursors.ts'
+import { writePoint } from '../http/requests/cursors.ts'
 import { resources } from '../resources/index.ts'
 import { exportFormats, type ExportFormat } from '../store/exports/manifest.ts'
 import { writeExport } from '../store/exports/write-export.ts'

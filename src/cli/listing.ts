@@ -2,16 +2,16 @@
 
 import { UsageError } from '../config/settings.ts'
 import { ApiError } from '../http/errors.ts'
-import { recordFormats, recordWriter } from '../http/formats.ts'
+import { recordFormats, recordWriter } from '../http/requests/formats.ts'
 import {
   canonicalForm,
   type ListingRequest,
   locateListing,
   noLimit,
   parseListingRequest,
-} from '../http/listing-request.ts'
-import { readPage, readSlice } from '../http/read-listing.ts'
-import { firstSlice, recordPieces } from '../http/record-pieces.ts'
+} from '../http/requests/listing-request.ts'
+import { readPage, readSlice } from '../http/answers/read-listing.ts'
+import { firstSlice, recordPieces } from '../http/answers/record-pieces.ts'
 import { nearest } from '../text/nearest.ts'
 import { OperatorError } from '../config/operator-error.ts'
 import { resources } from '../resources/index.ts'

@@ -23,7 +23,7 @@ import { type Endpoint, type Handler, routerPath } from './endpoints/endpoint.ts
 import { endpointsOf } from './endpoints/table.ts'
 import { ApiError, asApiError, failureBody } from './errors.ts'
 import type { Metrics } from './metrics.ts'
-import { createAnswerCaches } from './answer-cache.ts'
+import { createAnswerCaches } from './answers/answer-cache.ts'
 import { createChangeWatch } from './change-watch.ts'
 import { bodyBytes, createRequestLog, type RequestLog } from './request-log.ts'
 import { answerBrokenRequest, answerUnhandled, createBrokenLog } from './wire/broken-requests.ts'

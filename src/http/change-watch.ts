@@ -6,7 +6,7 @@ import type { FastifyRequest } from 'fastify'
 import type { StoreReader } from '../store/reading.ts'
 import { fromStore, overloaded } from './errors.ts'
 import { createPlaces } from './places.ts'
-import { stateOf } from './state-answer.ts'
+import { stateOf } from './answers/state-answer.ts'
 import { excludeFromLoad } from './wire/server.ts'
 
 /** How many requests may wait; a key alone gets half of that. */

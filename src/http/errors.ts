@@ -8,7 +8,7 @@ import type { NoChanges } from '../store/changes.ts'
 import type { Moment, OutsideHistory } from '../store/reading.ts'
 import { Busy } from '../store/busy.ts'
 import { pageBytesMax } from '../store/page-size.ts'
-import { joinLinks, linkTo } from './links.ts'
+import { joinLinks, linkTo } from './answers/links.ts'
 
 /** The largest body of a request, in bytes (contract 1.6). */
 export const bodyBytesMax = 16_384

@@ -8,7 +8,7 @@ import { LRUCache } from 'lru-cache'
 import { type Endpoint, type Handler, readMethods, type Service } from './endpoints/endpoint.ts'
 import { chooseCoding, type Coding, encode, levelsForOnce, varyByCoding } from './wire/coding.ts'
 import { overloaded } from './errors.ts'
-import { matchesTag } from './page.ts'
+import { matchesTag } from './answers/page.ts'
 import { createTurns } from './wire/turns.ts'
 
 /** Limits of all responses with assets; they do not count as requests under way. */

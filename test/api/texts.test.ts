@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { selectionNames } from '../../src/http/selection-parameters.ts'
+import { selectionNames } from '../../src/http/requests/selection-parameters.ts'
 import { resources } from '../../src/resources/index.ts'
 import { rights } from '../../src/resources/rights.ts'
 import { checkFailure, makeApp, pathOf } from '../support/make-app.ts'

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { recordWriter } from '../../src/http/formats.ts'
+import { recordWriter } from '../../src/http/requests/formats.ts'
 import { resources } from '../../src/resources/index.ts'
 import { anyRecord } from '../support/arbitrary-record.ts'
 import { parseCsv } from '../support/parse-csv.ts'

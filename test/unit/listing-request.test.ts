@@ -9,9 +9,9 @@ import {
   noLimit,
   parameters,
   parseListingRequest,
-} from '../../src/http/listing-request.ts'
-import { formats, mediaTypes } from '../../src/http/formats.ts'
-import { entityTag } from '../../src/http/page.ts'
+} from '../../src/http/requests/listing-request.ts'
+import { formats, mediaTypes } from '../../src/http/requests/formats.ts'
+import { entityTag } from '../../src/http/answers/page.ts'
 import { resources } from '../../src/resources/index.ts'
 
 const head = {

@@ -3,11 +3,11 @@
 import type { JsonSchema } from '../../resources/field.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { exampleRecord } from '../../resources/resource.ts'
-import { changesNumbers, changesTexts } from '../changes-request.ts'
+import { changesNumbers, changesTexts } from '../requests/changes-request.ts'
 import type { Operation } from '../endpoints/endpoint.ts'
 import { failureStatuses } from '../errors.ts'
-import { mediaTypes } from '../formats.ts'
-import { parameters } from '../listing-request.ts'
+import { mediaTypes } from '../requests/formats.ts'
+import { parameters } from '../requests/listing-request.ts'
 import { companySchemas } from './company.ts'
 import {
   answerHeaders,

@@ -1,10 +1,10 @@
 // The OpenAPI description of the search for companies.
 
 import type { JsonSchema } from '../../resources/field.ts'
-import { companyParameters, identifiersMax, queryLengthMax } from '../companies-request.ts'
+import { companyParameters, identifiersMax, queryLengthMax } from '../requests/companies-request.ts'
 import type { Operation } from '../endpoints/endpoint.ts'
 import { failureStatuses } from '../errors.ts'
-import { parameters } from '../listing-request.ts'
+import { parameters } from '../requests/listing-request.ts'
 import {
   answerHeaders,
   counterSchemas,

@@ -5,9 +5,9 @@ import { rateSecondsMax } from '../../config/rate.ts'
 import type { JsonSchema } from '../../resources/field.ts'
 import { metaTypeBytesMax } from '../../resources/resource.ts'
 import { type FailureDescription, failures } from '../errors.ts'
-import { formatName, recordFormats } from '../formats.ts'
-import { parameters } from '../listing-request.ts'
-import { linkLengthMax } from '../links.ts'
+import { formatName, recordFormats } from '../requests/formats.ts'
+import { parameters } from '../requests/listing-request.ts'
+import { linkLengthMax } from '../answers/links.ts'
 import { versionComponents } from './selection.ts'
 
 type Components = Readonly<Record<string, JsonSchema>>

@@ -6,7 +6,7 @@ import type { FieldKind } from '../../resources/field.ts'
 import { isNullable } from '../../resources/field.ts'
 import type { Resource } from '../../resources/resource.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
-import { parameters } from '../listing-request.ts'
+import { parameters } from '../requests/listing-request.ts'
 import { failureComponents } from './components.ts'
 import { type Described, describedOf } from './described.ts'
 

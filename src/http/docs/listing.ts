@@ -9,7 +9,7 @@ import {
 } from '../../resources/resource.ts'
 import type { Operation } from '../endpoints/endpoint.ts'
 import { failureStatuses } from '../errors.ts'
-import { parameters } from '../listing-request.ts'
+import { parameters } from '../requests/listing-request.ts'
 import { selectionParameters, versionComponents } from './selection.ts'
 import {
   answerHeaders,

@@ -3,8 +3,8 @@
 import { filterFields, sortFields } from '../../resources/filters.ts'
 import { type JsonSchema, textBytesMax } from '../../resources/field.ts'
 import type { Resource } from '../../resources/resource.ts'
-import { bounds } from '../filter-values.ts'
-import { valuesMax } from '../selection-parameters.ts'
+import { bounds } from '../requests/filter-values.ts'
+import { valuesMax } from '../requests/selection-parameters.ts'
 
 const momentText = { type: 'string', maxLength: 24 }
 const dayText = {

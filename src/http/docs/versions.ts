@@ -2,7 +2,7 @@
 
 import type { Operation } from '../endpoints/endpoint.ts'
 import { failureStatuses } from '../errors.ts'
-import { type Parameter, parameters } from '../listing-request.ts'
+import { type Parameter, parameters } from '../requests/listing-request.ts'
 import {
   answerHeaders,
   counterSchemas,

@@ -4,22 +4,26 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Resource } from '../../resources/resource.ts'
 import type { ChangesPage, ChangesRequest } from '../../store/changes.ts'
 import { companiesScope, hasScope } from '../../store/scopes.ts'
-import { changesPath, type ChangesQuestion, parseChangesRequest } from '../changes-request.ts'
-import { changesBody, changesLines } from '../changes-text.ts'
-import { locate } from '../company-name.ts'
-import { writePage, writePoint } from '../cursors.ts'
+import {
+  changesPath,
+  type ChangesQuestion,
+  parseChangesRequest,
+} from '../requests/changes-request.ts'
+import { changesBody, changesLines } from '../answers/changes-text.ts'
+import { locate } from '../requests/company-name.ts'
+import { writePage, writePoint } from '../requests/cursors.ts'
 import { describeChanges } from '../docs/changes.ts'
 import { forbidden, fromStore, noChanges } from '../errors.ts'
-import { contentTypes } from '../formats.ts'
-import { linkTo } from '../links.ts'
-import { readMembers } from '../members.ts'
+import { contentTypes } from '../requests/formats.ts'
+import { linkTo } from '../answers/links.ts'
+import { readMembers } from '../requests/members.ts'
 import {
   makeReady,
   type ReadyState,
   sendReady,
   type StateAnswer,
   stateOf,
-} from '../state-answer.ts'
+} from '../answers/state-answer.ts'
 import { chooseCoding } from '../wire/coding.ts'
 import { type Endpoint, readMethods, type Service } from './endpoint.ts'
 

@@ -10,15 +10,15 @@ import {
   type CompaniesRequest,
   parseCompaniesRequest,
   queryOf,
-} from '../companies-request.ts'
+} from '../requests/companies-request.ts'
 import { companiesScope } from '../../store/scopes.ts'
 import { describeCompanies } from '../docs/companies.ts'
 import { badRequest, fromStore, pageTooLarge } from '../errors.ts'
-import { pageOffset } from '../listing-request.ts'
-import { readMembers } from '../members.ts'
-import { joinLinks } from '../links.ts'
-import { linksTo } from '../page.ts'
-import { sendCached, type StateAnswer } from '../state-answer.ts'
+import { pageOffset } from '../requests/listing-request.ts'
+import { readMembers } from '../requests/members.ts'
+import { joinLinks } from '../answers/links.ts'
+import { linksTo } from '../answers/page.ts'
+import { sendCached, type StateAnswer } from '../answers/state-answer.ts'
 import { type Endpoint, readMethods, type Service } from './endpoint.ts'
 
 export const companies: Endpoint = {

@@ -12,11 +12,11 @@ import {
   companyPath,
   type CompanyQuestion,
   readCompanyRequest,
-} from '../company-request.ts'
+} from '../requests/company-request.ts'
 import { describeCompany } from '../docs/company.ts'
 import { companyTooLarge, fromStore, known } from '../errors.ts'
-import { linkTo } from '../links.ts'
-import { sendCached, type StateAnswer } from '../state-answer.ts'
+import { linkTo } from '../answers/links.ts'
+import { sendCached, type StateAnswer } from '../answers/state-answer.ts'
 import { type Endpoint, readMethods, type Service } from './endpoint.ts'
 
 export function company(resources: readonly Resource[]): Endpoint {

@@ -12,7 +12,7 @@ import {
   hashedName,
   makeAsset,
 } from '../static-assets.ts'
-import { contentPolicy, pageHeaders } from '../page-headers.ts'
+import { contentPolicy, pageHeaders } from '../answers/page-headers.ts'
 import type { Endpoint } from './endpoint.ts'
 
 const packageFile = createRequire(import.meta.url).resolve('swagger-ui-dist/package.json')

@@ -7,7 +7,7 @@ import type { Resource } from '../../resources/resource.ts'
 import { notFound } from '../errors.ts'
 import type { ExplorerFile } from '../explorer/files.ts'
 import { explorerPage } from '../explorer/page.ts'
-import { pageHeaders } from '../page-headers.ts'
+import { pageHeaders } from '../answers/page-headers.ts'
 import { keptForGood, makeAsset, revalidated } from '../static-assets.ts'
 import { type Endpoint, type Handler, readMethods, type Service } from './endpoint.ts'
 

@@ -7,8 +7,8 @@ import type { StoreReader } from '../../store/reading.ts'
 import { hasScope } from '../../store/scopes.ts'
 import { exportedVersions, readExport, type StoredExport } from '../../store/exports/folder.ts'
 import { findFile, manifestName } from '../../store/exports/manifest.ts'
-import { type ByteRange, parseRange } from '../byte-range.ts'
-import { parsePoint } from '../cursors.ts'
+import { type ByteRange, parseRange } from '../requests/byte-range.ts'
+import { parsePoint } from '../requests/cursors.ts'
 import { describeExportFile, describeExports, describeManifest } from '../docs/exports.ts'
 import {
   exportWithdrawn,
@@ -18,10 +18,10 @@ import {
   rangeBeyond,
   unavailable,
 } from '../errors.ts'
-import { checkNames, readMembers } from '../members.ts'
-import { matchesTag } from '../page.ts'
-import { sendState } from '../state-answer.ts'
-import { setValidators } from '../validators.ts'
+import { checkNames, readMembers } from '../requests/members.ts'
+import { matchesTag } from '../answers/page.ts'
+import { sendState } from '../answers/state-answer.ts'
+import { setValidators } from '../answers/validators.ts'
 import { varyByCoding } from '../wire/coding.ts'
 import { type Endpoint, readMethods, type Service } from './endpoint.ts'
 

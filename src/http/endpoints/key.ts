@@ -5,8 +5,8 @@ import type { Resource } from '../../resources/resource.ts'
 import { allScopes, hasScope } from '../../store/scopes.ts'
 import { describeKey } from '../docs/key.ts'
 import { forbidden, fromStore } from '../errors.ts'
-import { checkNames, readMembers } from '../members.ts'
-import { sendState } from '../state-answer.ts'
+import { checkNames, readMembers } from '../requests/members.ts'
+import { sendState } from '../answers/state-answer.ts'
 import { type Endpoint, readMethods, type Service } from './endpoint.ts'
 
 /** Any valid key may ask: the answer tells only of the key itself. */

@@ -6,8 +6,8 @@ import { after, type Awaitable } from '../../store/awaitable.ts'
 import type { Head, ScanTurns } from '../../store/reading.ts'
 import { describeListing } from '../docs/listing.ts'
 import { unavailable } from '../errors.ts'
-import { contentTypes } from '../formats.ts'
-import { linkLengthMax } from '../links.ts'
+import { contentTypes } from '../requests/formats.ts'
+import { linkLengthMax } from '../answers/links.ts'
 import {
   canonicalForm,
   listingPath,
@@ -15,11 +15,18 @@ import {
   noLimit,
   readListingRequest,
   versionedForm,
-} from '../listing-request.ts'
-import { entityTag, linkOf, linksOf, makePage, matchesTag, type ReadyPage } from '../page.ts'
-import { setValidators, type Validators } from '../validators.ts'
-import { isPlain, readHead, readPage, readSlice } from '../read-listing.ts'
-import { firstSlice, recordPieces, type Slice } from '../record-pieces.ts'
+} from '../requests/listing-request.ts'
+import {
+  entityTag,
+  linkOf,
+  linksOf,
+  makePage,
+  matchesTag,
+  type ReadyPage,
+} from '../answers/page.ts'
+import { setValidators, type Validators } from '../answers/validators.ts'
+import { isPlain, readHead, readPage, readSlice } from '../answers/read-listing.ts'
+import { firstSlice, recordPieces, type Slice } from '../answers/record-pieces.ts'
 import { giveBackAfter } from '../wire/body-memory.ts'
 import { chooseCoding, type Coding, varyByCoding } from '../wire/coding.ts'
 import { type Endpoint, readMethods, type Service } from './endpoint.ts'

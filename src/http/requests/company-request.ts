@@ -1,7 +1,7 @@
 // A request for a company as a whole, as one value (contract 8.4, 9.1).
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { StoreReader } from '../store/reading.ts'
+import type { StoreReader } from '../../store/reading.ts'
 import { companiesPath } from './companies-request.ts'
 import { isByName, locate, type NumberedState, parseCompany } from './company-name.ts'
 import { readMembers } from './members.ts'

@@ -1,21 +1,21 @@
 // Pages that are ready to send: how they are built, tagged and linked to others.
 
-import type { Resource } from '../resources/resource.ts'
-import { fixedKey } from '../store/fixed-key.ts'
-import { after, type Awaitable } from '../store/awaitable.ts'
-import type { Head, Page } from '../store/reading.ts'
-import { type Format, recordWriter } from './formats.ts'
+import type { Resource } from '../../resources/resource.ts'
+import { fixedKey } from '../../store/fixed-key.ts'
+import { after, type Awaitable } from '../../store/awaitable.ts'
+import type { Head, Page } from '../../store/reading.ts'
+import { type Format, recordWriter } from '../requests/formats.ts'
 import {
   canonicalForm,
   type ListingRequest,
   pageOffset,
   type Paging,
   versionedForm,
-} from './listing-request.ts'
+} from '../requests/listing-request.ts'
 import { joinLinks, linkTo } from './links.ts'
 import type { Ready } from './answer-cache.ts'
-import { borrow, giveBack } from './wire/body-memory.ts'
-import { type Coding, encode, isWorthCoding } from './wire/coding.ts'
+import { borrow, giveBack } from '../wire/body-memory.ts'
+import { type Coding, encode, isWorthCoding } from '../wire/coding.ts'
 
 /** A page that is ready to send. */
 export interface ReadyPage extends Ready {

@@ -1,9 +1,9 @@
 // Reads listings from the store as a request asks for them, and says what is wrong where it cannot.
 
-import { after, type Awaitable } from '../store/awaitable.ts'
-import type { Head, Page, ScanTurns, StoreReader } from '../store/reading.ts'
-import { fromStore, known, pageTooLarge } from './errors.ts'
-import { type ListingRequest, pageOffset } from './listing-request.ts'
+import { after, type Awaitable } from '../../store/awaitable.ts'
+import type { Head, Page, ScanTurns, StoreReader } from '../../store/reading.ts'
+import { fromStore, known, pageTooLarge } from '../errors.ts'
+import { type ListingRequest, pageOffset } from '../requests/listing-request.ts'
 import type { Slice } from './record-pieces.ts'
 
 /** Whether the listing is read as it is: all of it, in its order, in the last version. */

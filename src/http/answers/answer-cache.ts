@@ -1,11 +1,11 @@
 // The cache of answers that are ready to send, by what was asked and the coding.
 
 import { LRUCache } from 'lru-cache'
-import { fixedKey } from '../store/fixed-key.ts'
+import { fixedKey } from '../../store/fixed-key.ts'
 import type { ReadyPage } from './page.ts'
 import type { ReadyState } from './state-answer.ts'
-import { isBorrowed } from './wire/body-memory.ts'
-import type { Coding } from './wire/coding.ts'
+import { isBorrowed } from '../wire/body-memory.ts'
+import type { Coding } from '../wire/coding.ts'
 
 /** An answer that is ready to send. */
 export interface Ready {

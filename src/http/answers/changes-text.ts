@@ -1,6 +1,6 @@
 // Changes as JSON and as NDJSON. Texts of records are copied as they are stored.
 
-import type { Change, ChangesPage } from '../store/changes.ts'
+import type { Change, ChangesPage } from '../../store/changes.ts'
 
 /** The cursors of a page. */
 interface Cursors {

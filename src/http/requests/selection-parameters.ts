@@ -1,10 +1,10 @@
 // The parameters that select from a listing: filters, order, and version (contract sections 9, 10).
 
-import { filterFields, sortFields } from '../resources/filters.ts'
-import type { Resource } from '../resources/resource.ts'
-import type { Moment } from '../store/reading.ts'
-import type { Filter, Interval, SortOrder } from '../store/selection.ts'
-import { badRequest, invalid } from './errors.ts'
+import { filterFields, sortFields } from '../../resources/filters.ts'
+import type { Resource } from '../../resources/resource.ts'
+import type { Moment } from '../../store/reading.ts'
+import type { Filter, Interval, SortOrder } from '../../store/selection.ts'
+import { badRequest, invalid } from '../errors.ts'
 import { type Bound, bounds, intervalOf, parseDay, parseMoment, takenBy } from './filter-values.ts'
 import { checkNames, type Given, type Members, noSuchName, unknownName } from './members.ts'
 

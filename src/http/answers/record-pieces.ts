@@ -3,10 +3,10 @@
 // Every piece is a page of one version of the listing. Nothing is held in the store between two of
 // them, so a slow client delays neither imports nor checkpoints.
 
-import type { Awaitable } from '../store/awaitable.ts'
-import type { Page } from '../store/reading.ts'
-import { recordWriter } from './formats.ts'
-import type { ListingRequest } from './listing-request.ts'
+import type { Awaitable } from '../../store/awaitable.ts'
+import type { Page } from '../../store/reading.ts'
+import { recordWriter } from '../requests/formats.ts'
+import type { ListingRequest } from '../requests/listing-request.ts'
 
 /** A range of the selected records. */
 export interface Slice {

@@ -1,7 +1,7 @@
 // The values of filters: what a client writes, as intervals of the form in which a store has them.
 
-import type { FieldKind } from '../resources/field.ts'
-import type { Interval } from '../store/selection.ts'
+import type { FieldKind } from '../../resources/field.ts'
+import type { Interval } from '../../store/selection.ts'
 
 /** The bounds of a range, as they stand in brackets behind a field's name (contract 10.2). */
 export const bounds = ['gte', 'gt', 'lt', 'lte'] as const

@@ -3,13 +3,13 @@
 
 import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { RegistryState } from '../store/reading.ts'
+import type { RegistryState } from '../../store/reading.ts'
 import type { Ready } from './answer-cache.ts'
-import type { Service } from './endpoints/endpoint.ts'
-import { fromStore } from './errors.ts'
+import type { Service } from '../endpoints/endpoint.ts'
+import { fromStore } from '../errors.ts'
 import { matchesTag } from './page.ts'
 import { setValidators } from './validators.ts'
-import { chooseCoding, type Coding, encode, isWorthCoding, varyByCoding } from './wire/coding.ts'
+import { chooseCoding, type Coding, encode, isWorthCoding, varyByCoding } from '../wire/coding.ts'
 
 /** The content of an answer, and what its headers say. */
 export interface StateAnswer {

@@ -1,12 +1,12 @@
 // The company in a request's path: its id, or its name in a register (contract 1.5), and the
 // version beside it: its number, or a moment (contract 9.1).
 
-import { nearNames } from '../text/near-names.ts'
-import type { Resource } from '../resources/resource.ts'
-import { after, type Awaitable } from '../store/awaitable.ts'
-import type { CompanyName, IdentifyingName } from '../store/inspecting.ts'
-import type { Moment, StoreReader } from '../store/reading.ts'
-import { fromStore, invalid, unknownCompany, unknownThen } from './errors.ts'
+import { nearNames } from '../../text/near-names.ts'
+import type { Resource } from '../../resources/resource.ts'
+import { after, type Awaitable } from '../../store/awaitable.ts'
+import type { CompanyName, IdentifyingName } from '../../store/inspecting.ts'
+import type { Moment, StoreReader } from '../../store/reading.ts'
+import { fromStore, invalid, unknownCompany, unknownThen } from '../errors.ts'
 
 const positiveDigits = /^[1-9]\d{0,15}$/
 const takes =

@@ -1,9 +1,9 @@
 // A request for companies as one value: by their number in a register, or by words of their name
 // (contract 8.1).
 
-import { wordsOfQuery } from '../store/name-words.ts'
-import type { CompanyQuery } from '../store/reading.ts'
-import { badRequest, invalid } from './errors.ts'
+import { wordsOfQuery } from '../../store/name-words.ts'
+import type { CompanyQuery } from '../../store/reading.ts'
+import { badRequest, invalid } from '../errors.ts'
 import { type Paging, parameters, parsePaging } from './listing-request.ts'
 import { checkNames, type Given } from './members.ts'
 

@@ -3,7 +3,7 @@
 // A state is a version and the lineage of its import, so that a cursor of another history is
 // recognised. A page has both states, and the last change before it.
 
-import type { ChangesPlace, HistoryPoint, NamedPoint } from '../store/changes.ts'
+import type { ChangesPlace, HistoryPoint, NamedPoint } from '../../store/changes.ts'
 
 /** What a cursor says: a state, or where a walk goes on. */
 export interface Cursor {

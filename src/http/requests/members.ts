@@ -2,11 +2,11 @@
 
 import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { nearest } from '../text/nearest.ts'
-import { withoutKeys } from '../text/redact.ts'
-import { type ApiError, badRequest, malformedUrl } from './errors.ts'
-import { after, type Awaitable } from '../store/awaitable.ts'
-import { readBody } from './wire/body.ts'
+import { nearest } from '../../text/nearest.ts'
+import { withoutKeys } from '../../text/redact.ts'
+import { type ApiError, badRequest, malformedUrl } from '../errors.ts'
+import { after, type Awaitable } from '../../store/awaitable.ts'
+import { readBody } from '../wire/body.ts'
 
 /** Values by name; a repeated query parameter has a list of texts. */
 export type Members = Readonly<Record<string, unknown>>

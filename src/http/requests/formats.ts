@@ -1,10 +1,10 @@
 // The formats of a listing: JSON with its counters, or the records alone (contract section 11).
 
 import Negotiator from 'negotiator'
-import type { Resource } from '../resources/resource.ts'
-import { recordSeparator } from '../store/record-texts.ts'
-import { createCsvWriter } from '../resources/csv.ts'
-import { badRequest, invalid } from './errors.ts'
+import type { Resource } from '../../resources/resource.ts'
+import { recordSeparator } from '../../store/record-texts.ts'
+import { createCsvWriter } from '../../resources/csv.ts'
+import { badRequest, invalid } from '../errors.ts'
 import type { Given } from './members.ts'
 
 /** The formats, by the word that names them, with their media types. */
