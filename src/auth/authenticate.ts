@@ -79,7 +79,7 @@ export function createAuthenticate(
 
   // Hashing takes 3 % of the time of a cached page, and a client sends the same key again and
   // again. Only a field with a valid key is remembered, no longer than its connection lasts.
-  const lastOf = new WeakMap<object, Given>()
+  const lastOf = new WeakMap<object, Presented>()
 
   return (authorization, client) => {
     // A request without a key is not an attempt.
@@ -100,13 +100,13 @@ export function createAuthenticate(
 }
 
 /** An Authorization field, the key in it, and the key's hash. */
-interface Given {
+interface Presented {
   readonly authorization: string
   readonly token: string
   readonly id: string
 }
 
-function readKey(authorization: string): Given | undefined {
+function readKey(authorization: string): Presented | undefined {
   const token = bearer.exec(authorization)?.[1]
   return token === undefined ? undefined : { authorization, token, id: hashKey(token) }
 }

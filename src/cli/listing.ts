@@ -4,7 +4,7 @@ import { UsageError } from '../config/settings.ts'
 import { ApiError } from '../http/errors.ts'
 import { recordFormats, recordWriter } from '../http/requests/formats.ts'
 import {
-  canonicalForm,
+  canonicalUrl,
   type ListingRequest,
   locateListing,
   noLimit,
@@ -116,7 +116,7 @@ async function printRecords(
   stdout: Output,
   signal: AbortSignal,
 ): Promise<void> {
-  const form = canonicalForm(asked)
+  const form = canonicalUrl(asked)
   if (asked.limit !== noLimit) {
     const { records } = await readPage(reader, asked, form)
     const { header, bytes } = recordWriter(asked.format, asked.resource)

@@ -3,12 +3,7 @@
 import { STATUS_CODES } from 'node:http'
 import { rateSecondsMax } from '../config/rate.ts'
 import { withoutKeys } from '../text/redact.ts'
-import type { Awaitable } from '../store/awaitable.ts'
-import type { NoChanges } from '../store/changes.ts'
-import type { Moment, OutsideHistory } from '../store/reading.ts'
-import { Busy } from '../store/busy.ts'
 import { pageBytesMax } from '../store/page-size.ts'
-import { joinLinks, linkTo } from './answers/links.ts'
 
 /** The largest body of a request, in bytes (contract 1.6). */
 export const bodyBytesMax = 16_384
@@ -131,26 +126,6 @@ export function invalid(what: string, got: unknown, allowed: string): ApiError {
   return new ApiError(400, `${what} is ${show(got)}; ${allowed}`)
 }
 
-/**
- * A 400: the page would exceed the maximum size (contract 3.10).
- *
- * @param greatestLimit is the greatest limit with which every page of the listing fits; 0 if none
- *   does, which is possible only with data imported by an earlier release.
- */
-export function pageTooLarge(limit: number, greatestLimit: number): ApiError {
-  const what = `The page would be larger than ${pageBytesMax >> 20} MiB`
-  if (greatestLimit > 1)
-    return badRequest(`${what}; ask for it with a limit of ${greatestLimit} or less`)
-  if (limit > 1) return badRequest(`${what}; ask for it with limit=1`)
-  return badRequest(`${what} with any limit; the data have to be imported anew`)
-}
-
-/** A 400: what sources say about a company would exceed the maximum size (contract 3.10). */
-export function companyTooLarge(company: number): ApiError {
-  const what = `Company ${company} has attributes of more than ${pageBytesMax >> 20} MiB`
-  return badRequest(`${what}; ask for its listings one by one`)
-}
-
 /** A 400 for any other reason. */
 export function badRequest(
   message: string,
@@ -166,116 +141,6 @@ export function forbidden(): ApiError {
 
 export function notFound(): ApiError {
   return statusError(404)
-}
-
-/**
- * A 404 for a company.
- *
- * @param company its id, or its name in a register.
- * @param near names that the client may have meant.
- */
-export function unknownCompany(company: number | string, near: readonly string[] = []): ApiError {
-  const advice = near.length === 0 ? '' : `; did you mean ${near.map(cut).join(' or ')}?`
-  return new ApiError(404, `Company ${cut(String(company))} is not in the registry${advice}`)
-}
-
-/**
- * What was read of a company.
- *
- * @param form the canonical form of the request, without a version.
- * @throws ApiError 404 if the registry, or its version, has no such company, or if there is no such
- *   version; 410 if it was pruned (contract 9.3).
- */
-export function known<T extends object>(
-  read: T | OutsideHistory | undefined,
-  { companyId, version }: { readonly companyId: number; readonly version: number | undefined },
-  form: string,
-): T {
-  if (read === undefined) {
-    if (version === undefined) throw unknownCompany(companyId)
-    const what = `Company ${companyId} was not in the registry at version ${version}`
-    throw new ApiError(404, what)
-  }
-  if (!('outside' in read)) return read
-  throw outsideHistory(read, version ?? 0, form)
-}
-
-function outsideHistory(
-  { outside, earliest, latest }: OutsideHistory,
-  version: number,
-  form: string,
-): ApiError {
-  switch (outside) {
-    case 'pruned':
-      return new ApiError(410, `Version ${version} was pruned; the earliest one is ${earliest}`, {
-        headers: linkHeader(linkTo('latest-version', form)),
-      })
-    case 'later':
-      return laterVersion(version, latest)
-  }
-}
-
-/**
- * A 404: a moment that is before the first version of what is asked for (contract 9.2).
- *
- * @param what the resource; undefined for the registry as a whole.
- */
-export function unknownThen(
-  what: string | undefined,
-  moment: Moment,
-  first: string | undefined,
-): ApiError {
-  const subject = `Nothing is known${what === undefined ? '' : ` of ${what}`}`
-  if (first === undefined) return new ApiError(404, `${subject} yet; nothing was imported`)
-  const asked =
-    'asOf' in moment
-      ? `as of ${moment.asOf}; the first day`
-      : `at ${new Date(moment.knownAt).toISOString()}; the first moment`
-  return new ApiError(404, `${subject} ${asked} that can be asked for is ${first}`)
-}
-
-/**
- * Changes that cannot be told (contract 12.3).
- *
- * @param again the cursor with which to begin again.
- */
-export function noChanges({ none, version, registry }: NoChanges, again: string): ApiError {
-  switch (none) {
-    case 'elsewhere':
-      return new ApiError(
-        410,
-        `Version ${version} of the cursor is of another history; begin again with after=0`,
-      )
-    case 'pruned':
-      return new ApiError(
-        410,
-        `Version ${version}, to which these changes lead, was pruned; begin again with ` +
-          `after=${again}`,
-      )
-    case 'later':
-      return laterVersion(version, registry.version)
-    case 'backwards':
-      return badRequest(`until is version ${version}, which is before that of after`)
-  }
-}
-
-function laterVersion(version: number, latest: number): ApiError {
-  return new ApiError(404, `Version ${version} does not exist yet; the last one is ${latest}`, {
-    headers: { 'retry-after': '1' },
-  })
-}
-
-function linkHeader(link: string): Readonly<Record<string, string>> {
-  const field = joinLinks([link])
-  return field === undefined ? {} : { link: field }
-}
-
-/** A 410: a copy that has what was withheld since (contract 12.6). */
-export function exportWithdrawn(version: number): ApiError {
-  return new ApiError(
-    410,
-    `The copy of version ${version} was withdrawn; /api/v1/exports lists those that there are`,
-  )
 }
 
 /** A 416: a range of bytes beyond the end (RFC 9110 section 15.5.17). */
@@ -310,31 +175,15 @@ export function overloaded(excess: string): ApiError {
   return new ApiError(503, STATUS_CODES[503] ?? '', { headers, excess })
 }
 
-/** A client's value, cut short. */
 function show(value: unknown): string {
-  return cut(JSON.stringify(value))
+  return cutValue(JSON.stringify(value))
 }
 
-function cut(value: string): string {
+/** A client's value in a message, cut short, without keys. */
+export function cutValue(value: string): string {
   // Keys are removed before the cut: a part of one would not be recognised.
   const text = withoutKeys(value)
   return text.length > shownLengthMax ? `${text.slice(0, shownLengthMax).toWellFormed()}…` : text
-}
-
-/** Reads from the store; a fault becomes a 503, and its cause goes to the log. */
-export function fromStore<T>(read: () => Awaitable<T>): Awaitable<T> {
-  try {
-    const found = read()
-    return found instanceof Promise ? found.catch(refuse) : found
-  } catch (error) {
-    return refuse(error)
-  }
-}
-
-function refuse(error: unknown): never {
-  // What the store was asked to wait for may have refused it.
-  if (error instanceof ApiError) throw error
-  throw error instanceof Busy ? overloaded('store') : unavailable(error)
 }
 
 /** Turns any error into a response: an unexpected one becomes a 500 with the error as its cause. */

@@ -50,7 +50,7 @@ export function createRequestLog(logger: Logger, onOmitted?: () => void): Reques
     const count = keyless.takeOmitted()
     if (count > 0) {
       logger.info(
-        { passed_over: count },
+        { suppressed: count },
         'requests without a valid key that have no line of their own',
       )
     }

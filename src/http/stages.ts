@@ -99,7 +99,7 @@ function admit(
     options.countUse?.(key.id)
     return pass(passage)
   }
-  return holdToRate(options, key, reply).then((rate) => {
+  return applyRateLimit(options, key, reply).then((rate) => {
     request.rate = rate
     options.countUse?.(key.id)
     return pass(passage)
@@ -158,7 +158,7 @@ function requireKey(key: Authenticated, endpoint: Endpoint | undefined): KeyReco
 }
 
 /** Counts a request of a key with a rate limit, reports what is left, and refuses any excess. */
-async function holdToRate(
+async function applyRateLimit(
   { limitRate }: StageOptions,
   key: KeyRecord,
   reply: FastifyReply,

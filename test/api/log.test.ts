@@ -212,7 +212,7 @@ test('requests without a key get 100 lines a second of up to 4 KiB; the rest are
   const written = lines.filter(({ status }) => status === 404 || status === 400).length
   assert.ok(written <= keylessLinesMax * (Math.ceil(seconds) + 1), `${written} in ${seconds} s`)
   assert.equal(written + missing, count)
-  const told = lines.reduce((sum, line) => sum + Number(line['passed_over'] ?? 0), 0)
+  const told = lines.reduce((sum, line) => sum + Number(line['suppressed'] ?? 0), 0)
   assert.equal(told, missing)
 })
 

@@ -344,7 +344,7 @@ test('log lines about garbage are limited per second, the rest are counted (D15)
   tell('b', 431, undefined)
   tell('c', 431, undefined)
   assert.deepEqual(
-    lines.slice(brokenLinesMax).map((line) => [line['request_id'], line['untold_before']]),
+    lines.slice(brokenLinesMax).map((line) => [line['request_id'], line['suppressed']]),
     [
       ['b', 1_000 - brokenLinesMax],
       ['c', undefined],

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import {
-  canonicalForm,
+  canonicalUrl,
   type ListingRequest,
   noLimit,
   parameters,
@@ -18,7 +18,7 @@ const head = {
   ...{ total: 1, version: 7, lineage: '3f9a1c0b7d2e', changedAt: 0 },
   ...{ dataVersion: 9, latestVersion: 9 },
 }
-const tagOf = (request: ListingRequest) => entityTag(head, canonicalForm(request))
+const tagOf = (request: ListingRequest) => entityTag(head, canonicalUrl(request))
 
 /** A request that names its company by id. */
 function withId(parsed: ReturnType<typeof parseListingRequest>): ListingRequest {
@@ -82,7 +82,7 @@ test('all spellings of a request have the same canonical form and tag', () => {
     fc.property(request, how, how, (asked, one, other) => {
       const [first, second] = [spell(asked, one), spell(asked, other)]
       assert.deepEqual(first, asked)
-      assert.equal(canonicalForm(first), canonicalForm(second))
+      assert.equal(canonicalUrl(first), canonicalUrl(second))
       assert.equal(tagOf(first), tagOf(second))
     }),
     { numRuns: 2_000 },
@@ -103,7 +103,7 @@ test('different requests share neither canonical form nor tag', () => {
     // Different in only one member, which is the hardest case.
     const near: ListingRequest = { ...one, [name]: other[name] }
     fc.pre(one[name] !== other[name])
-    assert.notEqual(canonicalForm(one), canonicalForm(near))
+    assert.notEqual(canonicalUrl(one), canonicalUrl(near))
     assert.notEqual(tagOf(one), tagOf(near))
   }
 })
@@ -111,7 +111,7 @@ test('different requests share neither canonical form nor tag', () => {
 test('requesting the canonical form is the same request', () => {
   fc.assert(
     fc.property(request, (asked) => {
-      const { pathname, searchParams } = new URL(canonicalForm(asked), 'http://localhost')
+      const { pathname, searchParams } = new URL(canonicalUrl(asked), 'http://localhost')
       const segment = pathname.split('/')[4] ?? ''
       const query = Object.fromEntries(searchParams)
       const parsed = parseListingRequest(asked.resource, segment, {

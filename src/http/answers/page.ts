@@ -6,7 +6,7 @@ import { after, type Awaitable } from '../../store/awaitable.ts'
 import type { Head, Page } from '../../store/reading.ts'
 import { type Format, recordWriter } from '../requests/formats.ts'
 import {
-  canonicalForm,
+  canonicalUrl,
   type ListingRequest,
   pageOffset,
   type Paging,
@@ -138,7 +138,7 @@ export function linksOf(
 ): string | undefined {
   const { selected, dataVersion, latestVersion } = page
   const links = linksTo(request, selected, (to) => {
-    const plain = to === request.page ? form : canonicalForm({ ...request, page: to })
+    const plain = to === request.page ? form : canonicalUrl({ ...request, page: to })
     return versionedForm(plain, dataVersion)
   })
   if (latestVersion !== dataVersion) links.push(linkTo('latest-version', form))

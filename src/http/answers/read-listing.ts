@@ -2,7 +2,7 @@
 
 import { after, type Awaitable } from '../../store/awaitable.ts'
 import type { Head, Page, ScanTurns, StoreReader } from '../../store/reading.ts'
-import { fromStore, known, pageTooLarge } from '../errors.ts'
+import { fromStore, pageTooLarge, requireFound } from '../store-errors.ts'
 import { type ListingRequest, pageOffset } from '../requests/listing-request.ts'
 import type { Slice } from './record-pieces.ts'
 
@@ -14,7 +14,7 @@ export function isPlain({ version, query }: ListingRequest): boolean {
 /** @throws ApiError 404 or 410 if there is no such company or version. */
 export function readHead(store: StoreReader, asked: ListingRequest, form: string): Awaitable<Head> {
   const found = fromStore(() => store.readHead(asked))
-  return after(found, (head) => known(head, asked, form))
+  return after(found, (head) => requireFound(head, asked, form))
 }
 
 /** @throws ApiError as `readHead`, and 400 if the page would be too large. */
@@ -41,5 +41,5 @@ export function readSlice(
   { offset, limit, turns }: Slice & { readonly turns?: ScanTurns | undefined },
 ): Awaitable<Page> {
   const found = fromStore(() => store.readPage(asked, offset, limit, turns))
-  return after(found, (page) => known(page, asked, form))
+  return after(found, (page) => requireFound(page, asked, form))
 }

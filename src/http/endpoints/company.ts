@@ -14,7 +14,7 @@ import {
   readCompanyRequest,
 } from '../requests/company-request.ts'
 import { describeCompany } from '../docs/company.ts'
-import { companyTooLarge, fromStore, known } from '../errors.ts'
+import { companyTooLarge, fromStore, requireFound } from '../store-errors.ts'
 import { linkTo } from '../answers/links.ts'
 import { sendCached, type StateAnswer } from '../answers/state-answer.ts'
 import { type Endpoint, readMethods, type Service } from './endpoint.ts'
@@ -54,7 +54,7 @@ async function describe(
   const { companyId, version } = asked
   const read = await fromStore(() => store.readCompany({ companyId, version, resources }))
   const path = companyPath(companyId)
-  const state = known(read, asked, path)
+  const state = requireFound(read, asked, path)
   const text = companyText(state)
   if (text === undefined) throw companyTooLarge(companyId)
   const { registry, lineage, changedAt } = state

@@ -10,14 +10,8 @@ import { findFile, manifestName } from '../../store/exports/manifest.ts'
 import { type ByteRange, parseRange } from '../requests/byte-range.ts'
 import { parsePoint } from '../requests/cursors.ts'
 import { describeExportFile, describeExports, describeManifest } from '../docs/exports.ts'
-import {
-  exportWithdrawn,
-  forbidden,
-  fromStore,
-  notFound,
-  rangeBeyond,
-  unavailable,
-} from '../errors.ts'
+import { forbidden, notFound, rangeBeyond, unavailable } from '../errors.ts'
+import { exportWithdrawn, fromStore } from '../store-errors.ts'
 import { checkNames, readMembers } from '../requests/members.ts'
 import { matchesTag } from '../answers/page.ts'
 import { sendState } from '../answers/state-answer.ts'

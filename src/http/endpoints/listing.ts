@@ -9,7 +9,7 @@ import { unavailable } from '../errors.ts'
 import { contentTypes } from '../requests/formats.ts'
 import { linkLengthMax } from '../answers/links.ts'
 import {
-  canonicalForm,
+  canonicalUrl,
   listingPath,
   type ListingRequest,
   noLimit,
@@ -50,7 +50,7 @@ function answer(
 ): Awaitable<FastifyReply> {
   return after(readListingRequest(request, reply, resource, service.store), (read) => {
     const { asked, isByName } = read
-    const form = canonicalForm(asked)
+    const form = canonicalUrl(asked)
     const location = isByName ? locationOf(asked, form) : ''
     if (isByName && location.length <= linkLengthMax) reply.header('content-location', location)
     const coding = chooseCoding(request.headers['accept-encoding'])

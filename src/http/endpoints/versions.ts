@@ -3,7 +3,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ListedVersion, StoreReader, VersionRange } from '../../store/reading.ts'
 import { describeVersions } from '../docs/versions.ts'
-import { fromStore } from '../errors.ts'
+import { fromStore } from '../store-errors.ts'
 import { linkTo } from '../answers/links.ts'
 import { type Parameter, parameters, parseIntegers } from '../requests/listing-request.ts'
 import { checkNames, readMembers } from '../requests/members.ts'

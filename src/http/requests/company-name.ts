@@ -6,7 +6,8 @@ import type { Resource } from '../../resources/resource.ts'
 import { after, type Awaitable } from '../../store/awaitable.ts'
 import type { CompanyName, IdentifyingName } from '../../store/inspecting.ts'
 import type { Moment, StoreReader } from '../../store/reading.ts'
-import { fromStore, invalid, unknownCompany, unknownThen } from '../errors.ts'
+import { invalid } from '../errors.ts'
+import { fromStore, unknownCompany, unknownThen } from '../store-errors.ts'
 
 const positiveDigits = /^[1-9]\d{0,15}$/
 const takes =

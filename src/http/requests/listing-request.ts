@@ -153,7 +153,7 @@ export function parsePaging({ query, body }: Given): Paging {
  * The canonical form of a request without its version: its path, and a query with every parameter
  * in a fixed order. Two requests with the same form ask for the same page of a listing's state.
  */
-export function canonicalForm(request: ListingRequest): string {
+export function canonicalUrl(request: ListingRequest): string {
   const { resource, companyId, page, limit, query, format } = request
   const count = limit === noLimit ? noLimitWord : limit
   const form = `${listingPath(resource, companyId)}?page=${page}&limit=${count}${query}`

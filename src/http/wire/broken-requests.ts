@@ -43,7 +43,7 @@ export function createBrokenLog(
   return (requestId, status, reason) => {
     if (!limit.allows()) return
     const before = limit.takeOmitted()
-    const omitted = before > 0 ? { untold_before: before } : {}
+    const omitted = before > 0 ? { suppressed: before } : {}
     logger.info({ request_id: requestId, status, reason, ...omitted }, 'broken request')
   }
 }

@@ -1,0 +1,156 @@
+// What the store cannot tell a client, as errors (contract section 4): companies, versions and
+// changes that are not there, answers that would be too large, and its own faults.
+
+import type { Awaitable } from '../store/awaitable.ts'
+import { Busy } from '../store/busy.ts'
+import type { NoChanges } from '../store/changes.ts'
+import { pageBytesMax } from '../store/page-size.ts'
+import type { Moment, OutsideHistory } from '../store/reading.ts'
+import { joinLinks, linkTo } from './answers/links.ts'
+import { ApiError, badRequest, cutValue, overloaded, unavailable } from './errors.ts'
+
+/** Reads from the store; a fault becomes a 503, and its cause goes to the log. */
+export function fromStore<T>(read: () => Awaitable<T>): Awaitable<T> {
+  try {
+    const found = read()
+    return found instanceof Promise ? found.catch(refuse) : found
+  } catch (error) {
+    return refuse(error)
+  }
+}
+
+function refuse(error: unknown): never {
+  // What the store was asked to wait for may have refused it.
+  if (error instanceof ApiError) throw error
+  throw error instanceof Busy ? overloaded('store') : unavailable(error)
+}
+
+/**
+ * A 400: the page would exceed the maximum size (contract 3.10).
+ *
+ * @param greatestLimit is the greatest limit with which every page of the listing fits; 0 if none
+ *   does, which is possible only with data imported by an earlier release.
+ */
+export function pageTooLarge(limit: number, greatestLimit: number): ApiError {
+  const what = `The page would be larger than ${pageBytesMax >> 20} MiB`
+  if (greatestLimit > 1)
+    return badRequest(`${what}; ask for it with a limit of ${greatestLimit} or less`)
+  if (limit > 1) return badRequest(`${what}; ask for it with limit=1`)
+  return badRequest(`${what} with any limit; the data have to be imported anew`)
+}
+
+/** A 400: what sources say about a company would exceed the maximum size (contract 3.10). */
+export function companyTooLarge(company: number): ApiError {
+  const what = `Company ${company} has attributes of more than ${pageBytesMax >> 20} MiB`
+  return badRequest(`${what}; ask for its listings one by one`)
+}
+
+/**
+ * A 404 for a company.
+ *
+ * @param company its id, or its name in a register.
+ * @param near names that the client may have meant.
+ */
+export function unknownCompany(company: number | string, near: readonly string[] = []): ApiError {
+  const advice = near.length === 0 ? '' : `; did you mean ${near.map(cutValue).join(' or ')}?`
+  return new ApiError(404, `Company ${cutValue(String(company))} is not in the registry${advice}`)
+}
+
+/**
+ * What was read of a company.
+ *
+ * @param form the canonical form of the request, without a version.
+ * @throws ApiError 404 if the registry, or its version, has no such company, or if there is no such
+ *   version; 410 if it was pruned (contract 9.3).
+ */
+export function requireFound<T extends object>(
+  read: T | OutsideHistory | undefined,
+  { companyId, version }: { readonly companyId: number; readonly version: number | undefined },
+  form: string,
+): T {
+  if (read === undefined) {
+    if (version === undefined) throw unknownCompany(companyId)
+    const what = `Company ${companyId} was not in the registry at version ${version}`
+    throw new ApiError(404, what)
+  }
+  if (!('outside' in read)) return read
+  throw outsideHistory(read, version ?? 0, form)
+}
+
+function outsideHistory(
+  { outside, earliest, latest }: OutsideHistory,
+  version: number,
+  form: string,
+): ApiError {
+  switch (outside) {
+    case 'pruned':
+      return new ApiError(410, `Version ${version} was pruned; the earliest one is ${earliest}`, {
+        headers: linkHeader(linkTo('latest-version', form)),
+      })
+    case 'later':
+      return laterVersion(version, latest)
+  }
+}
+
+/**
+ * A 404: a moment that is before the first version of what is asked for (contract 9.2).
+ *
+ * @param what the resource; undefined for the registry as a whole.
+ */
+export function unknownThen(
+  what: string | undefined,
+  moment: Moment,
+  first: string | undefined,
+): ApiError {
+  const subject = `Nothing is known${what === undefined ? '' : ` of ${what}`}`
+  if (first === undefined) return new ApiError(404, `${subject} yet; nothing was imported`)
+  const asked =
+    'asOf' in moment
+      ? `as of ${moment.asOf}; the first day`
+      : `at ${new Date(moment.knownAt).toISOString()}; the first moment`
+  return new ApiError(404, `${subject} ${asked} that can be asked for is ${first}`)
+}
+
+/**
+ * Changes that cannot be told (contract 12.3).
+ *
+ * @param again the cursor with which to begin again.
+ */
+export function noChanges({ none, version, registry }: NoChanges, again: string): ApiError {
+  switch (none) {
+    case 'elsewhere':
+      return new ApiError(
+        410,
+        `Version ${version} of the cursor is of another history; begin again with after=0`,
+      )
+    case 'pruned':
+      return new ApiError(
+        410,
+        `Version ${version}, to which these changes lead, was pruned; begin again with ` +
+          `after=${again}`,
+      )
+    case 'later':
+      return laterVersion(version, registry.version)
+    case 'backwards':
+      return badRequest(`until is version ${version}, which is before that of after`)
+  }
+}
+
+function laterVersion(version: number, latest: number): ApiError {
+  return new ApiError(404, `Version ${version} does not exist yet; the last one is ${latest}`, {
+    headers: { 'retry-after': '1' },
+  })
+}
+
+function linkHeader(link: string): Readonly<Record<string, string>> {
+  const field = joinLinks([link])
+  return field === undefined ? {} : { link: field }
+}
+
+/** A 410: a copy that has what was withheld since (contract 12.6). */
+export function exportWithdrawn(version: number): ApiError {
+  return new ApiError(
+    410,
+    `The copy of version ${version} was withdrawn; /api/v1/exports lists those that there are`,
+  )
+}
