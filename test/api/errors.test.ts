@@ -61,7 +61,7 @@ test('a 500 reveals no details; the log has them under the same id (4)', async (
       })
       app.get('/late-fault', () => Promise.reject(new TypeError(secret)))
       app.get('/odd-fault', () => {
-        // eslint-disable-next-line @typescript-eslint/only-throw-error -- that is the case
+        // oxlint-disable-next-line typescript/only-throw-error -- that is the case
         throw secret
       })
       app.get('/teapot-fault', () => {

@@ -112,14 +112,14 @@ test('the first start creates the registry, the second one serves it', options, 
     const asked = lines.map((line) =>
       shell('sh', ['-c', line], { env: { ...process.env, KEY: key } }),
     )
-    const [found, company, page] = (await Promise.all(asked)).map(
+    const [found = {}, { company } = {}, page = {}] = (await Promise.all(asked)).map(
       ({ stdout }) => JSON.parse(stdout) as Body,
     )
-    const [{ id } = {}] = found?.['companies'] as Body[]
-    assert.deepEqual([found?.['total'], id], [1, (company?.['company'] as Body)['id']])
-    const { listings } = company?.['company'] as { listings: Record<string, { total: number }> }
+    const [{ id } = {}] = found['companies'] as Body[]
+    assert.deepEqual([found['total'], id], [1, (company as Body)['id']])
+    const { listings } = company as { listings: Record<string, { total: number }> }
     assert.equal(listings['events']?.total, longHistoryLength)
-    assert.deepEqual([page?.['total'], page?.['pagination_offset']], [longHistoryLength, 400])
+    assert.deepEqual([page['total'], page['pagination_offset']], [longHistoryLength, 400])
     const byNumber = /`(\/api\/v1\/companies\/GB:\S+)`/.exec(readme)?.[1] ?? ''
     const headers = { authorization: `Bearer ${key}` }
     assert.deepEqual(await (await fetch(url + byNumber, { headers })).json(), page)

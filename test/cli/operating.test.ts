@@ -34,7 +34,7 @@ describe('operating imports', { concurrency: 2 }, () => {
     const { code, out, err } = await ended
     assert.equal(code, 0)
     assert.match(out, new RegExp(`^ {2}inserted +${id}$`, 'm'))
-    // eslint-disable-next-line no-control-regex -- terminal controls must not appear
+    // oxlint-disable-next-line no-control-regex -- terminal controls must not appear
     assert.doesNotMatch(out + err, /[\u001b\r]/)
   })
 

@@ -281,7 +281,7 @@ test('any refusal is one line without control characters', () => {
         ...{ field, value: JSON.stringify(value), reason: 'is not a known column' },
       })
       const shown = printable(problem)
-      // eslint-disable-next-line no-control-regex -- these must not appear
+      // oxlint-disable-next-line no-control-regex -- these must not appear
       assert.doesNotMatch(shown, /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/)
     }),
   )

@@ -263,7 +263,10 @@ test('the answer about a company has the version of its node', { skip }, async (
     versions.add(told.registry.version)
   }
   await catchUp()
-  assert.deepEqual([...versions].toSorted(), [1, 2])
+  assert.deepEqual(
+    [...versions].map(Number).toSorted((a, b) => a - b),
+    [1, 2],
+  )
 })
 
 const otherNode = `

@@ -76,9 +76,11 @@ async function take(step: Load | 'revert', db: string, rows: string, version: nu
   const writer = await openStoreWriter(db, resources)
   const range = { version, isWithLater: false }
   const onWait = () => assert.fail('nobody else writes')
-  await writer
-    .revert({ range, isDryRun: false, startedAt: Date.now(), onWait })
-    .finally(() => writer.close())
+  try {
+    await writer.revert({ range, isDryRun: false, startedAt: Date.now(), onWait })
+  } finally {
+    await writer.close()
+  }
   return version + 1
 }
 

@@ -111,7 +111,8 @@ test(`companies: first state and events give the current state (seed ${seed})`, 
 /** Checks that the store has the attributes of the model, except absent ones. */
 async function checkServed(db: string, present: ReadonlyMap<string, State>): Promise<void> {
   const said = await readSaid(db)
-  assert.deepEqual(said.map(({ identifier }) => identifier).sort(), [...present.keys()].sort())
+  const identifiers = said.map(({ identifier }) => String(identifier))
+  assert.deepEqual(identifiers.sort(), [...present.keys()].sort())
   for (const { identifier, attributes, is_present } of said) {
     const state = new Map(present.get(String(identifier)))
     const isAbsent = state.get('register_entry') === 'absent'

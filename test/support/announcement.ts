@@ -43,7 +43,7 @@ export interface Document extends Readonly<Record<string, unknown>> {
 /** The announced API, for look-ups and for checking answers. */
 export interface Announcement {
   /** A part of the document, with its reference resolved. */
-  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- names the shape
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- names the shape
   deref: <Part>(part: unknown) => Part
   /** The responses of an operation, by status. */
   responsesOf: (operation: Operation) => [status: string, response: Response][]
@@ -65,7 +65,7 @@ const ownHeader =
 export function readAnnouncement(document: Document): Announcement {
   const validate = validatorFor(document)
 
-  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- names the shape
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- names the shape
   function deref<Part>(part: unknown): Part {
     const { $ref } = part as { $ref?: string }
     return ($ref === undefined ? part : resolve(document, $ref)) as Part

@@ -29,7 +29,7 @@ const widths: Readonly<Record<string, number>> = {
   '©': 1,
   '©\ufe0f': 2,
   'a\u200bb\u00adc': 4,
-  '𠀋': 2,
+  𠀋: 2,
 }
 
 test('a wide character takes two columns, a combining mark none, an emoji two', () => {
