@@ -2,6 +2,7 @@
 
 import { backUpMeanwhile } from './backups.ts'
 import { loseCitusNodes } from './citus-nodes.ts'
+import { disturbExports } from './exporting.ts'
 import { failCalls } from './failing-calls.ts'
 import { fillDisk } from './full-disk.ts'
 import { killAtCalls, killRestores } from './kills-at-calls.ts'
@@ -28,6 +29,7 @@ export const campaignsOf = {
     backups: backUpMeanwhile,
     restore: killRestores,
     withholding: disturbWithholding,
+    exporting: disturbExports,
   },
   postgres: {
     'postgres-kills': killPostgresImports,

@@ -38,7 +38,8 @@ export const fillDisk: Campaign = async function* (ground) {
   }
 }
 
-function mountDisk(folder: string): Disk | undefined {
+/** Undefined where this is not possible. */
+export function mountDisk(folder: string): Disk | undefined {
   mkdirSync(folder, { recursive: true })
   const mount = (...args: string[]) => spawnSync('mount', ['-t', 'tmpfs', ...args]).status === 0
   if (!mount('-o', 'size=1m', 'tmpfs', folder)) return undefined

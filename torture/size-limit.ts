@@ -38,6 +38,7 @@ export const limitFileSize: Campaign = async function* (ground) {
   }
 }
 
-function limitTo(blocks: number): string[] {
+/** A wrapper that limits the size of files, in blocks of 512 bytes. */
+export function limitTo(blocks: number): string[] {
   return ['sh', '-c', 'ulimit -f "$0"; exec "$@"', String(blocks)]
 }

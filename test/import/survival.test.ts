@@ -22,6 +22,7 @@ const rules: Readonly<Record<string, string>> = {
   backups: 'a backup taken during imports is a state between two of them',
   restore: 'a killed restore leaves the replaced store or the restored one',
   withholding: 'a withholding that is killed, or fails, leaves a store that agrees with its list',
+  exporting: 'an export that is killed, or fails, leaves a whole copy or none, and no rests',
   'postgres-kills': 'an import into PostgreSQL ended on either side leaves nothing partial (G1)',
   'postgres-crashes':
     'a PostgreSQL crash leaves no partial import, and the outcome is reported (G1)',

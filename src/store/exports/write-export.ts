@@ -2,14 +2,16 @@
 //
 // A copy is what has changed since nothing was there, so that changes go on from it without a gap.
 
-import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync } from 'node:fs'
-import { rmSync, writeFileSync } from 'node:fs'
+import { randomUUID } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { OperatorError } from '../../config/operator-error.ts'
+import { privateMode } from '../../files/new-file.ts'
 import type { Resource } from '../../resources/resource.ts'
 import type { ChangesPage, ChangesRequest, HistoryPoint } from '../changes.ts'
 import type { StoreReader } from '../reading.ts'
 import { companiesScope } from '../scopes.ts'
+import { flush } from './compressed-file.ts'
 import { readExport } from './folder.ts'
 import {
   type ExportedResource,
@@ -36,6 +38,8 @@ export interface ExportPlan {
   readonly signal: AbortSignal
 }
 
+const durable = { flush: true, mode: privateMode }
+
 /** How many records are read at once. */
 const pageLength = 2_000
 
@@ -55,27 +59,34 @@ export async function writeExport(
   if (registry.version === 0) throw new OperatorError('there is nothing to export; import first')
   const version = plan.version ?? registry.version
   if (readExport(plan.folder, version) !== undefined) {
-    throw new OperatorError(`${plan.folder} has the copy of version ${version} already`)
+    throw hasCopy(plan.folder, version)
   }
-  const partial = join(plan.folder, `.${version}.${process.pid}.partial`)
-  mkdirSync(partial)
+  const partial = join(plan.folder, `.${version}.${process.pid}.${randomUUID()}.partial`)
+  const whole = join(plan.folder, String(version))
+  let made = partial
   try {
-    writeFileSync(join(partial, withheldName), `${lastWithheld}\n`, { flush: true })
+    mkdirSync(partial)
+    writeFileSync(join(partial, withheldName), `${lastWithheld}\n`, durable)
     const manifest = await writeAll(store, resources, { ...plan, version, partial })
-    writeFileSync(join(partial, manifestName), `${JSON.stringify(manifest, null, 2)}\n`, {
-      flush: true,
-    })
-    flushFolder(partial)
-    renameSync(partial, join(plan.folder, String(version)))
-    flushFolder(plan.folder)
+    writeFileSync(join(partial, manifestName), `${JSON.stringify(manifest, null, 2)}\n`, durable)
+    flush(partial)
+    renameSync(partial, whole)
+    made = whole
+    flush(plan.folder)
     return manifest
   } catch (error) {
-    rmSync(partial, { recursive: true, force: true })
+    rmSync(made, { recursive: true, force: true })
+    if (made === partial && existsSync(whole)) throw hasCopy(plan.folder, version)
     throw explained(error, plan.folder)
   }
 }
 
-const ours = /^(?:[1-9]\d{0,9}|\.\d+\.(\d+)\.partial)$/
+function hasCopy(folder: string, version: number): OperatorError {
+  const advice = `to make it again, remove ${join(folder, String(version))} first`
+  return new OperatorError(`${folder} has the copy of version ${version} already; ${advice}`)
+}
+
+const ours = /^(?:[1-9]\d{0,9}|\.\d+\.(\d+)\.[\w-]+\.partial)$/
 
 /** Makes the folder, and removes what killed exports have left in it. */
 function prepareFolder(folder: string): void {
@@ -89,13 +100,15 @@ function prepareFolder(folder: string): void {
     if (match === null) {
       throw new OperatorError(`${folder} has other files (${name}); name a folder of its own`)
     }
-    if (match[1] !== undefined && !isAlive(Number(match[1]))) {
+    if (match[1] !== undefined && !isOther(Number(match[1]))) {
       rmSync(join(folder, name), { recursive: true, force: true })
     }
   }
 }
 
-function isAlive(pid: number): boolean {
+/** Whether another process has this number: in a container, each command may have the same one. */
+function isOther(pid: number): boolean {
+  if (pid === process.pid) return false
   try {
     process.kill(pid, 0)
     return true
@@ -104,17 +117,13 @@ function isAlive(pid: number): boolean {
   }
 }
 
-function flushFolder(folder: string): void {
-  const opened = openSync(folder, 'r')
-  fsyncSync(opened)
-  closeSync(opened)
-}
-
 const reasons: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full; make room, and type the command again',
   EDQUOT: 'the quota is used up; make room, and type the command again',
-  EFBIG: 'a file is beyond a limit on the size of files (ulimit -f)',
+  EFBIG: 'a file is beyond a limit on the size of files; raise it (ulimit -f)',
+  EIO: 'the disk failed to read or write; see the system log, or name another folder',
   EACCES: 'permission denied; give this user the right to write it',
+  ENOENT: 'its files have vanished meanwhile; type the command again',
   EROFS: 'it cannot be written; name another one',
   ENOTDIR: 'it is no folder; name another one',
   EEXIST: 'it is no folder; name another one',

@@ -1,10 +1,12 @@
 // Makes a Parquet file with typed columns of a file of NDJSON.
 
 import { createHash } from 'node:crypto'
-import { createReadStream, statSync } from 'node:fs'
+import { chmodSync, createReadStream, statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { pipeline } from 'node:stream/promises'
+import { privateMode } from '../../files/new-file.ts'
 import { literal, openDatabase } from '../duckdb/database.ts'
+import { flush } from './compressed-file.ts'
 import type { ColumnKind, RowWriter } from './row-writer.ts'
 
 const types: Readonly<Record<ColumnKind, string>> = {
@@ -44,6 +46,8 @@ export async function writeParquet(
   } finally {
     await db.close()
   }
+  chmodSync(to, privateMode)
+  flush(to)
   const digest = createHash('sha256')
   await pipeline(createReadStream(to), digest)
   return { name: basename(to), bytes: statSync(to).size, sha256: digest.digest('hex') }

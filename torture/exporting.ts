@@ -1,0 +1,246 @@
+// Disturbed exports: a kill, a signal, a call that fails, a limit, a full disk, another export. What
+// is left is a whole copy, or none; the next export goes on from there.
+
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { zstdDecompressSync } from 'node:zlib'
+import { exportedVersions, readExport } from '../src/store/exports/folder.ts'
+import { exportFormats, manifestName, withheldName } from '../src/store/exports/manifest.ts'
+import { verifyStore } from '../test/support/verify-store.ts'
+import { writeExtract } from './extracts.ts'
+import { mountDisk } from './full-disk.ts'
+import { type Campaign, firstFault, type Ground, type Outcome, spread } from './outcome.ts'
+import {
+  describeEnd,
+  type Ended,
+  faultOfRefusal,
+  mustRun,
+  runDossier,
+  runHere,
+  startDossier,
+  type StartOptions,
+} from './processes.ts'
+import { limitTo } from './size-limit.ts'
+import { canTrace, countCalls, interfere, whyNoTrace } from './traced-calls.ts'
+import { faultOfInterrupted } from './turns.ts'
+
+/** A store, and where it is exported to. */
+interface Exported {
+  readonly db: string
+  /** The folder of its copies. */
+  readonly copies: string
+  readonly args: () => string[]
+  /** The whole copy's bytes, and how long it takes undisturbed. */
+  readonly bytes: number
+  readonly durationMs: number
+}
+
+/** The version that is exported: companies come first, then events. */
+const version = 2
+
+/** Disturbs `dossier export` in every way. */
+export const disturbExports: Campaign = async function* (ground) {
+  const tried = await makeExported(ground)
+  yield* disturbCalls(ground, tried)
+  // In other threads, files in one format make other calls than those in several.
+  if (!ground.isShort)
+    yield* disturbCalls(ground, { ...tried, args: () => argsOf(tried, 'ndjson.zst') })
+  for (const blocks of spread(0, (tried.bytes * 1.2) / 512, ground.isShort ? 1 : 16)) {
+    const what = `files of at most ${blocks} blocks`
+    yield await disturb(tried, what, { wrapper: limitTo(blocks) })
+  }
+  yield* fillDisk(ground, tried)
+  if (ground.isShort) return
+  for (let n = 0; n < ground.kills / 5; n += 1) {
+    yield await signalAt(tried, ground, n % 2 === 0 ? 'SIGKILL' : 'SIGTERM')
+  }
+  for (let n = 0; n < 5; n += 1) yield await exportTwice(tried)
+}
+
+async function makeExported({ folder, rows, isShort }: Ground): Promise<Exported> {
+  const own = join(folder, 'exporting')
+  const db = join(own, 'store.db')
+  const copies = join(own, 'copies')
+  mkdirSync(own)
+  for (const target of ['companies', 'events'] as const) {
+    const path = join(own, `${target}.ndjson`)
+    writeExtract(path, target, 'first', target === 'events' ? rows : rows / 10)
+    await mustRun(['import', target, path, '--source', 'register', '--db', db])
+  }
+  const formats = isShort ? 'ndjson.zst' : exportFormats.join()
+  const args = () => argsOf({ db, copies }, formats)
+  const { ms } = await (isShort ? mustRun(args()) : runDossier(args()))
+  const made = join(copies, String(version))
+  const bytes = readdirSync(made).reduce((sum, name) => sum + statSync(join(made, name)).size, 0)
+  return { db, copies, args, bytes, durationMs: ms }
+}
+
+function argsOf({ db, copies }: Pick<Exported, 'db' | 'copies'>, formats: string): string[] {
+  return ['export', copies, '--format', formats, '--db', db]
+}
+
+/** Kills an export at calls that change files, and makes those fail that only exports make. */
+async function* disturbCalls(ground: Ground, tried: Exported): AsyncGenerator<Outcome> {
+  if (!canTrace) {
+    yield { what: 'an export that is killed at a call', found: whyNoTrace, isSkipped: true }
+    return
+  }
+  if (ground.isShort) {
+    // A copy is whole only once it has its name.
+    for (const effect of ['signal=KILL:when=1', 'error=EIO:when=1'])
+      yield await at('rename', effect)
+    // The last one is of the folder that has the copy already.
+    yield await at('fsync', 'error=EIO:when=4')
+    return
+  }
+  const reset = () => Promise.resolve(rmSync(tried.copies, { recursive: true, force: true }))
+  const { db, args } = tried
+  const calls = ['write', 'fsync', 'rename', 'mkdir'] as const
+  const counts = await countCalls({ args, db, folder: ground.folder, reset }, calls)
+  for (const call of calls) {
+    const count = counts.get(call) ?? 0
+    for (const n of spread(1, count, 40)) {
+      yield await at(call, `signal=KILL:when=${n}`)
+      // Writes of a process go to its pipes, too: a full disk and a limit are those that fail.
+      if (call === 'write') continue
+      for (const from of ['', '+']) yield await at(call, `error=EIO:when=${n}${from}`)
+    }
+  }
+
+  function at(call: string, effect: string): Promise<Outcome> {
+    return disturb(tried, `${call} with ${effect}`, { wrapper: interfere(call, effect) })
+  }
+}
+
+/** Puts the copies on a disk with some room, and then the temporary files. */
+async function* fillDisk(ground: Ground, made: Exported): AsyncGenerator<Outcome> {
+  const disk = mountDisk(join(ground.folder, 'export-disk'))
+  if (disk === undefined) {
+    yield { what: 'a full disk', found: 'a tmpfs cannot be mounted here', isSkipped: true }
+    return
+  }
+  const copies = join(disk.folder, 'copies')
+  const tried = { ...made, copies, args: () => made.args().with(1, copies) }
+  try {
+    const rooms = spread(ground.isShort ? 8_192 : 0, made.bytes * 1.2, ground.isShort ? 1 : 16)
+    for (const room of rooms) {
+      clear(tried)
+      disk.resize(Math.max(room, 4_096))
+      const what = `a disk with ${Math.round(room / 1_024)} KiB`
+      const enlarge = () => disk.resize(64 << 20)
+      yield await disturb(tried, what, {}, enlarge)
+    }
+    clear(tried)
+    disk.resize(4_096)
+    if (!ground.isShort) {
+      yield await disturb(made, 'a full folder of temporary files', { temporary: disk.folder })
+    }
+  } finally {
+    disk.remove()
+  }
+}
+
+async function signalAt(
+  tried: Exported,
+  { random }: Ground,
+  signal: 'SIGKILL' | 'SIGTERM',
+): Promise<Outcome> {
+  clear(tried)
+  const delayMs = random.integer(0, Math.ceil(tried.durationMs))
+  const { child, ended } = startDossier(tried.args())
+  await Promise.race([sleep(delayMs), ended])
+  child.kill(signal)
+  return judge(tried, `${signal} after ${delayMs} ms`, await ended)
+}
+
+/** One of two exports of a version at once makes it; the other one says so, and leaves nothing. */
+async function exportTwice(tried: Exported): Promise<Outcome> {
+  clear(tried)
+  const ends = await Promise.all([runDossier(tried.args()), runDossier(tried.args())])
+  const [one, other] = ends.toSorted((a, b) => Number(a.code) - Number(b.code))
+  const outcome = await judge(tried, 'two at once', one ?? { ...ends[0], code: 1 })
+  return {
+    ...outcome,
+    found: `${outcome.found}; the other one ${other && describeEnd(other)}`,
+    fault: firstFault(outcome.fault, other && faultOfRefusal(other)),
+  }
+}
+
+/** @param mend makes room again, before what is left is judged. */
+async function disturb(
+  tried: Exported,
+  what: string,
+  options: StartOptions,
+  mend: () => void = () => undefined,
+): Promise<Outcome> {
+  clear(tried)
+  const ended = await runDossier(tried.args(), options)
+  mend()
+  return judge(tried, what, ended)
+}
+
+function clear({ copies }: Exported): void {
+  rmSync(copies, { recursive: true, force: true })
+}
+
+/** Judges what an export has left, what the next one makes of it, and the store. */
+async function judge(tried: Exported, what: string, ended: Ended): Promise<Outcome> {
+  const { copies, db } = tried
+  const names = existsSync(copies) ? readdirSync(copies) : []
+  const rests = names.filter((name) => name.startsWith('.'))
+  const isMade = names.includes(String(version))
+  const first = isMade ? faultOfCopy(copies) : undefined
+  const next = await runHere(tried.args())
+  const isRefused = next.code === 1 && next.err.includes('has the copy of version')
+  const { faults } = await verifyStore(db)
+  return {
+    what: `export: ${what}`,
+    found: `${describeEnd(ended)}; ${isMade ? 'a copy' : 'no copy'}, ${rests.length} rests`,
+    fault: firstFault(
+      first,
+      faultOfEnd(ended, isMade),
+      ended.signal === 'SIGKILL' || rests.length === 0 ? undefined : `left: ${rests.join()}`,
+      (isMade ? isRefused : next.code === 0) ? undefined : `the next one ${describeEnd(next)}`,
+      faultOfCopy(copies),
+      readdirSync(copies).join() === String(version) ? undefined : 'the next one has left rests',
+      faults.length === 0 ? undefined : `verify: ${faults.join('; ')}`,
+    ),
+  }
+}
+
+function faultOfEnd(ended: Ended, isMade: boolean): string | undefined {
+  if (ended.signal !== null) return undefined
+  if (ended.code === 0) return isMade ? undefined : 'it said that it had made a copy'
+  if (isMade) return 'it has made a copy, and failed'
+  return ended.code === 143 ? faultOfInterrupted(ended, 'SIGTERM') : faultOfRefusal(ended)
+}
+
+/** A copy has the files of its manifest, and no others, each with the bytes that this names. */
+function faultOfCopy(copies: string): string | undefined {
+  if (exportedVersions(copies).join() !== String(version)) return 'another copy, or none'
+  const found = readExport(copies, version)
+  if (found === undefined) return 'a copy without a manifest'
+  const { folder, manifest } = found
+  const files = manifest.resources.flatMap((one) => one.files)
+  const expected = [...files.map(({ name }) => name), manifestName, withheldName].sort().join()
+  if (readdirSync(folder).sort().join() !== expected) return 'a copy with other files'
+  const bad = files.find(
+    ({ name, sha256 }) => digestOf(readFileSync(join(folder, name))) !== sha256,
+  )
+  if (bad !== undefined) return `${bad.name} has other bytes than its manifest says`
+  for (const { resource, sha256, files: own } of manifest.resources) {
+    const lines = own
+      .filter(({ format }) => format === 'ndjson.zst')
+      .map(({ name }) => zstdDecompressSync(readFileSync(join(folder, name))))
+    if (digestOf(...lines) !== sha256) return `${resource} has other records than its manifest says`
+  }
+  return undefined
+}
+
+function digestOf(...pieces: readonly Buffer[]): string {
+  const digest = createHash('sha256')
+  for (const piece of pieces) digest.update(piece)
+  return digest.digest('hex')
+}
