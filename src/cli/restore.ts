@@ -71,7 +71,7 @@ async function agree(
   flags: ReadonlySet<string>,
   context: CommandContext,
 ): Promise<void> {
-  const relation = await compareCopy(db, copy, resources)
+  const relation = await compareCopy(db, copy)
   if (relation === undefined || relation.lost === 0 || flags.has('replace-foreign')) return
   const { isForeign, lost } = relation
   if (!isForeign && flags.has('yes')) return

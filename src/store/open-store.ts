@@ -83,7 +83,7 @@ export async function openStoreReader(
   const { db } = placeOf(at)
   const list = await listOf(at)
   if (isServerStore(db)) return (await postgres()).openForReading(db, list, bounds)
-  const connection = openForReading(db, resources)
+  const connection = openForReading(db)
   return createReader(await agreeing(connection, db, list), resources)
 }
 
@@ -124,7 +124,7 @@ export async function openStoreForShowing(
 ): Promise<StoreReader> {
   const { db } = placeOf(at)
   if (isServerStore(db)) return openStoreReader(at, resources)
-  const connection = openForInspecting(db, resources)
+  const connection = openForInspecting(db)
   return createReader(await agreeing(connection, db, await listOf(at), true), resources)
 }
 
@@ -140,7 +140,7 @@ export async function openStoreInspector(
   const { db } = placeOf(at)
   const list = await listOf(at)
   if (isServerStore(db)) return (await postgres()).openForInspecting(db, list, resources)
-  const opened = openForInspecting(db, resources)
+  const opened = openForInspecting(db)
   const connection = await agreeing(opened, db, list, true)
   return createInspector((work) => work(registryOf(connection)), resources, {
     verify: (checks, onStep) => verify(connection, resources, checks, onStep),
@@ -292,7 +292,7 @@ export async function restoreStore(
     throw new OperatorError(`${describeStore(copy)} is not a file; name one that backup has made`)
   }
   const hadLog = existsSync(`${copy}-shm`)
-  const source = openCopy(copy, resources)
+  const source = openCopy(copy)
   try {
     const { faults } = await verify(source, resources, watch.checks, (step) => watch.onCheck(step))
     const [fault] = faults
@@ -331,7 +331,7 @@ async function withCaughtUp<T>(
     const store = await writerOf(openForWriting(path, place.resources), path, place)
     await store.compact(watch)
     await store.close()
-    const ready = openForInspecting(path, place.resources)
+    const ready = openForInspecting(path)
     try {
       return await work(ready)
     } finally {
@@ -342,9 +342,9 @@ async function withCaughtUp<T>(
   }
 }
 
-function openCopy(copy: string, resources: readonly Resource[]): DatabaseSync {
+function openCopy(copy: string): DatabaseSync {
   try {
-    return openForInspecting(copy, resources)
+    return openForInspecting(copy)
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error
     if (/is not a Dossier store/.test(error.message)) {
@@ -364,25 +364,21 @@ export interface CopyRelation {
 }
 
 /** Compares a backup with the store at `db`; undefined if that has none, or cannot be read. */
-export async function compareCopy(
-  db: string,
-  copy: string,
-  resources: readonly Resource[],
-): Promise<CopyRelation | undefined> {
+export async function compareCopy(db: string, copy: string): Promise<CopyRelation | undefined> {
   if (isServerStore(db) || isServerStore(copy) || !existsSync(db) || !existsSync(copy)) {
     return undefined
   }
-  const own = await lineagesOf(db, resources).catch(() => [])
+  const own = await lineagesOf(db).catch(() => [])
   const hadLog = existsSync(`${copy}-shm`)
-  const others = new Set(await lineagesOf(copy, resources).catch(() => own))
+  const others = new Set(await lineagesOf(copy).catch(() => own))
   if (!hadLog) removeLog(copy)
   if (own.length === 0) return undefined
   const lost = own.filter((lineage) => !others.has(lineage)).length
   return { isForeign: lost === own.length, lost }
 }
 
-async function lineagesOf(db: string, resources: readonly Resource[]): Promise<string[]> {
-  const connection = openForInspecting(db, resources)
+async function lineagesOf(db: string): Promise<string[]> {
+  const connection = openForInspecting(db)
   try {
     const rows = await registryOf(connection).rows('select lineage from imports')
     return rows.map(({ lineage }) => String(lineage))

@@ -150,7 +150,7 @@ test('disk read errors: 503, alive but not ready, and ready again when reads suc
 test('every statement of a request uses an index and sorts nothing (F14)', async (t) => {
   const store = await makeTempStore(t, resources)
   await store.load([{ resource: rights, company: 1, records: makeRecords(rights, 40) }])
-  const db = openForReading(store.db, resources)
+  const db = openForReading(store.db)
   t.after(() => db.close())
   const prepared: string[] = []
   const prepare = db.prepare.bind(db)

@@ -97,7 +97,7 @@ if (storeKind === 'sqlite')
   test('the connection that serves cannot write (F15)', async (t) => {
     const db = join(makeFolder(t), 'dossier.db')
     await importRows(db, 'rights', [{ id: 1, company_id: 7 }])
-    const connection = openForReading(db, resources)
+    const connection = openForReading(db)
     t.after(() => connection.close())
     for (const sql of ['delete from heads', 'create table t (x)', 'pragma user_version = 9']) {
       assert.throws(() => connection.exec(sql), /readonly|read-only/i, sql)
