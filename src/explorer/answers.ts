@@ -69,6 +69,16 @@ export interface VersionsAnswer {
   readonly earliest_version: number
 }
 
+export interface ChangesAnswer {
+  readonly changes: readonly {
+    readonly id: number
+    /** Null if it is gone. */
+    readonly record: Row | null
+  }[]
+  /** The cursor of the next page. */
+  readonly next: string | null
+}
+
 export interface MetaEntry {
   readonly type: string
   readonly count: number

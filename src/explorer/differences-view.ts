@@ -2,21 +2,20 @@
 
 import { useState } from 'preact/hooks'
 import type { ChangeFields } from '../resources/traits.ts'
-import type { Company, CompanyAnswer, Version } from './answers.ts'
-import { ask } from './api.ts'
-import { type ChangedRow, type Differences, differencesOf } from './differences.ts'
+import type { Version } from './answers.ts'
+import { compareVersions, type ListingDifferences, sourcesResource } from './compare-versions.ts'
+import type { ChangedRow, Differences } from './differences.ts'
 import { LongText } from './cell.ts'
 import { formatCount, formatTimestamp, labelOf, plainText } from './format.ts'
 import { html, type Shown } from './html.ts'
 import { companyPath } from './listing-query.ts'
-import { loadAll, loadedMax } from './load-all.ts'
 import { Notice } from './notice.ts'
 import { addressOf, goTo, type Place, withQuery } from './place.ts'
-import { fieldNamed, type ResourceDescription, resourceNamed, type Row } from './resources.ts'
+import { fieldNamed, type ResourceDescription, type Row } from './resources.ts'
 import { Take } from './take.ts'
 import { texts } from './texts.ts'
 import { describeVersion } from './versions.ts'
-import { useWork, type Work } from './use-answer.ts'
+import { useWork } from './use-answer.ts'
 
 /** How many records of a group are shown, at first and at most. */
 const shownFirst = 8
@@ -28,12 +27,6 @@ interface ViewProps {
   readonly versions: readonly Version[] | undefined
 }
 
-/** The differences of a listing; undefined if it is too long to compare. */
-interface ListingDifferences {
-  readonly resource: ResourceDescription
-  readonly differences: Differences | undefined
-}
-
 export function DifferencesView({ place, id, versions }: ViewProps) {
   const last = versions?.at(-1)?.version
   const from = place.query.get('from') ?? String(Math.max(1, (last ?? 2) - 1))
@@ -41,11 +34,13 @@ export function DifferencesView({ place, id, versions }: ViewProps) {
   const loaded = useWork(
     last === undefined ? undefined : `${id} ${from} ${to}`,
     id,
-    compare(id, from, to),
+    compareVersions(id, from, to),
   )
   const choose = (name: string) => (event: Event) => {
     const { value } = event.target as HTMLSelectElement
-    goTo({ ...place, query: withQuery(place.query, { from, to, [name]: value }) })
+    const chosen = { from, to, [name]: value }
+    const [earlier, later] = [chosen.from, chosen.to].sort((a, b) => Number(a) - Number(b))
+    goTo({ ...place, query: withQuery(place.query, { from: earlier, to: later }) })
   }
   const select = (
     label: string,
@@ -82,50 +77,10 @@ function sizeOf({ added, removed, changed }: Differences): number {
   return added.length + removed.length + changed.length
 }
 
-/** What sources say, compared like a listing: a record for each. */
-const sourcesResource: ResourceDescription = {
-  ...{ name: '', title: '', description: '', fields: [] },
-  order: { by: 'id', direction: 'ascending' },
-}
-
-function sourceRows(company: Company | undefined): Row[] {
-  return (company?.sources ?? []).map(({ source, present, attributes }) => ({
-    ...{ ...attributes, [texts.presence]: present ? texts.yes : texts.noLonger },
-    id: source,
-  }))
-}
-
-/** Compares the listings that have changed; the company's answers say which. */
-function compare(id: string, from: string, to: string): Work<readonly ListingDifferences[]> {
-  return async (signal, onWait) => {
-    const at = (version: string) => new URLSearchParams({ version })
-    const options = { signal, onWait }
-    const [earlier, later] = await Promise.all(
-      [from, to].map((version) => ask<CompanyAnswer>(companyPath(id, at(version)), options)),
-    )
-    const [said, says] = [earlier, later].map((answer) => sourceRows(answer?.body.company))
-    const ofSources = differencesOf(said ?? [], says ?? [])
-    const compared: ListingDifferences[] = [{ resource: sourcesResource, differences: ofSources }]
-    for (const [name, listing] of Object.entries(later?.body.company.listings ?? {})) {
-      const resource = resourceNamed(name)
-      const before = earlier?.body.company.listings[name]
-      if (resource === undefined || before?.version === listing.version) continue
-      if (Math.max(before?.total ?? 0, listing.total) > loadedMax) {
-        compared.push({ resource, differences: undefined })
-        continue
-      }
-      const [then, now] = await Promise.all(
-        [from, to].map((version) => loadAll(id, resource, at(version), options)),
-      )
-      compared.push({ resource, differences: differencesOf(then?.rows ?? [], now?.rows ?? []) })
-    }
-    return compared
-  }
-}
-
 function ListingPart({
   resource,
   differences,
+  isUnsure,
   place,
   version,
 }: ListingDifferences & { readonly place: Place; readonly version: string | undefined }) {
@@ -145,7 +100,9 @@ function ListingPart({
       html`<li key=${one.after['id']} class="changed"><${Name} resource=${resource} row=${one.after}
         />
         <${Fields} resource=${resource} change=${one} /></li>`} />
-    <${Group} title=${texts.betweenAdded} items=${added} itemOf=${(row: Row) =>
+    <${Group} title=${isUnsure ? texts.betweenEither : texts.betweenAdded} items=${added} itemOf=${(
+      row: Row,
+    ) =>
       html`<li key=${row['id']} class="added"><${Name} resource=${resource} row=${row} /></li>`} />
     <${Group} title=${texts.betweenRemoved} items=${removed} itemOf=${(row: Row) =>
       html`<li key=${row['id']} class="gone"><${Name} resource=${resource} row=${row} /></li>`} />
@@ -184,6 +141,8 @@ interface NameProps {
 /** What names a record, and what else tells it from others. */
 function Name({ resource, row }: NameProps) {
   const { fields, changeFields } = resource
+  // Of a record that is gone, nothing else may be known.
+  if (Object.keys(row).length === 1) return html`<strong>${texts.record(row['id'])}</strong>`
   if (changeFields !== undefined) return changeName(changeFields, row)
   const title = fields.find(({ isTitle }) => isTitle)
   const others = fields.filter(({ filter, name }) => filter === 'value' && name !== title?.name)

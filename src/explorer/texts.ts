@@ -219,11 +219,13 @@ export const texts = {
   betweenNow: 'now',
   betweenNothing: 'Nothing changed.',
   betweenAdded: 'New',
+  betweenEither: 'New or changed',
   betweenRemoved: 'Gone',
   betweenChanged: 'Changed',
   betweenMany: (count: number) => `and ${plural(count, 'more', 'more')}; the listing has them.`,
   betweenAll: (count: number) => `Show all ${plural(count, 'record', 'records')}`,
   betweenTooMany: (what: string) => `More than 10,000 ${what}: too many to compare here.`,
+  record: (id: unknown) => `Record ${String(id)}`,
   becomes: 'became',
 
   // Download and share.

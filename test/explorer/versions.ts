@@ -2,10 +2,13 @@
 
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
+import { resources } from '../../src/resources/index.ts'
 import { type Bench, visit } from './browser.ts'
 import { type OwnRegistry, serveRegistry } from './own-registry.ts'
 
 const refused = /status of 4\d\d/
+/** What a key without scopes may read. */
+const listings = ['companies', ...resources.map(({ name }) => name)]
 const company = (name: string, more = {}) => ({
   ...{ id: 7, jurisdiction: 'GB', identifier: '09876543', name, ...more },
 })
@@ -133,29 +136,65 @@ export function testVersions(given: () => Bench): void {
     assert.doesNotMatch(page.url(), /version/)
   })
 
-  test('what changed between two versions, record by record', async (t) => {
-    const registry = await makeHistory(t)
-    const page = await visit(t, given().browser, registry.address('/companies/7'))
-    await page.getByRole('button', { name: 'Look back' }).click()
-    await page.getByRole('link', { name: 'What changed between two versions' }).click()
-    await page
-      .getByText(/active\s*→\s*dissolved/)
-      .first()
-      .waitFor()
-    await page.getByRole('combobox', { name: 'Earlier version' }).selectOption('2')
-    const part = page.locator('.difference', { hasText: 'Employees' })
-    await part.getByText('Ann').waitFor()
-    assert.deepEqual(
-      (await part.innerText()).split(/\s*\n\s*/).filter((line) => line !== ''),
-      ['Employees', 'Changed 1', 'Ann Director', 'Position', 'Clerk→ Director'].concat([
-        'New 1',
-        'Cas Clerk',
-        'Gone 1',
-        'Bob Clerk',
-      ]),
-    )
-    await page.getByRole('combobox', { name: 'Later version' }).selectOption('2')
-    await page.getByText('Nothing changed.').waitFor()
+  for (const scopes of [listings, [...listings, 'changes']]) {
+    const which = scopes === listings ? 'any key' : 'a key that may ask for changes'
+    test(`what changed between two versions, record by record, with ${which}`, async (t) => {
+      const registry = await makeHistory(t)
+      const key = await registry.store.issueKey({ name: 'reader', scopes })
+      const page = await visit(t, given().browser, registry.address('/companies/7', key))
+      const asked: string[] = []
+      page.on('request', (request) => asked.push(request.url()))
+      await page.getByRole('button', { name: 'Look back' }).click()
+      await page.getByRole('link', { name: 'What changed between two versions' }).click()
+      await page
+        .getByText(/active\s*→\s*dissolved/)
+        .first()
+        .waitFor()
+      await page.getByRole('combobox', { name: 'Earlier version' }).selectOption('2')
+      const part = page.locator('.difference', { hasText: 'Employees' })
+      await part.getByText('Ann').waitFor()
+      assert.deepEqual(
+        (await part.innerText()).split(/\s*\n\s*/).filter((line) => line !== ''),
+        ['Employees', 'Changed 1', 'Ann Director', 'Position', 'Clerk→ Director'].concat([
+          'New 1',
+          'Cas Clerk',
+          'Gone 1',
+          'Bob Clerk',
+        ]),
+      )
+      const loaded = asked.filter((url) => url.includes('/employees?version=5'))
+      assert.equal(loaded.length, scopes === listings ? 1 : 0)
+      await page.getByRole('combobox', { name: 'Later version' }).selectOption('2')
+      await page.getByText('Nothing changed.').waitFor()
+      // The earlier one of two comes first.
+      await page.getByRole('combobox', { name: 'Later version' }).selectOption('1')
+      await page.getByText('New 2').waitFor()
+      assert.match(page.url(), /from=1&to=2/)
+    })
+  }
+
+  test('what changed in a long listing is told to a key that may ask for changes', async (t) => {
+    const registry = await serveRegistry(t)
+    const jobs = Array.from({ length: 10_003 }, (_, n) => {
+      return { company_id: 7, id: n + 1, title: `Job ${n + 1}` }
+    })
+    await registry.load('jobs', jobs.slice(0, 10_001))
+    await registry.load('jobs', jobs)
+    await registry.load('jobs', [{ ...jobs[1], title: 'Another job' }, ...jobs.slice(2)])
+    const key = await registry.store.issueKey({ name: 'reader', scopes: [...listings, 'changes'] })
+    const told = async (versions: string, used?: string) => {
+      const address = registry.address(`/companies/7/differences?${versions}`, used)
+      const page = await visit(t, given().browser, address)
+      const part = page.locator('.difference', { hasText: 'Jobs' })
+      await part.waitFor()
+      return (await part.innerText()).split(/\s*\n\s*/).filter((line) => line !== '')
+    }
+    const tooMany = 'More than 10,000 jobs: too many to compare here.'
+    assert.deepEqual(await told('from=1&to=2'), ['Jobs', tooMany])
+    const fresh = ['Jobs', 'New 2', 'Job 10002', 'Job 10003']
+    assert.deepEqual(await told('from=1&to=2', key), fresh)
+    const changed = ['Jobs', 'New or changed 1', 'Another job', 'Gone 1', 'Record 1']
+    assert.deepEqual(await told('from=2&to=3', key), changed)
   })
 
   test('where a listing has not changed since, that is said', async (t) => {
