@@ -1,8 +1,10 @@
 // Contract 12.6: complete copies as files.
 
 import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdirSync, readFileSync, truncateSync } from 'node:fs'
+import { once } from 'node:events'
+import { mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { writePoint } from '../../src/http/requests/cursors.ts'
@@ -20,7 +22,7 @@ const path = '/api/v1/exports'
 const folder = makeFolder({ after })
 const copies = join(folder, 'copies')
 mkdirSync(copies)
-const { ask, store } = await makeApp({ after }, { exportsFolder: copies })
+const { app, ask, logged, store } = await makeApp({ after }, { exportsFolder: copies })
 const rights = Array.from({ length: 500 }, (_, n) => ({ id: n + 1, company_id: 1, name: `n ${n}` }))
 await importRows(join(folder, 'rows'), 'rights', rights, { at: store.db })
 const scopes = ['exports', 'changes', 'companies', ...resources.map(({ name }) => name)]
@@ -112,9 +114,38 @@ test('parts are sent as they are asked for, of the same file only (RFC 9110 sect
   for (const range of ['bytes=9-1', 'bytes=x', 'lines=1-2', 'bytes=0-1,5-6']) {
     assert.equal((await get(file, { range })).status, 200, range)
   }
+  assert.equal((await get(file, { range: 'bytes=0-1' }, 'HEAD')).status, 200)
+  const matched = { range: `bytes=${length}-`, 'if-none-match': tag }
+  assert.equal((await get(file, matched)).status, 304)
   assert.equal((await get(file, { range: 'bytes=0-1', 'if-range': tag })).status, 206)
   assert.equal((await get(file, { range: 'bytes=0-1', 'if-range': '"other"' })).status, 200)
 })
+
+const hasCurl = spawnSync('curl', ['--version']).error === undefined
+
+test(
+  'curl goes on with a transfer that was cut off',
+  { skip: !hasCurl && 'there is no curl' },
+  async () => {
+    const base = await app.listen({ port: 0, host: '127.0.0.1' })
+    const at = join(folder, 'resumed')
+    const resume = async (...more: string[]) => {
+      const args = ['-sS', '--fail', '-C', '-', '-H', `Authorization: Bearer ${key}`, ...more]
+      const child = spawn('curl', [...args, '-o', at, base + file], { stdio: 'ignore' })
+      const [code] = (await once(child, 'close')) as [number]
+      return [code, readFileSync(at)] as const
+    }
+    writeFileSync(at, content.subarray(0, 700))
+    assert.deepEqual(await resume('-H', `If-Range: ${tag}`), [0, content])
+    assert.equal(logged().at(-1)?.['status'], 206)
+    // What is whole stays as it is: there is no such range (22).
+    assert.deepEqual(await resume(), [22, content])
+    // The beginning of another file is not gone on with: curl cannot resume (33).
+    const other = Buffer.alloc(700)
+    writeFileSync(at, other)
+    assert.deepEqual(await resume('-H', 'If-Range: "other"'), [33, other])
+  },
+)
 
 test('what is not there is a 404, also with another path in its name', async () => {
   for (const at of [

@@ -148,7 +148,10 @@ async function answerFile(
   checkSize(path, bytes)
   const tag = `"${sha256}"`
   const { headers } = request
-  const isWhole = headers['if-range'] !== undefined && headers['if-range'] !== tag
+  const isMatched = matchesTag(headers['if-none-match'], tag)
+  // RFC 9110 section 14.2: a range is part of GET alone.
+  const isOtherFile = headers['if-range'] !== undefined && headers['if-range'] !== tag
+  const isWhole = isMatched || isOtherFile || request.method === 'HEAD'
   const range = isWhole ? undefined : parseRange(headers.range, bytes)
   if (range === 'beyond') throw rangeBeyond(bytes)
   const { version, committed_at: committedAt } = found.manifest
@@ -158,7 +161,7 @@ async function answerFile(
   void reply
     .header('accept-ranges', 'bytes')
     .header('repr-digest', `sha-256=:${Buffer.from(sha256, 'hex').toString('base64')}:`)
-  if (matchesTag(headers['if-none-match'], tag)) {
+  if (isMatched) {
     stream.cancel()
     return reply.code(304).send()
   }
