@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, test } from 'node:test'
@@ -12,6 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import { writePoint } from '../../src/http/requests/cursors.ts'
 import { resources } from '../../src/resources/index.ts'
+import { exportedVersions } from '../../src/store/exports/folder.ts'
 import { writeExport } from '../../src/store/exports/write-export.ts'
 import { openStoreReader } from '../../src/store/open-store.ts'
 import { readServed } from '../support/follower.ts'
@@ -22,7 +23,7 @@ import { nameStore, patientBounds } from '../support/store-at.ts'
 
 const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
 const guide = readFileSync(join(import.meta.dirname, '../../docs/client.md'), 'utf8')
-const stepsOfRun = process.env['DOSSIER_TEST_RUNS'] === 'all' ? 200 : 15
+const importsOfRun = process.env['DOSSIER_TEST_RUNS'] === 'all' ? 200 : 11
 const folder = makeFolder({ after })
 const scopes = ['changes', 'exports', 'companies', ...resources.map(({ name }) => name)]
 
@@ -55,14 +56,23 @@ for (const [name, command] of [
     t.after(() => reader.close())
     const copy = join(own, 'copy.db')
 
-    /** Runs the program; `killMs` is when it is killed. */
-    async function run(killMs?: number): Promise<number | null> {
+    /** How long the last run that was not killed took, on this machine and at this moment. */
+    let lastMs = 200
+    let [kills, early] = [0, 0]
+
+    /** Runs the program; a share of its usual time passes before it is killed. */
+    async function run(killedAt?: number): Promise<number | null> {
+      const startedAt = performance.now()
       const child = spawn(command, [join(own, name), base, key, copy], {
-        stdio: ['ignore', 'ignore', killMs === undefined ? 'inherit' : 'ignore'],
+        stdio: ['ignore', 'ignore', killedAt === undefined ? 'inherit' : 'ignore'],
       })
       const closed = once(child, 'close') as Promise<[number | null]>
-      if (killMs !== undefined) void sleep(killMs).then(() => child.kill('SIGKILL'))
-      return (await closed)[0]
+      if (killedAt !== undefined) void sleep(killedAt * lastMs).then(() => child.kill('SIGKILL'))
+      const [code] = await closed
+      if (killedAt === undefined) lastMs = performance.now() - startedAt
+      else kills += 1
+      if (code === null) early += 1
+      return code
     }
 
     async function check(): Promise<void> {
@@ -83,25 +93,33 @@ for (const [name, command] of [
     }
 
     const random = fc.sample(
-      fc.record({ step, run: fc.boolean(), killMs: fc.option(fc.integer({ min: 0, max: 400 })) }),
-      { numRuns: stepsOfRun, seed },
+      fc.record({
+        ...{ step, run: fc.boolean(), isAnew: fc.integer({ min: 1, max: 8 }).map((n) => n === 1) },
+        killedAt: fc.option(fc.double({ min: 0.2, max: 1.2, noNaN: true })),
+      }),
+      // Some steps take versions back, or prune.
+      { numRuns: 2 * importsOfRun, seed },
     )
-    for (const [day, { step, run: isRun, killMs }] of random.entries()) {
-      if (day === 2) {
+    let imports = 0
+    for (const [day, { step, run: isRun, isAnew, killedAt }] of random.entries()) {
+      if (imports === importsOfRun) break
+      if (step.kind === 'import') imports += 1
+      const { version, earliestVersion } = await reader.readRegistry()
+      if (day % 20 === 2 && !exportedVersions(exportsFolder).includes(version)) {
         await writeExport(reader, resources, {
           ...{ folder: exportsFolder, formats: ['ndjson.zst'], version: undefined },
           ...{ cursorOf: writePoint, onStep: () => undefined, signal: t.signal },
         })
       }
-      await sleep(0)
-      const { version, earliestVersion } = await reader.readRegistry()
-      await runStep(db, step, { day: (day % 28) + 1, latest: version, earliest: earliestVersion })
+      await runStep(db, step, { day: day + 1, latest: version, earliest: earliestVersion })
       if (!isRun || day < 2) continue
-      if (killMs !== null) await run(killMs)
+      if (isAnew) for (const ending of ['', '-journal']) rmSync(copy + ending, { force: true })
+      if (killedAt !== null) await run(killedAt)
       assert.equal(await run(), 0)
       await check()
     }
     assert.equal(await run(), 0)
     await check()
+    t.diagnostic(`${imports} imports; killed ${kills} times, ${early} of them before its end`)
   })
 }

@@ -85,7 +85,7 @@ export async function runStep(
     const { target, source, isSnapshot, isRecorded, rows, nameAttribute } = step
     const recording =
       isRecorded && (target === 'companies' || target === 'employees')
-        ? { asOf: `2021-01-${String(day).padStart(2, '0')}T00:00:00Z`, recordIn: changeResource }
+        ? { asOf: asOfDay(day), recordIn: changeResource }
         : {}
     await importRows(db, target, rows, { source, isSnapshot, ...recording, nameAttribute })
     return
@@ -100,6 +100,10 @@ export async function runStep(
     if (to >= latest || to === 0) return
     await store.revert({ range: { to }, isDryRun: false, startedAt: Date.now(), ...alone })
   })
+}
+
+function asOfDay(day: number): string {
+  return `${new Date(Date.UTC(2021, 0, day)).toISOString().slice(0, 19)}Z`
 }
 
 async function withWriter(db: string, work: (store: StoreWriter) => Promise<void>): Promise<void> {
