@@ -1,5 +1,5 @@
-// Disturbed exports: a kill, a signal, a call that fails, a limit, a full disk, another export. What
-// is left is a whole copy, or none; the next export goes on from there.
+// Disturbed exports: a kill, a signal, a call that fails, a limit, a full disk, another export at
+// once. What is left is a whole copy, or none; the next export goes on from there.
 
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
