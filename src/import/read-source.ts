@@ -13,11 +13,12 @@ import {
   openColumnarReader,
   type Showing,
 } from '../store/duckdb/columns.ts'
+import type { ColumnarFile } from '../store/duckdb/tables.ts'
 import type { ImportedFile } from '../store/importing.ts'
 import { makeTemporaryFolder } from '../files/temporary-folder.ts'
 import type { SourceRow } from './check-record.ts'
 import { openContent } from './file-content.ts'
-import { refusedRecord } from './rewrite-csv.ts'
+import { lineOfRow, refusedRecord } from './rewrite-csv.ts'
 import type { TextRules } from './prepare-row.ts'
 import { type ReadRow, readJson, readNdjson, tooDeep } from './read-json.ts'
 import { Refusal } from './refusal.ts'
@@ -160,7 +161,8 @@ function readMapped(
       prepared.push(await prepareColumnarFile(file, folderOf(), digest, options))
       digests.push({ name: file.name, ...digest })
     }
-    const request = { sql: mapping, texts: options.texts, showing: options.showing }
+    const lineOf = lineFinder(files, prepared, options.signal)
+    const request = { sql: mapping, texts: options.texts, showing: options.showing, lineOf }
     const source = await reader.mapFiles(prepared, request)
     found.rows = source.fileRows
     for (const { header } of prepared) addHeader(found, header?.columns)
@@ -172,6 +174,24 @@ function readMapped(
     }
     yield* placeRows(source, files)
   })
+}
+
+/** Finds lines of CSV files as they are, and not of those that were rewritten or cut. */
+function lineFinder(
+  files: readonly SourceFile[],
+  prepared: readonly ColumnarFile[],
+  signal: AbortSignal,
+) {
+  return async (name: string, row: number): Promise<number | undefined> => {
+    const at = files.findIndex((file) => file.name === name)
+    const { header, pieces = [], isWide = true, refusedColumn } = prepared[at] ?? {}
+    const [piece] = pieces
+    if (isWide || header === undefined || piece === undefined || refusedColumn !== undefined) {
+      return undefined
+    }
+    const linesBefore = files[at]?.options.skippedLines ?? 0
+    return lineOfRow({ name, path: piece.path, header, linesBefore }, row, signal)
+  }
 }
 
 /** Rows with the file and row number that a mapping passes on; without them, rows are counted. */

@@ -66,6 +66,22 @@ export async function rewriteCsv(
   return { header: { columns, delimiter }, refusedColumn, rows: finder.end() }
 }
 
+/** The line in which a row of a CSV file begins; undefined if there are not so many. */
+export async function lineOfRow(
+  file: CsvFile,
+  row: number,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  let count = -1
+  for await (const records of recordsOf(file, signal)) {
+    for (const record of records) {
+      if (!isBlankLine(record, file.header)) count += 1
+      if (count === row) return record.line
+    }
+  }
+  return undefined
+}
+
 /** A record as it is in a file. */
 interface CsvRecord {
   /** Without its line end. */
@@ -112,14 +128,18 @@ function lineEndsIn(bytes: Buffer): number {
   return lines
 }
 
+const isBlankLine = ({ bytes, cells }: CsvRecord, { columns }: CsvHeader) =>
+  cells === 1 && columns.length > 1 && bytes.every((byte) => byte === blank)
+
 /** The record as DuckDB shall read it; undefined for a blank line. */
 function rewriteRecord(
-  { bytes, cells, isSound, line }: CsvRecord,
-  { columns, delimiter }: CsvHeader,
+  record: CsvRecord,
+  header: CsvHeader,
   isHeader: boolean,
 ): Buffer | undefined {
-  const isBlank = cells === 1 && columns.length > 1 && bytes.every((byte) => byte === blank)
-  if (isBlank && !isHeader) return undefined
+  const { bytes, cells, isSound, line } = record
+  const { columns, delimiter } = header
+  if (isBlankLine(record, header) && !isHeader) return undefined
   const isFitting = isSound && cells === columns.length
   if (isFitting || isHeader) return Buffer.concat([bytes, Buffer.from(`${delimiter}\n`)])
   // An empty cell too many, as of a delimiter at the end of each line, is the added one.

@@ -10,6 +10,7 @@ import { OperatorError } from '../../config/operator-error.ts'
 import { collectGarbage } from './collect-garbage.ts'
 import { type Database, literal, openDatabase, quoted } from './database.ts'
 import { explain, isOutOfMemory } from './explain.ts'
+import { findFaultyRow, type LineOf } from './faulty-row.ts'
 import { parseMapping } from './mapping.ts'
 import {
   type ColumnarFile,
@@ -68,6 +69,8 @@ export interface MappingRequest {
   readonly texts: ViewTexts
   /** Limits the rows to the first ones, and shows those of the view; undefined for all rows. */
   readonly showing: Showing | undefined
+  /** In which line of its file a row begins, for messages. */
+  readonly lineOf: LineOf
 }
 
 /** What to show of a mapping. */
@@ -174,7 +177,7 @@ async function cutParquet(database: Database, file: ColumnarFile): Promise<Colum
 async function openMapping(
   database: Database,
   files: readonly ColumnarFile[],
-  { sql: select, texts, showing }: MappingRequest,
+  { sql: select, texts, showing, lineOf }: MappingRequest,
   folders: readonly string[],
 ): Promise<MappedSource> {
   const { connection } = database
@@ -201,7 +204,7 @@ async function openMapping(
   const columns = await describe(database, select)
   refuseDoubled(columns)
   const some = showing === undefined ? select : `select * from (${select}) limit ${showing.rows}`
-  const batches = read(database, { select: some, columns, isWide }, files, true)
+  const batches = read(database, { select: some, columns, isWide, lineOf }, files, true)
   return {
     columns: columns.map(({ name }) => name),
     fileRows,
@@ -287,6 +290,8 @@ interface Query {
   readonly select: string
   readonly columns: readonly Column[]
   readonly isWide: boolean
+  /** Undefined without a mapping. */
+  readonly lineOf?: LineOf
 }
 
 /**
@@ -327,7 +332,8 @@ async function* read(
     // Reading again without a stream throws the error.
     await run(connection.run(`select count(*) from (${rows}) t where hash(t) = 0`))
   } catch (error) {
-    throw explain(error, files, isMapped)
+    const row = query.lineOf && (await findFaultyRow(database, error, query.lineOf))
+    throw explain(error, files, isMapped, row)
   }
   throw new OperatorError('the source could not be read completely; try again')
 }

@@ -1,5 +1,33 @@
 // Says in an operator's words what DuckDB finds wrong with a mapping.
 
+/** What DuckDB says of a value that it cannot convert; `$1` is the value. */
+const conversions: readonly (readonly [says: RegExp, means: string])[] = [
+  [
+    /Could not convert string '([^']{0,200})' to (\w{1,40})/,
+    'it cannot convert "$1" to $2; leave dates and numbers as text, which Dossier checks',
+  ],
+  [
+    /Could not convert string "([^"]{0,200})" to (\w{1,40})/,
+    'it cannot convert "$1" to $2; leave dates and numbers as text, which Dossier checks',
+  ],
+  [
+    /Could not parse string "([^"]{0,200})" according to format specifier "([^"]{0,100})"/,
+    'it cannot read "$1" as "$2"; try_strptime() gives null instead',
+  ],
+  [
+    /(?:date|time|timestamp) field value out of range: "([^"]{0,200})"/,
+    'it cannot convert "$1" to a date; leave dates and numbers as text, which Dossier checks',
+  ],
+  [
+    /invalid (?:date|time|timestamp) field format: "([^"]{0,200})"/,
+    'it cannot convert "$1" to a date; leave dates and numbers as text, which Dossier checks',
+  ],
+  [
+    /Malformed JSON at byte \d{1,9} of input: .{0,100} {2}Input: "([^"]{0,200})"/,
+    'it takes "$1" for JSON, which it is not; leave it as text',
+  ],
+]
+
 /** What DuckDB says, and what that means; `$1` etc. are the parts that it names. */
 const meanings: readonly (readonly [says: RegExp, means: string])[] = [
   [
@@ -17,14 +45,7 @@ const meanings: readonly (readonly [says: RegExp, means: string])[] = [
     'it names the column $2, which $1 does not have',
   ],
   [/Function with name (\S{1,100}) does not exist/, 'it calls $1(), which does not exist'],
-  [
-    /Could not convert string '([^']{0,200})' to (\w{1,40})/,
-    'it cannot convert "$1" to $2; leave dates and numbers as text, which Dossier checks',
-  ],
-  [
-    /Could not parse string "([^"]{0,200})" according to format specifier "([^"]{0,100})"/,
-    'it cannot read "$1" as "$2"; grep -n finds its line; try_strptime() gives null instead',
-  ],
+  ...conversions,
   [
     /No function matches the given name and argument types '([^']{1,200})'/,
     'it calls $1, which does not take values of these types; cast them',
@@ -35,13 +56,30 @@ const meanings: readonly (readonly [says: RegExp, means: string])[] = [
   ],
 ]
 
+/** A value that a mapping cannot convert, and the column that it is from, if DuckDB says so. */
+export interface FaultyValue {
+  readonly value: string
+  readonly column: string | undefined
+}
+
+/** The value at which a mapping has failed, by the message of DuckDB. */
+export function faultyValueIn(message: string): FaultyValue | undefined {
+  for (const [says] of conversions) {
+    const value = says.exec(message)?.[1]
+    if (value === undefined) continue
+    return { value, column: /when casting from source column ([^\n]{1,200})$/m.exec(message)?.[1] }
+  }
+  return undefined
+}
+
 /**
  * Explains an error of DuckDB in a mapping.
  *
  * @param lines its message, in trimmed lines.
  * @param facts those of them that state the fault.
+ * @param row the row of the files at which it fails, as ` at row 2 of x.csv`; empty if unknown.
  */
-export function explainMapping(lines: readonly string[], facts: string): string {
+export function explainMapping(lines: readonly string[], facts: string, row = ''): string {
   const text = lines.join('\n')
   let what = withoutClass(facts)
   for (const [says, means] of meanings) {
@@ -54,7 +92,9 @@ export function explainMapping(lines: readonly string[], facts: string): string 
   const near = /(?:Candidate bindings: |Did you mean )"([^"]{1,200})"/.exec(text)?.[1]
   const advice =
     near === undefined || what.includes('single quotes') ? '' : `; did you mean ${near}?`
-  return `the mapping fails${placeOf(lines)}: ${what}${advice}`
+  const line = placeOf(lines)
+  const place = line !== '' && row !== '' ? `${line},${row}` : line + row
+  return `the mapping fails${place}: ${what}${advice}`
 }
 
 /** A message of DuckDB without the name of its kind of error. */

@@ -15,12 +15,14 @@ export function isOutOfMemory(error: unknown): boolean {
  *
  * @param files the files that it was reading.
  * @param isMapped whether a mapping may be at fault.
+ * @param row the row at which that fails, as ` at row 2 of x.csv`; empty if unknown.
  * @returns an OperatorError, or the error itself if it is not an error of DuckDB that we know.
  */
 export function explain(
   error: unknown,
   files: readonly ColumnarFile[],
   isMapped: boolean,
+  row = '',
 ): unknown {
   if (!(error instanceof Error) || error instanceof OperatorError) return error
   const known = explainCsv(error.message, files) ?? explainBounds(error, files, isMapped)
@@ -32,13 +34,13 @@ export function explain(
   const message = facts.join('; ').slice(0, 400)
   const subject = file ?? (files.length === 1 ? files[0] : undefined)
   const isOfFile =
-    (file !== undefined && !/^Conversion/.test(message)) || /malformed json/i.test(message)
+    (file !== undefined && !/^Conversion/.test(message)) || /malformed json in/i.test(message)
   if ((isOfFile || !isMapped) && subject !== undefined) {
     const why = withoutClass(message)
     return new OperatorError(`${subject.name} cannot be read: ${why}`, { cause: error })
   }
   if (!isMapped) return error
-  return new OperatorError(explainMapping(lines, message), { cause: error })
+  return new OperatorError(explainMapping(lines, message, row), { cause: error })
 }
 
 /** Replaces paths in a message by the names of their files; also returns the file concerned. */

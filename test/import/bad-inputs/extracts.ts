@@ -295,7 +295,7 @@ export const badExtracts: BadInputs = {
       'm.sql': "select jurisdiction, identifier, strptime(town, '%d') as day from source",
     },
     run: 'update banks banks-12.csv --as-of 2025-12-31 --map ./m.sql',
-    says: /cannot read "Town 1" as "%d"; grep -n finds its line; try_strptime\(\)/,
+    says: /at row 1 \(line 2\) of banks-12\.csv: it cannot read "Town 1" as "%d"; try_strptime/,
   },
   'unclear: a file in place of a backup': command(
     'restore banks-11.csv',
