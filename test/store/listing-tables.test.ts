@@ -180,12 +180,12 @@ test('natural keys have their ids, by source', async () => {
   const ids = await tables.keyIds('keyed', 1, ['b', odd, 'B', ''])
   assert.deepEqual(new Map(ids), new Map([['b', 8]]).set(odd, 2 ** 41))
   assert.deepEqual([...(await tables.keyIds('other', 1, ['b']))], [])
-  const sources = await tables.keySources('keyed', [9, 8, 7])
+  const keys = await tables.recordKeys('keyed', [9, 8, 7])
   assert.deepEqual(
-    sources.toSorted((a, b) => a.id - b.id),
+    keys.toSorted((a, b) => a.id - b.id),
     [
-      { id: 8, source: 1 },
-      { id: 9, source: 2 },
+      { id: 8, source: 1, key: 'b' },
+      { id: 9, source: 2, key: 'b' },
     ],
   )
   assert.equal(await tables.lastId('keyed', 2 ** 50), 2 ** 41)

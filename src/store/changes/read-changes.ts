@@ -6,7 +6,7 @@ import type { Change, ChangesPage, ChangesPlace, ChangesRequest, NoChanges } fro
 import { attributesShape, shapeOf } from '../listing/shape.ts'
 import type { ChangedListing, ChangedPlace, TraceRow } from '../listing/tables.ts'
 import { pageBytesMax } from '../page-size.ts'
-import { readSources } from '../sql/company-tables.ts'
+import { readSources } from '../sql/read-company.ts'
 import { readRegistry } from '../sql/find-companies.ts'
 import type { Snapshot } from '../sql/snapshot.ts'
 import { versionsOf } from './changed-in.ts'

@@ -194,11 +194,6 @@ export interface ListingTables extends ListingLookups {
     source: number,
     rows: readonly { readonly key: string; readonly id: number }[],
   ): Awaitable<void>
-  /** The sources to whose natural keys ids belong. */
-  keySources(
-    listing: string,
-    ids: readonly number[],
-  ): Awaitable<readonly Omit<ListedId, 'companyId'>[]>
   /** The natural keys to which ids belong. */
   recordKeys(listing: string, ids: readonly number[]): Awaitable<readonly RecordKey[]>
   /** Gives ids other natural keys, of the same sources. */

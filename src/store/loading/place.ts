@@ -123,7 +123,7 @@ async function refuseForeignIds(context: ImportContext): Promise<void> {
 /** Those of some ids that belong to other sources, and these. */
 async function findForeign({ tables, plan, source }: ImportContext, ids: readonly number[]) {
   const { name } = plan.target
-  const owners = [...(await tables.whereListed(name, ids)), ...(await tables.keySources(name, ids))]
+  const owners = [...(await tables.whereListed(name, ids)), ...(await tables.recordKeys(name, ids))]
   return owners.filter((owner) => owner.source !== source)
 }
 

@@ -4,10 +4,10 @@
 import { DatabaseError, type Pool, type PoolClient } from 'pg'
 import type { ServingReads } from '../serving/reads.ts'
 import type { InSnapshot, Snapshot } from '../sql/snapshot.ts'
-import type { BinaryQuery } from './binary.ts'
+import { lookupsOver } from '../sql/tables.ts'
 import type { EvenState } from './citus/even.ts'
-import { dialect, spreadDialect } from './database.ts'
-import { type Rows, lookupsOf } from './tables.ts'
+import { dialect, spreadDialect } from './dialect.ts'
+import { binaryQuery, listingReads, type Rows } from './tables.ts'
 
 const names = new Map<string, string>()
 
@@ -46,9 +46,7 @@ export async function withConnection<T>(
 /** Runs statements over a connection; their rows come in binary form. */
 export function rowsOn(client: PoolClient): Rows {
   return async (text, ...values) => {
-    const query: BinaryQuery & { readonly name: string } = {
-      ...{ name: nameOf(text), text, values: [...values], rowMode: 'array', binary: true },
-    }
+    const query = { name: nameOf(text), ...binaryQuery(text, values) }
     return (await client.query(query)).rows as never
   }
 }
@@ -74,15 +72,15 @@ export function createSnapshots(
   reads: ServingReads,
   even: EvenState | undefined,
 ): Snapshots {
+  const ownDialect = even === undefined ? dialect : spreadDialect
   const snapshotOf = (rows: Rows): Snapshot => ({
-    dialect: even === undefined ? dialect : spreadDialect,
+    ...{ dialect: ownDialect, rows },
     get tables() {
-      return lookupsOf(rows, even !== undefined)
+      return lookupsOver({ dialect: ownDialect, rows }, listingReads(rows))
     },
     texts: (companyId, segments) => reads.texts(companyId, segments),
     entries: (companyId, segments) => reads.entries(companyId, segments),
     change: (version) => reads.change(version),
-    rows: rows as unknown as Snapshot['rows'],
   })
   const ofVersions = snapshotOf(rowsIn(pool))
 

@@ -16,7 +16,8 @@ import { registryOf, type RegistryRow, registrySql } from '../sql/find-companies
 import { type EvenState, isSame } from './citus/even.ts'
 import { companyPlace, type Gate } from './citus/gate.ts'
 import { rowsIn, rowsOn, withConnection } from './pool-rows.ts'
-import { greatest, listingReads, readHead, type Rows, textsOfHead } from './tables.ts'
+import { comparable } from '../sql/tables.ts'
+import { listingReads, readHead, type Rows, textsOfHead } from './tables.ts'
 
 /** How many imports are kept. */
 const changesMax = 10_000
@@ -153,7 +154,7 @@ function readHeadBeside(rows: Rows, note: ReturnType<typeof createChanges>['note
   return async (
     ...[listing, companyId, version, beside]: Parameters<ServingReads['headIn']>
   ): Promise<HeadInRegistry> => {
-    const asked = [companyId, listing, greatest(version ?? Number.MAX_SAFE_INTEGER)] as const
+    const asked = [companyId, listing, comparable(version ?? Number.MAX_SAFE_INTEGER)] as const
     const [row] = await rows<HeadInRegistryRow>(headInRegistrySql(beside), ...asked)
     const { change, ...found } = headInRegistryOf(companyId, row)
     note(found.registry, found.head?.version, change)

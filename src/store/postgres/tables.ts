@@ -1,27 +1,40 @@
-// The seam of listings in PostgreSQL: statements of one table each, with lists of keys as arrays;
-// segments and heads are written by COPY. Citus runs the same statements, where the rows are.
+// Reads and writes the tables of a store in PostgreSQL: lists are arrays; segments and heads are
+// written by COPY. Citus runs the same statements, where the rows are.
 
 import type { Client } from 'pg'
-import { firstSegment } from '../listing/directory.ts'
-import {
-  type HeadRow,
-  type ListedId,
-  type ListingLookups,
-  type ListingReads,
-  type ListingTables,
-  MissingSegmentError,
-  type SegmentKey,
-  type SegmentRow,
-} from '../listing/tables.ts'
+import { type ListingReads, type ListingTables, MissingSegmentError } from '../listing/tables.ts'
 import type { HeadInRegistry, ReadWithHead } from '../serving/reads.ts'
+import {
+  type Cell,
+  comparable,
+  type HeadColumns,
+  headColumns,
+  headOf,
+  onConflict,
+  type Parameter,
+  type RowWriter,
+  tablesOver,
+  type Target,
+} from '../sql/tables.ts'
 import { type BinaryQuery, bigint, copyRows, type Field, integer, text } from './binary.ts'
-import { changeLookups, traceTables, companyLookups, companyTables } from './company-tables.ts'
+import { dialect, spreadDialect } from './dialect.ts'
 
 /** Runs a statement, and returns its rows as arrays of their columns. */
-export type Rows = <Row extends unknown[]>(
+export type Rows = <Row extends readonly unknown[]>(
   sql: string,
-  ...values: readonly (string | number | readonly (string | number | null)[])[]
-) => Promise<Row[]>
+  ...values: readonly Value[]
+) => Promise<readonly Row[]>
+
+type Value = Parameter | readonly (string | null)[]
+
+/** A statement whose rows come as arrays, in binary form. */
+export function binaryQuery(sql: string, values: readonly Value[]): BinaryQuery {
+  return { text: sql, values: values.map(bound), rowMode: 'array', binary: true }
+}
+
+/** A list of numbers as PostgreSQL writes one, which takes less than what the driver does. */
+const bound = (value: Value) =>
+  typeof value === 'object' && typeof value[0] === 'number' ? `{${value.join()}}` : value
 
 /**
  * Reads and writes the tables of a store, within the transaction of the caller.
@@ -29,44 +42,79 @@ export type Rows = <Row extends unknown[]>(
  * @param isSpread whether Citus has spread the tables.
  */
 export function tablesOf(client: Client, isSpread = false): ListingTables {
-  const rows: Rows = async (sql, ...values) => {
-    const query: BinaryQuery = { text: sql, values: [...values], rowMode: 'array', binary: true }
-    return (await client.query(query)).rows as never
+  const rows: Rows = async (sql, ...values) =>
+    (await client.query(binaryQuery(sql, values))).rows as never
+  const writer: RowWriter = {
+    dialect: isSpread ? spreadDialect : dialect,
+    rows,
+    async insert(into, all) {
+      if (all.length === 0) return
+      if (copied.has(into.table)) return copy(client, into, all)
+      const { table, fixed = {}, columns, replacing } = into
+      const fixedColumns = Object.keys(fixed)
+      const given = fixedColumns.map((column, n) => `$${n + 1}::${typeOf(column)}`)
+      const sql = `
+        insert into ${table} (${[...fixedColumns, ...columns].join(', ')})
+          select ${[...given, '*'].join(', ')} from ${listsOf(columns, given.length)} u
+        ${replacing === undefined ? '' : onConflict(replacing)}`
+      await rows(sql, ...Object.values(fixed), ...columnsOf(columns, all))
+    },
+    async drop({ table, fixed = {}, columns }, all) {
+      if (all.length === 0) return
+      const given = Object.keys(fixed).map((column, n) => `${column} = $${n + 1}`)
+      const isListed = `(${columns.join(', ')}) in (
+        select * from ${listsOf(columns, given.length)}
+      )`
+      const sql = `delete from ${table} where ${[...given, isListed].join(' and ')}`
+      await rows(sql, ...Object.values(fixed), ...columnsOf(columns, all))
+    },
   }
-  return {
-    ...lookupsOf(rows, isSpread),
-    ...headTables(client, rows),
-    ...segmentTables(client, rows),
-    ...traceTables(rows),
-    ...idTables(rows),
-    ...keyTables(rows),
-    ...companyTables(rows),
-  }
+  return tablesOver(writer, listingReads(rows))
 }
 
-/** Looks up listings of many companies at once, over any connection. */
-export function lookupsOf(rows: Rows, isSpread: boolean): ListingLookups {
-  return {
-    ...listingReads(rows),
-    ...headLookups(rows, isSpread),
-    ...changeLookups(rows),
-    segments: segmentLookup(rows),
-    ...companyLookups(rows),
-  }
+/** Tables whose rows are many, or large. */
+const copied: ReadonlySet<string> = new Set(['heads', 'segments'])
+
+const encoders = {
+  bigint: (value: Cell) => bigint(Number(value)),
+  integer: (value: Cell) => integer(Number(value)),
+  text: (value: Cell) => text(String(value)),
+  bytea: (value: Cell) => value as Uint8Array,
 }
 
-/** A list of numbers as the value of a parameter. */
-export const listOf = (numbers: readonly number[]) => `{${numbers.join()}}`
+/** The types of columns, which have the same one in all tables. */
+const types: Readonly<Record<string, keyof typeof encoders>> = {
+  ...{ company_id: 'bigint', id: 'bigint', segment: 'bigint', sort: 'bigint' },
+  ...{ version: 'integer', until: 'integer', source_id: 'integer' },
+  ...{ total: 'integer', largest: 'integer', entries: 'bytea', texts: 'bytea' },
+}
 
-const headColumns = 'h.company_id, h.version, h.total, h.meta, h.largest, h.directory'
+const typeOf = (column: string) => types[column] ?? 'text'
 
-type HeadColumns = [
-  ...[companyId: number, version: number, total: number, meta: string | null],
-  ...[largest: number, directory: string, texts?: Uint8Array | null],
-]
+/** Lists of values, one for each column, as rows. */
+function listsOf(columns: readonly string[], before: number): string {
+  const lists = columns.map((column, n) => `$${before + n + 1}::${typeOf(column)}[]`)
+  return `unnest(${lists.join(', ')})`
+}
 
-function headOf([companyId, version, total, meta, largest, directory]: HeadColumns): HeadRow {
-  return { companyId, version, total, meta, largest, directory }
+function columnsOf(columns: readonly string[], rows: readonly (readonly Cell[])[]): Value[] {
+  return columns.map((_, n) => rows.map((row) => row[n]) as string[] | number[])
+}
+
+function copy(
+  client: Client,
+  { table, fixed = {}, columns }: Target,
+  rows: readonly (readonly Cell[])[],
+): Promise<void> {
+  const encode = (column: string, value: Cell): Field =>
+    value === null ? null : encoders[typeOf(column)](value)
+  const first = Object.entries(fixed).map(([column, value]) => encode(column, value))
+  const names = [...Object.keys(fixed), ...columns].join(', ')
+  const encoded = Iterator.from(rows).map((row) => [
+    ...first,
+    ...row.map((value, n) => encode(columns[n] ?? '', value)),
+  ])
+  return copyRows(client, `${table} (${names})`, encoded)
 }
 
 /** Reads a head; the texts of its first segment may be in the same row. */
@@ -84,7 +132,7 @@ export async function readHead(
   [listing, companyId, version]: readonly [listing: string, companyId: number, version: number],
   beside: ReadWithHead,
 ): Promise<Pick<HeadInRegistry, 'head' | 'texts'>> {
-  const asked = [companyId, listing, greatest(version)] as const
+  const asked = [companyId, listing, comparable(version)] as const
   const [row] = await rows<HeadColumns>(headSql(beside), ...asked)
   return { head: row && headOf(row), texts: row?.[6] ?? undefined }
 }
@@ -96,7 +144,8 @@ export const segmentsSql = (column: 'texts' | 'entries') => `
 /** Reads of a company's listings; prepared, since most of them serve requests. */
 export function listingReads(rows: Rows): ListingReads {
   const read = async (column: 'texts' | 'entries', companyId: number, asked: readonly number[]) => {
-    const found = await rows<FoundSegment>(segmentsSql(column), companyId, listOf(asked))
+    if (asked.length === 0) return []
+    const found = await rows<FoundSegment>(segmentsSql(column), companyId, asked)
     return inOrder(companyId, asked, found)
   }
   return {
@@ -106,10 +155,7 @@ export function listingReads(rows: Rows): ListingReads {
   }
 }
 
-type FoundSegment = [segment: number, bytes: Uint8Array]
-
-/** A version as PostgreSQL can compare it. */
-export const greatest = (version: number) => Math.min(version, 2 ** 31 - 1)
+type FoundSegment = readonly [segment: number, bytes: Uint8Array]
 
 /**
  * A column of segments in the order asked for.
@@ -127,257 +173,4 @@ function inOrder(
     if (bytes === undefined) throw new MissingSegmentError({ companyId, segment })
     return bytes
   })
-}
-
-// A company may have thousands of heads, so that each last one is looked up.
-const headsTogether = `
-  select ${headColumns} from unnest($2::bigint[]) e (company_id)
-  cross join lateral (
-    select * from heads l
-    where l.company_id = e.company_id and l.listing = $1 and l.version <= $3
-    order by l.version desc limit 1
-  ) h`
-
-// Citus cannot send a limit that depends on a row to the nodes.
-const headsSpread = `
-  select distinct on (company_id) ${headColumns} from heads h
-  where company_id = any($2::bigint[]) and listing = $1 and version <= $3
-  order by company_id, version desc`
-
-const dropHeadsSql = `
-  delete from heads where listing = $1
-    and (company_id, version) in (select * from unnest($2::bigint[], $3::integer[]))`
-
-function headLookups(rows: Rows, isSpread: boolean) {
-  const headsSql = isSpread ? headsSpread : headsTogether
-  return {
-    heads: async (listing, companies, version) =>
-      (await rows<HeadColumns>(headsSql, listing, listOf(companies), greatest(version))).map(
-        headOf,
-      ),
-    headsOf: async (listing, companies) =>
-      (
-        await rows<HeadColumns>(
-          `select ${headColumns} from heads h
-           where company_id = any($1::bigint[]) and listing = $2 order by company_id, version`,
-          ...[listOf(companies), listing],
-        )
-      ).map(headOf),
-    hasHeads: async (listing) =>
-      (await rows('select 1 from heads where listing = $1 limit 1', listing)).length > 0,
-    companiesWith: async (listing, { after, limit }) =>
-      (
-        await rows<[number]>(
-          `select distinct company_id from heads
-           where company_id > $1 and listing = $2 order by company_id limit $3`,
-          ...[after, listing, limit],
-        )
-      ).map(([companyId]) => companyId),
-  } satisfies Partial<ListingTables>
-}
-
-/**
- * Tells heads that may have been written before. Those of a new version have not, if their
- * companies come after all that this session has written: imports go by company.
- */
-function watchHeads(rows: Rows) {
-  let committed: number | undefined
-  const last = new Map<string, number>()
-  return async (listing: string, heads: readonly HeadRow[]) => {
-    committed ??= (await rows<[number]>('select coalesce(max(version), 0) from imports'))[0]?.[0]
-    const [oldest, greatest] = [committed ?? Infinity, last.get(listing) ?? 0]
-    for (const { companyId } of heads) {
-      if (companyId > (last.get(listing) ?? 0)) last.set(listing, companyId)
-    }
-    return heads.filter(({ version, companyId }) => version <= oldest || companyId <= greatest)
-  }
-}
-
-function segmentOf({ directory }: HeadRow): Field {
-  const segment = firstSegment(directory)
-  return segment === null ? null : bigint(segment)
-}
-
-function headTables(client: Client, rows: Rows) {
-  const drop: ListingTables['dropHeads'] = async (listing, heads) => {
-    const companies = heads.map(({ companyId }) => companyId)
-    const versions = heads.map(({ version }) => version)
-    await rows(dropHeadsSql, listing, listOf(companies), listOf(versions))
-  }
-  const mayBeWritten = watchHeads(rows)
-  return {
-    async putHeads(listing, heads) {
-      if (heads.length === 0) return
-      const replaced = await mayBeWritten(listing, heads)
-      if (replaced.length > 0) await drop(listing, replaced)
-      const name = text(listing)
-      await copyRows(
-        client,
-        'heads (company_id, listing, version, total, meta, largest, directory, segment)',
-        heads.map((head) => [
-          ...[bigint(head.companyId), name, integer(head.version), integer(head.total)],
-          ...[text(head.meta), integer(head.largest), text(head.directory), segmentOf(head)],
-        ]),
-      )
-    },
-    dropHeads: drop,
-  } satisfies Partial<ListingTables>
-}
-
-const keyLists = (keys: readonly SegmentKey[]) => [
-  listOf(keys.map(({ companyId }) => companyId)),
-  listOf(keys.map(({ segment }) => segment)),
-]
-
-const amongKeys = '(company_id, segment) in (select * from unnest($1::bigint[], $2::bigint[]))'
-
-function segmentLookup(rows: Rows): ListingTables['segments'] {
-  return async (keys, what) => {
-    if (keys.length === 0) return []
-    type Columns = [number, number, Uint8Array, Uint8Array | null]
-    const columns = what === 'both' ? 'entries, texts' : 'entries, null::bytea'
-    const found = await rows<Columns>(
-      `select company_id, segment, ${columns} from segments where ${amongKeys}`,
-      ...keyLists(keys),
-    )
-    const bySegment = new Map(
-      found.map(([companyId, segment, entries, texts]): [number, SegmentRow] => [
-        segment,
-        { companyId, segment, entries, texts },
-      ]),
-    )
-    return keys.map((key) => {
-      const row = bySegment.get(key.segment)
-      if (row?.companyId !== key.companyId) throw new MissingSegmentError(key)
-      return row
-    })
-  }
-}
-
-function segmentTables(client: Client, rows: Rows) {
-  return {
-    companiesHolding: async (bytes) =>
-      (
-        await rows<[number]>(
-          `select distinct company_id from segments where position(decode($1, 'hex') in texts) > 0`,
-          Buffer.from(bytes).toString('hex'),
-        )
-      ).map(([companyId]) => companyId),
-    async putSegments(written) {
-      if (written.length === 0) return
-      await copyRows(
-        client,
-        'segments (company_id, segment, entries, texts)',
-        written.map(({ companyId, segment, entries, texts }) => [
-          ...[bigint(companyId), bigint(segment), entries, texts],
-        ]),
-      )
-    },
-    async dropSegments(keys) {
-      await rows(`delete from segments where ${amongKeys}`, ...keyLists(keys))
-    },
-    async lastSegment() {
-      return (await rows<[number]>('select segments from store'))[0]?.[0] ?? 0
-    },
-    async noteLastSegment(segment) {
-      await rows('update store set segments = $1', segment)
-    },
-  } satisfies Partial<ListingTables>
-}
-
-function idTables(rows: Rows) {
-  return {
-    whereListed: async (listing, ids) =>
-      (
-        await rows<[number, number, number]>(
-          `select id, company_id, source_id from record_ids
-           where listing = $1 and id = any($2::bigint[])`,
-          ...[listing, listOf(ids)],
-        )
-      ).map(([id, companyId, source]): ListedId => ({ id, companyId, source })),
-    async putIds(listing, ids) {
-      await rows(
-        `insert into record_ids (listing, id, company_id, source_id)
-           select $1, id, company_id, source_id
-           from unnest($2::bigint[], $3::bigint[], $4::integer[]) u (id, company_id, source_id)
-         on conflict (listing, id, company_id) do update set source_id = excluded.source_id`,
-        listing,
-        listOf(ids.map(({ id }) => id)),
-        listOf(ids.map(({ companyId }) => companyId)),
-        listOf(ids.map(({ source }) => source)),
-      )
-    },
-    async dropIds(listing, ids) {
-      await rows(
-        `delete from record_ids where listing = $1
-           and (id, company_id) in (select * from unnest($2::bigint[], $3::bigint[]))`,
-        listing,
-        listOf(ids.map(({ id }) => id)),
-        listOf(ids.map(({ companyId }) => companyId)),
-      )
-    },
-    async lastId(listing, below) {
-      const [ids] = await rows<[number | null]>(
-        'select max(id) from record_ids where listing = $1 and id < $2',
-        ...[listing, below],
-      )
-      const [keys] = await rows<[number | null]>(
-        'select max(id) from record_keys where listing = $1',
-        listing,
-      )
-      return Math.max(ids?.[0] ?? 0, keys?.[0] ?? 0)
-    },
-  } satisfies Partial<ListingTables>
-}
-
-function keyTables(rows: Rows) {
-  return {
-    keyIds: async (listing, source, keys) =>
-      new Map(
-        await rows<[string, number]>(
-          `select key, id from record_keys
-           where listing = $1 and source_id = $2 and key = any($3::text[])`,
-          ...[listing, source, keys],
-        ),
-      ),
-    async putKeys(listing, source, keys) {
-      await rows(
-        `insert into record_keys (listing, source_id, key, id)
-           select $1, $2, key, id from unnest($3::text[], $4::bigint[]) u (key, id)`,
-        ...[listing, source],
-        keys.map(({ key }) => key),
-        listOf(keys.map(({ id }) => id)),
-      )
-    },
-    recordKeys: async (listing, ids) =>
-      (
-        await rows<[number, number, string]>(
-          `select id, source_id, key from record_keys
-           where listing = $1 and id = any($2::bigint[])`,
-          ...[listing, listOf(ids)],
-        )
-      ).map(([id, source, key]) => ({ id, source, key })),
-    async changeKeys(listing, keys) {
-      // The key distributes the table, so that it cannot be altered.
-      await rows(
-        'delete from record_keys where listing = $1 and id = any($2::bigint[])',
-        ...[listing, listOf(keys.map(({ id }) => id))],
-      )
-      await rows(
-        `insert into record_keys (listing, source_id, key, id)
-           select $1, source_id, key, id
-           from unnest($2::integer[], $3::text[], $4::bigint[]) u (source_id, key, id)`,
-        ...[listing, listOf(keys.map(({ source }) => source))],
-        keys.map(({ key }) => key),
-        listOf(keys.map(({ id }) => id)),
-      )
-    },
-    keySources: async (listing, ids) =>
-      (
-        await rows<[number, number]>(
-          `select id, source_id from record_keys where listing = $1 and id = any($2::bigint[])`,
-          ...[listing, listOf(ids)],
-        )
-      ).map(([id, source]) => ({ id, source })),
-  } satisfies Partial<ListingTables>
 }

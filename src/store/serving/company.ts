@@ -16,7 +16,7 @@ import {
   readCompanyHeads,
   readIdentity,
   readSources,
-} from '../sql/company-tables.ts'
+} from '../sql/read-company.ts'
 import { readRegistry } from '../sql/find-companies.ts'
 import type { Snapshot } from '../sql/snapshot.ts'
 import { type CountedListing, countListings, noCounts } from './count-values.ts'

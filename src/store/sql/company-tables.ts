@@ -1,97 +1,211 @@
-// Reads what is known of a company at a version, from tables that are not listings.
+// The part of the seam of listings (../listing/tables.ts) that is about companies, and about what
+// has changed between versions.
 
-import { type NamingSource, usualNameAttribute } from '../companies/keep-names.ts'
-import type { HeadRow } from '../listing/tables.ts'
-import type { Snapshot } from './snapshot.ts'
+import { after } from '../awaitable.ts'
+import type {
+  ChangedRange,
+  CompanyRow,
+  ListingTables,
+  PastCompanyRow,
+  TraceKind,
+} from '../listing/tables.ts'
+import { comparable, numberIn, type Parameter, type RowReader, type RowWriter } from './tables.ts'
 
-/** A company as its register named it. */
-export interface Identity {
-  readonly jurisdiction: string | null
-  readonly identifier: string | null
-  /** The version that had made it known. */
-  readonly since: number
-  /** The version in which any of this last changed. */
-  readonly changedIn: number
-}
-
-type IdentityRow = readonly [
+type Columns = readonly [
+  id: number,
   jurisdiction: string | null,
   identifier: string | null,
-  since: number,
-  until: number | null,
-]
-
-// It may have been told its register only later.
-const identitySql = `
-  select k.jurisdiction, k.identifier, k.since, (
-    select max(p.until) from companies_past p where p.company_id = $1 and p.until <= $2
-  )
-  from (
-    select
-      case when p.until is null then c.jurisdiction else p.jurisdiction end as jurisdiction,
-      case when p.until is null then c.identifier else p.identifier end as identifier,
-      case when p.until is null then c.version else p.version end as since
-    from (select 1 as one) o
-    left join companies c on c.id = $1 and c.version <= $2
-    left join companies_past p on p.company_id = $1 and p.version <= $2 and p.until > $2
-    order by p.until limit 1
-  ) k
-  where k.since is not null`
-
-/** A company at a version; undefined if it was not known. */
-export async function readIdentity(
-  snapshot: Snapshot,
-  companyId: number,
   version: number,
-): Promise<Identity | undefined> {
-  const [row] = await snapshot.rows<IdentityRow>(identitySql, companyId, version)
-  if (row === undefined) return undefined
-  const [jurisdiction, identifier, since, until] = row
-  return { jurisdiction, identifier, since, changedIn: Math.max(since, until ?? 0) }
+]
+type PastColumns = readonly [...Columns, until: number]
+
+const pastColumns = 'p.company_id, p.jurisdiction, p.identifier, p.version, p.until'
+
+const companyOf = ([id, jurisdiction, identifier, version]: Columns): CompanyRow => {
+  return { id, jurisdiction, identifier, version }
 }
 
-type CompanyHeadRow = readonly [
-  listing: string,
-  version: number,
-  total: number,
-  meta: string | null,
-  largest: number,
-  directory: string,
-]
+const pastOf = ([companyId, jurisdiction, identifier, version, until]: PastColumns) => {
+  return { companyId, jurisdiction, identifier, version, until } satisfies PastCompanyRow
+}
 
-const headsSql = `
-  select h.listing, h.version, h.total, h.meta, h.largest, h.directory
-  from heads h where h.company_id = $1 and h.version = (
-    select max(l.version) from heads l
-    where l.company_id = $1 and l.listing = h.listing and l.version <= $2
+export function companyLookups(db: RowReader) {
+  const { dialect: d } = db
+  const companiesById = `
+    select id, jurisdiction, identifier, version from companies
+    where ${d.isOneOf('id', '$1', 'bigint')}`
+  const pastCompanies = `
+    select ${pastColumns} from companies_past p where ${d.isOneOf('company_id', '$1', 'bigint')}
+    order by company_id, until`
+  return {
+    companiesById: (ids) =>
+      after(db.rows<Columns>(companiesById, ids), (rows) => rows.map(companyOf)),
+    pastCompanies: (ids) =>
+      after(db.rows<PastColumns>(pastCompanies, ids), (rows) => rows.map(pastOf)),
+  } satisfies Partial<ListingTables>
+}
+
+export function companyTables(db: RowWriter) {
+  return { ...namedCompanies(db), ...formerCompanies(db), ...traceTables(db) }
+}
+
+/** Those with one of the names that the list $1 has, as JSON. */
+const isNamed = ({ dialect: d }: RowReader) => `
+  (identifier, jurisdiction) in (
+    select ${d.jsonItem('e.value', 1)}, ${d.jsonItem('e.value', 0)}
+    from ${d.jsonElements('$1', 'e')}
   )`
 
-/** The heads of a company's listings at a version, by their names. */
-export async function readCompanyHeads(
-  snapshot: Snapshot,
-  companyId: number,
-  version: number,
-): Promise<ReadonlyMap<string, HeadRow>> {
-  const rows = await snapshot.rows<CompanyHeadRow>(headsSql, companyId, version)
-  return new Map(
-    rows.map(([listing, version, total, meta, largest, directory]) => [
-      listing,
-      { companyId, version, total, meta, largest, directory },
-    ]),
-  )
+function namedCompanies(db: RowWriter) {
+  const { companiesById } = companyLookups(db)
+  const { table, id: idColumn } = db.dialect.companyNames
+  const idsByName = `select ${idColumn} from ${table} where ${isNamed(db)}`
+  const hasNameTable = table !== 'companies'
+  const nameColumns = ['identifier', 'jurisdiction', 'company_id']
+  // A table of names has those of companies that have one.
+  const dropNames = `
+    delete from ${table} where (${nameColumns.join(', ')}) in (
+      select identifier, jurisdiction, id from companies
+      where ${db.dialect.isOneOf('id', '$1', 'bigint')}
+    )`
+  const idsOf = (companies: readonly CompanyRow[]) => companies.map(({ id }) => id)
+  return {
+    async companiesByName(names) {
+      const found = await db.rows<readonly [number]>(idsByName, JSON.stringify(names))
+      return found.length === 0 ? [] : companiesById(found.map(([id]) => id))
+    },
+    async lastCompanyId(below) {
+      const now = await numberIn(db, 'select max(id) from companies where id < $1', below)
+      const past = 'select max(company_id) from companies_past where company_id < $1'
+      return Math.max(now, await numberIn(db, past, below))
+    },
+    async putCompanies(companies) {
+      if (companies.length === 0) return
+      if (hasNameTable) await db.rows(dropNames, idsOf(companies))
+      await db.insert(
+        {
+          table: 'companies',
+          columns: ['id', 'jurisdiction', 'identifier', 'version'],
+          replacing: { key: ['id'], columns: ['jurisdiction', 'identifier'] },
+        },
+        companies.map((one) => [one.id, one.jurisdiction, one.identifier, one.version]),
+      )
+      if (!hasNameTable) return
+      const named = companies.filter(({ identifier }) => identifier !== null)
+      await db.insert(
+        { table, columns: nameColumns },
+        named.map((one) => [one.identifier, one.jurisdiction, one.id]),
+      )
+    },
+    async dropCompanies(ids) {
+      if (hasNameTable) await db.rows(dropNames, ids)
+      const rows = ids.map((id) => [id])
+      await db.drop({ table: 'companies', columns: ['id'] }, rows)
+    },
+  } satisfies Partial<ListingTables>
 }
 
-type SourceRow = readonly [id: number, name: string, nameAttribute: string | null]
+function formerCompanies(db: RowWriter) {
+  const forgottenByName = `
+    select ${pastColumns} from companies_past p ${db.dialect.useIndex('companies_past_by_name')}
+    where ${isNamed(db)} and not exists (select 1 from companies c where c.id = p.company_id)`
+  return {
+    forgottenByName: (names) =>
+      after(db.rows<PastColumns>(forgottenByName, JSON.stringify(names)), (rows) =>
+        rows.map(pastOf),
+      ),
+    dropPastCompanies: (ids) =>
+      db.drop(
+        { table: 'companies_past', columns: ['company_id'] },
+        ids.map((id) => [id]),
+      ),
+    putPastCompanies: (rows) =>
+      db.insert(
+        {
+          table: 'companies_past',
+          columns: ['company_id', 'until', 'version', 'jurisdiction', 'identifier'],
+        },
+        rows.map((one) => [
+          ...[one.companyId, one.until, one.version, one.jurisdiction, one.identifier],
+        ]),
+      ),
+  } satisfies Partial<ListingTables>
+}
 
-const sourcesSql = 'select id, name, name_attribute from sources'
+const hasHead = (where: string) => `
+  exists (
+    select 1 from heads l where l.company_id = c.company_id and l.listing = $1 and ${where}
+  )`
 
-/** All sources, by number. */
-export async function readSources(snapshot: Snapshot): Promise<ReadonlyMap<number, NamingSource>> {
-  const rows = await snapshot.rows<SourceRow>(sourcesSql)
-  return new Map(
-    rows.map(([id, name, nameAttribute]) => [
-      id,
-      { name, nameAttribute: nameAttribute ?? usualNameAttribute },
-    ]),
-  )
+// With `c.version > $2` beside it, SQLite would look at everything since then.
+const isAfter = `
+  c.listing = $1 and c.version <= $3
+  and (c.version, c.company_id) > (cast($4 as integer), cast($5 as bigint))`
+
+const rangeOf = ({ since, until, after: place, limit }: ChangedRange): readonly Parameter[] => [
+  ...[since, comparable(until), comparable(place.version), place.companyId, limit],
+]
+
+export function changeLookups(db: RowReader) {
+  const { dialect: d } = db
+  const changedSql = `
+    select c.company_id, c.version, not ${hasHead('l.version > $2 and l.version < c.version')}
+    from heads c ${d.useIndex('heads_by_version')}
+    where ${isAfter} and not ${hasHead('l.version > c.version and l.version <= $3')}
+    order by c.version, c.company_id limit $6`
+  const tracedSql = `
+    select distinct c.company_id, c.version from traces c ${d.useIndex('traces_by_version')}
+    where ${isAfter} and not ${hasHead('l.version > $2 and l.version <= $3')}
+      and not exists (
+        select 1 from traces l where l.company_id = c.company_id and l.listing = $1
+          and l.version > c.version and l.version <= $3
+      )
+    order by c.version, c.company_id limit $6`
+  const tracesSql = `
+    select company_id, version, id, sort, kind from traces
+    where ${d.isOneOf('company_id', '$2', 'bigint')} and listing = $1
+      and version > $3 and version <= $4
+    order by company_id, version, id`
+  type Changed = readonly [number, number, isOnly: boolean | number]
+  return {
+    changedListings: (listing, range) =>
+      after(db.rows<Changed>(changedSql, listing, ...rangeOf(range)), (rows) =>
+        rows.map(([companyId, version, isOnly]) => {
+          return { companyId, version, isOnly: Boolean(isOnly) }
+        }),
+      ),
+    tracedListings: (listing, range) =>
+      after(db.rows<readonly [number, number]>(tracedSql, listing, ...rangeOf(range)), (rows) =>
+        rows.map(([companyId, version]) => ({ companyId, version })),
+      ),
+    traces: (listing, companies, { since, until }) =>
+      after(
+        db.rows<readonly [number, number, number, number, TraceKind]>(
+          tracesSql,
+          ...[listing, companies, since, comparable(until)],
+        ),
+        (rows) =>
+          rows.map(([companyId, version, id, sort, kind]) => {
+            return { companyId, version, id, sort, kind }
+          }),
+      ),
+  } satisfies Partial<ListingTables>
+}
+
+function traceTables(db: RowWriter) {
+  const key = ['company_id', 'listing', 'version', 'id']
+  return {
+    putTraces: (listing, traces) =>
+      db.insert(
+        {
+          table: 'traces',
+          fixed: { listing },
+          columns: ['company_id', 'version', 'id', 'sort', 'kind'],
+          replacing: { key, columns: ['sort', 'kind'] },
+        },
+        traces.map(({ companyId, version, id, sort, kind }) => [
+          ...[companyId, version, id, sort, kind],
+        ]),
+      ),
+  } satisfies Partial<ListingTables>
 }

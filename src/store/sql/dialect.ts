@@ -1,5 +1,5 @@
 // The differences between the SQL of the two databases, in what both stores ask alike: companies,
-// names and their words, keys. Listings need none (../listing/tables.ts).
+// listings, names and their words, keys.
 
 /** A database's dialect. Expressions in arguments are inserted into the SQL unchanged. */
 export interface Dialect {
@@ -7,6 +7,14 @@ export interface Dialect {
   readonly least: string
   /** A join that reads its left side first, whatever the planner's estimates. */
   readonly orderedJoin: string
+  /** Reads the last heads `h` until version $3 of the listing $1, of the companies $2. */
+  headsInForce(columns: string): string
+  /** Whether a row is one of the segments of the lists of companies $1, and of their numbers $2. */
+  readonly isOfSegments: string
+  /** Has a table be read by an index, where the planner might take another one. */
+  useIndex(name: string): string
+  /** The function for the place of bytes within others, from 1; 0 if there is none. */
+  readonly placeOfBytes: string
   /** The table that finds a company by name, and its column with the company's id. */
   readonly companyNames: { readonly table: string; readonly id: string }
   /** Whether a column has one of the values of a list, which is a parameter of its own. */

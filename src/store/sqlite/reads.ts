@@ -7,6 +7,7 @@ import { type HeadRow, type ListingReads, MissingSegmentError } from '../listing
 import type { RegistryState } from '../reading.ts'
 import type { Change, ServingReads } from '../serving/reads.ts'
 import { registryOf, type RegistryRow, registrySql } from '../sql/find-companies.ts'
+import { type HeadColumns, headColumns, headOf } from '../sql/tables.ts'
 import { prepareRow } from './statements.ts'
 
 /** How many imports are kept. */
@@ -29,9 +30,6 @@ export interface FileReads extends FileListingReads, Pick<ServingReads, 'headIn'
 
 type ReadColumn = (companyId: number, segments: readonly number[]) => Uint8Array[]
 
-/** The columns of heads, which `headOf` takes. */
-export const headColumns = 'h.company_id, h.version, h.total, h.meta, h.largest, h.directory'
-
 const whereAtVersion =
   'where h.company_id = ? and h.listing = ? and h.version <= ? order by h.version desc limit 1'
 
@@ -52,7 +50,7 @@ export function listingReadsOf(db: DatabaseSync): FileListingReads {
   const headRow = prepareRow(db, `select ${headColumns} from heads h ${whereAtVersion}`)
   return {
     head(listing, company, version) {
-      const row = headRow.get(company, listing, version) as HeadColumns | undefined
+      const row = headRow.get(company, listing, version) as unknown as HeadColumns | undefined
       return row && headOf(row)
     },
     texts: readColumn(db, 'texts'),
@@ -82,7 +80,7 @@ export function createReads(db: DatabaseSync): FileReads {
       if (beside === 'nothing') {
         return { registry: state, head: reads.head(listing, company, most) }
       }
-      const row = headWithTextsRow.get(company, listing, most) as HeadColumns | undefined
+      const row = headWithTextsRow.get(company, listing, most) as unknown as HeadColumns | undefined
       return { registry: state, head: row && headOf(row), texts: row?.[6] ?? undefined }
     },
     change(version) {
@@ -103,22 +101,6 @@ export function createReads(db: DatabaseSync): FileReads {
       changes.clear()
     },
   }
-}
-
-type HeadColumns = readonly [
-  companyId: number,
-  version: number,
-  total: number,
-  meta: string | null,
-  largest: number,
-  directory: string,
-  texts?: Uint8Array | null,
-]
-
-/** @param row begins with `headColumns`. */
-export function headOf(row: readonly unknown[]): HeadRow {
-  const [companyId, version, total, meta, largest, directory] = row as unknown as HeadColumns
-  return { companyId, version, total, meta, largest, directory }
 }
 
 type SegmentColumn = readonly [bytes: Uint8Array | null]

@@ -1,12 +1,12 @@
 // Reads that see one state of a file, over a connection that all requests share.
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import type { InSnapshot, Parameter, Snapshot } from '../sql/snapshot.ts'
-import type { ServingReads } from '../serving/reads.ts'
-import type { ListingLookups, ListingTables } from '../listing/tables.ts'
+import type { InSnapshot, Snapshot } from '../sql/snapshot.ts'
+import { lookupsOver, type Parameter, type RowReader } from '../sql/tables.ts'
 import { dialect } from './dialect.ts'
+import type { FileReads } from './reads.ts'
 import { keepStatements, numbered, prepareRow } from './statements.ts'
-import { tablesOf } from './tables.ts'
+import { bound } from './tables.ts'
 
 /** How often work is done again; imports are seconds apart, the work takes milliseconds. */
 const attemptsMax = 5
@@ -23,16 +23,13 @@ export interface Snapshots {
   readonly inSnapshot: InSnapshot
 }
 
-type SnapshotReads = Pick<ServingReads, 'texts' | 'entries' | 'change'>
-
 /** @param forget is called when another process has committed. */
 export function createSnapshots(
   db: DatabaseSync,
-  { texts, entries, change }: SnapshotReads,
+  reads: Pick<FileReads, 'head' | 'texts' | 'entries' | 'change'>,
   forget: () => void,
 ): Snapshots {
   const prepare = keepStatements((sql) => prepareRow(db, numbered(sql)))
-  const tables = tablesOf(db)
   // The rows of queries without parameters, which ask for the state of the registry: the same until
   // another process commits.
   const constant = new Map<string, readonly unknown[]>()
@@ -42,10 +39,7 @@ export function createSnapshots(
   })
 
   function rowsOf(sql: string, parameters: readonly Parameter[]): readonly unknown[] {
-    if (parameters.length > 0) {
-      const values = parameters.map((one) => (typeof one === 'object' ? JSON.stringify(one) : one))
-      return prepare(sql).all(...values)
-    }
+    if (parameters.length > 0) return prepare(sql).all(...parameters.map(bound))
     const rows = constant.get(sql) ?? prepare(sql).all()
     constant.set(sql, rows)
     return rows
@@ -59,17 +53,19 @@ export function createSnapshots(
         if (enter() !== begun) throw changed
         return read(...args)
       }
+    const rows = checked((sql: string, ...parameters: readonly Parameter[]) =>
+      rowsOf(sql, parameters),
+    ) as RowReader['rows']
+    const head = checked(reads.head)
+    const listing = { texts: checked(reads.texts), entries: checked(reads.entries) }
     return {
       dialect,
+      rows,
+      ...listing,
+      change: checked(reads.change),
       get tables() {
-        return checkedLookups(tables, checked)
+        return lookupsOver({ dialect, rows }, { head, ...listing })
       },
-      rows: checked((sql: string, ...parameters: readonly Parameter[]) =>
-        rowsOf(sql, parameters),
-      ) as Snapshot['rows'],
-      texts: checked(texts),
-      entries: checked(entries),
-      change: checked(change),
     }
   }
 
@@ -90,16 +86,6 @@ export function createSnapshots(
       throw new Error(`the store has changed during each of ${attemptsMax} attempts to read it`)
     },
   }
-}
-
-type Checked = <A extends unknown[], T>(read: (...args: A) => T) => (...args: A) => T
-
-/** Look-ups that are each checked; those that write are not in the type. */
-function checkedLookups(tables: ListingTables, checked: Checked): ListingLookups {
-  const reads = Object.entries(tables) as [string, (...args: never[]) => unknown][]
-  return Object.fromEntries(
-    reads.map(([name, read]) => [name, checked(read)]),
-  ) as unknown as ListingLookups
 }
 
 /** What a read throws if another process has committed since the work began. */

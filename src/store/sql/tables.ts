@@ -1,0 +1,310 @@
+// The seam of listings (../listing/tables.ts), said once for both databases: reads are statements
+// of one table each, with lists of keys as parameters; a database contributes how rows are written.
+
+import { after, type Awaitable } from '../awaitable.ts'
+import { firstSegment } from '../listing/directory.ts'
+import {
+  type HeadRow,
+  type ListedId,
+  type ListingLookups,
+  type ListingReads,
+  type ListingTables,
+  MissingSegmentError,
+  type RecordKey,
+  type SegmentRow,
+} from '../listing/tables.ts'
+import { changeLookups, companyLookups, companyTables } from './company-tables.ts'
+import type { Dialect } from './dialect.ts'
+
+/** A value of a parameter, or a list for `isOneOf` of the dialect. */
+export type Parameter = string | number | readonly string[] | readonly number[]
+
+/** Runs statements that read. */
+export interface RowReader {
+  readonly dialect: Dialect
+  /**
+   * The rows of a query, as arrays of their columns. The statement is prepared once.
+   *
+   * @param sql has its parameters as `$1`, `$2` …
+   */
+  rows<Row extends readonly unknown[]>(
+    sql: string,
+    ...parameters: readonly Parameter[]
+  ): Awaitable<readonly Row[]>
+}
+
+/** Where rows are written. */
+export interface Target {
+  readonly table: string
+  /** Columns with one value in all of the rows. */
+  readonly fixed?: Readonly<Record<string, string | number>>
+  /** The other columns, in the order of a row's values. */
+  readonly columns: readonly string[]
+  /** If rows with this key may be there: what is replaced in them. Otherwise an error. */
+  readonly replacing?: { readonly key: readonly string[]; readonly columns: readonly string[] }
+}
+
+export type Cell = string | number | Uint8Array | null
+
+/** Writes rows, within the transaction of the caller. */
+export interface RowWriter extends RowReader {
+  insert(into: Target, rows: readonly (readonly Cell[])[]): Awaitable<void>
+  /** Deletes the rows with the values given, of which none is null. */
+  drop(from: Target, rows: readonly (readonly (string | number)[])[]): Awaitable<void>
+}
+
+/** Reads and writes the tables of a store, within the transaction of the caller. */
+export function tablesOver(db: RowWriter, reads: ListingReads): ListingTables {
+  return {
+    ...lookupsOver(db, reads),
+    ...headTables(db),
+    ...segmentTables(db),
+    ...idTables(db),
+    ...keyTables(db),
+    ...companyTables(db),
+  }
+}
+
+/** Looks up listings of many companies at once. */
+export function lookupsOver(db: RowReader, reads: ListingReads): ListingLookups {
+  return {
+    head: (...asked) => reads.head(...asked),
+    texts: (...asked) => reads.texts(...asked),
+    entries: (...asked) => reads.entries(...asked),
+    ...headLookups(db),
+    segments: segmentLookup(db),
+    ...changeLookups(db),
+    ...companyLookups(db),
+  }
+}
+
+/** The columns of heads, which `headOf` takes. */
+export const headColumns = 'h.company_id, h.version, h.total, h.meta, h.largest, h.directory'
+
+export type HeadColumns = readonly [
+  companyId: number,
+  version: number,
+  total: number,
+  meta: string | null,
+  largest: number,
+  directory: string,
+  texts?: Uint8Array | null,
+]
+
+/** @param row begins with `headColumns`. */
+export function headOf(row: HeadColumns): HeadRow {
+  const [companyId, version, total, meta, largest, directory] = row
+  return { companyId, version, total, meta, largest, directory }
+}
+
+/** A version as PostgreSQL can compare it. */
+export const comparable = (version: number) => Math.min(version, 2 ** 31 - 1)
+
+function headLookups(db: RowReader) {
+  const { dialect: d } = db
+  const headsIn = (sql: string, ...asked: readonly Parameter[]) =>
+    after(db.rows<HeadColumns>(sql, ...asked), (rows) => rows.map(headOf))
+  return {
+    heads: (listing, companies, version) =>
+      headsIn(d.headsInForce(headColumns), listing, companies, comparable(version)),
+    headsOf: (listing, companies) =>
+      headsIn(
+        `select ${headColumns} from heads h
+         where ${d.isOneOf('company_id', '$1', 'bigint')} and listing = $2
+         order by company_id, version`,
+        ...[companies, listing],
+      ),
+    hasHeads: (listing) =>
+      after(
+        db.rows('select 1 from heads where listing = $1 limit 1', listing),
+        ({ length }) => length > 0,
+      ),
+    // Not an equation, by which SQLite would take the index of versions, and sort each time.
+    companiesWith: (listing, { after: last, limit }) =>
+      numbersIn(
+        db,
+        `select distinct company_id from heads
+         where company_id > $1 and not listing <> $2 order by company_id limit $3`,
+        ...[last, listing, limit],
+      ),
+  } satisfies Partial<ListingTables>
+}
+
+/** The first column of a query. */
+function numbersIn(db: RowReader, sql: string, ...asked: readonly Parameter[]) {
+  return after(db.rows<readonly [number]>(sql, ...asked), (rows) => rows.map(([number]) => number))
+}
+
+/** The first value of a query; 0 if there is none. */
+export async function numberIn(
+  db: RowReader,
+  sql: string,
+  ...asked: readonly Parameter[]
+): Promise<number> {
+  const [row] = await db.rows<readonly [number | null]>(sql, ...asked)
+  return row?.[0] ?? 0
+}
+
+function segmentLookup(db: RowReader): ListingLookups['segments'] {
+  type Columns = readonly [number, number, Uint8Array, Uint8Array | null]
+  const sqlOf = (texts: string) => `
+    select company_id, segment, entries, ${texts} from segments where ${db.dialect.isOfSegments}`
+  const [withTexts, withoutTexts] = [sqlOf('texts'), sqlOf('cast(null as bytea)')]
+  return async (keys, what) => {
+    if (keys.length === 0) return []
+    const found = await db.rows<Columns>(
+      what === 'both' ? withTexts : withoutTexts,
+      keys.map(({ companyId }) => companyId),
+      keys.map(({ segment }) => segment),
+    )
+    const bySegment = new Map(found.map((row) => [row[1], row]))
+    return keys.map((key): SegmentRow => {
+      const [companyId, segment, entries, texts = null] = bySegment.get(key.segment) ?? []
+      if (companyId !== key.companyId || segment === undefined || entries === undefined) {
+        throw new MissingSegmentError(key)
+      }
+      return { companyId, segment, entries, texts }
+    })
+  }
+}
+
+/**
+ * Tells heads that may have been written before. Those of a new version have not, if their
+ * companies come after all that this connection has written: imports go by company.
+ */
+function watchHeads(db: RowReader) {
+  let committed: number | undefined
+  const last = new Map<string, number>()
+  return async (listing: string, heads: readonly HeadRow[]) => {
+    committed ??= await numberIn(db, 'select max(version) from imports')
+    const [oldest, greatest] = [committed, last.get(listing) ?? 0]
+    for (const { companyId } of heads) {
+      if (companyId > (last.get(listing) ?? 0)) last.set(listing, companyId)
+    }
+    return heads.filter(({ version, companyId }) => version <= oldest || companyId <= greatest)
+  }
+}
+
+function headTables(db: RowWriter) {
+  const mayBeWritten = watchHeads(db)
+  const columns = ['company_id', 'version', 'total', 'meta', 'largest', 'directory', 'segment']
+  const dropHeads: ListingTables['dropHeads'] = (listing, heads) =>
+    db.drop(
+      { table: 'heads', fixed: { listing }, columns: ['company_id', 'version'] },
+      heads.map(({ companyId, version }) => [companyId, version]),
+    )
+  return {
+    dropHeads,
+    async putHeads(listing, heads) {
+      if (heads.length === 0) return
+      await dropHeads(listing, await mayBeWritten(listing, heads))
+      await db.insert(
+        { table: 'heads', fixed: { listing }, columns },
+        heads.map(({ companyId, version, total, meta, largest, directory }) => [
+          ...[companyId, version, total, meta, largest, directory, firstSegment(directory)],
+        ]),
+      )
+    },
+  } satisfies Partial<ListingTables>
+}
+
+function segmentTables(db: RowWriter) {
+  const { dialect: d } = db
+  return {
+    companiesHolding: (bytes) =>
+      numbersIn(
+        db,
+        `select distinct company_id from segments
+         where ${d.placeOfBytes}(texts, ${d.bytesOfHex('$1')}) > 0`,
+        Buffer.from(bytes).toString('hex'),
+      ),
+    putSegments: (rows) =>
+      db.insert(
+        { table: 'segments', columns: ['company_id', 'segment', 'entries', 'texts'] },
+        rows.map(({ companyId, segment, entries, texts }) => [companyId, segment, entries, texts]),
+      ),
+    dropSegments: (keys) =>
+      db.drop(
+        { table: 'segments', columns: ['company_id', 'segment'] },
+        keys.map(({ companyId, segment }) => [companyId, segment]),
+      ),
+    lastSegment: () => numberIn(db, 'select segments from store'),
+    async noteLastSegment(segment) {
+      await db.rows('update store set segments = $1', segment)
+    },
+  } satisfies Partial<ListingTables>
+}
+
+function idTables(db: RowWriter) {
+  const whereListed = `
+    select id, company_id, source_id from record_ids
+    where listing = $1 and ${db.dialect.isOneOf('id', '$2', 'bigint')}`
+  return {
+    whereListed: (listing, ids) =>
+      after(db.rows<readonly [number, number, number]>(whereListed, listing, ids), (rows) =>
+        rows.map(([id, companyId, source]): ListedId => ({ id, companyId, source })),
+      ),
+    putIds: (listing, rows) =>
+      db.insert(
+        {
+          table: 'record_ids',
+          fixed: { listing },
+          columns: ['id', 'company_id', 'source_id'],
+          replacing: { key: ['listing', 'id', 'company_id'], columns: ['source_id'] },
+        },
+        rows.map(({ id, companyId, source }) => [id, companyId, source]),
+      ),
+    dropIds: (listing, rows) =>
+      db.drop(
+        { table: 'record_ids', fixed: { listing }, columns: ['id', 'company_id'] },
+        rows.map(({ id, companyId }) => [id, companyId]),
+      ),
+    async lastId(listing, below) {
+      const ids = 'select max(id) from record_ids where listing = $1 and id < $2'
+      const keys = 'select max(id) from record_keys where listing = $1'
+      return Math.max(await numberIn(db, ids, listing, below), await numberIn(db, keys, listing))
+    },
+  } satisfies Partial<ListingTables>
+}
+
+function keyTables(db: RowWriter) {
+  const { dialect: d } = db
+  const keyIds = `
+    select key, id from record_keys
+    where listing = $1 and source_id = $2 and ${d.isOneOf('key', '$3', 'text')}`
+  const recordKeys = `
+    select id, source_id, key from record_keys ${d.useIndex('record_keys_by_id')}
+    where listing = $1 and ${d.isOneOf('id', '$2', 'bigint')}`
+  const into = (listing: string): Target => ({
+    ...{ table: 'record_keys', fixed: { listing }, columns: ['source_id', 'key', 'id'] },
+  })
+  return {
+    keyIds: (listing, source, keys) =>
+      after(
+        db.rows<readonly [string, number]>(keyIds, listing, source, keys),
+        (rows) => new Map(rows),
+      ),
+    putKeys: (listing, source, rows) =>
+      db.insert(
+        into(listing),
+        rows.map(({ key, id }) => [source, key, id]),
+      ),
+    recordKeys: (listing, ids) =>
+      after(db.rows<readonly [number, number, string]>(recordKeys, listing, ids), (rows) =>
+        rows.map(([id, source, key]): RecordKey => ({ id, source, key })),
+      ),
+    // Citus spreads the table by keys, which cannot be altered then.
+    async changeKeys(listing, rows) {
+      const ids = rows.map(({ id }) => [id])
+      await db.drop({ table: 'record_keys', fixed: { listing }, columns: ['id'] }, ids)
+      const made = rows.map(({ source, key, id }) => [source, key, id])
+      await db.insert(into(listing), made)
+    },
+  } satisfies Partial<ListingTables>
+}
+
+/** The clause of an insertion for rows that are there. */
+export function onConflict({ key, columns }: NonNullable<Target['replacing']>): string {
+  const set = columns.map((column) => `${column} = excluded.${column}`)
+  return `on conflict (${key.join(', ')}) do update set ${set.join(', ')}`
+}
