@@ -7,6 +7,7 @@
 import { createHash } from 'node:crypto'
 import type { Field } from '../../resources/field.ts'
 import type { Resource } from '../../resources/resource.ts'
+import { createSharedTables } from '../sql/schema.ts'
 
 /** The type of a text column, compared by its bytes as in SQLite. */
 const text = 'text collate "C"'
@@ -21,78 +22,14 @@ function asTheyAre(table: string, columns: readonly string[]): string {
   return `${each.join(' ')} ${alter} set (toast_tuple_target = 8160);`
 }
 
-const registryTables = `
-  -- past_from: the earliest version whose state is still completely known.
-  -- words: the rules by which the words of names were made (../name-words.ts).
-  -- segments: the greatest number that a segment has had.
-  -- withheld: the state of the list of what is withheld that it agrees with.
-  create table store (
-    id ${text} not null,
-    format integer not null,
-    past_from integer not null default 0,
-    words ${text},
-    segments bigint not null default 0,
-    withheld ${text} not null default ''
-  );
+const sharedTables = createSharedTables({
+  ...{ text, long: 'bigint', flag: 'boolean', bytes: 'bytea', byKey: '' },
+  formatColumn: ' format integer not null,',
+  // Citus could not keep them unique where the table is spread by another column.
+  ...{ uniqueNames: '', uniqueIds: 'index' },
+})
 
-  -- name_attribute: the attribute with a company's name, if it has not the usual one.
-  create table sources (
-    id integer primary key,
-    name ${text} not null unique,
-    name_attribute ${text}
-  );
-
-  -- The log of imports; each committed one is a version of the registry.
-  create table imports (
-    version integer primary key,
-    resource ${text} not null,
-    source_id integer not null,
-    is_snapshot boolean not null,
-    started_at bigint not null,
-    committed_at bigint not null,
-    files ${text} not null,
-    read bigint not null, inserted bigint not null, updated bigint not null,
-    unchanged bigint not null, refused bigint not null, removed bigint not null,
-    companies_created bigint not null,
-    as_of ${text},
-    -- The number of records that describe its changes, by resource: a JSON object.
-    recorded ${text} not null default '{}',
-    -- Random: identifies this import among all histories (../lineage.ts).
-    lineage ${text} not null,
-    -- The versions that this one takes back, a JSON array; null for an import.
-    reverts ${text},
-    -- The version that has taken this one back.
-    reverted_by integer,
-    -- The options and the mapping of an import, for the next one: JSON (../importing.ts, Recipe).
-    recipe ${text},
-    -- The attributes that its source had for the first time: a JSON array of names.
-    attributes ${text} not null default '[]',
-    -- What it changed, besides the counts: JSON (../importing.ts, ImportDifference).
-    difference ${text}
-  );
-
-  create table keys (
-    id integer primary key,
-    name ${text} not null,
-    hint ${text} not null,
-    hash bytea not null unique,
-    scopes ${text},
-    created_at bigint not null,
-    expires_at bigint,
-    revoked_at bigint,
-    rate ${text}
-  );
-`
-
-const companyTables = `
-  -- A company known only from a record's company_id has no jurisdiction and identifier yet.
-  create table companies (
-    id bigint primary key,
-    jurisdiction ${text},
-    identifier ${text},
-    version integer not null
-  );
-
+const ownTables = `
   -- Finds a company by its name. SQLite has an index for that, which could not be unique where
   -- companies are distributed by id.
   create table company_names (
@@ -101,66 +38,6 @@ const companyTables = `
     company_id bigint not null,
     primary key (identifier, jurisdiction)
   );
-
-  -- What a company was called, or that it was known, from \`version\` until before \`until\`.
-  create table companies_past (
-    company_id bigint not null,
-    until integer not null,
-    version integer not null,
-    jurisdiction ${text},
-    identifier ${text},
-    primary key (company_id, until)
-  );
-
-  create index companies_past_by_name on companies_past (identifier, jurisdiction);
-
-  -- The name of each company that has one.
-  create table names (company_id bigint primary key, name ${text} not null);
-
-  -- The companies that have a word in their name, in chunks (../sql/postings.ts).
-  create table words (
-    word ${text} not null,
-    first bigint not null,
-    distances bytea not null,
-    primary key (word, first)
-  );
-`
-
-const listingTables = `
-  -- What a listing is from a version on, until its next head: a listing of a resource, or of what
-  -- the sources say about a company.
-  create table heads (
-    company_id bigint not null,
-    listing ${text} not null,
-    version integer not null,
-    total integer not null,
-    meta ${text},
-    -- The bytes of its greatest record.
-    largest integer not null,
-    -- Its segments (../listing/directory.ts).
-    directory ${text} not null,
-    -- The first of them, if the directory has no levels, so that one statement reads it, too.
-    segment bigint,
-    primary key (company_id, listing, version)
-  );
-  ${asTheyAre('heads', ['directory'])}
-
-  -- Which listings have changed in a version.
-  create index heads_by_version on heads (listing, version, company_id);
-
-  -- What clients have to be told of changes that heads do not show, or do not show any more
-  -- (../listing/tables.ts).
-  create table traces (
-    company_id bigint not null,
-    listing ${text} not null,
-    version integer not null,
-    id bigint not null,
-    sort bigint not null,
-    kind ${text} not null,
-    primary key (company_id, listing, version, id)
-  );
-
-  create index traces_by_version on traces (listing, version, company_id);
 
   -- Consecutive records: their index (../listing/segment.ts), and their texts as they are served;
   -- without texts, a part of a long directory. Written once, never altered.
@@ -172,26 +49,7 @@ const listingTables = `
     primary key (company_id, segment)
   );
   ${asTheyAre('segments', ['entries', 'texts'])}
-
-  -- The present listings in which a record is.
-  create table record_ids (
-    listing ${text} not null,
-    id bigint not null,
-    company_id bigint not null,
-    source_id integer not null,
-    primary key (listing, id, company_id)
-  );
-
-  -- The ids that the store has assigned: kept forever, even if the record is removed.
-  create table record_keys (
-    listing ${text} not null,
-    source_id integer not null,
-    key ${text} not null,
-    id bigint not null,
-    primary key (listing, source_id, key)
-  );
-
-  create index record_keys_by_id on record_keys (listing, id);
+  ${asTheyAre('heads', ['directory'])}
 `
 
 /** Those segments of `d.directory` which are its entries: the first element is its level. */
@@ -261,7 +119,7 @@ export function viewMark(resource: Resource): string {
 }
 
 /** Creates all tables, except for the row of `store`. */
-export const createTables = `${registryTables} ${companyTables} ${listingTables}`
+export const createTables = `${sharedTables} ${ownTables}`
 
 /** A table, and the column by which Citus distributes it; those without one are small. */
 export interface TableOfCitus {

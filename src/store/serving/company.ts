@@ -11,12 +11,7 @@ import { attributesShape } from '../listing/shape.ts'
 import type { HeadRow } from '../listing/tables.ts'
 import { pageBytesMax } from '../page-size.ts'
 import type { OutsideHistory } from '../reading.ts'
-import {
-  type Identity,
-  readCompanyHeads,
-  readIdentity,
-  readSources,
-} from '../sql/read-company.ts'
+import { type Identity, readCompanyHeads, readIdentity, readSources } from '../sql/read-company.ts'
 import { readRegistry } from '../sql/find-companies.ts'
 import type { Snapshot } from '../sql/snapshot.ts'
 import { type CountedListing, countListings, noCounts } from './count-values.ts'

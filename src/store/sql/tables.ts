@@ -36,8 +36,8 @@ export interface RowReader {
 /** Where rows are written. */
 export interface Target {
   readonly table: string
-  /** Columns with one value in all of the rows. */
-  readonly fixed?: Readonly<Record<string, string | number>>
+  /** Columns with one value in all of the rows, such as the name of a listing. */
+  readonly fixed?: Readonly<Record<string, string>>
   /** The other columns, in the order of a row's values. */
   readonly columns: readonly string[]
   /** If rows with this key may be there: what is replaced in them. Otherwise an error. */
