@@ -7,7 +7,7 @@ import type { StoreWriter } from '../store/writing.ts'
 import { hashKey, keyHint, makeKey } from './key.ts'
 
 /** The properties of a new key that an operator chooses. */
-export type KeyPlan = Pick<KeyRecord, 'name' | 'scopes' | 'expiresAt'> &
+type KeyPlan = Pick<KeyRecord, 'name' | 'scopes' | 'expiresAt'> &
   Partial<Pick<KeyRecord, 'rate'>> & { readonly now: number }
 
 /** A new key in plain text, and what is stored of it. */

@@ -15,7 +15,7 @@ const policiesMax = 1_000
 export type LimitRate = (key: KeyRecord) => Awaitable<RateVerdict | undefined>
 
 /** A rate, and its RateLimit-Policy header. */
-export interface Policy {
+interface Policy {
   readonly rate: Rate
   readonly text: string
 }

@@ -133,7 +133,7 @@ as ${changeResource.name}; with --history, so does one of ${historical.join(', '
 }
 
 /** An import by the recipe of its source. */
-export interface UpdateBy {
+interface UpdateBy {
   /** The text of the mapping, unless another one is given; undefined without one. */
   readonly mapping: string | undefined
 }

@@ -253,7 +253,7 @@ export function variableOf({ name }: Setting): string {
 }
 
 /** Where a value comes from. */
-export type Origin = 'option' | 'environment' | 'default'
+type Origin = 'option' | 'environment' | 'default'
 
 /** A setting with its value, valid or not. */
 interface ResolvedSetting {

@@ -4,7 +4,7 @@ import { heldKey } from './key.ts'
 import { texts } from './texts.ts'
 
 /** What went wrong, for a reader. */
-export type FailureKind = 'key' | 'missing' | 'gone' | 'invalid' | 'offline' | 'fault'
+type FailureKind = 'key' | 'missing' | 'gone' | 'invalid' | 'offline' | 'fault'
 
 /** A request that was not answered as asked. */
 export class Failure extends Error {
@@ -123,7 +123,7 @@ async function readBody(response: Response): Promise<unknown> {
 }
 
 /** Waits; ends at once, with the signal's reason, when it is aborted. */
-export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(resolve, ms)
     signal?.addEventListener('abort', () => {

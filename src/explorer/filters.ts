@@ -120,11 +120,6 @@ function shownValue(value: string, field: FieldDescription | undefined, isDay: b
   return wordsOf(value)
 }
 
-/** The changes that take every bound of a field off. */
-export function withoutBounds(name: string): Changes {
-  return Object.fromEntries(bounds.map((bound) => [`${name}[${bound}]`, undefined]))
-}
-
 /** A query with changes of filters, on its first page. */
 export function withFilters(query: URLSearchParams, changes: Changes): URLSearchParams {
   return withQuery(query, { ...changes, page: undefined })

@@ -77,7 +77,7 @@ function attributeText(value: unknown): string | null {
 }
 
 /** A value, and the day since which it holds, in wire form; null if that is not known. */
-export interface Dated {
+interface Dated {
   readonly value: string
   readonly day: string | null
 }

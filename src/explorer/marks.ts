@@ -12,12 +12,12 @@ import { texts } from './texts.ts'
 import { type Loaded, useWork } from './use-answer.ts'
 
 /** A listing at the version that is looked at, and at present; undefined until both are known. */
-export interface Summaries {
+interface Summaries {
   readonly listing?: ListingSummary | undefined
   readonly now?: ListingSummary | undefined
 }
 
-export interface Marks {
+interface Marks {
   readonly differences: Differences
   /** The number of records, if they are too many to compare unasked. */
   readonly tooMany: number | undefined

@@ -18,7 +18,7 @@ export function useVersions(): readonly Version[] | undefined {
 }
 
 /** What an import brought, such as "Employees from gov". */
-export function importOf({ resource, source }: Version): string {
+function importOf({ resource, source }: Version): string {
   const known = resourceNamed(resource)
   return texts.timeImport(
     known === undefined ? labelOf(resource) : texts.plural(known.title),

@@ -11,7 +11,7 @@ import { stateOf } from './answers/state-answer.ts'
 import { excludeFromLoad } from './wire/server.ts'
 
 /** How many requests may wait; a key alone gets half of that. */
-export const waitingMax = 4_000
+const waitingMax = 4_000
 
 /** How often the store is looked at while anybody waits. */
 const lookMs = 900

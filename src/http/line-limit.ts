@@ -1,7 +1,7 @@
 // Limits how many log lines per second clients without a key can cause, and counts the rest.
 
 /** Decides which lines are logged, and counts those that are not. */
-export interface LineLimit {
+interface LineLimit {
   /** Whether a line may be logged now; if not, it is counted as omitted. */
   allows(): boolean
   /** The number of lines omitted since the last call. */

@@ -22,7 +22,7 @@ interface ColumnFacts {
 }
 
 /** A column that has the same value in all rows. */
-export interface SameInAll {
+interface SameInAll {
   readonly name: string
   readonly value: string
 }

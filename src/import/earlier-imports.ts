@@ -5,7 +5,7 @@ import { shortMoment } from '../text/short-moment.ts'
 import type { Earlier, EarlierImport, ImportedFile, Recipe } from '../store/importing.ts'
 
 /** What of an import is compared. */
-export interface Extract {
+interface Extract {
   readonly target: string
   readonly source: string
   readonly files: readonly ImportedFile[]

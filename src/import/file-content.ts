@@ -22,7 +22,7 @@ export interface Reading {
 }
 
 /** What a file contains. */
-export interface Content {
+interface Content {
   readonly chunks: AsyncIterable<Buffer>
   /** Whether the chunks are the bytes of the file as stored. */
   readonly isStored: boolean

@@ -81,7 +81,7 @@ export interface ImportRequest {
 }
 
 /** The progress of an import. */
-export interface Progress {
+interface Progress {
   /** `reading`, then the parts of the merge. */
   readonly step: string
   /** Rows so far. */

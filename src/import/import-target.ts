@@ -20,7 +20,7 @@ export interface ImportTarget extends LoadTarget {
 }
 
 /** How an import's changes to a company become events. */
-export interface ImportHistory {
+interface ImportHistory {
   /** Whether changes are recorded only on request; otherwise they are whenever a day is known. */
   readonly isOptional: boolean
   changesOf(before: ListingState, after: ListingState): Change[]

@@ -12,7 +12,7 @@ import type {
 } from '../store/importing.ts'
 
 /** What is judged. */
-export interface JudgedChange {
+interface JudgedChange {
   readonly source: string
   readonly isSnapshot: boolean
   /** Whether companies are imported, and not records. */

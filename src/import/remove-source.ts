@@ -5,7 +5,7 @@ import type { LockWait } from '../store/lock-wait.ts'
 import type { ImportTarget } from './import-target.ts'
 
 /** What to remove: the records or companies of one source. */
-export interface RemovalRequest extends LockWait {
+interface RemovalRequest extends LockWait {
   readonly target: ImportTarget
   readonly source: string
   readonly startedAt: number

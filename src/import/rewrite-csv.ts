@@ -9,7 +9,7 @@ import { Refusal } from './refusal.ts'
 import type { RowExtents } from './row-extents.ts'
 
 /** A rewritten file. */
-export interface RewrittenCsv {
+interface RewrittenCsv {
   readonly header: CsvHeader
   /** The name of its last column. */
   readonly refusedColumn: string

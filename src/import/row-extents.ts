@@ -9,7 +9,7 @@ import { type ArrayState, rowBytesMax, separators } from './read-json.ts'
 const pieceBytes = 4 << 20
 
 /** A range of a file's bytes that contains whole rows. */
-export interface Extent {
+interface Extent {
   readonly start: number
   readonly end: number
   /** Rows before it in the file, including the header. */

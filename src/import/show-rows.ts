@@ -23,7 +23,7 @@ export interface ShownColumn {
 }
 
 /** A row as it would be imported, or why it would be refused. */
-export interface ShownRow {
+interface ShownRow {
   readonly file: string
   readonly unit: 'line' | 'row'
   readonly number: number

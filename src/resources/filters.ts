@@ -4,7 +4,7 @@
 import type { Resource } from './resource.ts'
 
 /** A column with the values of one field. */
-export interface FilterColumn {
+interface FilterColumn {
   readonly field: string
   /** Its name; a prefix keeps it apart from the columns that every resource has. */
   readonly column: string

@@ -2,7 +2,7 @@
 // counted.
 
 /** The largest backlog, in bytes. */
-export const backlogBytesMax = 1_048_576
+const backlogBytesMax = 1_048_576
 /** After lines were dropped, new ones are accepted once the backlog has shrunk to this. */
 const backlogBytesCalm = backlogBytesMax / 2
 

@@ -8,7 +8,7 @@ const gap = 8
 let context: CanvasRenderingContext2D | null | undefined
 
 /** The width of a text in a picture, in pixels. */
-export function textWidth(text: string): number {
+function textWidth(text: string): number {
   if (context === undefined) {
     context = document.createElement('canvas').getContext('2d')
     const family = getComputedStyle(document.documentElement).fontFamily
@@ -35,7 +35,7 @@ export function fitText(text: string, width: number): string {
   return `${letters.slice(0, least).join('')}…`
 }
 
-export interface PlacedLabel {
+interface PlacedLabel {
   readonly label: string
   /** Its middle. */
   readonly x: number

@@ -59,7 +59,7 @@ export interface Timeline {
 }
 
 /** A company's listing of changes, and what of it is selected. */
-export interface TimelineRequest {
+interface TimelineRequest {
   readonly id: string
   readonly resource: ResourceDescription
   readonly query: URLSearchParams
@@ -116,7 +116,7 @@ function lanesOf(rows: readonly Row[], kindField: string, momentOf: MomentOf): L
 }
 
 /** Counts the marks of all lanes by the same periods of whole days. */
-export function withDays(lanes: readonly Lane[]): Lane[] {
+function withDays(lanes: readonly Lane[]): Lane[] {
   const least = Math.min(...lanes.map(({ marks }) => marks[0]?.ms ?? Infinity))
   const most = Math.max(...lanes.map(({ marks }) => marks.at(-1)?.ms ?? -Infinity))
   const begin = Math.floor(least / dayMs) * dayMs
@@ -163,7 +163,7 @@ async function loadEqualBins(
 }
 
 /** Bins between places, oldest first. */
-export function equalBinsOf(places: readonly number[], moments: readonly number[]): Bin[] {
+function equalBinsOf(places: readonly number[], moments: readonly number[]): Bin[] {
   const last = places.length - 2
   const bins = places.slice(1).map((place, n) => ({
     from: moments[n + 1] ?? NaN,

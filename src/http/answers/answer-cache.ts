@@ -17,7 +17,7 @@ export interface Ready {
   readonly lastModified: string
 }
 
-export interface AnswerCache<Answer extends Ready> {
+interface AnswerCache<Answer extends Ready> {
   /** Returns the answer under `key`, which may be stale: the caller compares its state. */
   get(key: string): Answer | undefined
   /** Caches an answer, unless it would evict others and was not requested recently. */

@@ -55,7 +55,7 @@ ${lines.join('\n')}
 }
 
 /** Makes generated parts, by their names in markers. */
-export type Parts = Readonly<Record<string, () => string>>
+type Parts = Readonly<Record<string, () => string>>
 
 /** The generated parts of the client's guide. */
 export function clientParts(endpoints: readonly Endpoint[], resources: readonly Resource[]): Parts {

@@ -17,7 +17,7 @@ import {
 } from './components.ts'
 
 /** An OpenAPI document, as far as our own code reads it. */
-export interface OpenApi {
+interface OpenApi {
   readonly openapi: string
   readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>
   readonly components: Readonly<Record<string, Readonly<Record<string, unknown>>>>

@@ -19,7 +19,7 @@ import { setValidators } from '../answers/validators.ts'
 import { varyByCoding } from '../wire/coding.ts'
 import { type Endpoint, readMethods, type Service } from './endpoint.ts'
 
-export const exportsPath = '/api/v1/exports'
+const exportsPath = '/api/v1/exports'
 const scope = 'exports'
 /** How many copies are listed. */
 const listedMax = 100

@@ -10,10 +10,10 @@ import { checkNames, readMembers } from '../requests/members.ts'
 import { sendCached, type StateAnswer } from '../answers/state-answer.ts'
 import { type Endpoint, readMethods, type Service } from './endpoint.ts'
 
-export const versionsPath = '/api/v1/versions'
+const versionsPath = '/api/v1/versions'
 
 /** The parameters, in the order of the canonical form. */
-export const versionListParameters = {
+const versionListParameters = {
   before: {
     description: 'Only versions below this one; by default all',
     default: Number.MAX_SAFE_INTEGER,

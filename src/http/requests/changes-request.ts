@@ -15,7 +15,7 @@ import { checkNames, type Given } from './members.ts'
 export const changesPath = '/api/v1/changes'
 
 /** The formats of changes. */
-export const changesFormats = ['json', 'ndjson'] as const satisfies readonly Format[]
+const changesFormats = ['json', 'ndjson'] as const satisfies readonly Format[]
 
 /** The parameters that are numbers. */
 export const changesNumbers = {

@@ -31,7 +31,7 @@ export function parseCompany(segment: string): CompanyName {
 }
 
 /** A company and a version, as a client wrote them. */
-export interface NamedState {
+interface NamedState {
   readonly company: CompanyName
   readonly version: number | Moment | undefined
 }
@@ -49,7 +49,7 @@ export function isByName({ company, version }: NamedState): boolean {
 }
 
 /** What a client asks for, and may learn, beside the company. */
-export interface Locating {
+interface Locating {
   /** Whose listing is asked for; undefined for the company as a whole. */
   readonly resource: Resource | undefined
   /** Whether the client may learn which companies there are besides the one that it names. */

@@ -60,7 +60,7 @@ export const contentTypes = {
 } as const
 
 /** How records are written in a format. */
-export interface RecordWriter {
+interface RecordWriter {
   /** What precedes the first record. */
   readonly header: string
   /** @param texts JSON texts of records, joined by commas; several in each. */

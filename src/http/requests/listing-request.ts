@@ -176,7 +176,7 @@ export function pageOffset({ page, limit }: Paging): number | bigint {
 }
 
 /** The allowed values of a parameter, in words. */
-export function allowedFor({ minimum, maximum }: Parameter): string {
+function allowedFor({ minimum, maximum }: Parameter): string {
   return `it takes an integer from ${minimum} to ${maximum}`
 }
 

@@ -29,7 +29,7 @@ export const selectsNothing: SelectionParameters = {
 }
 
 /** The parameters that name a version; at most one of them is given. */
-export const versionParameters = ['version', 'as_of', 'known_at'] as const
+const versionParameters = ['version', 'as_of', 'known_at'] as const
 const currentOn = 'current_on'
 const sortName = 'sort'
 

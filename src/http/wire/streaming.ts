@@ -34,7 +34,7 @@ export interface Streamer {
 }
 
 /** A place for an answer. */
-export interface Stream {
+interface Stream {
   /** Sends pieces as they are made; for HEAD, none is made. */
   send(reply: FastifyReply, pieces: AsyncIterable<Buffer>, coding: Coding): FastifyReply
   /** Gives the place back: nothing is sent. */
