@@ -110,8 +110,9 @@ export function makeChanged(shape: Shape): string {
 
 /** Writes some records of a shape, spread over its listings, all changed; returns the path. */
 export function makeFew(shape: Shape, count: number): string {
-  const step = Math.floor(shape.records / count)
-  return writeOnce(`${nameOf(shape)}-${count}-changed.ndjson`, count, (n) =>
+  // With a divisor of the number of companies, they would all be of a few of them.
+  const step = Math.max(1, Math.floor(shape.records / count) - 1)
+  return writeOnce(`${nameOf(shape)}-${count}-few.ndjson`, count, (n) =>
     right(n * step + 1, companyOf(shape, n * step)).replace('registered', 'expired'),
   )
 }
@@ -165,8 +166,10 @@ export function makeStore(shape: Shape): { db: string; key: string } {
   return { db, key: makeKey(db) }
 }
 
-/** Makes a key for a store. */
-export function makeKey(db: string): string {
+/** Makes a key for a store; by default with the scopes that a key has without naming them. */
+export function makeKey(db: string, scopes: readonly string[] = []): string {
   const name = `bench-${process.pid}-${Date.now()}`
-  return execFileSync(dossier, ['keys', 'create', '--name', name, '--db', db]).toString().trim()
+  const named = scopes.length === 0 ? [] : ['--scopes', scopes.join()]
+  const args = ['keys', 'create', '--name', name, '--db', db, ...named]
+  return execFileSync(dossier, args).toString().trim()
 }

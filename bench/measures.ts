@@ -13,6 +13,7 @@ import {
   rightsOf,
   type Shape,
 } from './files.ts'
+import { followChanges } from './changes.ts'
 import { findCompanies, holdEventLoop, indexWords, nameInPath } from './companies.ts'
 import { compareExtracts, serveBesideImport } from './history.ts'
 import * as processes from './processes.ts'
@@ -284,6 +285,7 @@ export const measures: Readonly<Record<string, Measure>> = {
   selections: comparePages,
   views: makeViews,
   streams: streamListings,
+  changes: followChanges,
   companies: findCompanies,
   'name-in-path': nameInPath,
   holds: holdEventLoop,

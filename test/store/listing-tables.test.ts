@@ -123,6 +123,21 @@ test('many segments at once, and one of several megabytes', async () => {
   assert.deepEqual(plain(found), plain(asked))
 })
 
+test('parts of texts come as bytes, in the order asked for, also several of one segment', async () => {
+  await tables.putSegments([segmentOf(61, 6_001, 'aŽb,c'), segmentOf(62, 6_002, 'dé')])
+  const parts = [
+    { companyId: 62, segment: 6_002, from: 1, length: 2 },
+    { companyId: 61, segment: 6_001, from: 5, length: 1 },
+    { companyId: 61, segment: 6_001, from: 0, length: 4 },
+  ]
+  const read = await tables.textRanges(parts)
+  assert.deepEqual(
+    read.map((bytes) => Buffer.from(bytes).toString()),
+    ['é', 'c', 'aŽb'],
+  )
+  assert.deepEqual(await tables.textRanges([]), [])
+})
+
 test('a missing segment is an error that names it', async () => {
   await tables.putSegments([segmentOf(41, 4_001, 'x'), segmentOf(42, 4_002, null)])
   const missing = (segment: number) => ({ message: `segment ${segment} of company 41 is missing` })
@@ -133,6 +148,8 @@ test('a missing segment is an error that names it', async () => {
     missing(4_002),
   )
   await assert.rejects(async () => tables.texts(42, [4_002]), 'a node has no texts')
+  const part = { companyId: 41, segment: 4_003, from: 0, length: 1 }
+  await assert.rejects(async () => tables.textRanges([part]), missing(4_003))
   await tables.dropSegments([
     { companyId: 41, segment: 4_001 },
     { companyId: 41, segment: 4_002 },

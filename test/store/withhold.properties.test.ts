@@ -50,6 +50,8 @@ const action = fc.oneof(
 /** @returns false if there is nothing to withhold, or a company would be masked. */
 async function tryToWithhold(db: string, { kind, subject }: Order): Promise<boolean> {
   if (kind === 'mask' && 'company' in subject && subject.text === undefined) return false
+  // As in `runStep`: a reader is in its transaction until its turn ends.
+  await nextTurn()
   try {
     await withhold(db, kind, subject)
     return true
@@ -126,6 +128,7 @@ test(`what is withheld never shows again (seed ${seed})`, async (t) => {
           const state = await readServed(reader, companies(), one)
           for (const order of orders) checkOrder(state, order, ids)
         }
+        await nextTurn()
         assert.deepEqual((await verifyStore(storeAt(db))).faults, [])
       } finally {
         await reader.close()

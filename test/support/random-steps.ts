@@ -1,6 +1,7 @@
 // Random work on a registry: imports of all kinds, reverts and prunes, in any order.
 
 import assert from 'node:assert/strict'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import fc from 'fast-check'
 import { changeResource, resources } from '../../src/resources/index.ts'
 import { openStoreWriter } from '../../src/store/open-store.ts'
@@ -81,6 +82,8 @@ export async function runStep(
   step: Step,
   { day, latest, earliest }: { day: number; latest: number; earliest: number },
 ): Promise<void> {
+  // A reader of this process ends its transaction with the turn; until then, what is written waits.
+  await nextTurn()
   if (step.kind === 'import') {
     const { target, source, isSnapshot, isRecorded, rows, nameAttribute } = step
     const recording =

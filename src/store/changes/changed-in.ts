@@ -11,32 +11,30 @@ export async function versionsOf(
   comparing: Comparing,
   states: ListingStates,
   changes: readonly RecordChange[],
-  isOnlyHead: boolean,
 ): Promise<readonly number[]> {
   const { place, traces } = states
   const found = new Map<number, number>()
-  if (!isOnlyHead) await goBack(comparing, states, new Set(changes.map(({ id }) => id)), found)
-  return changes.map(({ id }) =>
-    Math.max(found.get(id) ?? place.version * Number(isOnlyHead), traces.get(id)?.version ?? 0),
-  )
+  if (!place.isOnly) await goBack(comparing, states, new Set(changes.map(({ id }) => id)), found)
+  const usual = place.isOnly ? place.version : 0
+  return changes.map(({ id }) => Math.max(found.get(id) ?? usual, traces.get(id)?.version ?? 0))
 }
 
 async function goBack(
-  { tables, source, shape, span }: Comparing,
+  { tables, source, span }: Comparing,
   { place: { companyId } }: ListingStates,
   left: Set<number>,
   found: Map<number, number>,
 ): Promise<void> {
   const readNodes = (nodes: readonly number[]) => tables.entries(companyId, nodes)
-  const all = (await tables.headsOf(shape.listing, [companyId])).filter(
+  const all = (await tables.headsOf(source.shape.listing, [companyId])).filter(
     ({ version }) => version <= span.until,
   )
   for (let n = all.length - 1; n >= 0 && left.size > 0; n -= 1) {
     const [head, before] = [all[n], all[n - 1]] as [HeadRow, HeadRow | undefined]
     if (head.version <= span.since) break
     const leaves = await differingLeaves(before?.directory, head.directory, readNodes)
-    const was = await collectIds(source, shape, { companyId, leaves: leaves.former }, left)
-    const is = await collectIds(source, shape, { companyId, leaves: leaves.present }, left)
+    const was = await collectIds(source, { companyId, leaves: leaves.former }, left)
+    const is = await collectIds(source, { companyId, leaves: leaves.present }, left)
     for (const id of [...was.keys(), ...is.keys()]) {
       if (was.get(id) === is.get(id)) continue
       found.set(id, head.version)

@@ -2,22 +2,21 @@
 
 import { type DifferingLeaves, differingLeaves } from '../listing/differing.ts'
 import { collectLeaves, type DirectoryEntry } from '../listing/directory.ts'
+import { compareOrder } from '../listing/merge.ts'
 import { leavesOf } from '../listing/open-listings.ts'
-import { decodeEntries } from '../listing/segment.ts'
-import type { ListingShape } from '../listing/shape.ts'
 import type {
-  ChangedPlace,
+  ChangedListing,
   HeadRow,
   ListingLookups,
   TraceRow,
   VersionSpan,
 } from '../listing/tables.ts'
-import { findLeaf, type Place } from './record-stream.ts'
-import type { SegmentSource } from './segment-source.ts'
+import type { IndexSource } from './index-source.ts'
+import { findLeaf, type Place } from './record-cursor.ts'
 
 /** A listing that has changed. */
 export interface ListingStates {
-  readonly place: ChangedPlace
+  readonly place: ChangedListing
   readonly present: HeadRow | undefined
   /** The last head up to the beginning; undefined without one. */
   readonly former: HeadRow | undefined
@@ -40,18 +39,17 @@ export interface KnownSpan extends VersionSpan {
 /** What states are opened with. */
 export interface Comparing {
   readonly tables: ListingLookups
-  readonly source: SegmentSource
-  readonly shape: ListingShape
+  readonly source: IndexSource
   readonly span: KnownSpan
 }
 
 /** Opens the states of changed listings, in the order given. */
 export async function openStates(
   comparing: Comparing,
-  places: readonly ChangedPlace[],
+  places: readonly ChangedListing[],
 ): Promise<readonly ListingStates[]> {
-  const { tables, shape, span } = comparing
-  const { listing } = shape
+  const { tables, source, span } = comparing
+  const { listing } = source.shape
   const { since, until, earliest } = span
   const ids = places.map(({ companyId }) => companyId)
   const present = byCompany(await tables.heads(listing, ids, until))
@@ -86,11 +84,11 @@ async function openLeaves(
   comparing: Comparing,
   { place: { companyId }, present, former, traces, isFormerKnown }: Omit<ListingStates, 'leaves'>,
 ): Promise<DifferingLeaves> {
-  const { tables, shape, span } = comparing
+  const { tables, source, span } = comparing
   const readNodes = (nodes: readonly number[]) => tables.entries(companyId, nodes)
   if (!isFormerKnown) {
     // What the first kept head has may have been there before.
-    const heads = await tables.headsOf(shape.listing, [companyId])
+    const heads = await tables.headsOf(source.shape.listing, [companyId])
     const first = heads.find(({ version }) => version > span.since && version <= span.until)
     const open = (head: HeadRow | undefined) =>
       head === undefined ? [] : collectLeaves(head.directory, readNodes)
@@ -104,7 +102,7 @@ async function openLeaves(
 
 /** Adds the segments that have records of which traces tell, as if they differed. */
 async function withPlaces(
-  { tables, source, shape }: Comparing,
+  { tables, source }: Comparing,
   present: HeadRow,
   { former, present: differing }: DifferingLeaves,
   places: readonly Place[],
@@ -115,32 +113,28 @@ async function withPlaces(
   const known = new Set(differing.map(({ segment }) => segment))
   for (const { id, sort } of places) {
     // Just before the record: ids are integers.
-    const before = { id: id + (shape.direction === 'descending' ? 0.5 : -0.5), sort }
-    const leaf = leaves[await findLeaf(source, shape, { companyId, leaves }, before)]
+    const before = { id: id + (source.shape.direction === 'descending' ? 0.5 : -0.5), sort }
+    const leaf = leaves[await findLeaf(source, { companyId, leaves }, before)]
     if (leaf !== undefined && !known.has(leaf.segment)) shared.add(leaf)
   }
   if (shared.size === 0) return { former, present: differing }
   const added = new Set([...shared].map(({ segment }) => segment))
   return {
-    former: await inOrder(source, shape, companyId, [...former, ...shared]),
+    former: await inOrder(source, companyId, [...former, ...shared]),
     present: leaves.filter(({ segment }) => known.has(segment) || added.has(segment)),
   }
 }
 
 /** Segments of one state by their first records. */
 async function inOrder(
-  source: SegmentSource,
-  shape: ListingShape,
+  source: IndexSource,
   companyId: number,
   leaves: readonly DirectoryEntry[],
 ): Promise<readonly DirectoryEntry[]> {
-  const keys = leaves.map(({ segment }) => ({ companyId, segment }))
-  const rows = await source.read(keys, 'entries')
-  const sign = shape.direction === 'descending' ? -1 : 1
+  const indexes = await source.read({ companyId, leaves })
   const placed = leaves.map((leaf, n) => {
-    const index = decodeEntries(shape, rows[n]?.entries ?? new Uint8Array(), [])
-    return { leaf, sort: index.sorts[0] ?? 0, id: index.ids[0] ?? 0 }
+    return { leaf, sort: indexes[n]?.sorts[0] ?? 0, id: indexes[n]?.ids[0] ?? 0 }
   })
-  placed.sort((a, b) => sign * (a.sort - b.sort || a.id - b.id))
+  placed.sort((a, b) => compareOrder(source.shape, a, b))
   return placed.map(({ leaf }) => leaf)
 }

@@ -2,19 +2,19 @@
 // last changes.
 
 import type { Resource } from '../../resources/resource.ts'
-import type { Change, ChangesPage, ChangesPlace, ChangesRequest, NoChanges } from '../changes.ts'
+import type { ChangesPage, ChangesRequest, NoChanges } from '../changes.ts'
 import { attributesShape, shapeOf } from '../listing/shape.ts'
-import type { ChangedListing, ChangedPlace, TraceRow } from '../listing/tables.ts'
-import { pageBytesMax } from '../page-size.ts'
-import { readSources } from '../sql/read-company.ts'
+import type { ChangedListing, ChangedPlace, SegmentKey, TraceRow } from '../listing/tables.ts'
 import { readRegistry } from '../sql/find-companies.ts'
+import { readSources } from '../sql/read-company.ts'
 import type { Snapshot } from '../sql/snapshot.ts'
 import { versionsOf } from './changed-in.ts'
+import { createPage } from './changes-page.ts'
 import { companyTexts } from './company-states.ts'
 import { compareListing } from './compare-listing.ts'
-import { type KnownSpan, type ListingStates, openStates } from './listing-states.ts'
-import { createSegmentSource } from './segment-source.ts'
 import { findSpan } from './find-span.ts'
+import { createIndexSource } from './index-source.ts'
+import { type KnownSpan, type ListingStates, openStates } from './listing-states.ts'
 
 /** How many listings are looked up at once: more, the longer it takes to fill a page. */
 const [listingsAtFirst, listingsAtOnce] = [64, 500]
@@ -43,7 +43,7 @@ export async function readChanges(
       : addRecords(reading, listing.resource))
     if (page.isFull()) break
   }
-  return { registry, since, until, ...page.finish() }
+  return { registry, since, until, ...(await page.finish(snapshot.tables)) }
 }
 
 /** What a page is made with. */
@@ -52,29 +52,6 @@ interface Reading {
   readonly span: KnownSpan
   readonly asked: ChangesRequest
   readonly page: ReturnType<typeof createPage>
-}
-
-/** Collects changes: one more than there may be, to know whether there is another page. */
-function createPage(limit: number) {
-  const changes: { readonly change: Change; readonly place: ChangesPlace }[] = []
-  let room = pageBytesMax / 2
-  return {
-    add(change: Change, place: ChangesPlace): void {
-      room -= (change.text?.length ?? 0) + 200
-      changes.push({ change, place })
-    },
-    isFull: () => changes.length > limit || (room < 0 && changes.length > 1),
-    /** How many changes, and how many bytes, there is room for; at least one. */
-    left: () => ({ limit: limit + 1 - changes.length, bytesMax: Math.max(1, room) }),
-    finish() {
-      const isCut = changes.length > limit || (room < 0 && changes.length > 1)
-      const told = isCut ? changes.slice(0, Math.min(limit, changes.length - 1)) : changes
-      return {
-        changes: told.map(({ change }) => change),
-        next: isCut ? told.at(-1)?.place : undefined,
-      }
-    },
-  }
 }
 
 /** The listings that are asked for, companies first, from that of the last page on. */
@@ -145,30 +122,21 @@ async function addRecords(reading: Reading, resource: Resource): Promise<void> {
   const { tables } = snapshot
   const shape = shapeOf(resource)
   const { listing } = shape
-  const source = createSegmentSource(tables)
-  const comparing = { tables, source, shape, span }
+  const source = createIndexSource(tables, shape)
+  const comparing = { tables, source, span }
   for await (const places of changedListings(reading, listing)) {
-    const isOnly = new Map(places.map((place) => [place.companyId, place.isOnly]))
     for (const some of inPortions(await openStates(comparing, places), page.left)) {
-      source.forget()
-      await prefetch(source, some)
+      await source.prefetch(shortOf(some))
       for (const states of some) {
-        const { companyId, version } = states.place
+        const { companyId, version: listingVersion } = states.place
         const { after: last } = asked
-        const isLast =
-          last?.listing === listing && last.version === version && last.companyId === companyId
-        const after = isLast ? last.record : undefined
-        const { changes } = await compareListing(comparing, states, after, page.left())
-        const only = isOnly.get(companyId) ?? false
-        const versions = await versionsOf(comparing, states, changes, only)
+        const isLast = last?.version === listingVersion && last.companyId === companyId
+        const after = isLast && last.listing === listing ? last.record : undefined
+        const changes = await compareListing(comparing, states, after, page.left())
+        const versions = await versionsOf(comparing, states, changes)
         for (const [n, { id, sort, kind, text }] of changes.entries()) {
-          page.add(
-            {
-              ...{ listing, companyId, id, version: versions[n] ?? version, kind },
-              text: kind === 'put' ? text : undefined,
-            },
-            { listing, version, companyId, record: { sort, id } },
-          )
+          const version = versions[n] ?? listingVersion
+          page.add({ listing, companyId, id, version, kind, text, listingVersion, sort })
         }
         if (page.isFull()) return
       }
@@ -197,20 +165,13 @@ function* inPortions(
   if (some.length > 0) yield some
 }
 
-/** Reads the segments of short listings together. */
-async function prefetch(
-  source: ReturnType<typeof createSegmentSource>,
-  some: readonly ListingStates[],
-): Promise<void> {
-  const short = some.filter(
-    ({ leaves }) => leaves.former.length + leaves.present.length < segmentsAtOnce,
-  )
-  const keysOf = (side: 'former' | 'present') =>
-    short.flatMap(({ place: { companyId }, leaves }) =>
-      leaves[side].map(({ segment }) => ({ companyId, segment })),
+/** The segments of short listings, which are read together. */
+function shortOf(some: readonly ListingStates[]): readonly SegmentKey[] {
+  return some
+    .filter(({ leaves: { former, present } }) => former.length + present.length < segmentsAtOnce)
+    .flatMap(({ place: { companyId }, leaves: { former, present } }) =>
+      [...former, ...present].map(({ segment }) => ({ companyId, segment })),
     )
-  await source.prefetch(keysOf('former'), 'entries')
-  await source.prefetch(keysOf('present'), 'both')
 }
 
 function companiesOf(traces: readonly TraceRow[], kind: TraceRow['kind']): ReadonlySet<number> {
@@ -239,15 +200,12 @@ async function addCompanies(reading: Reading): Promise<void> {
       const was = former?.get(companyId)
       if (text === undefined && was === undefined && isKnown && !erased.has(companyId)) continue
       if (text !== undefined && text === was && !put.has(companyId)) continue
-      page.add(
-        {
-          ...{ listing, companyId, id: companyId },
-          version: Math.max(version, last.get(companyId) ?? 0),
-          kind: text !== undefined ? 'put' : erased.has(companyId) ? 'erase' : 'remove',
-          text: text === undefined ? undefined : Buffer.from(text),
-        },
-        { listing, version, companyId, record: undefined },
-      )
+      page.add({
+        ...{ listing, companyId, id: companyId, listingVersion: version, sort: undefined },
+        version: Math.max(version, last.get(companyId) ?? 0),
+        kind: text !== undefined ? 'put' : erased.has(companyId) ? 'erase' : 'remove',
+        text: text === undefined ? undefined : Buffer.from(text),
+      })
       if (page.isFull()) return
     }
   }

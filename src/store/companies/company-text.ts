@@ -6,10 +6,10 @@ import type { SourceState } from '../company-state.ts'
 /** The members of a company and their texts, in their order; without braces. */
 export function companyMembers(company: FoundCompany, sources: readonly SourceState[]): string {
   const { id, jurisdiction, identifier, name } = company
-  const members = Object.entries({ id, jurisdiction, identifier, name }).map(
-    ([member, value]) => `"${member}":${JSON.stringify(value)}`,
-  )
-  return [...members, `"sources":[${sources.map(sourceText).join(',')}]`].join(',')
+  const members =
+    `"id":${id},"jurisdiction":${JSON.stringify(jurisdiction)},` +
+    `"identifier":${JSON.stringify(identifier)},"name":${JSON.stringify(name)}`
+  return `${members},"sources":[${sources.map(sourceText).join(',')}]`
 }
 
 function sourceText({ source, isPresent, asOf, version, attributes }: SourceState): string {

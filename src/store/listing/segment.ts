@@ -151,7 +151,8 @@ export function decodeEntries(
 ): SegmentIndex {
   const { reader, count } = openIndex(entries)
   const isWanted = (at: number) => wanted === undefined || wanted.includes(at)
-  const room = createRoom(count, 4 + shape.columns.filter((_, at) => isWanted(at)).length)
+  const wantedLists = 1 + Number(lists.ids) + Number(lists.sorts) + Number(lists.sources)
+  const room = createRoom(count, wantedLists + (wanted ?? shape.columns).length)
   const ids = lists.ids ? readInto(reader, room.floats()) : skipList(reader, count, noNumbers)
   let sorts = noNumbers
   if (shape.hasSort && lists.sorts) sorts = readInto(reader, room.floats())

@@ -30,6 +30,12 @@ export interface SegmentKey {
   readonly segment: number
 }
 
+/** A part of the texts of a segment, in bytes. */
+export interface TextRange extends SegmentKey {
+  readonly from: number
+  readonly length: number
+}
+
 /** A head or a node names a segment that is not there. */
 export class MissingSegmentError extends Error {
   constructor({ companyId, segment }: SegmentKey) {
@@ -145,6 +151,8 @@ export interface ListingLookups extends ListingReads {
   companiesWith(listing: string, range: CompanyRange): Awaitable<readonly number[]>
   /** Segments of several companies, by company and segment; `texts` is null where not asked for. */
   segments(keys: readonly SegmentKey[], what: 'entries' | 'both'): Awaitable<readonly SegmentRow[]>
+  /** Parts of the texts of segments, in the order asked for. */
+  textRanges(ranges: readonly TextRange[]): Awaitable<readonly Uint8Array[]>
   companiesById(ids: readonly number[]): Awaitable<readonly CompanyRow[]>
   /** Former states of companies, by company and `until`. */
   pastCompanies(ids: readonly number[]): Awaitable<readonly PastCompanyRow[]>

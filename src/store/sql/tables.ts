@@ -73,6 +73,7 @@ export function lookupsOver(db: RowReader, reads: ListingReads): ListingLookups 
     entries: (...asked) => reads.entries(...asked),
     ...headLookups(db),
     segments: segmentLookup(db),
+    textRanges: textRangeLookup(db),
     ...changeLookups(db),
     ...companyLookups(db),
   }
@@ -164,6 +165,29 @@ function segmentLookup(db: RowReader): ListingLookups['segments'] {
         throw new MissingSegmentError(key)
       }
       return { companyId, segment, entries, texts }
+    })
+  }
+}
+
+function textRangeLookup(db: RowReader): ListingLookups['textRanges'] {
+  const { dialect: d } = db
+  const item = (at: number, type: 'bigint' | 'integer') =>
+    `cast(${d.jsonItem('e.value', at)} as ${type})`
+  const sql = `
+    select ${item(0, 'integer')}, substr(s.texts, ${item(3, 'integer')}, ${item(4, 'integer')})
+    from ${d.jsonElements('$1', 'e')} ${d.orderedJoin} segments s
+      on s.company_id = ${item(1, 'bigint')} and s.segment = ${item(2, 'bigint')}`
+  return async (ranges) => {
+    if (ranges.length === 0) return []
+    const asked = ranges.map(({ companyId, segment, from, length }, n) => {
+      return [n, companyId, segment, from + 1, length]
+    })
+    const found = await db.rows<readonly [number, Uint8Array | null]>(sql, JSON.stringify(asked))
+    const byNumber = new Map(found)
+    return ranges.map((range, n) => {
+      const bytes = byNumber.get(n)
+      if (!(bytes instanceof Uint8Array)) throw new MissingSegmentError(range)
+      return bytes
     })
   }
 }

@@ -1,0 +1,225 @@
+// What it costs to follow the registry: pages of changes, beside pages of a listing, and clients
+// that wait for the next change.
+
+import { copyFileSync, existsSync, renameSync } from 'node:fs'
+import { connect, type Socket } from 'node:net'
+import { join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  folder,
+  makeFew,
+  makeFile,
+  makeKey,
+  makeStore,
+  removeStore,
+  rightsOf,
+  type Shape,
+} from './files.ts'
+import { compare, type Figure } from './measures.ts'
+import { importFile, load, type Question, type Server, start, startDossier } from './processes.ts'
+
+const port = 18_080
+const rounds = 5
+const scopes = ['changes', 'companies', 'rights']
+const listingOf1000 = '/api/v1/companies/7/rights?limit=1000'
+
+/** Pages of changes, none of which is cached, by the server's processor time; and waiting. */
+export async function followChanges(scale: number): Promise<Figure[]> {
+  return [...(await fewOfMany(scale)), ...(await fromNothing(scale)), ...(await waitTogether())]
+}
+
+/** What was changed since the last version, of many records and of a tenth of them. */
+async function fewOfMany(scale: number): Promise<Figure[]> {
+  const sides: [Server, Question][] = []
+  try {
+    for (const records of [1e7 * scale, 1e6 * scale]) {
+      const db = await makeChangedStore(rightsOf(records, 100))
+      const key = makeKey(db, scopes)
+      const server = await startDossier(db, port + sides.length, 0)
+      sides.push([server, { key, path: '/api/v1/changes?after=1&limit=1000', connections: 1 }])
+    }
+    const [many, few] = sides
+    if (many === undefined || few === undefined) throw new Error('two servers were to be started')
+    const { cpu } = await compare(few, many)
+    const ms: number[] = []
+    for (let round = 0; round < rounds; round++) ms.push((await load(...many, 2)).cpuUs / 1_000)
+    const what = '1,000 changes among 10,000,000 records'
+    return [
+      { what, unit: 'ms', values: ms, reach: { most: 50 } },
+      { what, unit: '÷ of 1,000,000', values: cpu, reach: { most: 1.2 } },
+    ]
+  } finally {
+    for (const [server] of sides) await server.stop()
+  }
+}
+
+/** A store of a shape in which 1,000 records have changed since version 1. */
+async function makeChangedStore(shape: Shape): Promise<string> {
+  const changed = join(folder, `changes-${shape.records}.db`)
+  if (existsSync(changed)) return changed
+  copyFileSync(makeStore(shape).db, `${changed}.part`)
+  await importFile('rights', makeFew(shape, 1_000), `${changed}.part`, ['--accept'])
+  renameSync(`${changed}.part`, changed)
+  return changed
+}
+
+/** The first page of a client that has nothing yet, beside a page of as many records. */
+async function fromNothing(scale: number): Promise<Figure[]> {
+  const figures: Figure[] = []
+  for (const listing of [1_000, 100]) {
+    const { db } = makeStore(rightsOf(1e6 * scale, listing))
+    const long = makeStore(rightsOf(1e6 * scale, 1_000)).db
+    const of = await startDossier(db, port, 0)
+    const ofLong = await startDossier(long, port + 1, 0)
+    const ask = (path: string, at: string) => ({ key: makeKey(at, scopes), path, connections: 1 })
+    try {
+      const plain: [Server, Question] = [ofLong, ask(listingOf1000, long)]
+      for (const resource of ['rights', 'companies']) {
+        const path = `/api/v1/changes?after=0&limit=1000&resource=${resource}`
+        const { cpu } = await compare(plain, [of, ask(path, db)])
+        figures.push({
+          what: `page of 1,000 changes from 0, ${resource}, listings of ${listing}`,
+          ...{ unit: '÷ page of 1,000', values: cpu, reach: { most: 3 } },
+        })
+      }
+    } finally {
+      await of.stop()
+      await ofLong.stop()
+    }
+  }
+  return figures
+}
+
+const clients = 1_000
+
+/** Clients that wait for the next change: what they cost, when they are answered, and at a stop. */
+async function waitTogether(): Promise<Figure[]> {
+  const shape = rightsOf(10_000, 100)
+  const db = join(folder, 'waiting.db')
+  removeStore(db)
+  await importFile('rights', makeFile(shape), db)
+  const key = makeKey(db, scopes)
+  const bare = await bytesOfBare(key)
+  const main = resolve(import.meta.dirname, '../src/main.ts')
+  const server = await startInspected(port, [main, 'serve', '--db', db, '--port', String(port)])
+  const sockets = await connectAll(port)
+  let isStopped = false
+  const ask = (query: string) => sockets.map((socket) => askOn(socket, key, query))
+  try {
+    // What the first requests load is not what waiting takes.
+    await Promise.all([...ask('after=1'), ...ask('after=1&wait=1')])
+    await sleep(2_000)
+    const idle = await usedBytes(port)
+    const waiting = ask('after=1&wait=60')
+    await sleep(3_000)
+    const bytes = ((await usedBytes(port)) - idle) / clients
+    const few = makeFew(shape, 10)
+    const committed = importFile('rights', few, db, ['--accept']).then(() => performance.now())
+    const answers = await Promise.all(waiting)
+    const since = await committed
+    const late = Math.max(0, ...answers.map(({ at }) => at - since))
+    const told = answers.filter(({ text }) => text.includes('"change":"put"')).length
+    const left = ask('after=2&wait=60')
+    await sleep(1_000)
+    isStopped = true
+    await server.stop()
+    const ends = await Promise.allSettled(left)
+    const isEmpty = (one: (typeof ends)[number]) =>
+      one.status === 'fulfilled' && one.value.text.includes('"changes":[]')
+    const what = '1,000 clients that wait'
+    return [
+      {
+        what: `${what}, memory beside bare Fastify`,
+        ...{ unit: 'bytes each', values: [bytes - bare], reach: { most: 2_048 } },
+      },
+      {
+        what: `${what}, last answer after the import`,
+        ...{ unit: 'ms', values: [late], reach: { most: 1_000 } },
+      },
+      { what: `${what}, told`, unit: '', values: [told], reach: { least: clients } },
+      {
+        what: `${what}, answered at a stop`,
+        ...{ unit: '', values: [ends.filter(isEmpty).length], reach: { least: clients } },
+      },
+    ]
+  } finally {
+    if (!isStopped) await server.stop()
+    for (const socket of sockets) socket.destroy()
+    removeStore(db)
+  }
+}
+
+/** What a request under way takes in Node.js and Fastify. */
+async function bytesOfBare(key: string): Promise<number> {
+  const script = join(import.meta.dirname, 'waiting-server.ts')
+  const server = await startInspected(port, [script, String(port)])
+  const sockets = await connectAll(port)
+  try {
+    const idle = await usedBytes(port)
+    for (const socket of sockets) void askOn(socket, key, 'after=1').catch(() => undefined)
+    await sleep(2_000)
+    return ((await usedBytes(port)) - idle) / clients
+  } finally {
+    for (const socket of sockets) socket.destroy()
+    await server.stop()
+  }
+}
+
+/** Starts a server with an inspector, on the tenth port after its own. */
+function startInspected(port: number, args: readonly string[]): Promise<Server> {
+  return start(port, [process.execPath, `--inspect=127.0.0.1:${port + 10}`, ...args])
+}
+
+function connectAll(port: number): Promise<Socket[]> {
+  return Promise.all(Array.from({ length: clients }, () => open(port)))
+}
+
+function open(port: number): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ port, host: '127.0.0.1', noDelay: true }, () => {
+      resolve(socket.setEncoding('latin1').setMaxListeners(0))
+    })
+    socket.once('error', reject)
+  })
+}
+
+/** Asks for changes on a connection; the answer, and when it was complete. */
+function askOn(
+  socket: Socket,
+  key: string,
+  query: string,
+): Promise<{ readonly text: string; readonly at: number }> {
+  return new Promise((resolve, reject) => {
+    let text = ''
+    const take = (chunk: string) => {
+      text += chunk
+      if (!text.endsWith('"next":null}')) return
+      socket.off('data', take).off('close', reject)
+      resolve({ text, at: performance.now() })
+    }
+    socket.on('data', take).once('close', reject)
+    socket.write(
+      `GET /api/v1/changes?${query} HTTP/1.1\r\nHost: localhost\r\n` +
+        `Authorization: Bearer ${key}\r\n\r\n`,
+    )
+  })
+}
+
+/** The memory that is in use in the server after a collection, by its inspector. */
+async function usedBytes(port: number): Promise<number> {
+  const list = await fetch(`http://127.0.0.1:${port + 10}/json/list`)
+  const [target] = (await list.json()) as { readonly webSocketDebuggerUrl: string }[]
+  const socket = new WebSocket(target?.webSocketDebuggerUrl ?? '')
+  await new Promise((resolve) => socket.addEventListener('open', resolve))
+  const call = (method: string, params = {}) =>
+    new Promise<unknown>((resolve) => {
+      const take = ({ data }: MessageEvent) => resolve(JSON.parse(String(data)))
+      socket.addEventListener('message', take, { once: true })
+      socket.send(JSON.stringify({ id: 1, method, params }))
+    })
+  await call('HeapProfiler.collectGarbage')
+  const expression = 'process.memoryUsage().heapUsed + process.memoryUsage().external'
+  const answer = await call('Runtime.evaluate', { expression })
+  socket.close()
+  return (answer as { result: { result: { value: number } } }).result.result.value
+}

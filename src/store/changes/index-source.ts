@@ -1,0 +1,58 @@
+// Reads indexes of segments for comparisons: those of many short listings by one statement, those
+// of a long one as they are needed.
+
+import { after, type Awaitable } from '../awaitable.ts'
+import type { DirectoryEntry } from '../listing/directory.ts'
+import { keysOf } from '../listing/open-listings.ts'
+import { createPace } from '../listing/pace.ts'
+import { decodeEntries, noLists, type SegmentIndex } from '../listing/segment.ts'
+import type { ListingShape } from '../listing/shape.ts'
+import type { ListingLookups, SegmentKey } from '../listing/tables.ts'
+
+/** Segments of a listing, in its order. */
+export interface Leaves {
+  readonly companyId: number
+  readonly leaves: readonly DirectoryEntry[]
+}
+
+export interface IndexSource {
+  readonly shape: ListingShape
+  /** Reads indexes that will be asked for; what was read before is forgotten. */
+  prefetch(keys: readonly SegmentKey[]): Promise<void>
+  /** Ids, order values, lengths and digests of segments. */
+  read(leaves: Leaves): Awaitable<readonly SegmentIndex[]>
+}
+
+const lists = { ...noLists, ids: true, sorts: true }
+const noColumns: readonly number[] = []
+
+export function createIndexSource(
+  tables: Pick<ListingLookups, 'segments'>,
+  shape: ListingShape,
+): IndexSource {
+  const kept = new Map<number, Uint8Array>()
+  const pace = createPace()
+  const decode = (entries: Uint8Array) => decodeEntries(shape, entries, noColumns, lists)
+  const readRows = async ({ companyId, leaves }: Leaves) => {
+    const rows = await tables.segments(keysOf(companyId, leaves), 'entries')
+    return rows.map(({ entries }) => decode(entries))
+  }
+  return {
+    shape,
+    async prefetch(keys) {
+      await pace()
+      kept.clear()
+      for (const row of await tables.segments(keys, 'entries')) kept.set(row.segment, row.entries)
+    },
+    read: (asked) =>
+      after(pace(), () => {
+        const found: SegmentIndex[] = []
+        for (const { segment } of asked.leaves) {
+          const entries = kept.get(segment)
+          if (entries === undefined) return readRows(asked)
+          found.push(decode(entries))
+        }
+        return found
+      }),
+  }
+}
