@@ -8,8 +8,6 @@ import { html } from './html.ts'
 import { selectionQuery } from './listing-query.ts'
 import { drawnMax, loadAll, type Selection } from './load-all.ts'
 import { Notice } from './notice.ts'
-import { AmountsPicture } from './pictures/amounts.ts'
-import { GroupsPicture } from './pictures/groups.ts'
 import { PeriodsPicture } from './pictures/periods.ts'
 import { TimelinePicture } from './pictures/timeline.ts'
 import { loadTimeline, type Timeline } from './pictures/timeline-data.ts'
@@ -32,8 +30,6 @@ interface PictureProps {
 const wholePictures = {
   periods: PeriodsPicture,
   years: YearsPicture,
-  amounts: AmountsPicture,
-  groups: GroupsPicture,
 }
 
 /** Whether pictures are shown, until the page is loaded again. */

@@ -127,8 +127,6 @@ export const texts = {
   pictureTimeline: 'Changes over time',
   picturePeriods: 'Who was there when',
   pictureYears: 'By year',
-  pictureAmounts: 'Ranges of pay',
-  pictureGroups: (what: string) => `By ${what}`,
   pictureKeys: 'Arrow keys move through it.',
   zoomHint: 'Drag over a period to zoom in.',
   zoomIn: 'Zoom in',
@@ -178,12 +176,6 @@ export const texts = {
   yearsSays: (count: string, from: string, to: string, most: string, mostCount: string) =>
     `${count} dated from ${from} to ${to}; most in ${most} (${mostCount}).`,
   yearsUndated: (count: number) => `${count} without a date.`,
-  amountsSays: (count: string, unit: string, least: string, greatest: string) =>
-    `${count} in ${unit}, from ${least} to ${greatest}.`,
-  unit: 'Unit',
-  amountsNone: (count: number) => `${plural(count, 'record', 'records')} without an amount.`,
-  groupsSays: (count: string, groups: number, most: string, mostCount: string) =>
-    `${count} in ${plural(groups, 'group', 'groups')}; most in ${most} (${mostCount}).`,
   nothingToDraw: 'There is nothing here that could be drawn.',
 
   // Time.

@@ -21,11 +21,4 @@ export const jobs = defineResource({
     }),
   },
   order: { by: 'id', direction: 'ascending' },
-  picture: {
-    kind: 'amounts',
-    least: 'salary_from',
-    greatest: 'salary_to',
-    unit: 'currency',
-    label: 'title',
-  },
 })

@@ -14,5 +14,4 @@ export const posTerminals = defineResource({
     jurisdiction: text('Jurisdiction code', 'GB', { filter: 'value' }),
   },
   order: { by: 'id', direction: 'ascending' },
-  picture: { kind: 'groups', by: 'bank_name', across: 'status' },
 })

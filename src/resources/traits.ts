@@ -35,13 +35,3 @@ export type PictureTrait<Name extends string = string> =
   | { readonly kind: 'periods'; readonly label: Name; readonly detail: Name }
   /** How many records there are of each year and value. */
   | { readonly kind: 'years'; readonly moment: Name; readonly by: Name }
-  /** Each record as a bar from its least to its greatest amount, by unit. */
-  | {
-      readonly kind: 'amounts'
-      readonly least: Name
-      readonly greatest: Name
-      readonly unit: Name
-      readonly label: Name
-    }
-  /** How many records there are of each pair of values. */
-  | { readonly kind: 'groups'; readonly by: Name; readonly across: Name }

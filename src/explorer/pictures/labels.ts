@@ -17,11 +17,6 @@ function textWidth(text: string): number {
   return context?.measureText(text).width ?? text.length * letterSize * 0.65
 }
 
-/** The width of the widest of some texts. */
-export function widestOf(texts: readonly string[]): number {
-  return texts.reduce((widest, text) => Math.max(widest, textWidth(text)), 0)
-}
-
 /** Text that fits into a width. */
 export function fitText(text: string, width: number): string {
   if (textWidth(text) <= width) return text

@@ -1,6 +1,5 @@
 // From values to places on the screen, and the ticks between them.
 
-import { formatCount } from '../format.ts'
 import { language } from '../texts.ts'
 
 export interface Scale {
@@ -24,7 +23,7 @@ export function scaleOf(from: number, to: number, left: number, right: number): 
   }
 }
 
-export interface Tick {
+interface Tick {
   readonly value: number
   readonly label: string
 }
@@ -67,20 +66,4 @@ function monthTicks(from: number, to: number, months: number): Tick[] {
     if (value >= from) ticks.push({ value, label: label.format(value) })
   }
   return ticks
-}
-
-/** Ticks of numbers at 1, 2 or 5 times a power of ten. */
-export function numberTicks({ from, to }: Scale, count: number): readonly Tick[] {
-  const step = niceStep((to - from) / Math.max(1, count))
-  const ticks: Tick[] = []
-  for (let n = Math.ceil(from / step); n * step <= to && ticks.length < ticksMax; n += 1) {
-    ticks.push({ value: n * step, label: formatCount(n * step) })
-  }
-  return ticks
-}
-
-/** The least step of 1, 2 or 5 times a power of ten that is not below this one. */
-export function niceStep(least: number): number {
-  const power = 10 ** Math.floor(Math.log10(Math.max(least, 1)))
-  return power * ([1, 2, 5].find((n) => n * power >= least) ?? 10)
 }
