@@ -1,8 +1,7 @@
 // The sample changes of companies: each continues from the one before.
 
 import type { Company, Row } from './company.ts'
-import type { Random } from './random.ts'
-import { beginning, end, isoSecond } from './time.ts'
+import { beginning, end, isoSecond, type Random } from './random.ts'
 
 /** The attributes that change, and how to make a value of each. */
 const attributes: Readonly<Record<string, (random: Random, company: Company) => string>> = {

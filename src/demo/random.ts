@@ -1,4 +1,5 @@
-// Repeatable random numbers: the same seed makes the same registry on every machine.
+// Repeatable random numbers and moments: the same seed makes the same registry on every machine, in
+// fixed years, independent of the clock.
 
 /** A source of random numbers. */
 export interface Random {
@@ -29,4 +30,31 @@ export function createRandom(seed: number): Random {
     },
     oneIn: (times) => integer(1, times) === 1,
   }
+}
+
+const dayMs = 86_400_000
+
+/** The registry's first moment, in milliseconds since 1970. */
+export const beginning = Date.UTC(2005, 0, 3)
+/** The registry's last moment; nothing in it is later. */
+export const end = Date.UTC(2024, 10, 20)
+
+/** A random moment between the two. */
+export function moment(random: Random): number {
+  return random.integer(beginning, end - dayMs)
+}
+
+/** A random moment within `days` after another, and never after the registry's end. */
+export function laterMoment(random: Random, since: number, days: number): number {
+  return random.integer(since, Math.min(since + days * dayMs, end))
+}
+
+/** A moment's day, such as `2019-08-02`. */
+export function isoDay(time: number): string {
+  return new Date(time).toISOString().slice(0, 10)
+}
+
+/** A moment to the second, such as `2019-08-02T09:12:44Z`. */
+export function isoSecond(time: number): string {
+  return `${new Date(time).toISOString().slice(0, 19)}Z`
 }

@@ -4,7 +4,7 @@
 import { type Company, companyRow, makeCompany, type Row } from './company.ts'
 import { eventRows } from './history.ts'
 import { createRandom, type Random } from './random.ts'
-import { isoDay, laterMoment, moment } from './time.ts'
+import { isoDay, laterMoment, moment } from './random.ts'
 import { vocabularies } from './vocabulary.ts'
 
 const seed = 20_241_120

@@ -13,7 +13,7 @@ export interface ListingDifferences {
   readonly resource: ResourceDescription
   /** Undefined if there are too many records to compare. */
   readonly differences: Differences | undefined
-  /** Whether records that are told as new may have been there before, with other values. */
+  /** Whether records listed as new may have been there before, with other values. */
   readonly isUnsure?: boolean
 }
 

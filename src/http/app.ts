@@ -225,7 +225,7 @@ function addEndpoints(
 
 /**
  * The framework waits for what a handler returns, which costs about as much as reading a short
- * page: it is told of promises only.
+ * page: it hears of promises only.
  */
 function withoutWaiting(handle: Handler): RouteHandlerMethod {
   return (request, reply) => {

@@ -34,7 +34,7 @@ interface Waiting {
 
 /**
  * @param draining is aborted when the service stops: nobody waits any more.
- * @param count is told of those who begin to wait, and of those who have waited.
+ * @param count counts clients that begin to wait and, below zero, those that have waited.
  */
 export function createChangeWatch(
   store: Pick<StoreReader, 'readRegistry'>,
@@ -50,7 +50,7 @@ export function createChangeWatch(
       const state = stateOf(await fromStore(() => store.readRegistry()))
       for (const one of waiting) if (one.state !== state) one.end(true)
     } catch {
-      // Those who wait are told when they read.
+      // Waiting requests get the fault when they read.
     }
     timer = waiting.size === 0 ? undefined : setTimeout(() => void look(), lookMs)
   }

@@ -7,7 +7,7 @@ import { readTwice } from './encoding-guess.ts'
 import { isBlank } from '../text/blank.ts'
 import { normaliseTimestamp, otherDay } from './timestamp.ts'
 
-/** What is told of one column. */
+/** What a report says of one column. */
 interface ColumnFacts {
   readonly name: string
   /** The rows in which it has a value. */

@@ -281,7 +281,7 @@ interface Opened {
   readonly log: Log
 }
 
-/** What the store is told of an import. */
+/** What the store records of an import. */
 function planOf(request: ImportRequest, { source, log }: Opened) {
   const { target, recordIn, recipe, isUpdate = false, permissions = {} } = request
   const { unit, files } = source

@@ -112,7 +112,7 @@ function attributeRefused({ name, examples }: AttributeDifference, what: string)
   )
 }
 
-/** What is told of a change that is not refused, a sentence each. */
+/** Remarks on a change that is not refused, a sentence each. */
 export function warningsOf(
   { counts, source, difference }: Pick<JudgedChange, 'counts' | 'source' | 'difference'>,
   { companiesNamed, isAccepted }: { companiesNamed: number | undefined; isAccepted: boolean },

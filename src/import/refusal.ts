@@ -25,7 +25,7 @@ interface MoreOfRefusal {
   readonly also?: readonly Refusal[]
 }
 
-/** How many faults of a row are told. */
+/** How many faults of a row are reported. */
 export const faultsMax = 20
 
 /** One refusal for all refusals among the results of checks, of which at least one is needed. */

@@ -16,7 +16,7 @@ export interface ChangesPlace {
   readonly listing: string
   readonly version: number
   readonly companyId: number
-  /** The last record that was told, by its place in the listing; undefined at the listing's end. */
+  /** The last record that was sent, by its place in the listing; undefined at its end. */
   readonly record: { readonly sort: number; readonly id: number } | undefined
 }
 

@@ -166,7 +166,7 @@ test('changes are those of a company, of a listing, up to a version', async () =
   assert.deepEqual(told(await page(`?after=0&until=${until}&resource=jobs`)), [])
 })
 
-test('companies that another attribute names are told', async () => {
+test('companies that another attribute names are in the changes', async () => {
   const { page, put, store } = await makeRegistry()
   const company = (id: number) => {
     return {
@@ -191,7 +191,7 @@ test('companies that another attribute names are told', async () => {
   )
 })
 
-test('only what the key may read is told; without the scope, the same 403 (12.5, 2.2)', async () => {
+test('only what the key may read is in the changes; without the scope, the same 403 (12.5, 2.2)', async () => {
   const { ask, put, store, key } = await makeRegistry()
   await put('rights', [right(1, 'a')])
   await put('jobs', [{ id: 1, company_id: 1, title: 'x' }])

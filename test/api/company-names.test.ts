@@ -95,7 +95,7 @@ test('an unknown name is a 404 that names near ones (1.5)', async () => {
   assert.ok(messageOf(long).length < 200)
 })
 
-test('a key without the scope of companies is told of no other company (1.5, 7)', async () => {
+test('a key without the scope of companies learns of no other company (1.5, 7)', async () => {
   const scopes = ['rights'] as const
   const plain = await made.store.issueKey({ name: 'rights alone', scopes })
   const both = await made.store.issueKey({ name: 'both', scopes: [...scopes, companiesScope] })

@@ -98,7 +98,7 @@ test('each format has a tag of its own, and a 304 for it', async (t) => {
   assert.equal(tags.size, queries.length)
 })
 
-test('a wrong format or limit is told, with what to ask for (11)', async (t) => {
+test('a wrong format or limit is an error that says what to ask for (11)', async (t) => {
   const { ask } = await makeApp(t, load(odd))
   for (const [query, message] of [
     ['format=xml', 'format is "xml"; it takes json, csv or ndjson'],

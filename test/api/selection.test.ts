@@ -213,7 +213,7 @@ test('a version answers what was served then, tag included (9.1)', async (t) => 
   }
 })
 
-test('a walk by links stays on its version, and is told of a later one (9.1)', async (t) => {
+test('a walk by links stays on its version, and learns of a later one (9.1)', async (t) => {
   const { ask, db } = await makeVersions(t)
   const first = await ask(`${rights}?limit=1&version=2`)
   assert.equal(linksOf(first).get('latest-version'), `${rights}?page=1&limit=1`)

@@ -41,7 +41,7 @@ test('changes are printed a line each, all of them, of a company, of a listing',
   assert.equal((await print('--since', '0', '--resource', 'companies')).told.length, 1)
 })
 
-test('what cannot be printed is told, with what to type', async (t) => {
+test('what cannot be printed is an error that says what to type', async (t) => {
   const folder = makeFolder(t)
   await importRows(join(folder, 'dossier.db'), 'rights', [right(1, 'a')])
   for (const [args, code, message] of [

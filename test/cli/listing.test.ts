@@ -48,7 +48,7 @@ test('a listing is printed whole, filtered, in another order, at a version', asy
   assert.ok(csv.includes(`,"${String(people[0]?.['name'])}",`), 'as it is, not escaped')
 })
 
-test('what cannot be printed is told, with what to type', async (t) => {
+test('what cannot be printed is an error that says what to type', async (t) => {
   const folder = makeFolder(t)
   const row = {
     ...makeRecord(employees),

@@ -34,7 +34,7 @@ export function testFinding(given: () => Bench): void {
     assert.equal(new URL(page.url()).hash, '#/companies/1')
   })
 
-  test('a wrong key is told in a sentence; the right one is kept only by choice', async (t) => {
+  test('a wrong key gets a sentence; the right one is kept only by choice', async (t) => {
     const { browser, url, key } = given()
     const page = await visit(t, browser, `${url}/`, { expected: /status of 403/ })
     const field = page.getByLabel('Your key')

@@ -129,7 +129,7 @@ export function testListings(given: () => Bench): void {
     assert.equal(await rangeOf(page).count(), 1)
   })
 
-  test('empty listings, empty selections and pages past the end are told', async (t) => {
+  test('empty listings, empty selections and pages past the end say so', async (t) => {
     const { browser, at } = given()
     const page = await visit(t, browser, at('/companies/2901/jobs'))
     await page.getByText('This company has no jobs on record.').waitFor()

@@ -55,7 +55,7 @@ export function testVersions(given: () => Bench): void {
     await card.getByText(/^Newest from gov: extract of 4 Jan 2024, imported \d/).waitFor()
   })
 
-  test('a source that no longer lists the company is told, with the day, and is grey', async (t) => {
+  test('a source that no longer lists the company says so, with the day, and is grey', async (t) => {
     const registry = await makeHistory(t)
     // The next extract of gov is without the company.
     await registry.load('companies', [{ ...company('Other Ltd'), id: 8, identifier: '1' }])
@@ -173,7 +173,7 @@ export function testVersions(given: () => Bench): void {
     })
   }
 
-  test('what changed in a long listing is told to a key that may ask for changes', async (t) => {
+  test('a key that may ask for changes sees what changed in a long listing', async (t) => {
     const registry = await serveRegistry(t)
     const jobs = Array.from({ length: 10_003 }, (_, n) => {
       return { company_id: 7, id: n + 1, title: `Job ${n + 1}` }

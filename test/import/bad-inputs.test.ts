@@ -1,4 +1,4 @@
-// What a new operator does wrong: each mistake is told in a line that says what was found and what
+// What a new operator does wrong: each mistake gets a line that says what was found and what
 // to do, and leaves the store as it was.
 
 import assert from 'node:assert/strict'

@@ -289,7 +289,7 @@ test('options that say what is meant are refused where they mean nothing', async
   }
 })
 
-test('all faults of a row are told at once, and are in the file of refused rows', async (t) => {
+test('all faults of a row are reported at once, and are in the file of refused rows', async (t) => {
   const folder = makeFolder(t)
   const row = { nmae: 'A', registration_date: 'x', salary: 1, key: '' }
   const { err } = await importer(folder, 'rights')([row, row])

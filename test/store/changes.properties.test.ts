@@ -49,7 +49,7 @@ async function note(db: string, reader: StoreReader, states: States): Promise<vo
   for (let one = 0; one <= version; one += 1) if (!states.has(one)) states.set(one, new Map())
 }
 
-/** Where nothing is pruned, what is told is net, and says in which version it has changed. */
+/** Where nothing is pruned, changes are net, and says in which version it has changed. */
 function checkNet(told: readonly Told[], states: States, since: number, until: number): void {
   const [before, after] = [states.get(since), states.get(until)]
   assert.ok(before && after)

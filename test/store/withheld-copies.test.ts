@@ -77,7 +77,7 @@ test('a copy that was begun before a withholding is a 410, and a later one is no
   assert.equal(again.out.includes('Withdrew'), false)
 })
 
-test('the command withdraws copies in the folder that it is told of', async (t) => {
+test('the command withdraws copies in the folder that it is given', async (t) => {
   const { url, copies, get, copy } = await makeCopied(t)
   await copy()
   const order = [

@@ -37,7 +37,7 @@ export async function readServed(
   return served
 }
 
-/** A change that a follower was told of. */
+/** A change that a follower got. */
 export interface Told {
   readonly key: string
   readonly kind: string
@@ -45,7 +45,7 @@ export interface Told {
   readonly text: string | undefined
 }
 
-/** A batch under way: what was told since a version, and where it goes on. */
+/** A batch under way: what it got since a version, and where it goes on. */
 interface Batch {
   readonly until: HistoryPoint | undefined
   readonly place: ChangesPlace | undefined

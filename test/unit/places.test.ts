@@ -18,7 +18,7 @@ test('a key gets half of the places that the others leave (L3)', () => {
   const places = createPlaces(32)
   const shares = [1, 2, 3, 4, 5].map((key) => takeAll(places, key).length)
   assert.deepEqual(shares, [16, 8, 4, 2, 1])
-  assert.equal(takeAll(places, 6).length, 1, 'the last place is for whoever has none')
+  assert.equal(takeAll(places, 6).length, 1, 'the last place is for a key that has none')
   assert.equal(places.count(), 32)
   assert.equal(takeAll(places, 7).length, 0)
 })

@@ -72,7 +72,7 @@ function summarySchema(resource: Resource): JsonSchema {
   })
 }
 
-/** The schemas of what is told of a company, besides its listings. */
+/** The schemas of a company's answer, besides its listings. */
 export const companySchemas = {
   ...identitySchemas,
   sources: {

@@ -82,7 +82,7 @@ export function readListingRequest(
   return after(readMembers(request, reply), ({ query, body }) => {
     const { accept } = request.headers
     const parsed = parseListingRequest(resource, segment, { query, body, accept })
-    // Only a key that may search for companies is told of others than the one that it names.
+    // Only a key that may search for companies learns of others than the one that it names.
     const isNearTold = hasScope(request.key?.scopes, companiesScope)
     const located = locateListing(store, parsed, isNearTold)
     return after(located, (asked) => ({ asked, isByName: isByName(parsed) }))

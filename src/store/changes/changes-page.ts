@@ -27,7 +27,7 @@ export function createPage(limit: number) {
     isFull,
     /** How many changes, and how many bytes, there is room for; at least one. */
     left: () => ({ limit: limit + 1 - changes.length, bytesMax: Math.max(1, room) }),
-    /** Reads the texts of the changes that are told. */
+    /** Reads the texts of the changes on the page. */
     async finish(
       tables: Pick<ListingLookups, 'textRanges'>,
     ): Promise<Pick<ChangesPage, 'changes' | 'next'>> {

@@ -1,4 +1,4 @@
-// Companies as they were at versions, as the texts in which clients are told of them.
+// Companies as they were at versions, as the texts that clients get.
 
 import { readAttributes, statementOf } from '../companies/attributes.ts'
 import { companyMembers } from '../companies/company-text.ts'

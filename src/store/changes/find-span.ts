@@ -1,4 +1,4 @@
-// Between which versions changes are told, if both are of this history.
+// Finds the two versions between which changes are reported, if both are of this history.
 
 import type { ChangesRequest, HistoryPoint, NoChanges } from '../changes.ts'
 import type { RegistryState } from '../reading.ts'

@@ -55,7 +55,7 @@ export async function openStates(
   const present = byCompany(await tables.heads(listing, ids, until))
   const former = since === 0 ? new Map() : byCompany(await tables.heads(listing, ids, since))
   const traces = new Map<number, Map<number, TraceRow>>()
-  // Who has nothing yet is told of what there is alone.
+  // A client that has nothing yet gets only what there is.
   for (const trace of since === 0 ? [] : await tables.traces(listing, ids, span)) {
     const own = traces.get(trace.companyId) ?? new Map<number, TraceRow>()
     traces.set(trace.companyId, own.set(trace.id, trace))

@@ -155,7 +155,7 @@ function* inPortions(
     const { former, present } = states.leaves
     some.push(states)
     segments += former.length + present.length
-    // All records of a listing that is new are told.
+    // Of a new listing, all records are reported.
     if (former.length === 0) for (const leaf of present) records += leaf.records
     if (segments < segmentsAtOnce && records < left().limit) continue
     yield some

@@ -1,4 +1,4 @@
-// A company as it is told to clients, as JSON text: who it is, and what its sources say.
+// A company as clients get it, as JSON text: who it is, and what its sources say.
 
 import type { FoundCompany } from '../reading.ts'
 import type { SourceState } from '../company-state.ts'

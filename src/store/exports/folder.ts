@@ -69,7 +69,7 @@ export function withdrawOutdated(
   })
 }
 
-/** Withdraws a copy: its files are deleted, and whoever asks for them is told. */
+/** Withdraws a copy: its files are deleted, and requests for them say so. */
 export function withdrawExport({ folder, manifest }: StoredExport): void {
   writeFileSync(join(folder, withdrawnName), '')
   for (const { files } of manifest.resources) {

@@ -201,7 +201,7 @@ async function dropHeads(
   for (const heads of Map.groupBy(all, ({ companyId }) => companyId).values()) {
     const count = countGone(heads)
     const [gone, kept] = [heads.slice(0, count), heads.slice(count)]
-    // What is told of a company is told as a whole, if it is not known what it was.
+    // If a company's former state is not known, changes report it as a whole.
     if (typeof shape !== 'string' && shape !== attributesShape) {
       await traceRemoved(tables, shape, [...gone, ...kept.slice(0, 1)])
     }

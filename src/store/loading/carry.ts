@@ -23,7 +23,7 @@ const insertCarried = `
  * Adds the changes of records in listings that the import does not give them for. A snapshot
  * removes them from those, unless a row of the record was refused.
  *
- * @param onChange is told each listing that changes by it.
+ * @param onChange is called for each listing that it changes.
  */
 export async function carryChanges(
   context: ImportContext,

@@ -39,7 +39,7 @@ export async function addKey(
   await handOverOrRemove(db, key, wait, handOver)
 }
 
-/** Only a stored key is handed over, so whoever has one has one that works. */
+/** Only a stored key is handed over, so a key in a client's hands works. */
 async function handOverOrRemove(
   db: Database,
   { name, hash }: Pick<NewKey, 'name' | 'hash'>,

@@ -75,7 +75,7 @@ async function eraseListing(
       for (const [n, id] of index.ids.entries()) {
         if (ids.has(id)) continue
         ids.add(id)
-        // Who was told of a former record, and not yet that it went, must not keep it.
+        // A client that got a former record, and not yet its removal, must not keep it.
         if (shape === attributesShape) continue
         const record = { id, sort: index.sorts[n] ?? 0, isPresent: false, isGone: true, states: 1 }
         touched.push({ ...record, listing, companyId })

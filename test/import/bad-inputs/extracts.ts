@@ -1,4 +1,4 @@
-// Extracts that are not what they seem: each would change more than it should, and is told first.
+// Extracts that are not what they seem: each would change more than it should, and gets a warning.
 
 import type { BadInput, BadInputs } from './bad-input.ts'
 
