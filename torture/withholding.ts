@@ -38,11 +38,11 @@ export const disturbWithholding: Campaign = async function* (ground) {
   const counts = await countCalls(held, calls)
   for (const call of calls) {
     const count = counts.get(call) ?? 0
-    for (const n of spread(1, count, ground.isShort ? 4 : 60)) {
+    for (const n of spread(1, count, ground.isShort ? 2 : 60)) {
       yield await disturb(held, `killed at ${call} ${n} of ${count}`, call, `signal=KILL:when=${n}`)
     }
-    for (const n of spread(1, count, ground.isShort ? 2 : 30)) {
-      for (const error of ['EIO', 'ENOSPC']) {
+    for (const n of spread(1, count, ground.isShort ? 1 : 30)) {
+      for (const error of ground.isShort ? ['ENOSPC'] : ['EIO', 'ENOSPC']) {
         for (const from of ['', '+']) {
           const effect = `error=${error}:when=${n}${from}`
           yield await disturb(held, `${call} of ${count} with ${effect}`, call, effect)

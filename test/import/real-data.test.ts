@@ -10,8 +10,8 @@ import { readSaid } from '../support/said.ts'
 const data = resolve(import.meta.dirname, '../../../shared/data')
 const skip = existsSync(data) ? false : 'the real data (../shared/data) is not beside this checkout'
 const mappings = resolve(import.meta.dirname, '../../mappings')
-// DOSSIER_TEST_DATA=all for the long form: the largest files are imported twice, too.
-const twiceMax = process.env['DOSSIER_TEST_DATA'] === 'all' ? Infinity : 10_000
+// DOSSIER_TEST_DATA=all for the long form: the larger files are imported twice, too.
+const twiceMax = process.env['DOSSIER_TEST_DATA'] === 'all' ? Infinity : 2_000
 
 interface Case {
   readonly title: string

@@ -179,8 +179,9 @@ for (const [register, from, to, companies, changes] of pairs.filter(isShown)) {
   })
 }
 
+const secDays = ['2021-12-26', '2023-01-31', '2024-02-29', '2025-02-27', '2025-02-28']
 const days: readonly (readonly [Register, readonly string[]])[] = [
-  [sec, ['2021-12-26', '2023-01-31', '2024-02-29', '2025-02-27', '2025-02-28']],
+  [sec, isLong ? secDays : secDays.filter((_, n) => n % 2 === 0)],
   [datenanfragen, ['2020-12-31', '2022-12-30', '2024-12-18', '2026-07-21']],
   [sp500, ['2023-05-22', '2024-03-29', '2025-03-28', '2026-03-28', '2026-08-08']],
 ]
