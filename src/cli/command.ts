@@ -1,13 +1,11 @@
 // The declaration of a command, from which its help and the parsing of its arguments derive.
 
+import { type ResolvedSettings, resolveSettings, settingsOf } from '../config/resolve-settings.ts'
 import {
-  type ResolvedSettings,
-  resolveSettings,
   type SettingName,
   type Settings,
   type SettingTexts,
   settings,
-  settingsOf,
   variableOf,
 } from '../config/settings.ts'
 import { parseArguments, type ParsedArguments } from './arguments.ts'

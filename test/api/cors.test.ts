@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { rights } from '../../src/resources/rights.ts'
-import { resolveSettings, settingsOf } from '../../src/config/settings.ts'
+import { resolveSettings, settingsOf } from '../../src/config/resolve-settings.ts'
 import { type Answer, checkFailure, checkPage, makeApp, pathOf } from '../support/make-app.ts'
 import { makeRecords } from '../support/make-record.ts'
 

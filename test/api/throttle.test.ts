@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { resolveSettings, settingsOf } from '../../src/config/settings.ts'
+import { resolveSettings, settingsOf } from '../../src/config/resolve-settings.ts'
 import { makeKey } from '../../src/auth/key.ts'
 import {
   addressesMax,

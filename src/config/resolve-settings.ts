@@ -1,0 +1,113 @@
+// The values of all settings: the command's option, else the environment variable, else the default.
+
+import { nearest } from '../text/nearest.ts'
+import { withoutPasswords } from '../text/redact.ts'
+import {
+  type Setting,
+  type SettingName,
+  type Settings,
+  type SettingTexts,
+  settings,
+  UsageError,
+  variableOf,
+  variablePrefix,
+} from './settings.ts'
+
+/** Where a value comes from. */
+type Origin = 'option' | 'environment' | 'default'
+
+/** A setting with its value, valid or not. */
+interface ResolvedSetting {
+  readonly key: SettingName
+  readonly setting: Setting
+  readonly value: string
+  readonly origin: Origin
+  /** What is wrong with the value, as a line for the operator. */
+  readonly fault: string | undefined
+}
+
+/** All settings in the order of the table, and all their faults. */
+export interface ResolvedSettings {
+  readonly resolved: readonly ResolvedSetting[]
+  readonly faults: readonly string[]
+}
+
+/**
+ * Resolves every setting: the option, else the environment variable, else the default.
+ *
+ * @param options the command's options, by name.
+ * @param defaults the defaults that differ from the table's.
+ * @returns `faults` lists invalid values, and variables with our prefix that are not settings.
+ */
+export function resolveSettings(
+  options: Readonly<Record<string, string | undefined>>,
+  environment: Readonly<Record<string, string | undefined>>,
+  defaults: Partial<SettingTexts> = {},
+): ResolvedSettings {
+  const keys = Object.keys(settings) as SettingName[]
+  const resolved = keys.map((key) => resolve(key, options, environment, defaults))
+  const faults = resolved.map(({ fault }) => fault).filter((fault) => fault !== undefined)
+  return { resolved, faults: [...unknownVariables(environment), ...faults] }
+}
+
+/** @throws UsageError that lists every fault. */
+export function settingsOf({ resolved, faults }: ResolvedSettings): Settings {
+  if (faults.length > 0) throw new UsageError(...faults)
+  const values = resolved.map(({ key, setting, value }) => [key, setting.parse(value)])
+  return Object.fromEntries(values) as Settings
+}
+
+function unknownVariables(environment: Readonly<Record<string, string | undefined>>): string[] {
+  const known = Object.values(settings).map(variableOf)
+  return (
+    Object.keys(environment)
+      .filter((name) => name.startsWith(variablePrefix) && !known.includes(name))
+      // Variables of the test suite are not settings.
+      .filter((name) => !name.startsWith(`${variablePrefix}TEST_`))
+      .filter((name) => !isOfKubernetes(name, environment[name]))
+      .map((name) => {
+        const near = nearest(
+          name.slice(variablePrefix.length),
+          known.map((variable) => variable.slice(variablePrefix.length)),
+        )
+        return `${name} is not a setting${near ? `; did you mean ${variablePrefix}${near}?` : ''}`
+      })
+  )
+}
+
+/**
+ * Whether Kubernetes set a variable: it gives each container the address of every Service in its
+ * namespace, such as `DOSSIER_SERVICE_HOST` and `DOSSIER_PORT=tcp://10.0.0.1:80` for one named
+ * `dossier`, and `DOSSIER_REDIS_…` for `dossier-redis`.
+ */
+function isOfKubernetes(name: string, value = ''): boolean {
+  return (
+    /_SERVICE_(?:HOST|PORT)$/.test(name) ||
+    name.includes('_SERVICE_PORT_') ||
+    /_PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?$/.test(name) ||
+    (name.endsWith('_PORT') && /^(?:tcp|udp|sctp):\/\/\S+:\d+$/.test(value))
+  )
+}
+
+function resolve(
+  key: SettingName,
+  options: Readonly<Record<string, string | undefined>>,
+  environment: Readonly<Record<string, string | undefined>>,
+  defaults: Partial<SettingTexts>,
+): ResolvedSetting {
+  const setting: Setting = settings[key]
+  const variable = variableOf(setting)
+  const option = options[setting.name]
+  const given = environment[variable]
+  const inEnvironment = isOfKubernetes(variable, given) ? undefined : given
+  const [value, origin]: [string, Origin] =
+    option !== undefined
+      ? [option, 'option']
+      : inEnvironment !== undefined
+        ? [inEnvironment, 'environment']
+        : [defaults[key] ?? setting.default, 'default']
+  const wrong = setting.fault(value)
+  const where = origin === 'option' ? `--${setting.name}` : variable
+  const fault = wrong && `${where} is ${JSON.stringify(withoutPasswords(value))}; it ${wrong}`
+  return { key, setting, value, origin, fault }
+}
