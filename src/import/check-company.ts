@@ -5,9 +5,9 @@ import { isBlank } from '../text/blank.ts'
 import { attributeText, presenceAttr } from '../store/companies/attribute-text.ts'
 import type { RefusedRow, StagedRow } from '../store/importing.ts'
 import { digestOf } from '../store/record-texts.ts'
-import { checkId, type CheckRow, checkName, type SourceRow } from './check-record.ts'
+import { checkId, type CheckRow, checkName } from './check-record.ts'
 import { normaliseText } from './normalise.ts'
-import { Refusal, refuseForAll } from './refusal.ts'
+import { Refusal, refuseForAll, type SourceRow } from './refusal.ts'
 import { normaliseTimestamp } from './timestamp.ts'
 
 /** The column with the day of the row; not an attribute. */

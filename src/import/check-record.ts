@@ -13,10 +13,7 @@ import {
   normaliseText,
   type WireValue,
 } from './normalise.ts'
-import { faultsMax, Refusal, refuseForAll } from './refusal.ts'
-
-/** A row as read from a source: one JSON object. */
-export type SourceRow = Readonly<Record<string, unknown>>
+import { faultsMax, Refusal, refuseForAll, type SourceRow } from './refusal.ts'
 
 /** Checks a row; returns a row for the store to stage, or a refusal. */
 export type CheckRow = (row: SourceRow) => StagedRow | Refusal

@@ -1,10 +1,17 @@
 // Checks the rows of a source as its import asks for, and describes those that are refused.
 
-import type { CheckRow, SourceRow } from './check-record.ts'
+import type { CheckRow } from './check-record.ts'
 import { refusedDay } from './guard-rails.ts'
 import type { ImportRequest } from './import-files.ts'
 import { rowPreparer } from './prepare-row.ts'
-import { type Fault, type Problem, Refusal, refuseForAll, showValue } from './refusal.ts'
+import {
+  type Fault,
+  type Problem,
+  Refusal,
+  refuseForAll,
+  showValue,
+  type SourceRow,
+} from './refusal.ts'
 import { normaliseTimestamp } from './timestamp.ts'
 
 /** What an import says of its rows. */

@@ -5,8 +5,8 @@ import type { StagedRow } from '../store/importing.ts'
 import type { StoredChecks } from '../store/inspecting.ts'
 import { columnValuesOf, shapeOf } from '../store/listing/shape.ts'
 import { checkCompany } from './check-company.ts'
-import { type CheckRow, checkRecord, type SourceRow } from './check-record.ts'
-import { Refusal } from './refusal.ts'
+import { type CheckRow, checkRecord } from './check-record.ts'
+import { Refusal, type SourceRow } from './refusal.ts'
 
 /** Makes the checks: each imports the stored text again and expects the same result. */
 export function storedChecks(resources: readonly Resource[]): StoredChecks {

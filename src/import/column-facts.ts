@@ -1,8 +1,7 @@
 // What the columns of a source have in all of its rows together: mistakes that no single row shows.
 
 import { formatCount } from '../text/format-count.ts'
-import { showValue } from './refusal.ts'
-import type { SourceRow } from './check-record.ts'
+import { showValue, type SourceRow } from './refusal.ts'
 import { readTwice } from './encoding-guess.ts'
 import { isBlank } from '../text/blank.ts'
 import { normaliseTimestamp, otherDay } from './timestamp.ts'

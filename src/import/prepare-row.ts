@@ -1,14 +1,7 @@
 // Prepares the texts of a row before it is checked: outer blanks, and texts that mean null.
 
-import type { SourceRow } from './check-record.ts'
-
-/** How texts are prepared. */
-export interface TextRules {
-  /** Whether to remove the blanks around texts. */
-  readonly isTrimmed: boolean
-  /** Texts that mean null. */
-  readonly nulls: readonly string[]
-}
+import type { SourceRow } from './refusal.ts'
+import type { TextRules } from './source-file.ts'
 
 /** The function that prepares a row; undefined if rows stay as they are. */
 export function rowPreparer({

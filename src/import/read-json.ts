@@ -3,10 +3,9 @@
 // Memory is bounded by the longest row that is accepted; a longer one is refused and skipped.
 
 import { isUtf8 } from 'node:buffer'
-import type { SourceRow } from './check-record.ts'
 import { doubledMember } from './doubled-member.ts'
 import { inEncodings, lineAround } from './encoding-guess.ts'
-import { Refusal } from './refusal.ts'
+import { Refusal, type SourceRow } from './refusal.ts'
 import { isNestedTooDeep, nestingMax } from '../text/nested-json.ts'
 import { OperatorError } from '../config/operator-error.ts'
 

@@ -2,9 +2,7 @@
 // row; other formats, and everything with a mapping, by DuckDB.
 
 import { rmSync } from 'node:fs'
-import { nearest } from '../text/nearest.ts'
 import { isNestedTooDeep } from '../text/nested-json.ts'
-import { OperatorError } from '../config/operator-error.ts'
 import { placeColumns } from '../resources/resource.ts'
 import {
   type Batch,
@@ -14,15 +12,13 @@ import {
   type Showing,
 } from '../store/duckdb/columns.ts'
 import type { ColumnarFile } from '../store/duckdb/tables.ts'
-import type { ImportedFile } from '../store/importing.ts'
 import { makeTemporaryFolder } from '../files/temporary-folder.ts'
-import type { SourceRow } from './check-record.ts'
+import { checkColumns, type ColumnRules } from './check-columns.ts'
 import { openContent } from './file-content.ts'
 import { lineOfRow, refusedRecord } from './rewrite-csv.ts'
-import type { TextRules } from './prepare-row.ts'
 import { type ReadRow, readJson, readNdjson, tooDeep } from './read-json.ts'
-import { Refusal } from './refusal.ts'
-import type { FileDigest, SourceFile } from './source-file.ts'
+import { Refusal, type SourceRow } from './refusal.ts'
+import type { FileDigest, ImportedFile, SourceFile, TextRules } from './source-file.ts'
 import { prepareColumnarFile } from './unpack.ts'
 
 /** A row with the index of its file among the source's. */
@@ -44,18 +40,12 @@ export interface Source {
 }
 
 /** The options of `openSource`. */
-interface SourceOptions {
+interface SourceOptions extends ColumnRules {
   readonly files: readonly SourceFile[]
-  /** The text of a mapping; undefined if the columns already have the specification's names. */
-  readonly mapping: string | undefined
   /** How texts of the files are prepared for the mapping. */
   readonly texts: TextRules
   /** Folders whose files a mapping may read besides the source. */
   readonly mappingFolders: readonly string[]
-  /** The columns that a row may have; undefined if all other columns are attributes. */
-  readonly columns: readonly string[] | undefined
-  /** The columns that a source must have, checked before the first row. */
-  readonly requiredColumns: readonly string[]
   /** Limits a mapping to its first rows, and shows its view; undefined for all rows. */
   readonly showing?: Showing | undefined
   readonly onBytes: (bytes: number) => void
@@ -272,59 +262,4 @@ function parseJson(text: string): unknown {
     const quoted = text.replace(stringOrNoNumber, (part) => (part[0] === '"' ? part : `"${part}"`))
     return JSON.parse(quoted)
   }
-}
-
-/** Whether the name of a column is a number or a date, as in a file without a header. */
-function looksLikeData(column: string): boolean {
-  return /^\d+([.,]\d+)?$|^\d{4}-\d\d-\d\d/.test(column)
-}
-
-/** Refuses a source with wrong columns once, rather than each of its rows. */
-function checkColumns(what: string, columns: readonly string[], options: SourceOptions): void {
-  const known = options.columns
-  const places: readonly string[] = options.mapping === undefined ? [] : placeColumns
-  const unknown = columns.filter((column) => known && ![...known, ...places].includes(column))
-  const headless = columns.some((column) => looksLikeData(column))
-    ? '. The first line looks like data, not like names of columns; it needs a header'
-    : ''
-  if (known && unknown.length > 0) {
-    const described = unknown.slice(0, 5).map((column) => {
-      const near = nearest(column, known)
-      return near ? `${column} (did you mean ${near}?)` : column
-    })
-    const verb = unknown.length === 1 ? 'is not a known column' : 'are not known columns'
-    const canRename = options.mapping === undefined && headless === ''
-    const advice = canRename ? '; a mapping (--map) can rename them' : ''
-    const list = described.join(', ')
-    throw new OperatorError(
-      `${what}: ${list} ${verb}. Known: ${known.join(', ')}${advice}${headless}`,
-    )
-  }
-  for (const column of options.requiredColumns) {
-    if (!columns.includes(column)) throw missingColumn(what, column, columns, options, headless)
-  }
-}
-
-/** Names the column that may be meant, or those that are there. */
-function missingColumn(
-  what: string,
-  column: string,
-  columns: readonly string[],
-  { mapping }: SourceOptions,
-  headless: string,
-): OperatorError {
-  const like = columns.find((name) => name.toLowerCase() === column)
-  const named = like === undefined ? '…' : `"${like}"`
-  const found =
-    like === undefined
-      ? `; it has ${columns.slice(0, 20).join(', ')}`
-      : `, but ${like}: names of columns are in lower case`
-  const fault = `${what} has no column ${column}${found}`
-  // A mapping would take the first row for names of columns, too.
-  if (headless !== '') return new OperatorError(`${fault}${headless}`)
-  const advice =
-    mapping === undefined
-      ? `; a mapping (--map) can supply it: select ${named} as ${column}, … from source`
-      : `; write ${named} as ${column}`
-  return new OperatorError(`${fault}${advice}`)
 }

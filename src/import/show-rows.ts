@@ -1,10 +1,9 @@
 // Shows the first rows of a source, checked, without a store: it is how a mapping is written.
 
-import type { SourceRow } from './check-record.ts'
 import { problemOf, type RowRequest, rowChecker } from './check-rows.ts'
 import { latestMoment } from './guard-rails.ts'
 import { openSource } from './read-source.ts'
-import { type Problem, Refusal } from './refusal.ts'
+import { type Problem, Refusal, type SourceRow } from './refusal.ts'
 
 /** What to show. */
 export interface ShowRequest extends RowRequest {

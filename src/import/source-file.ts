@@ -40,10 +40,23 @@ export interface SourceFile {
   readonly isPipe?: boolean
 }
 
+/** How the texts of its rows are prepared. */
+export interface TextRules {
+  /** Whether to remove the blanks around texts. */
+  readonly isTrimmed: boolean
+  /** Texts that mean null. */
+  readonly nulls: readonly string[]
+}
+
 /** Size and digest of a file, complete once it has been read. */
 export interface FileDigest {
   bytes: number
   sha256: string
+}
+
+/** A file that has been read, for the log of imports. */
+export interface ImportedFile extends Readonly<FileDigest> {
+  readonly name: string
 }
 
 const formatOfEnding: Readonly<Record<string, Format>> = {

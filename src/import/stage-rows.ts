@@ -4,10 +4,9 @@ import type { ImportSession, StagedProblem } from '../store/importing.ts'
 import { OperatorError } from '../config/operator-error.ts'
 import { problemOf, rowChecker } from './check-rows.ts'
 import type { Columns } from './column-facts.ts'
-import type { SourceRow } from './check-record.ts'
 import type { ImportRequest } from './import-files.ts'
 import type { PlacedRow, Source } from './read-source.ts'
-import { describeProblem, type Problem, Refusal } from './refusal.ts'
+import { describeProblem, type Problem, Refusal, type SourceRow } from './refusal.ts'
 import { collectKinds, type RefusedKind } from './refused-kinds.ts'
 
 const problemsShownMax = 20

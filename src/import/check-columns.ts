@@ -1,0 +1,70 @@
+// Refuses a source with wrong columns, and says which are meant.
+
+import { OperatorError } from '../config/operator-error.ts'
+import { placeColumns } from '../resources/resource.ts'
+import { nearest } from '../text/nearest.ts'
+
+/** Which columns a source may have, and which it must have. */
+export interface ColumnRules {
+  /** The text of a mapping; undefined if the columns already have the specification's names. */
+  readonly mapping: string | undefined
+  /** The columns that a row may have; undefined if all other columns are attributes. */
+  readonly columns: readonly string[] | undefined
+  /** The columns that a source must have, checked before the first row. */
+  readonly requiredColumns: readonly string[]
+}
+
+/** Refuses a source with wrong columns once, rather than each of its rows. */
+export function checkColumns(what: string, columns: readonly string[], options: ColumnRules): void {
+  const known = options.columns
+  const places: readonly string[] = options.mapping === undefined ? [] : placeColumns
+  const unknown = columns.filter((column) => known && ![...known, ...places].includes(column))
+  const headless = columns.some((column) => looksLikeData(column))
+    ? '. The first line looks like data, not like names of columns; it needs a header'
+    : ''
+  if (known && unknown.length > 0) {
+    const described = unknown.slice(0, 5).map((column) => {
+      const near = nearest(column, known)
+      return near ? `${column} (did you mean ${near}?)` : column
+    })
+    const verb = unknown.length === 1 ? 'is not a known column' : 'are not known columns'
+    const canRename = options.mapping === undefined && headless === ''
+    const advice = canRename ? '; a mapping (--map) can rename them' : ''
+    const list = described.join(', ')
+    throw new OperatorError(
+      `${what}: ${list} ${verb}. Known: ${known.join(', ')}${advice}${headless}`,
+    )
+  }
+  for (const column of options.requiredColumns) {
+    if (!columns.includes(column)) throw missingColumn(what, column, columns, options, headless)
+  }
+}
+
+/** Names the column that may be meant, or those that are there. */
+function missingColumn(
+  what: string,
+  column: string,
+  columns: readonly string[],
+  { mapping }: ColumnRules,
+  headless: string,
+): OperatorError {
+  const like = columns.find((name) => name.toLowerCase() === column)
+  const named = like === undefined ? '…' : `"${like}"`
+  const found =
+    like === undefined
+      ? `; it has ${columns.slice(0, 20).join(', ')}`
+      : `, but ${like}: names of columns are in lower case`
+  const fault = `${what} has no column ${column}${found}`
+  // A mapping would take the first row for names of columns, too.
+  if (headless !== '') return new OperatorError(`${fault}${headless}`)
+  const advice =
+    mapping === undefined
+      ? `; a mapping (--map) can supply it: select ${named} as ${column}, … from source`
+      : `; write ${named} as ${column}`
+  return new OperatorError(`${fault}${advice}`)
+}
+
+/** Whether the name of a column is a number or a date, as in a file without a header. */
+function looksLikeData(column: string): boolean {
+  return /^\d+([.,]\d+)?$|^\d{4}-\d\d-\d\d/.test(column)
+}
