@@ -9,7 +9,8 @@ import {
   recordingSource,
 } from '../store/importing.ts'
 import { OperatorError } from '../config/operator-error.ts'
-import { attributeText, byCodePoint, presenceAttr } from '../store/companies/attribute-text.ts'
+import { attributeText, presenceAttr } from '../store/companies/attribute-text.ts'
+import { byCodePoint } from '../store/record-texts.ts'
 import { checkRecord } from './check-record.ts'
 import type { Change, ImportTarget } from './import-target.ts'
 import { Refusal } from './refusal.ts'

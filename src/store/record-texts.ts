@@ -1,4 +1,4 @@
-// How records' texts are joined: as they are served, with commas between them.
+// The texts of records: how they are joined, as they are served; and the order of texts.
 
 import { hash } from 'node:crypto'
 
@@ -8,12 +8,33 @@ import { hash } from 'node:crypto'
  */
 export const recordSeparator = ',{"id":'
 
+/** The text that bytes are. */
+export function textIn({ buffer, byteOffset, length }: Uint8Array): string {
+  return Buffer.from(buffer, byteOffset, length).toString()
+}
+
 /** The records of a page as one text. */
 export function textOf(records: readonly Uint8Array[]): string {
-  return records.map((texts) => Buffer.from(texts).toString()).join(',')
+  return records.map(textIn).join(',')
 }
 
 /** The first 96 bits of the SHA-256, in base64: enough to distinguish any two records. */
 export function digestOf(text: string): string {
   return hash('sha256', text, 'base64').slice(0, 16)
+}
+
+/** Compares two texts by code points, the order of their UTF-8 bytes. */
+export function byCodePoint(a: string, b: string): number {
+  const length = Math.min(a.length, b.length)
+  for (let at = 0; at < length; at++) {
+    const one = a.charCodeAt(at)
+    const other = b.charCodeAt(at)
+    if (one !== other) return rankOf(one) - rankOf(other)
+  }
+  return a.length - b.length
+}
+
+/** A surrogate is of a code point after all that need none. */
+function rankOf(unit: number): number {
+  return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit
 }

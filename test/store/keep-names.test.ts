@@ -8,17 +8,17 @@ import { valuesOf } from '../../src/store/companies/attributes.ts'
 import { createNameKeeper } from '../../src/store/companies/keep-names.ts'
 import type { ListedRecord } from '../../src/store/listing/segment.ts'
 import { wordsOfName } from '../../src/store/name-words.ts'
-import type { Database } from '../../src/store/sql/database.ts'
+import type { RegistryDatabase } from '../../src/store/registry-connection.ts'
 import { idsOf } from '../../src/store/sql/postings.ts'
-import { databaseOf } from '../../src/store/sqlite/database.ts'
+import { registryOf } from '../../src/store/sqlite/database.ts'
 import { createTables } from '../../src/store/sqlite/schema.ts'
 import { runsOf } from '../support/store-at.ts'
 
-function makeDatabase(): Database {
+function makeDatabase(): RegistryDatabase {
   const db = new DatabaseSync(':memory:')
   db.exec(createTables('test'))
   db.exec("insert into sources values (1, 'a', null), (2, 'b', 'title')")
-  return databaseOf(db)
+  return registryOf(db)
 }
 
 interface Said {
@@ -34,12 +34,12 @@ const record = ({ source, version, isPresent, attributes }: Said): ListedRecord 
   text: Buffer.from(JSON.stringify(attributes)),
 })
 
-function namesIn(db: Database): Map<number, string> {
+function namesIn(db: RegistryDatabase): Map<number, string> {
   const rows = db.rows('select company_id, name from names') as Record<string, unknown>[]
   return new Map(rows.map((row) => [Number(row['company_id']), String(row['name'])]))
 }
 
-function wordsIn(db: Database): Map<number, string[]> {
+function wordsIn(db: RegistryDatabase): Map<number, string[]> {
   const words = new Map<number, string[]>()
   const rows = db.rows('select word, first, distances from words order by word') as Record<
     string,
@@ -53,7 +53,7 @@ function wordsIn(db: Database): Map<number, string[]> {
   return words
 }
 
-function checkWords(db: Database, names: ReadonlyMap<number, string>): void {
+function checkWords(db: RegistryDatabase, names: ReadonlyMap<number, string>): void {
   const expected = [...names]
     .map(([id, name]) => [id, wordsOfName(name).toSorted()] as const)
     .filter(([, words]) => words.length > 0)

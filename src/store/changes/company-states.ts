@@ -2,8 +2,9 @@
 
 import { readAttributes, statementOf } from '../companies/attributes.ts'
 import { companyMembers } from '../companies/company-text.ts'
-import { nameOf, type NamingSource } from '../companies/keep-names.ts'
-import { compareTexts } from '../listing/compare-texts.ts'
+import { nameOf } from '../companies/keep-names.ts'
+import type { NamingSource } from '../listing/tables.ts'
+import { byCodePoint } from '../record-texts.ts'
 import type { CompanyRow, ListingLookups } from '../listing/tables.ts'
 
 export type Sources = ReadonlyMap<number, NamingSource>
@@ -21,7 +22,7 @@ export async function companyTexts(
     const { id, jurisdiction, identifier } = company
     const named = (said.get(id) ?? [])
       .map((record) => ({ record, source: sourceName(sources, record.source) }))
-      .sort((a, b) => compareTexts(a.source, b.source))
+      .sort((a, b) => byCodePoint(a.source, b.source))
     const records = named.map(({ record }) => record)
     const name = nameOf(records, sources) ?? null
     const states = named.map(({ record, source }) => ({

@@ -6,7 +6,6 @@ import type { ChangesPage, ChangesRequest, NoChanges } from '../changes.ts'
 import { attributesShape, shapeOf } from '../listing/shape.ts'
 import type { ChangedListing, ChangedPlace, SegmentKey, TraceRow } from '../listing/tables.ts'
 import { readRegistry } from '../sql/find-companies.ts'
-import { readSources } from '../sql/read-company.ts'
 import type { Snapshot } from '../sql/snapshot.ts'
 import { versionsOf } from './changed-in.ts'
 import { createPage } from './changes-page.ts'
@@ -182,7 +181,7 @@ async function addCompanies(reading: Reading): Promise<void> {
   const { snapshot, span, page } = reading
   const { tables } = snapshot
   const { listing } = attributesShape
-  const sources = await readSources(snapshot)
+  const sources = await snapshot.tables.sources()
   for await (const places of changedListings(reading, listing)) {
     const ids = places.map(({ companyId }) => companyId)
     const present = await companyTexts(tables, sources, ids, span.until)

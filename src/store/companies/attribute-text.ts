@@ -1,7 +1,7 @@
 // The text of a company's attribute, as compared between two extracts and as recorded.
 
 import { isBlank } from '../../text/blank.ts'
-import { digestOf } from '../record-texts.ts'
+import { byCodePoint, digestOf } from '../record-texts.ts'
 
 /** The attribute that says whether a company is in the snapshots of its source. */
 export const presenceAttr = 'register_entry'
@@ -30,22 +30,6 @@ function canonicalJson(value: unknown): string {
       ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => byCodePoint(a, b)))
       : inner,
   )
-}
-
-/** Compares two texts by code points, the order of their UTF-8 bytes. */
-export function byCodePoint(a: string, b: string): number {
-  const length = Math.min(a.length, b.length)
-  for (let at = 0; at < length; at++) {
-    const order = rankOf(a.charCodeAt(at)) - rankOf(b.charCodeAt(at))
-    if (order !== 0) return order
-  }
-  return a.length - b.length
-}
-
-/** A code unit's rank among code points: surrogates last, as their pairs are the highest. */
-function rankOf(unit: number): number {
-  if (unit < 0xd800) return unit
-  return unit < 0xe000 ? unit + 0x2000 : unit - 0x800
 }
 
 /**

@@ -1,10 +1,11 @@
 // What sources say about companies: listings with one record a source.
 
-import { buildDirectory, collectLeaves, totalsOf } from '../listing/directory.ts'
+import { buildDirectory, totalsOf } from '../listing/directory.ts'
 import { applyPlan, planMerge } from '../listing/merge.ts'
+import { keysOf, leavesOf } from '../listing/open-listings.ts'
 import { decodeEntries, type ListedRecord, recordsOf } from '../listing/segment.ts'
 import { attributesShape } from '../listing/shape.ts'
-import type { HeadRow, ListingLookups, SegmentRow } from '../listing/tables.ts'
+import type { HeadRow, ListingLookups, SegmentKey, SegmentRow } from '../listing/tables.ts'
 import type { MergeContext } from '../listing/write-listings.ts'
 
 /** What a source says about a company, besides the attributes themselves. */
@@ -43,11 +44,10 @@ export async function readAttributes(
 ): Promise<Map<number, ListedRecord[]>> {
   const { listing } = attributesShape
   const said = new Map<number, ListedRecord[]>()
-  const keys: { readonly companyId: number; readonly segment: number }[] = []
-  for (const { companyId, directory } of await tables.heads(listing, companies, version)) {
-    said.set(companyId, [])
-    const leaves = await collectLeaves(directory, (nodes) => tables.entries(companyId, nodes))
-    for (const { segment } of leaves) keys.push({ companyId, segment })
+  const keys: SegmentKey[] = []
+  for (const head of await tables.heads(listing, companies, version)) {
+    said.set(head.companyId, [])
+    keys.push(...keysOf(head.companyId, await leavesOf(tables, head)))
   }
   for (const { companyId, entries, texts } of await tables.segments(keys, 'both')) {
     if (texts === null) throw new Error(`the attributes of company ${companyId} have no texts`)

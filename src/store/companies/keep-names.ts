@@ -3,34 +3,15 @@
 
 import type { Awaitable } from '../awaitable.ts'
 import type { ListedRecord } from '../listing/segment.ts'
-import { type Database, optionalText } from '../sql/database.ts'
+import type { NamingSource } from '../listing/tables.ts'
+import type { RegistryDatabase } from '../registry-connection.ts'
+import { textIn } from '../record-texts.ts'
+import type { Database } from '../sql/database.ts'
 import { statementOf } from './attributes.ts'
 import { createWordIndex, type NameChange } from './word-index.ts'
 
 /** The attribute with a company's name, unless its source has another one. */
 export const usualNameAttribute = 'name'
-
-/** What a source is called, and the attribute in which it names companies. */
-export interface NamingSource {
-  readonly name: string
-  readonly nameAttribute: string
-}
-
-/** All sources, by number. */
-export async function readNamingSources(
-  db: Pick<Database, 'rows'>,
-): Promise<ReadonlyMap<number, NamingSource>> {
-  const rows = await db.rows('select id, name, name_attribute from sources')
-  return new Map(
-    rows.map((row) => [
-      Number(row['id']),
-      {
-        name: String(row['name']),
-        nameAttribute: optionalText(row['name_attribute']) ?? usualNameAttribute,
-      },
-    ]),
-  )
-}
 
 /**
  * The name of a company: of the sources that have it in their last snapshot, or else of those that
@@ -69,8 +50,7 @@ function isBefore(one: Rank, other: Rank): boolean {
 }
 
 function nameIn({ text }: ListedRecord, { nameAttribute }: NamingSource): string | undefined {
-  const bytes = Buffer.from(text.buffer, text.byteOffset, text.length)
-  const attributes = JSON.parse(bytes.toString()) as Readonly<Record<string, unknown>>
+  const attributes = JSON.parse(textIn(text)) as Readonly<Record<string, unknown>>
   // An attribute may be called as a member of every object is.
   const name = Object.hasOwn(attributes, nameAttribute) ? attributes[nameAttribute] : undefined
   return typeof name === 'string' ? name : undefined
@@ -99,8 +79,8 @@ const companiesAtOnce = 2_000
  * Makes a keeper of names. The sources, and the attributes in which they name companies, are those
  * of now.
  */
-export async function createNameKeeper(db: Database): Promise<NameKeeper> {
-  const sources = await readNamingSources(db)
+export async function createNameKeeper(db: RegistryDatabase): Promise<NameKeeper> {
+  const sources = await db.tables.sources()
   const words = await createWordIndex(db)
   const hasNames = (await db.rows('select 1 from names limit 1')).length > 0
   let count = 0

@@ -3,7 +3,12 @@
 
 import { traceCompanies } from '../changes/trace.ts'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { CompanyRow, ListingTables, PastCompanyRow } from '../listing/tables.ts'
+import {
+  inBatches,
+  type CompanyRow,
+  type ListingTables,
+  type PastCompanyRow,
+} from '../listing/tables.ts'
 import type { Database } from '../sql/database.ts'
 import type { RegistryDatabase } from '../registry-connection.ts'
 import type { RevertGroup } from './reverted-versions.ts'
@@ -76,8 +81,8 @@ export async function reviveForgotten(
     for (const row of rows) found.push(Number(row['company_id']))
   }
   let revived = 0
-  for (let at = 0; at < found.length; at += companiesAtOnce) {
-    revived += await reviveCompanies(db.tables, found.slice(at, at + companiesAtOnce), revival)
+  for (const some of inBatches(found, companiesAtOnce)) {
+    revived += await reviveCompanies(db.tables, some, revival)
     await nextTurn()
   }
   return revived
@@ -101,8 +106,7 @@ export async function forgetCompanies(db: RegistryDatabase, version: number): Pr
     for (const row of rows) candidates.push(Number(row['id']))
   }
   let forgotten = 0
-  for (let at = 0; at < candidates.length; at += companiesAtOnce) {
-    const some = candidates.slice(at, at + companiesAtOnce)
+  for (const some of inBatches(candidates, companiesAtOnce)) {
     const mentioned = await findMentioned(db, some, mentioning)
     const gone = some.filter((id) => !mentioned.has(id))
     const past = (await tables.companiesById(gone)).map(({ id, ...known }): PastCompanyRow => ({

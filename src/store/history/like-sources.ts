@@ -3,11 +3,10 @@
 
 import { statementOf } from '../companies/attributes.ts'
 import { isRecordingSource, type LikeSource } from '../importing.ts'
-import { collectLeaves } from '../listing/directory.ts'
+import { keysOf, openListings } from '../listing/open-listings.ts'
 import { decodeEntries, type SegmentIndex, valueAt } from '../listing/segment.ts'
 import { attributesShape, type ListingShape } from '../listing/shape.ts'
-import type { ListingTables, SegmentKey } from '../listing/tables.ts'
-import type { Database } from '../sql/database.ts'
+import type { ListingTables } from '../listing/tables.ts'
 
 /** How many segments of a listing are looked at. */
 const segmentsMax = 4
@@ -21,17 +20,14 @@ export interface Sample {
 
 /** The sources that have companies of a sample, those with the most of them first. */
 export async function findLikeSources(
-  db: Database,
   tables: ListingTables,
   sample: Sample,
 ): Promise<readonly LikeSource[]> {
   const counts = await countCompanies(tables, sample)
   const own = counts.get(sample.source) ?? 0
-  const names = await db.rows('select id, name from sources')
-  return names
-    .map((row) => ({ id: Number(row['id']), source: String(row['name']) }))
-    .filter(({ id, source }) => id !== sample.source && !isRecordingSource(source))
-    .flatMap(({ id, source }) => {
+  return [...(await tables.sources())]
+    .filter(([id, { name }]) => id !== sample.source && !isRecordingSource(name))
+    .flatMap(([id, { name: source }]) => {
       const companies = counts.get(id)
       const sampled = sample.companies.length
       return companies === undefined ? [] : [{ id, like: { source, companies, own, sampled } }]
@@ -45,12 +41,10 @@ async function countCompanies(
   tables: ListingTables,
   { shape, companies }: Sample,
 ): Promise<Map<number, number>> {
-  const keys: SegmentKey[] = []
-  for (const head of await tables.heads(shape.listing, companies, Number.MAX_SAFE_INTEGER)) {
-    const { companyId } = head
-    const leaves = await collectLeaves(head.directory, (nodes) => tables.entries(companyId, nodes))
-    for (const { segment } of leaves.slice(0, segmentsMax)) keys.push({ companyId, segment })
-  }
+  const open = await openListings(tables, shape.listing, companies)
+  const keys = [...open].flatMap(([companyId, { leaves }]) =>
+    keysOf(companyId, leaves.slice(0, segmentsMax)),
+  )
   const found = new Map<number, Set<number>>()
   for (const { companyId, entries } of await tables.segments(keys, 'entries')) {
     const sources = found.get(companyId) ?? new Set()

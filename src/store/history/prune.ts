@@ -92,8 +92,7 @@ async function forgetPast(
     `select distinct company_id as id from companies_past where until <= ${version} order by id`,
   )
   const count = await db.run('delete from companies_past where until <= $version', { version })
-  for (let at = 0; at < past.length; at += companiesAtOnce) {
-    const some = past.slice(at, at + companiesAtOnce)
+  for (const some of inBatches(past, companiesAtOnce)) {
     const known = new Set([
       ...(await db.tables.companiesById(some)).map(({ id }) => id),
       ...(await db.tables.pastCompanies(some)).map(({ companyId }) => companyId),
@@ -119,8 +118,8 @@ async function forgetListings(
   for (const [listing, own] of Map.groupBy(rows, (row) => String(row['listing']))) {
     // A listing of a resource that is not declared any more is followed by nobody.
     const shape = shapes.find((one) => one.listing === listing) ?? listing
-    for (const ids of inHeads(own.map(countOf))) {
-      await dropHeads(db.tables, shape, ids, (heads) => heads.length)
+    for (const some of inHeads(own.map(countOf))) {
+      await dropHeads(db.tables, shape, some, (heads) => heads.length)
     }
   }
 }
@@ -158,20 +157,8 @@ type CompanyCount = readonly [companyId: number, heads: number]
 const countOf = (row: Row): CompanyCount => [Number(row['company_id']), Number(row['heads'])]
 
 /** Cuts companies into lists that do not have many heads together. */
-function* inHeads(companies: readonly CompanyCount[]): Generator<number[]> {
-  let some: number[] = []
-  let sum = 0
-  for (const [companyId, heads] of companies) {
-    if (some.length > 0 && sum + heads > headsAtOnce) {
-      yield some
-      some = []
-      sum = 0
-    }
-    some.push(companyId)
-    sum += heads
-  }
-  if (some.length > 0) yield some
-}
+const inHeads = (companies: readonly CompanyCount[]) =>
+  inBatches(companies, Infinity, ([, heads]) => heads, headsAtOnce)
 
 const headsAtOnce = 1_000
 
@@ -191,11 +178,12 @@ async function readIds(db: Database, sql: string): Promise<readonly number[]> {
 async function dropHeads(
   tables: ListingTables,
   shape: ListingShape | string,
-  companies: readonly number[],
+  companies: readonly CompanyCount[],
   countGone: (heads: readonly HeadRow[]) => number,
 ): Promise<number> {
   const listing = typeof shape === 'string' ? shape : shape.listing
-  const all = await tables.headsOf(listing, companies)
+  const ids = companies.map(([id]) => id)
+  const all = await tables.headsOf(listing, ids)
   const dropped: HeadRow[] = []
   const segments: SegmentKey[] = []
   for (const heads of Map.groupBy(all, ({ companyId }) => companyId).values()) {

@@ -101,9 +101,10 @@ export async function* changedCompanies(
   for await (const rows of db.batches(sql)) {
     for (const row of rows) changed.push(Number(row['company_id']))
   }
-  for (let at = 0; at < changed.length; at += companiesAtOnce) {
-    const companies = changed.slice(at, at + companiesAtOnce)
-    yield { companies, share: (at + companies.length) / changed.length }
+  let done = 0
+  for (const companies of inBatches(changed, companiesAtOnce)) {
+    done += companies.length
+    yield { companies, share: done / changed.length }
   }
 }
 
@@ -148,7 +149,8 @@ async function* findDifferences(
   pairs: readonly Pair[],
   source: number,
 ): AsyncGenerator<{ readonly pair: Pair; readonly difference: StateDifference }> {
-  for (const some of inPortions(pairs)) {
+  const weightOf = ({ formerOnly, presentOnly }: Pair) => formerOnly.length + presentOnly.length
+  for (const some of inBatches(pairs, Infinity, weightOf, segmentsAtOnce)) {
     const keys = some.flatMap(({ companyId, formerOnly, presentOnly }) => [
       ...keysOf(companyId, formerOnly),
       ...keysOf(companyId, presentOnly),
@@ -167,20 +169,6 @@ async function* findDifferences(
       yield { pair, difference: states.finish() }
     }
   }
-}
-
-function* inPortions(pairs: readonly Pair[]): Generator<readonly Pair[]> {
-  let some: Pair[] = []
-  let segments = 0
-  for (const pair of pairs) {
-    some.push(pair)
-    segments += pair.formerOnly.length + pair.presentOnly.length
-    if (segments < segmentsAtOnce) continue
-    yield some
-    some = []
-    segments = 0
-  }
-  if (some.length > 0) yield some
 }
 
 /** Reads the indexes of segments, in their order, some at once. */

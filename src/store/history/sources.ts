@@ -4,22 +4,17 @@ import type { Resource } from '../../resources/resource.ts'
 import type { SourceImport, SourceSummary } from '../inspecting.ts'
 import { readAttributes, type Statement, statementOf } from '../companies/attributes.ts'
 import type { RegistryDatabase } from '../registry-connection.ts'
-import { type Database, optionalText, type Row, type Value } from '../sql/database.ts'
+import { optionalText, type Row, type Value } from '../sql/database.ts'
 
 /** Every source of every target, those whose records are gone included, by name. */
 export async function listSources(
-  db: Database,
+  db: RegistryDatabase,
   resources: readonly Resource[],
 ): Promise<SourceSummary[]> {
-  const names = new Map(
-    (await db.rows('select id, name from sources')).map((row) => [
-      Number(row['id']),
-      String(row['name']),
-    ]),
-  )
+  const sources = await db.tables.sources()
   const found = new Map<string, SourceSummary & { imports: SourceImport[] }>()
   const summary = (target: string, sourceId: unknown) => {
-    const source = names.get(Number(sourceId)) ?? ''
+    const source = sources.get(Number(sourceId))?.name ?? ''
     const key = JSON.stringify([source, target])
     const known = found.get(key) ?? { source, target, records: 0, companies: 0, imports: [] }
     found.set(key, known)
@@ -73,9 +68,7 @@ export async function readLastSeen(
   db: RegistryDatabase,
   companyId: number,
 ): Promise<ReadonlyMap<string, string | undefined>> {
-  const names = new Map(
-    (await db.rows('select id, name from sources')).map((row) => [Number(row['id']), row['name']]),
-  )
+  const sources = await db.tables.sources()
   const said = (await readAttributes(db.tables, [companyId])).get(companyId) ?? []
   const days = new Map<string, string | undefined>()
   for (const { source, values } of said) {
@@ -84,7 +77,7 @@ export async function readLastSeen(
       ...(await lastChange(db, companyId, source, statementOf({ values }))),
     })
     const day = optionalText(found?.['as_of']) ?? dayOf(found?.['committed_at'])
-    days.set(String(names.get(source)), day)
+    days.set(String(sources.get(source)?.name), day)
   }
   return days
 }

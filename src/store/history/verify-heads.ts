@@ -6,7 +6,13 @@ import { compareOrder } from '../listing/merge.ts'
 import { metaText } from '../listing/meta.ts'
 import { keysOf } from '../listing/open-listings.ts'
 import type { ListingShape } from '../listing/shape.ts'
-import type { CompanyRow, HeadRow, ListingTables, PastCompanyRow } from '../listing/tables.ts'
+import {
+  type CompanyRow,
+  type HeadRow,
+  inBatches,
+  type ListingTables,
+  type PastCompanyRow,
+} from '../listing/tables.ts'
 import type { RegistryDatabase } from '../registry-connection.ts'
 import { readValue } from '../sql/database.ts'
 import type { Report } from './verify.ts'
@@ -62,10 +68,7 @@ export function createHeadCheck(tables: ListingTables, checks: HeadChecks) {
         if (kind === undefined) segments.skip(leaves)
         if (kind === undefined || leaves === undefined) continue
         const isPresent = head === heads.at(-1)
-        for (let at = 0; at < leaves.length; at += segmentsAtOnce) {
-          const keys = keysOf(companyId, leaves.slice(at, at + segmentsAtOnce))
-          await segments.read(keys, kind, isPresent)
-        }
+        await segments.read(keysOf(companyId, leaves), kind, isPresent)
         const { shape } = kind
         known.checkHead(shape.listing, companyId, head.version)
         const found = leaves.map(({ segment }) => segments.find(segment))
@@ -145,8 +148,7 @@ function createLeafReader(tables: ListingTables, { report, named }: HeadChecks) 
       let { level, entries } = decodeDirectory(directory)
       for (; level > 0; level -= 1) {
         const lower: DirectoryEntry[] = []
-        for (let at = 0; at < entries.length; at += segmentsAtOnce) {
-          const some = entries.slice(at, at + segmentsAtOnce)
+        for (const some of inBatches(entries, segmentsAtOnce)) {
           const nodes = await tables.segments(keysOf(companyId, some), 'both')
           for (const [n, node] of nodes.entries()) {
             named.add(node.segment)

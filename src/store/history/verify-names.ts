@@ -1,10 +1,11 @@
 // Verifies the names of companies, which are what their sources say, and the index of their words.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { nameOf, readNames, readNamingSources } from '../companies/keep-names.ts'
+import { nameOf, readNames } from '../companies/keep-names.ts'
 import type { ListedRecord } from '../listing/segment.ts'
 import { attributesShape } from '../listing/shape.ts'
 import { wordsOfName } from '../name-words.ts'
+import type { RegistryDatabase } from '../registry-connection.ts'
 import { type Database, readValue } from '../sql/database.ts'
 import { idsOf } from '../sql/postings.ts'
 import type { Report } from './verify.ts'
@@ -80,8 +81,8 @@ function eachPosting(db: Database, onStep: () => void, report: Report): Side {
 export type NameCheck = Awaited<ReturnType<typeof createNameCheck>>
 
 /** Compares the names of companies with what their sources say. */
-export async function createNameCheck(db: Database, report: Report) {
-  const sources = await readNamingSources(db)
+export async function createNameCheck(db: RegistryDatabase, report: Report) {
+  const sources = await db.tables.sources()
   let pending = new Map<number, string | undefined>()
   let count = 0
   const wrong = (id: number) =>

@@ -12,8 +12,14 @@ import {
   type SegmentIndex,
 } from '../listing/segment.ts'
 import type { DirectoryEntry } from '../listing/directory.ts'
-import type { ListingTables, SegmentKey, SegmentRow } from '../listing/tables.ts'
+import {
+  inBatches,
+  type ListingTables,
+  type SegmentKey,
+  type SegmentRow,
+} from '../listing/tables.ts'
 import type { RegistryDatabase } from '../registry-connection.ts'
+import { textIn } from '../record-texts.ts'
 import type { Report } from './verify.ts'
 import type { HeadChecks } from './verify-heads.ts'
 import type { CheckedKind } from './verify-listings.ts'
@@ -69,9 +75,7 @@ export function createSegmentCheck(tables: ListingTables, context: HeadChecks) {
       const unread = new Map(
         keys.filter(({ segment }) => !summaries.has(segment)).map((key) => [key.segment, key]),
       )
-      const all = [...unread.values()]
-      for (let at = 0; at < all.length; at += segmentsAtOnce) {
-        const some = all.slice(at, at + segmentsAtOnce)
+      for (const some of inBatches(unread.values(), segmentsAtOnce)) {
         for (const { segment } of some) summaries.set(segment, undefined)
         for (const row of await readRows(tables, some, context)) check(row, kind, isPresent)
       }
@@ -150,11 +154,11 @@ function checkRecords(
     }
     before = record
     if (!known.hasSource(record.source)) fault(`the source ${record.source} is not known`)
-    const text = Buffer.from(record.text.buffer, record.text.byteOffset, record.text.length)
+    const text = textIn(record.text)
     const reason =
       resource === undefined
-        ? (checkStatement(record, known) ?? checks.checkAttributes(text.toString(), record.digest))
-        : checks.checkRecord(resource, { ...record, text: text.toString() })
+        ? (checkStatement(record, known) ?? checks.checkAttributes(text, record.digest))
+        : checks.checkRecord(resource, { ...record, text })
     if (reason !== undefined) fault(reason)
   }
 }

@@ -1,7 +1,16 @@
 // Heads, with the segments that their directories lead to.
 
 import { collectLeaves, type DirectoryEntry, openDirectory } from './directory.ts'
-import type { HeadRow, ListingReads, ListingTables, SegmentKey } from './tables.ts'
+import { decodeEntries, type SegmentIndex } from './segment.ts'
+import type { ListingShape } from './shape.ts'
+import {
+  type HeadRow,
+  inBatches,
+  type ListingLookups,
+  type ListingReads,
+  type ListingTables,
+  type SegmentKey,
+} from './tables.ts'
 
 /** A head, with the segments that its directory leads to. */
 export interface OpenListing {
@@ -28,6 +37,42 @@ export function leavesOf(
   { companyId, directory }: Pick<HeadRow, 'companyId' | 'directory'>,
 ): Promise<readonly DirectoryEntry[]> {
   return collectLeaves(directory, (nodes) => tables.entries(companyId, nodes))
+}
+
+/** How many segments of one listing, and of all, are read at once. */
+export interface ReadTogether {
+  readonly each: number
+  readonly together?: number
+}
+
+const keysAtOnce = 1_000
+
+/**
+ * The indexes of listings of few segments, by company, as far as they are not too many together.
+ *
+ * @param wanted as for `decodeEntries`.
+ */
+export async function readIndexes(
+  tables: Pick<ListingLookups, 'segments'>,
+  shape: ListingShape,
+  open: ReadonlyMap<number, OpenListing>,
+  { each, together = Infinity }: ReadTogether,
+  wanted?: readonly number[],
+): Promise<ReadonlyMap<number, readonly SegmentIndex[]>> {
+  let segments = 0
+  const small = [...open].filter(([, { leaves }]) => {
+    const isSmall = leaves.length <= each && segments + leaves.length <= together
+    if (isSmall) segments += leaves.length
+    return isSmall
+  })
+  const found = new Map(small.map(([company]) => [company, [] as SegmentIndex[]]))
+  const keys = small.flatMap(([company, { leaves }]) => keysOf(company, leaves))
+  for (const batch of inBatches(keys, keysAtOnce)) {
+    for (const { companyId, entries } of await tables.segments(batch, 'entries')) {
+      found.get(companyId)?.push(decodeEntries(shape, entries, wanted))
+    }
+  }
+  return found
 }
 
 /** No version is as high. */

@@ -1,7 +1,7 @@
 // Orders the records that a scan has left: by a value, then by id; null last in both directions.
 
 import type { Pace } from './pace.ts'
-import { compareTexts } from './compare-texts.ts'
+import { byCodePoint } from '../record-texts.ts'
 import type { Scanned } from './scan.ts'
 import { reorder, type View } from './view.ts'
 
@@ -34,7 +34,7 @@ export async function orderScanned(
 /** The place of each text among all of them; undefined if there are none. */
 async function rankTexts(texts: readonly string[], pace: Pace): Promise<Uint32Array | undefined> {
   if (texts.length === 0) return undefined
-  const compare = (a: number, b: number) => compareTexts(texts[a] ?? '', texts[b] ?? '')
+  const compare = (a: number, b: number) => byCodePoint(texts[a] ?? '', texts[b] ?? '')
   const order = await sortInSteps(texts.length, compare, pace)
   const ranks = new Uint32Array(texts.length)
   for (const [rank, n] of order.entries()) ranks[n] = rank

@@ -4,7 +4,7 @@
 // column, each of a segment's distinct values is looked at once.
 
 import type { Filter, Interval, SortOrder } from '../selection.ts'
-import { compareTexts } from './compare-texts.ts'
+import { byCodePoint } from '../record-texts.ts'
 import { createFloats, createHalves, createWords, type Growing } from './growing.ts'
 import type { IndexColumn, SegmentIndex, WantedLists } from './segment.ts'
 import type { ListingShape } from './shape.ts'
@@ -222,8 +222,8 @@ function markTexts(
 function isIn(value: string, { from, to }: Interval): boolean {
   if (from !== undefined && from === to) return value === from
   return (
-    (from === undefined || compareTexts(value, String(from)) >= 0) &&
-    (to === undefined || compareTexts(value, String(to)) <= 0)
+    (from === undefined || byCodePoint(value, String(from)) >= 0) &&
+    (to === undefined || byCodePoint(value, String(to)) <= 0)
   )
 }
 

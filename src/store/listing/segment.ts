@@ -182,16 +182,6 @@ function skipList<List>(reader: ByteReader, count: number, none: List): List {
   return none
 }
 
-/** The lengths of an index alone. */
-export function decodeLengths(shape: ListingShape, entries: Uint8Array): Uint32Array {
-  const { reader, count } = openIndex(entries)
-  skipIntegers(reader, count)
-  if (shape.hasSort) skipIntegers(reader, count)
-  const lengths = new Uint32Array(count)
-  readIntegers(reader, lengths)
-  return lengths
-}
-
 function openIndex(entries: Uint8Array) {
   if (entries[0] !== format) throw new Error('an index of records has an unknown format')
   const reader = createReader(entries, headBytes)

@@ -128,6 +128,12 @@ export interface ListingReads {
   entries(companyId: number, segments: readonly number[]): Awaitable<readonly Uint8Array[]>
 }
 
+/** What a source is called, and the attribute in which it names companies. */
+export interface NamingSource {
+  readonly name: string
+  readonly nameAttribute: string
+}
+
 /** Companies in ascending order. */
 export interface CompanyRange {
   /** Only those above it. */
@@ -153,6 +159,8 @@ export interface ListingLookups extends ListingReads {
   segments(keys: readonly SegmentKey[], what: 'entries' | 'both'): Awaitable<readonly SegmentRow[]>
   /** Parts of the texts of segments, in the order asked for. */
   textRanges(ranges: readonly TextRange[]): Awaitable<readonly Uint8Array[]>
+  /** All sources, by number. */
+  sources(): Awaitable<ReadonlyMap<number, NamingSource>>
   companiesById(ids: readonly number[]): Awaitable<readonly CompanyRow[]>
   /** Former states of companies, by company and `until`. */
   pastCompanies(ids: readonly number[]): Awaitable<readonly PastCompanyRow[]>
@@ -221,14 +229,27 @@ export interface ListingTables extends ListingLookups {
   putPastCompanies(rows: readonly PastCompanyRow[]): Awaitable<void>
 }
 
-/** Cuts keys into lists of a length, for look-ups. */
-export function* inBatches<T>(values: Iterable<T>, length: number): Generator<T[]> {
+/**
+ * Cuts values into lists, for look-ups.
+ *
+ * @param length how long a list may be.
+ * @param weightOf a list ends, too, where these add up to `weight`.
+ */
+export function* inBatches<T>(
+  values: Iterable<T>,
+  length: number,
+  weightOf?: (value: T) => number,
+  weight = Infinity,
+): Generator<T[]> {
   let batch: T[] = []
+  let sum = 0
   for (const value of values) {
     batch.push(value)
-    if (batch.length < length) continue
+    if (weightOf !== undefined) sum += weightOf(value)
+    if (batch.length < length && sum < weight) continue
     yield batch
     batch = []
+    sum = 0
   }
   if (batch.length > 0) yield batch
 }

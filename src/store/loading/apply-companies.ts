@@ -100,12 +100,14 @@ function stagedAttributes(
      cross join change c on c.company_id = e.value cross join stage s on s.seq = c.seq`,
     JSON.stringify(companies),
   )
-  const places = rows.map(([, , at, length]) => ({ at: Number(at), length: Number(length) }))
+  const places = rows.map(([company, day, at, length]) => ({
+    ...{ company: Number(company), day: day as string | null },
+    ...{ at: Number(at), length: Number(length) },
+  }))
   return new Map(
-    staging.spool.read(places).map((row, n) => {
-      const [company, day] = rows[n] ?? []
+    staging.spool.read(places).map(([{ company, day }, row]) => {
       const said = { digest: digestIn(row), content: textIn(row) }
-      return [Number(company), { ...said, asOf: (day as string | null) ?? asOf }]
+      return [company, { ...said, asOf: day ?? asOf }]
     }),
   )
 }

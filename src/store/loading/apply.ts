@@ -2,8 +2,7 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { addToCount, parseMeta } from '../listing/meta.ts'
-import { keysOf, type OpenListing, openListings } from '../listing/open-listings.ts'
-import { decodeEntries, type SegmentIndex } from '../listing/segment.ts'
+import { type OpenListing, openListings, readIndexes } from '../listing/open-listings.ts'
 import { inBatches, type ListedId } from '../listing/tables.ts'
 import {
   createOutput,
@@ -20,7 +19,7 @@ import type { StagedValue, Staging } from './staging.ts'
 /** How many companies are read at once, with how many changes and segments. */
 const companiesAtOnce = 200
 const changesAtOnce = 20_000
-const readAtOnce = 2_000
+const readTogether = { each: segmentsAtOnce, together: 2_000 }
 /** How many ids are written at once. */
 const idsAtOnce = 5_000
 
@@ -103,11 +102,13 @@ async function mergeAll(
   const isListed = await tables.hasHeads(shape.listing)
   const putsOf = createPutReader(shape, puts)
   const out = createOutput(context, shape.listing)
-  for (const companies of inCompanies(all)) {
+  const changesOf = ([, count]: readonly StagedValue[]) => Number(count)
+  for (const batch of inBatches(all, companiesAtOnce, changesOf, changesAtOnce)) {
+    const companies = batch.map(([company]) => Number(company))
     const open = isListed
       ? await openListings(tables, shape.listing, companies)
       : new Map<number, OpenListing>()
-    const indexes = await readSmall(context, shape, open)
+    const indexes = await readIndexes(tables, shape, open, readTogether)
     const gone = readGone(context, open)
     for (const company of companies) {
       const listing = open.get(company)
@@ -124,48 +125,11 @@ async function mergeAll(
   await out.flush()
 }
 
-/** Cuts companies into lists that do not have many changes together. */
-function* inCompanies(all: AllChanges['companies']): Generator<number[]> {
-  let some: number[] = []
-  let changes = 0
-  for (const [company, count] of all) {
-    some.push(Number(company))
-    changes += Number(count)
-    if (some.length < companiesAtOnce && changes < changesAtOnce) continue
-    yield some
-    some = []
-    changes = 0
-  }
-  if (some.length > 0) yield some
-}
-
 /** The last company that changes; at least 1. */
 export function lastCompany(staging: Staging): number {
   const tables = ['change', 'removal']
   const last = tables.map((table) => Number(staging.value(`select max(company_id) from ${table}`)))
   return Math.max(1, ...last)
-}
-
-/** The indexes of listings of few segments, read at once, as far as they are not too many. */
-async function readSmall(
-  { tables }: ApplyContext,
-  shape: PutKind['shape'],
-  open: ReadonlyMap<number, OpenListing>,
-): Promise<Map<number, SegmentIndex[]>> {
-  let segments = 0
-  const small = [...open].filter(([, { leaves }]) => {
-    const isSmall = leaves.length <= segmentsAtOnce && segments + leaves.length <= readAtOnce
-    if (isSmall) segments += leaves.length
-    return isSmall
-  })
-  const found = new Map(small.map(([company]) => [company, [] as SegmentIndex[]]))
-  const keys = small.flatMap(([company, { leaves }]) => keysOf(company, leaves))
-  for (const batch of inBatches(keys, 1_000)) {
-    for (const { companyId, entries } of await tables.segments(batch, 'entries')) {
-      found.get(companyId)?.push(decodeEntries(shape, entries))
-    }
-  }
-  return found
 }
 
 /** What a listing loses or replaces. */

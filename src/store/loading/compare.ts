@@ -109,15 +109,15 @@ async function compareCompany(
  * as a record, is not another one: the digests of those that a listing has; undefined if the
  * records are no changes.
  */
-function recordedBefore({ plan, source, sourceNames }: ImportContext) {
+function recordedBefore({ plan, source, sources }: ImportContext) {
   if (plan.target.resource?.changeFields === undefined) return undefined
   const known = new Set<string>()
   const own = new Set([source])
-  for (const [id, name] of sourceNames) if (name.startsWith(`${plan.source}/`)) own.add(id)
+  for (const [id, { name }] of sources) if (name.startsWith(`${plan.source}/`)) own.add(id)
   if (own.size === 1) return undefined
   return {
-    note({ digests, sources }: SegmentIndex, n: number): void {
-      if (own.has(sources[n] ?? 0)) known.add(digestAt(digests, n))
+    note({ digests, sources: having }: SegmentIndex, n: number): void {
+      if (own.has(having[n] ?? 0)) known.add(digestAt(digests, n))
     },
     has: (digests: Uint8Array, at: number) => known.has(digestAt(digests, at)),
   }

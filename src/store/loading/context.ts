@@ -2,19 +2,19 @@
 
 import type { ImportPlan } from '../importing.ts'
 import type { ListingShape } from '../listing/shape.ts'
-import type { ListingTables } from '../listing/tables.ts'
-import type { Database } from '../sql/database.ts'
+import type { ListingTables, NamingSource } from '../listing/tables.ts'
+import type { RegistryDatabase } from '../registry-connection.ts'
 import type { Staging, StagedValues } from './staging.ts'
 
 export interface ImportContext {
   readonly plan: ImportPlan
   readonly shape: ListingShape
   readonly staging: Staging
-  readonly db: Database
+  readonly db: RegistryDatabase
   readonly tables: ListingTables
-  /** The number of the import's source, and the names of all. */
+  /** The number of the import's source, and all of them. */
   readonly source: number
-  readonly sourceNames: ReadonlyMap<number, string>
+  readonly sources: ReadonlyMap<number, NamingSource>
   readonly hasOtherSources: boolean
   readonly version: number
   /** How many rows had something that is withheld. */

@@ -13,7 +13,8 @@ import { decodeEntries, recordsOf } from '../listing/segment.ts'
 import { inBatches } from '../listing/tables.ts'
 import type { ImportContext } from './context.ts'
 import { companiesOf } from './record-differences.ts'
-import { inPortions, recordText, textIn } from './spool.ts'
+import { textIn as textOfBytes } from '../record-texts.ts'
+import { recordText, textIn } from './spool.ts'
 import type { Staging } from './staging.ts'
 
 /** Of more changed rows, those of some companies are compared: that costs little enough. */
@@ -40,14 +41,11 @@ export async function findDifference(
   for (const rows of inBatches(sampledRows(staging, companyOf), companiesAtOnce)) {
     compared += rows.length
     const before = await readBefore(context, rows)
-    for (const portion of inPortions(rows)) {
-      for (const [n, row] of staging.spool.read(portion).entries()) {
-        const { company, id } = portion[n] ?? { company: 0, id: 0 }
-        const old = before.get(keyOf(company, id))
-        if (old === undefined) continue
-        const now = isOfCompanies ? textIn(row) : recordText(id, row)
-        for (const change of compareTexts(old, now.toString())) values.add(company, change)
-      }
+    for (const [{ company, id }, row] of staging.spool.read(rows)) {
+      const old = before.get(keyOf(company, id))
+      if (old === undefined) continue
+      const now = isOfCompanies ? textIn(row) : recordText(id, row)
+      for (const change of compareTexts(old, now.toString())) values.add(company, change)
     }
   }
   const oneOf = compared === 0 ? 1 : changed / compared
@@ -96,7 +94,7 @@ async function readStatements(
   const found = new Map<string, string>()
   for (const [company, records] of await readAttributes(tables, companiesIn(rows))) {
     const own = records.find((one) => one.source === source)
-    if (own !== undefined) found.set(keyOf(company, company), stringOf(own.text))
+    if (own !== undefined) found.set(keyOf(company, company), textOfBytes(own.text))
   }
   return found
 }
@@ -115,7 +113,7 @@ async function readRecords(
     for (const { companyId, entries, texts } of await tables.segments(keys, 'both')) {
       for (const { id, text } of recordsOf(decodeEntries(shape, entries), texts ?? noBytes)) {
         const key = keyOf(companyId, id)
-        if (wanted.has(key)) found.set(key, stringOf(text))
+        if (wanted.has(key)) found.set(key, textOfBytes(text))
       }
     }
   }
@@ -123,9 +121,6 @@ async function readRecords(
 }
 
 const noBytes = new Uint8Array()
-
-const stringOf = (text: Uint8Array) =>
-  Buffer.from(text.buffer, text.byteOffset, text.length).toString()
 
 interface Tally {
   changed: number

@@ -109,7 +109,7 @@ async function refuseForeignIds(context: ImportContext): Promise<void> {
   for (const batch of inBatches(ids, batchLength)) {
     const asked = batch.map(([id]) => Number(id))
     for (const { id, source } of await findForeign(context, asked)) {
-      staging.insert('foreign_ids', id, context.sourceNames.get(source) ?? '')
+      staging.insert('foreign_ids', id, context.sources.get(source)?.name ?? '')
     }
   }
   staging.run(`

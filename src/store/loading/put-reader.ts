@@ -6,7 +6,7 @@ import { compareOrder } from '../listing/merge.ts'
 import type { PutReader } from '../listing/merge-window.ts'
 import type { ListedRecord } from '../listing/segment.ts'
 import { columnValuesOf, type ListingShape } from '../listing/shape.ts'
-import { companyIdIn, digestIn, idIn, inPortions, recordText, textIn, textsIn } from './spool.ts'
+import { companyIdIn, digestIn, idIn, recordText, textIn, textsIn } from './spool.ts'
 import type { Staging } from './staging.ts'
 
 /** What is put into listings: the records of a resource, from a source. */
@@ -35,11 +35,8 @@ export function* readChanges(staging: Staging, kind: PutKind): Generator<Put> {
     ...{ at: Number(at), length: Number(length) },
   }))
   const readRecord = recordReader(kind)
-  for (const portion of inPortions(places)) {
-    const read = staging.spool.read(portion)
-    for (const [n, { companyId, id }] of portion.entries()) {
-      yield { companyId, record: readRecord(id, read[n]) }
-    }
+  for (const [{ companyId, id }, row] of staging.spool.read(places)) {
+    yield { companyId, record: readRecord(id, row) }
   }
 }
 
@@ -85,21 +82,16 @@ export function createPutReader(
   })
 }
 
-type RecordReader = (id: number, row: Buffer | undefined) => ListedRecord
-
-function recordReader({ resource, shape, source }: PutKind): RecordReader {
+function recordReader({ resource, shape, source }: PutKind) {
   const readValues = columnValuesOf(resource)
-  return (id, row) => {
-    if (row === undefined) throw new Error(`the row of record ${id} is missing`)
-    return {
-      id,
-      sort: shape.hasSort ? Date.parse(textsIn(row).sort ?? '') / 1_000 : 0,
-      source,
-      digest: digestIn(row),
-      values: readValues(fieldsIn(row)),
-      text: recordText(id, row),
-    }
-  }
+  return (id: number, row: Buffer): ListedRecord => ({
+    id,
+    sort: shape.hasSort ? Date.parse(textsIn(row).sort ?? '') / 1_000 : 0,
+    source,
+    digest: digestIn(row),
+    values: readValues(fieldsIn(row)),
+    text: recordText(id, row),
+  })
 }
 
 /** The fields of a row's record. */

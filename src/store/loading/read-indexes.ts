@@ -1,7 +1,7 @@
 // The indexes of listings that an import is compared with, and what it looks up in them.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { keysOf, type OpenListing } from '../listing/open-listings.ts'
+import { keysOf, type OpenListing, readIndexes } from '../listing/open-listings.ts'
 import { decodeEntries, digestBytes, type SegmentIndex, valueAt } from '../listing/segment.ts'
 import type { ListingShape } from '../listing/shape.ts'
 import type { ImportContext } from './context.ts'
@@ -14,24 +14,10 @@ const segmentsAtOnce = 400
 export type Indexes = ReadonlyMap<number, readonly SegmentIndex[]>
 
 /** The indexes of listings of few segments, read at once. */
-export async function readSmall(
+export const readSmall = (
   { tables, shape }: ImportContext,
   open: ReadonlyMap<number, OpenListing>,
-): Promise<Indexes> {
-  const small = [...open].filter(([, { leaves }]) => leaves.length <= segmentsAtOnce)
-  const indexes = new Map<number, SegmentIndex[]>()
-  const wanted = wantedOf(shape)
-  const keys = small.flatMap(([company, { leaves }]) => keysOf(company, leaves))
-  for (const batch of inBatches(keys, segmentsAtOnce)) {
-    for (const { companyId, entries } of await tables.segments(batch, 'entries')) {
-      const index = decodeEntries(shape, entries, wanted)
-      const known = indexes.get(companyId)
-      if (known === undefined) indexes.set(companyId, [index])
-      else known.push(index)
-    }
-  }
-  return indexes
-}
+): Promise<Indexes> => readIndexes(tables, shape, open, { each: segmentsAtOnce }, wantedOf(shape))
 
 /** The indexes of a listing, some at a time. */
 export async function* indexesOf(

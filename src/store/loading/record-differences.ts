@@ -9,7 +9,8 @@ import { type ListingShape, shapeOf } from '../listing/shape.ts'
 import { inBatches, type CompanyRow } from '../listing/tables.ts'
 import { keysOf, leavesOf, openListings, type OpenListing } from '../listing/open-listings.ts'
 import type { ImportContext } from './context.ts'
-import { inPortions, recordText, textIn } from './spool.ts'
+import { textIn as textOfBytes } from '../record-texts.ts'
+import { recordText, textIn } from './spool.ts'
 import type { Staging } from './staging.ts'
 
 const companiesAtOnce = 100
@@ -85,7 +86,7 @@ async function companyDifferences(
   return companies.flatMap((company): Difference[] => {
     const own = said.get(company.id)?.find((one) => one.source === source)
     if (own === undefined) return []
-    const before = { isPresent: statementOf(own).isPresent, texts: [stringOf(own.text)] }
+    const before = { isPresent: statementOf(own).isPresent, texts: [textOfBytes(own.text)] }
     const [row] = now.get(company.id) ?? []
     const named = namesOf(company)
     if (row !== undefined) {
@@ -119,13 +120,8 @@ function changedTexts(
     ...{ company: Number(company), id: Number(id), asOf: asOf as string | null },
     ...{ at: Number(at), length: Number(length) },
   }))
-  for (const portion of inPortions(places)) {
-    const read = staging.spool.read(portion)
-    for (const [n, { company, id, asOf }] of portion.entries()) {
-      const row = read[n]
-      if (row !== undefined)
-        found.get(company)?.push({ id, text: readText(id, row).toString(), asOf })
-    }
+  for (const [{ company, id, asOf }, row] of staging.spool.read(places)) {
+    found.get(company)?.push({ id, text: readText(id, row).toString(), asOf })
   }
   return found
 }
@@ -135,9 +131,6 @@ const namesOf = ({ id, jurisdiction, identifier }: Named) => ({
   companyJurisdiction: jurisdiction,
   companyIdentifier: identifier,
 })
-
-const stringOf = (text: Uint8Array) =>
-  Buffer.from(text.buffer, text.byteOffset, text.length).toString()
 
 interface Recorded {
   readonly recording: Recording
@@ -193,7 +186,7 @@ function statesOf(
   records: readonly ListedRecord[],
   changes: readonly ChangedText[],
 ) {
-  const before = new Map(records.map(({ id, text }) => [id, stringOf(text)]))
+  const before = new Map(records.map(({ id, text }) => [id, textOfBytes(text)]))
   const after = new Map(before)
   for (const [id] of staging.rows('select id from removal where company_id = ?', company)) {
     after.delete(Number(id))

@@ -30,7 +30,7 @@ import { areInPlace, dropRefused, placeRows, refuseBeyond, writeKeys } from './p
 import { findDifference } from './difference.ts'
 import { stageDifferences } from './record-differences.ts'
 import type { Gate } from '../withholding/gate.ts'
-import { inPortions, placeIn, stagedRowIn } from './spool.ts'
+import { placeIn, stagedRowIn } from './spool.ts'
 import { openStaging, type Staging } from './staging.ts'
 import { createBeyond, refuseRecorded, refuseTypes } from './types-limit.ts'
 
@@ -92,13 +92,12 @@ async function createContext(
     const row = plan.asOf === undefined ? lastDay?.place : undefined
     plan.onEarlier(await readEarlier(db, { source, target: target.name }), { asOf, row })
   }
-  const names = await db.rows('select id, name from sources')
-  const sourceNames = new Map(names.map((row) => [Number(row['id']), String(row['name'])]))
+  const sources = await db.tables.sources()
   return {
-    ...{ plan, staging, db, source, sourceNames, version, asOf },
+    ...{ plan, staging, db, source, sources, version, asOf },
     tables: db.tables,
     shape: target.resource === undefined ? attributesShape : shapeOf(target.resource),
-    hasOtherSources: sourceNames.size > 1,
+    hasOtherSources: sources.size > 1,
     values: {
       asOf,
       isAsOfOfRows: Number(plan.asOf === undefined),
@@ -241,7 +240,7 @@ async function tellLikeSources(context: ImportContext): Promise<void> {
     ) limit ${sampledMax}`,
   )
   const companies = sample.map(([company]) => Number(company))
-  onLikeSources(await findLikeSources(db, tables, { shape, companies, source }))
+  onLikeSources(await findLikeSources(tables, { shape, companies, source }))
 }
 
 /** The records of the changes: the rows in the table after those that were staged. */
@@ -348,14 +347,9 @@ function reportRefused(staging: Staging, onProblem: (problem: StagedProblem) => 
     ...{ field: field as string, value: value ?? null, reason: reason as string },
     ...{ at: Number(at), length: Number(length) },
   }))
-  for (const portion of inPortions(places)) {
-    const read = staging.spool.read(portion)
-    for (const [n, { field, value, reason }] of portion.entries()) {
-      const row = read[n]
-      if (row === undefined) continue
-      onProblem({ ...placeIn(row), field, value, reason, row: stagedRowIn(row) })
-    }
-    refused += portion.length
+  for (const [{ field, value, reason }, row] of staging.spool.read(places)) {
+    onProblem({ ...placeIn(row), field, value, reason, row: stagedRowIn(row) })
+    refused += 1
   }
   return refused
 }

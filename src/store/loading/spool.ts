@@ -7,6 +7,7 @@
 import { closeSync, readSync, writeSync } from 'node:fs'
 import { openTemporaryFile, temporaryError } from '../../files/temporary-folder.ts'
 import type { Place, RefusedRow, StagedRow } from '../importing.ts'
+import { inBatches } from '../listing/tables.ts'
 
 /** A row in the file. */
 export interface SpooledRow {
@@ -44,6 +45,7 @@ const fileAt = 32
 export const digestAt = 36
 const headBytes = 48
 
+const noBytes = Buffer.alloc(0)
 const bufferBytes = 262_144
 /** How much is read at once. */
 const chunkBytes = 262_144
@@ -98,10 +100,16 @@ export function createSpool() {
         at += from
       }
     },
-    /** Reads rows, in the order asked for. */
-    read(places: readonly Omit<SpoolPlace, 'seq'>[]): Buffer[] {
+    /** Reads rows, in the order asked for, with what is known of each. */
+    *read<T extends Omit<SpoolPlace, 'seq'>>(
+      places: Iterable<T>,
+    ): Generator<readonly [place: T, row: Buffer]> {
       appender.flush()
-      return readPlaces(places, readBytes)
+      for (const portion of inPortions(places)) {
+        const rows = readPlaces(portion, readBytes)
+        let n = 0
+        for (const place of portion) yield [place, rows[n++] ?? noBytes]
+      }
     },
     close: () => closeSync(file),
   }
@@ -183,21 +191,8 @@ const portionRows = 1_000
 const portionBytes = 4_194_304
 
 /** Cuts rows into lists that may be read together. */
-export function* inPortions<T extends Pick<SpoolPlace, 'length'>>(
-  places: Iterable<T>,
-): Generator<T[]> {
-  let portion: T[] = []
-  let bytes = 0
-  for (const place of places) {
-    portion.push(place)
-    bytes += place.length
-    if (portion.length < portionRows && bytes < portionBytes) continue
-    yield portion
-    portion = []
-    bytes = 0
-  }
-  if (portion.length > 0) yield portion
-}
+const inPortions = <T extends Pick<SpoolPlace, 'length'>>(places: Iterable<T>) =>
+  inBatches(places, portionRows, ({ length }) => length, portionBytes)
 
 /** A record's text: its id, if that is known, and its other fields. */
 export function textOf(id: number | null, content = ''): string {

@@ -10,7 +10,6 @@ import {
   createSpool,
   digestIn,
   idIn,
-  inPortions,
   orNull,
   placeIn,
   type Spool,
@@ -269,12 +268,7 @@ function createStage(insert: Staging['insert']) {
     spool,
     loadRow,
     load(places: Iterable<SpoolPlace>): void {
-      for (const portion of inPortions(places)) {
-        for (const [n, bytes] of spool.read(portion).entries()) {
-          const { seq, at } = portion[n] ?? { seq: 0, at: 0 }
-          loadRow({ seq, at, bytes })
-        }
-      }
+      for (const [{ seq, at }, bytes] of spool.read(places)) loadRow({ seq, at, bytes })
     },
     append: (row: StagedRow) => loadRow(spool.write(nowhere, row)),
     staged: () => staged,

@@ -13,7 +13,6 @@ import { addToCount, parseMeta } from '../listing/meta.ts'
 import type { ListingTables } from '../listing/tables.ts'
 import { versionMax } from '../listing/open-listings.ts'
 import type { ImportContext } from './context.ts'
-import { inPortions } from './spool.ts'
 import { fieldsIn } from './put-reader.ts'
 import type { Staging } from './staging.ts'
 
@@ -85,13 +84,8 @@ function movesOf(staging: Staging, company: number, metaOf: string): readonly Mo
     ...{ id: Number(id), was: was as string | null },
     ...{ at: Number(at), length: Number(length) },
   }))
-  for (const portion of inPortions(places)) {
-    const rows = staging.spool.read(portion)
-    for (const [n, { id, was }] of portion.entries()) {
-      const row = rows[n]
-      const became = row === undefined ? null : (fieldsIn(row)[metaOf] as string | null)
-      moves.push({ id, was, became })
-    }
+  for (const [{ id, was }, row] of staging.spool.read(places)) {
+    moves.push({ id, was, became: fieldsIn(row)[metaOf] as string | null })
   }
   return moves
 }
@@ -130,7 +124,7 @@ export async function refuseRecorded(
         company,
       )
       .map(([at, length]) => ({ at: Number(at), length: Number(length) }))
-    for (const row of staging.spool.read(places)) {
+    for (const [, row] of staging.spool.read(places)) {
       const record = fieldsIn(row)
       addToCount(types, String(record[metaOf]), 1)
       if (types.size > limit) first ??= record

@@ -1,17 +1,18 @@
 // Reads a company as a whole, as it is or as it was at a version: who it is, what its sources say,
 // and its listings without their records.
 
-import { nameOf, type NamingSource } from '../companies/keep-names.ts'
+import { nameOf } from '../companies/keep-names.ts'
 import { statementOf } from '../companies/attributes.ts'
 import type { CompanyRequest, CompanyState, ListingSummary, SourceState } from '../company-state.ts'
-import { compareTexts } from '../listing/compare-texts.ts'
-import { collectLeaves, markOf } from '../listing/directory.ts'
+import { byCodePoint, textIn } from '../record-texts.ts'
+import { markOf } from '../listing/directory.ts'
+import { leavesOf } from '../listing/open-listings.ts'
 import { decodeEntries, type ListedRecord, recordsOf } from '../listing/segment.ts'
 import { attributesShape } from '../listing/shape.ts'
-import type { HeadRow } from '../listing/tables.ts'
+import type { HeadRow, NamingSource } from '../listing/tables.ts'
 import { pageBytesMax } from '../page-size.ts'
 import type { OutsideHistory } from '../reading.ts'
-import { type Identity, readCompanyHeads, readIdentity, readSources } from '../sql/read-company.ts'
+import { type Identity, readCompanyHeads, readIdentity } from '../sql/read-company.ts'
 import { readRegistry } from '../sql/find-companies.ts'
 import type { Snapshot } from '../sql/snapshot.ts'
 import { type CountedListing, countListings, noCounts } from './count-values.ts'
@@ -68,10 +69,10 @@ interface Said {
 
 async function readSaid(snapshot: Snapshot, head: HeadRow | undefined): Promise<Said> {
   if (head === undefined || head.total === 0) return { sources: [], name: null, changes: [] }
-  const sources = await readSources(snapshot)
+  const sources = await snapshot.tables.sources()
   const nameIn = (record: ListedRecord) => sourceOf(sources, record).name
   const records = await readAll(snapshot, head)
-  records.sort((a, b) => compareTexts(nameIn(a), nameIn(b)))
+  records.sort((a, b) => byCodePoint(nameIn(a), nameIn(b)))
   const changes: Change[] = []
   for (const record of records) changes.push(await snapshot.change(statementOf(record).version))
   const bytes = records.reduce((sum, { text }) => sum + text.length, 0)
@@ -84,7 +85,7 @@ async function readSaid(snapshot: Snapshot, head: HeadRow | undefined): Promise<
         : records.map((record) => ({
             source: nameIn(record),
             ...statementOf(record),
-            attributes: Buffer.from(record.text).toString(),
+            attributes: textIn(record.text),
           })),
   }
 }
@@ -99,14 +100,10 @@ function sourceOf(
 }
 
 /** All records of what sources say. */
-async function readAll(
-  snapshot: Snapshot,
-  { companyId, directory }: HeadRow,
-): Promise<ListedRecord[]> {
-  const leaves = await collectLeaves(directory, (nodes) => snapshot.entries(companyId, nodes))
-  const numbers = leaves.map(({ segment }) => segment)
-  const entries = await snapshot.entries(companyId, numbers)
-  const texts = await snapshot.texts(companyId, numbers)
+async function readAll(snapshot: Snapshot, head: HeadRow): Promise<ListedRecord[]> {
+  const numbers = (await leavesOf(snapshot, head)).map(({ segment }) => segment)
+  const entries = await snapshot.entries(head.companyId, numbers)
+  const texts = await snapshot.texts(head.companyId, numbers)
   return entries.flatMap((one, n) => [
     ...recordsOf(decodeEntries(attributesShape, one), texts[n] ?? new Uint8Array()),
   ])

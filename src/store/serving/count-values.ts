@@ -1,7 +1,8 @@
 // Counts how many records of a company's listings have which value of a filter, from the indexes.
 
 import type { Resource } from '../../resources/resource.ts'
-import { collectLeaves, markOf } from '../listing/directory.ts'
+import { markOf } from '../listing/directory.ts'
+import { leavesOf } from '../listing/open-listings.ts'
 import { createPace } from '../listing/pace.ts'
 import { decodeEntries, noLists, type SegmentIndex } from '../listing/segment.ts'
 import { shapeOf } from '../listing/shape.ts'
@@ -91,10 +92,9 @@ async function countLong(
 
 async function segmentsOf(
   reads: Pick<ListingReads, 'entries'>,
-  { companyId, directory }: HeadRow,
+  head: HeadRow,
 ): Promise<readonly number[]> {
-  const leaves = await collectLeaves(directory, (nodes) => reads.entries(companyId, nodes))
-  return leaves.map(({ segment }) => segment)
+  return (await leavesOf(reads, head)).map(({ segment }) => segment)
 }
 
 /** Counters of the fields that are filtered by single values. */

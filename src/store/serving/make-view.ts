@@ -1,11 +1,11 @@
 // Makes views: scans the indexes of a listing in steps, and orders what is left.
 
-import { collectLeaves } from '../listing/directory.ts'
+import { leavesOf } from '../listing/open-listings.ts'
 import { orderScanned } from '../listing/order-view.ts'
 import { createPace } from '../listing/pace.ts'
 import { decodeEntries } from '../listing/segment.ts'
 import { shapeOf } from '../listing/shape.ts'
-import type { HeadRow } from '../listing/tables.ts'
+import { type HeadRow, inBatches } from '../listing/tables.ts'
 import { createScan, isListingOrder } from '../listing/scan.ts'
 import { reverse, type View } from '../listing/view.ts'
 import type { Selection } from '../selection.ts'
@@ -52,12 +52,12 @@ interface Batch {
 /** Reads all segments of a listing, in order. */
 async function* readBatches(
   reads: ServingReads,
-  { companyId, directory }: HeadRow,
+  head: HeadRow,
   readsTexts: boolean,
 ): AsyncGenerator<Batch> {
-  const leaves = await collectLeaves(directory, (nodes) => reads.entries(companyId, nodes))
-  for (let at = 0; at < leaves.length; at += batchLength) {
-    const numbers = leaves.slice(at, at + batchLength).map(({ segment }) => segment)
+  const { companyId } = head
+  for (const some of inBatches(await leavesOf(reads, head), batchLength)) {
+    const numbers = some.map(({ segment }) => segment)
     const entries = await reads.entries(companyId, numbers)
     yield {
       numbers,

@@ -2,6 +2,7 @@
 // has changed between versions.
 
 import { after } from '../awaitable.ts'
+import { usualNameAttribute } from '../companies/keep-names.ts'
 import type {
   ChangedRange,
   CompanyRow,
@@ -37,7 +38,15 @@ export function companyLookups(db: RowReader) {
   const pastCompanies = `
     select ${pastColumns} from companies_past p where ${d.isOneOf('company_id', '$1', 'bigint')}
     order by company_id, until`
+  type SourceColumns = readonly [id: number, name: string, nameAttribute: string | null]
   return {
+    sources: () =>
+      after(db.rows<SourceColumns>('select id, name, name_attribute from sources'), (rows) => {
+        const sources = rows.map(([id, name, nameAttribute]) => {
+          return [id, { name, nameAttribute: nameAttribute ?? usualNameAttribute }] as const
+        })
+        return new Map(sources)
+      }),
     companiesById: (ids) =>
       after(db.rows<Columns>(companiesById, ids), (rows) => rows.map(companyOf)),
     pastCompanies: (ids) =>

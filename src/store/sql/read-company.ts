@@ -1,6 +1,5 @@
 // Reads what is known of a company at a version, from tables that are not listings.
 
-import { type NamingSource, usualNameAttribute } from '../companies/keep-names.ts'
 import type { HeadRow } from '../listing/tables.ts'
 import type { Snapshot } from './snapshot.ts'
 
@@ -77,21 +76,6 @@ export async function readCompanyHeads(
     rows.map(([listing, version, total, meta, largest, directory]) => [
       listing,
       { companyId, version, total, meta, largest, directory },
-    ]),
-  )
-}
-
-type SourceRow = readonly [id: number, name: string, nameAttribute: string | null]
-
-const sourcesSql = 'select id, name, name_attribute from sources'
-
-/** All sources, by number. */
-export async function readSources(snapshot: Snapshot): Promise<ReadonlyMap<number, NamingSource>> {
-  const rows = await snapshot.rows<SourceRow>(sourcesSql)
-  return new Map(
-    rows.map(([id, name, nameAttribute]) => [
-      id,
-      { name, nameAttribute: nameAttribute ?? usualNameAttribute },
     ]),
   )
 }

@@ -1,9 +1,7 @@
 // Natural keys of withheld records: a source may make them of what identifies people, so hashes
 // take their places, by which the records keep their ids.
 
-import type { RegistryDatabase } from '../registry-connection.ts'
-import type { ListingTables } from '../listing/tables.ts'
-import { inBatches } from '../listing/tables.ts'
+import { inBatches, type ListingTables } from '../listing/tables.ts'
 import type { Hasher } from './list.ts'
 
 /** Marks a hash; the keys of sources have other first characters. */
@@ -21,31 +19,18 @@ const idsAtOnce = 1_000
 
 /** Puts hashes in the place of the natural keys of records, and returns the hashes. */
 export async function hideKeys(
-  {
-    db,
-    tables,
-    hasher,
-  }: {
-    readonly db: RegistryDatabase
-    readonly tables: ListingTables
-    readonly hasher: Hasher
-  },
+  { tables, hasher }: { readonly tables: ListingTables; readonly hasher: Hasher },
   listing: string,
   ids: Iterable<number>,
 ): Promise<string[]> {
-  const sources = new Map(
-    (await db.rows('select id, name from sources')).map((row) => [
-      Number(row['id']),
-      String(row['name']),
-    ]),
-  )
+  const sources = await tables.sources()
   const hashes: string[] = []
   for (const some of inBatches(ids, idsAtOnce)) {
     const keys = await tables.recordKeys(listing, some)
     const changed = keys
       .filter(({ key }) => !key.startsWith(hashed))
       .map((one) => {
-        const hash = hashKey(hasher, listing, sources.get(one.source) ?? '', one.key)
+        const hash = hashKey(hasher, listing, sources.get(one.source)?.name ?? '', one.key)
         return { ...one, key: keyOfHash(hash) }
       })
     await tables.changeKeys(listing, changed)
