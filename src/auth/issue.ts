@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import type { HandOver, KeyRecord, NewKey } from '../store/keys.ts'
-import type { LockWait } from '../store/lock-wait.ts'
+import type { LockWait } from '../store/work-watch.ts'
 import type { StoreWriter } from '../store/writing.ts'
 import { hashKey, keyHint, makeKey } from './key.ts'
 

@@ -1,6 +1,6 @@
 // Counts the uses of keys in memory until the counts are taken to be written.
 
-import type { KeyUse } from '../store/usage.ts'
+import type { KeyUse } from '../store/keys.ts'
 
 /** The maximum number of counts, one per key and hour, of about 100 bytes; no more are started. */
 export const usesMax = 100_000

@@ -12,7 +12,7 @@ import { resources } from '../resources/index.ts'
 import type { ChangesPage, ChangesRequest } from '../store/changes.ts'
 import { openStoreForShowing } from '../store/open-store.ts'
 import type { StoreReader } from '../store/reading.ts'
-import { companiesScope } from '../store/scopes.ts'
+import { companiesScope } from '../store/keys.ts'
 import type { Command } from './command.ts'
 import type { Output } from './output.ts'
 

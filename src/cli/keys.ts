@@ -8,10 +8,15 @@ import { OperatorError } from '../config/operator-error.ts'
 import { parseRate, rateForm } from '../config/rate.ts'
 import { resources } from '../resources/index.ts'
 import { openExistingStore, readKeyUsage } from '../store/open-store.ts'
-import type { HandOver, KeyRecord } from '../store/keys.ts'
+import {
+  type HandOver,
+  type KeyRecord,
+  type KeyUsage,
+  allScopes,
+  impliedScopes,
+  namedScopes,
+} from '../store/keys.ts'
 import type { StoreWriter } from '../store/writing.ts'
-import { allScopes, impliedScopes, namedScopes } from '../store/scopes.ts'
-import type { KeyUsage } from '../store/usage.ts'
 import type { Command, CommandContext, Input } from './command.ts'
 import { parseDuration, parseEnd } from './duration.ts'
 import { formatDay, formatMoment, tableLines } from './table.ts'

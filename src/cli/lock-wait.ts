@@ -1,6 +1,6 @@
 // How a command that changes the store waits for the write lock.
 
-import type { LockWait } from '../store/lock-wait.ts'
+import type { LockWait } from '../store/work-watch.ts'
 import type { CommandContext } from './command.ts'
 
 /** What a command reports while it waits. */

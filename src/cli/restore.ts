@@ -10,7 +10,7 @@ import {
   openStoreInspector,
   restoreStore,
 } from '../store/open-store.ts'
-import type { Restored, RestoreWatch } from '../store/restoring.ts'
+import type { Restored, RestoreWatch } from '../store/inspecting.ts'
 import type { Command, CommandContext } from './command.ts'
 import { confirm } from './confirm.ts'
 import { lockWait } from './lock-wait.ts'

@@ -4,7 +4,7 @@
 
 import prometheus, { type Metric, type Registry } from 'prom-client'
 import type { Resource } from '../resources/resource.ts'
-import { companiesScope, namedScopes } from '../store/scopes.ts'
+import { companiesScope, namedScopes } from '../store/keys.ts'
 import type { Answer } from './request-log.ts'
 import { registerRegistry, registerViews, type StoreSource } from './store-metrics.ts'
 

@@ -6,8 +6,7 @@ import type { Authenticate, Authenticated } from '../auth/authenticate.ts'
 import type { LimitRate } from '../auth/rate-limit.ts'
 import type { RateVerdict } from '../config/rate.ts'
 import type { Awaitable } from '../store/awaitable.ts'
-import type { KeyRecord } from '../store/keys.ts'
-import { hasScope } from '../store/scopes.ts'
+import { type KeyRecord, hasScope } from '../store/keys.ts'
 import { apiPrefix, type Endpoint, needsKey } from './endpoints/endpoint.ts'
 import {
   forbidden,

@@ -2,7 +2,7 @@
 // changes that are not there, answers that would be too large, and its own faults.
 
 import type { Awaitable } from '../store/awaitable.ts'
-import { Busy } from '../store/busy.ts'
+import { Busy } from '../store/serving/shared-work.ts'
 import type { NoChanges } from '../store/changes.ts'
 import { pageBytesMax } from '../store/page-size.ts'
 import type { Moment, OutsideHistory } from '../store/reading.ts'

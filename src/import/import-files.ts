@@ -12,7 +12,7 @@ import type {
   Merged,
   Recipe,
 } from '../store/importing.ts'
-import type { LockWait } from '../store/lock-wait.ts'
+import type { LockWait } from '../store/work-watch.ts'
 import { OperatorError } from '../config/operator-error.ts'
 import { collectColumns, type Columns } from './column-facts.ts'
 import { refuseRepeated } from './earlier-imports.ts'

@@ -1,7 +1,7 @@
 // Removes what a source has, as a snapshot without rows would.
 
 import type { ImportStore } from '../store/importing.ts'
-import type { LockWait } from '../store/lock-wait.ts'
+import type { LockWait } from '../store/work-watch.ts'
 import type { ImportTarget } from './import-target.ts'
 
 /** What to remove: the records or companies of one source. */

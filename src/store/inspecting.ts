@@ -1,4 +1,4 @@
-// The interface for inspecting a store, independent of the database; nothing here changes it.
+// The interfaces for inspecting a store, which change nothing, and for restoring a backup.
 
 import type { Resource } from '../resources/resource.ts'
 import type { Awaitable } from './awaitable.ts'
@@ -9,6 +9,7 @@ import type {
   LoggedDifference,
   Recipe,
 } from './importing.ts'
+import type { LockWait } from './work-watch.ts'
 
 /** A committed import, as logged. */
 export interface LoggedImport {
@@ -126,4 +127,23 @@ export interface StoreInspector {
   /** Copies the store as one snapshot into a new file, and returns the copy's size in bytes. */
   backup(path: string, watch: CopyWatch): Promise<number>
   close(): Awaitable<void>
+}
+
+/** Progress and cancellation of a restore. */
+export interface RestoreWatch extends LockWait {
+  /** In milliseconds since 1970. */
+  readonly startedAt: number
+  readonly checks: StoredChecks
+  /** Called often with what is being checked; throwing in it ends the restore. */
+  onCheck(step: string): void
+  /** The watch of a copy, by the name of the step. */
+  copying(step: string): CopyWatch
+}
+
+/** The result of a restore. */
+export interface Restored {
+  /** The path of the replaced store; undefined if there was none. */
+  readonly kept: string | undefined
+  /** Whether servers still have the replaced file open, and must be restarted. */
+  readonly isFileReplaced: boolean
 }

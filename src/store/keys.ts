@@ -1,7 +1,9 @@
-// The interface for keys, independent of the database.
+// The interfaces for keys, for their scopes (contract 7), and for counting their use, independent
+// of the database. Uses are in a file of their own, which gives no access to the registry, so that
+// serving has no write path to that.
 
 import type { Awaitable } from './awaitable.ts'
-import type { LockWait } from './lock-wait.ts'
+import type { LockWait } from './work-watch.ts'
 
 /** A stored key: everything but the key itself. */
 export interface KeyRecord {
@@ -59,4 +61,85 @@ export interface KeyStore {
   ): Promise<boolean>
   /** Revokes every key of that name; returns false if all are revoked, or there is none. */
   revokeKey(name: string, now: number, wait: LockWait): Promise<boolean>
+}
+
+/** The use of a key within one hour, or a part of it. */
+export interface KeyUse {
+  readonly keyId: number
+  /** Hours since 1970. */
+  readonly hour: number
+  readonly requests: number
+  /** Milliseconds since 1970. */
+  readonly lastUsedAt: number
+}
+
+/** The recorded use of a key. */
+export interface KeyUsage {
+  readonly keyId: number
+  /** Milliseconds since 1970. */
+  readonly lastUsedAt: number
+  /** Requests of this hour and the 23 before it. */
+  readonly requestsLastDay: number
+  /** Requests of this hour and the 719 before it. */
+  readonly requestsLast30Days: number
+}
+
+/** The hour since 1970 with which the day of an hour began, in UTC. */
+export function midnightOf(hour: number): number {
+  return hour - (hour % 24)
+}
+
+/** How often a key was used. */
+export interface KeyUses {
+  /** Requests since midnight UTC. */
+  readonly today: number
+  /** Requests of this hour and the 719 before it. */
+  readonly last30Days: number
+}
+
+/** Reads the recorded uses of keys. */
+export interface UsageReader {
+  /**
+   * @param now in milliseconds since 1970.
+   * @throws OperatorError if the file cannot be read.
+   */
+  readUses(keyId: number, now: number): KeyUses
+  close(): void
+}
+
+/** What the serving process may do with these counts: add to them. */
+export interface UsageWriter {
+  /**
+   * Adds uses, all or none, and deletes those older than 31 days.
+   *
+   * @param waitMs how long to wait for another process that writes.
+   * @throws if they cannot be written: an OperatorError if there is advice, else the error.
+   */
+  add(uses: readonly KeyUse[], now: number, waitMs: number): Awaitable<void>
+  close(): Awaitable<void>
+}
+
+/** The scope for finding companies, and for a company as a whole. */
+export const companiesScope = 'companies'
+
+/**
+ * Scopes for copying the registry. A key has one only if it was named when the key was made: a key
+ * without a list of scopes does not have them.
+ */
+export const namedScopes = ['changes', 'exports'] as const
+
+/** The scopes of a key without a list. */
+export function impliedScopes(listings: readonly string[]): readonly string[] {
+  return [companiesScope, ...listings]
+}
+
+/** Every scope, in the order in which they are shown. */
+export function allScopes(listings: readonly string[]): readonly string[] {
+  return [...impliedScopes(listings), ...namedScopes]
+}
+
+/** Whether a key has a scope; `scopes` is undefined for a key without a list. */
+export function hasScope(scopes: readonly string[] | undefined, scope: string): boolean {
+  if (scopes !== undefined) return scopes.includes(scope)
+  return !namedScopes.some((name) => name === scope)
 }

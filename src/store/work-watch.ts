@@ -1,6 +1,5 @@
-// Watching work that may take minutes.
-
-import type { LockWait } from './lock-wait.ts'
+// Watching work that may take minutes: waiting for other work, and the progress of a merge by its
+// parts and their shares of the time that one takes.
 
 /** Receives the step that begins, and the share of the work that is done, from 0 to 1. */
 export type OnStep = (step: string, done: number) => void
@@ -8,4 +7,61 @@ export type OnStep = (step: string, done: number) => void
 /** The waiting and the progress of work that changes a store. */
 export interface WorkWatch extends LockWait {
   readonly onStep?: OnStep | undefined
+}
+
+// As in a first load of records, and of companies, whose names are indexed; the parts of other
+// imports differ, but in the same order.
+const shares = {
+  placing: 0.13,
+  comparing: 0.04,
+  recording: 0.03,
+  writing: 0.73,
+  'indexing names': 0,
+  committing: 0.07,
+}
+const sharesWithNames: Shares = {
+  placing: 0.42,
+  comparing: 0.04,
+  recording: 0.01,
+  writing: 0.19,
+  'indexing names': 0.29,
+  committing: 0.05,
+}
+
+type Shares = Readonly<Record<MergePart, number>>
+
+/** A part of a merge. */
+export type MergePart = keyof typeof shares
+
+/** Receives the share of a part's statements that have run. */
+export type OnShare = (share: number) => void
+
+/**
+ * Returns the listener of each part.
+ *
+ * @param hasNames whether the names of companies depend on what is loaded.
+ */
+export function watchParts(
+  hasNames: boolean,
+  onStep: OnStep = () => undefined,
+): (part: MergePart) => OnShare {
+  const names = Object.keys(shares) as MergePart[]
+  const shareOf: Shares = hasNames ? sharesWithNames : shares
+  return (part) => {
+    const earlier = names.slice(0, names.indexOf(part))
+    const before = earlier.reduce((sum, name) => sum + shareOf[name], 0)
+    return (share) => onStep(part, before + shareOf[part] * share)
+  }
+}
+
+/** How a writer waits for the write lock: there is one writer at a time. */
+export interface LockWait {
+  /**
+   * Called if the writer has to wait.
+   *
+   * @param reason for what, in a line, if not for another writer.
+   */
+  readonly onWait: (reason?: string) => void
+  /** Aborts the waiting, with its reason. */
+  readonly signal?: AbortSignal
 }

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { hasScope } from '../../src/store/scopes.ts'
+import { hasScope } from '../../src/store/keys.ts'
 import { type Document, readAnnouncement } from '../support/announcement.ts'
 import { type Answer, checkFailure, makeApp, memberOf } from '../support/make-app.ts'
 

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { scopeNames } from '../../src/cli/keys.ts'
 import { endpointsOf } from '../../src/http/endpoints/table.ts'
-import { namedScopes } from '../../src/store/scopes.ts'
+import { namedScopes } from '../../src/store/keys.ts'
 import { resources } from '../../src/resources/index.ts'
 
 test('the scopes of keys are exactly those that endpoints need, and those to come', () => {

@@ -3,7 +3,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Resource } from '../../resources/resource.ts'
 import type { ChangesPage, ChangesRequest } from '../../store/changes.ts'
-import { companiesScope, hasScope } from '../../store/scopes.ts'
+import { companiesScope, hasScope } from '../../store/keys.ts'
 import {
   changesPath,
   type ChangesQuestion,

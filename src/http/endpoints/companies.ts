@@ -11,7 +11,7 @@ import {
   parseCompaniesRequest,
   queryOf,
 } from '../requests/companies-request.ts'
-import { companiesScope } from '../../store/scopes.ts'
+import { companiesScope } from '../../store/keys.ts'
 import { describeCompanies } from '../docs/companies.ts'
 import { badRequest } from '../errors.ts'
 import { fromStore, pageTooLarge } from '../store-errors.ts'

@@ -3,9 +3,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Resource } from '../../resources/resource.ts'
 import { companyMembers } from '../../store/companies/company-text.ts'
-import type { CompanyState, ListingSummary } from '../../store/company-state.ts'
-import type { StoreReader } from '../../store/reading.ts'
-import { companiesScope, hasScope } from '../../store/scopes.ts'
+import type { CompanyState, ListingSummary, StoreReader } from '../../store/reading.ts'
+import { companiesScope, hasScope } from '../../store/keys.ts'
 import type { ListingCounts } from '../../store/serving/value-counts.ts'
 import {
   companyForm,

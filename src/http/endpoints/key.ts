@@ -2,7 +2,7 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Resource } from '../../resources/resource.ts'
-import { allScopes, hasScope } from '../../store/scopes.ts'
+import { allScopes, hasScope } from '../../store/keys.ts'
 import { describeKey } from '../docs/key.ts'
 import { forbidden } from '../errors.ts'
 import { fromStore } from '../store-errors.ts'

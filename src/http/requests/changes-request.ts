@@ -3,7 +3,7 @@
 import type { Resource } from '../../resources/resource.ts'
 import type { CompanyName } from '../../store/inspecting.ts'
 import type { NamedPoint } from '../../store/changes.ts'
-import { companiesScope } from '../../store/scopes.ts'
+import { companiesScope } from '../../store/keys.ts'
 import { nearest } from '../../text/nearest.ts'
 import { parseCompany } from './company-name.ts'
 import { type Cursor, parseCursor, parsePoint } from './cursors.ts'

@@ -1,6 +1,6 @@
 // In which version each of some records has last changed: found by going back from head to head.
 
-import { differingLeaves } from '../listing/differing.ts'
+import { differingLeaves } from '../listing/directory.ts'
 import type { HeadRow } from '../listing/tables.ts'
 import { collectIds } from './collect-ids.ts'
 import type { RecordChange } from './compare-listing.ts'

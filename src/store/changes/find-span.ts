@@ -2,7 +2,7 @@
 
 import type { ChangesRequest, HistoryPoint, NoChanges } from '../changes.ts'
 import type { RegistryState } from '../reading.ts'
-import type { Snapshot } from '../sql/snapshot.ts'
+import type { Snapshot } from '../sql/database.ts'
 
 /** Both ends of what is asked for. */
 export async function findSpan(

@@ -4,7 +4,7 @@
 import { after, type Awaitable } from '../awaitable.ts'
 import type { DirectoryEntry } from '../listing/directory.ts'
 import { keysOf } from '../listing/open-listings.ts'
-import { createPace } from '../listing/pace.ts'
+import { createPace } from '../serving/pace.ts'
 import { decodeEntries, noLists, type SegmentIndex } from '../listing/segment.ts'
 import type { ListingShape } from '../listing/shape.ts'
 import type { ListingLookups, SegmentKey } from '../listing/tables.ts'

@@ -1,7 +1,11 @@
 // The two states of a listing between which it has changed, and the segments that tell how.
 
-import { type DifferingLeaves, differingLeaves } from '../listing/differing.ts'
-import { collectLeaves, type DirectoryEntry } from '../listing/directory.ts'
+import {
+  type DifferingLeaves,
+  differingLeaves,
+  collectLeaves,
+  type DirectoryEntry,
+} from '../listing/directory.ts'
 import { compareOrder } from '../listing/merge.ts'
 import { leavesOf } from '../listing/open-listings.ts'
 import type {

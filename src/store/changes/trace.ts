@@ -1,6 +1,6 @@
 // Leaves traces of changes that heads do not show, for those who follow the registry.
 
-import { differingLeaves } from '../listing/differing.ts'
+import { differingLeaves } from '../listing/directory.ts'
 import { keysOf } from '../listing/open-listings.ts'
 import { decodeEntries } from '../listing/segment.ts'
 import { attributesShape, type ListingShape } from '../listing/shape.ts'

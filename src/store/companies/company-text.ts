@@ -1,7 +1,6 @@
 // A company as clients get it, as JSON text: who it is, and what its sources say.
 
-import type { FoundCompany } from '../reading.ts'
-import type { SourceState } from '../company-state.ts'
+import type { FoundCompany, SourceState } from '../reading.ts'
 
 /** The members of a company and their texts, in their order; without braces. */
 export function companyMembers(company: FoundCompany, sources: readonly SourceState[]): string {

@@ -2,11 +2,9 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { attributesShape } from '../listing/shape.ts'
-import type { LockWait } from '../lock-wait.ts'
+import type { LockWait, OnStep } from '../work-watch.ts'
 import { wordRules } from '../name-words.ts'
-import type { RegistryDatabase } from '../registry-connection.ts'
-import { type Queries, readValue } from '../sql/database.ts'
-import type { OnStep } from '../work-watch.ts'
+import { type RegistryDatabase, type Queries, readValue } from '../sql/database.ts'
 import { readAttributes } from './attributes.ts'
 import { createNameKeeper } from './keep-names.ts'
 

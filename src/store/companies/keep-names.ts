@@ -4,9 +4,8 @@
 import type { Awaitable } from '../awaitable.ts'
 import type { ListedRecord } from '../listing/segment.ts'
 import type { NamingSource } from '../listing/tables.ts'
-import type { RegistryDatabase } from '../registry-connection.ts'
+import type { RegistryDatabase, Database } from '../sql/database.ts'
 import { textIn } from '../record-texts.ts'
-import type { Database } from '../sql/database.ts'
 import { statementOf } from './attributes.ts'
 import { createWordIndex, type NameChange } from './word-index.ts'
 

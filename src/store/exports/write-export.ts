@@ -10,7 +10,7 @@ import { privateMode } from '../../files/new-file.ts'
 import type { Resource } from '../../resources/resource.ts'
 import type { ChangesPage, ChangesRequest, HistoryPoint } from '../changes.ts'
 import type { StoreReader } from '../reading.ts'
-import { companiesScope } from '../scopes.ts'
+import { companiesScope } from '../keys.ts'
 import { flush } from './compressed-file.ts'
 import { readExport } from './folder.ts'
 import {

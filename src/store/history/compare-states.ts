@@ -1,8 +1,7 @@
 // Compares two states of a listing: what one source has in each, and whether the others differ.
 
-import { addToCount } from '../listing/meta.ts'
+import { addToCount, type ListingShape } from '../listing/shape.ts'
 import { digestBytes, type SegmentIndex, valueAt } from '../listing/segment.ts'
-import type { ListingShape } from '../listing/shape.ts'
 
 /** How a listing would change if a source's records were again as they were in a former state. */
 export interface StateDifference {

@@ -9,8 +9,7 @@ import {
   type ListingTables,
   type PastCompanyRow,
 } from '../listing/tables.ts'
-import type { Database } from '../sql/database.ts'
-import type { RegistryDatabase } from '../registry-connection.ts'
+import type { Database, RegistryDatabase } from '../sql/database.ts'
 import type { RevertGroup } from './reverted-versions.ts'
 
 const companiesAtOnce = 1_000

@@ -7,7 +7,7 @@ import { createNameKeeper } from '../companies/keep-names.ts'
 import type { ListedRecord } from '../listing/segment.ts'
 import { attributesShape } from '../listing/shape.ts'
 import type { MergeContext } from '../listing/write-listings.ts'
-import type { RegistryDatabase } from '../registry-connection.ts'
+import type { RegistryDatabase } from '../sql/database.ts'
 import { changedCompanies, type Changes, type TakenBack } from './revert-records.ts'
 
 /** Takes back what versions have changed in what a source says. */

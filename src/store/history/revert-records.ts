@@ -5,11 +5,16 @@
 // of that former head, and no text is read.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type DirectoryEntry, emptyDirectory } from '../listing/directory.ts'
+import { type DirectoryEntry, emptyDirectory, without } from '../listing/directory.ts'
 import { compareOrder } from '../listing/merge.ts'
-import type { PutReader } from '../listing/merge-window.ts'
-import { addToCount, metaText, parseMeta } from '../listing/meta.ts'
-import { without } from '../listing/differing.ts'
+import {
+  type PutReader,
+  createOutput,
+  type MergeContext,
+  mergeListing,
+  type Output,
+} from '../listing/write-listings.ts'
+import { addToCount, metaText, parseMeta, type ListingShape } from '../listing/shape.ts'
 import { keysOf, leavesOf, type OpenListing } from '../listing/open-listings.ts'
 import {
   decodeEntries,
@@ -17,17 +22,9 @@ import {
   recordsOf,
   type SegmentIndex,
 } from '../listing/segment.ts'
-import type { ListingShape } from '../listing/shape.ts'
 import { type HeadRow, inBatches, type ListingTables, type SegmentRow } from '../listing/tables.ts'
-import {
-  createOutput,
-  type MergeContext,
-  mergeListing,
-  type Output,
-} from '../listing/write-listings.ts'
-import type { RegistryDatabase } from '../registry-connection.ts'
-import type { Database } from '../sql/database.ts'
-import type { OnShare } from '../sql/merge-progress.ts'
+import type { RegistryDatabase, Database } from '../sql/database.ts'
+import type { OnShare } from '../work-watch.ts'
 import { compareStates, type StateDifference } from './compare-states.ts'
 
 /** What is taken back. */

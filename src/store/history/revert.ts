@@ -13,9 +13,8 @@ import {
   numberSegments,
   type SegmentNumbers,
 } from '../listing/write-listings.ts'
-import type { ImportConnection } from '../registry-connection.ts'
-import type { Reverted, RevertPlan, RevertReport } from '../reverting.ts'
-import { readValue } from '../sql/database.ts'
+import { type ImportConnection, readValue } from '../sql/database.ts'
+import type { Reverted, RevertPlan, RevertReport } from '../writing.ts'
 import { logVersion, readVersions } from '../sql/import-log.ts'
 import { forgetCompanies, reviveCompanies, reviveForgotten } from './known-companies.ts'
 import { revertAttributes } from './revert-attributes.ts'

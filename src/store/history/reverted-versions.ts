@@ -1,7 +1,7 @@
 // Which versions a revert takes back, and whether it may.
 
 import { OperatorError } from '../../config/operator-error.ts'
-import type { RevertRange } from '../reverting.ts'
+import type { RevertRange } from '../writing.ts'
 
 /** A version in the log. */
 export interface LoggedVersion {

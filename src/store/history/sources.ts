@@ -3,8 +3,7 @@
 import type { Resource } from '../../resources/resource.ts'
 import type { SourceImport, SourceSummary } from '../inspecting.ts'
 import { readAttributes, type Statement, statementOf } from '../companies/attributes.ts'
-import type { RegistryDatabase } from '../registry-connection.ts'
-import { optionalText, type Row, type Value } from '../sql/database.ts'
+import { type RegistryDatabase, optionalText, type Row, type Value } from '../sql/database.ts'
 
 /** Every source of every target, those whose records are gone included, by name. */
 export async function listSources(

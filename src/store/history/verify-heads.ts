@@ -3,9 +3,8 @@
 import { metaTypesMax } from '../../resources/resource.ts'
 import { decodeDirectory, decodeNode, type DirectoryEntry } from '../listing/directory.ts'
 import { compareOrder } from '../listing/merge.ts'
-import { metaText } from '../listing/meta.ts'
+import { metaText, type ListingShape } from '../listing/shape.ts'
 import { keysOf } from '../listing/open-listings.ts'
-import type { ListingShape } from '../listing/shape.ts'
 import {
   type CompanyRow,
   type HeadRow,
@@ -13,8 +12,7 @@ import {
   type ListingTables,
   type PastCompanyRow,
 } from '../listing/tables.ts'
-import type { RegistryDatabase } from '../registry-connection.ts'
-import { readValue } from '../sql/database.ts'
+import { type RegistryDatabase, readValue } from '../sql/database.ts'
 import type { Report } from './verify.ts'
 import type { NameCheck } from './verify-names.ts'
 import type { IdCheck } from './verify-ids.ts'

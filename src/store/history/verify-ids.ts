@@ -9,7 +9,7 @@ import { decodeEntries, digestBytes, type SegmentIndex } from '../listing/segmen
 import { type ListingShape, shapeOf } from '../listing/shape.ts'
 import { inBatches } from '../listing/tables.ts'
 import { companiesListed } from '../loading/company-rows.ts'
-import type { RegistryDatabase } from '../registry-connection.ts'
+import type { RegistryDatabase } from '../sql/database.ts'
 import type { Report } from './verify.ts'
 import { createSums, findDiffering, type Side } from './verify-sums.ts'
 

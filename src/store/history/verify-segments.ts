@@ -3,7 +3,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { statementOf } from '../companies/attributes.ts'
 import { compareOrder } from '../listing/merge.ts'
-import { countTypes } from '../listing/meta.ts'
+import { countTypes } from '../listing/shape.ts'
 import {
   checkSegment,
   decodeEntries,
@@ -18,7 +18,7 @@ import {
   type SegmentKey,
   type SegmentRow,
 } from '../listing/tables.ts'
-import type { RegistryDatabase } from '../registry-connection.ts'
+import type { RegistryDatabase } from '../sql/database.ts'
 import { textIn } from '../record-texts.ts'
 import type { Report } from './verify.ts'
 import type { HeadChecks } from './verify-heads.ts'

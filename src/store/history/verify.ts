@@ -4,8 +4,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Resource } from '../../resources/resource.ts'
 import type { StoredChecks, Verification } from '../inspecting.ts'
-import type { RegistryDatabase } from '../registry-connection.ts'
-import { type Database, readValue, type Row } from '../sql/database.ts'
+import { type RegistryDatabase, type Database, readValue, type Row } from '../sql/database.ts'
 import { verifyListings } from './verify-listings.ts'
 import { verifyWords } from './verify-names.ts'
 

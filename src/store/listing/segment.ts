@@ -8,10 +8,16 @@
 
 import { crc32 } from 'node:zlib'
 import { recordSeparator } from '../record-texts.ts'
-import { type ByteReader, createReader, createWriter } from './bytes.ts'
+import {
+  type ByteReader,
+  createReader,
+  createWriter,
+  readTexts,
+  skipTexts,
+  writeTexts,
+} from './bytes.ts'
 import { readIntegers, skipIntegers, writeIntegers } from './integers.ts'
 import type { ListingShape, ShapeColumn } from './shape.ts'
-import { readTexts, skipTexts, writeTexts } from './text-column.ts'
 
 export type ColumnValue = string | number | null
 

@@ -1,9 +1,15 @@
 // What the parts of an import share.
 
 import type { ImportPlan } from '../importing.ts'
-import type { ListingShape } from '../listing/shape.ts'
+import { attributesShape, type ListingShape, shapeOf } from '../listing/shape.ts'
 import type { ListingTables, NamingSource } from '../listing/tables.ts'
-import type { RegistryDatabase } from '../registry-connection.ts'
+import {
+  type Database,
+  type ImportConnection,
+  readValue,
+  type RegistryDatabase,
+} from '../sql/database.ts'
+import { readEarlier } from '../sql/import-log.ts'
 import type { Staging, StagedValues } from './staging.ts'
 
 export interface ImportContext {
@@ -23,4 +29,47 @@ export interface ImportContext {
   readonly asOf: string | null
   /** What statements on the staged rows take. */
   readonly values: StagedValues
+}
+
+/** What the import's parts share, read while it holds the write lock. */
+export async function createContext(
+  db: ImportConnection,
+  plan: ImportPlan,
+  staging: Staging,
+): Promise<Omit<ImportContext, 'withheld'>> {
+  const { target } = plan
+  const source = await sourceId(db, plan.source)
+  const version = Number(await readValue(db, 'select coalesce(max(version), 0) + 1 from imports'))
+  const { lastDay } = staging.facts
+  const asOf = plan.asOf ?? lastDay?.asOf ?? null
+  if (plan.onEarlier !== undefined) {
+    const row = plan.asOf === undefined ? lastDay?.place : undefined
+    plan.onEarlier(await readEarlier(db, { source, target: target.name }), { asOf, row })
+  }
+  const sources = await db.tables.sources()
+  return {
+    ...{ plan, staging, db, source, sources, version, asOf },
+    tables: db.tables,
+    shape: target.resource === undefined ? attributesShape : shapeOf(target.resource),
+    hasOtherSources: sources.size > 1,
+    values: {
+      asOf,
+      isAsOfOfRows: Number(plan.asOf === undefined),
+      unit: plan.unit,
+      fileNames: JSON.stringify(plan.fileNames ?? []),
+      idColumn: target.columns.companyId,
+      identifierColumn: target.columns.companyIdentifier,
+      contradictionField: target.contradictionField,
+    },
+  }
+}
+
+/** The number of a source, which is added if it is new. */
+export async function sourceId(db: Database, name: string): Promise<number> {
+  const find = () => readValue(db, 'select id from sources where name = $name', { name })
+  const known = await find()
+  if (known !== undefined) return Number(known)
+  const add = 'insert into sources (id, name) select coalesce(max(id), 0) + 1, $name from sources'
+  await db.run(add, { name })
+  return Number(await find())
 }

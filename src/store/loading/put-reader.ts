@@ -3,7 +3,7 @@
 
 import type { Resource } from '../../resources/resource.ts'
 import { compareOrder } from '../listing/merge.ts'
-import type { PutReader } from '../listing/merge-window.ts'
+import type { PutReader } from '../listing/write-listings.ts'
 import type { ListedRecord } from '../listing/segment.ts'
 import { columnValuesOf, type ListingShape } from '../listing/shape.ts'
 import { companyIdIn, digestIn, idIn, recordText, textIn, textsIn } from './spool.ts'

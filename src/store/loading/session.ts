@@ -2,7 +2,7 @@
 // registry and merged into it in one transaction.
 
 import { metaTypesMax } from '../../resources/resource.ts'
-import { findLikeSources } from '../history/like-sources.ts'
+import { findLikeSources, findAlike } from './alike.ts'
 import type {
   Committed,
   ImportPlan,
@@ -11,21 +11,17 @@ import type {
   Merged,
   StagedProblem,
 } from '../importing.ts'
-import { attributesShape, shapeOf } from '../listing/shape.ts'
+import { shapeOf } from '../listing/shape.ts'
 import { numberSegments } from '../listing/write-listings.ts'
-import type { ImportConnection } from '../registry-connection.ts'
+import { type ImportConnection, type Database, readValue } from '../sql/database.ts'
 import { assignedIdEnd, assignedIdMin } from '../sql/assigned-ids.ts'
-import { type Database, readValue } from '../sql/database.ts'
-import { logVersion, readEarlier } from '../sql/import-log.ts'
-import { type MergePart, type OnShare, watchParts } from '../sql/merge-progress.ts'
+import { logVersion } from '../sql/import-log.ts'
+import { type MergePart, type OnShare, watchParts } from '../work-watch.ts'
 import { noteNameAttribute } from '../companies/keep-names.ts'
-import { findAlike } from './alike.ts'
-import { applyCompanies } from './apply-companies.ts'
-import { applyFirst, applyRecords } from './apply.ts'
+import { applyCompanies, applyFirst, applyRecords } from './apply.ts'
 import { countCreated, makeById, makeCompanies, writeCompanies } from './companies.ts'
-import { findRecordChanges } from './compare.ts'
-import { changeDiffering, findDiffering, refuseEarlier } from './compare-companies.ts'
-import type { ImportContext } from './context.ts'
+import { findRecordChanges, changeDiffering, findDiffering, refuseEarlier } from './compare.ts'
+import { createContext, type ImportContext, sourceId } from './context.ts'
 import { areInPlace, dropRefused, placeRows, refuseBeyond, writeKeys } from './place.ts'
 import { findDifference } from './difference.ts'
 import { stageDifferences } from './record-differences.ts'
@@ -75,49 +71,6 @@ export function beginImport(db: ImportConnection, plan: ImportPlan, gate: Gate):
       staging.close()
     },
   }
-}
-
-/** What the import's parts share, read while it holds the write lock. */
-async function createContext(
-  db: ImportConnection,
-  plan: ImportPlan,
-  staging: Staging,
-): Promise<Omit<ImportContext, 'withheld'>> {
-  const { target } = plan
-  const source = await sourceId(db, plan.source)
-  const version = Number(await readValue(db, 'select coalesce(max(version), 0) + 1 from imports'))
-  const { lastDay } = staging.facts
-  const asOf = plan.asOf ?? lastDay?.asOf ?? null
-  if (plan.onEarlier !== undefined) {
-    const row = plan.asOf === undefined ? lastDay?.place : undefined
-    plan.onEarlier(await readEarlier(db, { source, target: target.name }), { asOf, row })
-  }
-  const sources = await db.tables.sources()
-  return {
-    ...{ plan, staging, db, source, sources, version, asOf },
-    tables: db.tables,
-    shape: target.resource === undefined ? attributesShape : shapeOf(target.resource),
-    hasOtherSources: sources.size > 1,
-    values: {
-      asOf,
-      isAsOfOfRows: Number(plan.asOf === undefined),
-      unit: plan.unit,
-      fileNames: JSON.stringify(plan.fileNames ?? []),
-      idColumn: target.columns.companyId,
-      identifierColumn: target.columns.companyIdentifier,
-      contradictionField: target.contradictionField,
-    },
-  }
-}
-
-/** The number of a source, which is added if it is new. */
-async function sourceId(db: Database, name: string): Promise<number> {
-  const find = () => readValue(db, 'select id from sources where name = $name', { name })
-  const known = await find()
-  if (known !== undefined) return Number(known)
-  const add = 'insert into sources (id, name) select coalesce(max(id), 0) + 1, $name from sources'
-  await db.run(add, { name })
-  return Number(await find())
 }
 
 /** The number of a source's records by the log: what its versions have added and removed. */

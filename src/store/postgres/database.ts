@@ -2,9 +2,8 @@
 // statements, and changes of the registry.
 
 import { type Client, escapeLiteral } from 'pg'
-import type { LockWait } from '../lock-wait.ts'
-import type { RegistryDatabase, ImportConnection } from '../registry-connection.ts'
-import type { Row, Value, Values } from '../sql/database.ts'
+import type { LockWait } from '../work-watch.ts'
+import type { RegistryDatabase, ImportConnection, Row, Value, Values } from '../sql/database.ts'
 import { beginSpread } from './citus/hold.ts'
 import { watchNodes } from './citus/watch.ts'
 import { openSession } from './connect.ts'

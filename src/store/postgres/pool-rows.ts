@@ -3,7 +3,7 @@
 
 import { DatabaseError, type Pool, type PoolClient } from 'pg'
 import type { ServingReads } from '../serving/reads.ts'
-import type { InSnapshot, Snapshot } from '../sql/snapshot.ts'
+import type { InSnapshot, Snapshot } from '../sql/database.ts'
 import { lookupsOver } from '../sql/tables.ts'
 import type { EvenState } from './citus/even.ts'
 import { dialect, spreadDialect } from './dialect.ts'

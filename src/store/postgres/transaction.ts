@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Client, DatabaseError } from 'pg'
 import { type OperatorError, UnknownOutcomeError } from '../../config/operator-error.ts'
-import type { LockWait } from '../lock-wait.ts'
+import type { LockWait } from '../work-watch.ts'
 import { withSession } from './connect.ts'
 import { describeUrl } from './url.ts'
 

@@ -3,7 +3,7 @@
 import { type Client, DatabaseError } from 'pg'
 import type { Resource } from '../../resources/resource.ts'
 import type { StoredChecks, Verification } from '../inspecting.ts'
-import type { RegistryDatabase } from '../registry-connection.ts'
+import type { RegistryDatabase } from '../sql/database.ts'
 import { type Rule, verifyStore } from '../history/verify.ts'
 import { undecidedSql } from './citus/undecided.ts'
 import { distributedTables } from './migrate.ts'

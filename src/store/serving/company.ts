@@ -3,7 +3,13 @@
 
 import { nameOf } from '../companies/keep-names.ts'
 import { statementOf } from '../companies/attributes.ts'
-import type { CompanyRequest, CompanyState, ListingSummary, SourceState } from '../company-state.ts'
+import type {
+  CompanyRequest,
+  CompanyState,
+  ListingSummary,
+  SourceState,
+  OutsideHistory,
+} from '../reading.ts'
 import { byCodePoint, textIn } from '../record-texts.ts'
 import { markOf } from '../listing/directory.ts'
 import { leavesOf } from '../listing/open-listings.ts'
@@ -11,10 +17,9 @@ import { decodeEntries, type ListedRecord, recordsOf } from '../listing/segment.
 import { attributesShape } from '../listing/shape.ts'
 import type { HeadRow, NamingSource } from '../listing/tables.ts'
 import { pageBytesMax } from '../page-size.ts'
-import type { OutsideHistory } from '../reading.ts'
 import { type Identity, readCompanyHeads, readIdentity } from '../sql/read-company.ts'
 import { readRegistry } from '../sql/find-companies.ts'
-import type { Snapshot } from '../sql/snapshot.ts'
+import type { Snapshot } from '../sql/database.ts'
 import { type CountedListing, countListings, noCounts } from './count-values.ts'
 import { findOutside } from './outside-history.ts'
 import type { Change } from './reads.ts'

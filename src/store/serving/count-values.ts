@@ -3,7 +3,7 @@
 import type { Resource } from '../../resources/resource.ts'
 import { markOf } from '../listing/directory.ts'
 import { leavesOf } from '../listing/open-listings.ts'
-import { createPace } from '../listing/pace.ts'
+import { createPace } from './pace.ts'
 import { decodeEntries, noLists, type SegmentIndex } from '../listing/segment.ts'
 import { shapeOf } from '../listing/shape.ts'
 import type { HeadRow, ListingReads } from '../listing/tables.ts'

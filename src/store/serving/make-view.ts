@@ -1,8 +1,8 @@
 // Makes views: scans the indexes of a listing in steps, and orders what is left.
 
 import { leavesOf } from '../listing/open-listings.ts'
-import { orderScanned } from '../listing/order-view.ts'
-import { createPace } from '../listing/pace.ts'
+import { orderScanned } from './order-view.ts'
+import { createPace } from './pace.ts'
 import { decodeEntries } from '../listing/segment.ts'
 import { shapeOf } from '../listing/shape.ts'
 import { type HeadRow, inBatches } from '../listing/tables.ts'

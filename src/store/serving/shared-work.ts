@@ -1,8 +1,6 @@
 // Work that several clients may wait for: done once for all of them, not too much at a time, and
 // dropped when the last of them has gone.
 
-import { Busy } from '../busy.ts'
-
 export interface SharedWork<T> {
   /**
    * Does the work of a key; those who ask for it meanwhile get the same result.
@@ -73,4 +71,9 @@ export function createSharedWork<T>(tooMany: string): SharedWork<T> {
     has: (key) => underWay.has(key),
     count: () => underWay.size,
   }
+}
+
+/** Too much is under way in the store; nothing is wrong with it. */
+export class Busy extends Error {
+  override readonly name = 'Busy'
 }

@@ -1,8 +1,12 @@
-// A database connection, as used by the logic that both stores share.
+// A connection to a registry, as used by the logic that both stores share: its listings and
+// companies by their keys, all else by SQL.
 
 import type { Awaitable } from '../awaitable.ts'
-import type { LockWait } from '../lock-wait.ts'
+import type { LockWait } from '../work-watch.ts'
 import type { Dialect } from './dialect.ts'
+import type { ListingLookups, ListingReads, ListingTables } from '../listing/tables.ts'
+import type { ServingReads } from '../serving/reads.ts'
+import type { RowReader } from './tables.ts'
 
 export type Value = string | number | bigint | boolean | Uint8Array | null
 
@@ -51,4 +55,30 @@ export function optionalText(value: Value | undefined): string | undefined {
 
 export function optionalNumber(value: Value | undefined): number | undefined {
   return value === null || value === undefined ? undefined : Number(value)
+}
+
+/** Reads that all see one state of a store, for answers that one statement cannot give. */
+export interface Snapshot
+  extends RowReader, Pick<ListingReads, 'texts' | 'entries'>, Pick<ServingReads, 'change'> {
+  /** Looks up listings, companies and changes by their keys. */
+  readonly tables: ListingLookups
+}
+
+/** Runs `work`, whose reads see one state; it may run again if the state changes meanwhile. */
+export type InSnapshot = <T>(work: (snapshot: Snapshot) => Promise<T>) => Promise<T>
+
+export interface RegistryDatabase extends Database {
+  readonly tables: ListingTables
+}
+
+/** A connection that changes the registry, in one transaction. */
+export interface ImportConnection extends RegistryDatabase {
+  /** Begins the transaction, as soon as no other process holds the write lock. */
+  begin(wait: LockWait): Promise<void>
+  /** Commits it. If this throws, nothing was changed, except for UnknownOutcomeError. */
+  commit(): Awaitable<void>
+  /** Cleans up after the commit; a failure here does not affect the work. */
+  settle(): Awaitable<void>
+  /** Ends the work; nothing is changed. */
+  discard(): Awaitable<void>
 }

@@ -6,7 +6,7 @@ import type { CompanyQuery, FoundCompanies, FoundCompany, RegistryState } from '
 import type { Dialect } from './dialect.ts'
 import { type Ids, intersect, unite } from './id-lists.ts'
 import { type Chunk, idsOf } from './postings.ts'
-import type { Snapshot } from './snapshot.ts'
+import type { Snapshot } from './database.ts'
 
 /** The maximum number of names that a query may match (contract 8.2). */
 export const matchesMax = 1_000

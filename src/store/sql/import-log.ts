@@ -1,7 +1,6 @@
 // The log of imports: every version of the registry, an import or a revert.
 
 import type { Earlier, ImportCounts, ImportedFile, LoggedDifference, Recipe } from '../importing.ts'
-import { drawLineage } from '../lineage.ts'
 import {
   type Database,
   optionalNumber,
@@ -11,6 +10,7 @@ import {
   type Values,
 } from './database.ts'
 import type { LoggedVersion } from '../history/reverted-versions.ts'
+import { randomBytes } from 'node:crypto'
 
 /** What the log says about a version, besides its number, source and day. */
 interface LogEntry {
@@ -118,4 +118,15 @@ export async function readEarlier(
 function parsed(value: Value | undefined): unknown {
   const text = optionalText(value)
   return text === undefined ? undefined : JSON.parse(text)
+}
+
+/**
+ * Draws the lineage of an import: 48 random bits, as 12 hexadecimal digits. It identifies the
+ * history to which a version belongs: version numbers repeat when a restored backup is imported
+ * into, but no other import has the same lineage. Copies of a store share the lineages of the
+ * imports that they share. Whatever clients keep and send back later, such as an entity tag, is
+ * made from a lineage, never from a version number.
+ */
+export function drawLineage(): string {
+  return randomBytes(6).toString('hex')
 }

@@ -1,7 +1,7 @@
 // Reads what is known of a company at a version, from tables that are not listings.
 
 import type { HeadRow } from '../listing/tables.ts'
-import type { Snapshot } from './snapshot.ts'
+import type { Snapshot } from './database.ts'
 
 /** A company as its register named it. */
 export interface Identity {

@@ -58,7 +58,7 @@ const registryTables = (d: SchemaDialect) => `
     as_of ${d.text},
     -- The number of records that describe its changes, by resource: a JSON object.
     recorded ${d.text} not null default '{}',
-    -- Random: identifies this import among all histories (../lineage.ts).
+    -- Random: identifies this import among all histories (import-log.ts).
     lineage ${d.text} not null,
     -- The versions that this one takes back, a JSON array; null for an import.
     reverts ${d.text},

@@ -2,7 +2,7 @@
 
 import { OperatorError } from '../../config/operator-error.ts'
 import type { HandOver, KeyRecord, NewKey, Rotation } from '../keys.ts'
-import type { LockWait } from '../lock-wait.ts'
+import type { LockWait } from '../work-watch.ts'
 import { type Database, optionalNumber, optionalText, type Row } from './database.ts'
 
 export const keyColumns = 'id, name, hint, scopes, created_at, expires_at, revoked_at, rate'

@@ -1,8 +1,9 @@
-// Lists the registry's versions for clients (contract 9.4).
+// The registry's versions: listed for clients (contract 9.4), and found by a moment (contract 9.2).
 
-import type { ListedVersion, VersionList, VersionRange } from '../reading.ts'
+import type { ListedVersion, VersionList, VersionRange, FoundVersion, Moment } from '../reading.ts'
 import { readRegistry } from './find-companies.ts'
-import type { Snapshot } from './snapshot.ts'
+import { type Snapshot, optionalNumber, optionalText, type Queries } from './database.ts'
+import type { Resource } from '../../resources/resource.ts'
 
 type VersionRow = readonly [
   version: number,
@@ -49,3 +50,77 @@ function listedVersion(row: VersionRow): ListedVersion {
   const events = Object.values(byResource).reduce((sum, count) => sum + count, 0)
   return { version, committedAt, resource, source, asOf, inserted, updated, removed, events }
 }
+
+/**
+ * The version that a moment finds.
+ *
+ * @param resource whose imports have the days of `asOf`; undefined for all imports.
+ */
+export async function findVersion(
+  db: Pick<Queries, 'rows'>,
+  resource: Resource | undefined,
+  moment: Moment,
+): Promise<FoundVersion> {
+  if ('knownAt' in moment) {
+    const [row] = await db.rows(versionKnownAt, { at: moment.knownAt })
+    const version = Number(row?.['version'] ?? 0)
+    return version > 0 ? { version } : { first: momentOf(row?.['first']) }
+  }
+  const of = resource === undefined ? {} : { resource: resource.name }
+  const days = { day: moment.asOf, next: Date.parse(moment.asOf) + dayMs }
+  const [row] = await db.rows(versionAsOf(resource), { ...of, ...days })
+  const version = Number(row?.['version'])
+  const first = optionalNumber(row?.['first'])
+  if (first === undefined) return { first: undefined }
+  if (version >= first) return { version }
+  const [last] = await db.rows(lastDays(resource), { ...of, first })
+  const ofExtracts = optionalText(last?.['day']) ?? ''
+  const ofCommits = momentOf(last?.['committed_at'])?.slice(0, 10) ?? ''
+  return { first: ofExtracts > ofCommits ? ofExtracts : ofCommits }
+}
+
+const dayMs = 86_400_000
+
+function momentOf(ms: unknown): string | undefined {
+  return ms === null || ms === undefined ? undefined : new Date(Number(ms)).toISOString()
+}
+
+/** The last version that has withheld something: it takes no version back. 0 if there is none. */
+export async function lastWithheld(db: Pick<Queries, 'rows'>): Promise<number> {
+  const [row] = await db.rows(
+    `select coalesce(max(version), 0) as version from imports where reverts = '[]'`,
+  )
+  return Number(row?.['version'])
+}
+
+// What a revert has taken back, and reverts themselves, have no day here: a mistyped one would hide
+// all later versions. An import of another target may have recorded changes in the resource.
+const counts = (resource: Resource | undefined) =>
+  (resource === undefined
+    ? ''
+    : `(resource = $resource or recorded like '%"' || $resource || '":%') and `) +
+  'reverts is null and reverted_by is null'
+
+const versionAsOf = (resource: Resource | undefined) => `
+  select
+    coalesce(
+      (select min(version) - 1 from imports
+       where ${counts(resource)}
+         and (substr(as_of, 1, 10) > $day or as_of is null and committed_at >= $next)),
+      (select max(version) from imports)
+    ) as version,
+    (select min(version) from imports where ${counts(resource)}) as first`
+
+// A day finds the first import, or the first version that was not pruned, only if none of the
+// imports up to there is later.
+const lastDays = (resource: Resource | undefined) => `
+  select max(substr(as_of, 1, 10)) as day,
+    max(case when as_of is null then committed_at end) as committed_at
+  from imports
+  where ${counts(resource)} and (version <= $first or version <= (select past_from from store))`
+
+const versionKnownAt = `
+  select
+    (select max(version) from imports where committed_at <= $at) as version,
+    (select min(committed_at) from imports
+     where version >= (select past_from from store)) as first`

@@ -8,15 +8,19 @@ import { revert } from '../history/revert.ts'
 import { listSources, readLastSeen } from '../history/sources.ts'
 import { beginImport } from '../loading/session.ts'
 import type { StoreInspector } from '../inspecting.ts'
-import type { LockWait } from '../lock-wait.ts'
-import type { ImportConnection, RegistryDatabase } from '../registry-connection.ts'
+import type { LockWait } from '../work-watch.ts'
+import {
+  type ImportConnection,
+  type RegistryDatabase,
+  type Database,
+  readValue,
+} from './database.ts'
 import type { Compacted, StoreWriter } from '../writing.ts'
 import { compareWithList } from '../withholding/agreement.ts'
 import { createGate } from '../withholding/gate.ts'
 import type { ListPlace } from '../withholding/list.ts'
 import { bringUp, lift, withhold } from '../withholding/withhold.ts'
-import { type Database, readValue } from './database.ts'
-import { lastWithheld } from './find-version.ts'
+import { lastWithheld } from './versions.ts'
 import { findNames, listImports, readImport, readRecipes } from './inspect.ts'
 import { addKey, listKeys, revokeKey, rotateKey } from './stored-keys.ts'
 

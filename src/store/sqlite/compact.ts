@@ -2,7 +2,7 @@
 
 import { statSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
-import type { LockWait } from '../lock-wait.ts'
+import type { LockWait } from '../work-watch.ts'
 import type { Compacted } from '../writing.ts'
 import { isBusy } from './errors.ts'
 import { beginWriting } from './transaction.ts'

@@ -17,7 +17,7 @@ import {
   formerApplicationId,
   schemaVersion,
 } from './schema.ts'
-import { watchFile } from './open-file.ts'
+import { watchFile } from './transaction.ts'
 import { enterWal } from './wal.ts'
 
 /** A temporary store, deleted when it is closed. */

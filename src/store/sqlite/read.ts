@@ -3,19 +3,31 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { LRUCache } from 'lru-cache'
 import type { Resource } from '../../resources/resource.ts'
-import type { Head, LastImport, OutsideHistory, RegistryState, StoreReader } from '../reading.ts'
+import type {
+  Head,
+  LastImport,
+  OutsideHistory,
+  RegistryState,
+  StoreReader,
+  CompanyReader,
+} from '../reading.ts'
 import type { Selection } from '../selection.ts'
 import { createListingReader, type ListingReader } from '../serving/listings.ts'
 import type { ServingReads } from '../serving/reads.ts'
 import { createViews, viewBytesUsual } from '../serving/views.ts'
-import { findVersion, lastWithheld } from '../sql/find-version.ts'
-import { lastImportsSql } from '../sql/last-imports.ts'
+import { findVersion, lastWithheld, readVersions } from '../sql/versions.ts'
+import { lastImportsSql, findNames } from '../sql/inspect.ts'
 import { keyColumns, keyRecord } from '../sql/stored-keys.ts'
 import { databaseOf } from './database.ts'
-import { watchFile } from './open-file.ts'
-import { createCompanyReader } from './read-companies.ts'
+import { watchFile } from './transaction.ts'
 import { createReads } from './reads.ts'
 import { createSnapshots } from './snapshot.ts'
+import { readChanges } from '../changes/read-changes.ts'
+import { readCompany } from '../serving/company.ts'
+import { createKeptCounts } from '../serving/value-counts.ts'
+import { findCompanies } from '../sql/find-companies.ts'
+import type { InSnapshot } from '../sql/database.ts'
+import { prepareRow } from './statements.ts'
 
 /**
  * Always returns a row, of nulls if there is no such key: reading it takes about as long as reading
@@ -152,4 +164,52 @@ function rememberFault() {
       failed = undefined
     },
   }
+}
+
+/** How many companies' names are cached. */
+const cachedMax = 20_000
+
+/** What the reader of companies uses. */
+interface CompanyReading {
+  /** Forgets what is kept if another process has committed. */
+  readonly refresh: () => void
+  readonly registry: () => RegistryState
+  readonly inSnapshot: InSnapshot
+}
+
+export interface FileCompanies {
+  readonly reader: CompanyReader
+  readonly forget: () => void
+}
+
+export function createCompanyReader(
+  db: DatabaseSync,
+  { refresh, registry, inSnapshot }: CompanyReading,
+): FileCompanies {
+  const find = prepareRow(db, 'select id from companies where jurisdiction = ? and identifier = ?')
+  const ids = new LRUCache<string, number>({ max: cachedMax })
+  const kept = createKeptCounts()
+  const reader: CompanyReader = {
+    findCompany([jurisdiction, identifier]) {
+      // A jurisdiction has no colon, so no two names have the same key.
+      const key = `${jurisdiction}:${identifier}`
+      refresh()
+      const cached = ids.get(key)
+      if (cached !== undefined) return cached
+      const row = find.get(jurisdiction, identifier) as unknown as [id: number] | undefined
+      if (row !== undefined) ids.set(key, row[0])
+      return row?.[0]
+    },
+    findNames: (names, limit) => findNames(databaseOf(db), names, limit),
+    findCompanies: (query) => inSnapshot((snapshot) => findCompanies(snapshot, query)),
+    readCompany: (asked) => inSnapshot((snapshot) => readCompany(snapshot, asked, kept)),
+    findRegistryVersion: (moment) => findVersion(databaseOf(db), undefined, moment),
+    readRegistry() {
+      refresh()
+      return registry()
+    },
+    readChanges: (asked) => inSnapshot((snapshot) => readChanges(snapshot, asked)),
+    readVersions: (range) => inSnapshot((snapshot) => readVersions(snapshot, range)),
+  }
+  return { reader, forget: () => ids.clear() }
 }

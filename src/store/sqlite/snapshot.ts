@@ -1,12 +1,11 @@
 // Reads that see one state of a file, over a connection that all requests share.
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import type { InSnapshot, Snapshot } from '../sql/snapshot.ts'
+import type { InSnapshot, Snapshot } from '../sql/database.ts'
 import { lookupsOver, type Parameter, type RowReader } from '../sql/tables.ts'
-import { dialect } from './dialect.ts'
+import { dialect, bound } from './tables.ts'
 import type { FileReads } from './reads.ts'
 import { keepStatements, numbered, prepareRow } from './statements.ts'
-import { bound } from './tables.ts'
 
 /** How often work is done again; imports are seconds apart, the work takes milliseconds. */
 const attemptsMax = 5

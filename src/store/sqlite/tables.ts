@@ -1,4 +1,5 @@
-// Reads and writes the tables of an SQLite store: lists are JSON, and rows are written one by one.
+// The dialect of SQLite, and how the tables of a file are read and written: lists are JSON, and
+// rows are written one by one.
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { ListingTables } from '../listing/tables.ts'
@@ -9,9 +10,9 @@ import {
   tablesOver,
   type Target,
 } from '../sql/tables.ts'
-import { dialect } from './dialect.ts'
 import { listingReadsOf } from './reads.ts'
 import { keepStatements, numbered, prepareRow } from './statements.ts'
+import type { Dialect } from '../sql/dialect.ts'
 
 /** Reads and writes the tables of an open store, within the transaction of the caller. */
 export function tablesOf(db: DatabaseSync): ListingTables {
@@ -50,3 +51,26 @@ function insertSql({ table, fixed = {}, columns, replacing }: Target): string {
 
 /** A name of ours, which costs less than a parameter for each row. */
 const literal = (name: string) => `'${name.replaceAll("'", "''")}'`
+
+export const dialect: Dialect = {
+  least: 'min',
+  orderedJoin: 'cross join',
+  headsInForce: (columns) => `
+    select ${columns} from json_each($2) e
+    cross join heads h on h.company_id = e.value and h.listing = $1 and h.version = (
+      select max(version) from heads l
+      where l.company_id = e.value and l.listing = $1 and l.version <= $3
+    )`,
+  // Segments have numbers of their own.
+  isOfSegments: 'segment in (select value from json_each($2))',
+  useIndex: (name) => `indexed by ${name}`,
+  placeOfBytes: 'instr',
+  companyNames: { table: 'companies', id: 'id' },
+  isOneOf: (column, list) => `${column} in (select value from json_each(${list}))`,
+  jsonInteger: (element) => element,
+  jsonItem: (json, at) => `${json} ->> ${at}`,
+  jsonElements: (json, alias) => `json_each(${json}) ${alias}`,
+  jsonMembers: (json, alias) => `json_each(${json}) ${alias}`,
+  bytesOfHex: (digits) => `unhex(${digits})`,
+  atCompany: '',
+}

@@ -1,11 +1,13 @@
-// One writer at a time: a second one waits, and is notified of that.
+// One writer at a time: a second one waits, and is notified of that. None writes to a file that
+// another one has replaced.
 
 import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { LockWait } from '../lock-wait.ts'
+import type { LockWait } from '../work-watch.ts'
 import { isBusy } from './errors.ts'
 import { busyMs } from './open.ts'
-import { checkPath } from './open-file.ts'
+import { statSync } from 'node:fs'
+import { OperatorError } from '../../config/operator-error.ts'
 
 const retryMs = 200
 
@@ -78,4 +80,30 @@ export async function inTransaction<T>(
     if (db.isTransaction) db.exec('rollback')
     throw error
   }
+}
+
+const checks = new WeakMap<DatabaseSync, () => void>()
+
+/**
+ * Watches the path of an open store: a file that another one has replaced can still be read and
+ * written, but nobody else sees that.
+ *
+ * @returns a check that throws an OperatorError with the advice.
+ */
+export function watchFile(db: DatabaseSync, advice: string): () => void {
+  const path = db.location()
+  const opened = path === null ? undefined : statSync(path, { throwIfNoEntry: false })
+  const check = () => {
+    if (path === null) return
+    const now = statSync(path, { throwIfNoEntry: false })
+    if (now !== undefined && now.ino === opened?.ino && now.dev === opened.dev) return
+    throw new OperatorError(`${path} was replaced ${advice}`)
+  }
+  checks.set(db, check)
+  return check
+}
+
+/** Checks the path of a connection that is watched. @throws OperatorError with its advice. */
+export function checkPath(db: DatabaseSync): void {
+  checks.get(db)?.()
 }

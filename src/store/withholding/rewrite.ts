@@ -9,10 +9,9 @@ import {
   openDirectory,
   totalsOf,
 } from '../listing/directory.ts'
-import { addToCount, metaText, parseMeta } from '../listing/meta.ts'
+import { addToCount, metaText, parseMeta, type ListingShape } from '../listing/shape.ts'
 import { leavesOf, namedSegments } from '../listing/open-listings.ts'
 import { decodeEntries, type ListedRecord, recordsOf } from '../listing/segment.ts'
-import type { ListingShape } from '../listing/shape.ts'
 import { type HeadRow, inBatches, type ListingTables, type SegmentRow } from '../listing/tables.ts'
 import type { SegmentNumbers } from '../listing/write-listings.ts'
 

@@ -4,7 +4,7 @@
 // nothing to every shard, in the order of their numbers, as moves lock them.
 
 import type { Client } from 'pg'
-import type { LockWait } from '../../lock-wait.ts'
+import type { LockWait } from '../../work-watch.ts'
 import { untilDecided } from './undecided.ts'
 import { withSession } from '../connect.ts'
 import { beginWriting, orAborted } from '../transaction.ts'

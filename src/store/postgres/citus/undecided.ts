@@ -6,7 +6,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'pg'
 import { OperatorError } from '../../../config/operator-error.ts'
-import type { LockWait } from '../../lock-wait.ts'
+import type { LockWait } from '../../work-watch.ts'
 import { withSession } from '../connect.ts'
 import { orAborted } from '../transaction.ts'
 import { describeUrl } from '../url.ts'

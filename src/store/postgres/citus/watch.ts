@@ -3,7 +3,7 @@
 
 import type { Client } from 'pg'
 import { OperatorError } from '../../../config/operator-error.ts'
-import type { LockWait } from '../../lock-wait.ts'
+import type { LockWait } from '../../work-watch.ts'
 import { withSession } from '../connect.ts'
 import { describeUrl } from '../url.ts'
 

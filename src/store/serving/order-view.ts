@@ -2,8 +2,8 @@
 
 import type { Pace } from './pace.ts'
 import { byCodePoint } from '../record-texts.ts'
-import type { Scanned } from './scan.ts'
-import { reorder, type View } from './view.ts'
+import type { Scanned } from '../listing/scan.ts'
+import { reorder, type View } from '../listing/view.ts'
 
 /** What is sorted at once; longer runs are merged from shorter ones. */
 const runLength = 1_024
