@@ -14,9 +14,12 @@ import { headSql, segmentsSql } from '../../src/store/postgres/tables.ts'
 import { wholeListing } from '../../src/store/selection.ts'
 import { readListing } from '../support/read-listing.ts'
 import { importRows, makeFolder, queryStore } from '../support/import-rows.ts'
+import { runCommand } from '../support/run-command.ts'
 import { onCitus, patientBounds, storeAt } from '../support/store-at.ts'
+import { keepStore } from '../support/store-state.ts'
 import { useOwnDatabase } from '../support/own-database.ts'
 import { verifyStore } from '../support/verify-store.ts'
+import { lift, withhold } from '../support/withholding.ts'
 
 // A test changes what its nodes are for.
 if (onCitus !== false) useOwnDatabase('citus')
@@ -123,6 +126,65 @@ test('a worker is read, and refused by what writes', { skip }, async (t) => {
     told,
   )
 })
+
+test(
+  'a worker knows what is withheld, serves nothing of it, and no store behind it',
+  { skip },
+  async (t) => {
+    const db = `${makeFolder(t)}/registry.db`
+    const given = rights.map(({ key: _, ...right }, n) => ({ ...right, id: n + 1 }))
+    await importRows(db, 'rights', given)
+    const [at, ofWorker] = [storeAt(db), await workerOf(storeAt(db))]
+    const [first] = await queryStore(db, `select id from companies where identifier = '0'`)
+    const listing = wholeListing(resources[0] ?? assert.fail(), Number(first?.['id']))
+    const served = async (url: string, version?: number) => {
+      const reader = await openStoreReader(url, resources, patientBounds)
+      try {
+        const page = await reader.readPage({ ...listing, version }, 0, 10)
+        return page !== undefined && 'total' in page ? page.total : page
+      } finally {
+        await reader.close()
+      }
+    }
+    await served(ofWorker)
+    const restore = await keepStore(db)
+    await withhold(db, 'erase', { resource: 'rights', id: 1 })
+    for (const url of [at, ofWorker]) {
+      assert.deepEqual([await served(url), await served(url, 1)], [2, 2], url)
+    }
+    const list = await runCommand('.', ['withhold', 'list', '--db', at])
+    assert.match(list.out, /erase/)
+    const refused = await runCommand('.', ['withhold', 'list', '--db', ofWorker])
+    assert.match(refused.err, /give the URL of the coordinator/)
+    const { counts } = await importRows(db, 'rights', given)
+    assert.equal(counts.inserted, 0, 'it stays withheld')
+    assert.equal(await served(ofWorker), 2)
+
+    await restore()
+    const behind = /is behind .*, the list of what is withheld, by an entry.*dossier migrate --db/
+    for (const url of [at, ofWorker]) await assert.rejects(openStoreReader(url, resources), behind)
+    assert.equal((await runCommand('.', ['migrate', '--db', at])).code, 0)
+    for (const url of [at, ofWorker]) assert.equal(await served(url), 2)
+
+    // A list that was restored is an ordinary table of the coordinator.
+    await withSession(at, async (client) => {
+      const { rows } = await client.query<{ list: string }>(
+        `select quote_ident(current_schema() || '_withheld') || '.entries' as list`,
+      )
+      const [{ list } = assert.fail()] = rows
+      await client.query(`create temp table kept as select * from ${list}`)
+      await client.query(`drop table ${list}`)
+      await client.query(`create table ${list} (number integer primary key, line text not null)`)
+      await client.query(`insert into ${list} select * from kept`)
+    })
+    await assert.rejects(openStoreReader(ofWorker, resources), /_withheld\) is missing, the list/)
+    await lift(db, 1)
+    assert.equal(await served(ofWorker), 2)
+    await importRows(db, 'rights', given)
+    for (const url of [at, ofWorker]) assert.equal(await served(url), 3, 'it was lifted')
+    assert.deepEqual((await verifyStore(at)).faults, [])
+  },
+)
 
 test('an import sends two dozen statements more for each 1,000 records', { skip }, async (t) => {
   const db = `${makeFolder(t)}/registry.db`

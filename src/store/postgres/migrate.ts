@@ -18,6 +18,7 @@ import {
 } from './schema.ts'
 import { withWriteLock } from './transaction.ts'
 import { describeUrl, schemaIn } from './url.ts'
+import { createList, isListSpread } from './withheld-list.ts'
 
 /**
  * Creates the tables of a new store, and the views of resources that are new or have got fields.
@@ -45,6 +46,9 @@ export async function migrate(
     done.push(...(await withWriteLock(client, db, { onWait }, () => create(client, db, resources))))
     if (isToDistribute) {
       done.push(...(await withWriteLock(client, db, { onWait }, () => distribute(client))))
+    }
+    if (await lacksList(client, db)) {
+      done.push(await withWriteLock(client, db, { onWait }, () => copyList(client, db)))
     }
     const registry = registryOf(client, db, (await findSpread(client)) !== undefined)
     const names = await fillNames(registry, { onWait }, onStep)
@@ -75,7 +79,7 @@ export async function isOutdated(db: string, resources: readonly Resource[]): Pr
   return withSession(db, async (client) => {
     if ((await checkFormat(client, db)) === undefined) return true
     if ((await resourcesWithoutView(client, resources)).length > 0) return true
-    return !(await isFilled(registryOf(client, db)))
+    return !(await isFilled(registryOf(client, db))) || (await lacksList(client, db))
   })
 }
 
@@ -262,4 +266,17 @@ async function distribute(client: Client): Promise<string[]> {
     done.push(`distributed ${table} by ${column}`)
   }
   return done
+}
+
+/** Whether servers on other nodes do not see the list, as after it was restored. */
+async function lacksList(client: Client, db: string): Promise<boolean> {
+  const isSpread = (await findSpread(client)) === 'coordinator'
+  return isSpread && !(await isListSpread(registryOf(client, db)))
+}
+
+/** Citus needs a transaction of its own for that. */
+async function copyList(client: Client, db: string): Promise<string> {
+  const list = await createList(registryOf(client, db))
+  await client.query('select create_reference_table($1)', [list])
+  return `copied ${list} to every node`
 }

@@ -1,7 +1,7 @@
 // The list of what is withheld in a schema of its own: a dump or a restore of the store's schema
-// does not touch it.
+// does not touch it. Citus has it on every node, so that servers there see it, too.
 
-import { readValue, type Queries } from '../sql/database.ts'
+import { type Database, readValue, type Queries } from '../sql/database.ts'
 import type { ListPlace } from '../withholding/list.ts'
 
 /** The list beside the schema of the connection. */
@@ -15,12 +15,7 @@ export const listSchema: ListPlace = {
     return rows.length === 0 ? undefined : rows.map(({ line }) => `${String(line)}\n`).join('')
   },
   async append(db, lines) {
-    const table = await tableOf(db)
-    const [schema = ''] = table.split('.')
-    await db.run(`create schema if not exists ${schema}`)
-    await db.run(
-      `create table if not exists ${table} (number integer primary key, line text not null)`,
-    )
+    const table = await createList(db)
     for (const line of lines.split('\n').slice(0, -1)) {
       const next = `select coalesce(max(number), -1) + 1, $line from ${table}`
       await db.run(`insert into ${table} (number, line) ${next}`, { line })
@@ -28,6 +23,27 @@ export const listSchema: ListPlace = {
     // They go with the transaction.
     return () => undefined
   },
+}
+
+/** Creates the table of the list, which has none yet while it is empty; returns its name. */
+export async function createList(db: Database): Promise<string> {
+  const table = await tableOf(db)
+  if ((await readValue(db, 'select to_regclass($table)::text', { table })) === null) {
+    const [schema = ''] = table.split('.')
+    await db.run(`create schema if not exists ${schema}`)
+    await db.run(
+      `create table if not exists ${table} (number integer primary key, line text not null)`,
+    )
+  }
+  return table
+}
+
+/** Whether Citus has the list on every node. */
+export async function isListSpread(db: Queries): Promise<boolean> {
+  const table = await tableOf(db)
+  const sql = `
+    select count(*) as n from pg_dist_partition where logicalrelid = to_regclass($table)`
+  return Number(await readValue(db, sql, { table })) > 0
 }
 
 async function tableOf(db: Queries): Promise<string> {
