@@ -15,6 +15,7 @@ import {
 } from './files.ts'
 import { followChanges } from './changes.ts'
 import { findCompanies, holdEventLoop, indexWords, nameInPath } from './companies.ts'
+import { exportCopies } from './exports.ts'
 import { compareExtracts, serveBesideImport } from './history.ts'
 import * as processes from './processes.ts'
 import {
@@ -286,6 +287,7 @@ export const measures: Readonly<Record<string, Measure>> = {
   views: makeViews,
   streams: streamListings,
   changes: followChanges,
+  exports: exportCopies,
   companies: findCompanies,
   'name-in-path': nameInPath,
   holds: holdEventLoop,

@@ -146,8 +146,11 @@ function secondsOf(pid: number | 'self', field: number): number {
   return (Number(fields[field]) + Number(fields[field + 1])) / 100
 }
 
-/** The resident memory of a process, in MB: now (VmRSS), or at most so far (VmHWM). */
-export function residentMb(pid: number, what: 'VmRSS' | 'VmHWM'): number {
+/**
+ * The resident memory of a process, in MB: now (VmRSS), that part of it which is no file (RssAnon),
+ * or at most so far (VmHWM).
+ */
+export function residentMb(pid: number, what: 'VmRSS' | 'VmHWM' | 'RssAnon'): number {
   const status = readFileSync(`/proc/${pid}/status`, 'latin1')
   return Number(new RegExp(`${what}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) / 1_024
 }
@@ -160,26 +163,43 @@ export function insertBare(file: string, db: string): number {
   return (performance.now() - startedAt) / 1_000
 }
 
-/** Runs `dossier import`; returns the time of the whole process and its peak resident memory. */
-export async function importFile(
+/** The cost of a command: the time of the whole process, and its greatest resident memory. */
+export interface Cost {
+  readonly seconds: number
+  /** User and system time, in seconds. */
+  readonly cpuSeconds: number
+  readonly peakMb: number
+  /** That part of it which is no file, such as a mapped store. */
+  readonly ownMb: number
+}
+
+/** Runs `dossier import`. */
+export function importFile(
   target: string,
   file: string,
   db: string,
   options: readonly string[] = [],
-): Promise<{ seconds: number; peakMb: number }> {
+): Promise<Cost> {
+  return run([dossier, 'import', target, file, '--db', db, ...options])
+}
+
+/** Runs a command to its end. */
+export async function run([program = '', ...args]: readonly string[]): Promise<Cost> {
   const startedAt = performance.now()
-  const args = ['import', target, file, '--db', db, ...options]
-  const child = spawn(dossier, args, { stdio: 'ignore' })
-  let peakMb = 0
+  const before = endedSeconds('self')
+  const child = spawn(program, args, { stdio: 'ignore' })
+  let [peakMb, ownMb] = [0, 0]
   const poll = setInterval(() => {
     try {
       peakMb = Math.max(peakMb, residentMb(child.pid ?? 0, 'VmHWM'))
+      ownMb = Math.max(ownMb, residentMb(child.pid ?? 0, 'RssAnon'))
     } catch {
       // The process has just ended.
     }
   }, 20)
   const code = await new Promise((resolve) => child.once('exit', resolve))
   clearInterval(poll)
-  if (code !== 0) throw new Error(`the import of ${file} ended with ${String(code)}`)
-  return { seconds: (performance.now() - startedAt) / 1_000, peakMb }
+  if (code !== 0) throw new Error(`${[program, ...args].join(' ')} ended with ${String(code)}`)
+  const seconds = (performance.now() - startedAt) / 1_000
+  return { seconds, cpuSeconds: endedSeconds('self') - before, peakMb, ownMb }
 }

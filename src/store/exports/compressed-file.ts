@@ -10,7 +10,7 @@ import { createZstdCompress } from 'node:zlib'
 import { privateMode } from '../../files/new-file.ts'
 
 export interface CompressedFile {
-  write(text: string): Promise<void>
+  write(content: string | Buffer): Promise<void>
   /** @returns what was written. */
   close(): Promise<{ readonly name: string; readonly bytes: number; readonly sha256: string }>
   /** Ends it, whatever has happened. */
@@ -27,9 +27,9 @@ export function openCompressed(path: string): CompressedFile {
   const written = pipeline(encoder, hashing, file)
   written.catch(() => undefined)
   return {
-    async write(text) {
+    async write(content) {
       // Where the pipeline has failed, nobody drains it.
-      if (!encoder.write(text)) await Promise.race([once(encoder, 'drain'), written])
+      if (!encoder.write(content)) await Promise.race([once(encoder, 'drain'), written])
     },
     async close() {
       encoder.end()

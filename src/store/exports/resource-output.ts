@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import type { Change } from '../changes.ts'
 import { type CompressedFile, openCompressed } from './compressed-file.ts'
 import type { ExportedFile, ExportedResource, ExportFormat } from './manifest.ts'
-import type { RowWriter } from './row-writer.ts'
+import { linesOf, type RowWriter } from './row-writer.ts'
 import { writeParquet } from './write-parquet.ts'
 
 /** Where files are written, and how. */
@@ -36,7 +36,7 @@ export function createOutput(name: string, rows: RowWriter, options: OutputOptio
 
   async function write(some: readonly Change[]): Promise<void> {
     open ??= openFiles(`${name}-${(number += 1)}`, rows, options)
-    const lines = some.map((change) => `${rows.json(change)}\n`).join('')
+    const lines = linesOf(rows, some)
     digest.update(lines)
     await open.write(lines, some)
     records += some.length
@@ -76,7 +76,7 @@ function openFiles(name: string, rows: RowWriter, { formats, partial, signal }: 
   let records = 0
   return {
     records: () => records,
-    async write(lines: string, some: readonly Change[]): Promise<void> {
+    async write(lines: Buffer, some: readonly Change[]): Promise<void> {
       await json.write(lines)
       const header = records === 0 ? rows.header : ''
       await csv?.write(header + some.map((change) => rows.csv(change)).join(''))

@@ -11,8 +11,8 @@ export type ColumnKind = Field['kind'] | 'json'
 /** How the rows of a resource, or companies, are written. */
 export interface RowWriter {
   readonly columns: readonly { readonly name: string; readonly kind: ColumnKind }[]
-  /** A JSON text. */
-  readonly json: (change: Change) => string
+  /** A JSON text: what comes before the bytes of the record, and those. */
+  readonly json: (change: Change) => readonly [before: string, bytes: Uint8Array]
   /** The first line of CSV. */
   readonly header: string
   /** A line of CSV. */
@@ -29,7 +29,7 @@ export function recordRows(resource: Resource): RowWriter {
       { name: companyColumn, kind: 'id' },
       ...fields.map(([name, { kind }]) => ({ name, kind })),
     ],
-    json: ({ companyId, text }) => `{"${companyColumn}":${companyId},${textOf(text).slice(1)}`,
+    json: ({ companyId, text }) => [`{"${companyColumn}":${companyId},`, bytesOf(text).subarray(1)],
     header: `${companyColumn},${csv.header}`,
     csv: ({ companyId, text }) => `${companyId},${csv.rows(textOf(text))}`,
   }
@@ -44,7 +44,7 @@ const companyKinds = {
 
 export const companyRows: RowWriter = {
   columns: Object.entries(companyKinds).map(([name, kind]) => ({ name, kind })),
-  json: ({ text }) => textOf(text),
+  json: ({ text }) => ['', bytesOf(text)],
   header: `${Object.keys(companyKinds).join()}\r\n`,
   csv({ text }) {
     const company = JSON.parse(textOf(text)) as CompanyText
@@ -61,7 +61,29 @@ function cellOf(value: unknown): string {
   return `"${text.replaceAll('"', '""')}"`
 }
 
-function textOf(text: Uint8Array | undefined): string {
+/** The lines of NDJSON of some changes. What comes before a record is ASCII. */
+export function linesOf({ json }: RowWriter, changes: readonly Change[]): Buffer {
+  const pieces = changes.map(json)
+  const length = pieces.reduce((sum, [before, bytes]) => sum + before.length + bytes.length + 1, 0)
+  const lines = Buffer.allocUnsafeSlow(length)
+  let at = 0
+  for (const [before, bytes] of pieces) {
+    at += lines.write(before, at, 'latin1')
+    lines.set(bytes, at)
+    at += bytes.length
+    lines[at++] = lineFeed
+  }
+  return lines
+}
+
+const lineFeed = 0x0a
+
+function bytesOf(text: Uint8Array | undefined): Uint8Array {
   if (text === undefined) throw new Error('a record that is gone has no text')
-  return Buffer.from(text.buffer, text.byteOffset, text.length).toString()
+  return text
+}
+
+function textOf(text: Uint8Array | undefined): string {
+  const { buffer, byteOffset, length } = bytesOf(text)
+  return Buffer.from(buffer, byteOffset, length).toString()
 }
