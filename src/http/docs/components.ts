@@ -157,6 +157,12 @@ export const parameterComponents: Components = {
     'The `ETag` of an earlier response; gives a 304 if nothing has changed',
     'W/"3f9a1c0b7d2e-q83vEjRWeJA0"',
   ),
+  Range: requestHeader('Range', 'The part of the file that is asked for', 'bytes=1048576-'),
+  'If-Range': requestHeader(
+    'If-Range',
+    'The `ETag` of the file of which you have a part; gives the whole file if there is another one',
+    '"5d41402abc4b2a76b9719d911017c592ae1d2c3b4f5a6978879695a4b3c2d1e0"',
+  ),
   'X-Request-Id': requestHeader(
     'X-Request-Id',
     'Your own id for this request: 1 to 64 characters of `[A-Za-z0-9._-]`',

@@ -128,6 +128,8 @@ export function describeExportFile(): Operation {
         ...{ name: 'file', in: 'path', required: true, description: 'The name of the file' },
         ...{ schema: shortText, example: 'companies-1.ndjson.zst' },
       },
+      'Range',
+      'If-Range',
       'If-None-Match',
       'X-Request-Id',
     ],
