@@ -132,7 +132,7 @@ test(
   { skip },
   async (t) => {
     const db = `${makeFolder(t)}/registry.db`
-    const given = rights.map(({ key: _, ...right }, n) => ({ ...right, id: n + 1 }))
+    const given = rights.map((right, n) => ({ ...right, key: undefined, id: n + 1 }))
     await importRows(db, 'rights', given)
     const [at, ofWorker] = [storeAt(db), await workerOf(storeAt(db))]
     const [first] = await queryStore(db, `select id from companies where identifier = '0'`)
