@@ -5,13 +5,9 @@ import type { DatabaseSync } from 'node:sqlite'
 import { privateMode, rightsOf } from '../files/new-file.ts'
 import { OperatorError } from '../config/operator-error.ts'
 import type { Resource } from '../resources/resource.ts'
-import { describeFilled, fillNames } from './companies/fill-names.ts'
 import type { ServingBounds } from './postgres/connect.ts'
 import { storeError as postgresError } from './postgres/url.ts'
 import { describeUrl } from './postgres/url.ts'
-import { backUp } from './sqlite/backup.ts'
-import { createInspector, createWriter } from './sql/writer.ts'
-import { compact } from './sqlite/compact.ts'
 import { registryOf, openImport, verify } from './sqlite/database.ts'
 import { isDamaged, storeError as sqliteError } from './sqlite/errors.ts'
 import {
@@ -21,7 +17,6 @@ import {
   type UpgradeWatch,
 } from './sqlite/open.ts'
 import { createReader } from './sqlite/read.ts'
-import { discardReplaced, restore } from './sqlite/restore.ts'
 import { openUsage, openUsageReader } from './sqlite/usage.ts'
 import { removeLog } from './sqlite/wal.ts'
 import { compareWithList, refuseBehind } from './withholding/agreement.ts'
@@ -41,6 +36,12 @@ const temporary = ':memory:'
 
 // Loaded on demand, so that a server of a file does not load the driver.
 const postgres = () => import('./postgres/open.ts')
+// A server loads nothing that changes or checks a store: that is half of the store's code.
+const fillingNames = () => import('./companies/fill-names.ts')
+const writing = () => import('./sql/writer.ts')
+const compacting = () => import('./sqlite/compact.ts')
+const copying = () => import('./sqlite/backup.ts')
+const restoring = () => import('./sqlite/restore.ts')
 
 /** Where a store is: a file's path or the URL of a PostgreSQL store, and the list beside it. */
 export type StoreAt = string | StorePlace
@@ -138,9 +139,10 @@ export async function openStoreInspector(
   if (isServerStore(db)) return (await postgres()).openForInspecting(db, list, resources)
   const opened = openForInspecting(db)
   const connection = await agreeing(opened, db, list, true)
+  const { createInspector } = await writing()
   return createInspector((work) => work(registryOf(connection)), resources, {
     verify: (checks, onStep) => verify(connection, resources, checks, onStep),
-    backup: (path, watch) => backUp(connection, path, watch),
+    backup: async (path, watch) => (await copying()).backUp(connection, path, watch),
     close: () => connection.close(),
   })
 }
@@ -151,6 +153,7 @@ async function openFile(
   resources: readonly Resource[],
   watch: UpgradeWatch,
 ): Promise<DatabaseSync> {
+  const { describeFilled, fillNames } = await fillingNames()
   const connection = openForWriting(db, resources, watch)
   try {
     const names = await fillNames(registryOf(connection), { onWait: () => undefined }, watch.onStep)
@@ -184,10 +187,11 @@ async function writerOf(
   db: string,
   { list, resources }: WithholdingPlace,
 ): Promise<StoreWriter> {
+  const { createWriter } = await writing()
   const access = {
     use: <T>(work: (registry: RegistryDatabase) => Promise<T>) => work(registryOf(connection)),
     openImport: () => openImport(connection),
-    compact: (wait: LockWait) => compact(connection, wait),
+    compact: async (wait: LockWait) => (await compacting()).compact(connection, wait),
     close: () => connection.close(),
     list,
   }
@@ -287,6 +291,7 @@ export async function restoreStore(
   if (isServerStore(copy) || !existsSync(copy)) {
     throw new OperatorError(`${describeStore(copy)} is not a file; name one that backup has made`)
   }
+  const { restore } = await restoring()
   const hadLog = existsSync(`${copy}-shm`)
   const source = openCopy(copy)
   try {
@@ -323,7 +328,7 @@ async function withCaughtUp<T>(
   }
   remove()
   try {
-    await backUp(source, path, watch.copying('copying'))
+    await (await copying()).backUp(source, path, watch.copying('copying'))
     const store = await writerOf(openForWriting(path, place.resources), path, place)
     await store.compact(watch)
     await store.close()
@@ -386,7 +391,7 @@ async function lineagesOf(db: string): Promise<string[]> {
 /** Deletes the stores that restores have replaced, and returns their paths. */
 export async function discardReplacedStores(db: string): Promise<readonly string[]> {
   if (isServerStore(db)) throw (await postgres()).noRestore(db, 'COPY')
-  return discardReplaced(db)
+  return (await restoring()).discardReplaced(db)
 }
 
 /** A known error of a driver as an OperatorError that says what to do; else the error. */

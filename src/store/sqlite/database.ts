@@ -8,7 +8,7 @@ import { inTransaction, beginWriting, commit } from './transaction.ts'
 import { emptyWal } from './wal.ts'
 import type { Resource } from '../../resources/resource.ts'
 import type { StoredChecks, Verification } from '../inspecting.ts'
-import { type VerifiedDatabase, verifyStore } from '../history/verify.ts'
+import type { VerifiedDatabase } from '../history/verify.ts'
 
 const batchSize = 10_000
 
@@ -85,6 +85,8 @@ export async function verify(
   checks: StoredChecks,
   onStep: (step: string) => void,
 ): Promise<Verification> {
+  // A server never verifies, and does not load the code.
+  const { verifyStore } = await import('../history/verify.ts')
   db.exec('begin')
   try {
     const found = await verifyStore(verifiedDatabase(db), resources, checks, onStep)
