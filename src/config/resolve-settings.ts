@@ -1,4 +1,4 @@
-// The values of all settings: the command's option, else the environment variable, else the default.
+// The values of all settings: the command's option, else the environment variable, or the default.
 
 import { nearest } from '../text/nearest.ts'
 import { withoutPasswords } from '../text/redact.ts'

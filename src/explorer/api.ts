@@ -1,6 +1,6 @@
 // Requests to the service, with the endpoints and answers that every client has.
 
-import { heldKey } from './key.ts'
+import { heldKey } from './key/key.ts'
 import { texts } from './texts.ts'
 
 /** What went wrong, for a reader. */

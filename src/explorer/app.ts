@@ -1,14 +1,14 @@
 // The whole page: its frame, and what the address and the key say is in it.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { BeginPage } from './begin.ts'
-import { CompanyPage } from './company.ts'
+import { BeginPage } from './search/begin.ts'
+import { CompanyPage } from './company/company.ts'
 import { html } from './html.ts'
-import { heldKey, isKeptInTab, keyChanged } from './key.ts'
-import { KeyPage } from './key-form.ts'
-import { forgetEverywhere, keepKey } from './key-sharing.ts'
+import { heldKey, isKeptInTab, keyChanged } from './key/key.ts'
+import { KeyPage } from './key/key-form.ts'
+import { forgetEverywhere, keepKey } from './key/key-sharing.ts'
 import { type Place, usePlace } from './place.ts'
-import { SearchField } from './search.ts'
+import { SearchField } from './search/search.ts'
 import { texts } from './texts.ts'
 
 /** The key in use; the component is shown again when it changes. */

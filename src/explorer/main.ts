@@ -4,8 +4,8 @@
 import { render } from 'preact'
 import { App } from './app.ts'
 import { html } from './html.ts'
-import { keyChanged, takeKey } from './key.ts'
-import { askOtherTabs, shareKey } from './key-sharing.ts'
+import { keyChanged, takeKey } from './key/key.ts'
+import { askOtherTabs, shareKey } from './key/key-sharing.ts'
 
 function takeKeyFromAddress(): void {
   const rest = takeKey(location.hash)

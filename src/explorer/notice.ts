@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks'
 import type { Failure, Wait } from './api.ts'
 import { formatMoment } from './format.ts'
 import { html, type Shown } from './html.ts'
-import { forgetKey, keyChanged } from './key.ts'
+import { forgetKey, keyChanged } from './key/key.ts'
 import { texts } from './texts.ts'
 import type { Loaded } from './use-answer.ts'
 

@@ -3,7 +3,7 @@
 
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { html, type Shown } from '../html.ts'
-import { Scroller } from '../scroller.ts'
+import { Scroller } from '../listing/scroller.ts'
 import { texts } from '../texts.ts'
 
 export interface Figures {

@@ -2,10 +2,10 @@
 // them, how many there were at a time.
 
 import { useMemo, useState } from 'preact/hooks'
-import { type Changes, currentOn } from '../filters.ts'
+import { type Changes, currentOn } from '../listing/filters.ts'
 import { formatCount, formatDay, isoDay, plainText } from '../format.ts'
 import { html } from '../html.ts'
-import type { Selection } from '../load-all.ts'
+import type { Selection } from '../listing/load-all.ts'
 import { fieldNamed, type ResourceDescription, type Row } from '../resources.ts'
 import { texts } from '../texts.ts'
 import { type Figures, Frame, within } from './frame.ts'

@@ -12,8 +12,8 @@ import {
   pageOf,
   selectionQuery,
   versionNames,
-} from '../listing-query.ts'
-import { drawnMax, loadAll } from '../load-all.ts'
+} from '../listing/listing-query.ts'
+import { drawnMax, loadAll } from '../listing/load-all.ts'
 import { withQuery } from '../place.ts'
 import type { ResourceDescription, Row } from '../resources.ts'
 import { dayMs } from './scale.ts'

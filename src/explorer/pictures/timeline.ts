@@ -2,11 +2,11 @@
 // period zooms in, which filters the table below by the same days.
 
 import { useState } from 'preact/hooks'
-import { LongText } from '../cell.ts'
-import type { Changes } from '../filters.ts'
+import { LongText } from '../listing/cell.ts'
+import type { Changes } from '../listing/filters.ts'
 import { formatCount, formatDay, formatTimestamp, isoDay, labelOf, plainText } from '../format.ts'
 import { html } from '../html.ts'
-import { drawnMax } from '../load-all.ts'
+import { drawnMax } from '../listing/load-all.ts'
 import type { ResourceDescription } from '../resources.ts'
 import { texts } from '../texts.ts'
 import { type Figures, Frame, within } from './frame.ts'

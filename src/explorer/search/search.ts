@@ -1,14 +1,14 @@
 // Finding a company by its name or number, with results as one types.
 
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
-import type { CompaniesAnswer, FoundCompany } from './answers.ts'
-import { ask, Failure } from './api.ts'
-import { formatCount } from './format.ts'
-import { html } from './html.ts'
-import { goTo } from './place.ts'
-import { texts } from './texts.ts'
-import { Notice } from './notice.ts'
-import { type Loaded, useWork, type Work } from './use-answer.ts'
+import type { CompaniesAnswer, FoundCompany } from '../answers.ts'
+import { ask, Failure } from '../api.ts'
+import { formatCount } from '../format.ts'
+import { html } from '../html.ts'
+import { goTo } from '../place.ts'
+import { texts } from '../texts.ts'
+import { Notice } from '../notice.ts'
+import { type Loaded, useWork, type Work } from '../use-answer.ts'
 
 /** How many companies are shown at first, and each time that one asks for more. */
 const shownSteps = [20, 100, 1_000] as const

@@ -1,15 +1,15 @@
 // What of a past listing differs from now, to be marked in its table.
 
 import { useMemo, useState } from 'preact/hooks'
-import type { ListingSummary } from './answers.ts'
-import { type Differences, differencesOf, noDifferences } from './differences.ts'
-import { formatCount } from './format.ts'
-import { html } from './html.ts'
+import type { ListingSummary } from '../answers.ts'
+import { type Differences, differencesOf, noDifferences } from '../versions/differences.ts'
+import { formatCount } from '../format.ts'
+import { html } from '../html.ts'
 import { versionQuery } from './listing-query.ts'
 import { comparedMax, loadAll, loadedMax } from './load-all.ts'
-import type { ResourceDescription } from './resources.ts'
-import { texts } from './texts.ts'
-import { type Loaded, useWork } from './use-answer.ts'
+import type { ResourceDescription } from '../resources.ts'
+import { texts } from '../texts.ts'
+import { type Loaded, useWork } from '../use-answer.ts'
 
 /** A listing at the version that is looked at, and at present; undefined until both are known. */
 interface Summaries {

@@ -1,13 +1,19 @@
 // Compares a company at two versions: what sources say, and the listings that have changed.
 
-import type { ChangesAnswer, Company, CompanyAnswer, KeyAnswer, ListingSummary } from './answers.ts'
-import { ask, type AskOptions } from './api.ts'
+import type {
+  ChangesAnswer,
+  Company,
+  CompanyAnswer,
+  KeyAnswer,
+  ListingSummary,
+} from '../answers.ts'
+import { ask, type AskOptions } from '../api.ts'
 import { type Differences, differencesOf } from './differences.ts'
-import { companyPath } from './listing-query.ts'
-import { loadAll, loadedMax } from './load-all.ts'
-import { type ResourceDescription, resourceNamed, type Row } from './resources.ts'
-import { texts } from './texts.ts'
-import type { Work } from './use-answer.ts'
+import { companyPath } from '../listing/listing-query.ts'
+import { loadAll, loadedMax } from '../listing/load-all.ts'
+import { type ResourceDescription, resourceNamed, type Row } from '../resources.ts'
+import { texts } from '../texts.ts'
+import type { Work } from '../use-answer.ts'
 
 export interface ListingDifferences {
   readonly resource: ResourceDescription

@@ -1,10 +1,10 @@
 // A filter of days or numbers from one to another, or of those that are not known.
 
 import { useState } from 'preact/hooks'
-import { isMoment } from './format.ts'
-import { html } from './html.ts'
-import type { FieldDescription } from './resources.ts'
-import { texts } from './texts.ts'
+import { isMoment } from '../format.ts'
+import { html } from '../html.ts'
+import type { FieldDescription } from '../resources.ts'
+import { texts } from '../texts.ts'
 
 /** The type of a field of days. */
 const dayInput = `date`

@@ -1,12 +1,12 @@
 // Who a company is: its name, its number and its latest status, and whether its sources still list
 // it.
 
-import type { Company, CompanySource, Version } from './answers.ts'
-import { formatDate, labelOf } from './format.ts'
-import { html } from './html.ts'
-import { type LatestChange, latestOf } from './latest-changes.ts'
-import { texts } from './texts.ts'
-import { momentOf, versionAt } from './versions.ts'
+import type { Company, CompanySource, Version } from '../answers.ts'
+import { formatDate, labelOf } from '../format.ts'
+import { html } from '../html.ts'
+import { type LatestChange, latestOf } from '../versions/latest-changes.ts'
+import { texts } from '../texts.ts'
+import { momentOf, versionAt } from '../versions/versions.ts'
 
 /** The attribute that says what became of a company. */
 const statusName = 'status'

@@ -1,16 +1,16 @@
 // Download and share: the view as a link, as commands, and as a file.
 
 import { useState } from 'preact/hooks'
-import type { ListingAnswer } from './answers.ts'
-import { send, urlOf } from './api.ts'
-import { formatCount } from './format.ts'
-import { html } from './html.ts'
+import type { ListingAnswer } from '../answers.ts'
+import { send, urlOf } from '../api.ts'
+import { formatCount } from '../format.ts'
+import { html } from '../html.ts'
 import { listingPath, pageQuery, versionNames } from './listing-query.ts'
-import { Menu } from './menu.ts'
-import { addressOf, parsePlace, withQuery } from './place.ts'
+import { Menu } from '../menu.ts'
+import { addressOf, parsePlace, withQuery } from '../place.ts'
 import { printCompany } from './print-view.ts'
-import type { ResourceDescription } from './resources.ts'
-import { texts } from './texts.ts'
+import type { ResourceDescription } from '../resources.ts'
+import { texts } from '../texts.ts'
 
 /** A listing that can be downloaded as it is shown. */
 interface Downloadable {

@@ -2,13 +2,13 @@
 // day, and what the version shown is.
 
 import { useEffect, useState } from 'preact/hooks'
-import type { Company, CompanyAnswer, Version } from './answers.ts'
-import { ask, Failure } from './api.ts'
-import { html } from './html.ts'
-import { companyPath, isOfPast, versionNames } from './listing-query.ts'
-import { addressOf, differences, goTo, type Place, withQuery } from './place.ts'
+import type { Company, CompanyAnswer, Version } from '../answers.ts'
+import { ask, Failure } from '../api.ts'
+import { html } from '../html.ts'
+import { companyPath, isOfPast, versionNames } from '../listing/listing-query.ts'
+import { addressOf, differences, goTo, type Place, withQuery } from '../place.ts'
 import { type States, useStates } from './states.ts'
-import { texts } from './texts.ts'
+import { texts } from '../texts.ts'
 import { daysOf, describeVersion, lastTouch, versionAt } from './versions.ts'
 
 /** How long the slider rests before its version is shown, in milliseconds. */

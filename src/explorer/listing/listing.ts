@@ -1,10 +1,16 @@
 // A listing: its picture, its filters, a page of its records, and the ways to the other pages.
 
-import { type ListingAnswer, type ListingSummary, metaOf, rowsOf, type Version } from './answers.ts'
-import type { Differences } from './differences.ts'
+import {
+  type ListingAnswer,
+  type ListingSummary,
+  metaOf,
+  rowsOf,
+  type Version,
+} from '../answers.ts'
+import type { Differences } from '../versions/differences.ts'
 import { type Changes, Filters, withFilters } from './filters.ts'
-import { Freshness } from './freshness.ts'
-import { html } from './html.ts'
+import { Freshness } from '../versions/freshness.ts'
+import { html } from '../html.ts'
 import {
   isFiltered,
   isOfPast,
@@ -15,15 +21,15 @@ import {
   withoutFilters,
 } from './listing-query.ts'
 import { MarksNote, useMarks } from './marks.ts'
-import { Notice } from './notice.ts'
+import { Notice } from '../notice.ts'
 import { Pager } from './pager.ts'
 import { Picture } from './picture.ts'
-import { goTo, type Place, withQuery } from './place.ts'
-import type { ResourceDescription } from './resources.ts'
+import { goTo, type Place, withQuery } from '../place.ts'
+import type { ResourceDescription } from '../resources.ts'
 import { RecordTable } from './table.ts'
 import { Take } from './take.ts'
-import { texts } from './texts.ts'
-import { useAnswer } from './use-answer.ts'
+import { texts } from '../texts.ts'
+import { useAnswer } from '../use-answer.ts'
 
 interface ListingProps {
   readonly place: Place

@@ -1,9 +1,9 @@
 // Pages of a listing: where one is, the ways to the others, and how many records a page has.
 
-import { formatCount } from './format.ts'
-import { html } from './html.ts'
+import { formatCount } from '../format.ts'
+import { html } from '../html.ts'
 import { pageSizes } from './listing-query.ts'
-import { texts } from './texts.ts'
+import { texts } from '../texts.ts'
 
 interface PagerProps {
   /** What the address says. */

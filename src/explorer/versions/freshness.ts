@@ -1,8 +1,8 @@
 // How fresh records are: of which day the newest extract of each source is, and when it came.
 
-import type { Version } from './answers.ts'
-import { html } from './html.ts'
-import { texts } from './texts.ts'
+import type { Version } from '../answers.ts'
+import { html } from '../html.ts'
+import { texts } from '../texts.ts'
 import { daysOf } from './versions.ts'
 
 const shownMax = 3

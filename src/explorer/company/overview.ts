@@ -1,18 +1,18 @@
 // A company as a whole: what each source says, side by side, and how much is on record.
 
-import type { Company, CompanySource, ListingSummary, ValueCount, Version } from './answers.ts'
-import { LongText } from './cell.ts'
-import { formatCount, formatDate, formatTimestamp, labelOf, plainText, wordsOf } from './format.ts'
-import { html } from './html.ts'
-import { Freshness } from './freshness.ts'
-import { type LatestChange, sinceOf } from './latest-changes.ts'
-import { companyPath, isOfPast, versionQuery } from './listing-query.ts'
-import { addressOf, type Place, withQuery } from './place.ts'
-import { fieldLabel, type ResourceDescription, resources } from './resources.ts'
-import { Scroller } from './scroller.ts'
-import { Take } from './take.ts'
-import { texts } from './texts.ts'
-import { companiesResource, lastImports, momentOf } from './versions.ts'
+import type { Company, CompanySource, ListingSummary, ValueCount, Version } from '../answers.ts'
+import { LongText } from '../listing/cell.ts'
+import { formatCount, formatDate, formatTimestamp, labelOf, plainText, wordsOf } from '../format.ts'
+import { html } from '../html.ts'
+import { Freshness } from '../versions/freshness.ts'
+import { type LatestChange, sinceOf } from '../versions/latest-changes.ts'
+import { companyPath, isOfPast, versionQuery } from '../listing/listing-query.ts'
+import { addressOf, type Place, withQuery } from '../place.ts'
+import { fieldLabel, type ResourceDescription, resources } from '../resources.ts'
+import { Scroller } from '../listing/scroller.ts'
+import { Take } from '../listing/take.ts'
+import { texts } from '../texts.ts'
+import { companiesResource, lastImports, momentOf } from '../versions/versions.ts'
 
 interface OverviewProps {
   readonly company: Company

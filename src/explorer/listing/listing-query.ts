@@ -1,7 +1,7 @@
 // The query of a listing: what the address says, as the API takes it.
 
-import { withQuery } from './place.ts'
-import type { ResourceDescription } from './resources.ts'
+import { withQuery } from '../place.ts'
+import type { ResourceDescription } from '../resources.ts'
 
 export const pageSizes = [25, 50, 100, 250, 1_000] as const
 const usualSize = 25

@@ -2,10 +2,10 @@
 
 import { createContext } from 'preact'
 import { useContext, useState } from 'preact/hooks'
-import { cutText, isMoment, plainText } from './format.ts'
-import { html, type Shown } from './html.ts'
-import type { FieldDescription } from './resources.ts'
-import { texts } from './texts.ts'
+import { cutText, isMoment, plainText } from '../format.ts'
+import { html, type Shown } from '../html.ts'
+import type { FieldDescription } from '../resources.ts'
+import { texts } from '../texts.ts'
 
 /** Longer texts are cut. */
 const textLengthMax = 160

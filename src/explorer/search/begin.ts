@@ -1,10 +1,10 @@
 // The first page: a field for a name or number, and what was opened before.
 
 import { useEffect } from 'preact/hooks'
-import { html } from './html.ts'
+import { html } from '../html.ts'
 import { recentCompanies } from './recent.ts'
 import { CompanyLinks, SearchField } from './search.ts'
-import { texts } from './texts.ts'
+import { texts } from '../texts.ts'
 
 export function BeginPage() {
   useEffect(() => {

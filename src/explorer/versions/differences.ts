@@ -1,6 +1,6 @@
 // What differs between two states of a listing: records by their id, and fields by their values.
 
-import type { Row } from './resources.ts'
+import type { Row } from '../resources.ts'
 
 export interface ChangedRow {
   readonly before: Row

@@ -3,10 +3,10 @@
 // one last did, so the states are found by going back from now, one request each.
 
 import { useRef, useState } from 'preact/hooks'
-import type { Company, CompanyAnswer } from './answers.ts'
-import { ask, Failure } from './api.ts'
-import { companyPath } from './listing-query.ts'
-import { useWork, type Work } from './use-answer.ts'
+import type { Company, CompanyAnswer } from '../answers.ts'
+import { ask, Failure } from '../api.ts'
+import { companyPath } from '../listing/listing-query.ts'
+import { useWork, type Work } from '../use-answer.ts'
 import { lastTouch } from './versions.ts'
 
 /** How many states are looked up each time. */

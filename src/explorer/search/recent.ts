@@ -1,6 +1,6 @@
 // The companies that were opened in this tab, the last one first.
 
-import type { FoundCompany } from './answers.ts'
+import type { FoundCompany } from '../answers.ts'
 
 const storageName = 'dossier.recent'
 const recentMax = 8

@@ -1,10 +1,10 @@
 // When what sources say last changed, as far as the newest recorded changes of a company tell.
 
-import type { Company, ListingAnswer } from './answers.ts'
-import { rowsOf } from './answers.ts'
-import { listingPath } from './listing-query.ts'
-import { resources, type Row } from './resources.ts'
-import { useAnswer } from './use-answer.ts'
+import type { Company, ListingAnswer } from '../answers.ts'
+import { rowsOf } from '../answers.ts'
+import { listingPath } from '../listing/listing-query.ts'
+import { resources, type Row } from '../resources.ts'
+import { useAnswer } from '../use-answer.ts'
 
 /** How many changes are looked at: one request of some kilobytes. */
 const lookedAt = 250

@@ -1,11 +1,11 @@
 // The values of a filter, with their counts, or a field for a value where there are many.
 
 import { useState } from 'preact/hooks'
-import type { ValueCount } from './answers.ts'
-import { formatCount, wordsOf } from './format.ts'
-import { html } from './html.ts'
-import type { FieldDescription } from './resources.ts'
-import { texts } from './texts.ts'
+import type { ValueCount } from '../answers.ts'
+import { formatCount, wordsOf } from '../format.ts'
+import { html } from '../html.ts'
+import type { FieldDescription } from '../resources.ts'
+import { texts } from '../texts.ts'
 
 /** How many values one filter may have (contract 10.2). */
 const valuesMax = 20

@@ -2,17 +2,17 @@
 // becomes a card; the roles keep it a table for screen readers.
 
 import { Cell } from './cell.ts'
-import type { Differences } from './differences.ts'
-import { plainText } from './format.ts'
-import { html } from './html.ts'
+import type { Differences } from '../versions/differences.ts'
+import { plainText } from '../format.ts'
+import { html } from '../html.ts'
 import {
   type FieldDescription,
   fieldNamed,
   type ResourceDescription,
   type Row,
-} from './resources.ts'
+} from '../resources.ts'
 import { Scroller } from './scroller.ts'
-import { texts } from './texts.ts'
+import { texts } from '../texts.ts'
 
 /** A table with more rows scrolls under its header. */
 const shortMax = 25

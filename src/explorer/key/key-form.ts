@@ -1,11 +1,11 @@
 // Without a key: what this is, and a field for the key.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { KeyAnswer } from './answers.ts'
-import { ask, Failure } from './api.ts'
-import { html } from './html.ts'
+import type { KeyAnswer } from '../answers.ts'
+import { ask, Failure } from '../api.ts'
+import { html } from '../html.ts'
 import { forgetKey, holdKey, isKeyLike, keyChanged } from './key.ts'
-import { texts } from './texts.ts'
+import { texts } from '../texts.ts'
 
 export function KeyPage() {
   return html`<div class="welcome">

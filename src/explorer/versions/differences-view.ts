@@ -1,21 +1,21 @@
 // What changed between two versions of the registry, in every listing of a company.
 
 import { useState } from 'preact/hooks'
-import type { ChangeFields } from '../resources/traits.ts'
-import type { Version } from './answers.ts'
+import type { ChangeFields } from '../../resources/traits.ts'
+import type { Version } from '../answers.ts'
 import { compareVersions, type ListingDifferences, sourcesResource } from './compare-versions.ts'
 import type { ChangedRow, Differences } from './differences.ts'
-import { LongText } from './cell.ts'
-import { formatCount, formatTimestamp, labelOf, plainText } from './format.ts'
-import { html, type Shown } from './html.ts'
-import { companyPath } from './listing-query.ts'
-import { Notice } from './notice.ts'
-import { addressOf, goTo, type Place, withQuery } from './place.ts'
-import { fieldNamed, type ResourceDescription, type Row } from './resources.ts'
-import { Take } from './take.ts'
-import { texts } from './texts.ts'
+import { LongText } from '../listing/cell.ts'
+import { formatCount, formatTimestamp, labelOf, plainText } from '../format.ts'
+import { html, type Shown } from '../html.ts'
+import { companyPath } from '../listing/listing-query.ts'
+import { Notice } from '../notice.ts'
+import { addressOf, goTo, type Place, withQuery } from '../place.ts'
+import { fieldNamed, type ResourceDescription, type Row } from '../resources.ts'
+import { Take } from '../listing/take.ts'
+import { texts } from '../texts.ts'
 import { describeVersion } from './versions.ts'
-import { useWork } from './use-answer.ts'
+import { useWork } from '../use-answer.ts'
 
 /** How many records of a group are shown, at first and at most. */
 const shownFirst = 8

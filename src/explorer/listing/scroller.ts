@@ -2,8 +2,8 @@
 
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { html } from './html.ts'
-import { texts } from './texts.ts'
+import { html } from '../html.ts'
+import { texts } from '../texts.ts'
 
 interface ScrollerProps {
   /** Its name, or the id of the element that has its name. */

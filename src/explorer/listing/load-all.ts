@@ -1,10 +1,10 @@
 // All records of a selection, for pictures and comparisons: in pages, up to a bound.
 
-import { type AskOptions, ask } from './api.ts'
-import { type ListingAnswer, rowsOf } from './answers.ts'
+import { type AskOptions, ask } from '../api.ts'
+import { type ListingAnswer, rowsOf } from '../answers.ts'
 import { listingPath } from './listing-query.ts'
-import { withQuery } from './place.ts'
-import type { ResourceDescription, Row } from './resources.ts'
+import { withQuery } from '../place.ts'
+import type { ResourceDescription, Row } from '../resources.ts'
 
 const pageLength = 1_000
 /** How many records are loaded at most, where one asks for it. */

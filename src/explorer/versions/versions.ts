@@ -1,11 +1,11 @@
 // The versions of the registry: which import made each, of which day its extract was, and when it
 // came.
 
-import type { Company, Version, VersionsAnswer } from './answers.ts'
-import { formatMoment, formatTimestamp, labelOf } from './format.ts'
-import { resourceNamed } from './resources.ts'
-import { texts } from './texts.ts'
-import { useAnswer } from './use-answer.ts'
+import type { Company, Version, VersionsAnswer } from '../answers.ts'
+import { formatMoment, formatTimestamp, labelOf } from '../format.ts'
+import { resourceNamed } from '../resources.ts'
+import { texts } from '../texts.ts'
+import { useAnswer } from '../use-answer.ts'
 
 const versionsMax = 1_000
 

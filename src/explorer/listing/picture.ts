@@ -1,20 +1,20 @@
 // The picture of a listing: which one it is, and its data.
 
 import { useState } from 'preact/hooks'
-import type { ListingAnswer } from './answers.ts'
+import type { ListingAnswer } from '../answers.ts'
 import type { Changes } from './filters.ts'
-import { formatCount } from './format.ts'
-import { html } from './html.ts'
+import { formatCount } from '../format.ts'
+import { html } from '../html.ts'
 import { selectionQuery } from './listing-query.ts'
 import { drawnMax, loadAll, type Selection } from './load-all.ts'
-import { Notice } from './notice.ts'
-import { PeriodsPicture } from './pictures/periods.ts'
-import { TimelinePicture } from './pictures/timeline.ts'
-import { loadTimeline, type Timeline } from './pictures/timeline-data.ts'
-import { YearsPicture } from './pictures/years.ts'
-import type { ResourceDescription } from './resources.ts'
-import { texts } from './texts.ts'
-import { useWork, type Work } from './use-answer.ts'
+import { Notice } from '../notice.ts'
+import { PeriodsPicture } from '../pictures/periods.ts'
+import { TimelinePicture } from '../pictures/timeline.ts'
+import { loadTimeline, type Timeline } from '../pictures/timeline-data.ts'
+import { YearsPicture } from '../pictures/years.ts'
+import type { ResourceDescription } from '../resources.ts'
+import { texts } from '../texts.ts'
+import { useWork, type Work } from '../use-answer.ts'
 
 interface PictureProps {
   readonly id: string

@@ -1,16 +1,16 @@
 // The filters of a listing: for each field that can be one, a menu of its values with their counts,
 // or a range; and what is set, to be taken off one by one.
 
-import type { ListingSummary, ValueCount } from './answers.ts'
+import type { ListingSummary, ValueCount } from '../answers.ts'
 import { RangeFilter } from './filter-range.ts'
 import { ValueFilter } from './filter-values.ts'
-import { formatTimestamp, isMoment, wordsOf } from './format.ts'
-import { html } from './html.ts'
+import { formatTimestamp, isMoment, wordsOf } from '../format.ts'
+import { html } from '../html.ts'
 import { isFiltered } from './listing-query.ts'
-import { withQuery } from './place.ts'
-import { type FieldDescription, fieldNamed, type ResourceDescription } from './resources.ts'
-import { Menu } from './menu.ts'
-import { texts } from './texts.ts'
+import { withQuery } from '../place.ts'
+import { type FieldDescription, fieldNamed, type ResourceDescription } from '../resources.ts'
+import { Menu } from '../menu.ts'
+import { texts } from '../texts.ts'
 
 export type Changes = Readonly<Record<string, string | readonly string[] | undefined>>
 
