@@ -9,7 +9,7 @@ import type {
   ValueChange,
 } from '../importing.ts'
 import { keysOf, type OpenListing, openListings } from '../listing/open-listings.ts'
-import { decodeEntries, recordsOf } from '../listing/segment.ts'
+import { decodeEntries, noLists } from '../listing/segment.ts'
 import { inBatches } from '../listing/tables.ts'
 import type { ImportContext } from './context.ts'
 import { companiesOf } from './record-differences.ts'
@@ -17,8 +17,13 @@ import { textIn as textOfBytes } from '../record-texts.ts'
 import { recordText, textIn } from './spool.ts'
 import type { Staging } from './staging.ts'
 
-/** Of more changed rows, those of some companies are compared: that costs little enough. */
+/**
+ * Of more changed rows than a few, those of one company in four are compared, and of no more than
+ * many: what a comparison reads is then a small part of what the import itself does.
+ */
+const comparedFew = 2_000
 const comparedMax = 10_000
+const comparedShare = 1 / 4
 const companiesAtOnce = 200
 /** Of a longer listing, the first segments are looked at. */
 const segmentsMax = 40
@@ -33,17 +38,18 @@ export async function findDifference(
   const { compareTexts } = plan
   if (compareTexts === undefined) return undefined
   const changed = Number(staging.value('select count(*) from change where is_known and is_staged'))
-  const companyOf = Math.max(1, Math.ceil(changed / comparedMax))
+  const wanted = Math.max(comparedFew, Math.min(comparedMax, changed * comparedShare))
+  const companyOf = Math.max(1, Math.ceil(changed / wanted))
   let compared = 0
   const values = collectValues()
   const isOfCompanies = plan.target.resource === undefined
   const readBefore = isOfCompanies ? readStatements : readRecords
   for (const rows of inBatches(sampledRows(staging, companyOf), companiesAtOnce)) {
-    compared += rows.length
     const before = await readBefore(context, rows)
     for (const [{ company, id }, row] of staging.spool.read(rows)) {
       const old = before.get(keyOf(company, id))
       if (old === undefined) continue
+      compared += 1
       const now = isOfCompanies ? textIn(row) : recordText(id, row)
       for (const change of compareTexts(old, now.toString())) values.add(company, change)
     }
@@ -104,16 +110,21 @@ async function readRecords(
   { tables, shape, plan }: ImportContext,
   rows: readonly SampledRow[],
 ): Promise<Map<string, string>> {
-  const wanted = new Set(rows.map(({ company, id }) => keyOf(company, id)))
+  const wanted = Map.groupBy(rows, ({ company }) => company)
   const open = await openListings(tables, plan.target.name, companiesIn(rows))
   const keysOfListing = ({ head, leaves }: OpenListing) =>
     keysOf(head.companyId, leaves.slice(0, segmentsMax))
   const found = new Map<string, string>()
   for (const keys of inBatches([...open.values()].flatMap(keysOfListing), companiesAtOnce)) {
     for (const { companyId, entries, texts } of await tables.segments(keys, 'both')) {
-      for (const { id, text } of recordsOf(decodeEntries(shape, entries), texts ?? noBytes)) {
-        const key = keyOf(companyId, id)
-        if (wanted.has(key)) found.set(key, textOfBytes(text))
+      const ids = new Set(wanted.get(companyId)?.map(({ id }) => id))
+      const index = decodeEntries(shape, entries, [], { ...noLists, ids: true })
+      let at = 0
+      for (let n = 0; n < index.count; n++) {
+        const [id, end] = [index.ids[n] ?? 0, at + (index.lengths[n] ?? 0)]
+        const text = (texts ?? noBytes).subarray(at, end)
+        if (ids.has(id)) found.set(keyOf(companyId, id), textOfBytes(text))
+        at = end + 1
       }
     }
   }
