@@ -31,8 +31,9 @@ export function findMapping(word: string, target: string): { path: string; sql: 
 
 function noMapping(word: string, isFile: boolean): OperatorError {
   const names = readdirSync(mappingsFolder).map((name) => name.replace(/\.sql$/, ''))
-  if (isFile && existsSync(`${word}.sql`)) {
-    return new OperatorError(`there is no mapping ${word}; did you mean ${word}.sql?`)
+  if (existsSync(`${word}.sql`) && !existsSync(word)) {
+    const path = isFile ? word : `./${word}`
+    return new OperatorError(`there is no mapping ${word}; did you mean ${path}.sql?`)
   }
   const near = nearest(word.replace(/\.sql$/i, ''), names)
   const ready = near ? `did you mean ${near}?` : `ready-made: ${names.join(', ')}`

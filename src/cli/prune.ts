@@ -42,6 +42,9 @@ needs --yes.
     if (keep === undefined) throw new UsageError('prune needs --keep DURATION')
     if (words.length > 0)
       throw new UsageError(`prune takes options only, but got ${words.join(' ')}`)
+    if (/^\d+m$/.test(keep)) {
+      throw new UsageError(`--keep ${keep} is minutes; for months, give days: 180d`)
+    }
     const before = context.now() - parseDuration('keep', keep)
     const watch = watchWork(context)
     const store = await openExistingStore(settings, resources, watch.onStep)

@@ -89,7 +89,10 @@ function reportLines(report: RevertReport, isDryRun: boolean): string[] {
 }
 
 function committed(reverted: readonly Reverted[]): string {
-  return `Committed as ${versionsOf(reverted.map(({ version }) => version))}.`
+  const versions = reverted.map(({ version }) => version)
+  const [first = 0] = versions
+  const back = versions.length === 1 ? String(first) : `--to ${first - 1}`
+  return `Committed as ${versionsOf(versions)}; to take that back: dossier revert ${back}`
 }
 
 function sourceLines(one: Reverted): string[] {

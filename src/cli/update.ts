@@ -39,11 +39,21 @@ last, or of a day that another file has given, is refused; --accept lets a part 
     if (source === undefined) throw new UsageError('name the source; see: dossier sources')
     if (files.length === 0) throw new UsageError(`name the files to update ${source} from`)
     const recipes = await useStore(input, (store) => findRecipes(store, source))
-    let code = 0
-    for (const one of chooseRecipes(recipes, { source, files, input })) {
-      code = Math.max(code, await updateBy(one, { source, files, input, context }))
+    const chosen = chooseRecipes(recipes, { source, files, input })
+    refuseMapOfMany(chosen, input)
+    for (const [n, one] of chosen.entries()) {
+      let code = 1
+      try {
+        code = await updateBy(one, { source, files, input, context })
+      } finally {
+        const rest = chosen.slice(n + 1).map(({ target }) => target)
+        if (code !== 0 && rest.length > 0) {
+          context.stderr.writeLines(`Not tried, because of ${one.target}: ${rest.join(', ')}`)
+        }
+      }
+      if (code !== 0) return code
     }
-    return code
+    return 0
   },
 }
 
@@ -108,6 +118,16 @@ function chooseRecipes(
   const known = recipes.map((one) => `${one.target} (last from ${lastNames(one).join(', ')})`)
   throw new OperatorError(
     `${source} gives ${known.join(' and ')}; say which these files are: --resource NAME`,
+  )
+}
+
+/** A mapping gives records of one kind. */
+function refuseMapOfMany(chosen: readonly SourceRecipe[], { options }: Input): void {
+  if (options['map'] === undefined || chosen.length < 2) return
+  const targets = chosen.map(({ target }) => target)
+  throw new UsageError(
+    `--map gives one kind, and these files give ${targets.join(' and ')}; add --resource ` +
+      targets.join(' or '),
   )
 }
 

@@ -2,6 +2,7 @@
 
 import { OperatorError } from '../config/operator-error.ts'
 import { placeColumns } from '../resources/resource.ts'
+import { looksLikeData } from '../store/duckdb/tables.ts'
 import { nearest } from '../text/nearest.ts'
 
 /** Which columns a source may have, and which it must have. */
@@ -62,9 +63,4 @@ function missingColumn(
       ? `; a mapping (--map) can supply it: select ${named} as ${column}, … from source`
       : `; write ${named} as ${column}`
   return new OperatorError(`${fault}${advice}`)
-}
-
-/** Whether the name of a column is a number or a date, as in a file without a header. */
-function looksLikeData(column: string): boolean {
-  return /^\d+([.,]\d+)?$|^\d{4}-\d\d-\d\d/.test(column)
 }

@@ -75,7 +75,13 @@ export function problemOf(
 
 /** In SQL, a text joined with a null is null, which surprises where a value is needed. */
 function adviceOnNull(mapping: string | undefined, { field }: Refusal, row: unknown): string {
-  if (field === undefined || mapping?.includes('||') !== true) return ''
+  if (field === undefined || mapping === undefined || !isJoined(mapping, field)) return ''
   const isNull = typeof row === 'object' && row !== null && (row as SourceRow)[field] === null
   return isNull ? '; || with a null gives null: use concat() or coalesce()' : ''
+}
+
+/** Whether || is in what a mapping returns as a column, as far as can be told from its text. */
+function isJoined(mapping: string, column: string): boolean {
+  const [before, ...others] = mapping.split(` as ${column}`)
+  return others.length > 0 && before?.slice(before.lastIndexOf(',')).includes('||') === true
 }

@@ -32,6 +32,11 @@ export function parseHeader(
     const advice = `say --skip-lines ${skipped + 1}`
     throw new OperatorError(`${name}: its first line is blank; ${advice}`)
   }
+  if (skipped > 0 && start.trim() === '') {
+    throw new OperatorError(
+      `${name} has no lines after the ${skipped} that --skip-lines skips; look at it: head ${name}`,
+    )
+  }
   refuseText(name, header, start.slice(0, header.length))
   const { columns, delimiter } = header
   diagnoseHeader(name, start, columns.length, { candidates, skipped })
@@ -52,7 +57,8 @@ interface SplitRecord {
 }
 
 function refuseText(name: string, { columns, length, fault }: SplitRecord, record: string): void {
-  if (record.trim() === '') throw new OperatorError(`${name} is empty; it needs a header line`)
+  if (record.trim() === '')
+    throw new OperatorError(`${name} is empty; it needs a header line: get the file again`)
   if (record.includes('\0')) {
     throw new OperatorError(`${name}: the header contains a NUL character; is this a text file?`)
   }

@@ -97,7 +97,12 @@ export function refuseNoRows(
   { noRows }: Partial<Permissions>,
 ): void {
   if (read > 0) return
-  if (isSnapshot) throw new OperatorError('the snapshot has no rows, so nothing was changed')
+  if (isSnapshot) {
+    throw new OperatorError(
+      'the snapshot has no rows, so nothing was changed; get the file again, or, if the source ' +
+        'is to have nothing: dossier sources remove',
+    )
+  }
   if (noRows === true) return
   throw new OperatorError(
     'there are no rows, so nothing was changed; if that is right, add --allow-empty',

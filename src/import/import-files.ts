@@ -156,7 +156,7 @@ export async function importFiles(
     const held = await session.countHeld()
     const change = changeOf(merged, { read, refused, held, source, columns })
     const isWanted = change.counts.refused === 0 || request.onRejected !== undefined
-    if (isWanted) await judge(request, { session, ...change, log, merged })
+    if (isWanted) await judge(request, { session, ...change, log, merged, columns })
     request.signal.throwIfAborted()
     const { files } = source
     const attributes = firstOf(columns, log)
@@ -186,8 +186,15 @@ function listsOf({ shown, kinds, unlistedRows }: Problems) {
 }
 
 /** Warns of something, or refuses it if that was asked for. */
-function warn({ isStrict, onWarning }: ImportRequest, warning: string, advice = ''): void {
-  if (isStrict === true) throw new OperatorError(`${warning}; nothing was changed${advice}`)
+function warn(
+  { isStrict, onWarning }: ImportRequest,
+  warning: string,
+  advice = '; if that is right, leave --strict out',
+): void {
+  if (isStrict === true) {
+    const end = warning.endsWith('?') ? ' Nothing was changed' : '; nothing was changed'
+    throw new OperatorError(`${warning}${end}${advice}`)
+  }
   onWarning?.(warning)
 }
 
@@ -232,19 +239,20 @@ interface Judged extends Change {
   readonly session: Awaited<ReturnType<ImportStore['beginImport']>>
   readonly log: Log
   readonly merged: Merged
+  readonly columns: Columns
 }
 
 async function judge(
   request: ImportRequest,
-  { session, counts, difference, log, merged }: Judged,
+  { session, counts, difference, log, merged, columns }: Judged,
 ): Promise<void> {
   const { source, isSnapshot, target, permissions = {} } = request
   try {
     const isAccepted = permissions.accepted === true
     if (!isAccepted && log.earlier !== undefined) {
       const isOfCompanies = target.resource === undefined
-      const change = { source, isSnapshot, isOfCompanies, counts, difference, earlier: log.earlier }
-      await judgeChange(session, change)
+      const change = { source, isSnapshot, isOfCompanies, counts, difference }
+      await judgeChange(session, { ...change, earlier: log.earlier, columns: columns.names() })
     }
     const { companiesNamed } = merged
     const told = warningsOf({ counts, source, difference }, { companiesNamed, isAccepted })

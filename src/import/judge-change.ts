@@ -20,6 +20,8 @@ interface JudgedChange {
   readonly counts: ImportCounts
   readonly difference: LoggedDifference
   readonly earlier: Earlier
+  /** The columns that have a value in the files. */
+  readonly columns: readonly string[]
 }
 
 /** So many changes may happen to any source. */
@@ -38,9 +40,26 @@ export async function judgeChange(session: ImportSession, change: JudgedChange):
   if (isNext && difference.known > few && areNew(counts)) {
     throw strangers(change, await session.findAlike())
   }
+  if (!isOfCompanies) refuseOtherIdentity(change)
   refuseLargeChange(change)
   refuseAttributes(change)
 }
+
+/** Records that are told apart otherwise than before are new ones beside those that there are. */
+function refuseOtherIdentity({ source, counts, difference, earlier, columns }: JudgedChange): void {
+  if (counts.inserted <= few || difference.known <= few) return
+  const had = identities.filter((name) => earlier.attributes.includes(name))
+  const has = identities.filter((name) => columns.includes(name))
+  if (has.length === 0 ? had.length === 0 : has.some((name) => had.includes(name))) return
+  const [now, before] = [has, had].map((names) => names.join(' or ') || 'their content alone')
+  throw new OperatorError(
+    `the records of ${source} were told apart by ${before} so far, and these are by ${now}: ` +
+      `${formatCount(counts.inserted)} would be new beside the ${formatCount(difference.known)} ` +
+      'that the source has here; nothing was changed. If that is right, add --accept',
+  )
+}
+
+const identities = ['id', 'key'] as const
 
 function areNew({ inserted, updated, unchanged }: ImportCounts): boolean {
   const known = updated + unchanged

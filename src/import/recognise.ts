@@ -151,7 +151,7 @@ function isOneObject(
   const next = others.find((line) => line.trim() !== '')
   // A line that is longer than what has been read is a row, where a line is one.
   if (next === undefined) {
-    return format !== 'ndjson' && !isRow(first) && arraysIn(Buffer.from(first)).length > 0
+    return !isRow(first, format) && arraysIn(Buffer.from(first)).length > 0
   }
   if (next.trimStart().startsWith('{')) return false
   try {
@@ -162,11 +162,15 @@ function isOneObject(
   }
 }
 
-/** Whether a line may be a row: its object names a company, and ends within what has been read. */
-function isRow(line: string): boolean {
+/**
+ * Whether a line may be a row: its object names a company, or, where a line is one, has a text; and
+ * it ends within what has been read.
+ */
+function isRow(line: string, format: SourceFile['format']): boolean {
   try {
-    const members = Object.keys(JSON.parse(line) as object)
-    return members.some((name) => rowColumns.has(name))
+    const members = Object.entries(JSON.parse(line) as object)
+    const isText = (value: unknown) => format === 'ndjson' && typeof value === 'string'
+    return members.some(([name, value]) => rowColumns.has(name) || isText(value))
   } catch {
     return line.length < 60_000
   }

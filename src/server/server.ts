@@ -1,6 +1,7 @@
 // A running server: an application that listens, with its store, log, metrics and metering.
 
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
 import type { Settings } from '../config/settings.ts'
 import { buildApp } from '../http/app.ts'
@@ -87,6 +88,7 @@ export async function startServer(
   })
   app.addHook('onClose', limits.close)
   const { logger } = log
+  warnOfExports(settings, log)
   try {
     await listen(app, settings, environment)
     const metrics =
@@ -107,6 +109,13 @@ function servingBounds(settings: Settings, isWorker: boolean) {
     waitMs: settings.waitMs,
     statementMs: settings.statementMs,
   }
+}
+
+/** The folder of copies may be made later, or be misspelt. */
+function warnOfExports({ exports }: Settings, { logger }: Log): void {
+  if (exports === undefined || existsSync(exports)) return
+  const until = 'no copies are offered until dossier export makes it'
+  logger.warn({ exports }, `the folder of --exports does not exist: ${until}`)
 }
 
 /** Loads the code for metrics only if metrics are on. */

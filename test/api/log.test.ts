@@ -216,6 +216,18 @@ test('requests without a key get 100 lines a second of up to 4 KiB; the rest are
   assert.equal(told, missing)
 })
 
+test('a folder of copies that does not exist is warned of at the start', async (t) => {
+  const server = await runServer(t, store.db, ['--exports', 'nowhere'])
+  server.stop()
+  const { lines } = await server.ended()
+  const [warning] = lines.filter(({ level }) => level === 40)
+  assert.equal(warning?.['exports'], 'nowhere')
+  assert.match(
+    String(warning['msg']),
+    /--exports does not exist: no copies .* dossier export makes it$/,
+  )
+})
+
 test('a line that is too long is shortened and stays valid JSON', () => {
   const long = (text: string) => ({ type: 'Error', message: text, stack: text })
   for (const text of [

@@ -112,6 +112,40 @@ describe('the recipe of a source', () => {
     await load('update nse other.csv --resource employees')
   })
 
+  test('kinds after one that is refused are not tried, and a mapping is for one kind', async (t) => {
+    const { db, load, run, write } = begin(t)
+    await load(`import companies nse-2025-10.csv ${options}`)
+    await load(`import employees nse-2025-10.csv ${options.replace('companies', 'employees')}`)
+    write(
+      'twice.csv',
+      register([
+        [1, 'A'],
+        [1, 'B'],
+        [2, 'C'],
+        [3, 'D'],
+      ]),
+    )
+    const before = await storeDigest(db)
+    const { code, err } = await run('update nse twice.csv')
+    assert.equal(code, 1)
+    assert.match(
+      err,
+      /given before with other content[^]*^Not tried, because of companies: employees$/m,
+    )
+    const strange = await run('update nse nothing.csv')
+    assert.match(
+      strange.err,
+      /^Not tried, [^]*^dossier: nothing\.csv does not exist; correct its name$/m,
+    )
+    const mapped = await run('update nse nse-2025-11.csv --map ./companies.sql')
+    assert.equal(mapped.code, 2)
+    assert.match(
+      mapped.err,
+      /^dossier: --map gives one kind, .* add --resource companies or employees$/m,
+    )
+    assert.equal(await storeDigest(db), before)
+  })
+
   test('a reverted import is no recipe', async (t) => {
     const { load } = begin(t)
     await load(`import companies nse-2025-10.csv ${options}`)

@@ -36,7 +36,7 @@ test('revert takes an import back; the log shows both; a dry run changes nothing
   assert.match(log.out, /revert of 2, companies from register, .*\n {2}\d+ restored, \d+ updated, /)
   assert.match(log.out, new RegExp(`version 2 .*, reverted by ${String(version)}\n`))
   const back = await revert(String(version))
-  assert.match(back.out, /\nCommitted as version \d+\.\n$/)
+  assert.match(back.out, /\nCommitted as version (\d+); to take that back: dossier revert \1\n$/)
   assert.equal(await events(), recorded)
 })
 

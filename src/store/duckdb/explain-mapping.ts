@@ -1,5 +1,8 @@
 // Says in an operator's words what DuckDB finds wrong with a mapping.
 
+import { nearest } from '../../text/nearest.ts'
+import { looksLikeData } from './tables.ts'
+
 /** What DuckDB says of a value that it cannot convert; `$1` is the value. */
 const conversions: readonly (readonly [says: RegExp, means: string])[] = [
   [
@@ -37,6 +40,10 @@ const meanings: readonly (readonly [says: RegExp, means: string])[] = [
   ],
   [
     /Referenced column "([^"]{1,200})" not found/,
+    'it names the column $1, which the source does not have',
+  ],
+  [
+    /Column "([^"]{1,200})" referenced that exists in the SELECT clause/,
     'it names the column $1, which the source does not have',
   ],
   [/Column "([^"]{1,200})" in EXCLUDE list/, 'it excludes the column $1, which is not there'],
@@ -77,9 +84,14 @@ export function faultyValueIn(message: string): FaultyValue | undefined {
  *
  * @param lines its message, in trimmed lines.
  * @param facts those of them that state the fault.
- * @param row the row of the files at which it fails, as ` at row 2 of x.csv`; empty if unknown.
+ * @param source its row of the files, as ` at row 2 of x.csv`, empty if unknown; and their columns,
+ *   none if unknown.
  */
-export function explainMapping(lines: readonly string[], facts: string, row = ''): string {
+export function explainMapping(
+  lines: readonly string[],
+  facts: string,
+  { row, columns }: { readonly row: string; readonly columns: readonly string[] },
+): string {
   const text = lines.join('\n')
   let what = withoutClass(facts)
   for (const [says, means] of meanings) {
@@ -89,12 +101,33 @@ export function explainMapping(lines: readonly string[], facts: string, row = ''
       break
     }
   }
-  const near = /(?:Candidate bindings: |Did you mean )"([^"]{1,200})"/.exec(text)?.[1]
-  const advice =
-    near === undefined || what.includes('single quotes') ? '' : `; did you mean ${near}?`
+  const missing = isMissing.exec(what)
+  if (missing !== null && columns.length > 0) {
+    const [named = '', name = '', more = ''] = missing
+    what = named + adviseColumn(name, columns, more)
+  } else {
+    const near = /(?:Candidate bindings: |Did you mean )"([^"]{1,200})"/.exec(text)?.[1]
+    if (near !== undefined && !what.includes('single quotes')) what += `; did you mean ${near}?`
+  }
   const line = placeOf(lines)
   const place = line !== '' && row !== '' ? `${line},${row}` : line + row
-  return `the mapping fails${place}: ${what}${advice}`
+  return `the mapping fails${place}: ${what}`
+}
+
+const isMissing = /^it names the column (.{1,200}), which the source does not have(?=(;.{0,200})?$)/
+
+const columnsShown = 20
+
+/** The column that may be meant, or those that are there. */
+function adviseColumn(name: string, columns: readonly string[], more: string): string {
+  const shown = columns.slice(0, columnsShown).map((column) => column.slice(0, 40))
+  const there = `; it has ${shown.join(', ')}${columns.length > columnsShown ? ', …' : ''}`
+  if (columns.some(looksLikeData)) {
+    return `${there}, which looks like a row: the header is missing, or --skip-lines skips it`
+  }
+  const near = nearest(name, columns)
+  if (near !== undefined) return `; did you mean ${near}?`
+  return more === '' ? there : more
 }
 
 /** A message of DuckDB without the name of its kind of error. */

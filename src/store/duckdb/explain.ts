@@ -40,7 +40,8 @@ export function explain(
     return new OperatorError(`${subject.name} cannot be read: ${why}`, { cause: error })
   }
   if (!isMapped) return error
-  return new OperatorError(explainMapping(lines, message, row), { cause: error })
+  const columns = [...new Set(files.flatMap(({ header }) => header?.columns ?? []))]
+  return new OperatorError(explainMapping(lines, message, { row, columns }), { cause: error })
 }
 
 /** Replaces paths in a message by the names of their files; also returns the file concerned. */

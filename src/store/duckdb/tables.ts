@@ -43,6 +43,11 @@ export interface CsvHeader {
   readonly delimiter: string
 }
 
+/** Whether the name of a column is a number or a date, as in a file without a header. */
+export function looksLikeData(column: string): boolean {
+  return /^\d+([.,]\d+)?$|^\d{4}-\d\d-\d\d/.test(column)
+}
+
 /** The maximum number of columns of a file. */
 export const columnsMax = 1_000
 

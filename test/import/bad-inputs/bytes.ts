@@ -142,5 +142,5 @@ export const badBytes: BadInputs = {
     '\xd0\xcf\x11\xe0',
     /^dossier: c\.xls is an old Excel workbook; save its sheet as "CSV UTF-8", or: libreoffice /,
   ),
-  'an empty file': companies('c.csv', '', /^dossier: c\.csv is empty; it needs a header line$/),
+  'an empty file': companies('c.csv', '', /^dossier: c\.csv is empty; it needs a header line: get/),
 }

@@ -16,18 +16,25 @@ const extract = (row: (n: number) => string | undefined) =>
 
 const bank = (n: number) => `IN,00${n},Bank ${n},Town ${n}`
 
+/** Trade marks with keys, one of each bank. */
+const marks = numbers
+  .map((n) => `{"key":"${n}","company_jurisdiction":"IN","company_identifier":"00${n}"}\n`)
+  .join('')
+
 /** The files of the registry's banks, which stay. */
 export const banks: Readonly<Record<string, string>> = {
   'banks-10.csv': extract(bank),
   'banks-11.csv': extract((n) => (n === 1 ? 'IN,001,First Bank,Town 1' : bank(n))),
   'parts.csv': extract(bank),
+  'marks.ndjson': marks,
 }
 
-/** How they were imported: versions 4 to 6, with an event of the source banks/companies. */
+/** How they were imported: versions 4 to 7, with an event of the source banks/companies. */
 export const loads = [
   'import companies banks-10.csv --source banks --snapshot --as-of 2025-10-31',
   'update banks banks-11.csv --as-of 2025-11-30',
   'import companies parts.csv --source parts',
+  'import rights marks.ndjson --source marks',
 ]
 
 /** An event that the store has recorded, without what identifies it there. */
@@ -94,7 +101,7 @@ export const badExtracts: BadInputs = {
   ),
   '3: a partial extract': strict(
     extract((n) => (n > 57 ? undefined : bank(n))),
-    /^dossier: the files lack 3 of the 60 that banks has here \(5\.0 %\), .* nothing was changed$/,
+    /^dossier: the files lack 3 of the 60 that banks has here \(5\.0 %\), .* leave --strict out$/,
   ),
   '3: a forgotten limit': {
     files: {
@@ -310,6 +317,73 @@ export const badExtracts: BadInputs = {
   'unclear: a source whose recorded events stay': command(
     'sources remove banks',
     /^dossier: nothing was changed; to remove these, add --yes$/,
+  ),
+  'unclear: a long dash from a document': usage(
+    command(
+      'import companies c.csv —source trial',
+      /^dossier: —source begins with a dash from a document; type hyphens: --source$/,
+    ),
+  ),
+  'unclear: one JSON object on one line of NDJSON': refused(
+    'c.ndjson',
+    '{"data":{"items":[{"jurisdiction":"GB","identifier":"1"}]}}\n',
+    '--source trial',
+    /^dossier: c\.ndjson is one JSON object; .* --records data\.items$/,
+  ),
+  'unclear: the name of a mapping that is here': command(
+    'update banks banks-11.csv --as-of 2025-12-31 --map nse',
+    /^dossier: there is no mapping nse; did you mean \.\/nse\.sql\?$/,
+    { 'nse.sql': 'select 1' },
+  ),
+  'a title that is gone from a file whose first lines are skipped': {
+    files: { 'banks-12.csv': all, 'm.sql': 'select jurisdiction, identifier from source' },
+    run: 'update banks banks-12.csv --as-of 2025-12-31 --map ./m.sql --skip-lines 1',
+    says: /the column jurisdiction, .*; it has IN, 001, .* looks like a row: the header is/,
+  },
+  'a column that another name has': {
+    files: {
+      'banks-12.csv': all.replace('name,town', 'Name of Bank,town'),
+      'm.sql': 'select jurisdiction, identifier, "Bank Name" as name, town from source',
+    },
+    run: 'update banks banks-12.csv --as-of 2025-12-31 --map ./m.sql',
+    says: /does not have; it has jurisdiction, identifier, Name of Bank, town$/,
+  },
+  'a column that is gone': {
+    files: {
+      'banks-12.csv': all.replace('town', 'place'),
+      'm.sql': 'select jurisdiction, identifier, town as town from source',
+    },
+    run: 'update banks banks-12.csv --as-of 2025-12-31 --map ./m.sql',
+    says: /the column town, which .* not have; it has jurisdiction, identifier, name, place$/,
+  },
+  'fewer lines than are skipped': next(
+    '{"error":"rate limited"}\n',
+    /^dossier: banks-12\.csv has no lines after the 1 that --skip-lines skips; look at it: head /,
+    '--skip-lines 1',
+  ),
+  'a snapshot of a header alone': next(
+    header,
+    /^dossier: the snapshot has no rows, so nothing was changed; get the file again, or, /,
+  ),
+  'a file that is not there': command(
+    'update banks banks-13.csv --as-of 2025-12-31',
+    /^dossier: banks-13\.csv does not exist; correct its name$/,
+  ),
+  'records without the keys that they had': command(
+    'update marks marks-2.ndjson',
+    /^dossier: the records of marks were told apart by key so far, .* are by their content/,
+    { 'marks-2.ndjson': marks.replaceAll(/"key":"\d+",/g, '') },
+  ),
+  'records with ids where they had keys': command(
+    'update marks marks-2.ndjson',
+    /by key so far, and these are by id: 60 would be new beside the 60 .* add --accept$/,
+    { 'marks-2.ndjson': marks.replaceAll(/"key":"(\d+)"/g, '"id":9$1') },
+  ),
+  'a time to keep in months': usage(
+    command(
+      'prune --keep 6m --yes',
+      /^dossier: --keep 6m is minutes; for months, give days: 180d$/,
+    ),
   ),
   'an address in place of a file': command(
     'import companies https://example.org/banks.csv',
