@@ -1,12 +1,12 @@
 // `dossier revert`: takes versions back, as a new version.
 
-import { UsageError } from '../config/settings.ts'
-import { formatCount } from '../text/format-count.ts'
-import { resources } from '../resources/index.ts'
-import { openExistingStore } from '../store/open-store.ts'
-import type { Reverted, RevertRange, RevertReport } from '../store/writing.ts'
-import type { Command, Input } from './command.ts'
-import { watchWork } from './progress.ts'
+import { UsageError } from '../../config/settings.ts'
+import { formatCount } from '../../text/format-count.ts'
+import { resources } from '../../resources/index.ts'
+import { openExistingStore } from '../../store/open-store.ts'
+import type { Reverted, RevertRange, RevertReport } from '../../store/writing.ts'
+import type { Command, Input } from '../command.ts'
+import { watchWork } from '../progress.ts'
 
 export const revert: Command = {
   name: 'revert',

@@ -1,20 +1,20 @@
 // `dossier restore`: puts a backup in the place of a store.
 
-import { type Settings, UsageError } from '../config/settings.ts'
-import { storedChecks } from '../import/check-stored.ts'
-import { resources } from '../resources/index.ts'
-import { formatCount } from '../text/format-count.ts'
+import { type Settings, UsageError } from '../../config/settings.ts'
+import { storedChecks } from '../../import/check-stored.ts'
+import { resources } from '../../resources/index.ts'
+import { formatCount } from '../../text/format-count.ts'
 import {
   compareCopy,
   discardReplacedStores,
   openStoreInspector,
   restoreStore,
-} from '../store/open-store.ts'
-import type { Restored, RestoreWatch } from '../store/inspecting.ts'
-import type { Command, CommandContext } from './command.ts'
-import { confirm } from './confirm.ts'
-import { lockWait } from './lock-wait.ts'
-import { createProgress, type ProgressDisplay } from './progress.ts'
+} from '../../store/open-store.ts'
+import type { Restored, RestoreWatch } from '../../store/inspecting.ts'
+import type { Command, CommandContext } from '../command.ts'
+import { confirm } from '../confirm.ts'
+import { lockWait } from '../lock-wait.ts'
+import { createProgress, type ProgressDisplay } from '../progress.ts'
 
 export const restoreCommand: Command = {
   name: 'restore',

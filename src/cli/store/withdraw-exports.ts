@@ -1,8 +1,8 @@
 // Deletes the files of complete copies that have what was withheld since.
 
-import type { Settings } from '../config/settings.ts'
-import { withdrawOutdated } from '../store/exports/folder.ts'
-import type { StoreWriter } from '../store/writing.ts'
+import type { Settings } from '../../config/settings.ts'
+import { withdrawOutdated } from '../../store/exports/folder.ts'
+import type { StoreWriter } from '../../store/writing.ts'
 
 /** @returns the versions of the copies; none if no folder of copies is set. */
 export async function withdrawExports(

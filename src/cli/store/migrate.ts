@@ -1,10 +1,10 @@
 // `dossier migrate`: creates the store's tables, or upgrades them.
 
-import { UsageError } from '../config/settings.ts'
-import { resources } from '../resources/index.ts'
-import { describeStore, migrateStore } from '../store/open-store.ts'
-import type { Command } from './command.ts'
-import { watchWork } from './progress.ts'
+import { UsageError } from '../../config/settings.ts'
+import { resources } from '../../resources/index.ts'
+import { describeStore, migrateStore } from '../../store/open-store.ts'
+import type { Command } from '../command.ts'
+import { watchWork } from '../progress.ts'
 
 export const migrate: Command = {
   name: 'migrate',

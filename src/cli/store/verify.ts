@@ -1,12 +1,12 @@
 // `dossier verify`: checks the integrity of a store.
 
-import { UsageError } from '../config/settings.ts'
-import { formatCount } from '../text/format-count.ts'
-import { storedChecks } from '../import/check-stored.ts'
-import { resources } from '../resources/index.ts'
-import { describeStore, openStoreInspector } from '../store/open-store.ts'
-import type { Command } from './command.ts'
-import { tableLines } from './table.ts'
+import { UsageError } from '../../config/settings.ts'
+import { formatCount } from '../../text/format-count.ts'
+import { storedChecks } from '../../import/check-stored.ts'
+import { resources } from '../../resources/index.ts'
+import { describeStore, openStoreInspector } from '../../store/open-store.ts'
+import type { Command } from '../command.ts'
+import { tableLines } from '../table.ts'
 
 export const verifyCommand: Command = {
   name: 'verify',

@@ -1,11 +1,11 @@
 // The report of an import: its refused rows, and counts of rows by outcome.
 
-import { formatCount } from '../text/format-count.ts'
-import type { Change, ImportReport } from '../import/import-files.ts'
-import { describeKind } from '../import/refused-kinds.ts'
-import { changeResource } from '../resources/index.ts'
-import { describeStore } from '../store/open-store.ts'
-import type { CommandContext, Input } from './command.ts'
+import { formatCount } from '../../text/format-count.ts'
+import type { Change, ImportReport } from '../../import/import-files.ts'
+import { describeKind } from '../../import/refused-kinds.ts'
+import { changeResource } from '../../resources/index.ts'
+import { describeStore } from '../../store/open-store.ts'
+import type { CommandContext, Input } from '../command.ts'
 import { changeLines, differenceLines } from './difference-lines.ts'
 
 interface ReportOptions {

@@ -1,7 +1,7 @@
 // Finds companies whose names differ from a mistyped one by a typo. It looks up every likely typo,
 // which takes the same time for any size of registry; comparing with all names would not.
 
-import type { StoreInspector } from '../store/inspecting.ts'
+import type { StoreInspector } from '../../store/inspecting.ts'
 
 const identifierLengthMax = 24
 const shownMax = 3

@@ -2,10 +2,10 @@
 
 import { closeSync, openSync, statSync, writeSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { UsageError } from '../config/settings.ts'
-import type { RejectedRow } from '../import/import-files.ts'
-import { makeFile } from '../files/new-file.ts'
-import { OperatorError } from '../config/operator-error.ts'
+import { UsageError } from '../../config/settings.ts'
+import type { RejectedRow } from '../../import/import-files.ts'
+import { makeFile } from '../../files/new-file.ts'
+import { OperatorError } from '../../config/operator-error.ts'
 
 /** Creates the file of refused rows before the import starts, so that it cannot fail at the end. */
 export function openRejects(path: string, inUse: readonly (string | undefined)[]) {

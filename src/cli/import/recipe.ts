@@ -1,7 +1,7 @@
 // The recipe of a source on the command line: which options of an import hold for the next one.
 
-import type { Recipe } from '../store/importing.ts'
-import type { Command, Input } from './command.ts'
+import type { Recipe } from '../../store/importing.ts'
+import type { Command, Input } from '../command.ts'
 
 /** Options that say something of one extract, or of one run of the command. */
 const ofOneRun = new Set(

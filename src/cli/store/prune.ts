@@ -1,15 +1,15 @@
 // `dossier prune`: deletes past states of records and companies that are older than a duration.
 
-import { UsageError } from '../config/settings.ts'
-import { formatCount } from '../text/format-count.ts'
-import { resources } from '../resources/index.ts'
-import { openExistingStore } from '../store/open-store.ts'
-import type { Pruned } from '../store/writing.ts'
-import type { Command } from './command.ts'
-import { confirm } from './confirm.ts'
-import { parseDuration } from './duration.ts'
-import { tableLines } from './table.ts'
-import { watchWork } from './progress.ts'
+import { UsageError } from '../../config/settings.ts'
+import { formatCount } from '../../text/format-count.ts'
+import { resources } from '../../resources/index.ts'
+import { openExistingStore } from '../../store/open-store.ts'
+import type { Pruned } from '../../store/writing.ts'
+import type { Command } from '../command.ts'
+import { confirm } from '../confirm.ts'
+import { parseDuration } from '../duration.ts'
+import { tableLines } from '../table.ts'
+import { watchWork } from '../progress.ts'
 
 export const prune: Command = {
   name: 'prune',

@@ -1,13 +1,13 @@
 // The options and arguments of an import that say what it loads, and as whose.
 
-import { UsageError } from '../config/settings.ts'
-import type { ImportTarget } from '../import/import-target.ts'
-import { companies, importTargets } from '../import/import-targets.ts'
-import { Refusal } from '../import/refusal.ts'
-import { normaliseTimestamp, otherDay } from '../import/timestamp.ts'
-import { nearest } from '../text/nearest.ts'
-import { changeResource, resources } from '../resources/index.ts'
-import type { Input } from './command.ts'
+import { UsageError } from '../../config/settings.ts'
+import type { ImportTarget } from '../../import/import-target.ts'
+import { companies, importTargets } from '../../import/import-targets.ts'
+import { Refusal } from '../../import/refusal.ts'
+import { normaliseTimestamp, otherDay } from '../../import/timestamp.ts'
+import { nearest } from '../../text/nearest.ts'
+import { changeResource, resources } from '../../resources/index.ts'
+import type { Input } from '../command.ts'
 
 const targets = importTargets(resources)
 

@@ -1,14 +1,14 @@
 // `dossier find`: finds companies by words of their names or by their number, as clients do.
 
-import { UsageError } from '../config/settings.ts'
-import { formatCount } from '../text/format-count.ts'
-import { OperatorError } from '../config/operator-error.ts'
-import { resources } from '../resources/index.ts'
-import { wordsOfQuery } from '../store/name-words.ts'
-import { openStoreForShowing } from '../store/open-store.ts'
-import type { FoundCompany, StoreReader } from '../store/reading.ts'
-import type { Command } from './command.ts'
-import { oneLine, tableLines } from './table.ts'
+import { UsageError } from '../../config/settings.ts'
+import { formatCount } from '../../text/format-count.ts'
+import { OperatorError } from '../../config/operator-error.ts'
+import { resources } from '../../resources/index.ts'
+import { wordsOfQuery } from '../../store/name-words.ts'
+import { openStoreForShowing } from '../../store/open-store.ts'
+import type { FoundCompany, StoreReader } from '../../store/reading.ts'
+import type { Command } from '../command.ts'
+import { oneLine, tableLines } from '../table.ts'
 
 /** How many companies are printed for people. */
 const shownMax = 50

@@ -3,11 +3,11 @@
 import { isUtf8 } from 'node:buffer'
 import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { UsageError } from '../config/settings.ts'
-import { nearest } from '../text/nearest.ts'
-import { OperatorError } from '../config/operator-error.ts'
+import { UsageError } from '../../config/settings.ts'
+import { nearest } from '../../text/nearest.ts'
+import { OperatorError } from '../../config/operator-error.ts'
 
-const mappingsFolder = join(import.meta.dirname, '../../mappings')
+const mappingsFolder = join(import.meta.dirname, '../../../mappings')
 
 /**
  * Finds a mapping. A plain name is that of a ready-made one, even if the current folder has a file

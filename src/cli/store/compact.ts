@@ -1,11 +1,11 @@
 // `dossier compact`: gives the room of deleted rows back.
 
-import { UsageError } from '../config/settings.ts'
-import { formatCount } from '../text/format-count.ts'
-import { resources } from '../resources/index.ts'
-import { describeStore, openExistingStore } from '../store/open-store.ts'
-import type { Command } from './command.ts'
-import { lockWait } from './lock-wait.ts'
+import { UsageError } from '../../config/settings.ts'
+import { formatCount } from '../../text/format-count.ts'
+import { resources } from '../../resources/index.ts'
+import { describeStore, openExistingStore } from '../../store/open-store.ts'
+import type { Command } from '../command.ts'
+import { lockWait } from '../lock-wait.ts'
 import { exportLines, withdrawExports } from './withdraw-exports.ts'
 
 export const compactCommand: Command = {

@@ -1,15 +1,15 @@
 // What an import changes, for people: attributes with examples, and companies that come and go.
 
-import { formatCount } from '../text/format-count.ts'
-import type { Change } from '../import/import-files.ts'
-import { showValue } from '../import/refusal.ts'
+import { formatCount } from '../../text/format-count.ts'
+import type { Change } from '../../import/import-files.ts'
+import { showValue } from '../../import/refusal.ts'
 import type {
   AttributeDifference,
   CompanyList,
   LoggedDifference,
   ValueChange,
-} from '../store/importing.ts'
-import { tableLines } from './table.ts'
+} from '../../store/importing.ts'
+import { tableLines } from '../table.ts'
 
 const attributesShown = 20
 const examplesShown = 2

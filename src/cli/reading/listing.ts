@@ -1,25 +1,25 @@
 // `dossier listing`: prints the records of a company's listing, by the code that serves clients.
 
-import { UsageError } from '../config/settings.ts'
-import { ApiError } from '../http/errors.ts'
-import { recordFormats, recordWriter } from '../http/requests/formats.ts'
+import { UsageError } from '../../config/settings.ts'
+import { ApiError } from '../../http/errors.ts'
+import { recordFormats, recordWriter } from '../../http/requests/formats.ts'
 import {
   canonicalUrl,
   type ListingRequest,
   locateListing,
   noLimit,
   parseListingRequest,
-} from '../http/requests/listing-request.ts'
-import { readPage, readSlice } from '../http/answers/read-listing.ts'
-import { firstSlice, recordPieces } from '../http/answers/record-pieces.ts'
-import { nearest } from '../text/nearest.ts'
-import { OperatorError } from '../config/operator-error.ts'
-import { resources } from '../resources/index.ts'
-import type { Resource } from '../resources/resource.ts'
-import { openStoreForShowing } from '../store/open-store.ts'
-import type { StoreReader } from '../store/reading.ts'
-import type { Command } from './command.ts'
-import type { Output } from './output.ts'
+} from '../../http/requests/listing-request.ts'
+import { readPage, readSlice } from '../../http/answers/read-listing.ts'
+import { firstSlice, recordPieces } from '../../http/answers/record-pieces.ts'
+import { nearest } from '../../text/nearest.ts'
+import { OperatorError } from '../../config/operator-error.ts'
+import { resources } from '../../resources/index.ts'
+import type { Resource } from '../../resources/resource.ts'
+import { openStoreForShowing } from '../../store/open-store.ts'
+import type { StoreReader } from '../../store/reading.ts'
+import type { Command } from '../command.ts'
+import type { Output } from '../output.ts'
 
 /** A listing that knows the parameter of the example. */
 const periodic = resources.find(({ period }) => period !== undefined)

@@ -1,15 +1,15 @@
 // `dossier export`: writes a complete copy of the registry.
 
-import { UsageError } from '../config/settings.ts'
-import { formatCount } from '../text/format-count.ts'
-import { writePoint } from '../http/requests/cursors.ts'
-import { resources } from '../resources/index.ts'
-import { exportFormats, type ExportFormat } from '../store/exports/manifest.ts'
-import { writeExport } from '../store/exports/write-export.ts'
-import { openStoreForShowing } from '../store/open-store.ts'
-import type { Command } from './command.ts'
-import { createProgress } from './progress.ts'
-import { tableLines } from './table.ts'
+import { UsageError } from '../../config/settings.ts'
+import { formatCount } from '../../text/format-count.ts'
+import { writePoint } from '../../http/requests/cursors.ts'
+import { resources } from '../../resources/index.ts'
+import { exportFormats, type ExportFormat } from '../../store/exports/manifest.ts'
+import { writeExport } from '../../store/exports/write-export.ts'
+import { openStoreForShowing } from '../../store/open-store.ts'
+import type { Command } from '../command.ts'
+import { createProgress } from '../progress.ts'
+import { tableLines } from '../table.ts'
 
 export const exportCommand: Command = {
   name: 'export',

@@ -1,11 +1,11 @@
 // `dossier backup`: copies a store while it is in use.
 
-import { UsageError } from '../config/settings.ts'
-import { formatCount } from '../text/format-count.ts'
-import { resources } from '../resources/index.ts'
-import { describeStore, openStoreInspector } from '../store/open-store.ts'
-import type { Command } from './command.ts'
-import { createProgress, type ProgressDisplay } from './progress.ts'
+import { UsageError } from '../../config/settings.ts'
+import { formatCount } from '../../text/format-count.ts'
+import { resources } from '../../resources/index.ts'
+import { describeStore, openStoreInspector } from '../../store/open-store.ts'
+import type { Command } from '../command.ts'
+import { createProgress, type ProgressDisplay } from '../progress.ts'
 
 export const backupCommand: Command = {
   name: 'backup',

@@ -1,17 +1,17 @@
 // `dossier import`: loads files into the store, all or nothing.
 
-import { UsageError } from '../config/settings.ts'
-import { importFiles, type ImportRequest } from '../import/import-files.ts'
-import { findSourceFiles } from '../import/source-file.ts'
-import { changeResource, resources } from '../resources/index.ts'
+import { UsageError } from '../../config/settings.ts'
+import { importFiles, type ImportRequest } from '../../import/import-files.ts'
+import { findSourceFiles } from '../../import/source-file.ts'
+import { changeResource, resources } from '../../resources/index.ts'
 import {
   hasStore,
   openExistingStore,
   openStoreForTrial,
   openStoreWriter,
   storeFiles,
-} from '../store/open-store.ts'
-import type { Command, CommandContext, Input } from './command.ts'
+} from '../../store/open-store.ts'
+import type { Command, CommandContext, Input } from '../command.ts'
 import { fileOptions, parseFileOptions, refuseUnusedOptions } from './file-options.ts'
 import { findFolders, findMapping } from './find-mapping.ts'
 import {
@@ -23,8 +23,8 @@ import {
 } from './import-options.ts'
 import { printRefused, printReport } from './import-report.ts'
 import { parseShow, printShown } from './import-show.ts'
-import { waitingLine } from './lock-wait.ts'
-import { createProgress, watchWork } from './progress.ts'
+import { waitingLine } from '../lock-wait.ts'
+import { createProgress, watchWork } from '../progress.ts'
 import { recipeOf } from './recipe.ts'
 import { openRejects } from './rejects-file.ts'
 

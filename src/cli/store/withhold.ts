@@ -1,18 +1,18 @@
 // `dossier withhold`: takes people's data out for good, lists what is withheld, and ends that.
 
-import { UsageError } from '../config/settings.ts'
-import { formatCount } from '../text/format-count.ts'
-import { nearest } from '../text/nearest.ts'
-import { resources } from '../resources/index.ts'
-import { openExistingStore } from '../store/open-store.ts'
-import type { Entry, OrderKind, Reason } from '../store/withholding/list.ts'
-import { personalFields } from '../store/withholding/personal.ts'
-import type { AskedSubject, Withheld } from '../store/withholding/withhold.ts'
-import type { Command, CommandContext, Input } from './command.ts'
-import { confirm } from './confirm.ts'
+import { UsageError } from '../../config/settings.ts'
+import { formatCount } from '../../text/format-count.ts'
+import { nearest } from '../../text/nearest.ts'
+import { resources } from '../../resources/index.ts'
+import { openExistingStore } from '../../store/open-store.ts'
+import type { Entry, OrderKind, Reason } from '../../store/withholding/list.ts'
+import { personalFields } from '../../store/withholding/personal.ts'
+import type { AskedSubject, Withheld } from '../../store/withholding/withhold.ts'
+import type { Command, CommandContext, Input } from '../command.ts'
+import { confirm } from '../confirm.ts'
 import { exportLines, withdrawExports } from './withdraw-exports.ts'
-import { watchWork } from './progress.ts'
-import { formatDay, oneLine, tableLines } from './table.ts'
+import { watchWork } from '../progress.ts'
+import { formatDay, oneLine, tableLines } from '../table.ts'
 
 const maskable = resources.filter((resource) => personalFields(resource).length > 0)
 const fieldLines = maskable

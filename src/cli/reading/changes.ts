@@ -1,20 +1,24 @@
 // `dossier changes`: prints what has changed since a version, by the code that serves clients.
 
-import { UsageError } from '../config/settings.ts'
-import { changesPath, changesTexts, parseChangesRequest } from '../http/requests/changes-request.ts'
-import { changesLines } from '../http/answers/changes-text.ts'
-import { locate } from '../http/requests/company-name.ts'
-import { writePoint } from '../http/requests/cursors.ts'
-import { ApiError } from '../http/errors.ts'
-import { fromStore, noChanges } from '../http/store-errors.ts'
-import { OperatorError } from '../config/operator-error.ts'
-import { resources } from '../resources/index.ts'
-import type { ChangesPage, ChangesRequest } from '../store/changes.ts'
-import { openStoreForShowing } from '../store/open-store.ts'
-import type { StoreReader } from '../store/reading.ts'
-import { companiesScope } from '../store/keys.ts'
-import type { Command } from './command.ts'
-import type { Output } from './output.ts'
+import { UsageError } from '../../config/settings.ts'
+import {
+  changesPath,
+  changesTexts,
+  parseChangesRequest,
+} from '../../http/requests/changes-request.ts'
+import { changesLines } from '../../http/answers/changes-text.ts'
+import { locate } from '../../http/requests/company-name.ts'
+import { writePoint } from '../../http/requests/cursors.ts'
+import { ApiError } from '../../http/errors.ts'
+import { fromStore, noChanges } from '../../http/store-errors.ts'
+import { OperatorError } from '../../config/operator-error.ts'
+import { resources } from '../../resources/index.ts'
+import type { ChangesPage, ChangesRequest } from '../../store/changes.ts'
+import { openStoreForShowing } from '../../store/open-store.ts'
+import type { StoreReader } from '../../store/reading.ts'
+import { companiesScope } from '../../store/keys.ts'
+import type { Command } from '../command.ts'
+import type { Output } from '../output.ts'
 
 const pageLength = 1_000
 

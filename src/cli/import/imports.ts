@@ -1,15 +1,15 @@
 // `dossier imports`: lists the imports with their times, sources and changes.
 
-import { UsageError } from '../config/settings.ts'
-import { formatCount } from '../text/format-count.ts'
-import { OperatorError } from '../config/operator-error.ts'
-import { resources } from '../resources/index.ts'
-import { shortMoment } from '../text/short-moment.ts'
-import { openStoreInspector } from '../store/open-store.ts'
-import type { LoggedImport, ShownImport, StoreInspector } from '../store/inspecting.ts'
-import type { Command } from './command.ts'
+import { UsageError } from '../../config/settings.ts'
+import { formatCount } from '../../text/format-count.ts'
+import { OperatorError } from '../../config/operator-error.ts'
+import { resources } from '../../resources/index.ts'
+import { shortMoment } from '../../text/short-moment.ts'
+import { openStoreInspector } from '../../store/open-store.ts'
+import type { LoggedImport, ShownImport, StoreInspector } from '../../store/inspecting.ts'
+import type { Command } from '../command.ts'
 import { differenceLines } from './difference-lines.ts'
-import { formatMoment, oneLine } from './table.ts'
+import { formatMoment, oneLine } from '../table.ts'
 
 const limitDefault = 20
 const limitMax = 1_000_000

@@ -1,12 +1,12 @@
 // Prints what `dossier sources show` shows: how a source is imported.
 
-import { UsageError } from '../config/settings.ts'
-import { formatCount } from '../text/format-count.ts'
-import { shortMoment } from '../text/short-moment.ts'
-import type { SourceRecipe } from '../store/inspecting.ts'
-import type { CommandContext, Input } from './command.ts'
+import { UsageError } from '../../config/settings.ts'
+import { formatCount } from '../../text/format-count.ts'
+import { shortMoment } from '../../text/short-moment.ts'
+import type { SourceRecipe } from '../../store/inspecting.ts'
+import type { CommandContext, Input } from '../command.ts'
 import { commandText } from './recipe.ts'
-import { oneLine } from './table.ts'
+import { oneLine } from '../table.ts'
 
 const daysShown = 6
 
