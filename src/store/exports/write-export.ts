@@ -40,8 +40,8 @@ export interface ExportPlan {
 
 const durable = { flush: true, mode: privateMode }
 
-/** How many records are read at once: pages of more outlive the young generation of the heap. */
-const pageLength = 500
+/** How many records are read at once. */
+const pageLength = 2_000
 
 /**
  * @returns the manifest.
