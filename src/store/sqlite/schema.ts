@@ -68,8 +68,8 @@ export function createViews({ name, fields }: Resource): readonly string[] {
 /** Creates all tables. */
 export function createTables(storeId: string): string {
   return `
-    ${sharedTables}
     ${segmentTable}
+    ${sharedTables}
     insert into store (id, words) values ('${storeId}', '${wordRules}');
     pragma application_id = ${applicationId};
     pragma user_version = ${schemaVersion};
