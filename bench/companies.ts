@@ -130,7 +130,7 @@ export async function nameInPath(scale: number): Promise<Figure[]> {
 export async function holdEventLoop(scale: number): Promise<Figure[]> {
   const companies = 1e6 * scale
   const { db } = makeRegistry(companies)
-  const reader = await openStoreReader(db, resources)
+  const reader = await openStoreReader(db)
   const words = (...some: string[]) => reader.findCompanies({ words: some })
   const company = (companyId: number) =>
     reader.readCompany({ companyId, version: undefined, resources })

@@ -82,7 +82,7 @@ const companiesAtOnce = 16
 export async function digestServed(db: string, companies: readonly number[]): Promise<string> {
   if (companies.length === 0) return ''
   // A judge waits as long as a busy machine takes; the limits of requests are not tested here.
-  const reader = await openStoreReader(db, resources, patientBounds)
+  const reader = await openStoreReader(db, patientBounds)
   const hash = createHash('sha256')
   try {
     for (let n = 0; n < companies.length; n += companiesAtOnce) {

@@ -86,7 +86,7 @@ If the port is in use, it picks a free one. SIGTERM or SIGINT (Ctrl-C) stops it.
 
 /** Refuses any other registry, so that a real one neither gets a demo key nor is served. */
 async function checkRegistry(db: string): Promise<void> {
-  const reader = await openStoreReader(db, resources)
+  const reader = await openStoreReader(db)
   try {
     const resource = resources.find(({ name }) => name === longHistoryListing)
     const head = resource && (await reader.readHead(wholeListing(resource, longHistoryId)))

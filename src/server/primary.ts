@@ -3,7 +3,6 @@
 
 import { once } from 'node:events'
 import type { Settings } from '../config/settings.ts'
-import { resources } from '../resources/index.ts'
 import { answerLimits } from '../auth/limits-over-ipc.ts'
 import { describeStore, openStoreReader } from '../store/open-store.ts'
 import { createLimits } from './app-options.ts'
@@ -27,7 +26,7 @@ export async function runPrimary(
   count: number,
 ): Promise<number> {
   // Reports a fault of the store once, not once per worker.
-  const store = await openStoreReader(settings, resources)
+  const store = await openStoreReader(settings)
   await store.close()
   const log = await createLog(settings, context.stdout)
   const limits = await createLimits(settings, store.storeId, log.logger)

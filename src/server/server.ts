@@ -64,7 +64,7 @@ export async function startServer(
   primary?: Ask,
 ): Promise<RunningServer> {
   const isWorker = primary !== undefined
-  const opened = await openStoreReader(settings, resources, servingBounds(settings, isWorker))
+  const opened = await openStoreReader(settings, servingBounds(settings, isWorker))
   const log = await createLog(settings, stdout, isWorker)
   const counts = isMeasured(settings) ? await measure(opened, log) : undefined
   const store = counts === undefined ? opened : timeStore(opened, counts)

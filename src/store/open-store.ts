@@ -72,16 +72,12 @@ export function describeStore(db: string): string {
  * @param bounds apply to PostgreSQL only.
  * @throws OperatorError with one line that says what to do if the store cannot be served.
  */
-export async function openStoreReader(
-  at: StoreAt,
-  resources: readonly Resource[],
-  bounds?: ServingBounds,
-): Promise<StoreReader> {
+export async function openStoreReader(at: StoreAt, bounds?: ServingBounds): Promise<StoreReader> {
   const { db } = placeOf(at)
   const list = await listOf(at)
   if (isServerStore(db)) return (await postgres()).openForReading(db, list, bounds)
   const connection = openForReading(db)
-  return createReader(await agreeing(connection, db, list), resources)
+  return createReader(await agreeing(connection, db, list))
 }
 
 /** Where the list of what a store withholds is. */
@@ -115,14 +111,11 @@ async function agreeing(
  *
  * @throws OperatorError as `openStoreReader`.
  */
-export async function openStoreForShowing(
-  at: StoreAt,
-  resources: readonly Resource[],
-): Promise<StoreReader> {
+export async function openStoreForShowing(at: StoreAt): Promise<StoreReader> {
   const { db } = placeOf(at)
-  if (isServerStore(db)) return openStoreReader(at, resources)
+  if (isServerStore(db)) return openStoreReader(at)
   const connection = openForInspecting(db)
-  return createReader(await agreeing(connection, db, await listOf(at), true), resources)
+  return createReader(await agreeing(connection, db, await listOf(at), true))
 }
 
 /**

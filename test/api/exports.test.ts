@@ -31,7 +31,7 @@ const get = (at: string, headers: Record<string, string> = {}, method = 'GET') =
   ask(at, { authorization: `Bearer ${key}`, headers, method })
 
 async function makeCopy(): Promise<Manifest> {
-  const reader = await openStoreReader(store.db, resources, patientBounds)
+  const reader = await openStoreReader(store.db, patientBounds)
   try {
     return await writeExport(reader, resources, {
       ...{ folder: copies, formats: ['ndjson.zst'], version: undefined, cursorOf: writePoint },

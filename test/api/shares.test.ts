@@ -33,7 +33,7 @@ after(async () => {
 
 /** A server of the store above, and clients with its two keys. */
 async function serve(t: TestContext, limits: Partial<ScanLimits> = {}) {
-  const reader = await openStoreReader(filled.db, [rights], patientBounds)
+  const reader = await openStoreReader(filled.db, patientBounds)
   const { app, logged } = await makeApp(t, { limits, cacheBytesMax: 0, wrapStore: () => reader })
   const origin = await app.listen({ port: 0, host: '127.0.0.1' })
   const client = (key: string | undefined) => (path: string, signal?: AbortSignal) => {

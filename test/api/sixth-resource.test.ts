@@ -132,7 +132,7 @@ for (const sixth of [plain, backwards, summed, oldestFirst]) {
 test('a store from before the sixth resource has empty listings of it', async (t) => {
   const { store } = await makeApp(t, { companies: [1] })
   const { openStoreReader } = await import('../../src/store/open-store.ts')
-  const reader = await openStoreReader(storeAt(store.db), [...resources, plain])
+  const reader = await openStoreReader(storeAt(store.db))
   const asked = { resource: plain, companyId: 1, version: undefined, filters: [], sort: undefined }
   const page = await reader.readPage(asked, 0, 100)
   await reader.close()

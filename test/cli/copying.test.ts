@@ -52,7 +52,7 @@ for (const [name, command] of [
     await importRows(db, 'rights', [{ id: 1, company_id: 1, name: 'first' }], { at: store.db })
     const key = await store.issueKey({ name: 'copier', scopes })
     const base = await app.listen({ port: 0, host: '127.0.0.1' })
-    const reader = await openStoreReader(store.db, resources, patientBounds)
+    const reader = await openStoreReader(store.db, patientBounds)
     t.after(() => reader.close())
     const copy = join(own, 'copy.db')
 

@@ -70,7 +70,7 @@ test('a copy has every record and company, and says so in its manifest (12.6)', 
       copy.set(`${resource} ${of} ${String(record['id'])}`, JSON.stringify(record))
     }
   }
-  const reader = await openStoreReader(storeAt(db), resources, patientBounds)
+  const reader = await openStoreReader(storeAt(db), patientBounds)
   t.after(() => reader.close())
   assert.deepEqual(copy, await readServed(reader, companies, 6))
 })
@@ -99,7 +99,7 @@ for (const format of ['ndjson.zst', 'parquet', 'csv.zst'] as const) {
       assert.deepEqual([report.counts.inserted, report.counts.refused], [30, 0])
     }
     const [one, other] = await Promise.all(
-      [db, again].map((path) => openStoreReader(storeAt(path), resources, patientBounds)),
+      [db, again].map((path) => openStoreReader(storeAt(path), patientBounds)),
     )
     assert.ok(one && other)
     t.after(() => Promise.all([one.close(), other.close()]))
@@ -115,7 +115,7 @@ test('files have a bounded number of records', async (t) => {
   const folder = makeFolder(t)
   const db = join(folder, 'dossier.db')
   await fill(db)
-  const reader = await openStoreReader(storeAt(db), resources, patientBounds)
+  const reader = await openStoreReader(storeAt(db), patientBounds)
   t.after(() => reader.close())
   const manifest = await writeExport(reader, resources, {
     ...{ folder: join(folder, 'copies'), formats: ['csv.zst'], version: 2, recordsMax: 7 },

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { copyFileSync, existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { after, test } from 'node:test'
-import { changeResource, resources } from '../../src/resources/index.ts'
+import { changeResource } from '../../src/resources/index.ts'
 import { openStoreReader } from '../../src/store/open-store.ts'
 import { textOf as recordsText } from '../../src/store/record-texts.ts'
 import { changesIn } from '../support/history.ts'
@@ -215,7 +215,7 @@ const askedMax = 300
 
 /** The changes served of companies that have some, or of those asked for; at a day, if given. */
 async function servedChanges(db: string, day?: string, asked?: Iterable<number>) {
-  const store = await openStoreReader(storeAt(db), resources)
+  const store = await openStoreReader(storeAt(db))
   const found =
     day === undefined ? undefined : await store.findVersion(changeResource, { asOf: day })
   assert.ok(found === undefined || 'version' in found)

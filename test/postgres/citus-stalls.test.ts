@@ -69,7 +69,7 @@ const read = async (store: StoreReader, company: number) =>
 test('a silent node takes no other node’s companies with it (A)', { skip }, async (t) => {
   const [silent, healthy] = citus().workers as [PostgresServer, PostgresServer]
   const bounds = { pool: 4, statementMs: 500, waitMs: 1_000 }
-  const store = await openStoreReader(db, resources, bounds)
+  const store = await openStoreReader(db, bounds)
   t.after(() => store.close())
   const [asked = 0] = companiesAt.get(silent.port) ?? []
   await read(store, asked)

@@ -109,7 +109,7 @@ test('a worker is read, and refused by what writes', { skip }, async (t) => {
   await importRows(db, 'rights', rights)
   const at = await workerOf(storeAt(db))
   const [reader, ofWorker] = await Promise.all(
-    [storeAt(db), at].map((url) => openStoreReader(url, resources, patientBounds)),
+    [storeAt(db), at].map((url) => openStoreReader(url, patientBounds)),
   )
   for (const { id } of await queryStore(db, 'select id from companies')) {
     for (const resource of resources) {
@@ -138,7 +138,7 @@ test(
     const [first] = await queryStore(db, `select id from companies where identifier = '0'`)
     const listing = wholeListing(resources[0] ?? assert.fail(), Number(first?.['id']))
     const served = async (url: string, version?: number) => {
-      const reader = await openStoreReader(url, resources, patientBounds)
+      const reader = await openStoreReader(url, patientBounds)
       try {
         const page = await reader.readPage({ ...listing, version }, 0, 10)
         return page !== undefined && 'total' in page ? page.total : page
@@ -162,7 +162,7 @@ test(
 
     await restore()
     const behind = /is behind .*, the list of what is withheld, by an entry.*dossier migrate --db/
-    for (const url of [at, ofWorker]) await assert.rejects(openStoreReader(url, resources), behind)
+    for (const url of [at, ofWorker]) await assert.rejects(openStoreReader(url), behind)
     assert.equal((await runCommand('.', ['migrate', '--db', at])).code, 0)
     for (const url of [at, ofWorker]) assert.equal(await served(url), 2)
 
@@ -177,7 +177,7 @@ test(
       await client.query(`create table ${list} (number integer primary key, line text not null)`)
       await client.query(`insert into ${list} select * from kept`)
     })
-    await assert.rejects(openStoreReader(ofWorker, resources), /_withheld\) is missing, the list/)
+    await assert.rejects(openStoreReader(ofWorker), /_withheld\) is missing, the list/)
     await lift(db, 1)
     assert.equal(await served(ofWorker), 2)
     await importRows(db, 'rights', given)
@@ -293,7 +293,7 @@ test('a search is of one version, and waits until all nodes have it', { skip }, 
     { identifiers: companies.map(({ identifier }) => identifier), jurisdiction: 'GB' },
   ]
   for (const query of searches) {
-    const store = await openStoreReader(storeAt(db), resources, patientBounds)
+    const store = await openStoreReader(storeAt(db), patientBounds)
     t.after(() => store.close())
     const catchUp = await holdBack(db, behind)
     await assert.rejects(async () => store.findCompanies(query), /different versions/)
@@ -313,7 +313,7 @@ test('the answer about a company has the version of its node', { skip }, async (
   const { rows } = await withSession(storeAt(db), (client) =>
     client.query<{ id: number }>(sql, [companies[0]?.identifier]),
   )
-  const store = await openStoreReader(storeAt(db), resources, patientBounds)
+  const store = await openStoreReader(storeAt(db), patientBounds)
   t.after(() => store.close())
   const catchUp = await holdBack(db, rows[0]?.id ?? 0)
   const versions = new Set<unknown>()

@@ -46,7 +46,7 @@ type Ask = (url: string, headers?: Record<string, string>) => Promise<string>
 
 /** Sends a request to the application; an answer is status line, header fields and body. */
 async function askOver(t: Scope, db: string): Promise<Ask> {
-  const store = await openStoreReader(db, resources, patientBounds)
+  const store = await openStoreReader(db, patientBounds)
   const key: KeyRecord = {
     ...{ id: 1, name: 'x', hint: 'x', createdAt: 0 },
     ...{ scopes: undefined, expiresAt: undefined, revokedAt: undefined, rate: undefined },

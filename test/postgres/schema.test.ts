@@ -175,7 +175,7 @@ test('migrate creates everything once, also when run twice concurrently, then ha
     assert.equal(distributed.code, 1)
     assert.match(distributed.err, /has no Citus[^\n]*create extension citus\n$/)
   } else assert.match(distributed.out, /^postgres:.* is up to date\.\n$/)
-  await (await openStoreReader(url, resources)).close()
+  await (await openStoreReader(url)).close()
 })
 
 test('tables of another version are left alone, and the reason said in one line', async (t) => {

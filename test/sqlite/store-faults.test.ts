@@ -158,7 +158,7 @@ test('every statement of a request uses an index and sorts nothing (F14)', async
     prepared.push(sql)
     return prepare(sql)
   }
-  createReader(db, resources)
+  createReader(db)
   // One serves metrics, not requests; the other has one row, which it has to scan.
   const isExempt = (sql: string) =>
     /from imports i join sources|from store|pragma|^(begin|commit|rollback)$/.test(sql)

@@ -51,7 +51,7 @@ test('a restore takes what is withheld out of the copy before a server can see i
   assert.deepEqual(readFileSync(copy), before, 'the copy itself is not touched')
   const left = readdirSync(folder).filter((name) => name.includes('withholding'))
   assert.deepEqual(left, [])
-  await (await openStoreReader(db, resources)).close()
+  await (await openStoreReader(db)).close()
 })
 
 test('a copied backup is refused by a server, which names the command that mends it (9)', async (t) => {
@@ -74,10 +74,7 @@ test('a store without its list, or with an earlier one, is neither served nor wr
   const first = readFileSync(list)
   await lift(db, 1)
   const both = readFileSync(list)
-  const opens = [
-    () => openStoreReader(db, resources),
-    () => openStoreWriter(db, resources),
-  ] as const
+  const opens = [() => openStoreReader(db), () => openStoreWriter(db, resources)] as const
   rmSync(list)
   for (const open of opens) await assert.rejects(open, /registry-withheld\.ndjson is missing/)
   writeFileSync(list, first)
@@ -102,12 +99,12 @@ test('a store without its list, or with an earlier one, is neither served nor wr
 test('what a kill has left of a line is no part of the list', async (t) => {
   const { db, list } = await makeStores(t)
   appendFileSync(list, '{"number":2,"kind":"era')
-  await (await openStoreReader(db, resources)).close()
+  await (await openStoreReader(db)).close()
   await withhold(db, 'erase', { resource: 'employees', id: 2 })
   const lines = readFileSync(list, 'utf8').split('\n')
   assert.equal(lines.length, 4)
   assert.match(lines[2] ?? '', /^\{"number":2,"kind":"erase","subject":\{"resource":"employees"/)
-  await (await openStoreReader(db, resources)).close()
+  await (await openStoreReader(db)).close()
 })
 
 test('the list has the permissions of the store', async (t) => {

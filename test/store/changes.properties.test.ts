@@ -6,7 +6,6 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import fc from 'fast-check'
-import { resources } from '../../src/resources/index.ts'
 import { openStoreReader } from '../../src/store/open-store.ts'
 import type { StoreReader } from '../../src/store/reading.ts'
 import { type Copy, createFollower, readServed, type Told } from '../support/follower.ts'
@@ -69,7 +68,7 @@ test(`a follower always has a true state (seed ${seed})`, async (t) => {
     fc.asyncProperty(fc.array(action, { minLength: 5, maxLength: 40 }), async (actions) => {
       const db = join(makeFolder(t), `${(count += 1)}.db`)
       await importRows(db, 'rights', [{ id: 1, company_id: 1, name: 'first' }])
-      const reader = await openStoreReader(storeAt(db), resources, patientBounds)
+      const reader = await openStoreReader(storeAt(db), patientBounds)
       const states: States = new Map([[0, new Map<string, string>()]])
       const followers = [createFollower(), createFollower(), createFollower()]
       let day = 0

@@ -130,7 +130,7 @@ test(`a company at a version is as it was served (9.1; seed ${seed})`, async (t)
     for (const step of all) {
       version = await take(step, db, join(folder, 'rows'), version)
       if (version === 0 || served.has(version)) continue
-      const store = (reader ??= await openStoreReader(db, resources, patientBounds))
+      const store = (reader ??= await openStoreReader(db, patientBounds))
       const states = await Promise.all(companies.map((id) => readAt(store, id, undefined)))
       served.set(version, states)
       for (const [n, state] of states.entries()) {

@@ -95,7 +95,7 @@ function readCompanies(db: string, known: Map<string, number>): void {
 async function listing(db: string, company: number): Promise<readonly Listed[]> {
   const events = resources.find(({ name }) => name === 'events')
   assert.ok(events)
-  const store = await openStoreReader(storeAt(db), resources, patientBounds)
+  const store = await openStoreReader(storeAt(db), patientBounds)
   const page = await readListing(store, events, company)
   await store.close()
   assert.ok(page !== undefined)

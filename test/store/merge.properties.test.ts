@@ -205,7 +205,7 @@ for (const name of ['rights', 'events']) {
           assert.ok(companiesCreated >= 0)
           assert.deepEqual([recorded, withheld], [0, 0])
           assert.deepEqual(told, counts)
-          const store = await openStoreReader(storeAt(db), resources, patientBounds)
+          const store = await openStoreReader(storeAt(db), patientBounds)
           for (const company of companies) {
             await checkListing(store, resource, model, company, served)
           }

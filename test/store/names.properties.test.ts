@@ -89,7 +89,7 @@ test('a name has the words of a query if its own words say so, however it is rea
 async function checkNames(db: string, asked: string): Promise<void> {
   assert.deepEqual((await verifyStore(storeAt(db))).faults, [])
   const names = query(db, 'select company_id, name from names')
-  const reader = await openStoreReader(storeAt(db), resources)
+  const reader = await openStoreReader(storeAt(db))
   try {
     for (const text of [asked, 'north', 'a', `${asked} a`, String(names[0]?.['name'] ?? 'x')]) {
       const words = wordsOfQuery(text)
@@ -121,7 +121,7 @@ test('frequent words are found together, in any order of their frequency (8.2)',
   // In two imports, so that chunks are added to.
   await importRows(db, 'companies', rows.slice(0, 5_000))
   await importRows(db, 'companies', rows.slice(5_000))
-  const reader = await openStoreReader(storeAt(db), resources)
+  const reader = await openStoreReader(storeAt(db))
   t.after(() => reader.close())
   const queries: readonly (readonly [string, (n: number) => boolean])[] = [
     ['even third eleventh', (n) => n % 66 === 0],

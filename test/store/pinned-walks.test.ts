@@ -51,7 +51,7 @@ async function write(db: string, folder: string, n: number): Promise<void> {
 
 /** The last version, and the earliest one of which the state before it is known. */
 async function versionsOf(db: string): Promise<{ last: number; earliest: number }> {
-  const reader = await openStoreReader(db, resources, patientBounds)
+  const reader = await openStoreReader(db, patientBounds)
   const { version, earliestVersion } = await reader.readRegistry()
   await reader.close()
   return { last: version, earliest: earliestVersion }
@@ -87,7 +87,7 @@ test(`walks are of their version, whatever is written meanwhile (seed ${seed})`,
   const folder = makeFolder(t)
   const db = storeAt(join(folder, 'registry.db'))
   await write(db, folder, 0)
-  const reader = await openStoreReader(db, resources, patientBounds)
+  const reader = await openStoreReader(db, patientBounds)
   t.after(() => reader.close())
   /** What was served of each company at each version, once it was the last one. */
   const served = new Map<string, string>()

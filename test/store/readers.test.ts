@@ -39,7 +39,7 @@ test('a reader during imports always sees one complete state', async (t) => {
   }
   write('new', few)
   write('old', many)
-  const store = await openStoreReader(storeAt(db), resources, { ...defaultBounds, ...patience })
+  const store = await openStoreReader(storeAt(db), { ...defaultBounds, ...patience })
   t.after(() => store.close())
   const state = { isOver: false }
   const imports = (async () => {

@@ -23,7 +23,7 @@ const rows = (source: number, state: string, from = 0, to = count) =>
   })
 
 async function wholeListing(db: string, resource: Resource): Promise<readonly string[]> {
-  const store = await openStoreReader(storeAt(db), resources)
+  const store = await openStoreReader(storeAt(db))
   const pages: string[] = []
   try {
     for (let offset = 0; ; offset += 1_000) {

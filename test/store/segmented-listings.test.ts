@@ -74,7 +74,7 @@ function openCut(t: TestContext) {
     insert into sources (id, name) values (1, 'a');
     insert into companies (id, version) values (${company}, 1)`)
   const tables = tablesOf(writer)
-  const reader = createReader(openForReading(path), resources)
+  const reader = createReader(openForReading(path))
   t.after(() => {
     void reader.close()
     writer.close()

@@ -263,7 +263,7 @@ for (const name of Object.keys(rowsOf)) {
     const property = async (steps: readonly Step[], some: readonly Asked[]) => {
       const db = storeAt(join(makeFolder(t), 'registry.db'))
       let reader: StoreReader | undefined
-      const open = async () => (reader ??= await openStoreReader(db, resources, patientBounds))
+      const open = async () => (reader ??= await openStoreReader(db, patientBounds))
       const history = await makeHistory(db, resource, steps, open, () => makeFolder(t))
       const store = await open()
       const last = Math.max(...history.keys())

@@ -35,7 +35,7 @@ async function makeCopied(t: Parameters<typeof makeApp>[0]) {
   const key = await store.issueKey({ name: 'copies', scopes })
   const get = (at: string) => ask(at, { authorization: `Bearer ${key}` })
   async function copy(version?: number): Promise<Manifest> {
-    const reader = await openStoreReader(store.db, resources, patientBounds)
+    const reader = await openStoreReader(store.db, patientBounds)
     try {
       return await writeExport(reader, resources, {
         ...{ folder: copies, formats: ['ndjson.zst'], version, cursorOf: writePoint },

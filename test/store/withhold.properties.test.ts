@@ -7,7 +7,6 @@ import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import fc from 'fast-check'
 import { OperatorError } from '../../src/config/operator-error.ts'
-import { resources } from '../../src/resources/index.ts'
 import { openStoreReader } from '../../src/store/open-store.ts'
 import type { OrderKind } from '../../src/store/withholding/list.ts'
 import type { AskedSubject } from '../../src/store/withholding/withhold.ts'
@@ -98,7 +97,7 @@ test(`what is withheld never shows again (seed ${seed})`, async (t) => {
       await importRows(db, 'companies', first)
       const named = query(db, 'select id, identifier from companies')
       const ids = new Map(named.map((one) => [String(one['identifier']), Number(one['id'])]))
-      const reader = await openStoreReader(storeAt(db), resources, patientBounds)
+      const reader = await openStoreReader(storeAt(db), patientBounds)
       const follower = createFollower()
       const orders: Order[] = []
       const companies = () => {

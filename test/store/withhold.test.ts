@@ -328,7 +328,7 @@ test('a store that is behind its list is not served; the next writer brings it u
   await restore()
   assert.ok((await storeBytes(path)).includes(identifier), 'the backup has it')
   const behind = /is behind .*, the list of what is withheld, by 2 entries.*dossier migrate --db/
-  await assert.rejects(openStoreReader(db, resources), behind)
+  await assert.rejects(openStoreReader(db), behind)
   for (const command of ['verify', 'imports', 'find GB 1', 'backup x.db', 'serve']) {
     if (isServerStore(db) && command.startsWith('backup')) continue
     const run = await runCommand(folder, [...command.split(' '), '--db', db])
@@ -339,7 +339,7 @@ test('a store that is behind its list is not served; the next writer brings it u
   assert.match(migrated.out, /withheld what 2 entries of .* say/)
   await checkGone(path)
   assert.equal((await storeBytes(path)).includes('John Roe'), false)
-  await (await openStoreReader(db, resources)).close()
+  await (await openStoreReader(db)).close()
 })
 
 test('a restored backup does not get back what a lifted order has let go', async (t) => {

@@ -84,7 +84,7 @@ export async function makeApp(scope: Scope, options: MakeAppOptions = {}): Promi
   await store.load(options.records ?? [])
   const key = await store.issueKey({ name: 'test' })
 
-  const opened = await openStoreReader(store.db, resources, patientBounds)
+  const opened = await openStoreReader(store.db, patientBounds)
   const reader = options.wrapStore?.(opened) ?? opened
   const { badKeyRate, clock = () => performance.now() } = options
   const throttle = badKeyRate && createThrottle(badKeyRate, clock)

@@ -1,6 +1,5 @@
 // What the sources say about the companies of a store, as rows.
 
-import { resources } from '../../src/resources/index.ts'
 import { openStoreReader } from '../../src/store/open-store.ts'
 import { queryStore } from './import-rows.ts'
 import { patientBounds, storeAt } from './store-at.ts'
@@ -25,7 +24,7 @@ export interface SaidRow {
  */
 export async function readSaid(db: string, version?: number): Promise<SaidRow[]> {
   const companies = await queryStore(db, 'select id from companies order by id')
-  const reader = await openStoreReader(storeAt(db), resources, patientBounds)
+  const reader = await openStoreReader(storeAt(db), patientBounds)
   try {
     const rows: SaidRow[] = []
     for (const { id } of companies) {

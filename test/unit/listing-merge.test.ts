@@ -1,5 +1,6 @@
 // Merges of listings compared with a simple model: a list of records in order.
 
+import { sliceTexts } from '../../src/store/listing/read-page.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -18,7 +19,6 @@ import {
   decodeEntries,
   type ListedRecord,
   recordsOf,
-  sliceTexts,
 } from '../../src/store/listing/segment.ts'
 import type { ListingShape } from '../../src/store/listing/shape.ts'
 

@@ -52,7 +52,7 @@ id, or a name in a register such as GB:09876543.
   settings: ['db', 'withheld'],
   async run({ options, settings }, { stdout, stderr, signal }) {
     if (options['since'] === undefined) throw new UsageError('name a version with --since')
-    const reader = await openStoreForShowing(settings, resources)
+    const reader = await openStoreForShowing(settings)
     try {
       const asked = await parse(reader, options)
       const until = await print(reader, asked, stdout, signal)

@@ -56,7 +56,7 @@ currency and so on.
   async run({ words, flags, settings }, { stdout }) {
     const name = parseName(words)
     const inspector = await openStoreInspector(settings, resources)
-    const reader = await openStoreForShowing(settings, resources)
+    const reader = await openStoreForShowing(settings)
     try {
       const state = await findState(reader, name)
       if (state === undefined) {

@@ -3,7 +3,6 @@
 import { UsageError } from '../../config/settings.ts'
 import { formatCount } from '../../text/format-count.ts'
 import { OperatorError } from '../../config/operator-error.ts'
-import { resources } from '../../resources/index.ts'
 import { wordsOfQuery } from '../../store/name-words.ts'
 import { openStoreForShowing } from '../../store/open-store.ts'
 import type { FoundCompany, StoreReader } from '../../store/reading.ts'
@@ -31,7 +30,7 @@ word. A single word is also looked up as a number, in every register or in that 
   async run({ words, flags, options, settings }, { stdout }) {
     if (words.length === 0) throw new UsageError('find takes words of a name, or a number')
     const { jurisdiction } = options
-    const reader = await openStoreForShowing(settings, resources)
+    const reader = await openStoreForShowing(settings)
     try {
       const found = await findBoth(reader, words, jurisdiction)
       if (found.length === 0) throw nothingFound(words, jurisdiction)

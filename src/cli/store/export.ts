@@ -40,7 +40,7 @@ whole or not there: an export that fails leaves nothing.
     const version = parseVersion(options['version'])
     const { stdout, signal } = context
     const progress = createProgress(context, 'records')
-    const reader = await openStoreForShowing(settings, resources)
+    const reader = await openStoreForShowing(settings)
     try {
       const manifest = await writeExport(reader, resources, {
         ...{ folder, formats, version, signal, cursorOf: writePoint },

@@ -1,7 +1,10 @@
-// Compares two states of a listing: what one source has in each, and whether the others differ.
+// Compares two states of listings: what one source has in each, and whether the others differ.
 
+import { type DirectoryEntry, without } from '../listing/directory.ts'
+import { type HeadRow, type ListingTables, inBatches, type SegmentRow } from '../listing/tables.ts'
+import { type OpenListing, leavesOf, keysOf } from '../listing/open-listings.ts'
 import { addToCount, type ListingShape } from '../listing/shape.ts'
-import { digestBytes, type SegmentIndex, valueAt } from '../listing/segment.ts'
+import { digestBytes, type SegmentIndex, valueAt, decodeEntries } from '../listing/segment.ts'
 
 /** How a listing would change if a source's records were again as they were in a former state. */
 export interface StateDifference {
@@ -21,7 +24,7 @@ export interface StateDifference {
  * Makes a comparison of segments that only one of two states has: first all of the former state,
  * then all of the present one.
  */
-export function compareStates({ metaColumn }: ListingShape, source: number) {
+function compareStates({ metaColumn }: ListingShape, source: number) {
   const former = createDigests()
   const restored = new Set<number>()
   const updated: number[] = []
@@ -95,6 +98,92 @@ function createDigests() {
         if (digests[place + at] !== others[n * digestBytes + at]) return false
       }
       return true
+    },
+  }
+}
+
+/** How many segments are read at once. */
+const segmentsAtOnce = 1_000
+
+/** The present and the former state of a listing, which may not have been there. */
+export interface Pair {
+  readonly companyId: number
+  readonly present: OpenListing
+  readonly former: HeadRow | undefined
+  /** The segments that only one of the two states has. */
+  readonly presentOnly: readonly DirectoryEntry[]
+  readonly formerOnly: readonly DirectoryEntry[]
+}
+
+export async function openPairs(
+  tables: ListingTables,
+  { listing }: ListingShape,
+  companies: readonly number[],
+  first: number,
+): Promise<Pair[]> {
+  const former = new Map(
+    (await tables.heads(listing, companies, first - 1)).map((head) => [head.companyId, head]),
+  )
+  const pairs: Pair[] = []
+  for (const head of await tables.heads(listing, companies, Number.MAX_SAFE_INTEGER)) {
+    const { companyId } = head
+    const before = former.get(companyId)
+    const leaves = await leavesOf(tables, head)
+    const formerLeaves = before === undefined ? [] : await leavesOf(tables, before)
+    pairs.push({
+      ...{ companyId, present: { head, leaves }, former: before },
+      presentOnly: without(leaves, formerLeaves),
+      formerOnly: without(formerLeaves, leaves),
+    })
+  }
+  return pairs
+}
+
+/** Compares the states of listings, in their order, reading segments of many at once. */
+export async function* findDifferences(
+  tables: ListingTables,
+  shape: ListingShape,
+  pairs: readonly Pair[],
+  source: number,
+): AsyncGenerator<{ readonly pair: Pair; readonly difference: StateDifference }> {
+  const weightOf = ({ formerOnly, presentOnly }: Pair) => formerOnly.length + presentOnly.length
+  for (const some of inBatches(pairs, Infinity, weightOf, segmentsAtOnce)) {
+    const keys = some.flatMap(({ companyId, formerOnly, presentOnly }) => [
+      ...keysOf(companyId, formerOnly),
+      ...keysOf(companyId, presentOnly),
+    ])
+    const read = indexReader(tables, shape, keys)
+    for (const pair of some) {
+      const states = compareStates(shape, source)
+      for (let n = 0; n < pair.formerOnly.length; n++) {
+        if (read.isAtEnd()) await read.more()
+        states.addFormer(read.next())
+      }
+      for (let n = 0; n < pair.presentOnly.length; n++) {
+        if (read.isAtEnd()) await read.more()
+        states.addPresent(read.next())
+      }
+      yield { pair, difference: states.finish() }
+    }
+  }
+}
+
+/** Reads the indexes of segments, in their order, some at once. */
+function indexReader(tables: ListingTables, shape: ListingShape, keys: ReturnType<typeof keysOf>) {
+  const wanted = shape.metaColumn === undefined ? [] : [shape.metaColumn]
+  let rows: readonly SegmentRow[] = []
+  let [n, read] = [0, 0]
+  return {
+    isAtEnd: () => n === rows.length,
+    async more(): Promise<void> {
+      rows = await tables.segments(keys.slice(read, read + segmentsAtOnce), 'entries')
+      read += rows.length
+      n = 0
+    },
+    next(): SegmentIndex {
+      const row = rows[n++]
+      if (row === undefined) throw new Error('there are fewer segments than were asked for')
+      return decodeEntries(shape, row.entries, wanted)
     },
   }
 }

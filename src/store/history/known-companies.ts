@@ -9,7 +9,7 @@ import {
   type ListingTables,
   type PastCompanyRow,
 } from '../listing/tables.ts'
-import type { Database, RegistryDatabase } from '../sql/database.ts'
+import { type Database, readNumbers, type RegistryDatabase } from '../sql/database.ts'
 import type { RevertGroup } from './reverted-versions.ts'
 
 const companiesAtOnce = 1_000
@@ -74,11 +74,10 @@ export async function reviveForgotten(
 ): Promise<number> {
   const reverts = versions.filter((one) => one.reverts.length > 0).map(({ version }) => version)
   if (reverts.length === 0) return 0
-  const found: number[] = []
-  const forgottenBy = `select company_id from companies_past where until in (${reverts.join(', ')})`
-  for await (const rows of db.batches(forgottenBy)) {
-    for (const row of rows) found.push(Number(row['company_id']))
-  }
+  const found = await readNumbers(
+    db,
+    `select company_id from companies_past where until in (${reverts.join(', ')})`,
+  )
   let revived = 0
   for (const some of inBatches(found, companiesAtOnce)) {
     revived += await reviveCompanies(db.tables, some, revival)
@@ -98,12 +97,10 @@ export async function forgetCompanies(db: RegistryDatabase, version: number): Pr
   const inForce = 'select version from imports where reverted_by is null'
   const imports = await db.rows(`${inForce} and reverts is null`)
   const mentioning = new Set(imports.map((row) => Number(row['version'])))
-  const candidates: number[] = []
-  for await (const rows of db.batches(
+  const candidates = await readNumbers(
+    db,
     `select id from companies where version not in (${inForce}) order by id`,
-  )) {
-    for (const row of rows) candidates.push(Number(row['id']))
-  }
+  )
   let forgotten = 0
   for (const some of inBatches(candidates, companiesAtOnce)) {
     const mentioned = await findMentioned(db, some, mentioning)

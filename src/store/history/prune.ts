@@ -7,7 +7,7 @@ import { traceRemoved } from '../changes/trace.ts'
 import { namedSegments } from '../listing/open-listings.ts'
 import { attributesShape, type ListingShape, shapeOf } from '../listing/shape.ts'
 import { type HeadRow, inBatches, type ListingTables, type SegmentKey } from '../listing/tables.ts'
-import { type RegistryDatabase, type Database, readValue, type Row } from '../sql/database.ts'
+import { type RegistryDatabase, readValue, type Row, readNumbers } from '../sql/database.ts'
 import type { WorkWatch } from '../work-watch.ts'
 import type { Pruned } from '../writing.ts'
 
@@ -86,7 +86,7 @@ async function forgetPast(
   shapes: readonly ListingShape[],
   version: number,
 ): Promise<number> {
-  const past = await readIds(
+  const past = await readNumbers(
     db,
     `select distinct company_id as id from companies_past where until <= ${version} order by id`,
   )
@@ -160,13 +160,6 @@ const inHeads = (companies: readonly CompanyCount[]) =>
   inBatches(companies, Infinity, ([, heads]) => heads, headsAtOnce)
 
 const headsAtOnce = 1_000
-
-/** Reads a column `id` as a list, since what is found is changed afterwards. */
-async function readIds(db: Database, sql: string): Promise<readonly number[]> {
-  const ids: number[] = []
-  for await (const rows of db.batches(sql)) for (const row of rows) ids.push(Number(row['id']))
-  return ids
-}
 
 /**
  * Drops heads of companies, and the segments that no other of their heads names.

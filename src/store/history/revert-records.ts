@@ -5,7 +5,7 @@
 // of that former head, and no text is read.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type DirectoryEntry, emptyDirectory, without } from '../listing/directory.ts'
+import { emptyDirectory } from '../listing/directory.ts'
 import { compareOrder } from '../listing/merge.ts'
 import {
   type PutReader,
@@ -15,17 +15,12 @@ import {
   type Output,
 } from '../listing/write-listings.ts'
 import { addToCount, metaText, parseMeta, type ListingShape } from '../listing/shape.ts'
-import { keysOf, leavesOf, type OpenListing } from '../listing/open-listings.ts'
-import {
-  decodeEntries,
-  type ListedRecord,
-  recordsOf,
-  type SegmentIndex,
-} from '../listing/segment.ts'
-import { type HeadRow, inBatches, type ListingTables, type SegmentRow } from '../listing/tables.ts'
-import type { RegistryDatabase, Database } from '../sql/database.ts'
+import { keysOf } from '../listing/open-listings.ts'
+import { decodeEntries, type ListedRecord, recordsOf } from '../listing/segment.ts'
+import { inBatches, type ListingTables } from '../listing/tables.ts'
+import { type RegistryDatabase, type Database, readNumbers } from '../sql/database.ts'
 import type { OnShare } from '../work-watch.ts'
-import { compareStates, type StateDifference } from './compare-states.ts'
+import { type StateDifference, openPairs, findDifferences, type Pair } from './compare-states.ts'
 
 /** What is taken back. */
 export interface TakenBack {
@@ -46,8 +41,6 @@ export interface Changes {
 }
 
 const companiesAtOnce = 400
-/** How many segments are read at once. */
-const segmentsAtOnce = 1_000
 
 /** Takes back what versions have changed in a resource's listings. */
 export async function revertRecords(
@@ -90,101 +83,14 @@ export async function* changedCompanies(
   listing: string,
   first: number,
 ): AsyncGenerator<{ readonly companies: readonly number[]; readonly share: number }> {
-  // Read before anything is changed.
-  const changed: number[] = []
   const sql = `
     select distinct company_id from heads where listing = '${listing}' and version >= ${first}
     order by company_id`
-  for await (const rows of db.batches(sql)) {
-    for (const row of rows) changed.push(Number(row['company_id']))
-  }
+  const changed = await readNumbers(db, sql)
   let done = 0
   for (const companies of inBatches(changed, companiesAtOnce)) {
     done += companies.length
     yield { companies, share: done / changed.length }
-  }
-}
-
-/** The present and the former state of a listing, which may not have been there. */
-interface Pair {
-  readonly companyId: number
-  readonly present: OpenListing
-  readonly former: HeadRow | undefined
-  /** The segments that only one of the two states has. */
-  readonly presentOnly: readonly DirectoryEntry[]
-  readonly formerOnly: readonly DirectoryEntry[]
-}
-
-async function openPairs(
-  tables: ListingTables,
-  { listing }: ListingShape,
-  companies: readonly number[],
-  first: number,
-): Promise<Pair[]> {
-  const former = new Map(
-    (await tables.heads(listing, companies, first - 1)).map((head) => [head.companyId, head]),
-  )
-  const pairs: Pair[] = []
-  for (const head of await tables.heads(listing, companies, Number.MAX_SAFE_INTEGER)) {
-    const { companyId } = head
-    const before = former.get(companyId)
-    const leaves = await leavesOf(tables, head)
-    const formerLeaves = before === undefined ? [] : await leavesOf(tables, before)
-    pairs.push({
-      ...{ companyId, present: { head, leaves }, former: before },
-      presentOnly: without(leaves, formerLeaves),
-      formerOnly: without(formerLeaves, leaves),
-    })
-  }
-  return pairs
-}
-
-/** Compares the states of listings, in their order, reading segments of many at once. */
-async function* findDifferences(
-  tables: ListingTables,
-  shape: ListingShape,
-  pairs: readonly Pair[],
-  source: number,
-): AsyncGenerator<{ readonly pair: Pair; readonly difference: StateDifference }> {
-  const weightOf = ({ formerOnly, presentOnly }: Pair) => formerOnly.length + presentOnly.length
-  for (const some of inBatches(pairs, Infinity, weightOf, segmentsAtOnce)) {
-    const keys = some.flatMap(({ companyId, formerOnly, presentOnly }) => [
-      ...keysOf(companyId, formerOnly),
-      ...keysOf(companyId, presentOnly),
-    ])
-    const read = indexReader(tables, shape, keys)
-    for (const pair of some) {
-      const states = compareStates(shape, source)
-      for (let n = 0; n < pair.formerOnly.length; n++) {
-        if (read.isAtEnd()) await read.more()
-        states.addFormer(read.next())
-      }
-      for (let n = 0; n < pair.presentOnly.length; n++) {
-        if (read.isAtEnd()) await read.more()
-        states.addPresent(read.next())
-      }
-      yield { pair, difference: states.finish() }
-    }
-  }
-}
-
-/** Reads the indexes of segments, in their order, some at once. */
-function indexReader(tables: ListingTables, shape: ListingShape, keys: ReturnType<typeof keysOf>) {
-  const wanted = shape.metaColumn === undefined ? [] : [shape.metaColumn]
-  let rows: readonly SegmentRow[] = []
-  let [n, read] = [0, 0]
-  return {
-    isAtEnd: () => n === rows.length,
-    async more(): Promise<void> {
-      rows = await tables.segments(keys.slice(read, read + segmentsAtOnce), 'entries')
-      read += rows.length
-      n = 0
-    },
-    next(): SegmentIndex {
-      const row = rows[n++]
-      if (row === undefined) throw new Error('there are fewer segments than were asked for')
-      return decodeEntries(shape, row.entries, wanted)
-    },
   }
 }
 

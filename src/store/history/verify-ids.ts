@@ -9,7 +9,7 @@ import { decodeEntries, digestBytes, type SegmentIndex } from '../listing/segmen
 import { type ListingShape, shapeOf } from '../listing/shape.ts'
 import { inBatches } from '../listing/tables.ts'
 import { companiesListed } from '../loading/company-rows.ts'
-import type { RegistryDatabase } from '../sql/database.ts'
+import { type RegistryDatabase, readNumbers } from '../sql/database.ts'
 import type { Report } from './verify.ts'
 import { createSums, findDiffering, type Side } from './verify-sums.ts'
 
@@ -140,12 +140,10 @@ interface Repeated {
 
 /** The records that are in several listings: they have one content. */
 async function readRepeated(db: RegistryDatabase, listing: string): Promise<Repeated> {
-  const found: number[] = []
   const sql = `
     select id from record_ids where listing = '${listing}'
     group by id having count(*) > 1 order by id`
-  for await (const rows of db.batches(sql)) for (const row of rows) found.push(Number(row['id']))
-  const ids = Float64Array.from(found)
+  const ids = Float64Array.from(await readNumbers(db, sql))
   // Four bytes of each digest tell all but a few of 10 billion contents apart; 0 is none yet.
   const known = new Uint32Array(ids.length)
   return {

@@ -2,9 +2,9 @@
 // them, whose texts are cut at both ends.
 
 import { after, type Awaitable } from '../awaitable.ts'
+import { recordSeparator } from '../record-texts.ts'
 import { greatestLimit, type PageRoom } from '../page-size.ts'
 import { findRange, type LeafRange } from './directory.ts'
-import { sliceTexts } from './segment.ts'
 import type { HeadRow, ListingReads } from './tables.ts'
 
 /** Records as they are served. */
@@ -96,4 +96,32 @@ function cut(
     start += records
     return from === 0 && to === records ? text : sliceTexts(text, records, from, to)
   })
+}
+
+const separator = Buffer.from(recordSeparator)
+
+/**
+ * The texts of consecutive records of a resource, cut out of those of a segment without its index.
+ *
+ * @param count the records of the segment; those from `from` up to `to` are wanted.
+ */
+export function sliceTexts(texts: Uint8Array, count: number, from: number, to: number): Uint8Array {
+  const bytes = Buffer.from(texts.buffer, texts.byteOffset, texts.length)
+  const start = from === 0 ? 0 : placeOf(bytes, count, from) + 1
+  const end = to === count ? bytes.length : placeOf(bytes, count, to)
+  return bytes.subarray(start, end)
+}
+
+/** Where the comma before the nth record is, looked for from the nearer end. */
+function placeOf(bytes: Buffer, count: number, n: number): number {
+  let at: number
+  if (n <= count / 2) {
+    at = 0
+    for (let found = 0; found < n; found++) at = bytes.indexOf(separator, at + 1)
+  } else {
+    at = bytes.length
+    for (let found = count; found > n; found--) at = bytes.lastIndexOf(separator, at - 1)
+  }
+  if (at <= 0) throw new Error('a segment has fewer records than its directory says')
+  return at
 }

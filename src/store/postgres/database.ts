@@ -1,7 +1,7 @@
 // A session of PostgreSQL, as used by the logic that both stores share: the parameters of its
 // statements, and changes of the registry.
 
-import { type Client, escapeLiteral } from 'pg'
+import type { Client } from 'pg'
 import type { LockWait } from '../work-watch.ts'
 import type { RegistryDatabase, ImportConnection, Row, Value, Values } from '../sql/database.ts'
 import { beginSpread } from './citus/hold.ts'
@@ -32,8 +32,8 @@ export function registryOf(client: Client, db: string, isSpread = false): Regist
     tables: tablesOf(client, isSpread),
     run: async (sql, values = {}) => (await client.query(bind(sql, values))).rowCount ?? 0,
     rows: async (sql, values = {}) => (await client.query<Row>(bind(sql, values))).rows,
-    async *batches(sql, values = {}) {
-      await client.query(`declare batches no scroll cursor for ${writeIn(sql, values)}`)
+    async *batches(sql) {
+      await client.query(`declare batches no scroll cursor for ${sql}`)
       for (;;) {
         const { rows } = await client.query<Row>(`fetch ${batchSize} from batches`)
         yield rows
@@ -101,18 +101,4 @@ export function bind(sql: string, values: Values): { text: string; values: Value
     return `$${place}`
   })
   return { text, values: [...places.keys()].map((word) => values[word] ?? null) }
-}
-
-/** Inlines the values, because `create table as` cannot have parameters. */
-export function writeIn(sql: string, values: Values): string {
-  return sql.replace(name, (word, key: string) => {
-    const value = values[key]
-    return value === undefined ? word : literal(value)
-  })
-}
-
-/** The cast gives text and null a type; all our text is compared by its bytes (collation "C"). */
-function literal(value: Value): string {
-  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
-  return `(${value === null ? 'null' : escapeLiteral(String(value))}::text collate "C")`
 }

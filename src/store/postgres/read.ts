@@ -7,7 +7,7 @@ import { readCompany } from '../serving/company.ts'
 import { createListingReader } from '../serving/listings.ts'
 import type { ServingReads } from '../serving/reads.ts'
 import { createKeptCounts } from '../serving/value-counts.ts'
-import { createViews, viewBytesUsual } from '../serving/views.ts'
+import { createViews } from '../serving/views.ts'
 import type { Row, Queries } from '../sql/database.ts'
 import type { Dialect } from '../sql/dialect.ts'
 import { findCompanies, readRegistry } from '../sql/find-companies.ts'
@@ -28,16 +28,12 @@ export const findKeySql = `select ${keyColumns} from keys where hash = $1`
 /** How a store is served. */
 interface ReaderOptions {
   readonly storeId: string
-  readonly viewBytesMax?: number
   /** On which node of Citus it is read, if that has spread its tables. */
   readonly spread?: Spread | undefined
 }
 
 /** Makes the reader of a store whose tables have been checked. */
-export function createReader(
-  pool: Pool,
-  { storeId, viewBytesMax = viewBytesUsual, spread }: ReaderOptions,
-): StoreReader {
+export function createReader(pool: Pool, { storeId, spread }: ReaderOptions): StoreReader {
   const reading =
     spread === undefined
       ? { gate: openGate, even: undefined }
@@ -48,7 +44,7 @@ export function createReader(
     withConnection(pool, async (client) => (await client.query<R>(config)).rows)
   return {
     storeId,
-    ...createListingReader(reads, createViews(viewBytesMax)),
+    ...createListingReader(reads, createViews()),
     ...createCompanyReader(pool, reads, reading),
     findVersion: (resource, moment) => findVersion(queries, resource, moment),
     lastWithheld: () => lastWithheld(queries),

@@ -1,21 +1,17 @@
 // Reads and writes the tables of a store in PostgreSQL: lists are arrays; segments and heads are
 // written by COPY. Citus runs the same statements, where the rows are.
 
+import {
+  type Cell,
+  onConflict,
+  type Parameter,
+  type Target,
+  type RowWriter,
+} from '../sql/dialect.ts'
 import type { Client } from 'pg'
 import { type ListingReads, type ListingTables, MissingSegmentError } from '../listing/tables.ts'
 import type { HeadInRegistry, ReadWithHead } from '../serving/reads.ts'
-import {
-  type Cell,
-  comparable,
-  type HeadColumns,
-  headColumns,
-  headOf,
-  onConflict,
-  type Parameter,
-  type RowWriter,
-  tablesOver,
-  type Target,
-} from '../sql/tables.ts'
+import { comparable, type HeadColumns, headColumns, headOf, tablesOver } from '../sql/tables.ts'
 import { type BinaryQuery, bigint, copyRows, type Field, integer, text } from './binary.ts'
 import { dialect, spreadDialect } from './dialect.ts'
 

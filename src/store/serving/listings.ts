@@ -4,24 +4,15 @@ import { after, type Awaitable } from '../awaitable.ts'
 import { type PageTexts, type PageRange, readPageTexts } from '../listing/read-page.ts'
 import type { HeadRow } from '../listing/tables.ts'
 import { readViewTexts, type View } from '../listing/view.ts'
-import type { Head, OutsideHistory, Page, ScanTurns } from '../reading.ts'
+import type { Head, OutsideHistory, Page, ScanTurns, StoreReader } from '../reading.ts'
 import { isWhole, type Selection } from '../selection.ts'
 import { type ListingState, readState, roomIn } from './listing-state.ts'
 import { makeView } from './make-view.ts'
 import type { ServingReads } from './reads.ts'
-import type { ViewCounts, Views } from './views.ts'
+import type { Views } from './views.ts'
 
 /** The part of a `StoreReader` that reads listings. */
-export interface ListingReader {
-  readHead(selection: Selection): Awaitable<Head | OutsideHistory | undefined>
-  readPage(
-    selection: Selection,
-    offset: number,
-    limit: number,
-    turns?: ScanTurns,
-  ): Awaitable<Page | OutsideHistory | undefined>
-  viewCounts(): ViewCounts
-}
+export type ListingReader = Pick<StoreReader, 'readHead' | 'readPage' | 'viewCounts'>
 
 type Found = Page | OutsideHistory | undefined
 

@@ -36,7 +36,7 @@ export interface Views {
 }
 
 /** The bytes of views that a reader keeps, if nothing else is said: those of 8 million records. */
-export const viewBytesUsual = 64 * 1_048_576
+const viewBytesUsual = 64 * 1_048_576
 /** How long a view is kept, in milliseconds. */
 const ageMaxMs = 600_000
 /** The memory of a view besides its places, its key included, in bytes; a generous estimate. */
@@ -46,7 +46,7 @@ const overheadBytes = 512
  * @param bytesMax bounds the views that are kept, besides one that is larger; 0 keeps none.
  * @param clock returns milliseconds.
  */
-export function createViews(bytesMax: number, clock = () => performance.now()): Views {
+export function createViews(bytesMax = viewBytesUsual, clock = () => performance.now()): Views {
   const time = { ttl: ageMaxMs, perf: { now: clock }, ttlResolution: 0 }
   const sized = { sizeCalculation: sizeOf, ...time }
   const small = new LRUCache<string, View>({ maxSize: Math.max(1, bytesMax), ...sized })

@@ -1,6 +1,7 @@
 // The part of the seam of listings (../listing/tables.ts) that is about companies, and about what
 // has changed between versions.
 
+import type { Parameter, RowReader, RowWriter } from './dialect.ts'
 import { after } from '../awaitable.ts'
 import { usualNameAttribute } from '../companies/keep-names.ts'
 import type {
@@ -10,7 +11,7 @@ import type {
   PastCompanyRow,
   TraceKind,
 } from '../listing/tables.ts'
-import { comparable, numberIn, type Parameter, type RowReader, type RowWriter } from './tables.ts'
+import { comparable, numberIn } from './tables.ts'
 
 type Columns = readonly [
   id: number,

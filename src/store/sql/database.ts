@@ -3,10 +3,9 @@
 
 import type { Awaitable } from '../awaitable.ts'
 import type { LockWait } from '../work-watch.ts'
-import type { Dialect } from './dialect.ts'
+import type { Dialect, RowReader } from './dialect.ts'
 import type { ListingLookups, ListingReads, ListingTables } from '../listing/tables.ts'
 import type { ServingReads } from '../serving/reads.ts'
-import type { RowReader } from './tables.ts'
 
 export type Value = string | number | bigint | boolean | Uint8Array | null
 
@@ -25,12 +24,8 @@ export interface Database {
   run(sql: string, values?: Values): Awaitable<number>
   /** All rows of a query. */
   rows(sql: string, values?: Values): Awaitable<readonly Row[]>
-  /**
-   * The rows of a query in batches, within a transaction.
-   *
-   * @param values never from outside: not every database can bind them here.
-   */
-  batches(sql: string, values?: Values): Iterable<readonly Row[]> | AsyncIterable<readonly Row[]>
+  /** The rows of a query in batches, within a transaction. */
+  batches(sql: string): Iterable<readonly Row[]> | AsyncIterable<readonly Row[]>
   /** Runs `work` in a transaction that holds the lock; rolls back if it throws. */
   inTransaction<T>(lock: Lock, wait: LockWait, work: () => Promise<T>): Promise<T>
 }
@@ -46,6 +41,15 @@ export async function readValue(
 ): Promise<Value | undefined> {
   const [row] = await db.rows(sql, values)
   return row && Object.values(row)[0]
+}
+
+/** The first column of a query as a list of numbers, since what is found is changed afterwards. */
+export async function readNumbers(db: Pick<Database, 'batches'>, sql: string): Promise<number[]> {
+  const numbers: number[] = []
+  for await (const rows of db.batches(sql)) {
+    for (const row of rows) numbers.push(Number(Object.values(row)[0]))
+  }
+  return numbers
 }
 
 /** The value of a column that may be null. */

@@ -1,6 +1,7 @@
 // The differences between the SQL of the two databases, in what both stores ask alike: companies,
 // listings, names and their words, keys.
 
+import type { Awaitable } from '../awaitable.ts'
 /** A database's dialect. Expressions in arguments are inserted into the SQL unchanged. */
 export interface Dialect {
   /** The function for the least of several values, none of which is null. */
@@ -36,4 +37,47 @@ export interface Dialect {
   readonly atCompany: string
   /** How the words of names are read that a change affects, where the usual query cannot be run. */
   readonly affectedChunks?: string
+}
+
+/** A value of a parameter, or a list for `isOneOf` of the dialect. */
+export type Parameter = string | number | readonly string[] | readonly number[]
+
+/** Runs statements that read. */
+export interface RowReader {
+  readonly dialect: Dialect
+  /**
+   * The rows of a query, as arrays of their columns. The statement is prepared once.
+   *
+   * @param sql has its parameters as `$1`, `$2` …
+   */
+  rows<Row extends readonly unknown[]>(
+    sql: string,
+    ...parameters: readonly Parameter[]
+  ): Awaitable<readonly Row[]>
+}
+
+/** Where rows are written. */
+export interface Target {
+  readonly table: string
+  /** Columns with one value in all of the rows, such as the name of a listing. */
+  readonly fixed?: Readonly<Record<string, string>>
+  /** The other columns, in the order of a row's values. */
+  readonly columns: readonly string[]
+  /** If rows with this key may be there: what is replaced in them. Otherwise an error. */
+  readonly replacing?: { readonly key: readonly string[]; readonly columns: readonly string[] }
+}
+
+export type Cell = string | number | Uint8Array | null
+
+/** Writes rows, within the transaction of the caller. */
+export interface RowWriter extends RowReader {
+  insert(into: Target, rows: readonly (readonly Cell[])[]): Awaitable<void>
+  /** Deletes the rows with the values given, of which none is null. */
+  drop(from: Target, rows: readonly (readonly (string | number)[])[]): Awaitable<void>
+}
+
+/** The clause of an insertion for rows that are there. */
+export function onConflict({ key, columns }: NonNullable<Target['replacing']>): string {
+  const set = columns.map((column) => `${column} = excluded.${column}`)
+  return `on conflict (${key.join(', ')}) do update set ${set.join(', ')}`
 }

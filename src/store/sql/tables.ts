@@ -1,7 +1,8 @@
 // The seam of listings (../listing/tables.ts), said once for both databases: reads are statements
 // of one table each, with lists of keys as parameters; a database contributes how rows are written.
 
-import { after, type Awaitable } from '../awaitable.ts'
+import type { RowWriter, RowReader, Parameter, Target } from './dialect.ts'
+import { after } from '../awaitable.ts'
 import { firstSegment } from '../listing/directory.ts'
 import {
   type HeadRow,
@@ -14,44 +15,6 @@ import {
   type SegmentRow,
 } from '../listing/tables.ts'
 import { changeLookups, companyLookups, companyTables } from './company-tables.ts'
-import type { Dialect } from './dialect.ts'
-
-/** A value of a parameter, or a list for `isOneOf` of the dialect. */
-export type Parameter = string | number | readonly string[] | readonly number[]
-
-/** Runs statements that read. */
-export interface RowReader {
-  readonly dialect: Dialect
-  /**
-   * The rows of a query, as arrays of their columns. The statement is prepared once.
-   *
-   * @param sql has its parameters as `$1`, `$2` …
-   */
-  rows<Row extends readonly unknown[]>(
-    sql: string,
-    ...parameters: readonly Parameter[]
-  ): Awaitable<readonly Row[]>
-}
-
-/** Where rows are written. */
-export interface Target {
-  readonly table: string
-  /** Columns with one value in all of the rows, such as the name of a listing. */
-  readonly fixed?: Readonly<Record<string, string>>
-  /** The other columns, in the order of a row's values. */
-  readonly columns: readonly string[]
-  /** If rows with this key may be there: what is replaced in them. Otherwise an error. */
-  readonly replacing?: { readonly key: readonly string[]; readonly columns: readonly string[] }
-}
-
-export type Cell = string | number | Uint8Array | null
-
-/** Writes rows, within the transaction of the caller. */
-export interface RowWriter extends RowReader {
-  insert(into: Target, rows: readonly (readonly Cell[])[]): Awaitable<void>
-  /** Deletes the rows with the values given, of which none is null. */
-  drop(from: Target, rows: readonly (readonly (string | number)[])[]): Awaitable<void>
-}
 
 /** Reads and writes the tables of a store, within the transaction of the caller. */
 export function tablesOver(db: RowWriter, reads: ListingReads): ListingTables {
@@ -325,10 +288,4 @@ function keyTables(db: RowWriter) {
       await db.insert(into(listing), made)
     },
   } satisfies Partial<ListingTables>
-}
-
-/** The clause of an insertion for rows that are there. */
-export function onConflict({ key, columns }: NonNullable<Target['replacing']>): string {
-  const set = columns.map((column) => `${column} = excluded.${column}`)
-  return `on conflict (${key.join(', ')}) do update set ${set.join(', ')}`
 }

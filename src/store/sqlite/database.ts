@@ -21,9 +21,9 @@ export function databaseOf(db: DatabaseSync): Database {
     dialect,
     run: (sql, values) => Number(prepare(db, sql).run(bound(values)).changes),
     rows: (sql, values) => prepare(db, sql).all(bound(values)),
-    *batches(sql, values) {
+    *batches(sql) {
       let rows: Row[] = []
-      for (const row of prepare(db, sql).iterate(bound(values))) {
+      for (const row of db.prepare(sql).iterate()) {
         rows.push(row)
         if (rows.length < batchSize) continue
         yield rows

@@ -14,7 +14,7 @@ import type {
 import type { Selection } from '../selection.ts'
 import { createListingReader, type ListingReader } from '../serving/listings.ts'
 import type { ServingReads } from '../serving/reads.ts'
-import { createViews, viewBytesUsual } from '../serving/views.ts'
+import { createViews } from '../serving/views.ts'
 import { findVersion, lastWithheld, readVersions } from '../sql/versions.ts'
 import { lastImportsSql, findNames } from '../sql/inspect.ts'
 import { keyColumns, keyRecord } from '../sql/stored-keys.ts'
@@ -39,17 +39,13 @@ const findKeySql = `select ${keyColumns} from (select 1) left join keys on hash 
 const keptHeadsMax = 20_000
 
 /** Makes the reader of a store that `openForReading` has opened. */
-export function createReader(
-  db: DatabaseSync,
-  _resources: readonly Resource[],
-  viewBytesMax = viewBytesUsual,
-): StoreReader {
+export function createReader(db: DatabaseSync): StoreReader {
   const findKey = db.prepare(findKeySql)
   const lastImports = db.prepare(lastImportsSql)
   const reads = createReads(db)
   const { now, refresh, renew, inSnapshot } = createSnapshots(db, reads, forget)
   const serving: ServingReads = { ...reads, now }
-  const listings = createListingReader(serving, createViews(viewBytesMax))
+  const listings = createListingReader(serving, createViews())
   const heads = createHeads(listings, { refresh, registry: reads.registry })
   const companies = createCompanyReader(db, {
     refresh,

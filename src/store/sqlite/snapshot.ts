@@ -1,8 +1,9 @@
 // Reads that see one state of a file, over a connection that all requests share.
 
+import type { Parameter, RowReader } from '../sql/dialect.ts'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { InSnapshot, Snapshot } from '../sql/database.ts'
-import { lookupsOver, type Parameter, type RowReader } from '../sql/tables.ts'
+import { lookupsOver } from '../sql/tables.ts'
 import { dialect, bound } from './tables.ts'
 import type { FileReads } from './reads.ts'
 import { keepStatements, numbered, prepareRow } from './statements.ts'

@@ -3,16 +3,16 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { ListingTables } from '../listing/tables.ts'
+import { tablesOver } from '../sql/tables.ts'
+import { listingReadsOf } from './reads.ts'
+import { keepStatements, numbered, prepareRow } from './statements.ts'
 import {
+  type Dialect,
   onConflict,
   type Parameter,
   type RowWriter,
-  tablesOver,
   type Target,
-} from '../sql/tables.ts'
-import { listingReadsOf } from './reads.ts'
-import { keepStatements, numbered, prepareRow } from './statements.ts'
-import type { Dialect } from '../sql/dialect.ts'
+} from '../sql/dialect.ts'
 
 /** Reads and writes the tables of an open store, within the transaction of the caller. */
 export function tablesOf(db: DatabaseSync): ListingTables {
