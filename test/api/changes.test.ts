@@ -166,8 +166,8 @@ test('changes are those of a company, of a listing, up to a version', async () =
   assert.deepEqual(told(await page(`?after=0&until=${until}&resource=jobs`)), [])
 })
 
-test('companies that another attribute names are in the changes', async () => {
-  const { page, put, store } = await makeRegistry()
+test('companies that another attribute names are in the changes, and keep their former names', async () => {
+  const { page, put, store, ask } = await makeRegistry()
   const company = (id: number) => {
     return {
       id,
@@ -188,6 +188,16 @@ test('companies that another attribute names are in the changes', async () => {
       .map(({ id, record }) => [id, record?.name])
       .toSorted(([a], [b]) => Number(a) - Number(b)),
     [1, 2, 3].map((id) => [id, `t ${id}`]),
+  )
+  const nameAt = async (query: string) => {
+    const { text } = await ask(`/api/v1/companies/1${query}`)
+    return (JSON.parse(text) as { company: { name: string } }).company.name
+  }
+  assert.deepEqual([await nameAt(''), await nameAt('?version=1')], ['t 1', 'n 1'])
+  const pinned = await page('?after=0&until=1')
+  assert.deepEqual(
+    pinned.changes.map(({ record }) => record?.name),
+    ['n 1', 'n 2'],
   )
 })
 

@@ -17,7 +17,7 @@ import { runsOf } from '../support/store-at.ts'
 function makeDatabase(): RegistryDatabase {
   const db = new DatabaseSync(':memory:')
   db.exec(createTables('test'))
-  db.exec("insert into sources values (1, 'a', null), (2, 'b', 'title')")
+  db.exec(`insert into sources values (1, 'a', null), (2, 'b', '[[1,"title"]]')`)
   return registryOf(db)
 }
 

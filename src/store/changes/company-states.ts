@@ -7,15 +7,15 @@ import type { NamingSource } from '../listing/tables.ts'
 import { byCodePoint } from '../record-texts.ts'
 import type { CompanyRow, ListingLookups } from '../listing/tables.ts'
 
-export type Sources = ReadonlyMap<number, NamingSource>
+type Sources = ReadonlyMap<number, NamingSource>
 
 /** The texts of companies at a version, by their ids; those that were not known are absent. */
 export async function companyTexts(
   tables: ListingLookups,
-  sources: Sources,
   ids: readonly number[],
   version: number,
 ): Promise<ReadonlyMap<number, string>> {
+  const sources = await tables.sources(version)
   const texts = new Map<number, string>()
   const said = await readAttributes(tables, ids, version)
   for (const company of await companiesAt(tables, ids, version)) {

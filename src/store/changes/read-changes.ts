@@ -181,13 +181,12 @@ async function addCompanies(reading: Reading): Promise<void> {
   const { snapshot, span, page } = reading
   const { tables } = snapshot
   const { listing } = attributesShape
-  const sources = await snapshot.tables.sources()
   for await (const places of changedListings(reading, listing)) {
     const ids = places.map(({ companyId }) => companyId)
-    const present = await companyTexts(tables, sources, ids, span.until)
+    const present = await companyTexts(tables, ids, span.until)
     const isKnown = span.since === 0 || span.since >= span.earliest
     const former =
-      span.since > 0 && isKnown ? await companyTexts(tables, sources, ids, span.since) : undefined
+      span.since > 0 && isKnown ? await companyTexts(tables, ids, span.since) : undefined
     const traces = await tables.traces(listing, ids, span)
     const last = new Map(traces.map(({ companyId, version }) => [companyId, version]))
     // Who begins has nothing that could be erased.

@@ -6,18 +6,15 @@ import { decodeEntries } from '../listing/segment.ts'
 import { attributesShape, type ListingShape } from '../listing/shape.ts'
 import type { HeadRow, ListingTables, SegmentKey, TraceRow } from '../listing/tables.ts'
 
-/**
- * Notes that companies have changed in a version, besides what sources say about them.
- *
- * @param kind `look` if former versions tell how, else `put`.
- */
+/** Notes that companies have changed in a version, besides what sources say about them. */
 export async function traceCompanies(
   tables: ListingTables,
   version: number,
   companies: readonly number[],
-  kind: 'look' | 'put' = 'look',
 ): Promise<void> {
-  const rows = companies.map((id): TraceRow => ({ companyId: id, version, id, sort: 0, kind }))
+  const rows = companies.map((id): TraceRow => ({
+    ...{ companyId: id, version, id, sort: 0, kind: 'look' },
+  }))
   await tables.putTraces(attributesShape.listing, rows)
 }
 

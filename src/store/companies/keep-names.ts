@@ -9,9 +9,6 @@ import { textIn } from '../record-texts.ts'
 import { statementOf } from './attributes.ts'
 import { createWordIndex, type NameChange } from './word-index.ts'
 
-/** The attribute with a company's name, unless its source has another one. */
-export const usualNameAttribute = 'name'
-
 /**
  * The name of a company: of the sources that have it in their last snapshot, or else of those that
  * had it, the one that said it last (contract 8.3).
@@ -164,22 +161,4 @@ async function writeNames(db: Database, changes: readonly NameChange[]): Promise
        select cast(e.key as bigint), e.value from ${d.jsonMembers('$names', 'e')}`,
     { names: `{${made.join(',')}}` },
   )
-}
-
-/**
- * Keeps the attribute with the names of a source's companies.
- *
- * @returns whether it differs from the former one, so that its companies get other names.
- */
-export async function noteNameAttribute(
-  db: Database,
-  source: number,
-  attribute: string | undefined,
-): Promise<boolean> {
-  if (attribute === undefined) return false
-  const values = { source, attribute, usual: usualNameAttribute }
-  const set = `
-    update sources set name_attribute = $attribute
-    where id = $source and coalesce(name_attribute, $usual) <> $attribute`
-  return (await db.run(set, values)) > 0
 }

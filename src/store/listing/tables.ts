@@ -128,7 +128,7 @@ export interface ListingReads {
   entries(companyId: number, segments: readonly number[]): Awaitable<readonly Uint8Array[]>
 }
 
-/** What a source is called, and the attribute in which it names companies. */
+/** What a source is called, and the attribute in which it names companies at a version. */
 export interface NamingSource {
   readonly name: string
   readonly nameAttribute: string
@@ -159,8 +159,8 @@ export interface ListingLookups extends ListingReads {
   segments(keys: readonly SegmentKey[], what: 'entries' | 'both'): Awaitable<readonly SegmentRow[]>
   /** Parts of the texts of segments, in the order asked for. */
   textRanges(ranges: readonly TextRange[]): Awaitable<readonly Uint8Array[]>
-  /** All sources, by number. */
-  sources(): Awaitable<ReadonlyMap<number, NamingSource>>
+  /** All sources, by number, as they name companies at a version: the last one if undefined. */
+  sources(version?: number): Awaitable<ReadonlyMap<number, NamingSource>>
   companiesById(ids: readonly number[]): Awaitable<readonly CompanyRow[]>
   /** Former states of companies, by company and `until`. */
   pastCompanies(ids: readonly number[]): Awaitable<readonly PastCompanyRow[]>

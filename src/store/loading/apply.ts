@@ -19,7 +19,7 @@ import { companyIdIn, idIn, digestIn, textIn } from './spool.ts'
 import type { StagedValue, Staging } from './staging.ts'
 import { traceCompanies } from '../changes/trace.ts'
 import { readAttributes, statementOf, valuesOf, writeAttributes } from '../companies/attributes.ts'
-import { createNameKeeper } from '../companies/keep-names.ts'
+import { createNameKeeper, nameOf } from '../companies/keep-names.ts'
 import type { ListedRecord } from '../listing/segment.ts'
 import { companiesListed } from './company-rows.ts'
 import type { ImportContext } from './context.ts'
@@ -222,11 +222,9 @@ export async function applyCompanies(
 
 type NameKeeper = Awaited<ReturnType<typeof createNameKeeper>>
 
-/** The source has got another attribute with names: all of its companies may get others. */
-async function renameAll(
-  { tables, source, version }: ImportContext,
-  names: NameKeeper,
-): Promise<void> {
+/** Another attribute of the source has the names from this version on. */
+async function renameAll({ tables, version }: ImportContext, names: NameKeeper): Promise<void> {
+  const [before, now] = [await tables.sources(version - 1), await tables.sources()]
   const companies: number[] = []
   for await (const company of companiesListed(tables, attributesShape.listing)) {
     companies.push(company)
@@ -234,12 +232,11 @@ async function renameAll(
   for (const batch of inBatches(companies, attributesAtOnce)) {
     const renamed: number[] = []
     for (const [company, records] of await readAttributes(tables, batch)) {
-      if (!records.some((one) => one.source === source)) continue
+      if (nameOf(records, before) === nameOf(records, now)) continue
       await names.change(company, records, records)
       renamed.push(company)
     }
-    // The names of past versions are others now, too.
-    await traceCompanies(tables, version, renamed, 'put')
+    await traceCompanies(tables, version, renamed)
     await nextTurn()
   }
 }

@@ -17,7 +17,7 @@ import { type ImportConnection, type Database, readValue } from '../sql/database
 import { assignedIdEnd, assignedIdMin } from '../sql/assigned-ids.ts'
 import { logVersion } from '../sql/import-log.ts'
 import { type MergePart, type OnShare, watchParts } from '../work-watch.ts'
-import { noteNameAttribute } from '../companies/keep-names.ts'
+import { noteNameAttribute } from '../companies/name-attribute.ts'
 import { applyCompanies, applyFirst, applyRecords } from './apply.ts'
 import { countCreated, makeById, makeCompanies, writeCompanies } from './companies.ts'
 import { findRecordChanges, changeDiffering, findDiffering, refuseEarlier } from './compare.ts'
@@ -171,8 +171,8 @@ async function mergeFirst(context: ImportContext, parts: MergeWatch['parts']): P
   }
 }
 
-function isRenamed({ db, source, plan }: ImportContext): Promise<boolean> {
-  return noteNameAttribute(db, source, plan.nameAttribute)
+function isRenamed({ db, source, version, plan }: ImportContext): Promise<boolean> {
+  return noteNameAttribute(db, { source, version, attribute: plan.nameAttribute })
 }
 
 /** Up to so many companies of the import are looked at, to find a forgotten source. */

@@ -43,7 +43,7 @@ export async function readCompany(
   const identity = await readIdentity(snapshot, id, version)
   if (identity === undefined) return undefined
   const heads = await readCompanyHeads(snapshot, id, version)
-  const said = await readSaid(snapshot, heads.get(attributesShape.listing))
+  const said = await readSaid(snapshot, heads.get(attributesShape.listing), version)
   const listings = await summarise(snapshot, asked, { heads, identity, kept })
   const changes = [
     await snapshot.change(identity.changedIn),
@@ -72,9 +72,13 @@ interface Said {
   readonly changes: readonly Change[]
 }
 
-async function readSaid(snapshot: Snapshot, head: HeadRow | undefined): Promise<Said> {
+async function readSaid(
+  snapshot: Snapshot,
+  head: HeadRow | undefined,
+  version: number,
+): Promise<Said> {
   if (head === undefined || head.total === 0) return { sources: [], name: null, changes: [] }
-  const sources = await snapshot.tables.sources()
+  const sources = await snapshot.tables.sources(version)
   const nameIn = (record: ListedRecord) => sourceOf(sources, record).name
   const records = await readAll(snapshot, head)
   records.sort((a, b) => byCodePoint(nameIn(a), nameIn(b)))

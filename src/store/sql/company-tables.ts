@@ -3,7 +3,7 @@
 
 import type { Parameter, RowReader, RowWriter } from './dialect.ts'
 import { after } from '../awaitable.ts'
-import { usualNameAttribute } from '../companies/keep-names.ts'
+import { nameAttributeAt } from '../companies/name-attribute.ts'
 import type {
   ChangedRange,
   CompanyRow,
@@ -39,12 +39,12 @@ export function companyLookups(db: RowReader) {
   const pastCompanies = `
     select ${pastColumns} from companies_past p where ${d.isOneOf('company_id', '$1', 'bigint')}
     order by company_id, until`
-  type SourceColumns = readonly [id: number, name: string, nameAttribute: string | null]
+  type SourceColumns = readonly [id: number, name: string, nameAttributes: string | null]
   return {
-    sources: () =>
-      after(db.rows<SourceColumns>('select id, name, name_attribute from sources'), (rows) => {
-        const sources = rows.map(([id, name, nameAttribute]) => {
-          return [id, { name, nameAttribute: nameAttribute ?? usualNameAttribute }] as const
+    sources: (version) =>
+      after(db.rows<SourceColumns>('select id, name, name_attributes from sources'), (rows) => {
+        const sources = rows.map(([id, name, attributes]) => {
+          return [id, { name, nameAttribute: nameAttributeAt(attributes, version) }] as const
         })
         return new Map(sources)
       }),

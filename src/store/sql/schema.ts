@@ -36,11 +36,12 @@ const registryTables = (d: SchemaDialect) => `
     withheld ${d.text} not null default ''
   );
 
-  -- name_attribute: the attribute with a company's name, if it has not the usual one.
+  -- name_attributes: in which attributes a source names companies, and from which version on each:
+  -- a JSON array of pairs; null for the usual one.
   create table sources (
     id integer primary key,
     name ${d.text} not null unique,
-    name_attribute ${d.text}
+    name_attributes ${d.text}
   );
 
   -- The log of imports; each committed one is a version of the registry.

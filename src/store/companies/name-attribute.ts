@@ -1,0 +1,48 @@
+// In which attribute a source names its companies, at each version: past versions keep the names
+// that they had.
+
+import { type Database, optionalText, readValue } from '../sql/database.ts'
+
+/** The attribute with a company's name, unless its source has another one. */
+const usualNameAttribute = 'name'
+
+/** An attribute, and the version from which on it has the names. */
+type Since = readonly [version: number, attribute: string]
+
+const parse = (kept: string | null) => (kept === null ? [] : (JSON.parse(kept) as Since[]))
+
+/**
+ * The attribute at a version: the last one if undefined.
+ *
+ * @param kept what the store has of a source.
+ */
+export function nameAttributeAt(kept: string | null, version = Infinity): string {
+  const found = parse(kept).findLast(([since]) => since <= version)
+  return found?.[1] ?? usualNameAttribute
+}
+
+/**
+ * Keeps the attribute with the names of a source's companies, from a version on.
+ *
+ * @returns whether it differs from the former one, so that its companies get other names.
+ */
+export async function noteNameAttribute(
+  db: Database,
+  { source, version, attribute }: NamedSince,
+): Promise<boolean> {
+  if (attribute === undefined) return false
+  const sql = 'select name_attributes from sources where id = $source'
+  const kept = optionalText(await readValue(db, sql, { source })) ?? null
+  if (nameAttributeAt(kept) === attribute) return false
+  const attributes = JSON.stringify([...parse(kept), [version, attribute]])
+  const set = 'update sources set name_attributes = $attributes where id = $source'
+  await db.run(set, { source, attributes })
+  return true
+}
+
+/** An attribute that a source names, and from which version on. */
+interface NamedSince {
+  readonly source: number
+  readonly version: number
+  readonly attribute: string | undefined
+}
