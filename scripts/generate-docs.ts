@@ -17,8 +17,8 @@ import {
   table,
 } from '../src/http/docs/guide.ts'
 import { endpointsOf } from '../src/http/endpoints/table.ts'
-import { normaliserOf } from '../src/import/normalise.ts'
-import { Refusal } from '../src/import/refusal.ts'
+import { normaliserOf } from '../src/import/rows/normalise.ts'
+import { Refusal } from '../src/files/refusal.ts'
 import type { FieldKind } from '../src/resources/field.ts'
 import { resources } from '../src/resources/index.ts'
 

@@ -1,8 +1,9 @@
 // Compares an import with the earlier ones of its source: a file that is not the next extract.
 
+import type { ImportedFile } from '../files/source-file.ts'
 import { OperatorError } from '../config/operator-error.ts'
 import { shortMoment } from '../text/short-moment.ts'
-import type { Earlier, EarlierImport, ImportedFile, Recipe } from '../store/importing.ts'
+import type { Earlier, EarlierImport, Recipe } from '../store/importing.ts'
 
 /** What of an import is compared. */
 interface Extract {

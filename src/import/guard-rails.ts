@@ -6,7 +6,7 @@ import { isMisspelling } from '../text/nearest.ts'
 import { OperatorError } from '../config/operator-error.ts'
 import { shortMoment } from '../text/short-moment.ts'
 import type { LikeSource } from '../store/importing.ts'
-import { Refusal } from './refusal.ts'
+import { Refusal } from '../files/refusal.ts'
 
 /** What an operator has said is meant. */
 export interface Permissions {

@@ -5,7 +5,6 @@ import type {
   Earlier,
   ExtractDay,
   ImportCounts,
-  ImportedFile,
   ImportStore,
   LikeSource,
   LoggedDifference,
@@ -14,7 +13,7 @@ import type {
 } from '../store/importing.ts'
 import type { LockWait } from '../store/work-watch.ts'
 import { OperatorError } from '../config/operator-error.ts'
-import { collectColumns, type Columns } from './column-facts.ts'
+import { collectColumns, type Columns } from './rows/column-facts.ts'
 import { refuseRepeated } from './earlier-imports.ts'
 import {
   latestMoment,
@@ -28,11 +27,11 @@ import {
 import type { ImportTarget } from './import-target.ts'
 import { judgeChange, warningsOf } from './judge-change.ts'
 import { refuseOlder, refuseUndated } from './order-of-extracts.ts'
-import { openSource, type Source } from './read-source.ts'
+import { openSource, type Source } from '../files/read-source.ts'
 import { recordingOf, textChanges } from './record-changes.ts'
-import type { Problem } from './refusal.ts'
-import type { RefusedKind } from './refused-kinds.ts'
-import type { SourceFile } from './source-file.ts'
+import type { Problem } from '../files/refusal.ts'
+import type { RefusedKind } from './rows/refused-kinds.ts'
+import type { ImportedFile, SourceFile } from '../files/source-file.ts'
 import { collectProblems, type Problems, stageRows, unnamedRow } from './stage-rows.ts'
 
 /** What to import, and how. */

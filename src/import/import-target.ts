@@ -3,8 +3,8 @@
 
 import type { RefusedRow, StagedRow, ListingState } from '../store/importing.ts'
 import type { LoadTarget } from '../store/load-target.ts'
-import type { CheckRow } from './check-record.ts'
-import type { SourceRow } from './refusal.ts'
+import type { CheckRow } from './rows/check-record.ts'
+import type { SourceRow } from '../files/refusal.ts'
 
 export interface ImportTarget extends LoadTarget {
   /** The columns that a row may have; undefined if all other columns are attributes. */

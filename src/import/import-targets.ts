@@ -2,8 +2,13 @@
 
 import type { Resource } from '../resources/resource.ts'
 import { companiesTarget, recordsTarget } from '../store/load-target.ts'
-import { checkCompany, companyIdentity, companyNameColumns, companyRow } from './check-company.ts'
-import { checkRecord, recordColumns, recordIdentity, recordRow } from './check-record.ts'
+import {
+  checkCompany,
+  companyIdentity,
+  companyNameColumns,
+  companyRow,
+} from './rows/check-company.ts'
+import { checkRecord, recordColumns, recordIdentity, recordRow } from './rows/check-record.ts'
 import type { ImportTarget } from './import-target.ts'
 import { companyChanges, listingChanges } from './record-changes.ts'
 

@@ -11,9 +11,9 @@ import {
 import { OperatorError } from '../config/operator-error.ts'
 import { attributeText, presenceAttr } from '../store/companies/attribute-text.ts'
 import { byCodePoint } from '../store/record-texts.ts'
-import { checkRecord } from './check-record.ts'
+import { checkRecord } from './rows/check-record.ts'
 import type { Change, ImportTarget } from './import-target.ts'
-import { Refusal } from './refusal.ts'
+import { Refusal } from '../files/refusal.ts'
 
 type Row = Readonly<Record<string, unknown>>
 

@@ -1,9 +1,9 @@
 // Shows the first rows of a source, checked, without a store: it is how a mapping is written.
 
-import { problemOf, type RowRequest, rowChecker } from './check-rows.ts'
+import { problemOf, type RowRequest, rowChecker } from './rows/check-rows.ts'
 import { latestMoment } from './guard-rails.ts'
-import { openSource } from './read-source.ts'
-import { type Problem, Refusal, type SourceRow } from './refusal.ts'
+import { openSource } from '../files/read-source.ts'
+import { type Problem, Refusal, type SourceRow } from '../files/refusal.ts'
 
 /** What to show. */
 export interface ShowRequest extends RowRequest {

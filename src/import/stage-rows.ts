@@ -2,12 +2,12 @@
 
 import type { ImportSession, StagedProblem } from '../store/importing.ts'
 import { OperatorError } from '../config/operator-error.ts'
-import { problemOf, rowChecker } from './check-rows.ts'
-import type { Columns } from './column-facts.ts'
+import { problemOf, rowChecker } from './rows/check-rows.ts'
+import type { Columns } from './rows/column-facts.ts'
 import type { ImportRequest } from './import-files.ts'
-import type { PlacedRow, Source } from './read-source.ts'
-import { describeProblem, type Problem, Refusal, type SourceRow } from './refusal.ts'
-import { collectKinds, type RefusedKind } from './refused-kinds.ts'
+import type { PlacedRow, Source } from '../files/read-source.ts'
+import { describeProblem, type Problem, Refusal, type SourceRow } from '../files/refusal.ts'
+import { collectKinds, type RefusedKind } from './rows/refused-kinds.ts'
 
 const problemsShownMax = 20
 

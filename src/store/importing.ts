@@ -1,5 +1,6 @@
 // The interface between an import and a store, independent of the database.
 
+import type { ImportedFile } from '../files/source-file.ts'
 import type { Resource } from '../resources/resource.ts'
 import type { Awaitable } from './awaitable.ts'
 import type { LoadTarget } from './load-target.ts'
@@ -252,13 +253,6 @@ export interface Committed {
 /** Outcomes of all rows: read = inserted + updated + unchanged + refused, and what is erased. */
 export interface ImportCounts extends MergeCounts {
   readonly read: number
-}
-
-/** An imported file, for the log of imports. */
-export interface ImportedFile {
-  readonly name: string
-  readonly bytes: number
-  readonly sha256: string
 }
 
 /**

@@ -1,14 +1,9 @@
 // The interfaces for inspecting a store, which change nothing, and for restoring a backup.
 
+import type { ImportedFile } from '../files/source-file.ts'
 import type { Resource } from '../resources/resource.ts'
 import type { Awaitable } from './awaitable.ts'
-import type {
-  EarlierImport,
-  ImportCounts,
-  ImportedFile,
-  LoggedDifference,
-  Recipe,
-} from './importing.ts'
+import type { EarlierImport, ImportCounts, LoggedDifference, Recipe } from './importing.ts'
 import type { LockWait } from './work-watch.ts'
 
 /** A committed import, as logged. */

@@ -15,7 +15,7 @@ import {
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
-import { storedChecks } from '../../src/import/check-stored.ts'
+import { storedChecks } from '../../src/import/rows/check-stored.ts'
 import { resources } from '../../src/resources/index.ts'
 import { openStoreWriter, restoreStore } from '../../src/store/open-store.ts'
 import type { RestoreWatch } from '../../src/store/inspecting.ts'

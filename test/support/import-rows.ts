@@ -11,7 +11,7 @@ import {
   importFiles,
 } from '../../src/import/import-files.ts'
 import { importTargets } from '../../src/import/import-targets.ts'
-import { type FileOptions, findSourceFiles } from '../../src/import/source-file.ts'
+import { type FileOptions, findSourceFiles } from '../../src/files/source-file.ts'
 import { resources } from '../../src/resources/index.ts'
 import type { Resource } from '../../src/resources/resource.ts'
 import { isServerStore, openStoreWriter } from '../../src/store/open-store.ts'

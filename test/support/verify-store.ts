@@ -1,6 +1,6 @@
 // `dossier verify` in this process.
 
-import { storedChecks } from '../../src/import/check-stored.ts'
+import { storedChecks } from '../../src/import/rows/check-stored.ts'
 import { resources } from '../../src/resources/index.ts'
 import { openStoreInspector } from '../../src/store/open-store.ts'
 import type { Verification } from '../../src/store/inspecting.ts'

@@ -14,9 +14,9 @@ import {
   longHistoryListing,
   showcaseId,
 } from '../../src/demo/registry.ts'
-import { checkCompany } from '../../src/import/check-company.ts'
-import { checkRecord } from '../../src/import/check-record.ts'
-import { Refusal } from '../../src/import/refusal.ts'
+import { checkCompany } from '../../src/import/rows/check-company.ts'
+import { checkRecord } from '../../src/import/rows/check-record.ts'
+import { Refusal } from '../../src/files/refusal.ts'
 import { resources } from '../../src/resources/index.ts'
 
 const closed = '2024-11-20'

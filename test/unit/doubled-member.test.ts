@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { doubledMember } from '../../src/import/doubled-member.ts'
+import { doubledMember } from '../../src/files/doubled-member.ts'
 
 const find = (text: string) => doubledMember(text, JSON.parse(text) as object)
 

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { type ReadRow, readJson, readNdjson, rowBytesMax } from '../../src/import/read-json.ts'
-import { Refusal } from '../../src/import/refusal.ts'
+import { type ReadRow, readJson, readNdjson, rowBytesMax } from '../../src/files/read-json.ts'
+import { Refusal } from '../../src/files/refusal.ts'
 import { OperatorError } from '../../src/config/operator-error.ts'
 
 type Pieces = readonly (string | Uint8Array)[]

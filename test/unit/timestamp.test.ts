@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { Refusal } from '../../src/import/refusal.ts'
-import { normaliseTimestamp } from '../../src/import/timestamp.ts'
+import { Refusal } from '../../src/files/refusal.ts'
+import { normaliseTimestamp } from '../../src/import/rows/timestamp.ts'
 
 /** Input, and its UTC time with milliseconds. */
 const accepted: Readonly<Record<string, string>> = {

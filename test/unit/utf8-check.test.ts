@@ -6,8 +6,8 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { findSourceFiles } from '../../src/import/source-file.ts'
-import { prepareColumnarFile } from '../../src/import/unpack.ts'
+import { findSourceFiles } from '../../src/files/source-file.ts'
+import { prepareColumnarFile } from '../../src/files/unpack.ts'
 import { makeFolder } from '../support/import-rows.ts'
 
 /** Prepares a CSV file of these bytes; returns its header. */

@@ -2,7 +2,7 @@
 
 import { formatCount } from '../../text/format-count.ts'
 import type { Change } from '../../import/import-files.ts'
-import { showValue } from '../../import/refusal.ts'
+import { showValue } from '../../files/refusal.ts'
 import type {
   AttributeDifference,
   CompanyList,

@@ -1,13 +1,8 @@
 // The options of an import that say how its files are read.
 
 import { UsageError } from '../../config/settings.ts'
-import { encodingNamed, encodings, type Encoding } from '../../import/encoding.ts'
-import {
-  type FileOptions,
-  type Format,
-  formats,
-  type SourceFile,
-} from '../../import/source-file.ts'
+import { encodingNamed, encodings, type Encoding } from '../../files/encoding.ts'
+import { type FileOptions, type Format, formats, type SourceFile } from '../../files/source-file.ts'
 import { nearest } from '../../text/nearest.ts'
 import type { Command, Input } from '../command.ts'
 

@@ -2,7 +2,7 @@
 
 import { formatCount } from '../../text/format-count.ts'
 import type { Change, ImportReport } from '../../import/import-files.ts'
-import { describeKind } from '../../import/refused-kinds.ts'
+import { describeKind } from '../../import/rows/refused-kinds.ts'
 import { changeResource } from '../../resources/index.ts'
 import { describeStore } from '../../store/open-store.ts'
 import type { CommandContext, Input } from '../command.ts'

@@ -1,7 +1,7 @@
 // Prints what `dossier import … --show N` shows.
 
 import { UsageError } from '../../config/settings.ts'
-import { describeProblem, showValue } from '../../import/refusal.ts'
+import { describeProblem, showValue } from '../../files/refusal.ts'
 import { type ShownColumn, showRows, type ShowRequest } from '../../import/show-rows.ts'
 import type { CommandContext, Input } from '../command.ts'
 import { tableLines } from '../table.ts'

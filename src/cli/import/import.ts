@@ -2,7 +2,7 @@
 
 import { UsageError } from '../../config/settings.ts'
 import { importFiles, type ImportRequest } from '../../import/import-files.ts'
-import { findSourceFiles } from '../../import/source-file.ts'
+import { findSourceFiles } from '../../files/source-file.ts'
 import { changeResource, resources } from '../../resources/index.ts'
 import {
   hasStore,

@@ -1,7 +1,7 @@
 // `dossier restore`: puts a backup in the place of a store.
 
 import { type Settings, UsageError } from '../../config/settings.ts'
-import { storedChecks } from '../../import/check-stored.ts'
+import { storedChecks } from '../../import/rows/check-stored.ts'
 import { resources } from '../../resources/index.ts'
 import { formatCount } from '../../text/format-count.ts'
 import {

@@ -2,7 +2,7 @@
 
 import { UsageError } from '../../config/settings.ts'
 import { formatCount } from '../../text/format-count.ts'
-import { storedChecks } from '../../import/check-stored.ts'
+import { storedChecks } from '../../import/rows/check-stored.ts'
 import { resources } from '../../resources/index.ts'
 import { describeStore, openStoreInspector } from '../../store/open-store.ts'
 import type { Command } from '../command.ts'

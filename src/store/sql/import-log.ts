@@ -1,6 +1,7 @@
 // The log of imports: every version of the registry, an import or a revert.
 
-import type { Earlier, ImportCounts, ImportedFile, LoggedDifference, Recipe } from '../importing.ts'
+import type { ImportedFile } from '../../files/source-file.ts'
+import type { Earlier, ImportCounts, LoggedDifference, Recipe } from '../importing.ts'
 import {
   type Database,
   optionalNumber,

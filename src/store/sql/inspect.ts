@@ -1,6 +1,7 @@
 // Queries for operators: the log of imports, and companies.
 
-import type { ImportedFile, LoggedDifference } from '../importing.ts'
+import type { ImportedFile } from '../../files/source-file.ts'
+import type { LoggedDifference } from '../importing.ts'
 import type { IdentifyingName, LoggedImport, ShownImport, SourceRecipe } from '../inspecting.ts'
 import { readEarlier } from './import-log.ts'
 import { type Database, optionalNumber, optionalText, type Queries, type Row } from './database.ts'

@@ -1,9 +1,9 @@
 // The values that an import accepts for each kind of field, and the form in which it stores them.
 
-import { isBlank } from '../text/blank.ts'
-import { formatCount } from '../text/format-count.ts'
-import { type Field, type FieldKind, listLengthMax, textBytesMax } from '../resources/field.ts'
-import { Refusal } from './refusal.ts'
+import { isBlank } from '../../text/blank.ts'
+import { formatCount } from '../../text/format-count.ts'
+import { type Field, type FieldKind, listLengthMax, textBytesMax } from '../../resources/field.ts'
+import { Refusal } from '../../files/refusal.ts'
 import { normaliseTimestamp } from './timestamp.ts'
 
 /** A value in its wire form. */

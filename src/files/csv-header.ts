@@ -1,8 +1,8 @@
 // Parses the header of a CSV or TSV file: its column names and delimiter.
 
 import { OperatorError } from '../config/operator-error.ts'
-import type { CsvHeader } from '../store/duckdb/tables.ts'
-import { refuseColumns } from '../store/duckdb/tables.ts'
+import type { CsvHeader } from './duckdb/tables.ts'
+import { refuseColumns } from './duckdb/tables.ts'
 import { diagnoseHeader } from './diagnose-header.ts'
 
 /** The longest header, in bytes. */

@@ -3,7 +3,7 @@
 
 import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
-import { freeNames, type CsvHeader } from '../store/duckdb/tables.ts'
+import { freeNames, type CsvHeader } from './duckdb/tables.ts'
 import { findRecords, RecordWalk, refuseOpenQuote } from './csv-records.ts'
 import { Refusal } from './refusal.ts'
 import type { RowExtents } from './row-extents.ts'

@@ -1,9 +1,9 @@
 // What the columns of a source have in all of its rows together: mistakes that no single row shows.
 
-import { formatCount } from '../text/format-count.ts'
-import { showValue, type SourceRow } from './refusal.ts'
-import { readTwice } from './encoding-guess.ts'
-import { isBlank } from '../text/blank.ts'
+import { formatCount } from '../../text/format-count.ts'
+import { showValue, type SourceRow } from '../../files/refusal.ts'
+import { readTwice } from '../../files/encoding-guess.ts'
+import { isBlank } from '../../text/blank.ts'
 import { normaliseTimestamp, otherDay } from './timestamp.ts'
 
 /** What a report says of one column. */

@@ -1,11 +1,11 @@
 // Turns a row of a source into a record in its wire form, or a refusal.
 
-import type { Resource } from '../resources/resource.ts'
-import { companyColumns, metaTypeBytesMax, recordBytesMax } from '../resources/resource.ts'
-import type { RefusedRow, StagedRow } from '../store/importing.ts'
-import { digestOf } from '../store/record-texts.ts'
-import { isBlank } from '../text/blank.ts'
-import { nearest } from '../text/nearest.ts'
+import type { Resource } from '../../resources/resource.ts'
+import { companyColumns, metaTypeBytesMax, recordBytesMax } from '../../resources/resource.ts'
+import type { RefusedRow, StagedRow } from '../../store/importing.ts'
+import { digestOf } from '../../store/record-texts.ts'
+import { isBlank } from '../../text/blank.ts'
+import { nearest } from '../../text/nearest.ts'
 import {
   nameBytesMax,
   normaliseId,
@@ -13,7 +13,7 @@ import {
   normaliseText,
   type WireValue,
 } from './normalise.ts'
-import { faultsMax, Refusal, refuseForAll, type SourceRow } from './refusal.ts'
+import { faultsMax, Refusal, refuseForAll, type SourceRow } from '../../files/refusal.ts'
 
 /** Checks a row; returns a row for the store to stage, or a refusal. */
 export type CheckRow = (row: SourceRow) => StagedRow | Refusal

@@ -2,7 +2,7 @@
 
 import { OperatorError } from '../config/operator-error.ts'
 import { placeColumns } from '../resources/resource.ts'
-import { looksLikeData } from '../store/duckdb/tables.ts'
+import { looksLikeData } from './duckdb/tables.ts'
 import { nearest } from '../text/nearest.ts'
 
 /** Which columns a source may have, and which it must have. */

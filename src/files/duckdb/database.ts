@@ -2,7 +2,7 @@
 
 import { rmSync } from 'node:fs'
 import type { DuckDBConnection } from '@duckdb/node-api'
-import { makeTemporaryFolder } from '../../files/temporary-folder.ts'
+import { makeTemporaryFolder } from '../temporary-folder.ts'
 
 /** DuckDB's memory limit, in MB; each row that is read must fit into it several times. */
 export const memoryMb = 288

@@ -1,12 +1,12 @@
 // Compares stored data with what an import would store today: the checks of `dossier verify`.
 
-import type { Resource } from '../resources/resource.ts'
-import type { StagedRow } from '../store/importing.ts'
-import type { StoredChecks } from '../store/inspecting.ts'
-import { columnValuesOf, shapeOf } from '../store/listing/shape.ts'
+import type { Resource } from '../../resources/resource.ts'
+import type { StagedRow } from '../../store/importing.ts'
+import type { StoredChecks } from '../../store/inspecting.ts'
+import { columnValuesOf, shapeOf } from '../../store/listing/shape.ts'
 import { checkCompany } from './check-company.ts'
 import { type CheckRow, checkRecord } from './check-record.ts'
-import { Refusal, type SourceRow } from './refusal.ts'
+import { Refusal, type SourceRow } from '../../files/refusal.ts'
 
 /** Makes the checks: each imports the stored text again and expects the same result. */
 export function storedChecks(resources: readonly Resource[]): StoredChecks {

@@ -1,6 +1,6 @@
 // Timestamps: the forms that a source may use, and the one form on the wire (contract 3.8).
 
-import { Refusal } from './refusal.ts'
+import { Refusal } from '../../files/refusal.ts'
 
 const canonical = {
   seconds: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/,

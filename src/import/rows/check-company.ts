@@ -1,13 +1,13 @@
 // Checks a row of a source of companies: the company's identity, and its attributes.
 
-import { metaTypeBytesMax } from '../resources/resource.ts'
-import { isBlank } from '../text/blank.ts'
-import { attributeText, presenceAttr } from '../store/companies/attribute-text.ts'
-import type { RefusedRow, StagedRow } from '../store/importing.ts'
-import { digestOf } from '../store/record-texts.ts'
+import { metaTypeBytesMax } from '../../resources/resource.ts'
+import { isBlank } from '../../text/blank.ts'
+import { attributeText, presenceAttr } from '../../store/companies/attribute-text.ts'
+import type { RefusedRow, StagedRow } from '../../store/importing.ts'
+import { digestOf } from '../../store/record-texts.ts'
 import { checkId, type CheckRow, checkName } from './check-record.ts'
 import { normaliseText } from './normalise.ts'
-import { Refusal, refuseForAll, type SourceRow } from './refusal.ts'
+import { Refusal, refuseForAll, type SourceRow } from '../../files/refusal.ts'
 import { normaliseTimestamp } from './timestamp.ts'
 
 /** The column with the day of the row; not an attribute. */

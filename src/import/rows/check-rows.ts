@@ -1,8 +1,8 @@
 // Checks the rows of a source as its import asks for, and describes those that are refused.
 
 import type { CheckRow } from './check-record.ts'
-import { refusedDay } from './guard-rails.ts'
-import type { ImportRequest } from './import-files.ts'
+import { refusedDay } from '../guard-rails.ts'
+import type { ImportRequest } from '../import-files.ts'
 import { rowPreparer } from './prepare-row.ts'
 import {
   type Fault,
@@ -11,7 +11,7 @@ import {
   refuseForAll,
   showValue,
   type SourceRow,
-} from './refusal.ts'
+} from '../../files/refusal.ts'
 import { normaliseTimestamp } from './timestamp.ts'
 
 /** What an import says of its rows. */

@@ -1,7 +1,7 @@
 // Groups refusals that differ only in place and value.
 
-import { formatCount } from '../text/format-count.ts'
-import { describeProblem, type Problem } from './refusal.ts'
+import { formatCount } from '../../text/format-count.ts'
+import { describeProblem, type Problem } from '../../files/refusal.ts'
 
 /** Rows refused for the same reason in the same field. */
 export interface RefusedKind {

@@ -2,7 +2,7 @@
 // file with wide rows can be cut into pieces.
 
 import { OperatorError } from '../config/operator-error.ts'
-import { vectorRows, windowBytesMax } from '../store/duckdb/tables.ts'
+import { vectorRows, windowBytesMax } from './duckdb/tables.ts'
 import { type ArrayState, rowBytesMax, separators } from './read-json.ts'
 
 /** The minimum length of a piece in bytes, except the last. */

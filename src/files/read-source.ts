@@ -10,9 +10,9 @@ import {
   type ColumnarSource,
   openColumnarReader,
   type Showing,
-} from '../store/duckdb/columns.ts'
-import type { ColumnarFile } from '../store/duckdb/tables.ts'
-import { makeTemporaryFolder } from '../files/temporary-folder.ts'
+} from './duckdb/columns.ts'
+import type { ColumnarFile } from './duckdb/tables.ts'
+import { makeTemporaryFolder } from './temporary-folder.ts'
 import { checkColumns, type ColumnRules } from './check-columns.ts'
 import { openContent } from './file-content.ts'
 import { lineOfRow, refusedRecord } from './rewrite-csv.ts'

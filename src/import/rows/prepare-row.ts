@@ -1,7 +1,7 @@
 // Prepares the texts of a row before it is checked: outer blanks, and texts that mean null.
 
-import type { SourceRow } from './refusal.ts'
-import type { TextRules } from './source-file.ts'
+import type { SourceRow } from '../../files/refusal.ts'
+import type { TextRules } from '../../files/source-file.ts'
 
 /** The function that prepares a row; undefined if rows stay as they are. */
 export function rowPreparer({
