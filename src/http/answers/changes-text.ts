@@ -28,7 +28,7 @@ function* piecesOf(changes: readonly Change[], separator: string): Generator<Pie
   for (const { listing, companyId, id, version, kind, text } of changes) {
     yield (
       `${before}{"resource":"${listing}","company_id":${companyId},"id":${id},` +
-      `"version":${version},"change":"${kind}","record":`
+        `"version":${version},"change":"${kind}","record":`
     )
     yield text ?? 'null'
     before = `}${separator}`
