@@ -19,7 +19,7 @@ import { readServed } from '../support/follower.ts'
 import { importRows, makeFolder, query } from '../support/import-rows.ts'
 import { makeApp } from '../support/make-app.ts'
 import { runStep, step } from '../support/random-steps.ts'
-import { nameStore, patientBounds } from '../support/store-at.ts'
+import { nameStore, patientBounds, storeKind } from '../support/store-at.ts'
 
 const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
 const guide = readFileSync(join(import.meta.dirname, '../../docs/client.md'), 'utf8')
@@ -47,7 +47,8 @@ for (const [name, command] of [
     mkdirSync(exportsFolder, { recursive: true })
     writeFileSync(join(own, name), program)
     const { app, store } = await makeApp(t, { exportsFolder })
-    const db = join(own, 'rows')
+    // A server's store is named by a path, beside which rows are written.
+    const db = storeKind === 'sqlite' ? store.db : join(own, 'rows')
     nameStore(db, store.db)
     await importRows(db, 'rights', [{ id: 1, company_id: 1, name: 'first' }], { at: store.db })
     const key = await store.issueKey({ name: 'copier', scopes })
@@ -120,6 +121,8 @@ for (const [name, command] of [
     }
     assert.equal(await run(), 0)
     await check()
-    t.diagnostic(`${imports} imports; killed ${kills} times, ${early} of them before its end`)
+    const { version } = await reader.readRegistry()
+    assert.ok(version > importsOfRun / 2, `only ${version} versions`)
+    t.diagnostic(`${version} versions, ${imports} imports; killed ${kills} times, ${early} of them before its end`)
   })
 }
