@@ -1,30 +1,22 @@
 // The opener: the only code that knows which database a store uses (invariant 2).
 
-import { existsSync, rmSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { privateMode, rightsOf } from '../files/new-file.ts'
 import { OperatorError } from '../config/operator-error.ts'
 import type { Resource } from '../resources/resource.ts'
 import type { ServingBounds } from './postgres/connect.ts'
-import { storeError as postgresError } from './postgres/url.ts'
-import { describeUrl } from './postgres/url.ts'
-import { registryOf, openImport, verify } from './sqlite/database.ts'
-import { isDamaged, storeError as sqliteError } from './sqlite/errors.ts'
-import {
-  openForInspecting,
-  openForReading,
-  openForWriting,
-  type UpgradeWatch,
-} from './sqlite/open.ts'
+import { describeUrl, storeError as postgresError } from './postgres/url.ts'
+import { registryOf } from './sqlite/database.ts'
+import { storeError as sqliteError } from './sqlite/errors.ts'
+import { openForInspecting, openForReading } from './sqlite/open.ts'
 import { createReader } from './sqlite/read.ts'
+import type { CopyRelation } from './sqlite/store.ts'
 import { openUsage, openUsageReader } from './sqlite/usage.ts'
-import { removeLog } from './sqlite/wal.ts'
 import { compareWithList, refuseBehind } from './withholding/agreement.ts'
 import { listFile } from './withholding/list-file.ts'
 import { type ListPlace, noList } from './withholding/list.ts'
-import type { WithholdingPlace } from './withholding/withhold.ts'
-import type { LockWait, OnStep, WorkWatch } from './work-watch.ts'
-import type { RegistryDatabase } from './sql/database.ts'
+import type { OnStep, WorkWatch } from './work-watch.ts'
 import type { StoreInspector, Restored, RestoreWatch } from './inspecting.ts'
 import type { StoreReader } from './reading.ts'
 import type { UsageReader, UsageWriter } from './keys.ts'
@@ -37,11 +29,7 @@ const temporary = ':memory:'
 // Loaded on demand, so that a server of a file does not load the driver.
 const postgres = () => import('./postgres/open.ts')
 // A server loads nothing that changes or checks a store: that is half of the store's code.
-const fillingNames = () => import('./companies/fill-names.ts')
-const writing = () => import('./sql/writer.ts')
-const compacting = () => import('./sqlite/compact.ts')
-const copying = () => import('./sqlite/backup.ts')
-const restoring = () => import('./sqlite/restore.ts')
+const files = () => import('./sqlite/store.ts')
 
 /** Where a store is: a file's path or the URL of a PostgreSQL store, and the list beside it. */
 export type StoreAt = string | StorePlace
@@ -132,30 +120,7 @@ export async function openStoreInspector(
   if (isServerStore(db)) return (await postgres()).openForInspecting(db, list, resources)
   const opened = openForInspecting(db)
   const connection = await agreeing(opened, db, list, true)
-  const { createInspector } = await writing()
-  return createInspector((work) => work(registryOf(connection)), resources, {
-    verify: (checks, onStep) => verify(connection, resources, checks, onStep),
-    backup: async (path, watch) => (await copying()).backUp(connection, path, watch),
-    close: () => connection.close(),
-  })
-}
-
-/** Opens a file for writing, and completes its upgrade; see `openForWriting`. */
-async function openFile(
-  db: string,
-  resources: readonly Resource[],
-  watch: UpgradeWatch,
-): Promise<DatabaseSync> {
-  const { describeFilled, fillNames } = await fillingNames()
-  const connection = openForWriting(db, resources, watch)
-  try {
-    const names = await fillNames(registryOf(connection), { onWait: () => undefined }, watch.onStep)
-    if (names !== undefined) watch.onDone?.(describeFilled(names))
-    return connection
-  } catch (error) {
-    connection.close()
-    throw sqliteError(db, error)
-  }
+  return (await files()).inspectorOf(connection, resources)
 }
 
 /**
@@ -172,28 +137,7 @@ export async function openStoreWriter(
   const { db } = placeOf(at)
   const list = await listOf(at)
   if (isServerStore(db)) return (await postgres()).openForWriting(db, list, resources)
-  return writerOf(await openFile(db, resources, { onStep }), db, { list, resources })
-}
-
-async function writerOf(
-  connection: DatabaseSync,
-  db: string,
-  { list, resources }: WithholdingPlace,
-): Promise<StoreWriter> {
-  const { createWriter } = await writing()
-  const access = {
-    use: <T>(work: (registry: RegistryDatabase) => Promise<T>) => work(registryOf(connection)),
-    openImport: () => openImport(connection),
-    compact: async (wait: LockWait) => (await compacting()).compact(connection, wait),
-    close: () => connection.close(),
-    list,
-  }
-  try {
-    return await createWriter(access, resources)
-  } catch (error) {
-    connection.close()
-    throw sqliteError(db, error)
-  }
+  return (await files()).openWriter(db, { list, resources }, { onStep })
 }
 
 /**
@@ -222,9 +166,8 @@ export async function openStoreForTrial(
 ): Promise<StoreWriter> {
   const { db } = placeOf(at)
   if (await hasStore(db)) return openStoreWriter(at, resources, onStep)
-  const connection = await openFile(temporary, resources, { onStep })
   const list = isServerStore(db) ? noList : await listOf(at)
-  return writerOf(connection, db, { list, resources })
+  return (await files()).openWriter(temporary, { list, resources }, { onStep })
 }
 
 /** Whether there is a store at `db`, rather than one that the next import creates. */
@@ -256,8 +199,8 @@ export async function migrateStore(
   }
   const done: string[] = []
   const { onStep } = options
-  const connection = await openFile(db, resources, { onStep, onDone: (line) => done.push(line) })
-  const store = await writerOf(connection, db, { list, resources })
+  const watch = { onStep, onDone: (line: string) => void done.push(line) }
+  const store = await (await files()).openWriter(db, { list, resources }, watch)
   await store.close()
   return [...done, ...describeCaughtUp(store, list)]
 }
@@ -284,77 +227,8 @@ export async function restoreStore(
   if (isServerStore(copy) || !existsSync(copy)) {
     throw new OperatorError(`${describeStore(copy)} is not a file; name one that backup has made`)
   }
-  const { restore } = await restoring()
-  const hadLog = existsSync(`${copy}-shm`)
-  const source = openCopy(copy)
-  try {
-    const { faults } = await verify(source, resources, watch.checks, (step) => watch.onCheck(step))
-    const [fault] = faults
-    if (fault !== undefined) {
-      const more = faults.length > 1 ? `, and ${faults.length - 1} more` : ''
-      throw new OperatorError(
-        `${copy} is damaged (${fault}${more}); restore another backup: dossier verify --db FILE`,
-      )
-    }
-    const list = await listOf(at)
-    const { behind } = await compareWithList(registryOf(source), list)
-    if (behind === 0) return await restore(source, db, watch)
-    return await withCaughtUp(source, db, { list, resources, watch }, (ready) =>
-      restore(ready, db, watch),
-    )
-  } finally {
-    source.close()
-    if (!hadLog) removeLog(copy)
-  }
-}
-
-/** Does work with a copy that is brought up to the list; it is beside the store meanwhile. */
-async function withCaughtUp<T>(
-  source: DatabaseSync,
-  db: string,
-  { watch, ...place }: WithholdingPlace & { readonly watch: RestoreWatch },
-  work: (ready: DatabaseSync) => Promise<T>,
-): Promise<T> {
-  const path = `${db}.withholding`
-  const remove = () => {
-    for (const ending of ['', '-wal', '-shm']) rmSync(path + ending, { force: true })
-  }
-  remove()
-  try {
-    await (await copying()).backUp(source, path, watch.copying('copying'))
-    const store = await writerOf(openForWriting(path, place.resources), path, place)
-    await store.compact(watch)
-    await store.close()
-    const ready = openForInspecting(path)
-    try {
-      return await work(ready)
-    } finally {
-      ready.close()
-    }
-  } finally {
-    remove()
-  }
-}
-
-function openCopy(copy: string): DatabaseSync {
-  try {
-    return openForInspecting(copy)
-  } catch (error) {
-    if (!(error instanceof OperatorError)) throw error
-    if (/is not a Dossier store/.test(error.message)) {
-      throw new OperatorError(`${copy} is not a Dossier store; name a file that backup has made`)
-    }
-    if (!isDamaged(error.cause)) throw error
-    throw new OperatorError(`${copy} is damaged or no store; restore another backup`)
-  }
-}
-
-/** How a backup relates to the store that it would replace. */
-export interface CopyRelation {
-  /** Whether no import of the store is in the copy. */
-  readonly isForeign: boolean
-  /** The imports of the store that the copy lacks. */
-  readonly lost: number
+  const place = { list: await listOf(at), resources }
+  return (await files()).restoreFile(db, copy, place, watch)
 }
 
 /** Compares a backup with the store at `db`; undefined if that has none, or cannot be read. */
@@ -362,29 +236,13 @@ export async function compareCopy(db: string, copy: string): Promise<CopyRelatio
   if (isServerStore(db) || isServerStore(copy) || !existsSync(db) || !existsSync(copy)) {
     return undefined
   }
-  const own = await lineagesOf(db).catch(() => [])
-  const hadLog = existsSync(`${copy}-shm`)
-  const others = new Set(await lineagesOf(copy).catch(() => own))
-  if (!hadLog) removeLog(copy)
-  if (own.length === 0) return undefined
-  const lost = own.filter((lineage) => !others.has(lineage)).length
-  return { isForeign: lost === own.length, lost }
-}
-
-async function lineagesOf(db: string): Promise<string[]> {
-  const connection = openForInspecting(db)
-  try {
-    const rows = await registryOf(connection).rows('select lineage from imports')
-    return rows.map(({ lineage }) => String(lineage))
-  } finally {
-    connection.close()
-  }
+  return (await files()).compareFiles(db, copy)
 }
 
 /** Deletes the stores that restores have replaced, and returns their paths. */
 export async function discardReplacedStores(db: string): Promise<readonly string[]> {
   if (isServerStore(db)) throw (await postgres()).noRestore(db, 'COPY')
-  return (await restoring()).discardReplaced(db)
+  return (await files()).discardReplaced(db)
 }
 
 /** A known error of a driver as an OperatorError that says what to do; else the error. */

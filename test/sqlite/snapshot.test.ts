@@ -8,8 +8,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { resources } from '../../src/resources/index.ts'
 import type { Snapshot } from '../../src/store/sql/database.ts'
 import { openForWriting } from '../../src/store/sqlite/open.ts'
-import { createReads } from '../../src/store/sqlite/reads.ts'
-import { createSnapshots } from '../../src/store/sqlite/snapshot.ts'
+import { createReads, createSnapshots } from '../../src/store/sqlite/reads.ts'
 import { makeFolder } from '../support/import-rows.ts'
 
 /** A file with one number in it, read over one connection and written over another. */

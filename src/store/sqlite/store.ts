@@ -1,0 +1,251 @@
+// The work of commands on a file: inspecting, changing and restoring it. A server loads none of it.
+
+import { existsSync, rmSync } from 'node:fs'
+import type { DatabaseSync } from 'node:sqlite'
+import { OperatorError } from '../../config/operator-error.ts'
+import type { Resource } from '../../resources/resource.ts'
+import { describeFilled, fillNames } from '../companies/fill-names.ts'
+import { type VerifiedDatabase, verifyStore } from '../history/verify.ts'
+import type {
+  Restored,
+  RestoreWatch,
+  StoredChecks,
+  StoreInspector,
+  Verification,
+} from '../inspecting.ts'
+import type { ImportConnection, RegistryDatabase } from '../sql/database.ts'
+import { createInspector, createWriter } from '../sql/writer.ts'
+import { compareWithList } from '../withholding/agreement.ts'
+import type { WithholdingPlace } from '../withholding/withhold.ts'
+import type { LockWait } from '../work-watch.ts'
+import type { StoreWriter } from '../writing.ts'
+import { backUp } from './backup.ts'
+import { compact } from './compact.ts'
+import { registryOf } from './database.ts'
+import { isDamaged, storeError } from './errors.ts'
+import { openForInspecting, openForWriting, type UpgradeWatch } from './open.ts'
+import { discardReplaced, restore } from './restore.ts'
+import { beginWriting, commit } from './transaction.ts'
+import { emptyWal, removeLog } from './wal.ts'
+
+export { discardReplaced }
+
+/** Inspects an open store, which nothing changes. */
+export function inspectorOf(
+  connection: DatabaseSync,
+  resources: readonly Resource[],
+): StoreInspector {
+  return createInspector((work) => work(registryOf(connection)), resources, {
+    verify: (checks, onStep) => verify(connection, resources, checks, onStep),
+    backup: (path, watch) => backUp(connection, path, watch),
+    close: () => connection.close(),
+  })
+}
+
+/** Opens a file for a command that writes; see `openForWriting`. */
+export async function openWriter(
+  db: string,
+  place: WithholdingPlace,
+  watch: UpgradeWatch,
+): Promise<StoreWriter> {
+  return writerOf(await openFile(db, place.resources, watch), db, place)
+}
+
+/** Opens a file for writing, and completes its upgrade; see `openForWriting`. */
+async function openFile(
+  db: string,
+  resources: readonly Resource[],
+  watch: UpgradeWatch,
+): Promise<DatabaseSync> {
+  const connection = openForWriting(db, resources, watch)
+  try {
+    const names = await fillNames(registryOf(connection), { onWait: () => undefined }, watch.onStep)
+    if (names !== undefined) watch.onDone?.(describeFilled(names))
+    return connection
+  } catch (error) {
+    connection.close()
+    throw storeError(db, error)
+  }
+}
+
+async function writerOf(
+  connection: DatabaseSync,
+  db: string,
+  { list, resources }: WithholdingPlace,
+): Promise<StoreWriter> {
+  const access = {
+    use: <T>(work: (registry: RegistryDatabase) => Promise<T>) => work(registryOf(connection)),
+    openImport: () => openImport(connection),
+    compact: (wait: LockWait) => compact(connection, wait),
+    close: () => connection.close(),
+    list,
+  }
+  try {
+    return await createWriter(access, resources)
+  } catch (error) {
+    connection.close()
+    throw storeError(db, error)
+  }
+}
+
+/**
+ * Verifies a backup, brings it up to the list of what is withheld, and puts it in the place of a
+ * store.
+ *
+ * @throws OperatorError that says what to do; the store is unchanged.
+ */
+export async function restoreFile(
+  db: string,
+  copy: string,
+  { list, resources }: WithholdingPlace,
+  watch: RestoreWatch,
+): Promise<Restored> {
+  const hadLog = existsSync(`${copy}-shm`)
+  const source = openCopy(copy)
+  try {
+    const { faults } = await verify(source, resources, watch.checks, (step) => watch.onCheck(step))
+    const [fault] = faults
+    if (fault !== undefined) {
+      const more = faults.length > 1 ? `, and ${faults.length - 1} more` : ''
+      throw new OperatorError(
+        `${copy} is damaged (${fault}${more}); restore another backup: dossier verify --db FILE`,
+      )
+    }
+    const { behind } = await compareWithList(registryOf(source), list)
+    if (behind === 0) return await restore(source, db, watch)
+    return await withCaughtUp(source, db, { list, resources, watch }, (ready) =>
+      restore(ready, db, watch),
+    )
+  } finally {
+    source.close()
+    if (!hadLog) removeLog(copy)
+  }
+}
+
+/** Does work with a copy that is brought up to the list; it is beside the store meanwhile. */
+async function withCaughtUp<T>(
+  source: DatabaseSync,
+  db: string,
+  { watch, ...place }: WithholdingPlace & { readonly watch: RestoreWatch },
+  work: (ready: DatabaseSync) => Promise<T>,
+): Promise<T> {
+  const path = `${db}.withholding`
+  const remove = () => {
+    for (const ending of ['', '-wal', '-shm']) rmSync(path + ending, { force: true })
+  }
+  remove()
+  try {
+    await backUp(source, path, watch.copying('copying'))
+    const store = await writerOf(openForWriting(path, place.resources), path, place)
+    await store.compact(watch)
+    await store.close()
+    const ready = openForInspecting(path)
+    try {
+      return await work(ready)
+    } finally {
+      ready.close()
+    }
+  } finally {
+    remove()
+  }
+}
+
+function openCopy(copy: string): DatabaseSync {
+  try {
+    return openForInspecting(copy)
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error
+    if (/is not a Dossier store/.test(error.message)) {
+      throw new OperatorError(`${copy} is not a Dossier store; name a file that backup has made`)
+    }
+    if (!isDamaged(error.cause)) throw error
+    throw new OperatorError(`${copy} is damaged or no store; restore another backup`)
+  }
+}
+
+/** How a backup relates to the store that it would replace. */
+export interface CopyRelation {
+  /** Whether no import of the store is in the copy. */
+  readonly isForeign: boolean
+  /** The imports of the store that the copy lacks. */
+  readonly lost: number
+}
+
+/** Compares two files; undefined if the first has no imports, or cannot be read. */
+export async function compareFiles(db: string, copy: string): Promise<CopyRelation | undefined> {
+  const own = await lineagesOf(db).catch(() => [])
+  const hadLog = existsSync(`${copy}-shm`)
+  const others = new Set(await lineagesOf(copy).catch(() => own))
+  if (!hadLog) removeLog(copy)
+  if (own.length === 0) return undefined
+  const lost = own.filter((lineage) => !others.has(lineage)).length
+  return { isForeign: lost === own.length, lost }
+}
+
+async function lineagesOf(db: string): Promise<string[]> {
+  const connection = openForInspecting(db)
+  try {
+    const rows = await registryOf(connection).rows('select lineage from imports')
+    return rows.map(({ lineage }) => String(lineage))
+  } finally {
+    connection.close()
+  }
+}
+
+/** Prepares a connection for one change of the registry, until it is committed or discarded. */
+function openImport(db: DatabaseSync): ImportConnection {
+  let hasWritten = false
+  return {
+    ...registryOf(db),
+    async begin(wait) {
+      await beginWriting(db, wait)
+      hasWritten = true
+    },
+    commit: () => commit(db),
+    settle: () => void emptyWal(db),
+    discard() {
+      if (db.isTransaction) db.exec('rollback')
+      // A large merge spills into the log before it is committed.
+      if (hasWritten) emptyWal(db)
+    },
+  }
+}
+
+/**
+ * Checks everything that is stored, and changes nothing.
+ *
+ * @param onStep is called often with what is being checked; throwing in it stops the verification.
+ */
+async function verify(
+  db: DatabaseSync,
+  resources: readonly Resource[],
+  checks: StoredChecks,
+  onStep: (step: string) => void,
+): Promise<Verification> {
+  db.exec('begin')
+  try {
+    const found = await verifyStore(verifiedDatabase(db), resources, checks, onStep)
+    return { ...found, notes: [] }
+  } finally {
+    if (db.isTransaction) db.exec('rollback')
+  }
+}
+
+function verifiedDatabase(db: DatabaseSync): VerifiedDatabase {
+  return {
+    ...registryOf(db),
+    *damage() {
+      for (const { integrity_check: said } of db.prepare('pragma integrity_check').iterate()) {
+        if (said !== 'ok') yield String(said)
+      }
+    },
+    damageIn: (error) => (isDamage(error) ? error.message : undefined),
+    rules: {},
+  }
+}
+
+function isDamage(error: unknown): error is Error {
+  const code = error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : 0
+  // SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_IOERR
+  return [10, 11, 26].includes(code)
+}
