@@ -50,7 +50,13 @@ export async function prepareColumnarFile(
   const { header, rows, refusedColumn, ...found } = await rewrite(file, whole, folder, reading)
   const { isWide, longestRow, count } = rows ?? noRows
   const pieces = rows?.isWide
-    ? await cut(file, found.path, folder, { ...rows, isArray: found.isArray }, reading.signal)
+    ? await cutIntoPieces(
+        file,
+        found.path,
+        folder,
+        { ...rows, isArray: found.isArray },
+        reading.signal,
+      )
     : [{ path: found.path, recordsBefore: 0 }]
   const { name, format } = file
   return { name, format, pieces, isWide, longestRow, rows: count, bytes, header, refusedColumn }
@@ -74,7 +80,7 @@ async function rewrite(
 }
 
 /** Copies the ranges of a file into files of their own, and removes the copy or link at `path`. */
-async function cut(
+async function cutIntoPieces(
   file: SourceFile,
   path: string,
   folder: string,

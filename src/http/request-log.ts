@@ -96,11 +96,11 @@ function pathJson(url: string): string {
   const query = url.indexOf('?')
   // Keys are removed before the cut: a part of one would not be recognised.
   const path = withoutKeys(query < 0 ? url : url.slice(0, query))
-  const json = JSON.stringify(cut(path, pathLengthMax))
-  return json.length <= pathJsonLengthMax ? json : JSON.stringify(cut(path, oddPathLengthMax))
+  const json = JSON.stringify(shorten(path, pathLengthMax))
+  return json.length <= pathJsonLengthMax ? json : JSON.stringify(shorten(path, oddPathLengthMax))
 }
 
-function cut(text: string, lengthMax: number): string {
+function shorten(text: string, lengthMax: number): string {
   return text.length > lengthMax ? `${text.slice(0, lengthMax)}…` : text
 }
 

@@ -29,7 +29,7 @@ export type Batch =
   | { readonly columns: readonly Cells[]; readonly rows: number }
 
 /** A row that a file's `refusedColumn` refuses, before a mapping. */
-export interface RefusedCell {
+interface RefusedCell {
   /** The index of its file. */
   readonly file: number
   /** The number of the row in its file. */
@@ -40,7 +40,7 @@ export interface RefusedCell {
 }
 
 /** The cells of a column. */
-export interface Cells {
+interface Cells {
   readonly name: string
   readonly isJson: boolean
   readonly cells: readonly (string | null)[]
@@ -56,7 +56,7 @@ export interface ColumnarSource {
 }
 
 /** The result of a mapping. */
-export interface MappedSource extends ColumnarSource {
+interface MappedSource extends ColumnarSource {
   /** The rows of all files. */
   readonly fileRows: number
   /** The rows that are not in the view; to be read before the batches. */
@@ -64,7 +64,7 @@ export interface MappedSource extends ColumnarSource {
 }
 
 /** A mapping, and what its view has. */
-export interface MappingRequest {
+interface MappingRequest {
   readonly sql: string
   readonly texts: ViewTexts
   /** Limits the rows to the first ones, and shows those of the view; undefined for all rows. */

@@ -8,7 +8,7 @@ import { makeTemporaryFolder } from '../temporary-folder.ts'
 export const memoryMb = 288
 
 /** What a mapping may access and use. */
-export interface MappingBounds {
+interface MappingBounds {
   /** The files that the view `source` reads. */
   readonly paths: readonly string[]
   /** Folders whose files the mapping itself may read. */

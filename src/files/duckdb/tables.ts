@@ -49,7 +49,7 @@ export function looksLikeData(column: string): boolean {
 }
 
 /** The maximum number of columns of a file. */
-export const columnsMax = 1_000
+const columnsMax = 1_000
 
 /** The maximum size of 2,048 rows, in bytes; rows are wide if any 2,048 of them take more. */
 export const windowBytesMax = 16 << 20
@@ -138,7 +138,7 @@ function textColumns(names: readonly string[]): string {
 }
 
 /** The number of rows in a Parquet file, and how many of them may be held at once. */
-export interface ParquetExtent {
+interface ParquetExtent {
   readonly rows: number
   readonly rowsAtOnce: number
 }
