@@ -146,6 +146,18 @@ describe('the recipe of a source', () => {
     assert.equal(await storeDigest(db), before)
   })
 
+  test('the removal of a source tells which recorded events stay', async (t) => {
+    const { load, run } = begin(t)
+    await load(`import companies nse-2025-10.csv ${options} --as-of 2025-10-31`)
+    await load('update nse nse-2025-11.csv --as-of 2025-11-30')
+    const { code, out } = await run('sources remove nse')
+    assert.equal(code, 1)
+    assert.match(
+      out,
+      /^1 events recorded from it stay; .*: dossier sources remove nse\/companies$/m,
+    )
+  })
+
   test('a reverted import is no recipe', async (t) => {
     const { load } = begin(t)
     await load(`import companies nse-2025-10.csv ${options}`)

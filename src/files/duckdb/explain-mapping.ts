@@ -1,6 +1,6 @@
 // Says in an operator's words what DuckDB finds wrong with a mapping.
 
-import { nearest } from '../../text/nearest.ts'
+import { isMisspelling } from '../../text/nearest.ts'
 import { looksLikeData } from './tables.ts'
 
 /** What DuckDB says of a value that it cannot convert; `$1` is the value. */
@@ -125,7 +125,7 @@ function adviseColumn(name: string, columns: readonly string[], more: string): s
   if (columns.some(looksLikeData)) {
     return `${there}, which looks like a row: the header is missing, or --skip-lines skips it`
   }
-  const near = nearest(name, columns)
+  const near = columns.find((column) => isMisspelling(name, column))
   if (near !== undefined) return `; did you mean ${near}?`
   return more === '' ? there : more
 }

@@ -356,6 +356,14 @@ export const badExtracts: BadInputs = {
     run: 'update banks banks-12.csv --as-of 2025-12-31 --map ./m.sql',
     says: /the column town, which .* not have; it has jurisdiction, identifier, name, place$/,
   },
+  'a column that is gone, and another that is almost called so': {
+    files: {
+      'banks-12.csv': all.replace('town', 'wtn'),
+      'm.sql': 'select jurisdiction, identifier, town as town from source',
+    },
+    run: 'update banks banks-12.csv --as-of 2025-12-31 --map ./m.sql',
+    says: /not have; it has jurisdiction, identifier, name, wtn$/,
+  },
   'fewer lines than are skipped': next(
     '{"error":"rate limited"}\n',
     /^dossier: banks-12\.csv has no lines after the 1 that --skip-lines skips; look at it: head /,
