@@ -63,7 +63,7 @@ for (const [target, rows] of Object.entries({ companies, rights })) {
     }
     assert.deepEqual(await warnings(db, target, rows(15, 45), of('rge')), [], 'half are not most')
     await assert.rejects(warnings(db, target, rows(0, 40), { source: 'rge', isStrict: true }), {
-      message: `${says('rge')}; nothing was changed; to begin a new source, leave --strict out`,
+      message: `${says('rge')} Nothing was changed; to begin a new source, leave --strict out`,
     })
     await importRows(db, target, rows(35, 40), { source: 'rge' })
     assert.deepEqual(await warnings(db, target, rows(0, 40), of('rge')), [], 'no longer new')
