@@ -123,6 +123,8 @@ for (const [name, command] of [
     await check()
     const { version } = await reader.readRegistry()
     assert.ok(version > importsOfRun / 2, `only ${version} versions`)
-    t.diagnostic(`${version} versions, ${imports} imports; killed ${kills} times, ${early} of them before its end`)
+    t.diagnostic(
+      `${version} versions, ${imports} imports; killed ${kills} times, ${early} of them before its end`,
+    )
   })
 }

@@ -10,6 +10,7 @@ import { openStoreWriter } from '../../src/store/open-store.ts'
 import type { RevertRange, RevertReport } from '../../src/store/writing.ts'
 import { importRows, makeFolder, queryStore } from '../support/import-rows.ts'
 import { makeApp, pathOf, type TestApp } from '../support/make-app.ts'
+import { importStep, runImport } from '../support/random-steps.ts'
 import { type ReadStatement, readStatements } from '../support/read-statements.ts'
 import { runsOf, storeAt } from '../support/store-at.ts'
 import { storeDigest } from '../support/store-state.ts'
@@ -28,58 +29,6 @@ async function revert(db: string, range: RevertRange, isDryRun = false): Promise
 }
 
 const one = (version: number): RevertRange => ({ version, isWithLater: false })
-
-/** An import of random rows; its day is that of its place in the sequence. */
-interface Step {
-  readonly target: 'companies' | 'rights' | 'events' | 'employees'
-  readonly source: 'a' | 'b'
-  readonly isSnapshot: boolean
-  readonly isRecorded: boolean
-  readonly rows: readonly object[]
-}
-
-const step: fc.Arbitrary<Step> = fc
-  .record({
-    target: fc.constantFrom<Step['target']>('companies', 'rights', 'events', 'employees'),
-    source: fc.constantFrom<Step['source']>('a', 'b'),
-    isSnapshot: fc.boolean(),
-    isRecorded: fc.boolean(),
-    given: fc.uniqueArray(
-      fc.record({
-        id: fc.integer({ min: 1, max: 9 }),
-        company: fc.integer({ min: 1, max: 5 }),
-        value: fc.constantFrom('x', 'y', 'é', 'z'.repeat(3_000)),
-        day: fc.constantFrom('2020-01-01', '2020-01-02', '2020-01-03'),
-      }),
-      { minLength: 1, maxLength: 8, selector: ({ id }) => id },
-    ),
-  })
-  .map(({ target, source, isSnapshot, isRecorded, given }) => {
-    const own = source === 'a' ? 0 : 100
-    const rows = given.map(({ id, company, value, day }) => {
-      // Some companies by number, the others by name.
-      const of =
-        company < 3
-          ? { company_id: company }
-          : { company_jurisdiction: 'GB', company_identifier: `n${company}` }
-      if (target === 'companies') return { jurisdiction: 'GB', identifier: `n${id}`, town: value }
-      if (target === 'employees') return { id: id + own, ...of, name: value, position: day }
-      if (target === 'events') return { id: id + own, ...of, date: day, attr: value.slice(0, 9) }
-      return { id: id + own, ...of, name: value, registration_date: day }
-    })
-    return { target, source, isSnapshot, isRecorded, rows }
-  })
-
-/** @returns the version, unless the store refused rows: then nothing is loaded. */
-async function run(db: string, { target, source, ...rest }: Step, day: number) {
-  const { isSnapshot, isRecorded, rows } = rest
-  const recording =
-    isRecorded && (target === 'companies' || target === 'employees')
-      ? { asOf: `2021-01-${String(day).padStart(2, '0')}T00:00:00Z`, recordIn: changeResource }
-      : {}
-  const { version } = await importRows(db, target, rows, { source, isSnapshot, ...recording })
-  return version
-}
 
 /** The path that names its store, on any kind of store. */
 const pathOfStore = ({ store }: TestApp) => join(store.folder, 'registry.db')
@@ -117,12 +66,12 @@ async function checkSound(db: string): Promise<void> {
 
 test(`an import and its revert give the state before, and the revert’s revert that after (seed ${seed})`, async (t) => {
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { maxLength: 4 }), step, async (before, last) => {
+    fc.asyncProperty(fc.array(importStep, { maxLength: 4 }), importStep, async (before, last) => {
       const app = await makeApp(t)
       const db = pathOfStore(app)
-      for (const [day, each] of before.entries()) await run(db, each, day + 1)
+      for (const [day, each] of before.entries()) await runImport(db, each, day + 1)
       const first = await stateOf(app)
-      const version = await run(db, last, 20)
+      const version = await runImport(db, last, 20)
       if (version === undefined) return
       const second = await stateOf(app)
       await revert(db, one(version), true)
@@ -143,7 +92,7 @@ test(`an import and its revert give the state before, and the revert’s revert 
 })
 
 test(`a reverted import might never have been, whatever other sources did since (seed ${seed})`, async (t) => {
-  const plain = fc.array(step, { minLength: 1, maxLength: 6 })
+  const plain = fc.array(importStep, { minLength: 1, maxLength: 6 })
   await fc.assert(
     fc.asyncProperty(plain, fc.nat(), async (steps, pick) => {
       const app = await makeApp(t)
@@ -151,7 +100,8 @@ test(`a reverted import might never have been, whatever other sources did since 
       // Recorded changes would have other ids.
       const unrecorded = steps.map((each) => ({ ...each, isRecorded: false }))
       const versions: (number | undefined)[] = []
-      for (const [day, each] of unrecorded.entries()) versions.push(await run(db, each, day + 1))
+      for (const [day, each] of unrecorded.entries())
+        versions.push(await runImport(db, each, day + 1))
       const made = versions.filter((version) => version !== undefined)
       const chosen = made[pick % made.length]
       if (chosen === undefined || made.length < versions.length) return
@@ -162,7 +112,7 @@ test(`a reverted import might never have been, whatever other sources did since 
       for (const [day, each] of unrecorded.entries()) {
         const isKept =
           each.target !== target || each.source !== source || Number(versions[day]) < chosen
-        if (isKept) await run(pathOfStore(other), each, day + 1)
+        if (isKept) await runImport(pathOfStore(other), each, day + 1)
       }
       const [state, expected] = [await stateOf(app), await stateOf(other)]
       assert.deepEqual(withoutIds(state), withoutIds(expected))
@@ -196,7 +146,7 @@ test(`whatever is imported and reverted, the store is sound and the log knows wh
   const folder = makeFolder(t)
   let runs = 0
   await fc.assert(
-    fc.asyncProperty(fc.array(fc.oneof(step, undo), { maxLength: 9 }), async (acts) => {
+    fc.asyncProperty(fc.array(fc.oneof(importStep, undo), { maxLength: 9 }), async (acts) => {
       const db = join(folder, `${(runs += 1)}.db`)
       // After each version, the imports in force, by target and source.
       const history: ReadonlyMap<string, readonly number[]>[] = [new Map()]
@@ -206,7 +156,7 @@ test(`whatever is imported and reverted, the store is sound and the log knows wh
         const last = history.length - 1
         if ('rows' in act) {
           const group = `${act.target} ${act.source}`
-          const version = await run(db, act, 1)
+          const version = await runImport(db, act, 1)
           if (version !== undefined) add(group, [...(history.at(-1)?.get(group) ?? []), version])
         } else if (last > 0) {
           const range = act.isTo

@@ -13,22 +13,25 @@ const alone = { onWait: () => assert.fail('nobody else writes') }
 
 type Target = 'companies' | 'rights' | 'events' | 'employees'
 
+/** An import of random rows. */
+export interface ImportStep {
+  readonly kind: 'import'
+  readonly target: Target
+  readonly source: 'a' | 'b'
+  readonly isSnapshot: boolean
+  readonly isRecorded: boolean
+  readonly rows: readonly object[]
+  /** The attribute with the names of companies. */
+  readonly nameAttribute: string | undefined
+}
+
 export type Step =
-  | {
-      readonly kind: 'import'
-      readonly target: Target
-      readonly source: 'a' | 'b'
-      readonly isSnapshot: boolean
-      readonly isRecorded: boolean
-      readonly rows: readonly object[]
-      /** The attribute with the names of companies. */
-      readonly nameAttribute: string | undefined
-    }
+  | ImportStep
   /** Takes back up to so many of the last versions. */
   | { readonly kind: 'revert'; readonly versions: number }
   | { readonly kind: 'prune' }
 
-const importStep: fc.Arbitrary<Step> = fc
+export const importStep: fc.Arbitrary<ImportStep> = fc
   .record({
     target: fc.constantFrom<Target>('companies', 'rights', 'events', 'events', 'employees'),
     source: fc.constantFrom('a' as const, 'b' as const),
@@ -76,7 +79,24 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('prune' as const) }) },
 )
 
-/** @param day that of the step's place in the sequence: imports with a day go forward. */
+/**
+ * @param day that of the step's place in the sequence: imports with a day go forward.
+ * @returns the version, unless the store refused rows: then nothing is loaded.
+ */
+export async function runImport(
+  db: string,
+  { target, source, isSnapshot, isRecorded, rows, nameAttribute }: ImportStep,
+  day: number,
+): Promise<number | undefined> {
+  const recording =
+    isRecorded && (target === 'companies' || target === 'employees')
+      ? { asOf: asOfDay(day), recordIn: changeResource }
+      : {}
+  const of = { source, isSnapshot, ...recording, nameAttribute }
+  return (await importRows(db, target, rows, of)).version
+}
+
+/** @param day as of `runImport`. */
 export async function runStep(
   db: string,
   step: Step,
@@ -85,12 +105,7 @@ export async function runStep(
   // A reader of this process ends its transaction with the turn; until then, what is written waits.
   await nextTurn()
   if (step.kind === 'import') {
-    const { target, source, isSnapshot, isRecorded, rows, nameAttribute } = step
-    const recording =
-      isRecorded && (target === 'companies' || target === 'employees')
-        ? { asOf: asOfDay(day), recordIn: changeResource }
-        : {}
-    await importRows(db, target, rows, { source, isSnapshot, ...recording, nameAttribute })
+    await runImport(db, step, day)
     return
   }
   if (latest === 0) return
