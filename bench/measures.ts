@@ -31,6 +31,7 @@ import { compareRefusals } from './refusals.ts'
 import { revertAll, revertFew } from './revert.ts'
 import { comparePages, makeViews, streamListings } from './selections.ts'
 import { scanFilters, sizeOfStore } from './storage.ts'
+import { withholdPerson } from './withholding.ts'
 import { twoWorkers } from './workers.ts'
 
 /** A result: its values over the rounds, and its target. */
@@ -292,6 +293,7 @@ export const measures: Readonly<Record<string, Measure>> = {
   'name-in-path': nameInPath,
   holds: holdEventLoop,
   words: indexWords,
+  withholding: withholdPerson,
   workers: twoWorkers,
   refusals: compareRefusals,
   // Loaded on demand: it needs a browser.

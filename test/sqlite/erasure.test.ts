@@ -1,10 +1,11 @@
 // What is deleted from a store cannot be found in its files any more.
 
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { test } from 'node:test'
+import { test, type TestContext } from 'node:test'
+import { zstdDecompressSync } from 'node:zlib'
 import { importRows, makeFolder } from '../support/import-rows.ts'
 import { runCommand } from '../support/run-command.ts'
 import { runServer } from '../support/run-server.ts'
@@ -14,8 +15,31 @@ const name = 'Zsófia Nemespataki'
 /** How often the store's files contain a text. */
 function occurrences(db: string, text: string): number {
   const files = [db, `${db}-wal`].filter((path) => existsSync(path))
-  const counts = files.map((path) => readFileSync(path).toString('latin1').split(latin(text)))
+  const counts = files.map((path) => bytesOf(path).toString('latin1').split(latin(text)))
   return counts.reduce((sum, parts) => sum + parts.length - 1, 0)
+}
+
+/** What a file has, decompressed. */
+function bytesOf(path: string): Buffer {
+  const bytes = readFileSync(path)
+  return path.endsWith('.zst') ? zstdDecompressSync(bytes) : bytes
+}
+
+/** All files below a folder. */
+function filesIn(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+}
+
+/** Has the commands of a test write temporary files into a folder. */
+function setTemporary(t: TestContext, folder: string): void {
+  const before = process.env['TMPDIR']
+  process.env['TMPDIR'] = folder
+  t.after(() => {
+    if (before === undefined) delete process.env['TMPDIR']
+    else process.env['TMPDIR'] = before
+  })
 }
 
 const latin = (text: string) => Buffer.from(text).toString('latin1')
@@ -75,10 +99,18 @@ test('what a source said about a company that it lacks goes by the way that the 
   assert.equal(occurrences(db, name), 0)
 })
 
-test('a withheld person is in no file of the store after compact: file, log, list, usage', async (t) => {
+test('a withheld person is in no file after compact: store, log, list, usage, exports, temporary', async (t) => {
   const folder = makeFolder(t)
   const db = join(folder, 'registry.db')
+  const temporary = join(folder, 'temporary')
+  const exportsFolder = join(folder, 'exports')
+  mkdirSync(temporary)
+  setTemporary(t, temporary)
   await loadPersons(db)
+  const copied = await runCommand(folder, ['export', exportsFolder, '--db', db])
+  assert.equal(copied.code, 0, copied.err)
+  const isIn = () => filesIn(folder).filter((file) => occurrences(file, name) > 0)
+  assert.ok(isIn().includes(db) && isIn().some((file) => file.startsWith(exportsFolder)))
   const made = await runCommand(folder, ['keys', 'create', '--name', 'a', '--db', db])
   assert.equal(made.code, 0, made.err)
   const server = await runServer(t, db, ['--usage-seconds', '1'])
@@ -86,7 +118,8 @@ test('a withheld person is in no file of the store after compact: file, log, lis
   const page = () =>
     fetch(`http://127.0.0.1:${server.port}/api/v1/companies/1/employees?version=2`, { headers })
   assert.match(await (await page()).text(), new RegExp(name))
-  const asked = ['--reason', 'a test', '--by', 'a tester', '--yes', '--db', db]
+  const where = ['--db', db, '--exports', exportsFolder]
+  const asked = ['--reason', 'a test', '--by', 'a tester', '--yes', ...where]
   const erased = await runCommand(folder, [
     'withhold',
     'erase',
@@ -99,15 +132,19 @@ test('a withheld person is in no file of the store after compact: file, log, lis
   const masked = await runCommand(folder, [...owner, ...asked])
   assert.equal(masked.code, 0, masked.err)
   assert.doesNotMatch(await (await page()).text(), new RegExp(name), 'no cache has it')
-  const compacted = await runCommand(folder, ['compact', '--db', db])
+  // What comes again is read, and passes through temporary files.
+  await importRows(db, 'employees', persons(3))
+  const compacted = await runCommand(folder, ['compact', ...where])
   assert.equal(compacted.code, 0, compacted.err)
+  // The file of rows is what the operator imports.
+  const own = () => isIn().filter((file) => !file.endsWith('.ndjson') || file.includes('withheld'))
+  assert.ok(existsSync(`${db}-wal`), 'the server keeps the log')
+  assert.deepEqual(own(), [])
   server.stop()
   await server.ended()
-  const files = readdirSync(folder)
-  assert.ok(
-    files.some((file) => file.includes('withheld')) && files.some((one) => one.includes('usage')),
-  )
-  for (const file of files) assert.equal(occurrences(join(folder, file), name), 0, file)
+  const files = filesIn(folder)
+  for (const what of ['withheld', 'usage']) assert.ok(files.some((file) => file.includes(what)))
+  assert.deepEqual(own(), [])
 })
 
 test('compact removes what was deleted without being overwritten, and gives room back', async (t) => {
