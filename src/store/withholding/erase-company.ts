@@ -2,15 +2,13 @@
 
 import { readAttributes } from '../companies/attributes.ts'
 import type { NameKeeper } from '../companies/keep-names.ts'
-import { leavesOf, namedSegments } from '../listing/open-listings.ts'
-import { decodeEntries } from '../listing/segment.ts'
 import { attributesShape, type ListingShape, shapeOf } from '../listing/shape.ts'
-import { type HeadRow, inBatches } from '../listing/tables.ts'
+import { inBatches } from '../listing/tables.ts'
 import type { Touched, Withholding } from './apply.ts'
 import { hideKeys } from './hide-keys.ts'
 import type { Found } from './list.ts'
+import { rewriteListing } from './rewrite.ts'
 
-const segmentsAtOnce = 100
 const idsAtOnce = 1_000
 
 /** Erases a company; nothing if it is not there. */
@@ -47,6 +45,7 @@ export async function eraseCompany(
   return { ...nothing, companies: all.map((name) => ({ id: companyId, name })) }
 }
 
+/** Takes all records out of a listing, and the heads that have none then. */
 async function eraseListing(
   context: Withholding,
   shape: ListingShape,
@@ -55,58 +54,20 @@ async function eraseListing(
 ): Promise<void> {
   const { tables } = context
   const { listing } = shape
-  const heads = await tables.headsOf(listing, [companyId])
-  if (heads.length === 0) return
-  const last = heads.at(-1)
-  const present = last === undefined ? [] : await noteRecords(context, shape, last, touched)
-  const ids = new Set(present)
+  const gone = await rewriteListing(context, { shape, companyId, change: () => undefined })
+  const present: number[] = []
+  for (const { id, sort, isPresent } of gone.values()) {
+    if (isPresent) present.push(id)
+    // A client that got a former record, and not yet its removal, must not keep it.
+    else if (shape === attributesShape) continue
+    touched.push({ id, sort, isPresent, isGone: true, states: 1, listing, companyId })
+  }
   for (const some of inBatches(present, idsAtOnce)) {
     await tables.dropIds(
       listing,
       some.map((id) => ({ id, companyId })),
     )
   }
-  const named = await namedSegments(tables, heads)
-  for (const segments of inBatches(named, segmentsAtOnce)) {
-    const keys = segments.map((segment) => ({ companyId, segment }))
-    for (const { entries, texts } of await tables.segments(keys, 'both')) {
-      if (texts === null) continue
-      const index = decodeEntries(shape, entries, [])
-      for (const [n, id] of index.ids.entries()) {
-        if (ids.has(id)) continue
-        ids.add(id)
-        // A client that got a former record, and not yet its removal, must not keep it.
-        if (shape === attributesShape) continue
-        const record = { id, sort: index.sorts[n] ?? 0, isPresent: false, isGone: true, states: 1 }
-        touched.push({ ...record, listing, companyId })
-      }
-    }
-    await tables.dropSegments(keys)
-  }
-  if (shape !== attributesShape) await hideKeys(context, listing, ids)
-  await tables.dropHeads(listing, heads)
-}
-
-/** Adds the present records of a listing to what is touched, and returns their ids. */
-async function noteRecords(
-  { tables }: Withholding,
-  shape: ListingShape,
-  head: HeadRow,
-  touched: Touched[],
-): Promise<number[]> {
-  const { companyId } = head
-  const ids: number[] = []
-  const leaves = await leavesOf(tables, head)
-  for (const some of inBatches(leaves, segmentsAtOnce)) {
-    const numbers = some.map(({ segment }) => segment)
-    for (const entries of await tables.entries(companyId, numbers)) {
-      const index = decodeEntries(shape, entries, [])
-      for (const [n, id] of index.ids.entries()) {
-        const record = { id, sort: index.sorts[n] ?? 0, isPresent: true, isGone: true, states: 1 }
-        touched.push({ ...record, listing: shape.listing, companyId })
-        ids.push(id)
-      }
-    }
-  }
-  return ids
+  if (shape !== attributesShape) await hideKeys(context, listing, gone.keys())
+  await tables.dropHeads(listing, await tables.headsOf(listing, [companyId]))
 }
