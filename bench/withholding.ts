@@ -16,7 +16,7 @@ import type { Figure } from './measures.ts'
 import { endedSeconds, importFile } from './processes.ts'
 
 const rounds = 3
-const recordsOfEach = 5
+const recordsOfEach = 2
 
 /** One person, a holder in one company, in a registry of many companies with rights each. */
 export async function withholdPerson(scale: number): Promise<Figure[]> {

@@ -1,24 +1,16 @@
 // Erases a company as a whole: its listings, its names, and that it was ever known.
 
 import { readAttributes } from '../companies/attributes.ts'
-import type { NameKeeper } from '../companies/keep-names.ts'
 import { attributesShape, type ListingShape, shapeOf } from '../listing/shape.ts'
 import { inBatches } from '../listing/tables.ts'
-import type { Touched, Withholding } from './apply.ts'
 import { hideKeys } from './hide-keys.ts'
 import type { Found } from './list.ts'
 import { rewriteListing } from './rewrite.ts'
-
-const idsAtOnce = 1_000
+import { idsAtOnce, type Work } from './work.ts'
 
 /** Erases a company; nothing if it is not there. */
-export async function eraseCompany(
-  context: Withholding,
-  companyId: number,
-  names: NameKeeper,
-  touched: Touched[],
-): Promise<Found> {
-  const { tables, resources, hasher, onStep } = context
+export async function eraseCompany(work: Work, companyId: number): Promise<Found> {
+  const { tables, resources, hasher, names, onStep } = work
   const nothing: Found = { ids: [], keys: [], companies: [], phrases: [] }
   const [known] = await tables.companiesById([companyId])
   const past = await tables.pastCompanies([companyId])
@@ -27,7 +19,7 @@ export async function eraseCompany(
   const said = (await readAttributes(tables, [companyId])).get(companyId) ?? []
   for (const [n, shape] of shapes.entries()) {
     onStep(`withholding ${shape.listing}`, n / shapes.length)
-    await eraseListing(context, shape, companyId, touched)
+    await eraseListing(work, shape, companyId)
   }
   await names.change(companyId, said, [])
   await tables.dropCompanies([companyId])
@@ -46,15 +38,10 @@ export async function eraseCompany(
 }
 
 /** Takes all records out of a listing, and the heads that have none then. */
-async function eraseListing(
-  context: Withholding,
-  shape: ListingShape,
-  companyId: number,
-  touched: Touched[],
-): Promise<void> {
-  const { tables } = context
+async function eraseListing(work: Work, shape: ListingShape, companyId: number): Promise<void> {
+  const { tables, touched } = work
   const { listing } = shape
-  const gone = await rewriteListing(context, { shape, companyId, change: () => undefined })
+  const gone = await rewriteListing(work, { shape, companyId, change: () => undefined })
   const present: number[] = []
   for (const { id, sort, isPresent } of gone.values()) {
     if (isPresent) present.push(id)
@@ -68,6 +55,6 @@ async function eraseListing(
       some.map((id) => ({ id, companyId })),
     )
   }
-  if (shape !== attributesShape) await hideKeys(context, listing, gone.keys())
+  if (shape !== attributesShape) await hideKeys(work, listing, gone.keys())
   await tables.dropHeads(listing, await tables.headsOf(listing, [companyId]))
 }

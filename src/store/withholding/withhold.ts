@@ -5,14 +5,14 @@
 import { OperatorError, UnknownOutcomeError } from '../../config/operator-error.ts'
 import type { Resource } from '../../resources/resource.ts'
 import type { CompanyName } from '../inspecting.ts'
-import { drawLineage, logVersion } from '../sql/import-log.ts'
+import { drawLineage } from '../sql/import-log.ts'
 import { numberSegments } from '../listing/write-listings.ts'
 import type { LockWait, WorkWatch } from '../work-watch.ts'
 import { type ImportConnection, readValue } from '../sql/database.ts'
 import { type Agreement, compareWithList } from './agreement.ts'
-import { type Applied, applyOrder, type Touched, type Wanted, type Withholding } from './apply.ts'
+import { type Applied, applyOrder } from './apply.ts'
 import { hideKeys } from './hide-keys.ts'
-import { leaveTraces } from './traces.ts'
+import { logWithholding } from './log-withholding.ts'
 import {
   createHasher,
   type Entry,
@@ -28,6 +28,7 @@ import {
   type Reason,
   type Subject,
 } from './list.ts'
+import type { Touched, Wanted, Withholding } from './work.ts'
 
 /** What to withhold, as an operator names it. */
 export type AskedSubject =
@@ -247,47 +248,12 @@ async function apply(
   const last = Number(await readValue(db, 'select coalesce(max(version), 0) from imports'))
   if (isNothing(applied) || last === 0) return { version: last, applied }
   const version = last + 1
-  await log(db, { version, wanted, applied, startedAt, lineage })
-  await leaveTraces(db.tables, version, applied)
+  await logWithholding(db, { version, wanted, applied, startedAt, lineage })
   return { version, applied }
 }
 
 function isNothing({ touched, found }: Applied): boolean {
   return touched.length === 0 && found.ids.length === 0 && found.companies.length === 0
-}
-
-/** The source under which withholdings are logged; operators cannot choose such a name. */
-const ownSource = 'dossier/withheld'
-
-interface Logged {
-  readonly version: number
-  readonly wanted: Wanted
-  readonly applied: Applied
-  readonly startedAt: number
-  readonly lineage: string
-}
-
-/** Adds the version to the log, as one that takes nothing back: it counts as no import. */
-async function log(
-  db: ImportConnection,
-  { version, wanted, applied, startedAt, lineage }: Logged,
-): Promise<void> {
-  const find = () => readValue(db, 'select id from sources where name = $name', { name: ownSource })
-  const add = 'insert into sources (id, name) select coalesce(max(id), 0) + 1, $name from sources'
-  if ((await find()) === undefined) await db.run(add, { name: ownSource })
-  const { subject } = wanted
-  const target = 'resource' in subject ? subject.resource : 'companies'
-  const own = applied.touched.filter(({ listing, isPresent }) => listing === target && isPresent)
-  const removed = own.filter(({ isGone }) => isGone).length
-  const counts = { read: 0, inserted: 0, updated: own.length - removed, unchanged: 0 }
-  await logVersion(
-    db,
-    { version, source: Number(await find()), asOf: null },
-    {
-      ...{ target, isSnapshot: false, startedAt, files: [], recorded: {}, reverts: [], lineage },
-      counts: { ...counts, refused: 0, removed, companiesCreated: 0 },
-    },
-  )
 }
 
 interface Ending {
