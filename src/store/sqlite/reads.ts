@@ -1,5 +1,5 @@
-// The reads that serve requests from SQLite, over a connection that all requests share: those of one
-// state of the file see all of it. What is the same until another process commits is kept.
+// The reads that serve requests from SQLite, over a connection that all requests share: those of
+// one state of the file see all of it. What is the same until another process commits is kept.
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { LRUCache } from 'lru-cache'
