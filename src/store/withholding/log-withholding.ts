@@ -44,7 +44,7 @@ export async function logWithholding(
 
 const rowsAtOnce = 1_000
 
-/** What those who follow have to be told, and heads do not show: former ones are others now, too. */
+/** Tells those who follow what heads do not show, since former ones are others now. */
 async function leaveTraces(
   tables: ListingTables,
   version: number,
