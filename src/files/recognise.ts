@@ -163,8 +163,8 @@ function isOneObject(
 }
 
 /**
- * Whether a line may be a row: its object names a company, or, where a line is one, has a text; and
- * it ends within what has been read.
+ * Whether a line may be a row: its object names a company, or, where a line is one, has a text. Of
+ * a line that does not end within what has been read, only the format tells.
  */
 function isRow(line: string, format: SourceFile['format']): boolean {
   try {
@@ -172,7 +172,7 @@ function isRow(line: string, format: SourceFile['format']): boolean {
     const isText = (value: unknown) => format === 'ndjson' && typeof value === 'string'
     return members.some(([name, value]) => rowColumns.has(name) || isText(value))
   } catch {
-    return line.length < 60_000
+    return format === 'ndjson' || line.length < 60_000
   }
 }
 
