@@ -24,6 +24,8 @@ export const countSchema = { ...companySchema, minimum: 0 }
 /** The member `ok` of what succeeded. */
 export const okSchema = { type: 'boolean', const: true }
 export const shortText = { type: 'string', maxLength: 1_024 }
+/** A moment in UTC, with milliseconds. */
+export const momentSchema = { type: 'string', format: 'date-time', maxLength: 24 }
 export const nullableText = { ...shortText, type: ['string', 'null'] }
 
 /** The schema of an object whose members are all required. */

@@ -6,6 +6,7 @@ import { failureStatuses, rangeStatus } from '../errors.ts'
 import {
   answerHeaders,
   countSchema,
+  momentSchema,
   objectOf,
   okSchema,
   schemaRef,
@@ -14,7 +15,7 @@ import {
 } from './components.ts'
 
 const version = { ...countSchema, minimum: 1, description: 'The version that it is a copy of' }
-const moment = { type: ['string', 'null'], format: 'date-time', maxLength: 24 }
+const moment = { ...momentSchema, type: ['string', 'null'] }
 const cursor = { ...shortText, description: 'The `after` of the changes since' }
 const digest = { type: 'string', pattern: '^[0-9a-f]{64}$', maxLength: 64 }
 

@@ -7,6 +7,7 @@ import { failureStatuses } from '../errors.ts'
 import {
   answerHeaders,
   countSchema,
+  momentSchema,
   objectOf,
   okSchema,
   schemaRef,
@@ -20,7 +21,6 @@ const nullable = (schema: JsonSchema, description: string): JsonSchema => ({
   description,
 })
 
-const momentText: JsonSchema = { type: 'string', format: 'date-time', maxLength: 24 }
 const secondsSchema = {
   ...{ type: 'integer', format: 'int32', minimum: 0, maximum: rateSecondsMax },
 }
@@ -47,8 +47,8 @@ function keySchema(scopes: readonly string[]): JsonSchema {
       items: { type: 'string', enum: [...scopes] },
       description: 'What it may read',
     },
-    created_at: { ...momentText, description: 'When it was made' },
-    expires_at: nullable(momentText, 'When it expires; null for never'),
+    created_at: { ...momentSchema, description: 'When it was made' },
+    expires_at: nullable(momentSchema, 'When it expires; null for never'),
     rate: nullable(rate, 'Its rate limit; null without one'),
     uses: nullable(uses, 'Its use, up to a minute late; null if uses are not counted'),
   })
@@ -56,7 +56,7 @@ function keySchema(scopes: readonly string[]): JsonSchema {
 
 const registry = objectOf('The registry', {
   version: { ...countSchema, description: 'Number of the last import; 0 before the first one' },
-  committed_at: nullable(momentText, 'When that was committed; null before the first one'),
+  committed_at: nullable(momentSchema, 'When that was committed; null before the first one'),
   earliest_version: { ...countSchema, description: 'The earliest version that can be asked for' },
 })
 

@@ -7,6 +7,7 @@ import {
   answerHeaders,
   counterSchemas,
   countSchema,
+  momentSchema,
   objectOf,
   okSchema,
   schemaRef,
@@ -26,16 +27,18 @@ const example = {
   events: 4,
 }
 
-const moment = { type: 'string', format: 'date-time', maxLength: 24 }
 const versionNumber = { ...countSchema, minimum: 1 }
 
 const entry = {
   ...objectOf('A version of the registry: an import, or the revert of one', {
     version: { ...versionNumber, description: 'Its number' },
-    committed_at: { ...moment, description: 'When it was committed; `known_at` finds it by this' },
+    committed_at: {
+      ...momentSchema,
+      description: 'When it was committed; `known_at` finds it by this',
+    },
     resource: { ...shortText, description: 'What was imported: a listing, or `companies`' },
     source: { ...shortText, description: 'The source that it came from' },
-    as_of: { ...moment, type: ['string', 'null'], description: 'The day of the extract' },
+    as_of: { ...momentSchema, type: ['string', 'null'], description: 'The day of the extract' },
     inserted: { ...countSchema, description: 'Number of new records' },
     updated: { ...countSchema, description: 'Number of changed records' },
     removed: { ...countSchema, description: 'Number of removed records' },
