@@ -107,9 +107,9 @@ async function makeAnew<C extends Course>(
   const db = stores.at(folder, 'registry')
   await stores.clear(prepared)
   if (!isFirstLoad) await mustRun(load('first')(prepared))
-  const backup = join(folder, 'backup.db')
-  rmSync(backup, { force: true })
-  if (kind === 'restore') await mustRun(['backup', backup, '--db', prepared])
+  const [taken, backup] = [join(folder, 'taken.db'), join(folder, 'backup.db')]
+  rmSync(taken, { force: true })
+  if (kind === 'restore') await mustRun(['backup', taken, '--db', prepared])
   if (kind === 'revert' || kind === 'restore') await mustRun(load('second')(prepared))
   // Can be repeated, like an import.
   const revert = (store: string) => ['revert', '--to', '1', '--db', store]
@@ -117,7 +117,11 @@ async function makeAnew<C extends Course>(
   const commands: Readonly<Record<string, typeof revert>> = { revert, restore }
   const args = commands[kind] ?? load(isFirstLoad ? 'first' : 'second')
   const reset = async () => {
-    if (kind === 'restore') await mustRun(['restore', '--discard', '--db', db])
+    if (kind === 'restore') {
+      await mustRun(['restore', '--discard', '--db', db])
+      // A killed restore leaves the backup's log, and the next one would make fewer calls.
+      await stores.copy(taken, backup)
+    }
     await stores.copy(prepared, db)
   }
   await reset()
