@@ -1,23 +1,22 @@
-// Every mapping on its real file, compared with figures measured in that file.
+// Every mapping on its real file, compared with figures measured in that file by other means.
+// DOSSIER_TEST_DATA=all for the long form: all lines of the longest file, of which every tenth is
+// imported otherwise, and the larger files twice.
 
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { test } from 'node:test'
+import { gunzipSync } from 'node:zlib'
 import { importInto, makeFolder, queryValue } from '../support/import-rows.ts'
 import { readSaid } from '../support/said.ts'
 
 const data = resolve(import.meta.dirname, '../../../shared/data')
 const skip = existsSync(data) ? false : 'the real data (../shared/data) is not beside this checkout'
 const mappings = resolve(import.meta.dirname, '../../mappings')
-// DOSSIER_TEST_DATA=all for the long form: the larger files are imported twice, too.
-const twiceMax = process.env['DOSSIER_TEST_DATA'] === 'all' ? Infinity : 2_000
+const isLong = process.env['DOSSIER_TEST_DATA'] === 'all'
+const twiceMax = isLong ? Infinity : 2_000
 
-interface Case {
-  readonly title: string
-  readonly target: string
-  readonly file: string
-  readonly mapping: string
+interface Figures {
   /** read, inserted, unchanged, refused */
   readonly counts: readonly [number, number, number, number]
   /** Queries over the store, and their results. */
@@ -26,7 +25,26 @@ interface Case {
   readonly said?: readonly (readonly [number, (attributes: string) => boolean])[]
 }
 
+interface Case extends Figures {
+  readonly title: string
+  readonly target: string
+  readonly file: string
+  readonly mapping: string
+  /** The figures of every tenth line, for the short form. */
+  readonly tenth?: Figures
+}
+
 const attributesOf = (text: string) => JSON.parse(text) as Readonly<Record<string, unknown>>
+
+const isWorking = (text: string) => String(attributesOf(text)['status']).endsWith('生產中')
+
+const eventsBy = (counts: Readonly<Record<string, number>>) =>
+  Object.fromEntries(
+    Object.entries(counts).map(([attr, count]) => [
+      `select count(*) from events_view where attr = '${attr}'`,
+      count,
+    ]),
+  )
 
 const cases: readonly Case[] = [
   {
@@ -197,7 +215,8 @@ const cases: readonly Case[] = [
     mapping: 'tw-factories-companies',
     counts: [34_058 - 4, 34_054, 0, 0],
     facts: {},
-    said: [[12_894, (text) => String(attributesOf(text)['status']).endsWith('生產中')]],
+    said: [[12_894, isWorking]],
+    tenth: { counts: [3_406 - 1, 3_405, 0, 0], facts: {}, said: [[1_298, isWorking]] },
   },
   {
     title: 'tw_factories: 34,049 persons in charge, their names without full-width blanks',
@@ -209,30 +228,44 @@ const cases: readonly Case[] = [
       "select count(*) from employees_view where name like '　%' or name like '%　'": 0,
       "select count(*) from employees_view where start_date like '2010-10-12%'": 19,
     },
+    tenth: {
+      counts: [3_404, 3_404, 0, 0],
+      facts: {
+        "select count(*) from employees_view where name like '　%' or name like '%　'": 0,
+        "select count(*) from employees_view where start_date like '2010-10-12%'": 3,
+      },
+    },
   },
   {
     title: 'tw_factories: Republic-of-China dates of 7 digits are events, others are ignored',
     target: 'events',
     file: 'tw_factories/factories-2014-12-13.ndjson.gz',
     mapping: 'tw-factories-events',
-    counts: [112_696, 31_869 + 24_705 + 33_669 + 1_548 + 14_880 + 6_025, 0, 0],
-    facts: {
-      "select count(*) from events_view where attr = 'registered'": 31_869,
-      "select count(*) from events_view where attr = 'permitted'": 24_705,
-      "select count(*) from events_view where attr = 'last_change'": 33_669,
-      "select count(*) from events_view where attr = 'closed'": 1_548,
-      "select count(*) from events_view where attr = 'revoked'": 14_880,
-      "select count(*) from events_view where attr = 'revocation_published'": 6_025,
+    counts: [112_696, 112_696, 0, 0],
+    facts: eventsBy({
+      ...{ registered: 31_869, permitted: 24_705, last_change: 33_669 },
+      ...{ closed: 1_548, revoked: 14_880, revocation_published: 6_025 },
+    }),
+    tenth: {
+      counts: [11_241, 11_241, 0, 0],
+      facts: eventsBy({
+        ...{ registered: 3_172, permitted: 2_466, last_change: 3_369 },
+        ...{ closed: 158, revoked: 1_469, revocation_published: 607 },
+      }),
     },
   },
 ]
 
-for (const { title, target, file, mapping, counts, facts, said = [] } of cases) {
-  test(title, { skip }, async (t) => {
-    const db = join(makeFolder(t), 'real.db')
+for (const { title, target, file, mapping, tenth, ...whole } of cases) {
+  const isCut = tenth !== undefined && !isLong
+  test(isCut ? `${title} (every tenth line)` : title, { skip }, async (t) => {
+    const { counts, facts, said = [] } = isCut ? tenth : whole
+    const folder = makeFolder(t)
+    const db = join(folder, 'real.db')
+    const source = isCut ? everyTenthLine(join(data, file), folder) : join(data, file)
     const rejected: unknown[] = []
     const load = () =>
-      importInto(db, target, [join(data, file)], {
+      importInto(db, target, [source], {
         mapping: readFileSync(join(mappings, `${mapping}.sql`), 'utf8'),
         onRejected: (row) => rejected.push(row),
       })
@@ -252,4 +285,12 @@ for (const { title, target, file, mapping, counts, facts, said = [] } of cases) 
     const second = (await load()).counts
     assert.equal(second.unchanged, read - refused, 'the same file again changes nothing')
   })
+}
+
+/** Writes every tenth line of a compressed file into a folder. */
+function everyTenthLine(file: string, folder: string): string {
+  const lines = gunzipSync(readFileSync(file)).toString().trimEnd().split('\n')
+  const path = join(folder, 'tenth.ndjson')
+  writeFileSync(path, lines.filter((_, n) => n % 10 === 0).join('\n'))
+  return path
 }

@@ -150,10 +150,10 @@ const pairs: readonly Pair[] = [
   ],
 ]
 
-/** The pairs of the short form: of each register its smallest and its greatest change. */
+/** The pairs of the short form: of each register its greatest change. */
 const isShown = (pair: Pair) => {
   const sizes = pairs.filter(([of]) => of === pair[0]).map(([, , , [, changed]]) => changed)
-  return isLong || [Math.min(...sizes), Math.max(...sizes)].includes(pair[3][1])
+  return isLong || pair[3][1] === Math.max(...sizes)
 }
 
 for (const [register, from, to, companies, changes] of pairs.filter(isShown)) {
@@ -179,9 +179,11 @@ for (const [register, from, to, companies, changes] of pairs.filter(isShown)) {
   })
 }
 
-const secDays = ['2021-12-26', '2023-01-31', '2024-02-29', '2025-02-27', '2025-02-28']
 const days: readonly (readonly [Register, readonly string[]])[] = [
-  [sec, isLong ? secDays : secDays.filter((_, n) => n % 2 === 0)],
+  // The longest of them, in the long form: S&P 500 has lists of texts, too.
+  ...(isLong
+    ? [[sec, ['2021-12-26', '2023-01-31', '2024-02-29', '2025-02-27', '2025-02-28']] as const]
+    : []),
   [datenanfragen, ['2020-12-31', '2022-12-30', '2024-12-18', '2026-07-21']],
   [sp500, ['2023-05-22', '2024-03-29', '2025-03-28', '2026-03-28', '2026-08-08']],
 ]
