@@ -1,6 +1,6 @@
 // Lists of numbers that grow.
 
-type NumberList = Float64Array | Uint32Array | Uint16Array
+type NumberList = Float64Array | Uint32Array
 
 export interface Growing<List extends NumberList> {
   add(value: number): void
@@ -10,7 +10,6 @@ export interface Growing<List extends NumberList> {
 
 export const createFloats = () => grow((length) => new Float64Array(length))
 export const createWords = () => grow((length) => new Uint32Array(length))
-export const createHalves = () => grow((length) => new Uint16Array(length))
 
 const startLength = 256
 

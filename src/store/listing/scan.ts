@@ -5,10 +5,10 @@
 
 import type { Filter, Interval, SortOrder } from '../selection.ts'
 import { byCodePoint } from '../record-texts.ts'
-import { createFloats, createHalves, createWords, type Growing } from './growing.ts'
+import { createFloats, createWords, type Growing } from './growing.ts'
 import type { IndexColumn, SegmentIndex, WantedLists } from './segment.ts'
 import type { ListingShape } from './shape.ts'
-import type { View } from './view.ts'
+import { emptyView, extentOf, type View } from './view.ts'
 
 /** How the fields of a listing are found in an index. */
 export interface IndexedFields {
@@ -100,10 +100,7 @@ export function createScan(
 /** Collects where records are. */
 function createPlaces() {
   const segments = createFloats()
-  const sizes = createWords()
-  const segmentOf = createWords()
-  const starts = createHalves()
-  const ends = createHalves()
+  const places = createWords()
   let holder = 0
   return {
     add({ lengths }: SegmentIndex, segment: number, kept: Uint8Array): void {
@@ -111,27 +108,21 @@ function createPlaces() {
       for (let n = 0; n < kept.length; n++) {
         const end = start + (lengths[n] ?? 0)
         if (kept[n] === 1) {
-          segmentOf.add(holder)
-          starts.add(start)
-          ends.add(placeOfEnd(start, end, kept.length))
+          places.add(holder)
+          places.add(extentOf(start, placeOfEnd(start, end, kept.length)))
         }
         start = end + 1
       }
       segments.add(segment)
-      sizes.add(start - 1)
+      segments.add(start - 1)
       holder += 1
     },
-    take: (): View => ({
-      segments: segments.take(),
-      sizes: sizes.take(),
-      segmentOf: segmentOf.take(),
-      starts: starts.take(),
-      ends: ends.take(),
-    }),
+    take: (): View =>
+      holder === 0 ? emptyView : { segments: segments.take(), places: places.take() },
   }
 }
 
-/** As `View.ends`: only a record that has a segment of its own is that large. */
+/** As in `View.places`: only a record that has a segment of its own is that large. */
 function placeOfEnd(start: number, end: number, count: number): number {
   if (end <= 0xffff) return end
   if (start > 0 || count > 1) throw new Error('a segment is larger than segments are')

@@ -5,55 +5,58 @@ import { greatestLimit, type PageRoom } from '../page-size.ts'
 import type { PageRange, PageTexts } from './read-page.ts'
 import type { ListingReads } from './tables.ts'
 
-/** Places of records in segments of one state of a listing; eight bytes for each record. */
+/**
+ * Places of records in segments of one state of a listing; eight bytes for each record. Two lists
+ * only, since each list that is kept takes 500 bytes besides its numbers.
+ */
 export interface View {
-  /** The segments that hold them: their numbers, and the bytes of their texts. */
+  /** The segments that hold them, two numbers for each: its own, and the bytes of its texts. */
   readonly segments: Float64Array
-  readonly sizes: Uint32Array
-  /** Of each record, the place of its segment in `segments`. */
-  readonly segmentOf: Uint32Array
   /**
-   * Of each record, where its text begins and ends in those of its segment; it ends where that does
-   * if the end is 0, as in a segment of one large record.
+   * Two words for each record: the place of its segment among `segments`, and where its text begins
+   * (the lower half) and ends (the upper half) in those of its segment. It ends where that does if
+   * the end is 0, as in a segment of one large record.
    */
-  readonly starts: Uint16Array
-  readonly ends: Uint16Array
+  readonly places: Uint32Array
 }
 
-/** The memory of a view, in bytes. */
-export function bytesOf({ segments, sizes, segmentOf, starts, ends }: View): number {
-  const lists = [segments, sizes, segmentOf, starts, ends]
-  return lists.reduce((sum, { byteLength }) => sum + byteLength, 0)
+/** A view of no records; one for all, since filters that find nothing cost a client nothing. */
+export const emptyView: View = { segments: new Float64Array(0), places: new Uint32Array(0) }
+
+/** The second word of a record in `View.places`. */
+export function extentOf(start: number, end: number): number {
+  return ((end << 16) | start) >>> 0
 }
 
-/** A view whose nth record is the `order[n]`th of another one. */
-export function reorder({ segmentOf, starts, ends, ...segments }: View, order: Uint32Array): View {
-  return {
-    ...segments,
-    segmentOf: segmentOf.map((_, n) => segmentOf[order[n] ?? 0] ?? 0),
-    starts: starts.map((_, n) => starts[order[n] ?? 0] ?? 0),
-    ends: ends.map((_, n) => ends[order[n] ?? 0] ?? 0),
+/** The number of a view's records. */
+export function countOf({ places }: View): number {
+  return places.length / 2
+}
+
+/** The memory of a view's numbers, in bytes. */
+export function bytesOf({ segments, places }: View): number {
+  return segments.byteLength + places.byteLength
+}
+
+/** A view whose nth record is the one at `order(n)` in another one. */
+export function reorder({ segments, places }: View, order: (n: number) => number): View {
+  const ordered = new Uint32Array(places.length)
+  for (let n = 0; n < places.length / 2; n++) {
+    const from = 2 * order(n)
+    ordered[2 * n] = places[from] ?? 0
+    ordered[2 * n + 1] = places[from + 1] ?? 0
   }
+  return { segments, places: ordered }
 }
 
 /** A view from its last record to its first. */
-export function reverse({ segmentOf, starts, ends, ...segments }: View): View {
-  return {
-    ...segments,
-    segmentOf: segmentOf.toReversed(),
-    starts: starts.toReversed(),
-    ends: ends.toReversed(),
-  }
+export function reverse(view: View): View {
+  const last = countOf(view) - 1
+  return reorder(view, (n) => last - n)
 }
 
-function slice({ segmentOf, starts, ends, ...segments }: View, range: PageRange): View {
-  const [from, to] = [range.offset, range.offset + range.limit]
-  return {
-    ...segments,
-    segmentOf: segmentOf.subarray(from, to),
-    starts: starts.subarray(from, to),
-    ends: ends.subarray(from, to),
-  }
+function slice({ segments, places }: View, { offset, limit }: PageRange): View {
+  return { segments, places: places.subarray(2 * offset, 2 * (offset + limit)) }
 }
 
 /** Reads up to `limit` records of a view after the first `offset`, if they fit into a page. */
@@ -69,10 +72,10 @@ export function readViewTexts(
   if (limit * room.widest > room.room && textBytes(page) > room.room) {
     return { records: [], greatestLimit: greatestLimit(room, limit) }
   }
-  const segmentOf = [...new Set(page.segmentOf)].sort((a, b) => a - b)
-  const numbers = segmentOf.map((holder) => view.segments[holder] ?? 0)
+  const holders = [...new Set(page.places.filter((_, n) => n % 2 === 0))].sort((a, b) => a - b)
+  const numbers = holders.map((holder) => view.segments[2 * holder] ?? 0)
   return after(reads.texts(companyId, numbers), (texts) => {
-    const textOf = new Map(segmentOf.map((holder, n) => [holder, texts[n]]))
+    const textOf = new Map(holders.map((holder, n) => [holder, texts[n]]))
     return { records: cut(page, textOf), greatestLimit: undefined }
   })
 }
@@ -80,27 +83,32 @@ export function readViewTexts(
 /** The bytes of a view's records, and a comma for each. */
 function textBytes(view: View): number {
   let bytes = 0
-  for (let n = 0; n < view.starts.length; n++) bytes += endOf(view, n) - (view.starts[n] ?? 0) + 1
+  for (let n = 0; n < countOf(view); n++) bytes += endOf(view, n) - startOf(view, n) + 1
   return bytes
 }
 
-function endOf({ segmentOf, ends, sizes }: View, n: number): number {
-  const end = ends[n] ?? 0
-  return end === 0 ? (sizes[segmentOf[n] ?? 0] ?? 0) : end
+const holderOf = ({ places }: View, n: number) => places[2 * n] ?? 0
+
+const startOf = ({ places }: View, n: number) => (places[2 * n + 1] ?? 0) & 0xffff
+
+function endOf(view: View, n: number): number {
+  const end = (view.places[2 * n + 1] ?? 0) >>> 16
+  return end === 0 ? (view.segments[2 * holderOf(view, n) + 1] ?? 0) : end
 }
 
 /** The texts of records; those that follow one another in a segment stay together. */
 function cut(view: View, textOf: ReadonlyMap<number, Uint8Array | undefined>): Uint8Array[] {
-  const { segmentOf, starts } = view
-  const pieces: Uint8Array[] = []
-  for (let at = 0; at < segmentOf.length;) {
-    const holder = segmentOf[at]
-    const start = starts[at]
-    let end = endOf(view, at)
-    for (at += 1; segmentOf[at] === holder && starts[at] === end + 1; at += 1) end = endOf(view, at)
-    const text = textOf.get(holder ?? 0)
+  const count = countOf(view)
+  const texts: Uint8Array[] = []
+  for (let n = 0; n < count;) {
+    const holder = holderOf(view, n)
+    const start = startOf(view, n)
+    let end = endOf(view, n)
+    const follows = () => n < count && holderOf(view, n) === holder && startOf(view, n) === end + 1
+    for (n += 1; follows(); n += 1) end = endOf(view, n)
+    const text = textOf.get(holder)
     if (text === undefined || end > text.length) throw new Error('a view is of another listing')
-    pieces.push(text.subarray(start, end))
+    texts.push(text.subarray(start, end))
   }
-  return pieces
+  return texts
 }

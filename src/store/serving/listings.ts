@@ -3,7 +3,7 @@
 import { after, type Awaitable } from '../awaitable.ts'
 import { type PageTexts, type PageRange, readPageTexts } from '../listing/read-page.ts'
 import type { HeadRow } from '../listing/tables.ts'
-import { readViewTexts, type View } from '../listing/view.ts'
+import { countOf, readViewTexts, type View } from '../listing/view.ts'
 import type { Head, OutsideHistory, Page, ScanTurns, StoreReader } from '../reading.ts'
 import { isWhole, type Selection } from '../selection.ts'
 import { type ListingState, readState, roomIn } from './listing-state.ts'
@@ -128,7 +128,7 @@ function readKnown(
       const view = known(keyOf(selection, state))
       if (view === undefined) return { lacking: { ...state, row } }
       return after(readViewTexts(reads, row.companyId, view, range, roomIn(state)), (texts) =>
-        pageOf(state, texts, view.segmentOf.length),
+        pageOf(state, texts, countOf(view)),
       )
     },
   )

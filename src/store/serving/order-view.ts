@@ -28,7 +28,7 @@ export async function orderScanned(
     },
     pace,
   )
-  return reorder(view, order)
+  return reorder(view, (n) => order[n] ?? 0)
 }
 
 /** The place of each text among all of them; undefined if there are none. */

@@ -39,8 +39,8 @@ export interface Views {
 const viewBytesUsual = 64 * 1_048_576
 /** How long a view is kept, in milliseconds. */
 const ageMaxMs = 600_000
-/** The memory of a view besides its places, its key included, in bytes; a generous estimate. */
-const overheadBytes = 512
+/** The memory of a view besides its numbers, its key included, in bytes: a thousand, measured. */
+const overheadBytes = 1_024
 
 /**
  * @param bytesMax bounds the views that are kept, besides one that is larger; 0 keeps none.
