@@ -1,6 +1,14 @@
-// Makes folders and files for temporary data.
+// Makes folders and files for temporary data, and appends to such a file and reads it.
 
-import { mkdtempSync, openSync, rmdirSync, unlinkSync } from 'node:fs'
+import {
+  closeSync,
+  mkdtempSync,
+  openSync,
+  readSync,
+  rmdirSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { OperatorError } from '../config/operator-error.ts'
@@ -16,7 +24,7 @@ export function makeTemporaryFolder(purpose: string): string {
 }
 
 /** Makes a file without a name, which is gone when it is closed; returns its descriptor. */
-export function openTemporaryFile(purpose: string): number {
+function openTemporaryFile(purpose: string): number {
   const folder = makeTemporaryFolder(purpose)
   const path = join(folder, 'rows')
   try {
@@ -27,6 +35,73 @@ export function openTemporaryFile(purpose: string): number {
     throw temporaryError(error)
   } finally {
     rmdirSync(folder)
+  }
+}
+
+const bufferBytes = 262_144
+
+/** What appends to a temporary file, and reads it. */
+export type TemporaryBytes = ReturnType<typeof openTemporaryBytes>
+
+/** Makes a file without a name, to which bytes are appended by way of memory. */
+export function openTemporaryBytes(purpose: string) {
+  const file = openTemporaryFile(purpose)
+  let buffer = Buffer.allocUnsafeSlow(bufferBytes)
+  let start = 0
+  let filled = 0
+  function flush(): void {
+    for (let done = 0; done < filled;) {
+      try {
+        done += writeSync(file, buffer, done, filled - done, start + done)
+      } catch (error) {
+        throw temporaryError(error)
+      }
+    }
+    start += filled
+    filled = 0
+  }
+  function read(at: number, length: number): Buffer {
+    if (at + length > start) flush()
+    const bytes = Buffer.allocUnsafeSlow(length)
+    for (let done = 0; done < length;) {
+      const count = readSync(file, bytes, done, length - done, at + done)
+      if (count === 0) throw new Error('a temporary file is shorter than it was')
+      done += count
+    }
+    return bytes
+  }
+  return {
+    read,
+    /** Memory for so many bytes, and where it begins. */
+    reserve(bytes: number) {
+      if (filled + bytes > buffer.length) {
+        flush()
+        if (bytes > buffer.length) buffer = Buffer.allocUnsafeSlow(bytes)
+      }
+      return { buffer, from: filled }
+    },
+    /** Takes so many of these bytes; returns where in the file they will be. */
+    take(bytes: number): number {
+      filled += bytes
+      return start + filled - bytes
+    },
+    /** Appended parts that begin with their length, of 32 bits, in their order. */
+    *parts(): Generator<{ readonly at: number; readonly bytes: Buffer }> {
+      for (let at = 0; at < start + filled;) {
+        let chunk = read(at, Math.min(bufferBytes, start + filled - at))
+        const first = chunk.readUInt32LE(0)
+        if (first > chunk.length) chunk = read(at, first)
+        let from = 0
+        while (from + 4 <= chunk.length) {
+          const to = from + chunk.readUInt32LE(from)
+          if (to > chunk.length) break
+          yield { at: at + from, bytes: chunk.subarray(from, to) }
+          from = to
+        }
+        at += from
+      }
+    },
+    close: () => closeSync(file),
   }
 }
 

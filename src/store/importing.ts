@@ -19,6 +19,8 @@ export interface StagedRow {
   readonly digest: string
   /** The JSON text of a record's fields after its id, or of a company's attributes. */
   readonly content: string
+  /** What `content` says, where that is at hand. */
+  readonly fields?: Readonly<Record<string, unknown>> | undefined
   /** The day on which the source's statement holds, in wire form; null if the row has none. */
   readonly asOf: string | null
 }

@@ -81,6 +81,7 @@ export function checkRecord(resource: Resource): CheckRow {
       sort,
       digest,
       content,
+      fields: record,
       asOf,
     }
   }

@@ -9,6 +9,7 @@ import {
   totalsOf,
   type DirectoryEntry,
 } from './directory.ts'
+import type { BuiltListing } from './build-listings.ts'
 import { metaText, addToCount, type ListingShape } from './shape.ts'
 import { type OpenListing, keysOf } from './open-listings.ts'
 import { type SegmentIndex, decodeEntries, type ListedRecord } from './segment.ts'
@@ -108,17 +109,43 @@ export async function mergeListing(
     await window.merge([], [], { take: () => more.splice(0) }, undefined)
     if (out.isFull()) await out.flush()
   }
-  const { directory, nodes } = buildDirectory(
-    window.entries,
-    listing === undefined ? [] : await knownNodes(context, listing),
-    context.numbers.next,
-  )
-  for (const { segment, entries } of nodes) {
-    out.addSegment({ companyId: company, segment, entries, texts: null })
-  }
-  const { total, largest } = totalsOf(window.entries)
+  const known = listing === undefined ? [] : await knownNodes(context, listing)
   const meta = shape.metaColumn === undefined ? null : metaText(types)
-  out.addHead({ companyId: company, version: context.version, total, meta, largest, directory })
+  addHead(context, { companyId: company, meta, entries: window.entries, known }, out)
+}
+
+/** Makes a listing of segments as they are, with its first head. */
+export function addListing(
+  context: MergeContext,
+  { companyId, meta, segments }: BuiltListing,
+  out: Output,
+): void {
+  const listed = segments.map(({ records, largest, entries, texts }) => {
+    const segment = context.numbers.next()
+    out.addSegment({ companyId, segment, entries, texts })
+    return { segment, records, bytes: texts.length, largest }
+  })
+  addHead(context, { companyId, meta, entries: listed, known: [] }, out)
+}
+
+interface NewState {
+  readonly companyId: number
+  readonly meta: string | null
+  readonly entries: readonly DirectoryEntry[]
+  /** The nodes that there are already. */
+  readonly known: readonly KnownNode[]
+}
+
+function addHead(
+  { numbers, version }: MergeContext,
+  { companyId, meta, entries: listed, known }: NewState,
+  out: Output,
+): void {
+  const { directory, nodes } = buildDirectory(listed, known, numbers.next)
+  for (const { segment, entries } of nodes) {
+    out.addSegment({ companyId, segment, entries, texts: null })
+  }
+  out.addHead({ companyId, version, ...totalsOf(listed), meta, directory })
 }
 
 async function knownNodes(

@@ -2,10 +2,12 @@
 // about companies is written with their names.
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { addToCount, parseMeta, attributesShape } from '../listing/shape.ts'
+import type { BuiltListing } from '../listing/build-listings.ts'
+import { addToCount, parseMeta, attributesShape, type ListingShape } from '../listing/shape.ts'
 import { type OpenListing, openListings, readIndexes } from '../listing/open-listings.ts'
 import { inBatches, type ListedId } from '../listing/tables.ts'
 import {
+  addListing,
   createOutput,
   type MergeContext,
   mergeListing,
@@ -13,14 +15,13 @@ import {
   type SegmentNumbers,
 } from '../listing/write-listings.ts'
 import type { OnShare, MergePart } from '../work-watch.ts'
-import { givenCompanies } from './companies.ts'
-import { createPutReader, type Put, type PutKind, readAll, readChanges } from './put-reader.ts'
-import { companyIdIn, idIn, digestIn, textIn } from './spool.ts'
+import { createPutReader, type Put, type PutKind, readChanges } from './put-reader.ts'
+import { digestIn, textIn } from './spool.ts'
 import type { StagedValue, Staging } from './staging.ts'
 import { traceCompanies } from '../changes/trace.ts'
 import { readAttributes, statementOf, valuesOf, writeAttributes } from '../companies/attributes.ts'
 import { createNameKeeper, nameOf } from '../companies/keep-names.ts'
-import type { ListedRecord } from '../listing/segment.ts'
+import { decodeEntries, type ListedRecord, noLists } from '../listing/segment.ts'
 import { companiesListed } from './company-rows.ts'
 import type { ImportContext } from './context.ts'
 
@@ -66,27 +67,50 @@ export async function applyRecords(
   await writeIds(context, listing, ids)
 }
 
-/** Writes all rows: no listing of the resource has had a record, and no row is compared. */
+/** The first listings of a resource, and the last company that has one. */
+interface FirstListings {
+  readonly listings: Iterable<BuiltListing>
+  readonly shape: ListingShape
+  readonly source: number
+  readonly last: number
+}
+
+/** Writes listings: none of the resource has had a record, and nothing is compared. */
 export async function applyFirst(
-  context: ApplyContext,
-  kind: PutKind,
+  context: MergeContext,
+  { listings, shape, source, last }: FirstListings,
   onShare: OnShare,
 ): Promise<void> {
-  const { staging } = context
-  const companies = Iterator.from(givenCompanies(staging)).flatMap((ids) =>
-    ids.map((id) => [id, 0] as const),
-  )
-  const last = staging.facts.ids.companyId
-  await mergeAll(context, kind, { companies, puts: readAll(staging, kind), last }, onShare)
-  const ids = Iterator.from(staging.spooled()).map(({ bytes }) => ({
-    ...{ id: idIn(bytes), companyId: companyIdIn(bytes), source: kind.source },
-  }))
-  await writeIds(context, kind.resource.name, ids)
+  const out = createOutput(context, shape.listing)
+  let ids: ListedId[] = []
+  for (const batch of inBatches(listings, companiesAtOnce)) {
+    for (const { companyId, meta, segments } of batch) {
+      addListing(context, { companyId, meta, segments }, out)
+      for (const id of idsOf(shape, segments)) ids.push({ id, companyId, source })
+      if (ids.length > idsAtOnce) {
+        await context.tables.putIds(shape.listing, ids)
+        ids = []
+      }
+      if (out.isFull()) await out.flush()
+    }
+    onShare(Math.min(1, (batch.at(-1)?.companyId ?? 0) / last))
+    await nextTurn()
+  }
+  await out.flush()
+  await context.tables.putIds(shape.listing, ids)
+}
+
+const onlyIds = { ...noLists, ids: true }
+
+/** The ids of a listing's records, in ascending order. */
+function idsOf(shape: ListingShape, segments: BuiltListing['segments']): readonly number[] {
+  const ids = segments.flatMap(({ entries }) => [...decodeEntries(shape, entries, [], onlyIds).ids])
+  return shape.hasSort || shape.direction === 'descending' ? ids.sort((a, b) => a - b) : ids
 }
 
 /** Brings the listings in which records are up to date. */
 async function writeIds(
-  { tables }: ApplyContext,
+  { tables }: MergeContext,
   listing: string,
   ids: Iterable<ListedId>,
 ): Promise<void> {

@@ -73,3 +73,9 @@ export async function sourceId(db: Database, name: string): Promise<number> {
   await db.run(add, { name })
   return Number(await find())
 }
+
+/** The number that a source has, or gets if no other one is added before it. */
+export async function likelySourceId(db: Database, name: string): Promise<number> {
+  const known = await readValue(db, 'select id from sources where name = $name', { name })
+  return Number(known ?? (await readValue(db, 'select coalesce(max(id), 0) + 1 from sources')))
+}

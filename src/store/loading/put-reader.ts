@@ -6,7 +6,7 @@ import { compareOrder } from '../listing/merge.ts'
 import type { PutReader } from '../listing/write-listings.ts'
 import type { ListedRecord } from '../listing/segment.ts'
 import { columnValuesOf, type ListingShape } from '../listing/shape.ts'
-import { companyIdIn, digestIn, idIn, recordText, textIn, textsIn } from './spool.ts'
+import { digestIn, recordText, textIn, textsIn } from './spool.ts'
 import type { Staging } from './staging.ts'
 
 /** What is put into listings: the records of a resource, from a source. */
@@ -38,27 +38,6 @@ export function* readChanges(staging: Staging, kind: PutKind): Generator<Put> {
   for (const [{ companyId, id }, row] of staging.spool.read(places)) {
     yield { companyId, record: readRecord(id, row) }
   }
-}
-
-/** The records of all rows, which are new and in the order of companies and ids. */
-export function* readAll(staging: Staging, kind: PutKind): Generator<Put> {
-  const { shape } = kind
-  const readRecord = recordReader(kind)
-  const isInOrder = !shape.hasSort && shape.direction === 'ascending'
-  let own: Put[] = []
-  for (const { bytes } of staging.spooled()) {
-    const put = { companyId: companyIdIn(bytes), record: readRecord(idIn(bytes), bytes) }
-    if (isInOrder) {
-      yield put
-      continue
-    }
-    if (own.length > 0 && own[0]?.companyId !== put.companyId) {
-      yield* own.sort((a, b) => compareOrder(shape, a.record, b.record))
-      own = []
-    }
-    own.push(put)
-  }
-  yield* own.sort((a, b) => compareOrder(shape, a.record, b.record))
 }
 
 /** Reads records of a company, those of the companies before it having been read. */

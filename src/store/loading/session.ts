@@ -1,7 +1,6 @@
 // The course of an import in a store: rows are staged beside the process, then compared with the
 // registry and merged into it in one transaction.
 
-import { metaTypesMax } from '../../resources/resource.ts'
 import { findLikeSources, findAlike } from './alike.ts'
 import type {
   Committed,
@@ -11,6 +10,7 @@ import type {
   Merged,
   StagedProblem,
 } from '../importing.ts'
+import { type BuiltListing, createListingBuilder } from '../listing/build-listings.ts'
 import { shapeOf } from '../listing/shape.ts'
 import { numberSegments } from '../listing/write-listings.ts'
 import { type ImportConnection, type Database, readValue } from '../sql/database.ts'
@@ -21,7 +21,7 @@ import { noteNameAttribute } from '../companies/name-attribute.ts'
 import { applyCompanies, applyFirst, applyRecords } from './apply.ts'
 import { countCreated, makeById, makeCompanies, writeCompanies } from './companies.ts'
 import { findRecordChanges, changeDiffering, findDiffering, refuseEarlier } from './compare.ts'
-import { createContext, type ImportContext, sourceId } from './context.ts'
+import { createContext, type ImportContext, likelySourceId, sourceId } from './context.ts'
 import { areInPlace, dropRefused, placeRows, refuseBeyond, writeKeys } from './place.ts'
 import { findDifference } from './difference.ts'
 import { stageDifferences } from './record-differences.ts'
@@ -35,15 +35,20 @@ import { createBeyond, refuseRecorded, refuseTypes } from './types-limit.ts'
  *
  * @param gate holds back what is withheld.
  */
-export function beginImport(db: ImportConnection, plan: ImportPlan, gate: Gate): ImportSession {
-  const staging = openStaging()
+export async function beginImport(
+  db: ImportConnection,
+  plan: ImportPlan,
+  gate: Gate,
+): Promise<ImportSession> {
+  const staging = openStaging(await builderFor(db, plan))
   const parts = watchParts(plan.target.resource === undefined, plan.onStep)
   let context: ImportContext | undefined
 
   return {
     stage(place, given) {
       const row = gate.pass(given)
-      if (row !== undefined) staging.stage(place, row)
+      if (row === given) staging.stage(place, row)
+      else if (row !== undefined) staging.stage(place, { ...row, fields: undefined })
     },
     stageRefused: (place, row) => staging.stageRefused(place, gate.passRefused(row)),
     async prepare(onProblem) {
@@ -73,6 +78,14 @@ export function beginImport(db: ImportConnection, plan: ImportPlan, gate: Gate):
   }
 }
 
+/** What builds listings of rows as they come, if no listing of the resource has had a record. */
+async function builderFor(db: ImportConnection, plan: ImportPlan) {
+  const { resource, isMadeById } = plan.target
+  if (resource === undefined || !isMadeById || plan.knownCompaniesOnly) return undefined
+  if (await db.tables.hasHeads(resource.name)) return undefined
+  return createListingBuilder(resource, await likelySourceId(db, plan.source))
+}
+
 /** The number of a source's records by the log: what its versions have added and removed. */
 async function countLogged(db: Database, target: string, source: number): Promise<number> {
   const sql = `
@@ -92,7 +105,8 @@ async function mergeStaged(
 ): Promise<Merged> {
   const { staging, tables, plan, version } = context
   parts('placing')(0)
-  const isInPlace = await areInPlace(context)
+  const first = await firstListings(context)
+  const isInPlace = first !== undefined || (await areInPlace(context))
   if (isInPlace) await makeById(staging, tables)
   else {
     staging.loadAll()
@@ -102,7 +116,7 @@ async function mergeStaged(
     await placeRows(context)
   }
   await tellLikeSources(context)
-  if (isInPlace && (await isFirstLoad(context))) return mergeFirst(context, parts)
+  if (first !== undefined) return mergeFirst(context, first, parts)
   const recorded = await findAndRecord(context, parts)
   const refused = reportRefused(staging, onProblem)
   const companiesCreated = countCreated(staging)
@@ -136,30 +150,32 @@ async function mergeStaged(
 }
 
 /**
- * Whether every row is a new record, in the order of the listings: no listing of the resource has
- * ever had one, and no company gets more than can be sorted, or than types are counted for.
+ * The listings that the rows are, if every row is a new record, in their order: no listing of the
+ * resource has ever had one, and no company gets more than can be sorted, or types are counted for.
  */
-async function isFirstLoad({ staging, tables, plan, shape }: ImportContext): Promise<boolean> {
-  const most = shape.metaColumn === undefined ? rowsSortedMax : metaTypesMax
-  if (staging.facts.companyRowsMax > most) return false
-  return !(await tables.hasHeads(plan.target.name))
+async function firstListings({ staging, tables, plan, source }: ImportContext) {
+  const built = staging.built(source)
+  return built === undefined || (await tables.hasHeads(plan.target.name)) ? undefined : built
 }
 
-/** Up to so many records of a company are sorted in memory. */
-const rowsSortedMax = 5_000
-
 /** A first load needs no comparison. */
-async function mergeFirst(context: ImportContext, parts: MergeWatch['parts']): Promise<Merged> {
+async function mergeFirst(
+  context: ImportContext,
+  listings: Iterable<BuiltListing>,
+  parts: MergeWatch['parts'],
+): Promise<Merged> {
   const { staging, tables, version, plan, shape, source, db, asOf } = context
-  const { resource } = plan.target
-  if (resource === undefined) throw new Error('companies are never in the order of their listings')
   // Changes are recorded from now on.
   if (asOf !== null && plan.recording !== undefined) await sourceId(db, plan.recording.source)
   const companiesCreated = countCreated(staging)
   await writeCompanies(staging, tables, version)
   const numbers = await numberSegments(tables)
-  const apply = { staging, tables, version, numbers }
-  await applyFirst(apply, { resource, shape, source }, parts('writing'))
+  const last = staging.facts.ids.companyId
+  await applyFirst(
+    { tables, version, numbers },
+    { listings, shape, source, last },
+    parts('writing'),
+  )
   await numbers.note()
   return {
     counts: {

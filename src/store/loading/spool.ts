@@ -4,8 +4,7 @@
 // its length and that of its text; company, id and number as doubles, NaN for null; the index of
 // its file; the digest; the text; then its other texts, separated by NUL, which none contains.
 
-import { closeSync, readSync, writeSync } from 'node:fs'
-import { openTemporaryFile, temporaryError } from '../../files/temporary-folder.ts'
+import { openTemporaryBytes } from '../../files/temporary-folder.ts'
 import type { Place, RefusedRow, StagedRow } from '../importing.ts'
 import { inBatches } from '../listing/tables.ts'
 
@@ -46,7 +45,6 @@ export const digestAt = 36
 const headBytes = 48
 
 const noBytes = Buffer.alloc(0)
-const bufferBytes = 262_144
 /** How much is read at once. */
 const chunkBytes = 262_144
 /** Rows that are so near to each other are read at once. */
@@ -54,9 +52,7 @@ const gapBytes = 8_192
 
 /** Makes an empty file, which is deleted when the process ends, if not before. */
 export function createSpool() {
-  const file = openTemporaryFile('import')
-  const appender = createAppender(file)
-  const readBytes = (at: number, length: number) => readFrom(file, at, length)
+  const file = openTemporaryBytes('import')
   let count = 0
   return {
     /**
@@ -68,7 +64,7 @@ export function createSpool() {
       const others = [companyJurisdiction, companyIdentifier, key, row.sort, row.asOf]
       const joined = others.join('\0')
       const text = textOf(id, row.content)
-      const { buffer, from } = appender.reserve(headBytes + 3 * (text.length + joined.length))
+      const { buffer, from } = file.reserve(headBytes + 3 * (text.length + joined.length))
       const textLength = buffer.write(text, from + headBytes)
       const length = headBytes + textLength + buffer.write(joined, from + headBytes + textLength)
       buffer.writeUInt32LE(length, from)
@@ -79,85 +75,29 @@ export function createSpool() {
       buffer.writeUInt32LE(place.file, from + fileAt)
       if (digest !== undefined) buffer.write(digest, from + digestAt, 'base64')
       count += 1
-      return { seq: count, at: appender.take(length), bytes: buffer.subarray(from, from + length) }
+      return { seq: count, at: file.take(length), bytes: buffer.subarray(from, from + length) }
     },
     /** The rows up to the one of that number, in order. */
     *rows(last: number): Generator<SpooledRow> {
-      appender.flush()
       let seq = 0
-      for (let at = 0; seq < last;) {
-        let chunk = readBytes(at, Math.min(chunkBytes, appender.end() - at))
-        const first = chunk.readUInt32LE(0)
-        if (first > chunk.length) chunk = readBytes(at, first)
-        let from = 0
-        while (seq < last && from + headBytes <= chunk.length) {
-          const to = from + chunk.readUInt32LE(from)
-          if (to > chunk.length) break
-          seq += 1
-          yield { seq, at: at + from, bytes: chunk.subarray(from, to) }
-          from = to
-        }
-        at += from
+      for (const { at, bytes } of file.parts()) {
+        if (seq === last) return
+        seq += 1
+        yield { seq, at, bytes }
       }
     },
     /** Reads rows, in the order asked for, with what is known of each. */
     *read<T extends Omit<SpoolPlace, 'seq'>>(
       places: Iterable<T>,
     ): Generator<readonly [place: T, row: Buffer]> {
-      appender.flush()
       for (const portion of inPortions(places)) {
-        const rows = readPlaces(portion, readBytes)
+        const rows = readPlaces(portion, file.read)
         let n = 0
         for (const place of portion) yield [place, rows[n++] ?? noBytes]
       }
     },
-    close: () => closeSync(file),
+    close: file.close,
   }
-}
-
-/** Appends to a file by way of memory. */
-function createAppender(file: number) {
-  let buffer = Buffer.allocUnsafeSlow(bufferBytes)
-  let start = 0
-  let filled = 0
-  function flush(): void {
-    for (let done = 0; done < filled;) {
-      try {
-        done += writeSync(file, buffer, done, filled - done, start + done)
-      } catch (error) {
-        throw temporaryError(error)
-      }
-    }
-    start += filled
-    filled = 0
-  }
-  return {
-    flush,
-    end: () => start,
-    /** Memory for so many bytes, and where it begins. */
-    reserve(bytes: number) {
-      if (filled + bytes > buffer.length) {
-        flush()
-        if (bytes > buffer.length) buffer = Buffer.allocUnsafeSlow(bytes)
-      }
-      return { buffer, from: filled }
-    },
-    /** Takes so many of these bytes; returns where in the file they will be. */
-    take(bytes: number): number {
-      filled += bytes
-      return start + filled - bytes
-    },
-  }
-}
-
-function readFrom(file: number, at: number, length: number): Buffer {
-  const bytes = Buffer.allocUnsafeSlow(length)
-  for (let done = 0; done < length;) {
-    const read = readSync(file, bytes, done, length - done, at + done)
-    if (read === 0) throw new Error('the file of staged rows is shorter than it was')
-    done += read
-  }
-  return bytes
 }
 
 /** Reads rows that are near to each other at once. */

@@ -1,9 +1,11 @@
-// The rows of an import beside the process, whatever the registry's database is: in a file in the
-// order read (`spool.ts`), and, unless that is the order of the listings, in a temporary database
-// that sorts them and compares them with each other.
+// The rows of an import beside the process, whatever the registry's database is: the first ones of
+// a resource, if they come in the order of the listings, as these will be (`build-listings.ts`);
+// others in a file in the order read (`spool.ts`), and, unless they are in that order, in a
+// temporary database that sorts them and compares them with each other.
 
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import type { Place, RefusedRow, StagedRow } from '../importing.ts'
+import type { BuiltListing, BuiltRow, ListingBuilder } from '../listing/build-listings.ts'
 import { type StagedIds, noIds, noteIds } from '../sql/assigned-ids.ts'
 import {
   companyIdIn,
@@ -34,8 +36,6 @@ export interface StagedFacts {
   hasKeys: boolean
   /** Whether all rows have ids of companies and records, in ascending order of both. */
   isSorted: boolean
-  /** The greatest number of rows of one company, if they are sorted. */
-  companyRowsMax: number
   readonly ids: StagedIds
   /** The latest day of a row, in wire form, and the first row with it. */
   lastDay: { readonly asOf: string; readonly place: Place } | undefined
@@ -48,6 +48,8 @@ export interface Staging {
   stage(place: Place, row: StagedRow): void
   /** Stages a refused row, which only identifies its record. */
   stageRefused(place: Place, row: RefusedRow): void
+  /** The listings that all rows are, with records of a source; undefined if they are none. */
+  built: (source: number) => Iterable<BuiltListing> | undefined
   /** The staged rows in the order read, without those that were appended. */
   spooled(): Iterable<SpooledRow>
   /** Writes some of them to the table `stage`. */
@@ -118,8 +120,12 @@ const tables = `
   ) without rowid;
 `
 
-/** Makes empty temporary files. */
-export function openStaging(): Staging {
+/**
+ * Makes empty temporary files.
+ *
+ * @param builder for rows that are probably the first of their resource.
+ */
+export function openStaging(builder?: ListingBuilder): Staging {
   // A database without a name is a temporary file, of which little is in memory.
   const db = new DatabaseSync('')
   db.exec('pragma journal_mode = off; pragma synchronous = off; pragma locking_mode = exclusive')
@@ -128,7 +134,7 @@ export function openStaging(): Staging {
   db.exec('begin')
   const inserter = createInserter(db)
   const statements = createStatements(db)
-  const stage = createStage((...row) => inserter.insert(...row))
+  const stage = createStage((...row) => inserter.insert(...row), builder)
   let isLoaded = false
 
   function rows(sql: string, ...values: readonly StagedValue[]) {
@@ -163,7 +169,7 @@ export function openStaging(): Staging {
     value: (sql, ...values) => rows(sql, ...values)[0]?.[0],
     close() {
       db.close()
-      stage.spool.close()
+      stage.close()
     },
   }
 }
@@ -242,11 +248,12 @@ function insertInto(db: DatabaseSync, table: string, columns: number) {
 // Records made by the store have no place in a file.
 const nowhere: Place = { file: 0, number: 0 }
 
-function createStage(insert: Staging['insert']) {
+function createStage(insert: Staging['insert'], builder?: ListingBuilder) {
   const spool = createSpool()
+  const building = createBuilding(spool, builder)
   const facts: StagedFacts = {
     ...{ rows: 0, length: 0, hasNames: false, hasKeys: false },
-    ...{ isSorted: true, companyRowsMax: 0, ids: noIds(), lastDay: undefined },
+    ...{ isSorted: true, ids: noIds(), lastDay: undefined },
   }
   const note = createNotes(facts, insert)
   let staged = 0
@@ -270,28 +277,69 @@ function createStage(insert: Staging['insert']) {
     load(places: Iterable<SpoolPlace>): void {
       for (const [{ seq, at }, bytes] of spool.read(places)) loadRow({ seq, at, bytes })
     },
-    append: (row: StagedRow) => loadRow(spool.write(nowhere, row)),
+    append(row: StagedRow): void {
+      building.spoolAll()
+      loadRow(spool.write(nowhere, row))
+    },
     staged: () => staged,
-    spooled: () => spool.rows(staged),
+    built: (source: number) => building.listings(source),
+    spooled() {
+      building.spoolAll()
+      return spool.rows(staged)
+    },
     stage(place: Place, row: StagedRow): void {
-      spool.write(place, row)
-      staged += 1
       note(place, row)
+      if (!facts.isSorted || !building.take(place, row)) {
+        building.spoolAll()
+        spool.write(place, row)
+      }
+      staged += 1
     },
     stageRefused(place: Place, row: RefusedRow): void {
+      building.spoolAll()
       spool.write(place, row)
       staged += 1
       facts.hasNames ||= row.companyIdentifier !== null
       facts.hasKeys ||= row.key !== null
       facts.isSorted = false
     },
+    close(): void {
+      building.close()
+      spool.close()
+    },
   }
+}
+
+/** Rows are kept as listings until there is one that cannot be. */
+function createBuilding(spool: Spool, builder: ListingBuilder | undefined) {
+  let building = builder
+  function close(): void {
+    building?.close()
+    building = undefined
+  }
+  return {
+    close,
+    take: (place: Place, row: StagedRow): boolean =>
+      building !== undefined && isById(row) && building.add(place, row),
+    /** Keeps rows one by one from now on, those before as well. */
+    spoolAll(): void {
+      if (building === undefined) return
+      for (const { place, row } of building.rows()) spool.write(place, row)
+      close()
+    },
+    listings: (source: number) => (building?.source === source ? building.listings() : undefined),
+  }
+}
+
+function isById(row: StagedRow): row is BuiltRow {
+  const { id, companyId, companyIdentifier, key, asOf } = row
+  const isNamed = companyIdentifier !== null || key !== null
+  return id !== null && companyId !== null && !isNamed && asOf === null
 }
 
 /** Notes facts of rows, and the companies that they name by id. */
 function createNotes(facts: StagedFacts, insert: Staging['insert']) {
   let lastCompany = 0
-  let companyRows = 0
   let wasAlone = false
   return (place: Place, row: StagedRow): void => {
     const { companyId, companyIdentifier, key, asOf } = row
@@ -305,8 +353,6 @@ function createNotes(facts: StagedFacts, insert: Staging['insert']) {
     }
     noteIds(facts.ids, row)
     facts.isSorted &&= facts.ids.isAscending && isAlone && (companyId ?? 0) >= lastCompany
-    companyRows = companyId === lastCompany ? companyRows + 1 : 1
-    facts.companyRowsMax = Math.max(facts.companyRowsMax, companyRows)
     if (companyId === null || (companyId === lastCompany && isAlone === wasAlone)) return
     insert('given', companyId, Number(isAlone))
     lastCompany = companyId

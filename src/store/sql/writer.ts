@@ -62,7 +62,7 @@ export async function createWriter(
       const gate = createGate((await compare()).list, plan)
       const db = await access.openImport()
       try {
-        return beginImport(db, plan, gate)
+        return await beginImport(db, plan, gate)
       } catch (error) {
         await db.discard()
         throw error

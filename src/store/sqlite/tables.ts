@@ -1,5 +1,5 @@
 // The dialect of SQLite, and how the tables of a file are read and written: lists are JSON, and
-// rows are written one by one.
+// rows are written several with one statement.
 
 import type { DatabaseSync } from 'node:sqlite'
 import type { ListingTables } from '../listing/tables.ts'
@@ -29,8 +29,16 @@ function rowsOf(db: DatabaseSync): RowWriter {
     dialect,
     rows: (sql, ...values) => prepare(sql).all(...values.map(bound)) as never,
     insert(into, rows) {
-      const statement = prepare(insertSql(into))
-      for (const row of rows) statement.run(...row)
+      const whole = rows.length - (rows.length % rowsPerStatement)
+      if (whole > 0) {
+        const several = prepare(insertSql(into, rowsPerStatement))
+        for (let at = 0; at < whole; at += rowsPerStatement) {
+          several.run(...rows.slice(at, at + rowsPerStatement).flat())
+        }
+      }
+      if (whole === rows.length) return
+      const one = prepare(insertSql(into, 1))
+      for (const row of rows.slice(whole)) one.run(...row)
     },
     drop({ table, fixed = {}, columns }, rows) {
       const given = Object.entries(fixed).map(([column, value]) => `${column} = ${literal(value)}`)
@@ -41,11 +49,16 @@ function rowsOf(db: DatabaseSync): RowWriter {
   }
 }
 
-function insertSql({ table, fixed = {}, columns, replacing }: Target): string {
+// One statement for each id of a record takes 0.9 us of processor time, one for sixteen takes 0.5.
+const rowsPerStatement = 16
+
+function insertSql({ table, fixed = {}, columns, replacing }: Target, rows: number): string {
   const values = [...Object.values(fixed).map(literal), ...columns.map(() => '?')]
   return `
     insert into ${table} (${[...Object.keys(fixed), ...columns].join(', ')})
-      values (${values.join(', ')})
+      values ${Array(rows)
+        .fill(`(${values.join(', ')})`)
+        .join(', ')}
     ${replacing === undefined ? '' : onConflict(replacing)}`
 }
 
