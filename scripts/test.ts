@@ -83,6 +83,7 @@ function run(name: PartName): Promise<Outcome> {
       ...process.env,
       NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/dossier'),
       TMPDIR: temporary,
+      DOSSIER_TEST_SHARED: temporary,
       ...(isOfStore(name) && { DOSSIER_TEST_STORE: name }),
       ...(isCounted(name) && { DOSSIER_TEST_ACCOUNT: account }),
     },

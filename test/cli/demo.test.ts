@@ -9,6 +9,7 @@ import { join, resolve } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import { companyCount, longHistoryLength } from '../../src/demo/registry.ts'
+import { claimDemo } from '../support/shared-demo.ts'
 import { importRows, makeFolder, queryValue } from '../support/import-rows.ts'
 
 const program = resolve(import.meta.dirname, '../../bin/dossier')
@@ -67,8 +68,10 @@ type Body = Readonly<Record<string, unknown>>
 test('the first start creates the registry, the second one serves it', options, async (t) => {
   const folder = makeFolder(t)
   const db = join(folder, 'demo/registry.db')
+  const share = claimDemo()
   const first = startDemo(t, folder, ['--port', '0'])
   await first.until(/Ctrl-C\n/)
+  await share?.(db)
   const { ino } = statSync(db)
 
   await t.test('what it printed', async () => {

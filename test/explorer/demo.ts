@@ -2,7 +2,10 @@
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { dossier } from '../support/run-dossier.ts'
+import { claimDemo, copyDemo } from '../support/shared-demo.ts'
 
 export interface Demo {
   /** The address that it prints for the explorer, with a key. */
@@ -17,6 +20,12 @@ export interface Demo {
 
 /** Starts the demo in a folder, on a free port; the first time there, it takes ten seconds. */
 export async function startDemo(folder: string): Promise<Demo> {
+  const db = join(folder, 'demo/registry.db')
+  const share = existsSync(db) ? undefined : claimDemo()
+  if (share === undefined && !existsSync(db)) {
+    mkdirSync(join(folder, 'demo'), { recursive: true })
+    await copyDemo(db)
+  }
   const child = spawn(dossier, ['demo', '--port', '0'], {
     cwd: folder,
     // On a busy machine, the event loop of a server is late without too many requests.
@@ -29,6 +38,7 @@ export async function startDemo(folder: string): Promise<Demo> {
     await Promise.race([once(child.stdout, 'data'), once(child, 'close')])
     if (child.exitCode !== null) throw new Error(`the demo ended: ${said}`)
   }
+  await share?.(db)
   const [printed = '', url = '', key = ''] = /(http:\S+)\/#key=(dossier_\w+)\S*/.exec(said) ?? []
   const at = (path: string) => `${url}/#key=${key}${path}`
   return { printed, url, key, at, stop: () => child.kill() }

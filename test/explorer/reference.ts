@@ -4,20 +4,24 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Bench, visit } from './browser.ts'
 
+/** What differs from another operation in its fields alone; the page takes a second for each. */
+const likeAnother = /\/(?:rights|employees|pos_terminals|events|readyz)$/
+
 export function testReference(given: () => Bench): void {
-  test('every operation of the reference can be executed as it opens, and is answered', async (t) => {
+  test('every operation of the reference can be executed as it opens, under its policy', async (t) => {
     const { browser, url, key } = given()
     // The demo offers no copies, so that their manifest and files are not found.
-    const page = await visit(t, browser, `${url}/docs`, { expected: /status of 404/ })
+    const page = await visit(t, browser, `${url}/`, { expected: /status of 404/ })
+    await page.getByRole('link', { name: 'API reference' }).click()
     await page.getByRole('button', { name: 'Authorize' }).click()
-    const dialog = page.locator('.auth-container')
-    await dialog.getByRole('textbox').fill(key)
+    await page.getByLabel('auth-bearer-value').fill(key)
     await page.getByRole('button', { name: 'Apply credentials' }).click()
     await page.locator('.auth-container').getByRole('button', { name: 'Close' }).click()
     const { paths } = (await (await fetch(`${url}/openapi.json`)).json()) as {
       paths: Readonly<Record<string, { get: { operationId: string; tags: readonly string[] } }>>
     }
     for (const [path, { get }] of Object.entries(paths)) {
+      if (likeAnother.test(path)) continue
       const status = path.includes('/exports/') ? 404 : 200
       const block = page.locator(`#operations-${get.tags[0] ?? ''}-${get.operationId}`)
       await block.locator('.opblock-summary-control').click()
@@ -28,5 +32,7 @@ export function testReference(given: () => Bench): void {
       await block.locator('.live-responses-table').getByText(String(status)).first().waitFor()
       await block.locator('.opblock-summary-control').click()
     }
+    await page.getByRole('link', { name: 'Explorer' }).click()
+    await page.getByLabel('Your key').waitFor()
   })
 }
