@@ -9,8 +9,11 @@ import type { Resource } from './resource.ts'
 interface CsvWriter {
   /** The names of the fields, as the first line. */
   readonly header: string
-  /** @param texts JSON texts of records, joined by commas. */
-  rows(texts: string): string
+  /**
+   * @param texts JSON texts of records, joined by commas.
+   * @param before the beginning of each line.
+   */
+  rows(texts: string, before?: string): string
 }
 
 const quote = 0x22
@@ -24,12 +27,12 @@ export function createCsvWriter({ fields }: Resource): CsvWriter {
   const skips = names.map((name) => name.length + 4)
   return {
     header: names.join(',') + lineEnd,
-    rows(texts) {
+    rows(texts, before = '') {
       const hasEscapes = texts.includes('\\')
       let lines = ''
       let at = 0
       while (at < texts.length) {
-        let comma = ''
+        let comma = before
         for (const skip of skips) {
           at += skip
           const end = endOfValue(texts, at, hasEscapes)

@@ -3,6 +3,7 @@
 import type { Resource } from '../resources/resource.ts'
 import type { Awaitable } from './awaitable.ts'
 import type { ChangesPage, ChangesRequest, NoChanges } from './changes.ts'
+import type { CopyPart, CopyRequest } from './exports/read-copy.ts'
 import type { IdentifyingName } from './inspecting.ts'
 import type { KeyRecord } from './keys.ts'
 import type { Selection } from './selection.ts'
@@ -151,6 +152,8 @@ export interface CompanyReader {
   readVersions(range: VersionRange): Promise<VersionList>
   /** A page of what has changed between two versions. */
   readChanges(asked: ChangesRequest): Promise<ChangesPage | NoChanges>
+  /** A part of all records of a resource at a version. */
+  readCopy(asked: CopyRequest): Promise<CopyPart | NoChanges>
 }
 
 /** Whose turn it is to scan a long listing: decided above the store, which asks only if it must. */

@@ -132,6 +132,48 @@ test('files have a bounded number of records', async (t) => {
   assert.equal(zstdDecompressSync(read(last)).toString().trimEnd().split('\r\n').length, 3)
 })
 
+test('long listings and many short ones are copied as they were at a version', async (t) => {
+  const folder = makeFolder(t)
+  const db = join(folder, 'dossier.db')
+  const [rights] = resources
+  assert.ok(rights)
+  const long = 7_000
+  const ids = [1, ...Array.from({ length: 110 }, (_, n) => n + 2)]
+  const rows = makeRecords(rights, long + 600).map((record, n) => ({
+    company_id: n < long ? 1 : ids[1 + (n % 110)],
+    ...record,
+  }))
+  await importRows(db, rights.name, rows)
+  const changed = rows.filter((_, n) => n % 50 === 0)
+  const later = changed.map((row) => ({ ...row, name: 'Another name', company_id: 900 }))
+  await importRows(db, rights.name, [...changed, ...later])
+  const reader = await openStoreReader(storeAt(db), patientBounds)
+  t.after(() => reader.close())
+  const copies = join(folder, 'copies')
+  const recordsMax = 1_999
+  const manifest = await writeExport(reader, [rights], {
+    ...{ folder: copies, formats: ['ndjson.zst'], version: 1, recordsMax },
+    cursorOf: ({ version }) => String(version),
+    onStep: () => undefined,
+    signal: t.signal,
+  })
+  const own = manifest.resources.find(({ resource }) => resource === rights.name)
+  assert.deepEqual([own?.records, own?.companies], [rows.length, ids.length])
+  const lines = (own?.files ?? []).flatMap(({ name, records }) => {
+    const text = zstdDecompressSync(read(join(copies, '1', name))).toString()
+    const some = text.trimEnd().split('\n')
+    assert.equal(some.length, records)
+    return some
+  })
+  assert.ok(
+    lines.sort().join('\n') ===
+      rows
+        .map((row) => JSON.stringify(row))
+        .sort()
+        .join('\n'),
+  )
+})
+
 test('an export that cannot be made says why, and leaves nothing', async (t) => {
   const folder = makeFolder(t)
   const db = join(folder, 'dossier.db')

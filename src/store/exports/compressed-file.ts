@@ -10,6 +10,7 @@ import { createZstdCompress } from 'node:zlib'
 import { privateMode } from '../../files/new-file.ts'
 
 export interface CompressedFile {
+  /** Waits for what was written before, so that it is compressed while more is read. */
   write(content: string | Buffer): Promise<void>
   /** @returns what was written. */
   close(): Promise<{ readonly name: string; readonly bytes: number; readonly sha256: string }>
@@ -19,17 +20,22 @@ export interface CompressedFile {
 
 /** @throws the system's error if it cannot be written, at any later call, too. */
 export function openCompressed(path: string): CompressedFile {
-  const encoder = createZstdCompress()
+  // It waits for this thread after each chunk.
+  const encoder = createZstdCompress({ chunkSize: 1 << 18 })
   const digest = createHash('sha256')
   const hashing: Transform = new PassThrough()
   hashing.on('data', (piece: Buffer) => digest.update(piece))
   const file = createWriteStream(path, { flags: 'wx', mode: privateMode, flush: true })
   const written = pipeline(encoder, hashing, file)
   written.catch(() => undefined)
+  let before: Promise<unknown> | undefined
   return {
     async write(content) {
+      await before
+      if (encoder.write(content)) return
       // Where the pipeline has failed, nobody drains it.
-      if (!encoder.write(content)) await Promise.race([once(encoder, 'drain'), written])
+      before = Promise.race([once(encoder, 'drain'), written])
+      before.catch(() => undefined)
     },
     async close() {
       encoder.end()

@@ -3,10 +3,11 @@
 import { createHash } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Change } from '../changes.ts'
+import { sliceTexts } from '../listing/read-page.ts'
 import { type CompressedFile, openCompressed } from './compressed-file.ts'
 import type { ExportedFile, ExportedResource, ExportFormat } from './manifest.ts'
-import { linesOf, type RowWriter } from './row-writer.ts'
+import type { CopiedRecords } from './read-copy.ts'
+import type { RowWriter } from './row-writer.ts'
 import { writeParquet } from './write-parquet.ts'
 
 /** Where files are written, and how. */
@@ -34,12 +35,12 @@ export function createOutput(name: string, rows: RowWriter, options: OutputOptio
     open = undefined
   }
 
-  async function write(some: readonly Change[]): Promise<void> {
+  async function write(some: readonly CopiedRecords[], count: number): Promise<void> {
     open ??= openFiles(`${name}-${(number += 1)}`, rows, options)
-    const lines = linesOf(rows, some)
+    const lines = Buffer.from(some.map(rows.json).join(''), 'latin1')
     digest.update(lines)
-    await open.write(lines, some)
-    records += some.length
+    await open.write(lines, some, count)
+    records += count
     for (const { companyId } of some) {
       if (companyId !== company) companies += 1
       company = companyId
@@ -48,11 +49,11 @@ export function createOutput(name: string, rows: RowWriter, options: OutputOptio
   }
 
   return {
-    async add(changes: readonly Change[]): Promise<void> {
-      for (let at = 0; at < changes.length;) {
-        const some = changes.slice(at, at + recordsMax - (open?.records() ?? 0))
-        await write(some)
-        at += some.length
+    async add(copied: readonly CopiedRecords[]): Promise<void> {
+      for (let left = copied; left.length > 0;) {
+        const { some, count, others } = takeFirst(left, recordsMax - (open?.records() ?? 0))
+        await write(some, count)
+        left = others
       }
       onStep(name, records)
     },
@@ -62,6 +63,26 @@ export function createOutput(name: string, rows: RowWriter, options: OutputOptio
     },
     abandon: () => open?.abandon(),
   }
+}
+
+/** Up to so many records, and the others. */
+function takeFirst(copied: readonly CopiedRecords[], most: number) {
+  let count = 0
+  for (const [n, one] of copied.entries()) {
+    const room = most - count
+    if (one.records > room) {
+      const cut = (from: number, to: number) => cutRecords(one, from, to)
+      const begun = room === 0 ? [] : [cut(0, room)]
+      const others = [cut(room, one.records), ...copied.slice(n + 1)]
+      return { some: [...copied.slice(0, n), ...begun], count: most, others }
+    }
+    count += one.records
+  }
+  return { some: copied, count, others: [] }
+}
+
+function cutRecords({ companyId, records, texts }: CopiedRecords, from: number, to: number) {
+  return { companyId, records: to - from, texts: sliceTexts(texts, records, from, to) }
 }
 
 type OpenFiles = ReturnType<typeof openFiles>
@@ -76,11 +97,14 @@ function openFiles(name: string, rows: RowWriter, { formats, partial, signal }: 
   let records = 0
   return {
     records: () => records,
-    async write(lines: Buffer, some: readonly Change[]): Promise<void> {
+    async write(lines: Buffer, some: readonly CopiedRecords[], count: number): Promise<void> {
       await json.write(lines)
-      const header = records === 0 ? rows.header : ''
-      await csv?.write(header + some.map((change) => rows.csv(change)).join(''))
-      records += some.length
+      if (csv !== undefined) {
+        const header = Buffer.from(records === 0 ? rows.header : '')
+        const pieces = some.map((copied) => Buffer.from(rows.csv(copied)))
+        await csv.write(Buffer.concat([header, ...pieces]))
+      }
+      records += count
     },
     async close(): Promise<readonly ExportedFile[]> {
       const files: ExportedFile[] = []

@@ -1,9 +1,10 @@
-// Changed records as rows of files: each with the id of its company, as imports take them.
+// Records as rows of files: each with the id of its company, as imports take them.
 
 import { createCsvWriter } from '../../resources/csv.ts'
 import type { Field } from '../../resources/field.ts'
 import type { Resource } from '../../resources/resource.ts'
-import type { Change } from '../changes.ts'
+import { recordSeparator, textIn } from '../record-texts.ts'
+import type { CopiedRecords } from './read-copy.ts'
 
 /** The kind of a column; companies have one of JSON. */
 export type ColumnKind = Field['kind'] | 'json'
@@ -11,12 +12,12 @@ export type ColumnKind = Field['kind'] | 'json'
 /** How the rows of a resource, or companies, are written. */
 export interface RowWriter {
   readonly columns: readonly { readonly name: string; readonly kind: ColumnKind }[]
-  /** A JSON text: what comes before the bytes of the record, and those. */
-  readonly json: (change: Change) => readonly [before: string, bytes: Uint8Array]
+  /** Lines of NDJSON, one character for each byte. */
+  readonly json: (copied: CopiedRecords) => string
   /** The first line of CSV. */
   readonly header: string
-  /** A line of CSV. */
-  readonly csv: (change: Change) => string
+  /** Lines of CSV. */
+  readonly csv: (copied: CopiedRecords) => string
 }
 
 const companyColumn = 'company_id'
@@ -29,10 +30,21 @@ export function recordRows(resource: Resource): RowWriter {
       { name: companyColumn, kind: 'id' },
       ...fields.map(([name, { kind }]) => ({ name, kind })),
     ],
-    json: ({ companyId, text }) => [`{"${companyColumn}":${companyId},`, bytesOf(text).subarray(1)],
+    json({ companyId, texts }) {
+      const begin = `{"${companyColumn}":${companyId},`
+      const others = latin1In(texts).slice(1).replaceAll(recordSeparator, `\n${begin}${idMember}`)
+      return `${begin}${others}\n`
+    },
     header: `${companyColumn},${csv.header}`,
-    csv: ({ companyId, text }) => `${companyId},${csv.rows(textOf(text))}`,
+    csv: ({ companyId, texts }) => csv.rows(textIn(texts), `${companyId},`),
   }
+}
+
+/** What a record begins with, after its brace. */
+const idMember = recordSeparator.slice(2)
+
+function latin1In({ buffer, byteOffset, length }: Uint8Array): string {
+  return Buffer.from(buffer, byteOffset, length).toString('latin1')
 }
 
 /** A company without its listings. */
@@ -44,10 +56,10 @@ const companyKinds = {
 
 export const companyRows: RowWriter = {
   columns: Object.entries(companyKinds).map(([name, kind]) => ({ name, kind })),
-  json: ({ text }) => ['', bytesOf(text)],
+  json: ({ texts }) => `${latin1In(texts)}\n`,
   header: `${Object.keys(companyKinds).join()}\r\n`,
-  csv({ text }) {
-    const company = JSON.parse(textOf(text)) as CompanyText
+  csv({ texts }) {
+    const company = JSON.parse(textIn(texts)) as CompanyText
     return `${Object.keys(companyKinds)
       .map((name) => cellOf(company[name]))
       .join()}\r\n`
@@ -59,31 +71,4 @@ function cellOf(value: unknown): string {
   if (typeof value === 'number') return String(value)
   const text = typeof value === 'string' ? value : JSON.stringify(value)
   return `"${text.replaceAll('"', '""')}"`
-}
-
-/** The lines of NDJSON of some changes. What comes before a record is ASCII. */
-export function linesOf({ json }: RowWriter, changes: readonly Change[]): Buffer {
-  const pieces = changes.map(json)
-  const length = pieces.reduce((sum, [before, bytes]) => sum + before.length + bytes.length + 1, 0)
-  const lines = Buffer.allocUnsafeSlow(length)
-  let at = 0
-  for (const [before, bytes] of pieces) {
-    at += lines.write(before, at, 'latin1')
-    lines.set(bytes, at)
-    at += bytes.length
-    lines[at++] = lineFeed
-  }
-  return lines
-}
-
-const lineFeed = 0x0a
-
-function bytesOf(text: Uint8Array | undefined): Uint8Array {
-  if (text === undefined) throw new Error('a record that is gone has no text')
-  return text
-}
-
-function textOf(text: Uint8Array | undefined): string {
-  const { buffer, byteOffset, length } = bytesOf(text)
-  return Buffer.from(buffer, byteOffset, length).toString()
 }

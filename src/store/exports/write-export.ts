@@ -1,6 +1,6 @@
 // Writes a complete copy of the registry at a version: whole, or not at all (contract 12.6).
 //
-// A copy is what has changed since nothing was there, so that changes go on from it without a gap.
+// Changes go on from it without a gap: a copy is the state at a version, which is their `since`.
 
 import { randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { OperatorError } from '../../config/operator-error.ts'
 import { privateMode } from '../../files/new-file.ts'
 import type { Resource } from '../../resources/resource.ts'
-import type { ChangesPage, ChangesRequest, HistoryPoint } from '../changes.ts'
+import type { ChangesPage, ChangesPlace, HistoryPoint, NamedPoint, NoChanges } from '../changes.ts'
 import type { StoreReader } from '../reading.ts'
 import { companiesScope } from '../keys.ts'
 import { flush } from './compressed-file.ts'
@@ -20,6 +20,7 @@ import {
   manifestName,
   withheldName,
 } from './manifest.ts'
+import { type CopiedRecords, copyBegin, type CopyPart, type CopyPlace } from './read-copy.ts'
 import { createOutput } from './resource-output.ts'
 import { companyRows, recordRows } from './row-writer.ts'
 
@@ -40,7 +41,7 @@ export interface ExportPlan {
 
 const durable = { flush: true, mode: privateMode }
 
-/** How many records are read at once. */
+/** How many companies are read at once. */
 const pageLength = 2_000
 
 /**
@@ -153,21 +154,14 @@ async function writeAll(
       return { name: resource.name, resource, rows: recordRows(resource) }
     }),
   ]
-  let point: HistoryPoint | undefined
+  let until: NamedPoint = { version: writing.version, lineage: undefined }
   const exported: ExportedResource[] = []
   for (const { name, resource, rows } of kinds) {
-    const asked = {
-      since: { version: 0, lineage: '' },
-      until: point ?? { version: writing.version, lineage: undefined },
-      ...{ after: undefined, companyId: undefined, limit: pageLength },
-      hasCompanies: resource === undefined,
-      resources: resource === undefined ? [] : [resource],
-    }
     const output = createOutput(name, rows, writing)
     try {
-      for await (const page of pagesOf(store, asked)) {
-        point = page.until
-        await output.add(page.changes)
+      for await (const part of partsOf(store, resource, until)) {
+        until = part.until
+        await output.add(part.copied)
         writing.signal.throwIfAborted()
       }
       exported.push(await output.finish())
@@ -176,12 +170,12 @@ async function writeAll(
     }
   }
   const committedAt = await committedAtOf(store, writing.version)
-  if (point === undefined) throw new Error('an export has read nothing')
+  if (until.lineage === undefined) throw new Error('an export has read nothing')
   return {
     registry: store.storeId,
     version: writing.version,
     committed_at: committedAt,
-    cursor: writing.cursorOf(point),
+    cursor: writing.cursorOf({ ...until, lineage: until.lineage }),
     resources: exported,
   }
 }
@@ -192,10 +186,48 @@ async function committedAtOf(store: StoreReader, version: number): Promise<strin
   return found === undefined ? null : new Date(found.committedAt).toISOString()
 }
 
+type Part = Omit<CopyPart, 'next'>
+
+/** The records of a resource, or the companies: each has changed since nothing was there. */
+async function* partsOf(
+  store: StoreReader,
+  resource: Resource | undefined,
+  named: NamedPoint,
+): AsyncGenerator<Part> {
+  if (resource !== undefined) {
+    yield* pagesOf(named, (until, after: CopyPlace = copyBegin) =>
+      store.readCopy({ resource, until, after }),
+    )
+    return
+  }
+  const since = { version: 0, lineage: '' }
+  const asked = {
+    since,
+    hasCompanies: true,
+    resources: [],
+    companyId: undefined,
+    limit: pageLength,
+  }
+  const pages = pagesOf(named, (until, after: ChangesPlace | undefined) =>
+    store.readChanges({ ...asked, until, after }),
+  )
+  for await (const { until, changes } of pages) {
+    const copied = changes.map(({ companyId, text: texts }): CopiedRecords => {
+      if (texts === undefined) throw new Error('a company that is gone has no text')
+      return { companyId, records: 1, texts }
+    })
+    yield { until, copied }
+  }
+}
+
 /** @throws OperatorError if there is no such version, or it was pruned meanwhile. */
-async function* pagesOf(store: StoreReader, asked: ChangesRequest): AsyncGenerator<ChangesPage> {
-  for (let next = asked; ;) {
-    const page = await store.readChanges(next)
+async function* pagesOf<Page extends Pick<ChangesPage, 'until'> & { readonly next: unknown }>(
+  named: NamedPoint,
+  read: (until: NamedPoint, after: Page['next'] | undefined) => Promise<Page | NoChanges>,
+): AsyncGenerator<Page> {
+  let [until, after]: [NamedPoint, Page['next'] | undefined] = [named, undefined]
+  for (;;) {
+    const page = await read(until, after)
     if ('none' in page) {
       const { version, earliestVersion } = page.registry
       throw new OperatorError(
@@ -205,6 +237,6 @@ async function* pagesOf(store: StoreReader, asked: ChangesRequest): AsyncGenerat
     }
     yield page
     if (page.next === undefined) return
-    next = { ...asked, until: page.until, after: page.next }
+    ;({ until, next: after } = page)
   }
 }

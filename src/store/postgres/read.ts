@@ -2,6 +2,7 @@
 
 import type { Pool, QueryConfig, QueryResultRow } from 'pg'
 import { readChanges } from '../changes/read-changes.ts'
+import { readCopy } from '../exports/read-copy.ts'
 import type { LastImport, StoreReader, CompanyReader } from '../reading.ts'
 import { readCompany } from '../serving/company.ts'
 import { createListingReader } from '../serving/listings.ts'
@@ -93,6 +94,8 @@ export function createCompanyReader(
       const place = companyId === undefined ? undefined : companyPlace(companyId)
       return gate(place, () => acrossNodes((snapshot) => readChanges(snapshot, asked)))
     },
+    readCopy: (asked) =>
+      gate(undefined, () => acrossNodes((snapshot) => readCopy(snapshot, asked))),
     readVersions: (range) => inSnapshot((snapshot) => readVersions(snapshot, range)),
   }
 }

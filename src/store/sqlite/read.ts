@@ -22,6 +22,7 @@ import { databaseOf } from './database.ts'
 import { watchFile } from './transaction.ts'
 import { createReads, createSnapshots } from './reads.ts'
 import { readChanges } from '../changes/read-changes.ts'
+import { readCopy } from '../exports/read-copy.ts'
 import { readCompany } from '../serving/company.ts'
 import { createKeptCounts } from '../serving/value-counts.ts'
 import { findCompanies } from '../sql/find-companies.ts'
@@ -204,6 +205,7 @@ export function createCompanyReader(
       return registry()
     },
     readChanges: (asked) => inSnapshot((snapshot) => readChanges(snapshot, asked)),
+    readCopy: (asked) => inSnapshot((snapshot) => readCopy(snapshot, asked)),
     readVersions: (range) => inSnapshot((snapshot) => readVersions(snapshot, range)),
   }
   return { reader, forget: () => ids.clear() }

@@ -1,0 +1,101 @@
+// Reads all records of a listing at a version, company by company, a part at a time: whole
+// segments, whose records are not looked at.
+
+import type { Resource } from '../../resources/resource.ts'
+import type { HistoryPoint, NamedPoint, NoChanges } from '../changes.ts'
+import { findSpan } from '../changes/find-span.ts'
+import { findRange } from '../listing/directory.ts'
+import { shapeOf } from '../listing/shape.ts'
+import type { SegmentKey } from '../listing/tables.ts'
+import type { Snapshot } from '../sql/database.ts'
+import { readRegistry } from '../sql/find-companies.ts'
+
+/** What is asked of a copy. */
+export interface CopyRequest {
+  readonly resource: Resource
+  readonly until: NamedPoint
+  /** Only what comes after this place. */
+  readonly after: CopyPlace
+}
+
+/** How many records of a company were read; all of those before it. */
+export interface CopyPlace {
+  readonly companyId: number
+  readonly records: number
+}
+
+/** Consecutive records of a company. */
+export interface CopiedRecords {
+  readonly companyId: number
+  readonly records: number
+  /** As they are served, joined by commas. */
+  readonly texts: Uint8Array
+}
+
+export interface CopyPart {
+  readonly until: HistoryPoint
+  readonly copied: readonly CopiedRecords[]
+  /** Where the next part begins; undefined if there is none. */
+  readonly next: CopyPlace | undefined
+}
+
+/** Where a copy begins. */
+export const copyBegin: CopyPlace = { companyId: 0, records: 0 }
+
+/** About how many bytes are read at once. */
+const bytesMax = 1 << 21
+/** How many companies are looked up at once: more, the shorter their listings are. */
+const [companiesAtFirst, companiesAtOnce] = [50, 800]
+/** How far a directory is followed at once. */
+const recordsAtOnce = 2_000
+
+/** A part of a copy; or why there is none. */
+export async function readCopy(
+  snapshot: Snapshot,
+  { resource, until, after }: CopyRequest,
+): Promise<CopyPart | NoChanges> {
+  const registry = await readRegistry(snapshot)
+  const span = await findSpan(snapshot, registry, { since: { version: 0, lineage: '' }, until })
+  if ('none' in span) return span
+  const { keys, counts, next } = await findSegments(snapshot, resource, span.until.version, after)
+  const rows = await snapshot.tables.segments(keys, 'both')
+  const copied = rows.map(({ companyId, texts }, n): CopiedRecords => {
+    if (texts === null) throw new Error(`a segment of company ${companyId} has no records`)
+    return { companyId, records: counts[n] ?? 0, texts }
+  })
+  return { until: span.until, copied, next }
+}
+
+/** The segments of the next part, with the numbers of their records. */
+async function findSegments(
+  { tables }: Snapshot,
+  resource: Resource,
+  version: number,
+  begin: CopyPlace,
+) {
+  const { listing } = shapeOf(resource)
+  const keys: SegmentKey[] = []
+  const counts: number[] = []
+  let [after, bytes] = [begin.companyId - 1, 0]
+  for (let limit = companiesAtFirst; ; limit = Math.min(companiesAtOnce, 2 * limit)) {
+    const ids = await tables.companiesWith(listing, { after, limit })
+    for (const { companyId, directory, total } of await tables.heads(listing, ids, version)) {
+      let records = companyId === begin.companyId ? begin.records : 0
+      while (records < total) {
+        const read = (nodes: readonly number[]) => tables.entries(companyId, nodes)
+        const { entries } = await findRange(directory, records, recordsAtOnce, read)
+        if (entries.length === 0) throw new Error(`the listing of company ${companyId} is damaged`)
+        for (const entry of entries) {
+          if (bytes >= bytesMax) return { keys, counts, next: { companyId, records } }
+          keys.push({ companyId, segment: entry.segment })
+          counts.push(entry.records)
+          records += entry.records
+          bytes += entry.bytes
+        }
+      }
+    }
+    const last = ids.at(-1)
+    if (last === undefined) return { keys, counts, next: undefined }
+    after = last
+  }
+}
