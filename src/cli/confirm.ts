@@ -21,12 +21,8 @@ export async function confirm(
     throw new OperatorError(`nothing was changed; ${purpose}, add ${option}`)
   }
   stderr.write(question)
-  const terminal = createInterface({ input: process.stdin })
-  try {
-    const answer = await terminal.question('', { signal })
-    if (/^y(es)?$/i.test(answer.trim())) return
-  } finally {
-    terminal.close()
-  }
+  using terminal = createInterface({ input: process.stdin })
+  const answer = await terminal.question('', { signal })
+  if (/^y(es)?$/i.test(answer.trim())) return
   throw new OperatorError('nothing was changed')
 }

@@ -86,45 +86,43 @@ If the port is in use, it picks a free one. SIGTERM or SIGINT (Ctrl-C) stops it.
 
 /** Refuses any other registry, so that a real one neither gets a demo key nor is served. */
 async function checkRegistry(db: string): Promise<void> {
-  const reader = await openStoreReader(db)
-  try {
-    const resource = resources.find(({ name }) => name === longHistoryListing)
-    const head = resource && (await reader.readHead(wholeListing(resource, longHistoryId)))
-    if (head !== undefined && 'total' in head && head.total >= longHistoryLength) return
-  } finally {
-    await reader.close()
-  }
+  await using reader = await openStoreReader(db)
+  const resource = resources.find(({ name }) => name === longHistoryListing)
+  const head = resource && (await reader.readHead(wholeListing(resource, longHistoryId)))
+  if (head !== undefined && 'total' in head && head.total >= longHistoryLength) return
   throw new OperatorError(`${db} is not a demo registry; name another file with --db`)
 }
 
 /** Builds the registry in a temporary folder, and moves it into place when it is complete. */
 async function makeRegistry(db: string, context: CommandContext): Promise<void> {
   const startedAt = context.now()
-  const counts: string[] = []
   const folder = orExplain(db, () => {
     mkdirSync(dirname(db), { recursive: true })
     return mkdtempSync(join(dirname(db), '.making-'))
   })
   try {
     const made = join(folder, 'registry.db')
-    const store = await openStoreWriter(made, resources)
-    try {
-      for (const extract of demoExtracts()) {
-        context.stderr.writeLines(`Creating ${extract.name} …`)
-        const path = join(folder, `${extract.name}.ndjson`)
-        orExplain(db, () => writeNdjson(path, extract.rows()))
-        const rows = await importExtract(store, extract, path, context)
-        counts.push(`${formatCount(rows)} ${extract.name}`)
-      }
-    } finally {
-      await store.close()
-    }
+    const counts = await fill(made, db, context)
     orExplain(db, () => moveInto(made, db))
+    const seconds = ((context.now() - startedAt) / 1_000).toFixed(1)
+    context.stderr.writeLines(`Created ${db} in ${seconds} s: ${counts.join(', ')}.`)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
-  const seconds = ((context.now() - startedAt) / 1_000).toFixed(1)
-  context.stderr.writeLines(`Created ${db} in ${seconds} s: ${counts.join(', ')}.`)
+}
+
+/** Imports every extract, and returns the number of rows of each. */
+async function fill(made: string, db: string, context: CommandContext): Promise<string[]> {
+  const counts: string[] = []
+  await using store = await openStoreWriter(made, resources)
+  for (const extract of demoExtracts()) {
+    context.stderr.writeLines(`Creating ${extract.name} …`)
+    const path = join(dirname(made), `${extract.name}.ndjson`)
+    orExplain(db, () => writeNdjson(path, extract.rows()))
+    const rows = await importExtract(store, extract, path, context)
+    counts.push(`${formatCount(rows)} ${extract.name}`)
+  }
+  return counts
 }
 
 async function importExtract(
@@ -135,28 +133,24 @@ async function importExtract(
 ): Promise<number> {
   const target = importTargets(resources).find((one) => one.name === name)
   if (target === undefined) throw new Error(`${name} cannot be imported`)
-  const progress = createProgress(context)
-  try {
-    const { counts, version } = await importFiles(store, {
-      target,
-      files: [{ name: path, format: 'ndjson', compression: 'none', size: undefined, options: {} }],
-      mapping: undefined,
-      source: 'demo',
-      isSnapshot: false,
-      asOf: undefined,
-      recordIn: undefined,
-      isDryRun: false,
-      knownCompaniesOnly: target !== companies,
-      onRejected: undefined,
-      onProgress: (done) => progress.show(done),
-      onWait: () => undefined,
-      signal: context.signal,
-    })
-    if (version === undefined) throw new OperatorError(`the demo's ${name} were refused`)
-    return counts.read
-  } finally {
-    progress.end()
-  }
+  using progress = createProgress(context)
+  const { counts, version } = await importFiles(store, {
+    target,
+    files: [{ name: path, format: 'ndjson', compression: 'none', size: undefined, options: {} }],
+    mapping: undefined,
+    source: 'demo',
+    isSnapshot: false,
+    asOf: undefined,
+    recordIn: undefined,
+    isDryRun: false,
+    knownCompaniesOnly: target !== companies,
+    onRejected: undefined,
+    onProgress: (done) => progress.show(done),
+    onWait: () => undefined,
+    signal: context.signal,
+  })
+  if (version === undefined) throw new OperatorError(`the demo's ${name} were refused`)
+  return counts.read
 }
 
 const batchLength = 1_000
@@ -197,16 +191,12 @@ function orExplain<T>(db: string, work: () => T): T {
 
 /** A key is shown only once, so every start creates its own. */
 async function makeKey(db: string, context: CommandContext): Promise<string> {
-  const store = await openStoreWriter(db, resources)
-  try {
-    const name = `demo-${randomBytes(4).toString('hex')}`
-    const now = context.now()
-    const scopes = allScopes(resources.map((resource) => resource.name))
-    const key = { name, scopes, expiresAt: now + keyLifeMs, now }
-    return await issueKey(store, key, lockWait(context))
-  } finally {
-    await store.close()
-  }
+  await using store = await openStoreWriter(db, resources)
+  const name = `demo-${randomBytes(4).toString('hex')}`
+  const now = context.now()
+  const scopes = allScopes(resources.map((resource) => resource.name))
+  const key = { name, scopes, expiresAt: now + keyLifeMs, now }
+  return await issueKey(store, key, lockWait(context))
 }
 
 async function startOnFreePort(

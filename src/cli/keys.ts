@@ -93,13 +93,9 @@ applies a change within a second.
       )
     }
     const watch = watchWork(context)
-    const store = await openExistingStore(input.settings, resources, watch.onStep)
+    await using store = await openExistingStore(input.settings, resources, watch.onStep)
     watch.end()
-    try {
-      return await run[known](store, { ...input, words }, context)
-    } finally {
-      await store.close()
-    }
+    return await run[known](store, { ...input, words }, context)
   },
 }
 

@@ -17,13 +17,15 @@ interface Progress {
   readonly done: number
 }
 
-/** Shows progress on standard error. */
-export interface ProgressDisplay {
+/** Shows progress on standard error, until `end`. */
+interface Display {
   show(progress: Progress): void
   /** Writes a separate line, below the bar. */
   writeLine(line: string): void
   end(): void
 }
+
+export type ProgressDisplay = Display & Disposable
 
 const lineEveryMs = 5_000
 const barFormat = '{step} [{bar}] {percentage}%{counted}'
@@ -38,24 +40,28 @@ export function createProgress(context: CommandContext, unit = 'rows'): Progress
     const rate = Math.round(count / Math.max((now() - startedAt) / 1_000, 0.001))
     return [`${formatCount(count)} ${unit}`, `${formatCount(rate)} ${unit}/s`]
   }
-  return stderr.isTTY ? createBar(stderr, counted) : createLines(stderr, startedAt, now, counted)
+  const display = stderr.isTTY
+    ? createBar(stderr, counted)
+    : createLines(stderr, startedAt, now, counted)
+  return { ...display, [Symbol.dispose]: () => display.end() }
 }
 
 /** Shows work on a store, and its waiting for the write lock, until `end`. */
 export function watchWork(
   context: CommandContext,
-): Required<Pick<WorkWatch, 'onStep'>> & WorkWatch & { end(): void } {
+): Required<Pick<WorkWatch, 'onStep'>> & WorkWatch & Disposable & { end(): void } {
   const progress = createProgress(context)
   return {
     ...lockWait(context),
     onStep: (step, done) => progress.show({ step, done }),
     end: () => progress.end(),
+    [Symbol.dispose]: () => progress.end(),
   }
 }
 
 type Counted = (count: number | undefined) => string[]
 
-function createBar(stderr: Output, counted: Counted): ProgressDisplay {
+function createBar(stderr: Output, counted: Counted): Display {
   let bar: cliProgress.SingleBar | undefined
   return {
     show({ step, count, done }) {
@@ -92,7 +98,7 @@ function createLines(
   startedAt: number,
   now: () => number,
   counted: Counted,
-): ProgressDisplay {
+): Display {
   let nextAt = startedAt + lineEveryMs
   return {
     show({ step, count, done }) {

@@ -1,6 +1,7 @@
 // The interfaces for inspecting a store, which change nothing, and for restoring a backup.
 
 import type { ImportedFile } from '../files/source-file.ts'
+import type { Closable } from './closing.ts'
 import type { Resource } from '../resources/resource.ts'
 import type { Awaitable } from './awaitable.ts'
 import type { EarlierImport, ImportCounts, LoggedDifference, Recipe } from './importing.ts'
@@ -104,7 +105,7 @@ export interface CopyWatch {
 }
 
 /** Reads a store for an operator; nothing here changes it. */
-export interface StoreInspector {
+export interface StoreInspector extends Closable {
   /** The last `limit` imports, newest first. */
   listImports(limit: number): Awaitable<readonly LoggedImport[]>
   /** One of them; undefined if there is no such version. */
@@ -121,7 +122,6 @@ export interface StoreInspector {
   verify(checks: StoredChecks, onStep: (step: string) => void): Promise<Verification>
   /** Copies the store as one snapshot into a new file, and returns the copy's size in bytes. */
   backup(path: string, watch: CopyWatch): Promise<number>
-  close(): Awaitable<void>
 }
 
 /** Progress and cancellation of a restore. */

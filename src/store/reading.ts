@@ -4,6 +4,7 @@ import type { Resource } from '../resources/resource.ts'
 import type { Awaitable } from './awaitable.ts'
 import type { ChangesPage, ChangesRequest, NoChanges } from './changes.ts'
 import type { CopyPart, CopyRequest } from './exports/read-copy.ts'
+import type { Closable } from './closing.ts'
 import type { IdentifyingName } from './inspecting.ts'
 import type { KeyRecord } from './keys.ts'
 import type { Selection } from './selection.ts'
@@ -171,7 +172,7 @@ export interface ScanTurns {
 }
 
 /** What the serving process may do with a store: nothing here writes (invariant 3). */
-export interface StoreReader extends CompanyReader {
+export interface StoreReader extends CompanyReader, Closable {
   /** The random id of the store, shared by its copies. */
   readonly storeId: string
   /** The state of a selection's listing; undefined if the company is or was not in the registry. */
@@ -199,7 +200,6 @@ export interface StoreReader extends CompanyReader {
   lastImports(): Awaitable<readonly LastImport[]>
   /** Resolves if the store responds, else rejects. */
   ping(): Awaitable<void>
-  close(): Awaitable<void>
 }
 
 /** What a client asks of a company. */

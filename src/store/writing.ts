@@ -2,6 +2,7 @@
 // of the database.
 
 import type { Awaitable } from './awaitable.ts'
+import type { Closable } from './closing.ts'
 import type { ImportStore } from './importing.ts'
 import type { KeyStore } from './keys.ts'
 import type { LockWait, WorkWatch } from './work-watch.ts'
@@ -25,7 +26,7 @@ export interface Compacted {
 }
 
 /** What the commands that change a store may do with it. */
-export interface StoreWriter extends ImportStore, KeyStore {
+export interface StoreWriter extends ImportStore, KeyStore, Closable {
   /** The store's random id (`StoreReader.storeId`). */
   readStoreId(): Awaitable<string>
   /**
@@ -59,7 +60,6 @@ export interface StoreWriter extends ImportStore, KeyStore {
   lastWithheld(): Promise<number>
   /** The list of what is withheld: orders, and what has ended some. */
   readWithheld(): Promise<readonly Entry[]>
-  close(): Awaitable<void>
 }
 
 /** What to take back. */

@@ -161,32 +161,26 @@ export async function runImport(
   const request = { ...given, ...parseRequest(given.target, input) }
   refuseCutPipe(request, input)
   const inUse = [...given.files.map(({ name }) => name), path, ...storeFiles(settings.db)]
-  const rejects =
+  using rejects =
     options['rejects'] === undefined ? undefined : openRejects(options['rejects'], inUse)
   const isNew = !(await hasStore(settings.db))
-  const store = await openFor(input, by, context)
-  const progress = createProgress(context)
-  try {
-    const report = await importFiles(store, {
-      ...request,
-      recipe: recipeOf(importCommand.options, input, given.mapping),
-      isUpdate: by !== undefined,
-      onRejected: rejects && ((rejected) => rejects.write(rejected)),
-      onProgress: (done) => progress.show(done),
-      onRefused: (change) => printRefused(change, { input, context, target: request.target.name }),
-      onWarning: (warning) => progress.writeLine(`dossier: warning: ${warning}`),
-      onWait: (reason = waitingLine) => progress.writeLine(reason),
-      signal: context.signal,
-    })
-    progress.end()
-    const { target, isDryRun } = request
-    printReport(report, { input, context, target: target.name, isDryRun, isNew })
-    return report.counts.refused > 0 && rejects === undefined ? 1 : 0
-  } finally {
-    progress.end()
-    rejects?.close()
-    await store.close()
-  }
+  await using store = await openFor(input, by, context)
+  using progress = createProgress(context)
+  const report = await importFiles(store, {
+    ...request,
+    recipe: recipeOf(importCommand.options, input, given.mapping),
+    isUpdate: by !== undefined,
+    onRejected: rejects && ((rejected) => rejects.write(rejected)),
+    onProgress: (done) => progress.show(done),
+    onRefused: (change) => printRefused(change, { input, context, target: request.target.name }),
+    onWarning: (warning) => progress.writeLine(`dossier: warning: ${warning}`),
+    onWait: (reason = waitingLine) => progress.writeLine(reason),
+    signal: context.signal,
+  })
+  progress.end()
+  const { target, isDryRun } = request
+  printReport(report, { input, context, target: target.name, isDryRun, isNew })
+  return report.counts.refused > 0 && rejects === undefined ? 1 : 0
 }
 
 async function openFor(

@@ -34,21 +34,17 @@ changed: of each attribute how many values, with examples, and the companies tha
   async run({ words, options, flags, settings }, { stdout }) {
     const shown = parseShown(words)
     const limit = parseLimit(options['limit'])
-    const store = await openStoreInspector(settings, resources)
-    try {
-      if (shown !== undefined) {
-        const one = await readOne(store, shown)
-        if (flags.has('json')) stdout.writeJson(one)
-        else stdout.writeLines(...describe(one), ...changed(one))
-        return 0
-      }
-      const list = await store.listImports(limit)
-      if (flags.has('json')) stdout.writeJson(list)
-      else stdout.writeLines(...lines(list))
+    await using store = await openStoreInspector(settings, resources)
+    if (shown !== undefined) {
+      const one = await readOne(store, shown)
+      if (flags.has('json')) stdout.writeJson(one)
+      else stdout.writeLines(...describe(one), ...changed(one))
       return 0
-    } finally {
-      await store.close()
     }
+    const list = await store.listImports(limit)
+    if (flags.has('json')) stdout.writeJson(list)
+    else stdout.writeLines(...lines(list))
+    return 0
   },
 }
 

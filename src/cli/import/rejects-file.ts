@@ -30,7 +30,7 @@ export function openRejects(path: string, inUse: readonly (string | undefined)[]
         writeSync(file, '\n')
       })
     },
-    close: () => closeSync(file),
+    [Symbol.dispose]: () => closeSync(file),
   }
 }
 

@@ -69,22 +69,14 @@ async function show(words: readonly string[], input: Input, context: CommandCont
   if (name === undefined || more.length > 0) {
     throw new UsageError('sources show takes the name of one source; see: dossier sources')
   }
-  const store = await openStoreInspector(input.settings, resources)
-  try {
-    printRecipes(name, await findRecipes(store, name), input, context)
-    return 0
-  } finally {
-    await store.close()
-  }
+  await using store = await openStoreInspector(input.settings, resources)
+  printRecipes(name, await findRecipes(store, name), input, context)
+  return 0
 }
 
 async function listAll(settings: Input['settings']): Promise<readonly SourceSummary[]> {
-  const store = await openStoreInspector(settings, resources)
-  try {
-    return await store.listSources()
-  } finally {
-    await store.close()
-  }
+  await using store = await openStoreInspector(settings, resources)
+  return await store.listSources()
 }
 
 function withNext({ imports, ...counts }: SourceSummary): object {
@@ -129,23 +121,19 @@ async function remove(
   if (!input.flags.has('yes')) {
     await confirm(`Remove these ${formatCount(total)}? [y/N] `, context, 'to remove these')
   }
-  const store = await openExistingStore(input.settings, resources)
-  try {
-    for (const { target: of } of chosen) {
-      const target = targets.find((known) => known.name === of)
-      if (target === undefined) throw new OperatorError(`this Dossier has no ${of}`)
-      const wait = lockWait(context)
-      const request = { target, source: name, startedAt: context.now(), ...wait }
-      const { version, removed } = await removeSource(store, request)
-      context.stdout.writeLines(
-        `Removed ${formatCount(removed)} ${of} as version ${version}; ` +
-          `to bring them back: dossier revert ${version}`,
-      )
-    }
-    return 0
-  } finally {
-    await store.close()
+  await using store = await openExistingStore(input.settings, resources)
+  for (const { target: of } of chosen) {
+    const target = targets.find((known) => known.name === of)
+    if (target === undefined) throw new OperatorError(`this Dossier has no ${of}`)
+    const wait = lockWait(context)
+    const request = { target, source: name, startedAt: context.now(), ...wait }
+    const { version, removed } = await removeSource(store, request)
+    context.stdout.writeLines(
+      `Removed ${formatCount(removed)} ${of} as version ${version}; ` +
+        `to bring them back: dossier revert ${version}`,
+    )
   }
+  return 0
 }
 
 /** Recorded changes have a source of their own, and stay. */

@@ -67,12 +67,8 @@ async function useStore<T>(
   { settings }: Input,
   work: (store: StoreInspector) => Promise<T>,
 ): Promise<T> {
-  const store = await openStoreInspector(settings, resources)
-  try {
-    return await work(store)
-  } finally {
-    await store.close()
-  }
+  await using store = await openStoreInspector(settings, resources)
+  return await work(store)
 }
 
 /**

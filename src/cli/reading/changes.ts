@@ -52,7 +52,7 @@ id, or a name in a register such as GB:09876543.
   settings: ['db', 'withheld'],
   async run({ options, settings }, { stdout, stderr, signal }) {
     if (options['since'] === undefined) throw new UsageError('name a version with --since')
-    const reader = await openStoreForShowing(settings)
+    await using reader = await openStoreForShowing(settings)
     try {
       const asked = await parse(reader, options)
       const until = await print(reader, asked, stdout, signal)
@@ -60,8 +60,6 @@ id, or a name in a register such as GB:09876543.
       return 0
     } catch (error) {
       throw explained(error)
-    } finally {
-      await reader.close()
     }
   },
 }

@@ -55,23 +55,18 @@ currency and so on.
   settings: ['db', 'withheld'],
   async run({ words, flags, settings }, { stdout }) {
     const name = parseName(words)
-    const inspector = await openStoreInspector(settings, resources)
-    const reader = await openStoreForShowing(settings)
-    try {
-      const state = await findState(reader, name)
-      if (state === undefined) {
-        const near = typeof name === 'number' ? [] : await nearCompanies(inspector, ...name)
-        const advice = near.length > 0 ? `; did you mean ${near.join(', or ')}?` : ''
-        throw new OperatorError(`company ${words.join(' ')} is not in the registry${advice}`)
-      }
-      const overview = await overviewOf(state, reader, inspector)
-      if (flags.has('json')) stdout.writeJson(overview)
-      else stdout.writeLines(...lines(overview))
-      return 0
-    } finally {
-      await reader.close()
-      await inspector.close()
+    await using inspector = await openStoreInspector(settings, resources)
+    await using reader = await openStoreForShowing(settings)
+    const state = await findState(reader, name)
+    if (state === undefined) {
+      const near = typeof name === 'number' ? [] : await nearCompanies(inspector, ...name)
+      const advice = near.length > 0 ? `; did you mean ${near.join(', or ')}?` : ''
+      throw new OperatorError(`company ${words.join(' ')} is not in the registry${advice}`)
     }
+    const overview = await overviewOf(state, reader, inspector)
+    if (flags.has('json')) stdout.writeJson(overview)
+    else stdout.writeLines(...lines(overview))
+    return 0
   },
 }
 

@@ -30,16 +30,12 @@ word. A single word is also looked up as a number, in every register or in that 
   async run({ words, flags, options, settings }, { stdout }) {
     if (words.length === 0) throw new UsageError('find takes words of a name, or a number')
     const { jurisdiction } = options
-    const reader = await openStoreForShowing(settings)
-    try {
-      const found = await findBoth(reader, words, jurisdiction)
-      if (found.length === 0) throw nothingFound(words, jurisdiction)
-      if (flags.has('json')) stdout.writeJson(found)
-      else stdout.writeLines(...lines(found))
-      return 0
-    } finally {
-      await reader.close()
-    }
+    await using reader = await openStoreForShowing(settings)
+    const found = await findBoth(reader, words, jurisdiction)
+    if (found.length === 0) throw nothingFound(words, jurisdiction)
+    if (flags.has('json')) stdout.writeJson(found)
+    else stdout.writeLines(...lines(found))
+    return 0
   },
 }
 

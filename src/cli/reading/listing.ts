@@ -47,12 +47,8 @@ known_at, and page and limit for a part of it.
     const query = { ...parameters, format, ...(version === undefined ? {} : { version }) }
     try {
       const request = parse(resource, company, query)
-      const reader = await openStoreForShowing(settings)
-      try {
-        await printRecords(reader, await locateListing(reader, request), stdout, signal)
-      } finally {
-        await reader.close()
-      }
+      await using reader = await openStoreForShowing(settings)
+      await printRecords(reader, await locateListing(reader, request), stdout, signal)
     } catch (error) {
       throw explained(error)
     }

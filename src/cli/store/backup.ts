@@ -5,7 +5,7 @@ import { formatCount } from '../../text/format-count.ts'
 import { resources } from '../../resources/index.ts'
 import { describeStore, openStoreInspector } from '../../store/open-store.ts'
 import type { Command } from '../command.ts'
-import { createProgress, type ProgressDisplay } from '../progress.ts'
+import { createProgress } from '../progress.ts'
 
 export const backupCommand: Command = {
   name: 'backup',
@@ -23,28 +23,21 @@ imports keep running. FILE appears when the copy is complete.
     const [path, ...more] = words
     if (path === undefined || more.length > 0)
       throw new UsageError('backup takes one argument: the file to create')
-    const store = await openStoreInspector(settings, resources)
-    let progress: ProgressDisplay | undefined
-    try {
-      const bytes = await store.backup(path, {
-        onProgress(bytes, totalBytes) {
-          progress ??= createProgress(context, 'MB')
-          progress.show({
-            step: 'copying',
-            count: Math.round(bytes / 1_000_000),
-            done: bytes / totalBytes,
-          })
-        },
-        signal: context.signal,
-      })
-      progress?.end()
-      context.stdout.writeLines(
-        `${describeStore(settings.db)} copied to ${path} (${formatCount(bytes)} bytes).`,
-      )
-      return 0
-    } finally {
-      progress?.end()
-      await store.close()
-    }
+    await using store = await openStoreInspector(settings, resources)
+    using progress = createProgress(context, 'MB')
+    const bytes = await store.backup(path, {
+      onProgress: (bytes, totalBytes) =>
+        progress.show({
+          step: 'copying',
+          count: Math.round(bytes / 1_000_000),
+          done: bytes / totalBytes,
+        }),
+      signal: context.signal,
+    })
+    progress.end()
+    context.stdout.writeLines(
+      `${describeStore(settings.db)} copied to ${path} (${formatCount(bytes)} bytes).`,
+    )
+    return 0
   },
 }

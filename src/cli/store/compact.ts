@@ -27,21 +27,17 @@ tables, so that the next imports use their free room.
       throw new UsageError(`compact takes options only, but got ${words.join(' ')}`)
     const { db } = settings
     const { stdout, stderr } = context
-    const store = await openExistingStore(settings, resources)
-    try {
-      stderr.showStatus('compacting …')
-      const { bytesBefore, bytesAfter, ...compacted } = await store.compact(lockWait(context))
-      const withdrawn = exportLines(await withdrawExports(store, settings))
-      const notes = [...compacted.notes, ...withdrawn]
-      stderr.showStatus('')
-      if (flags.has('json')) stdout.writeJson({ bytesBefore, bytesAfter, notes })
-      else {
-        const sizes = `${formatCount(bytesBefore)} bytes before, ${formatCount(bytesAfter)} after`
-        stdout.writeLines(`${describeStore(db)} compacted: ${sizes}.`, ...notes)
-      }
-      return 0
-    } finally {
-      await store.close()
+    await using store = await openExistingStore(settings, resources)
+    stderr.showStatus('compacting …')
+    const { bytesBefore, bytesAfter, ...compacted } = await store.compact(lockWait(context))
+    const withdrawn = exportLines(await withdrawExports(store, settings))
+    const notes = [...compacted.notes, ...withdrawn]
+    stderr.showStatus('')
+    if (flags.has('json')) stdout.writeJson({ bytesBefore, bytesAfter, notes })
+    else {
+      const sizes = `${formatCount(bytesBefore)} bytes before, ${formatCount(bytesAfter)} after`
+      stdout.writeLines(`${describeStore(db)} compacted: ${sizes}.`, ...notes)
     }
+    return 0
   },
 }

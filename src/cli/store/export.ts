@@ -39,29 +39,24 @@ whole or not there: an export that fails leaves nothing.
     const formats = parseFormats(options['format'] ?? exportFormats[0])
     const version = parseVersion(options['version'])
     const { stdout, signal } = context
-    const progress = createProgress(context, 'records')
-    const reader = await openStoreForShowing(settings)
-    try {
-      const manifest = await writeExport(reader, resources, {
-        ...{ folder, formats, version, signal, cursorOf: writePoint },
-        onStep: (name, count) => progress.show({ step: `writing ${name}`, count, done: NaN }),
-      })
-      progress.end()
-      const rows = manifest.resources.map(({ resource, records, files }) => [
-        `  ${resource}`,
-        formatCount(records).padStart(14),
-        formatCount(files.reduce((sum, { bytes }) => sum + bytes, 0)).padStart(16),
-      ])
-      if (flags.has('json')) stdout.writeJson(manifest)
-      else {
-        const title = `Version ${manifest.version} in ${folder}/${manifest.version}: records, bytes`
-        stdout.writeLines(title, ...tableLines(rows))
-      }
-      return 0
-    } finally {
-      progress.end()
-      await reader.close()
+    using progress = createProgress(context, 'records')
+    await using reader = await openStoreForShowing(settings)
+    const manifest = await writeExport(reader, resources, {
+      ...{ folder, formats, version, signal, cursorOf: writePoint },
+      onStep: (name, count) => progress.show({ step: `writing ${name}`, count, done: NaN }),
+    })
+    progress.end()
+    const rows = manifest.resources.map(({ resource, records, files }) => [
+      `  ${resource}`,
+      formatCount(records).padStart(14),
+      formatCount(files.reduce((sum, { bytes }) => sum + bytes, 0)).padStart(16),
+    ])
+    if (flags.has('json')) stdout.writeJson(manifest)
+    else {
+      const title = `Version ${manifest.version} in ${folder}/${manifest.version}: records, bytes`
+      stdout.writeLines(title, ...tableLines(rows))
     }
+    return 0
   },
 }
 

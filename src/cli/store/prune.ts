@@ -46,30 +46,25 @@ needs --yes.
       throw new UsageError(`--keep ${keep} is minutes; for months, give days: 180d`)
     }
     const before = context.now() - parseDuration('keep', keep)
-    const watch = watchWork(context)
-    const store = await openExistingStore(settings, resources, watch.onStep)
+    using watch = watchWork(context)
+    await using store = await openExistingStore(settings, resources, watch.onStep)
     const isDryRun = flags.has('dry-run')
     const isJson = flags.has('json')
-    try {
-      if (!isDryRun && !flags.has('yes')) {
-        const found = await store.prune(before, watch, true)
-        watch.end()
-        context.stderr.writeLines('Past states to be deleted', ...countLines(found))
-        await confirm('Delete them for good? [y/N] ', context, 'to delete these')
-      }
-      const pruned = await store.prune(before, watch, isDryRun)
+    if (!isDryRun && !flags.has('yes')) {
+      const found = await store.prune(before, watch, true)
       watch.end()
-      const known = `The history is complete from version ${pruned.earliestVersion} on.`
-      const [title, end] = isDryRun
-        ? ['Past states to be deleted', 'Dry run: nothing was deleted.']
-        : ['Past states deleted', known]
-      if (isJson) context.stdout.writeJson(pruned)
-      else context.stdout.writeLines(title, ...countLines(pruned), end)
-      return 0
-    } finally {
-      watch.end()
-      await store.close()
+      context.stderr.writeLines('Past states to be deleted', ...countLines(found))
+      await confirm('Delete them for good? [y/N] ', context, 'to delete these')
     }
+    const pruned = await store.prune(before, watch, isDryRun)
+    watch.end()
+    const known = `The history is complete from version ${pruned.earliestVersion} on.`
+    const [title, end] = isDryRun
+      ? ['Past states to be deleted', 'Dry run: nothing was deleted.']
+      : ['Past states deleted', known]
+    if (isJson) context.stdout.writeJson(pruned)
+    else context.stdout.writeLines(title, ...countLines(pruned), end)
+    return 0
   },
 }
 

@@ -121,14 +121,10 @@ async function restoreShown(
 
 /** The version that is current now, to compare with what the operator expects. */
 async function describeState(settings: Settings): Promise<string> {
-  const store = await openStoreInspector(settings, resources)
-  try {
-    const [last] = await store.listImports(1)
-    if (last === undefined) return ', without an import'
-    return `: version ${last.version}, committed ${new Date(last.committedAt).toISOString()}`
-  } finally {
-    await store.close()
-  }
+  await using store = await openStoreInspector(settings, resources)
+  const [last] = await store.listImports(1)
+  if (last === undefined) return ', without an import'
+  return `: version ${last.version}, committed ${new Date(last.committedAt).toISOString()}`
 }
 
 function advice({ kept, isFileReplaced }: Restored): string[] {

@@ -35,20 +35,15 @@ back to the state of a version with all sources; 0 is the empty registry. It can
   settings: ['db', 'withheld'],
   async run(input, context) {
     const range = rangeOf(input)
-    const watch = watchWork(context)
-    const store = await openExistingStore(input.settings, resources, watch.onStep)
-    try {
-      const isDryRun = input.flags.has('dry-run')
-      const startedAt = context.now()
-      const report = await store.revert({ range, isDryRun, startedAt, ...watch })
-      watch.end()
-      if (input.flags.has('json')) context.stdout.writeJson(report)
-      else context.stdout.writeLines(...reportLines(report, isDryRun))
-      return 0
-    } finally {
-      watch.end()
-      await store.close()
-    }
+    using watch = watchWork(context)
+    await using store = await openExistingStore(input.settings, resources, watch.onStep)
+    const isDryRun = input.flags.has('dry-run')
+    const startedAt = context.now()
+    const report = await store.revert({ range, isDryRun, startedAt, ...watch })
+    watch.end()
+    if (input.flags.has('json')) context.stdout.writeJson(report)
+    else context.stdout.writeLines(...reportLines(report, isDryRun))
+    return 0
   },
 }
 

@@ -23,30 +23,26 @@ fault, it lists the faults and exits with code 1.
   async run({ words, flags, settings }, { stdout, stderr, signal }) {
     if (words.length > 0)
       throw new UsageError('verify takes options only; name the store with --db')
-    const store = await openStoreInspector(settings, resources)
-    try {
-      const { counts, faults, notes } = await store.verify(storedChecks(resources), (step) => {
-        signal.throwIfAborted()
-        stderr.showStatus(`checking ${step} …`)
-      })
-      stderr.showStatus('')
-      if (flags.has('json')) {
-        stdout.writeJson({ isSound: faults.length === 0, counts, faults, notes })
-      } else {
-        const rows = Object.entries(counts).map(([name, count]) => [
-          `  ${name}`,
-          formatCount(count).padStart(14),
-        ])
-        stderr.writeLines(...faults)
-        const outcome =
-          faults.length === 0
-            ? 'No faults found.'
-            : 'The store is damaged: restore a backup, or import the extracts into a new store.'
-        stdout.writeLines(describeStore(settings.db), ...tableLines(rows), ...notes, outcome)
-      }
-      return faults.length === 0 ? 0 : 1
-    } finally {
-      await store.close()
+    await using store = await openStoreInspector(settings, resources)
+    const { counts, faults, notes } = await store.verify(storedChecks(resources), (step) => {
+      signal.throwIfAborted()
+      stderr.showStatus(`checking ${step} …`)
+    })
+    stderr.showStatus('')
+    if (flags.has('json')) {
+      stdout.writeJson({ isSound: faults.length === 0, counts, faults, notes })
+    } else {
+      const rows = Object.entries(counts).map(([name, count]) => [
+        `  ${name}`,
+        formatCount(count).padStart(14),
+      ])
+      stderr.writeLines(...faults)
+      const outcome =
+        faults.length === 0
+          ? 'No faults found.'
+          : 'The store is damaged: restore a backup, or import the extracts into a new store.'
+      stdout.writeLines(describeStore(settings.db), ...tableLines(rows), ...notes, outcome)
     }
+    return faults.length === 0 ? 0 : 1
   },
 }

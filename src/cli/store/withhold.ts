@@ -90,27 +90,22 @@ async function order(
   const subject = parseSubject(kind, words, input.options['text'])
   const isDryRun = input.flags.has('dry-run')
   const reason = parseReason(input, context, isDryRun)
-  const watch = watchWork(context)
-  const store = await openExistingStore(input.settings, resources, watch.onStep)
-  try {
-    const startedAt = context.now()
-    const request = { ...reason, kind, subject, startedAt, ...watch }
-    if (!isDryRun && !input.flags.has('yes')) {
-      const report = await store.withhold({ ...request, isDryRun: true })
-      watch.end()
-      context.stderr.writeLines(...reportLines(kind, report).slice(0, -1))
-      await confirm('Withhold this for good? [y/N] ', context, 'to withhold this')
-    }
-    const report = await store.withhold({ ...request, isDryRun })
+  using watch = watchWork(context)
+  await using store = await openExistingStore(input.settings, resources, watch.onStep)
+  const startedAt = context.now()
+  const request = { ...reason, kind, subject, startedAt, ...watch }
+  if (!isDryRun && !input.flags.has('yes')) {
+    const report = await store.withhold({ ...request, isDryRun: true })
     watch.end()
-    const exports = isDryRun ? [] : await withdrawExports(store, input.settings)
-    if (input.flags.has('json')) context.stdout.writeJson({ ...report, exports })
-    else context.stdout.writeLines(...reportLines(kind, report), ...exportLines(exports))
-    return 0
-  } finally {
-    watch.end()
-    await store.close()
+    context.stderr.writeLines(...reportLines(kind, report).slice(0, -1))
+    await confirm('Withhold this for good? [y/N] ', context, 'to withhold this')
   }
+  const report = await store.withhold({ ...request, isDryRun })
+  watch.end()
+  const exports = isDryRun ? [] : await withdrawExports(store, input.settings)
+  if (input.flags.has('json')) context.stdout.writeJson({ ...report, exports })
+  else context.stdout.writeLines(...reportLines(kind, report), ...exportLines(exports))
+  return 0
 }
 
 function parseSubject(
@@ -230,16 +225,12 @@ async function list(
   { stdout }: CommandContext,
 ): Promise<number> {
   if (words.length > 0) throw new UsageError(`withhold list takes no ${words.join(' ')}`)
-  const store = await openExistingStore(settings, resources)
-  try {
-    const entries = await store.readWithheld()
-    if (flags.has('json')) stdout.writeJson(entries)
-    else if (entries.length === 0) stdout.writeLines('Nothing is withheld.')
-    else stdout.writeLines(...tableLines(entries.map(entryRow)))
-    return 0
-  } finally {
-    await store.close()
-  }
+  await using store = await openExistingStore(settings, resources)
+  const entries = await store.readWithheld()
+  if (flags.has('json')) stdout.writeJson(entries)
+  else if (entries.length === 0) stdout.writeLines('Nothing is withheld.')
+  else stdout.writeLines(...tableLines(entries.map(entryRow)))
+  return 0
 }
 
 function entryRow(entry: Entry): string[] {
@@ -265,16 +256,11 @@ async function lift(
     throw new UsageError('withhold lift takes one NUMBER as in: dossier withhold list')
   }
   const reason = parseReason(input, context, false)
-  const watch = watchWork(context)
-  const store = await openExistingStore(input.settings, resources, watch.onStep)
-  try {
-    await store.lift({ ...reason, lifts: Number(word), startedAt: context.now(), ...watch })
-    watch.end()
-    const next = 'what it withheld comes back with the next import that has it'
-    context.stdout.writeLines(`Lifted order ${word}: ${next}.`)
-    return 0
-  } finally {
-    watch.end()
-    await store.close()
-  }
+  using watch = watchWork(context)
+  await using store = await openExistingStore(input.settings, resources, watch.onStep)
+  await store.lift({ ...reason, lifts: Number(word), startedAt: context.now(), ...watch })
+  watch.end()
+  const next = 'what it withheld comes back with the next import that has it'
+  context.stdout.writeLines(`Lifted order ${word}: ${next}.`)
+  return 0
 }

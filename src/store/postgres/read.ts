@@ -3,6 +3,7 @@
 import type { Pool, QueryConfig, QueryResultRow } from 'pg'
 import { readChanges } from '../changes/read-changes.ts'
 import { readCopy } from '../exports/read-copy.ts'
+import { closing } from '../closing.ts'
 import type { LastImport, StoreReader, CompanyReader } from '../reading.ts'
 import { readCompany } from '../serving/company.ts'
 import { createListingReader } from '../serving/listings.ts'
@@ -57,7 +58,7 @@ export function createReader(pool: Pool, { storeId, spread }: ReaderOptions): St
     async ping() {
       await query({ text: 'select from store' })
     },
-    close: () => pool.end(),
+    ...closing(() => pool.end()),
   }
 }
 

@@ -3,6 +3,7 @@
 
 import type { Resource } from '../../resources/resource.ts'
 import type { Awaitable } from '../awaitable.ts'
+import { closing } from '../closing.ts'
 import { prune } from '../history/prune.ts'
 import { revert } from '../history/revert.ts'
 import { listSources, readLastSeen } from '../history/sources.ts'
@@ -80,7 +81,7 @@ export async function createWriter(
       use((db) => prune(db, resources, { before, isDryRun }, wait)),
     compact: (wait) => access.compact(wait),
     revert: async (plan) => revert(await access.openImport(), resources, plan),
-    close: () => access.close(),
+    ...closing(() => access.close()),
   }
 }
 
@@ -98,6 +99,7 @@ export function createInspector(
     readLastSeen: (companyId) => use((db) => readLastSeen(db, companyId)),
     findNames: (names, limit) => use((db) => findNames(db, names, limit)),
     ...own,
+    ...closing(own.close),
   }
 }
 

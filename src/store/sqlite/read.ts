@@ -15,6 +15,7 @@ import type { Selection } from '../selection.ts'
 import { createListingReader, type ListingReader } from '../serving/listings.ts'
 import type { ServingReads } from '../serving/reads.ts'
 import { createViews } from '../serving/views.ts'
+import { closing } from '../closing.ts'
 import { findVersion, lastWithheld, readVersions } from '../sql/versions.ts'
 import { lastImportsSql, findNames } from '../sql/inspect.ts'
 import { keyColumns, keyRecord } from '../sql/stored-keys.ts'
@@ -87,7 +88,7 @@ export function createReader(db: DatabaseSync): StoreReader {
       ping.get()
       faults.retry()
     },
-    close: () => db.close(),
+    ...closing(() => db.close()),
   }
 }
 

@@ -139,12 +139,8 @@ async function withCaughtUp<T>(
     const store = await writerOf(openForWriting(path, place.resources), path, place)
     await store.compact(watch)
     await store.close()
-    const ready = openForInspecting(path)
-    try {
-      return await work(ready)
-    } finally {
-      ready.close()
-    }
+    using ready = openForInspecting(path)
+    return await work(ready)
   } finally {
     remove()
   }
@@ -183,13 +179,9 @@ export async function compareFiles(db: string, copy: string): Promise<CopyRelati
 }
 
 async function lineagesOf(db: string): Promise<string[]> {
-  const connection = openForInspecting(db)
-  try {
-    const rows = await registryOf(connection).rows('select lineage from imports')
-    return rows.map(({ lineage }) => String(lineage))
-  } finally {
-    connection.close()
-  }
+  using connection = openForInspecting(db)
+  const rows = await registryOf(connection).rows('select lineage from imports')
+  return rows.map(({ lineage }) => String(lineage))
 }
 
 /** Prepares a connection for one change of the registry, until it is committed or discarded. */

@@ -1,0 +1,12 @@
+// What is closed once it is not needed any more: by its user, or at the end of an `await using`.
+
+import type { Awaitable } from './awaitable.ts'
+
+export interface Closable extends AsyncDisposable {
+  close(): Awaitable<void>
+}
+
+/** The members of a `Closable`. */
+export function closing(close: () => Awaitable<void>): Closable {
+  return { close, [Symbol.asyncDispose]: async () => close() }
+}
