@@ -1,6 +1,6 @@
 // `dossier check-config`: shows every setting and its origin, before anything starts with it.
 
-import { type SettingName, settings, UsageError, variableOf } from '../config/settings.ts'
+import { type SettingName, settings, variableOf } from '../config/settings.ts'
 import { withoutPasswords } from '../text/redact.ts'
 import type { Command, Input } from './command.ts'
 import { tableLines } from './table.ts'
@@ -19,12 +19,11 @@ error on standard error and exits with code 2.
   dossier check-config --port 80
   dossier check-config --json`,
   options: [{ name: 'json', meaning: 'print the settings and errors as JSON' }],
+  takesWords: false,
   settings: Object.keys(settings) as SettingName[],
   takesBadSettings: true,
   run(input, { stdout, stderr }) {
-    const { words, found, flags } = input
-    if (words.length > 0)
-      throw new UsageError(`check-config takes options only, but got ${words.join(' ')}`)
+    const { found, flags } = input
     if (flags.has('json')) stdout.writeJson(asJson(input))
     else stdout.writeLines(...asTable(input))
     stderr.writeLines(...found.faults.map((fault) => `dossier: ${fault}`))

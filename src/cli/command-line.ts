@@ -2,7 +2,7 @@
 
 import { inspect } from 'node:util'
 import { UsageError } from '../config/settings.ts'
-import { nearest } from '../text/nearest.ts'
+import { advise } from '../text/nearest.ts'
 import { OperatorError } from '../config/operator-error.ts'
 import { withoutPasswords, withoutPasswordsInText } from '../text/redact.ts'
 import { explainStoreError } from '../store/open-store.ts'
@@ -142,8 +142,7 @@ function reportUsageErrors(
 }
 
 function unknownCommand(name: string): string {
-  const near = nearest(name, commandNames)
-  const advice = near ? `did you mean ${near}?` : 'see: dossier --help'
+  const advice = advise(name, commandNames, 'see: dossier --help')
   return `${withoutPasswords(name)} is not a command; ${advice}`
 }
 

@@ -5,6 +5,7 @@ import {
   type SettingName,
   type Settings,
   type SettingTexts,
+  UsageError,
   settings,
   variableOf,
 } from '../config/settings.ts'
@@ -51,6 +52,8 @@ export interface Command {
   readonly settings: readonly SettingName[]
   /** Defaults that differ from those of the settings. */
   readonly defaults?: Partial<SettingTexts>
+  /** Whether it takes words besides options. */
+  readonly takesWords?: false
   /** Runs even if a setting is invalid. */
   readonly takesBadSettings?: true
   /** Resolves to the exit code. */
@@ -70,6 +73,10 @@ export function parseInput(
   const own = command.options.map(({ name, value }) => ({ name, takesValue: value !== undefined }))
   const shared = command.settings.map((key) => ({ name: settings[key].name, takesValue: true }))
   const parsed = parseArguments([...own, ...shared], args)
+  if (command.takesWords === false && parsed.words.length > 0) {
+    const words = parsed.words.join(' ')
+    throw new UsageError(`${command.name} takes options only, but got ${words}`)
+  }
   const found = resolveSettings(parsed.options, environment, command.defaults)
   const values =
     command.takesBadSettings !== true || found.faults.length === 0 ? settingsOf(found) : undefined

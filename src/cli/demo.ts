@@ -59,12 +59,11 @@ If the port is in use, it picks a free one. SIGTERM or SIGINT (Ctrl-C) stops it.
   dossier demo
   dossier demo --port 9000`,
   options: [],
+  takesWords: false,
   settings: ['db', 'host', 'port', 'cacheMib', 'stopSeconds', 'logLevel', 'logFormat'],
   // Users try the requests in another window; this one should stay readable.
   defaults: { db: defaultDb, logLevel: 'warn', usageDb: 'none' },
   async run(input, context) {
-    if (input.words.length > 0)
-      throw new UsageError(`demo takes options only, but got ${input.words.join(' ')}`)
     const { settings } = input
     if (isServerStore(settings.db)) {
       throw new UsageError(

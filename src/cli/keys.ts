@@ -3,7 +3,7 @@
 import { type Settings, UsageError } from '../config/settings.ts'
 import { formatCount } from '../text/format-count.ts'
 import { type IssuedKey, makeIssuedKey, storeIssuedKey } from '../auth/issue.ts'
-import { nearest } from '../text/nearest.ts'
+import { advise, nearest } from '../text/nearest.ts'
 import { OperatorError } from '../config/operator-error.ts'
 import { parseRate, rateForm } from '../config/rate.ts'
 import { resources } from '../resources/index.ts'
@@ -87,10 +87,7 @@ applies a change within a second.
     const [action, ...words] = input.words
     const known = actions.find((name) => name === action)
     if (known === undefined) {
-      const near = action === undefined ? undefined : nearest(action, actions)
-      throw new UsageError(
-        `keys takes an action: ${actions.join(', ')}${near ? `; did you mean ${near}?` : ''}`,
-      )
+      throw new UsageError(`keys takes an action; ${advise(action, actions)}`)
     }
     const watch = watchWork(context)
     await using store = await openExistingStore(input.settings, resources, watch.onStep)
@@ -224,8 +221,7 @@ function parseScopes(text: string | undefined): readonly string[] | undefined {
   const scopes = text.split(',').map((scope) => scope.trim())
   for (const scope of scopes) {
     if (scopeNames.includes(scope)) continue
-    const near = nearest(scope, scopeNames)
-    const advice = near ? `did you mean ${near}?` : `choose from ${scopeNames.join(', ')}`
+    const advice = advise(scope, scopeNames)
     throw new UsageError(`${JSON.stringify(scope)} is not a scope; ${advice}`)
   }
   return [...new Set(scopes)]

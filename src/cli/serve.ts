@@ -1,6 +1,5 @@
 // `dossier serve`: answers requests from the store until a signal stops it.
 
-import { UsageError } from '../config/settings.ts'
 import { resources } from '../resources/index.ts'
 import type { Command } from './command.ts'
 
@@ -20,6 +19,7 @@ finish, and it exits with code 0.
   dossier serve --db registry.db --host 0.0.0.0 --port 80
   dossier serve --db postgres://dossier@db.internal/registry --pool 20`,
   options: [],
+  takesWords: false,
   settings: [
     ...(['db', 'withheld', 'pool', 'waitMs', 'statementMs'] as const),
     ...(['host', 'port', 'reusePort', 'workers', 'cacheMib', 'stopSeconds'] as const),
@@ -28,9 +28,7 @@ finish, and it exits with code 0.
     ...(['exports', 'explorer', 'usageDb', 'usageSeconds'] as const),
     ...(['metricsPort', 'metricsHost', 'logLevel', 'logFormat'] as const),
   ],
-  async run({ words, settings }, context) {
-    if (words.length > 0)
-      throw new UsageError(`serve takes options only, but got ${words.join(' ')}`)
+  async run({ settings }, context) {
     // Loaded only here: without a server, other commands start in half the time.
     const { runServer } = await import('../server/run.ts')
     return runServer(settings, context)

@@ -19,6 +19,20 @@ export function nearest(word: string, known: Iterable<string>): string | undefin
   return best
 }
 
+/**
+ * Advice on a word that is not known: the nearest known one.
+ *
+ * @param otherwise the advice if none is near; by default, all of them.
+ */
+export function advise(
+  word: string | undefined,
+  known: readonly string[],
+  otherwise = `choose from ${known.join(', ')}`,
+): string {
+  const near = word === undefined ? undefined : nearest(word, known)
+  return near === undefined ? otherwise : `did you mean ${near}?`
+}
+
 /** Whether two words differ by so little that one is probably the other, mistyped. */
 export function isMisspelling(a: string, b: string): boolean {
   const letters = Math.min(a.length, b.length)

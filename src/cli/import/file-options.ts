@@ -3,7 +3,7 @@
 import { UsageError } from '../../config/settings.ts'
 import { encodingNamed, encodings, type Encoding } from '../../files/encoding.ts'
 import { type FileOptions, type Format, formats, type SourceFile } from '../../files/source-file.ts'
-import { nearest } from '../../text/nearest.ts'
+import { advise } from '../../text/nearest.ts'
 import type { Command, Input } from '../command.ts'
 
 export const fileOptions: Command['options'] = [
@@ -78,11 +78,8 @@ function parseEncoding(word: string | undefined): Encoding | undefined {
   if (word === undefined) return undefined
   const encoding = encodingNamed(word)
   if (encoding !== undefined) return encoding
-  const near = nearest(word.toLowerCase(), encodings)
-  throw new UsageError(
-    `--encoding is ${word}; ` +
-      (near ? `did you mean ${near}?` : `it must be one of ${encodings.join(', ')}`),
-  )
+  const all = `it must be one of ${encodings.join(', ')}`
+  throw new UsageError(`--encoding is ${word}; ${advise(word.toLowerCase(), encodings, all)}`)
 }
 
 function parseDelimiter(word: string | undefined): string | undefined {

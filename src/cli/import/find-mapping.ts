@@ -4,7 +4,7 @@ import { isUtf8 } from 'node:buffer'
 import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { UsageError } from '../../config/settings.ts'
-import { nearest } from '../../text/nearest.ts'
+import { advise } from '../../text/nearest.ts'
 import { OperatorError } from '../../config/operator-error.ts'
 
 const mappingsFolder = join(import.meta.dirname, '../../../mappings')
@@ -35,8 +35,7 @@ function noMapping(word: string, isFile: boolean): OperatorError {
     const path = isFile ? word : `./${word}`
     return new OperatorError(`there is no mapping ${word}; did you mean ${path}.sql?`)
   }
-  const near = nearest(word.replace(/\.sql$/i, ''), names)
-  const ready = near ? `did you mean ${near}?` : `ready-made: ${names.join(', ')}`
+  const ready = advise(word.replace(/\.sql$/i, ''), names, `ready-made: ${names.join(', ')}`)
   const isHere = !isFile && existsSync(word)
   const advice = isHere ? `to use the file of that name, write ./${word}` : ready
   return new OperatorError(`there is no mapping ${word}; ${advice}`)

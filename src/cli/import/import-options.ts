@@ -5,7 +5,7 @@ import type { ImportTarget } from '../../import/import-target.ts'
 import { companies, importTargets } from '../../import/import-targets.ts'
 import { Refusal } from '../../files/refusal.ts'
 import { normaliseTimestamp, otherDay } from '../../import/rows/timestamp.ts'
-import { nearest } from '../../text/nearest.ts'
+import { advise } from '../../text/nearest.ts'
 import { changeResource, resources } from '../../resources/index.ts'
 import type { Input } from '../command.ts'
 
@@ -19,11 +19,8 @@ export function parseTarget(word: string | undefined): ImportTarget {
   const target = targets.find(({ name }) => name === word)
   if (target !== undefined) return target
   const names = targets.map(({ name }) => name)
-  const known = names.join(', ')
-  if (word === undefined) throw new UsageError(`name what to import: ${known}`)
-  const near = nearest(word, names)
-  const advice = near ? `did you mean ${near}?` : `choose from ${known}`
-  throw new UsageError(`${word} cannot be imported; ${advice}`)
+  if (word === undefined) throw new UsageError(`name what to import: ${names.join(', ')}`)
+  throw new UsageError(`${word} cannot be imported; ${advise(word, names)}`)
 }
 
 /** Returns the date of the extract, and the resource in which its changes are recorded. */

@@ -5,7 +5,7 @@ import { formatCount } from '../../text/format-count.ts'
 import { importTargets } from '../../import/import-targets.ts'
 import { nextExtract } from '../../import/next-extract.ts'
 import { removeSource } from '../../import/remove-source.ts'
-import { nearest } from '../../text/nearest.ts'
+import { advise } from '../../text/nearest.ts'
 import { OperatorError } from '../../config/operator-error.ts'
 import { resources } from '../../resources/index.ts'
 import { shortMoment } from '../../text/short-moment.ts'
@@ -154,16 +154,12 @@ function choose(
 ): readonly SourceSummary[] {
   const names = [...new Set(list.map(({ source }) => source))]
   if (!names.includes(name)) {
-    const near = nearest(name, names)
-    throw new OperatorError(
-      `there is no source ${name}; ${near ? `did you mean ${near}?` : 'see: dossier sources'}`,
-    )
+    const advice = advise(name, names, 'see: dossier sources')
+    throw new OperatorError(`there is no source ${name}; ${advice}`)
   }
   const known = targets.map((one) => one.name)
   if (target !== undefined && !known.includes(target)) {
-    const near = nearest(target, known)
-    const advice = near ? `did you mean ${near}?` : `choose from ${known.join(', ')}`
-    throw new UsageError(`--resource is ${target}; ${advice}`)
+    throw new UsageError(`--resource is ${target}; ${advise(target, known)}`)
   }
   const chosen = list.filter(
     (one) => one.source === name && one.records > 0 && (target ?? one.target) === one.target,

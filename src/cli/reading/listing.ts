@@ -12,7 +12,7 @@ import {
 } from '../../http/requests/listing-request.ts'
 import { readPage, readSlice } from '../../http/answers/read-listing.ts'
 import { firstSlice, recordPieces } from '../../http/answers/record-pieces.ts'
-import { nearest } from '../../text/nearest.ts'
+import { advise } from '../../text/nearest.ts'
 import { OperatorError } from '../../config/operator-error.ts'
 import { resources } from '../../resources/index.ts'
 import type { Resource } from '../../resources/resource.ts'
@@ -73,9 +73,7 @@ function parseWords(words: readonly string[]) {
   const resource = resources.find((one) => one.name === name)
   if (resource === undefined) {
     const known = resources.map((one) => one.name)
-    const near = nearest(name, known)
-    const advice = near ? `did you mean ${near}?` : `there are ${known.join(', ')}`
-    throw new UsageError(`${name} is no listing; ${advice}`)
+    throw new UsageError(`${name} is no listing; ${advise(name, known)}`)
   }
   return { company, resource, parameters: parametersOf(words.filter(isParameter)) }
 }

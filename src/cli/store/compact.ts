@@ -1,6 +1,5 @@
 // `dossier compact`: gives the room of deleted rows back.
 
-import { UsageError } from '../../config/settings.ts'
 import { formatCount } from '../../text/format-count.ts'
 import { resources } from '../../resources/index.ts'
 import { describeStore, openExistingStore } from '../../store/open-store.ts'
@@ -21,10 +20,9 @@ tables, so that the next imports use their free room.
   dossier prune --keep 365d
   dossier compact`,
   options: [{ name: 'json', meaning: 'print the sizes as JSON' }],
+  takesWords: false,
   settings: ['db', 'withheld', 'exports'],
-  async run({ words, flags, settings }, context) {
-    if (words.length > 0)
-      throw new UsageError(`compact takes options only, but got ${words.join(' ')}`)
+  async run({ flags, settings }, context) {
     const { db } = settings
     const { stdout, stderr } = context
     await using store = await openExistingStore(settings, resources)

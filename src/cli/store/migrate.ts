@@ -1,6 +1,5 @@
 // `dossier migrate`: creates the store's tables, or upgrades them.
 
-import { UsageError } from '../../config/settings.ts'
 import { resources } from '../../resources/index.ts'
 import { describeStore, migrateStore } from '../../store/open-store.ts'
 import type { Command } from '../command.ts'
@@ -22,10 +21,9 @@ does not start. It may run while servers read: each step is one transaction.
       meaning: 'distribute the tables over the nodes by company; PostgreSQL must have Citus',
     },
   ],
+  takesWords: false,
   settings: ['db', 'withheld'],
-  async run({ words, flags, settings }, context) {
-    if (words.length > 0)
-      throw new UsageError(`migrate takes options only, but got ${words.join(' ')}`)
+  async run({ flags, settings }, context) {
     const watch = watchWork(context)
     const done = await migrateStore(settings, resources, {
       isDistributed: flags.has('distributed'),

@@ -36,12 +36,11 @@ needs --yes.
     { name: 'dry-run', meaning: 'report what would be deleted, and delete nothing' },
     { name: 'json', meaning: 'print the report as JSON' },
   ],
+  takesWords: false,
   settings: ['db', 'withheld'],
-  async run({ words, options, flags, settings }, context) {
+  async run({ options, flags, settings }, context) {
     const keep = options['keep']
     if (keep === undefined) throw new UsageError('prune needs --keep DURATION')
-    if (words.length > 0)
-      throw new UsageError(`prune takes options only, but got ${words.join(' ')}`)
     if (/^\d+m$/.test(keep)) {
       throw new UsageError(`--keep ${keep} is minutes; for months, give days: 180d`)
     }

@@ -2,7 +2,7 @@
 
 import { UsageError } from '../../config/settings.ts'
 import { formatCount } from '../../text/format-count.ts'
-import { nearest } from '../../text/nearest.ts'
+import { advise } from '../../text/nearest.ts'
 import { resources } from '../../resources/index.ts'
 import { openExistingStore } from '../../store/open-store.ts'
 import type { Entry, OrderKind, Reason } from '../../store/withholding/list.ts'
@@ -71,11 +71,8 @@ It shows what it would touch, and asks; elsewhere than on a terminal it needs --
     if (action === 'list') return list(words, input, context)
     if (action === 'lift') return lift(words, input, context)
     if (action === 'mask' || action === 'erase') return order(action, words, input, context)
-    const near = action === undefined ? undefined : nearest(action, actions)
-    const advice =
-      near === undefined ? `choose from ${actions.join(', ')}` : `did you mean ${near}?`
     const what = action === undefined ? 'nothing to do' : `${action} is unknown`
-    throw new UsageError(`withhold: ${what}; ${advice}`)
+    throw new UsageError(`withhold: ${what}; ${advise(action, actions)}`)
   },
 }
 
@@ -119,9 +116,7 @@ function parseSubject(
   const known = resources.map(({ name }) => name)
   const resource = resources.find(({ name }) => name === what)
   if (resource === undefined) {
-    const near = what === undefined ? undefined : nearest(what, [...known, 'company'])
-    const advice =
-      near === undefined ? `choose from ${known.join(', ')}, company` : `did you mean ${near}?`
+    const advice = advise(what, [...known, 'company'])
     throw new UsageError(`withhold ${kind} needs a RESOURCE; ${advice}`)
   }
   const fields = personalFields(resource)

@@ -4,7 +4,7 @@ import type { Resource } from '../../resources/resource.ts'
 import type { CompanyName } from '../../store/inspecting.ts'
 import type { NamedPoint } from '../../store/changes.ts'
 import { companiesScope } from '../../store/keys.ts'
-import { nearest } from '../../text/nearest.ts'
+import { advise } from '../../text/nearest.ts'
 import { parseCompany } from './company-name.ts'
 import { type Cursor, parseCursor, parsePoint } from './cursors.ts'
 import { badRequest, invalid } from '../errors.ts'
@@ -137,7 +137,5 @@ function parseResource(resources: readonly Resource[], given: Given): string | u
   const text = parseText('resource', given)
   const known = [companiesScope, ...resources.map(({ name }) => name)]
   if (text === undefined || known.includes(text)) return text
-  const near = nearest(text, known)
-  const advice = near === undefined ? `it takes ${known.join(', ')}` : `did you mean ${near}?`
-  throw invalid('resource', text, advice)
+  throw invalid('resource', text, advise(text, known, `it takes ${known.join(', ')}`))
 }

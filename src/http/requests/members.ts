@@ -2,7 +2,7 @@
 
 import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { nearest } from '../../text/nearest.ts'
+import { advise } from '../../text/nearest.ts'
 import { withoutKeys } from '../../text/redact.ts'
 import { type ApiError, badRequest, malformedUrl } from '../errors.ts'
 import { after, type Awaitable } from '../../store/awaitable.ts'
@@ -73,8 +73,7 @@ export function unknownName(
   known: readonly string[],
   shown = known,
 ): ApiError {
-  const near = nearest(name, known)
-  return noSuchName(name, kind, near ? `did you mean ${near}?` : listed(shown, kind))
+  return noSuchName(name, kind, advise(name, known, listed(shown, kind)))
 }
 
 /** A 400 for a name that is not known, with advice. */
