@@ -8,7 +8,6 @@ import Fastify, {
   type FastifyRequest,
   type RouteHandlerMethod,
 } from 'fastify'
-import { METHODS } from 'node:http'
 import type { Logger } from 'pino'
 import type { RateVerdict } from '../config/rate.ts'
 import type { Resource } from '../resources/resource.ts'
@@ -32,6 +31,7 @@ import { type AssetLimits, assetLimits, createStaticAssets } from './static-asse
 import { createStreamer } from './wire/streaming.ts'
 import type { Load } from './wire/load.ts'
 import { createWireServer, type WireLimits, wireLimits } from './wire/server.ts'
+import { METHODS } from './wire/node-http.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -1,9 +1,9 @@
 // Error responses (contract section 4): one form of body, one catalogue of causes.
 
-import { STATUS_CODES } from 'node:http'
 import { rateSecondsMax } from '../config/rate.ts'
 import { withoutKeys } from '../text/redact.ts'
 import { pageBytesMax } from '../store/page-size.ts'
+import { STATUS_CODES } from './wire/node-http.ts'
 
 /** The largest body of a request, in bytes (contract 1.6). */
 export const bodyBytesMax = 16_384

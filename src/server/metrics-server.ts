@@ -1,9 +1,10 @@
 // The HTTP server for metrics: apart from the API, without keys, on loopback by default.
 
-import { createServer, type Server } from 'node:http'
+import type { Server } from 'node:http'
 import type { Logger } from 'pino'
 import { failureBody } from '../http/errors.ts'
 import { answerBrokenRequest, createBrokenLog } from '../http/wire/broken-requests.ts'
+import { createServer } from '../http/wire/node-http.ts'
 
 /** The path of the metrics. */
 export const metricsPath = '/metrics'

@@ -1,6 +1,5 @@
 // The shared parts of the OpenAPI document: parameters, headers, schemas and failures, by name.
 
-import { STATUS_CODES } from 'node:http'
 import { rateSecondsMax } from '../../config/rate.ts'
 import type { JsonSchema } from '../../resources/field.ts'
 import { metaTypeBytesMax } from '../../resources/resource.ts'
@@ -9,6 +8,7 @@ import { formatName, recordFormats } from '../requests/formats.ts'
 import { parameters } from '../requests/listing-request.ts'
 import { linkLengthMax } from '../answers/links.ts'
 import { versionComponents } from './selection.ts'
+import { STATUS_CODES } from '../wire/node-http.ts'
 
 type Components = Readonly<Record<string, JsonSchema>>
 

@@ -1,7 +1,7 @@
 // Broken requests, which the parser or a timeout has ended; they are answered on the socket.
 
 import { randomUUID } from 'node:crypto'
-import { type IncomingMessage, STATUS_CODES, type Server } from 'node:http'
+import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Logger } from 'pino'
@@ -14,6 +14,7 @@ import {
   isClosedToRequests,
   unknownMethod,
 } from './server.ts'
+import { STATUS_CODES } from './node-http.ts'
 
 const statusOfCode: Readonly<Record<string, number>> = {
   HPE_HEADER_OVERFLOW: 431,

@@ -1,15 +1,10 @@
 // The HTTP server below the application. It limits what connections may do, whatever they request.
 
-import {
-  createServer,
-  type IncomingMessage,
-  METHODS,
-  type Server,
-  type ServerResponse,
-} from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type ApiError, badRequest, headersMax, statusError } from '../errors.ts'
 import type { Load } from './load.ts'
+import { createServer, METHODS } from './node-http.ts'
 
 /** The state of a connection. */
 interface Connection {
