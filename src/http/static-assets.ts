@@ -7,7 +7,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import { type Endpoint, type Handler, readMethods, type Service } from './endpoints/endpoint.ts'
 import { chooseCoding, type Coding, encode, levelsForOnce, varyByCoding } from './wire/coding.ts'
-import { overloaded } from './errors.ts'
+import { notFound, overloaded } from './errors.ts'
+import type { Awaitable } from '../store/awaitable.ts'
 import { matchesTag } from './answers/page.ts'
 import { createTurns } from './wire/turns.ts'
 
@@ -65,12 +66,28 @@ interface ReadyAsset extends Asset {
   readonly inCoding: (coding: Coding) => Promise<Buffer>
 }
 
-/** Creates an asset from parts of the application. */
-type AssetOf = (service: Pick<Service, 'openApiText' | 'clientGuide'>) => Asset
+/** What every asset's endpoint has. */
+const ofAsset = {
+  methods: readMethods,
+  scope: undefined,
+  isAsset: true,
+  operation: undefined,
+} as const
 
-/** The endpoint of an asset that browsers revalidate before each use. */
-export function documentEndpoint(path: string, assetOf: AssetOf): Endpoint {
-  return assetEndpoint(path, assetOf, revalidated)
+/** The endpoint of an asset that browsers revalidate before each use; it is made when asked for. */
+export function documentEndpoint(
+  path: string,
+  assetOf: (service: Pick<Service, 'openApiText' | 'clientGuide'>) => Awaitable<Asset>,
+): Endpoint {
+  return {
+    ...{ path, ...ofAsset },
+    createHandler(service) {
+      const handler = onDemand(async () =>
+        service.assets.createHandler(await assetOf(service), revalidated),
+      )
+      return async (request, reply) => (await handler())(request, reply)
+    },
+  }
 }
 
 /** As `documentEndpoint`, for an asset that names the address at which clients find the service. */
@@ -79,7 +96,7 @@ export function addressedEndpoint(
   assetOf: (service: Pick<Service, 'documentIndex'>, base: string) => Asset,
 ): Endpoint {
   return {
-    ...{ path, methods: readMethods, scope: undefined, isAsset: true, operation: undefined },
+    ...{ path, ...ofAsset },
     createHandler(service) {
       const handlers = new LRUCache<string, Handler>({ max: addressesMax })
       return (request, reply) => {
@@ -103,32 +120,48 @@ function addressOf({ headers, protocol }: FastifyRequest): string {
   return `${protocol === 'https' ? 'https' : 'http'}://${host}`
 }
 
-/**
- * The endpoints of a file: one at its path, and one with a hash of its content in its name, which
- * browsers cache without revalidation.
- */
-export function fileEndpoints(asset: Asset): readonly Endpoint[] {
-  return [
-    assetEndpoint(asset.path, () => asset, revalidated),
-    assetEndpoint(`${parse(asset.path).dir}/${hashedName(asset)}`, () => asset, keptForGood),
-  ]
+/** The name of a file in its folder, and its Cache-Control. */
+type NamedAsset = readonly [name: string, asset: Asset, cacheControl: string]
+
+/** The endpoint of the files in a folder, which are made when one is asked for. */
+export function filesEndpoint(
+  folder: string,
+  filesOf: () => Promise<readonly NamedAsset[]>,
+): Endpoint {
+  return {
+    ...{ path: `${folder}/{file}`, ...ofAsset },
+    createHandler({ assets }) {
+      const handlers = onDemand(async () => {
+        const files = await filesOf()
+        return new Map(files.map(([name, ...file]) => [name, assets.createHandler(...file)]))
+      })
+      return async (request, reply) => {
+        const { file } = request.params as { readonly file: string }
+        const handler = (await handlers()).get(file)
+        if (handler === undefined) throw notFound()
+        return handler(request, reply)
+      }
+    },
+  }
+}
+
+/** What is made when it is first asked for; if that fails, when it is next asked for. */
+export function onDemand<T>(make: () => Awaitable<T>): () => Promise<T> {
+  let made: Promise<T> | undefined
+  return async () => {
+    try {
+      return await (made ??= Promise.try(make))
+    } catch (error) {
+      made = undefined
+      throw error
+    }
+  }
 }
 
 /** A file's name with the hash of its content, such as start.5f2e0c81d7a94b36.js. */
 export function hashedName({ path, digest }: Asset): string {
   const { name, ext } = parse(path)
   return `${name}.${digest}${ext}`
-}
-
-function assetEndpoint(path: string, assetOf: AssetOf, cacheControl: string): Endpoint {
-  return {
-    path,
-    methods: readMethods,
-    scope: undefined,
-    isAsset: true,
-    operation: undefined,
-    createHandler: (service) => service.assets.createHandler(assetOf(service), cacheControl),
-  }
 }
 
 export function createStaticAssets(limits: AssetLimits): StaticAssets {

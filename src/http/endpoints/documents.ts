@@ -1,16 +1,19 @@
 // The documents: OpenAPI, the client's guide, and the reference page, which is Swagger UI over our
 // own document, without a request to any other host.
 
-import { readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import {
   addressedEndpoint,
   type Asset,
   documentEndpoint,
-  fileEndpoints,
+  filesEndpoint,
   hashedName,
+  keptForGood,
   makeAsset,
+  onDemand,
+  revalidated,
 } from '../static-assets.ts'
 import { contentPolicy, pageHeaders } from '../answers/page-headers.ts'
 import type { Endpoint } from './endpoint.ts'
@@ -34,25 +37,22 @@ const headers: Readonly<Record<string, string>> = {
 const fileHeaders = { 'cross-origin-resource-policy': 'same-origin' }
 
 /** The page; its files are in the folder `docs` beside it. */
-const pageOf = (
-  files: { style: string; bundle: string; start: string },
-  isExplorerOn: boolean,
-) => `<!doctype html>
+const pageOf = ({ style, bundle, start }: ReferenceFiles, isExplorerOn: boolean) => `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <title>Dossier: API reference</title>
     <link rel="icon" href="data:,">
-    <link rel="stylesheet" href="docs/${files.style}">
+    <link rel="stylesheet" href="docs/${hashedName(style)}">
   </head>
   <body>
     <nav class="swagger-ui"><div class="wrapper">
       <p>${isExplorerOn ? explorerLink : ''}${guideLink}</p>
     </div></nav>
     <div id="reference"></div>
-    <script src="docs/${files.bundle}"></script>
-    <script src="docs/${files.start}"></script>
+    <script src="docs/${hashedName(bundle)}"></script>
+    <script src="docs/${hashedName(start)}"></script>
   </body>
 </html>
 `
@@ -76,30 +76,34 @@ SwaggerUIBundle({
 })
 `
 
+/** The files of the page. */
+type ReferenceFiles = Readonly<Record<'style' | 'bundle' | 'start', Asset>>
+
+/** They are 2 MB, which servers that nobody asks for them do not keep. */
+const referenceFiles = onDemand(async (): Promise<ReferenceFiles> => {
+  const file = (name: string, type: string, body: Buffer) =>
+    makeAsset({ path: `/docs/${name}`, type, body, headers: fileHeaders })
+  const packaged = async (name: string, type: string) =>
+    file(name, type, await readFile(join(dirname(packageFile), name)))
+  return {
+    style: await packaged('swagger-ui.css', styleType),
+    bundle: await packaged('swagger-ui-bundle.js', scriptType),
+    start: file('start.js', scriptType, Buffer.from(startScript)),
+  }
+})
+
 /** The OpenAPI document, the reference page that shows it, and the client's guide. */
 export function documents({
   isExplorerOn,
 }: {
   readonly isExplorerOn: boolean
 }): readonly Endpoint[] {
-  const file = (name: string, type: string, body: Buffer): Asset =>
-    makeAsset({ path: `/docs/${name}`, type, body, headers: fileHeaders })
-  const packaged = (name: string, type: string) =>
-    file(name, type, readFileSync(join(dirname(packageFile), name)))
-  const style = packaged('swagger-ui.css', styleType)
-  const bundle = packaged('swagger-ui-bundle.js', scriptType)
-  const start = file('start.js', scriptType, Buffer.from(startScript))
-  const names = {
-    style: hashedName(style),
-    bundle: hashedName(bundle),
-    start: hashedName(start),
-  }
   return [
-    documentEndpoint('/docs', () =>
+    documentEndpoint('/docs', async () =>
       makeAsset({
         path: '/docs',
         type: 'text/html; charset=utf-8',
-        body: Buffer.from(pageOf(names, isExplorerOn)),
+        body: Buffer.from(pageOf(await referenceFiles(), isExplorerOn)),
         headers,
       }),
     ),
@@ -116,6 +120,11 @@ export function documents({
     addressedEndpoint('/llms.txt', ({ documentIndex }, base) =>
       makeAsset({ path: '/llms.txt', type: textType, body: Buffer.from(documentIndex(base)) }),
     ),
-    ...[style, bundle, start].flatMap(fileEndpoints),
+    filesEndpoint('/docs', async () =>
+      Object.values(await referenceFiles()).flatMap((file) => [
+        [basename(file.path), file, revalidated] as const,
+        [hashedName(file), file, keptForGood] as const,
+      ]),
+    ),
   ]
 }
