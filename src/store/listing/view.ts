@@ -72,10 +72,10 @@ export function readViewTexts(
   if (limit * room.widest > room.room && textBytes(page) > room.room) {
     return { records: [], greatestLimit: greatestLimit(room, limit) }
   }
-  const holders = [...new Set(page.places.filter((_, n) => n % 2 === 0))].sort((a, b) => a - b)
-  const numbers = holders.map((holder) => view.segments[2 * holder] ?? 0)
+  const wanted = [...new Set(page.places.filter((_, n) => n % 2 === 0))].sort((a, b) => a - b)
+  const numbers = wanted.map((holder) => view.segments[2 * holder] ?? 0)
   return after(reads.texts(companyId, numbers), (texts) => {
-    const textOf = new Map(holders.map((holder, n) => [holder, texts[n]]))
+    const textOf = new Map(wanted.map((holder, n) => [holder, texts[n]]))
     return { records: cut(page, textOf), greatestLimit: undefined }
   })
 }
