@@ -5,21 +5,19 @@ import type { Resource } from '../../resources/resource.ts'
 import { exampleRecord } from '../../resources/resource.ts'
 import { changesNumbers, changesTexts } from '../requests/changes-request.ts'
 import type { Operation } from '../endpoints/endpoint.ts'
-import { failureStatuses } from '../errors.ts'
 import { mediaTypes } from '../requests/formats.ts'
 import { parameters } from '../requests/listing-request.ts'
 import { companySchemas } from './company.ts'
 import {
-  answerHeaders,
   companySchema,
   countSchema,
   objectOf,
   okSchema,
   schemaRef,
   shortText,
-  unchangedAnswer,
 } from './components.ts'
 import { schemaName } from './listing.ts'
+import { describeTagged } from './tagged-answer.ts'
 
 const cursor = { ...shortText, pattern: '^[0-9a-z._~-]+$' }
 const examplePoint = '17.3f9a1c0b7d2e'
@@ -68,7 +66,7 @@ export function describeChanges(resources: readonly Resource[]): Operation {
     ...{ resource: resource?.name ?? 'companies', company_id: 1, id: 1, version: 17 },
     ...{ change: 'put', record },
   }
-  return {
+  return describeTagged({
     id: 'list_changes',
     tag: 'registry',
     summary: 'What has changed since a state of the registry',
@@ -78,32 +76,29 @@ export function describeChanges(resources: readonly Resource[]): Operation {
       'with `until` as `after`. A cursor does not expire. One of another history (a restored ' +
       'backup) is a 410: begin again with `after=0`.',
     parameters: parametersOf(resources),
-    answers: {
-      200: {
-        description: 'A page of changes',
-        headers: answerHeaders(['Link', 'Changes-Until', 'Changes-Next']),
-        schema: 'ChangesPage',
-        otherTypes: {
-          [mediaTypes.ndjson]: {
-            schema: { type: 'string', maxLength: Number.MAX_SAFE_INTEGER },
-            example: `${JSON.stringify(change)}\n`,
-          },
-        },
-        example: {
-          name: 'page',
-          summary: 'One change',
-          value: { ok: true, changes: [change], after: '0', until: examplePoint, next: null },
+    answer: {
+      description: 'A page of changes',
+      headers: ['Link', 'Changes-Until', 'Changes-Next'],
+      schema: 'ChangesPage',
+      otherTypes: {
+        [mediaTypes.ndjson]: {
+          schema: { type: 'string', maxLength: Number.MAX_SAFE_INTEGER },
+          example: `${JSON.stringify(change)}\n`,
         },
       },
-      304: unchangedAnswer('Nothing has changed'),
+      example: {
+        name: 'page',
+        summary: 'One change',
+        value: { ok: true, changes: [change], after: '0', until: examplePoint, next: null },
+      },
     },
-    failures: failureStatuses,
+    unchanged: 'Nothing has changed',
     schemas: {
       Change: changeSchema(resources),
       ChangedCompany: companyRecord,
       ChangesPage: page,
     },
-  }
+  })
 }
 
 function parametersOf(resources: readonly Resource[]): Operation['parameters'] {
@@ -122,8 +117,6 @@ function parametersOf(resources: readonly Resource[]): Operation['parameters'] {
       ...{ name: 'format', in: 'query', description: 'JSON, or a change a line with NDJSON' },
       schema: { type: 'string', enum: ['json', 'ndjson'], default: 'json' },
     },
-    'If-None-Match',
-    'X-Request-Id',
   ]
 }
 

@@ -3,18 +3,16 @@
 import type { JsonSchema } from '../../resources/field.ts'
 import { companyParameters, identifiersMax, queryLengthMax } from '../requests/companies-request.ts'
 import type { Operation } from '../endpoints/endpoint.ts'
-import { failureStatuses } from '../errors.ts'
 import { parameters } from '../requests/listing-request.ts'
 import {
-  answerHeaders,
   counterSchemas,
   identitySchemas,
   objectOf,
   okSchema,
   schemaRef,
   shortText,
-  unchangedAnswer,
 } from './components.ts'
+import { describeTagged } from './tagged-answer.ts'
 
 const example = {
   id: 1_000_000_000_042,
@@ -67,7 +65,7 @@ export const companyParameterComponents: Readonly<Record<string, JsonSchema>> = 
 }
 
 export function describeCompanies(): Operation {
-  return {
+  return describeTagged({
     id: 'find_companies',
     tag: 'companies',
     summary: 'Companies by number or name',
@@ -75,32 +73,24 @@ export function describeCompanies(): Operation {
       'Finds companies by their number in a register (`identifier`), in the order of ' +
       '`jurisdiction` and `identifier`, or by words of their name (`q`), shorter names first. ' +
       'Exactly one of the two is required.',
-    parameters: [
-      ...Object.keys(companyParameters),
-      ...Object.keys(parameters),
-      'If-None-Match',
-      'X-Request-Id',
-    ],
-    answers: {
-      200: {
-        description: 'A page of the companies that were found',
-        headers: answerHeaders(['Link']),
-        schema: 'CompaniesPage',
-        example: {
-          name: 'page',
-          summary: 'One company',
-          value: {
-            ok: true,
-            companies: [example],
-            total: 1,
-            pagination_total: 1,
-            pagination_offset: 0,
-          },
+    parameters: [...Object.keys(companyParameters), ...Object.keys(parameters)],
+    answer: {
+      description: 'A page of the companies that were found',
+      headers: ['Link'],
+      schema: 'CompaniesPage',
+      example: {
+        name: 'page',
+        summary: 'One company',
+        value: {
+          ok: true,
+          companies: [example],
+          total: 1,
+          pagination_total: 1,
+          pagination_offset: 0,
         },
       },
-      304: unchangedAnswer('The page has not changed'),
     },
-    failures: failureStatuses,
+    unchanged: 'The page has not changed',
     schemas: { CompanyEntry: entry, CompaniesPage: page },
-  }
+  })
 }

@@ -5,9 +5,7 @@ import type { JsonSchema } from '../../resources/field.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { countedLengthMax, countedValuesMax } from '../../store/serving/value-counts.ts'
 import type { Operation } from '../endpoints/endpoint.ts'
-import { failureStatuses } from '../errors.ts'
 import {
-  answerHeaders,
   countSchema,
   identitySchemas,
   nullableText,
@@ -15,9 +13,9 @@ import {
   okSchema,
   schemaRef,
   shortText,
-  unchangedAnswer,
 } from './components.ts'
 import { versionComponents } from './selection.ts'
+import { describeTagged } from './tagged-answer.ts'
 
 /** How many sources a company may have in the document: more than any has. */
 const sourcesMax = 10_000
@@ -123,24 +121,21 @@ function exampleOf(resources: readonly Resource[]): JsonSchema {
 }
 
 export function describeCompany(resources: readonly Resource[]): Operation {
-  return {
+  return describeTagged({
     id: 'get_company',
     tag: 'companies',
     summary: 'A company as a whole',
     description:
       'Who the company is, what each source says about it, and for each listing that the key may ' +
       'read how many records it has, and how many have which value of a filter.',
-    parameters: ['company_id', ...Object.keys(versionComponents), 'If-None-Match', 'X-Request-Id'],
-    answers: {
-      200: {
-        description: 'The company',
-        headers: answerHeaders(['Link', 'Content-Location']),
-        schema: 'CompanyAnswer',
-        example: { name: 'company', summary: 'A company', value: exampleOf(resources) },
-      },
-      304: unchangedAnswer('It has not changed', ['Content-Location']),
+    parameters: ['company_id', ...Object.keys(versionComponents)],
+    answer: {
+      description: 'The company',
+      headers: ['Link', 'Content-Location'],
+      schema: 'CompanyAnswer',
+      example: { name: 'company', summary: 'A company', value: exampleOf(resources) },
     },
-    failures: failureStatuses,
+    unchanged: 'It has not changed',
     schemas: {
       SourceStatement: source,
       ValueCount: valueCount,
@@ -150,5 +145,5 @@ export function describeCompany(resources: readonly Resource[]): Operation {
         company: schemaRef('Company'),
       }),
     },
-  }
+  })
 }

@@ -71,19 +71,6 @@ export function answerHeaders(more: readonly string[] = []): string[] {
   return ['X-Request-Id', ...more, ...validatorHeaders, ...rateHeaders]
 }
 
-/**
- * The 304 of an endpoint.
- *
- * @param what what has not happened, as the beginning of a sentence.
- * @param headers those besides the ones that each 304 has.
- */
-export function unchangedAnswer(what: string, headers: readonly string[] = []) {
-  return {
-    description: `${what} since the response with the tag in \`If-None-Match\``,
-    headers: answerHeaders(headers),
-  }
-}
-
 /** A reference to a component. */
 export function ref(kind: string, name: string): JsonSchema {
   return { $ref: `#/components/${kind}/${name}` }

@@ -5,11 +5,10 @@
 import type { JsonSchema } from '../../resources/field.ts'
 import { exampleRecord, type Resource } from '../../resources/resource.ts'
 import type { Operation } from '../endpoints/endpoint.ts'
-import { failureStatuses } from '../errors.ts'
 import { mediaTypes, recordFormats, recordWriter } from '../requests/formats.ts'
 import { listingPath } from '../requests/listing-request.ts'
-import { answerHeaders, unchangedAnswer } from './components.ts'
 import { selectionParameters, versionComponents } from './selection.ts'
+import { describeTagged } from './tagged-answer.ts'
 
 /** The name of the parameter in whose place the name of a listing stands. */
 const placeholder = 'listing'
@@ -20,7 +19,7 @@ export const exportPath = listingPath({ name: `{${placeholder}}` })
 /** The description of all listings in the formats without counters. */
 export function describeExport(resources: readonly Resource[]): Operation {
   const names = resources.map(({ name }) => name)
-  return {
+  return describeTagged({
     id: 'export_listing',
     tag: 'listings',
     summary: 'Records of a listing as CSV or NDJSON',
@@ -38,24 +37,14 @@ export function describeExport(resources: readonly Resource[]): Operation {
       'limit_or_all',
       ...Object.keys(versionComponents),
       ...allSelectionParameters(resources),
-      'If-None-Match',
-      'X-Request-Id',
     ],
-    answers: {
-      200: {
-        description: 'The records; their counters are in headers',
-        headers: answerHeaders([
-          'Link',
-          'Content-Location',
-          'X-Total-Count',
-          'Content-Disposition',
-        ]),
-        otherTypes: recordTypes(resources),
-      },
-      304: unchangedAnswer('The records have not changed', ['Content-Location']),
+    answer: {
+      description: 'The records; their counters are in headers',
+      headers: ['Link', 'Content-Location', 'X-Total-Count', 'Content-Disposition'],
+      otherTypes: recordTypes(resources),
     },
-    failures: failureStatuses,
-  }
+    unchanged: 'The records have not changed',
+  })
 }
 
 /** The records in each format, with an example from the first resource. */

@@ -2,7 +2,7 @@
 
 import { exportFormats } from '../../store/exports/manifest.ts'
 import type { Operation } from '../endpoints/endpoint.ts'
-import { failureStatuses, rangeStatus } from '../errors.ts'
+import { rangeStatus } from '../errors.ts'
 import {
   answerHeaders,
   countSchema,
@@ -11,8 +11,8 @@ import {
   okSchema,
   schemaRef,
   shortText,
-  unchangedAnswer,
 } from './components.ts'
+import { describeTagged } from './tagged-answer.ts'
 
 const version = { ...countSchema, minimum: 1, description: 'The version that it is a copy of' }
 const moment = { ...momentSchema, type: ['string', 'null'] }
@@ -58,28 +58,24 @@ const exampleEntry = {
 }
 
 export function describeExports(): Operation {
-  return {
+  return describeTagged({
     id: 'list_exports',
     tag: 'registry',
     summary: 'Complete copies of the registry',
     description:
       'Which copies the operator offers as files, the last version first. Load one, and go on ' +
       'with the changes since its `cursor`.',
-    parameters: ['If-None-Match', 'X-Request-Id'],
-    answers: {
-      200: {
-        description: 'The copies',
-        headers: answerHeaders(),
-        schema: 'Exports',
-        example: {
-          name: 'exports',
-          summary: 'One copy',
-          value: { ok: true, exports: [exampleEntry] },
-        },
+    parameters: [],
+    answer: {
+      description: 'The copies',
+      schema: 'Exports',
+      example: {
+        name: 'exports',
+        summary: 'One copy',
+        value: { ok: true, exports: [exampleEntry] },
       },
-      304: unchangedAnswer('There are no other copies'),
     },
-    failures: failureStatuses,
+    unchanged: 'There are no other copies',
     schemas: {
       Export: entry,
       Exports: objectOf('Complete copies', {
@@ -87,7 +83,7 @@ export function describeExports(): Operation {
         exports: { type: 'array', maxItems: 100, items: schemaRef('Export') },
       }),
     },
-  }
+  })
 }
 
 const bytes = { type: 'string', maxLength: Number.MAX_SAFE_INTEGER }
@@ -98,25 +94,22 @@ const versionParameter = {
 }
 
 export function describeManifest(): Operation {
-  return {
+  return describeTagged({
     id: 'get_export_manifest',
     tag: 'registry',
     summary: 'Manifest of a complete copy',
     description:
       'What the copy has: its files with their sizes and SHA-256, and the cursor from which ' +
       'changes go on. A copy that has what was withheld since is a 410.',
-    parameters: [versionParameter, 'If-None-Match', 'X-Request-Id'],
-    answers: {
-      200: { description: 'The manifest', headers: answerHeaders(), schema: 'Manifest' },
-      304: unchangedAnswer('The copy is the same'),
-    },
-    failures: failureStatuses,
+    parameters: [versionParameter],
+    answer: { description: 'The manifest', schema: 'Manifest' },
+    unchanged: 'The copy is the same',
     schemas: { ExportedFile: file, ExportedResource: resource, Manifest: manifest },
-  }
+  })
 }
 
 export function describeExportFile(): Operation {
-  return {
+  const whole = describeTagged({
     id: 'get_export_file',
     tag: 'registry',
     summary: 'File of a complete copy',
@@ -131,23 +124,23 @@ export function describeExportFile(): Operation {
       },
       'Range',
       'If-Range',
-      'If-None-Match',
-      'X-Request-Id',
     ],
-    answers: {
-      200: {
-        description: 'The whole file',
-        headers: answerHeaders(fileHeaders),
-        otherTypes: fileTypes,
-      },
-      206: {
-        description: 'The part of a file that `Range` asks for',
-        headers: answerHeaders([...fileHeaders, 'Content-Range']),
-        otherTypes: fileTypes,
-      },
-      304: unchangedAnswer('The file is the same', ['Accept-Ranges', 'Repr-Digest']),
+    answer: {
+      description: 'The whole file',
+      headers: fileHeaders,
+      otherTypes: fileTypes,
     },
-    failures: [...failureStatuses, rangeStatus],
+    unchanged: 'The file is the same',
+  })
+  const part = {
+    description: 'The part of a file that `Range` asks for',
+    headers: answerHeaders([...fileHeaders, 'Content-Range']),
+    otherTypes: fileTypes,
+  }
+  return {
+    ...whole,
+    answers: { ...whole.answers, 206: part },
+    failures: [...whole.failures, rangeStatus],
   }
 }
 

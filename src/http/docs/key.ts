@@ -3,17 +3,15 @@
 import { rateSecondsMax } from '../../config/rate.ts'
 import type { JsonSchema } from '../../resources/field.ts'
 import type { Operation } from '../endpoints/endpoint.ts'
-import { failureStatuses } from '../errors.ts'
 import {
-  answerHeaders,
   countSchema,
   momentSchema,
   objectOf,
   okSchema,
   schemaRef,
   shortText,
-  unchangedAnswer,
 } from './components.ts'
+import { describeTagged } from './tagged-answer.ts'
 
 const nullable = (schema: JsonSchema, description: string): JsonSchema => ({
   ...schema,
@@ -73,24 +71,20 @@ const exampleOf = (scopes: readonly string[]) => ({
 
 /** @param scopes every scope that there is. */
 export function describeKey(scopes: readonly string[]): Operation {
-  return {
+  return describeTagged({
     id: 'get_key',
     tag: 'key',
     summary: 'The key of this request',
     description:
       'What the key may read, when it expires, what is left of its rate limit, and how often it ' +
       'was used; and the version of the registry. Needs a valid key, but no scope.',
-    parameters: ['If-None-Match', 'X-Request-Id'],
-    answers: {
-      200: {
-        description: 'The key, and the registry',
-        headers: answerHeaders(),
-        schema: 'KeyAnswer',
-        example: { name: 'key', summary: 'A key with a rate limit', value: exampleOf(scopes) },
-      },
-      304: unchangedAnswer('Nothing has changed'),
+    parameters: [],
+    answer: {
+      description: 'The key, and the registry',
+      schema: 'KeyAnswer',
+      example: { name: 'key', summary: 'A key with a rate limit', value: exampleOf(scopes) },
     },
-    failures: failureStatuses,
+    unchanged: 'Nothing has changed',
     schemas: {
       Key: keySchema(scopes),
       RegistryState: registry,
@@ -100,5 +94,5 @@ export function describeKey(scopes: readonly string[]): Operation {
         registry: schemaRef('RegistryState'),
       }),
     },
-  }
+  })
 }

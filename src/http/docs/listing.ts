@@ -8,22 +8,15 @@ import {
   type Resource,
 } from '../../resources/resource.ts'
 import type { Operation } from '../endpoints/endpoint.ts'
-import { failureStatuses } from '../errors.ts'
 import { parameters } from '../requests/listing-request.ts'
 import { selectionParameters, versionComponents } from './selection.ts'
-import {
-  answerHeaders,
-  counterSchemas,
-  objectOf,
-  okSchema,
-  schemaRef,
-  unchangedAnswer,
-} from './components.ts'
+import { counterSchemas, objectOf, okSchema, schemaRef } from './components.ts'
+import { describeTagged } from './tagged-answer.ts'
 
 /** The description of a resource's endpoint. */
 export function describeListing(resource: Resource): Operation {
   const name = schemaName(resource)
-  return {
+  return describeTagged({
     id: `list_${resource.name}`,
     tag: 'listings',
     summary: `${resource.title}s of a company`,
@@ -37,21 +30,16 @@ export function describeListing(resource: Resource): Operation {
       'format',
       ...Object.keys(versionComponents),
       ...selectionParameters(resource),
-      'If-None-Match',
-      'X-Request-Id',
     ],
-    answers: {
-      200: {
-        description: 'A page of the listing',
-        headers: answerHeaders(['Link', 'Content-Location']),
-        schema: `${name}Page`,
-        example: { name: 'page', summary: 'One record', value: examplePage(resource) },
-      },
-      304: unchangedAnswer('The page has not changed', ['Content-Location']),
+    answer: {
+      description: 'A page of the listing',
+      headers: ['Link', 'Content-Location'],
+      schema: `${name}Page`,
+      example: { name: 'page', summary: 'One record', value: examplePage(resource) },
     },
-    failures: failureStatuses,
+    unchanged: 'The page has not changed',
     schemas: { [name]: recordSchema(resource), [`${name}Page`]: pageSchema(resource) },
-  }
+  })
 }
 
 /** The name of the schema of a resource's records. */

@@ -1,10 +1,8 @@
 // The OpenAPI description of the list of versions.
 
 import type { Operation } from '../endpoints/endpoint.ts'
-import { failureStatuses } from '../errors.ts'
 import { type Parameter, parameters } from '../requests/listing-request.ts'
 import {
-  answerHeaders,
   counterSchemas,
   countSchema,
   momentSchema,
@@ -12,8 +10,8 @@ import {
   okSchema,
   schemaRef,
   shortText,
-  unchangedAnswer,
 } from './components.ts'
+import { describeTagged } from './tagged-answer.ts'
 
 const example = {
   version: 17,
@@ -59,7 +57,7 @@ const page = objectOf('A page of versions', {
 
 /** @param declared the parameters; `limit` is among those of every listing. */
 export function describeVersions(declared: Readonly<Record<string, Parameter>>): Operation {
-  return {
+  return describeTagged({
     id: 'list_versions',
     tag: 'registry',
     summary: 'Versions of the registry',
@@ -75,30 +73,25 @@ export function describeVersions(declared: Readonly<Record<string, Parameter>>):
               schema: { ...versionNumber, minimum, maximum, examples: [maximum] },
             },
       ),
-      'If-None-Match',
-      'X-Request-Id',
     ],
-    answers: {
-      200: {
-        description: 'A page of versions',
-        headers: answerHeaders(['Link']),
-        schema: 'VersionsPage',
-        example: {
-          name: 'page',
-          summary: 'One version',
-          value: {
-            ok: true,
-            versions: [example],
-            total: 17,
-            pagination_total: 17,
-            pagination_offset: 0,
-            earliest_version: 1,
-          },
+    answer: {
+      description: 'A page of versions',
+      headers: ['Link'],
+      schema: 'VersionsPage',
+      example: {
+        name: 'page',
+        summary: 'One version',
+        value: {
+          ok: true,
+          versions: [example],
+          total: 17,
+          pagination_total: 17,
+          pagination_offset: 0,
+          earliest_version: 1,
         },
       },
-      304: unchangedAnswer('Nothing was imported'),
     },
-    failures: failureStatuses,
+    unchanged: 'Nothing was imported',
     schemas: { Version: entry, VersionsPage: page },
-  }
+  })
 }
