@@ -1,9 +1,10 @@
 // The files of an import: where they are, and what their names and the options say they are.
 
-import { accessSync, closeSync, constants, globSync, openSync, readSync, statSync } from 'node:fs'
+import { accessSync, constants, globSync, statSync } from 'node:fs'
 import { nearest } from '../text/nearest.ts'
 import { OperatorError } from '../config/operator-error.ts'
 import type { Encoding } from './encoding.ts'
+import { readStart } from './file-start.ts'
 import { refuseOtherEnding } from './recognise.ts'
 import { findZipEntry, type ZipEntry } from './zip-file.ts'
 
@@ -152,14 +153,7 @@ function notFetched(url: string): OperatorError {
 
 /** A file that begins like an archive, or has the name of one. */
 function isZip(name: string): boolean {
-  const start = Buffer.alloc(4)
-  const file = openSync(name, 'r')
-  try {
-    readSync(file, start, 0, start.length, 0)
-  } finally {
-    closeSync(file)
-  }
-  return start.toString('latin1') === 'PK\x03\x04' || /\.zip$/i.test(name)
+  return readStart(name, 4).toString('latin1') === 'PK\x03\x04' || /\.zip$/i.test(name)
 }
 
 function formatOf(name: string, ending: string): Format {

@@ -1,12 +1,11 @@
 // Writes a store anew without its free room, while others read it.
 
-import { statSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import type { LockWait } from '../work-watch.ts'
 import type { Compacted } from '../writing.ts'
 import { isBusy } from './errors.ts'
 import { beginWriting } from './transaction.ts'
-import { emptyWal } from './wal.ts'
+import { emptyWal, sizeWithLog } from './wal.ts'
 
 /**
  * Rewrites the whole file, in place: `vacuum` is one transaction of the log, so a kill leaves the
@@ -14,7 +13,8 @@ import { emptyWal } from './wal.ts'
  * (`secure_delete`) is gone afterwards, too. On a full disk, what it wrote is removed.
  */
 export async function compact(db: DatabaseSync, wait: LockWait): Promise<Compacted> {
-  const bytesBefore = sizeOf(db)
+  const path = db.location() ?? ''
+  const bytesBefore = sizeWithLog(path)
   try {
     await vacuum(db, wait)
   } catch (error) {
@@ -25,7 +25,7 @@ export async function compact(db: DatabaseSync, wait: LockWait): Promise<Compact
   const isEmptied = emptyWal(db)
   return {
     bytesBefore,
-    bytesAfter: sizeOf(db),
+    bytesAfter: sizeWithLog(path),
     notes: isEmptied
       ? []
       : ['A reader keeps an earlier state; the room is given back by the next import after it.'],
@@ -44,13 +44,4 @@ async function vacuum(db: DatabaseSync, wait: LockWait): Promise<void> {
       if (!isBusy(error)) throw error
     }
   }
-}
-
-/** The bytes of the file and its log. */
-function sizeOf(db: DatabaseSync): number {
-  const path = db.location() ?? ''
-  const sizes = ['', '-wal'].map(
-    (ending) => statSync(path + ending, { throwIfNoEntry: false })?.size ?? 0,
-  )
-  return sizes.reduce((sum, size) => sum + size)
 }

@@ -1,10 +1,11 @@
 // Opens a store file; each possible fault of it gets an error of one line.
 
 import { randomBytes } from 'node:crypto'
-import { accessSync, closeSync, constants, existsSync, openSync, readSync, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { DatabaseSync } from 'node:sqlite'
+import { readStart } from '../../files/file-start.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { OperatorError } from '../../config/operator-error.ts'
 import type { OnStep } from '../work-watch.ts'
@@ -174,15 +175,9 @@ function checkFile(path: string, readOnly: boolean): void {
   }
 }
 
-function startsLikeSqlite(path: string): boolean {
-  const file = openSync(path, 'r')
-  try {
-    const start = Buffer.alloc(16)
-    readSync(file, start, 0, 16, 0)
-    return start.toString('latin1') === 'SQLite format 3\0'
-  } finally {
-    closeSync(file)
-  }
+/** Whether a file begins as SQLite's do. */
+export function startsLikeSqlite(path: string): boolean {
+  return readStart(path, 16).toString('latin1') === 'SQLite format 3\0'
 }
 
 function emptyStore(path: string): string {

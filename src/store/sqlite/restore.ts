@@ -9,9 +9,6 @@ import {
   existsSync,
   linkSync,
   readdirSync,
-  readSync,
-  closeSync,
-  openSync,
   renameSync,
   rmSync,
   statfsSync,
@@ -19,14 +16,16 @@ import {
 } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
+import { readStart } from '../../files/file-start.ts'
 import { formatCount } from '../../text/format-count.ts'
 import { OperatorError } from '../../config/operator-error.ts'
 import type { Restored, RestoreWatch } from '../inspecting.ts'
 import { backUp, flush } from './backup.ts'
 import { isBusy, isDamaged, storeError } from './errors.ts'
+import { startsLikeSqlite } from './open.ts'
 import { watchFile, beginWriting } from './transaction.ts'
 import { applicationId } from './schema.ts'
-import { emptyWal } from './wal.ts'
+import { emptyWal, sizeWithLog } from './wal.ts'
 
 const pagesPerStep = 128
 
@@ -90,8 +89,8 @@ function refuseItself(copy: DatabaseSync, path: string): void {
 
 /** The replaced store needs room for a copy, the restored one in the log and in the file. */
 function refuseFullDisk(copy: DatabaseSync, path: string): void {
-  const now = sizeOf(path)
-  const then = sizeOf(copy.location() ?? '')
+  const now = sizeWithLog(path)
+  const then = sizeWithLog(copy.location() ?? '')
   const needed = now + then + Math.max(0, then - now)
   const folder = dirname(resolve(path))
   const { bavail, bsize } = statfsSync(folder)
@@ -100,11 +99,6 @@ function refuseFullDisk(copy: DatabaseSync, path: string): void {
     `the restore needs ${formatCount(needed)} bytes, and the disk of ${folder} has ` +
       `${formatCount(bavail * bsize)} free; make room and try again`,
   )
-}
-
-function sizeOf(path: string): number {
-  const sizes = [path, `${path}-wal`].map((file) => statSync(file, { throwIfNoEntry: false })?.size)
-  return sizes.reduce<number>((sum, size) => sum + (size ?? 0), 0)
 }
 
 /** Keeps the state under the write lock, and overwrites that state and no later one. */
@@ -210,15 +204,7 @@ async function replaceFile(
 
 /** Whether a file that cannot be opened begins like a Dossier store. */
 function isStoreByHeader(path: string): boolean {
-  const file = openSync(path, 'r')
-  try {
-    const header = Buffer.alloc(100)
-    readSync(file, header, 0, 100, 0)
-    const isSqlite = header.toString('latin1', 0, 16) === 'SQLite format 3\0'
-    return isSqlite && header.readUInt32BE(68) === applicationId
-  } finally {
-    closeSync(file)
-  }
+  return startsLikeSqlite(path) && readStart(path, 100).readUInt32BE(68) === applicationId
 }
 
 function dataVersion(db: DatabaseSync): unknown {

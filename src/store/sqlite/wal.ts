@@ -1,5 +1,6 @@
 // The write-ahead log (WAL) of a file: switching it on, and emptying it.
 
+import { statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { isBusy } from './errors.ts'
 
@@ -48,6 +49,12 @@ export function emptyWal(db: DatabaseSync): boolean {
   } finally {
     db.exec(`pragma busy_timeout = ${before}`)
   }
+}
+
+/** The bytes of a file and its log. */
+export function sizeWithLog(path: string): number {
+  const sizes = [path, `${path}-wal`].map((file) => statSync(file, { throwIfNoEntry: false })?.size)
+  return sizes.reduce<number>((sum, size) => sum + (size ?? 0), 0)
 }
 
 /**
