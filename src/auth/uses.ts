@@ -1,15 +1,9 @@
 // Counts the uses of keys in memory until the counts are taken to be written.
 
-import type { KeyUse } from '../store/keys.ts'
+import { hourOf, type KeyUse } from '../store/keys.ts'
 
 /** The maximum number of counts, one per key and hour, of about 100 bytes; no more are started. */
 export const usesMax = 100_000
-const hourMs = 3_600_000
-
-/** The hour of a moment, since 1970. */
-export function hourOf(moment: number): number {
-  return Math.floor(moment / hourMs)
-}
 
 interface Uses {
   /** Counts a request of a key. */

@@ -4,9 +4,9 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { type Settings, UsageError } from '../config/settings.ts'
-import { createUses, hourOf } from '../auth/uses.ts'
+import { createUses } from '../auth/uses.ts'
 import { openUsageWriter, openUsesOfKeys, usageFile } from '../store/open-store.ts'
-import { type KeyUses, midnightOf, type UsageWriter } from '../store/keys.ts'
+import { hourOf, type KeyUses, midnightOf, type UsageWriter } from '../store/keys.ts'
 
 /** Counts the uses of keys, and writes the counts. */
 export interface Metering {

@@ -84,6 +84,11 @@ export interface KeyUsage {
   readonly requestsLast30Days: number
 }
 
+/** The hour since 1970 of a moment in milliseconds. */
+export function hourOf(moment: number): number {
+  return Math.floor(moment / 3_600_000)
+}
+
 /** The hour since 1970 with which the day of an hour began, in UTC. */
 export function midnightOf(hour: number): number {
   return hour - (hour % 24)

@@ -6,7 +6,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { privateMode } from '../../files/new-file.ts'
 import { OperatorError } from '../../config/operator-error.ts'
 import type { KeyUsage, KeyUses, UsageReader, UsageWriter } from '../keys.ts'
-import { midnightOf } from '../keys.ts'
+import { hourOf, midnightOf } from '../keys.ts'
 import { makeDatabaseFile, storeError } from './errors.ts'
 import { isBlank } from './open.ts'
 import { enterWal } from './wal.ts'
@@ -17,7 +17,6 @@ const applicationId = 0x444f5355
 /** How long to wait for another process while the file is opened, in milliseconds. */
 const busyMs = 1_000
 
-const hourMs = 3_600_000
 const dayHours = 24
 const monthHours = 30 * dayHours
 /** One day more than is queried. */
@@ -132,10 +131,6 @@ export function openUsageReader(path: string, storeId: string): UsageReader {
     },
     close: () => db?.close(),
   }
-}
-
-function hourOf(moment: number): number {
-  return Math.floor(moment / hourMs)
 }
 
 function openFile(path: string, readOnly: boolean, mode = privateMode): DatabaseSync {
