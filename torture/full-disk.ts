@@ -60,7 +60,7 @@ async function* fillStore(ground: Ground, disk: Disk): AsyncGenerator<Outcome> {
     // Enough for the log and the store, each a second time.
     const enough = made.course.bytes * 2
     const tried = moveTo(disk, made)
-    for (const room of spread(0, enough, ground.isShort ? 3 : 14)) {
+    for (const room of spread(0, enough, ground.isShort ? 2 : 14)) {
       disk.resize(64 * mib)
       await tried.reset()
       disk.resize(Math.max(sizeOf(tried.db) + room, 16_384))
@@ -85,7 +85,7 @@ function moveTo(disk: Disk, tried: FileCase): FileCase {
 /** Puts only the temporary files on the disk. */
 async function* fillTemporary(ground: Ground, disk: Disk): AsyncGenerator<Outcome> {
   const tried = await makeCase(ground, 'events, update', fileStores)
-  for (const room of spread(16_384, tried.course.bytes, ground.isShort ? 2 : 8)) {
+  for (const room of spread(16_384, tried.course.bytes, ground.isShort ? 1 : 8)) {
     disk.resize(room)
     await tried.reset()
     const ended = await runDossier(tried.args(tried.db), { temporary: disk.folder })

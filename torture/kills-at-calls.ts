@@ -50,8 +50,8 @@ async function* killAtEach(
 
 function chooseCalls({ isShort, random }: Ground, call: string, calls: number): number[] {
   if (calls === 0) return []
-  if (isShort && call === 'pwrite64') return spread(1, calls, 3)
-  if (isShort) return call === 'fsync' ? spread(1, calls, 2) : [random.integer(1, calls)]
+  if (isShort && call === 'pwrite64') return [...new Set([1, random.integer(1, calls)])]
+  if (isShort) return [random.integer(1, calls)]
   if (call !== 'pwrite64') return spread(1, calls, calls)
   return [...new Set([...spread(1, 20, 20), ...spread(1, calls, 30)])].sort((a, b) => a - b)
 }

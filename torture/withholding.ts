@@ -36,14 +36,17 @@ export const disturbWithholding: Campaign = async function* (ground) {
   }
   const held = await makeHeld(ground)
   const counts = await countCalls(held, calls)
+  const { random, isShort } = ground
   for (const call of calls) {
     const count = counts.get(call) ?? 0
-    for (const n of spread(1, count, ground.isShort ? 2 : 60)) {
+    const chosen = (most: number) =>
+      isShort ? [random.integer(1, Math.max(1, count))] : spread(1, count, most)
+    for (const n of chosen(60)) {
       yield await disturb(held, `killed at ${call} ${n} of ${count}`, call, `signal=KILL:when=${n}`)
     }
-    for (const n of spread(1, count, ground.isShort ? 1 : 30)) {
-      for (const error of ground.isShort ? ['ENOSPC'] : ['EIO', 'ENOSPC']) {
-        for (const from of ['', '+']) {
+    for (const n of chosen(30)) {
+      for (const error of isShort ? ['ENOSPC'] : ['EIO', 'ENOSPC']) {
+        for (const from of isShort ? [random.pick(['', '+'])] : ['', '+']) {
           const effect = `error=${error}:when=${n}${from}`
           yield await disturb(held, `${call} of ${count} with ${effect}`, call, effect)
         }
