@@ -49,7 +49,7 @@ function rowsOf(db: DatabaseSync): RowWriter {
   }
 }
 
-// One statement for each id of a record takes 0.9 us of processor time, one for sixteen takes 0.5.
+// One statement for each id of a record takes 0.61 us of processor time, one for sixteen 0.45.
 const rowsPerStatement = 16
 
 function insertSql({ table, fixed = {}, columns, replacing }: Target, rows: number): string {
