@@ -147,10 +147,10 @@ const hasHead = (where: string) => `
     select 1 from heads l where l.company_id = c.company_id and l.listing = $1 and ${where}
   )`
 
-// With `c.version > $2` beside it, SQLite would look at everything since then.
+// SQLite seeks by both columns only if neither value is cast, and nothing else bounds the version
+// from below; else it would look at everything of the version, or since then.
 const isAfter = `
-  c.listing = $1 and c.version <= $3
-  and (c.version, c.company_id) > (cast($4 as integer), cast($5 as bigint))`
+  c.listing = $1 and c.version <= $3 and (c.version, c.company_id) > ($4, $5)`
 
 const rangeOf = ({ since, until, after: place, limit }: ChangedRange): readonly Parameter[] => [
   ...[since, comparable(until), comparable(place.version), place.companyId, limit],
