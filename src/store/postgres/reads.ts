@@ -6,10 +6,10 @@
 // are known to show a state of the registry, the head is read alone, and beside it whether that
 // is still the state.
 
+import { LRUCache } from 'lru-cache'
 import type { Pool } from 'pg'
 import type { Awaitable } from '../awaitable.ts'
 import { type HeadRow, MissingSegmentError } from '../listing/tables.ts'
-import { createEntriesCache } from '../entries-cache.ts'
 import type { RegistryState } from '../reading.ts'
 import type { Change, HeadInRegistry, ReadWithHead, ServingReads } from '../serving/reads.ts'
 import { registryOf, type RegistryRow, registrySql } from '../sql/find-companies.ts'
@@ -108,7 +108,7 @@ export function createReads(pool: Pool, { gate, even }: SpreadReading): ServingR
 /** Reads imports, and keeps them. */
 function createChanges(rows: Rows) {
   // Numbers of versions are used again after a restore, so that these are of one history.
-  const changes = createEntriesCache<number, Change>(changesMax)
+  const changes = new LRUCache<number, Change>({ max: changesMax })
   let history: string | undefined
   return {
     note: ({ lineage }: RegistryState, version?: number, change?: Change) => {

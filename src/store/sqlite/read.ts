@@ -1,7 +1,7 @@
 // Serves from SQLite: a page is a head and a run of segments, read in one transaction.
 
 import type { DatabaseSync } from 'node:sqlite'
-import type { LRUCache } from 'lru-cache'
+import { LRUCache } from 'lru-cache'
 import type { Resource } from '../../resources/resource.ts'
 import type {
   Head,
@@ -16,7 +16,6 @@ import { createListingReader, type ListingReader } from '../serving/listings.ts'
 import type { ServingReads } from '../serving/reads.ts'
 import { createViews } from '../serving/views.ts'
 import { closing } from '../closing.ts'
-import { createEntriesCache } from '../entries-cache.ts'
 import { findVersion, lastWithheld, readVersions } from '../sql/versions.ts'
 import { lastImportsSql, findNames } from '../sql/inspect.ts'
 import { keyColumns, keyRecord } from '../sql/stored-keys.ts'
@@ -106,7 +105,7 @@ function createHeads(listings: ListingReader, { refresh, registry }: HeadReading
 
   function keptOf({ name }: Resource): LRUCache<number, Head> {
     let heads = kept.get(name)
-    if (heads === undefined) kept.set(name, (heads = createEntriesCache(keptHeadsMax)))
+    if (heads === undefined) kept.set(name, (heads = new LRUCache({ max: keptHeadsMax })))
     return heads
   }
 
@@ -185,7 +184,7 @@ export function createCompanyReader(
   { refresh, registry, inSnapshot }: CompanyReading,
 ): FileCompanies {
   const find = prepareRow(db, 'select id from companies where jurisdiction = ? and identifier = ?')
-  const ids = createEntriesCache<string, number>(cachedMax)
+  const ids = new LRUCache<string, number>({ max: cachedMax })
   const kept = createKeptCounts()
   const reader: CompanyReader = {
     findCompany([jurisdiction, identifier]) {

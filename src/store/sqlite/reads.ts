@@ -2,8 +2,8 @@
 // one state of the file see all of it. What is the same until another process commits is kept.
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import { LRUCache } from 'lru-cache'
 import { type HeadRow, type ListingReads, MissingSegmentError } from '../listing/tables.ts'
-import { createEntriesCache } from '../entries-cache.ts'
 import type { RegistryState } from '../reading.ts'
 import type { Change, ServingReads } from '../serving/reads.ts'
 import { registryOf, type RegistryRow, registrySql } from '../sql/find-companies.ts'
@@ -66,7 +66,7 @@ export function createReads(db: DatabaseSync): FileReads {
   const headWithTextsRow = prepareRow(db, headWithTextsSql)
   const changeRow = prepareRow(db, 'select lineage, committed_at from imports where version = ?')
   const sinceRow = prepareRow(db, knownSinceSql)
-  const changes = createEntriesCache<number, Change>(changesMax)
+  const changes = new LRUCache<number, Change>({ max: changesMax })
   let kept: RegistryState | undefined
 
   const registry = () =>
