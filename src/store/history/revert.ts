@@ -15,7 +15,7 @@ import {
 } from '../listing/write-listings.ts'
 import { type ImportConnection, readValue } from '../sql/database.ts'
 import type { Reverted, RevertPlan, RevertReport } from '../writing.ts'
-import { logVersion, readVersions } from '../sql/import-log.ts'
+import { knownSourceId, logVersion, readVersions } from '../sql/import-log.ts'
 import { forgetCompanies, reviveCompanies, reviveForgotten } from './known-companies.ts'
 import { revertAttributes } from './revert-attributes.ts'
 import { type Changes, revertRecords, type TakenBack } from './revert-records.ts'
@@ -150,9 +150,7 @@ async function sourceIn(
   { target, source, sourceId }: RevertGroup,
 ): Promise<number> {
   if (listing === target) return sourceId
-  const name = recordingSource(source, target)
-  const id = await readValue(db, 'select id from sources where name = $name', { name })
-  return Number(id ?? 0)
+  return (await knownSourceId(db, recordingSource(source, target))) ?? 0
 }
 
 function describe(

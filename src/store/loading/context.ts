@@ -3,13 +3,8 @@
 import type { ImportPlan } from '../importing.ts'
 import { attributesShape, type ListingShape, shapeOf } from '../listing/shape.ts'
 import type { ListingTables, NamingSource } from '../listing/tables.ts'
-import {
-  type Database,
-  type ImportConnection,
-  readValue,
-  type RegistryDatabase,
-} from '../sql/database.ts'
-import { readEarlier } from '../sql/import-log.ts'
+import { type ImportConnection, readValue, type RegistryDatabase } from '../sql/database.ts'
+import { readEarlier, sourceId } from '../sql/import-log.ts'
 import type { Staging, StagedValues } from './staging.ts'
 
 export interface ImportContext {
@@ -62,20 +57,4 @@ export async function createContext(
       contradictionField: target.contradictionField,
     },
   }
-}
-
-/** The number of a source, which is added if it is new. */
-export async function sourceId(db: Database, name: string): Promise<number> {
-  const find = () => readValue(db, 'select id from sources where name = $name', { name })
-  const known = await find()
-  if (known !== undefined) return Number(known)
-  const add = 'insert into sources (id, name) select coalesce(max(id), 0) + 1, $name from sources'
-  await db.run(add, { name })
-  return Number(await find())
-}
-
-/** The number that a source has, or gets if no other one is added before it. */
-export async function likelySourceId(db: Database, name: string): Promise<number> {
-  const known = await readValue(db, 'select id from sources where name = $name', { name })
-  return Number(known ?? (await readValue(db, 'select coalesce(max(id), 0) + 1 from sources')))
 }

@@ -7,6 +7,7 @@ import {
   optionalNumber,
   optionalText,
   type Queries,
+  readValue,
   type Value,
   type Values,
 } from './database.ts'
@@ -130,4 +131,25 @@ function parsed(value: Value | undefined): unknown {
  */
 export function drawLineage(): string {
   return randomBytes(6).toString('hex')
+}
+
+/** The number of a source; undefined if there is none of this name. */
+export async function knownSourceId(db: Database, name: string): Promise<number | undefined> {
+  const id = await readValue(db, 'select id from sources where name = $name', { name })
+  return id === undefined ? undefined : Number(id)
+}
+
+/** The number that a source has, or gets if no other one is added before it. */
+export async function likelySourceId(db: Database, name: string): Promise<number> {
+  const next = 'select coalesce(max(id), 0) + 1 from sources'
+  return (await knownSourceId(db, name)) ?? Number(await readValue(db, next))
+}
+
+/** The number of a source, which is added if it is new. */
+export async function sourceId(db: Database, name: string): Promise<number> {
+  const known = await knownSourceId(db, name)
+  if (known !== undefined) return known
+  const add = 'insert into sources (id, name) select coalesce(max(id), 0) + 1, $name from sources'
+  await db.run(add, { name })
+  return Number(await knownSourceId(db, name))
 }

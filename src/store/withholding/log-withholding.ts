@@ -2,8 +2,8 @@
 
 import { attributesShape } from '../listing/shape.ts'
 import { inBatches, type ListingTables, type TraceRow } from '../listing/tables.ts'
-import { type ImportConnection, readValue } from '../sql/database.ts'
-import { logVersion } from '../sql/import-log.ts'
+import type { ImportConnection } from '../sql/database.ts'
+import { logVersion, sourceId } from '../sql/import-log.ts'
 import type { Applied } from './apply.ts'
 import type { Wanted } from './work.ts'
 
@@ -23,9 +23,6 @@ export async function logWithholding(
   db: ImportConnection,
   { version, wanted, applied, startedAt, lineage }: Logged,
 ): Promise<void> {
-  const find = () => readValue(db, 'select id from sources where name = $name', { name: ownSource })
-  const add = 'insert into sources (id, name) select coalesce(max(id), 0) + 1, $name from sources'
-  if ((await find()) === undefined) await db.run(add, { name: ownSource })
   const { subject } = wanted
   const target = 'resource' in subject ? subject.resource : 'companies'
   const own = applied.touched.filter(({ listing, isPresent }) => listing === target && isPresent)
@@ -33,7 +30,7 @@ export async function logWithholding(
   const counts = { read: 0, inserted: 0, updated: own.length - removed, unchanged: 0 }
   await logVersion(
     db,
-    { version, source: Number(await find()), asOf: null },
+    { version, source: await sourceId(db, ownSource), asOf: null },
     {
       ...{ target, isSnapshot: false, startedAt, files: [], recorded: {}, reverts: [], lineage },
       counts: { ...counts, refused: 0, removed, companiesCreated: 0 },
