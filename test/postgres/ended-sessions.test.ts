@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
-import { test } from 'node:test'
+import { test, type TestContext } from 'node:test'
 import { openPool, openSession } from '../../src/store/postgres/connect.ts'
 import { rowsIn, withConnection } from '../../src/store/postgres/pool-rows.ts'
 import { patientBounds, testServerUrl } from '../support/store-at.ts'
@@ -16,18 +16,27 @@ function message(type: string, content: Buffer): Buffer {
   return Buffer.concat([Buffer.from(type), length, content])
 }
 
-test('a session that is ended in the packet that begins it fails its next statement', async (t) => {
+/** A server that ends each session in the packet that begins it. */
+async function startEndingServer(scope: TestContext): Promise<string> {
   const begins = [message('R', Buffer.alloc(4)), message('Z', Buffer.from('I'))]
   const ends = message('E', Buffer.from('SFATAL\0C57P01\0Mterminating connection\0\0'))
   const server = createServer((socket) => {
     socket.on('error', () => undefined)
     socket.once('data', () => socket.end(Buffer.concat([...begins, ends])))
   })
-  t.after(() => server.close())
+  scope.after(() => server.close())
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const { port } = server.address() as AddressInfo
-  const session = await openSession(`postgres://nobody@127.0.0.1:${port}/none?sslmode=disable`)
+  return `postgres://nobody@127.0.0.1:${port}/none?sslmode=disable`
+}
+
+test('a session that is ended in the packet that begins it fails its next statement', async (t) => {
+  const url = await startEndingServer(t)
+  const session = await openSession(url)
   await assert.rejects(session.query('select 1'), /terminat|not queryable/i)
+  const pool = openPool(url, { ...patientBounds, pool: 1 })
+  t.after(() => pool.end())
+  await assert.rejects(rowsIn(pool)('select 1'), /terminat|not queryable/i)
 })
 
 test('a statement that fails leaves its session to the next one', async (t) => {

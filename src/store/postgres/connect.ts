@@ -94,8 +94,10 @@ export function openPool(db: string, bounds: ServingBounds, isSpread = false): P
     idleTimeoutMillis: 60_000,
     keepAlive: true,
   })
-  // The pool drops idle connections that are lost; there is nothing to report.
+  // The pool drops connections that are lost; there is nothing to report. A session may end as soon
+  // as it is ready, before anything waits for it.
   opened.on('error', () => undefined)
+  opened.on('connect', (client) => client.on('error', () => undefined))
   return opened
 }
 

@@ -25,20 +25,13 @@ export async function withConnection<T>(
 ): Promise<T> {
   const client = await pool.connect()
   let isLost = false
-  const onError = () => {
-    isLost = true
-  }
-  // Emitted if the connection is lost, beside the error of the statement.
-  client.on('error', onError)
   try {
     return await work(client)
   } catch (error) {
     // An error of a statement, such as a timeout, leaves the session as it was.
-    isLost ||= !(error instanceof DatabaseError && error.severity === 'ERROR')
+    isLost = !(error instanceof DatabaseError && error.severity === 'ERROR')
     throw error
   } finally {
-    // A session that is lost may report that once more while it is given up.
-    if (!isLost) client.off('error', onError)
     client.release(isLost)
   }
 }
