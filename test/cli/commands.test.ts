@@ -6,8 +6,7 @@ import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { after, before, describe, test } from 'node:test'
 import { isWellFormedKey } from '../../src/auth/key.ts'
 import { importRows, makeFolder, query, queryValue } from '../support/import-rows.ts'
 import { runCommand } from '../support/run-command.ts'
@@ -72,17 +71,22 @@ const mistakes: readonly (readonly [args: readonly string[], says: RegExp])[] = 
   [['serve', 'now'], /options only/],
 ]
 
-for (const [args, says] of mistakes) {
-  test(`usage error: dossier ${args.join(' ')}`, async (t) => {
-    const folder = makeFolder(t)
+describe('usage errors', () => {
+  const folder = makeFolder({ after })
+  before(async () => {
     writeFileSync(join(folder, 'x.csv'), 'id,company_id\n1,7\n')
     await importRows(join(folder, 'dossier.db'), 'rights', [{ id: 1, company_id: 7 }])
-    const { code, err, out } = await runCommand(folder, args)
-    assert.equal(code, 2, err)
-    assert.match(err, says)
-    assert.equal(out, '')
   })
-}
+
+  for (const [args, says] of mistakes) {
+    test(`usage error: dossier ${args.join(' ')}`, async () => {
+      const { code, err, out } = await runCommand(folder, args)
+      assert.equal(code, 2, err)
+      assert.match(err, says)
+      assert.equal(out, '')
+    })
+  }
+})
 
 test('an unknown DOSSIER_ variable is refused', async (t) => {
   const env = { DOSSIER_PROT: '1', DOSSIER_PORT: 'x' }
@@ -173,31 +177,6 @@ test('a second import waits for the first, and says so', async (t) => {
   assert.equal(code, 0, err)
   assert.match(err, /another command is writing to the store; waiting/)
   assert.equal(queryValue(db, 'select count(*) from rights_view'), 2)
-})
-
-test('a killed import leaves the previous state', async (t) => {
-  const folder = makeFolder(t)
-  const db = join(folder, 'dossier.db')
-  await importRows(db, 'rights', [{ id: 1, company_id: 7, name: 'before' }])
-  const rows = Array.from({ length: 120_000 }, (_, n) => row(n + 1)).join('')
-  writeFileSync(join(folder, 'x.ndjson'), rows)
-  const env = { ...process.env, ...storeOf(folder) }
-  for (let n = 0; n < 5; n++) {
-    const child = spawn(dossier, ['import', 'rights', 'x.ndjson'], {
-      cwd: folder,
-      env,
-      stdio: 'ignore',
-    })
-    await sleep(300 + n * 250)
-    child.kill('SIGKILL')
-    await new Promise((ended) => (child.exitCode === null ? child.once('exit', ended) : ended(0)))
-    const count = queryValue(db, 'select count(*) from rights_view')
-    assert.ok(count === 1 || count === 120_000, String(count))
-    assert.equal(queryValue(db, 'select total from heads'), count)
-    if (isFile) assert.equal(queryValue(db, 'pragma integrity_check'), 'ok')
-    assert.equal(queryValue(db, 'select max(version) from imports'), count === 1 ? 1 : 2)
-    if (count !== 1) break
-  }
 })
 
 test('an interrupted import changes nothing and says so', async (t) => {
