@@ -20,6 +20,7 @@ import { importRows, makeFolder, query } from '../support/import-rows.ts'
 import { makeApp } from '../support/make-app.ts'
 import { runStep, step } from '../support/random-steps.ts'
 import { nameStore, patientBounds, storeKind } from '../support/store-at.ts'
+import { withhold } from '../support/withholding.ts'
 
 const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
 const guide = readFileSync(join(import.meta.dirname, '../../docs/client.md'), 'utf8')
@@ -78,8 +79,9 @@ for (const [name, command] of [
 
     async function check(): Promise<void> {
       const file = new DatabaseSync(copy, { readOnly: true })
-      const rows = file.prepare('select * from records').all()
-      const state = String(file.prepare('select cursor from state').get()?.['cursor'])
+      const rows = file.prepare(`select * from records where resource <> 'cursor'`).all()
+      const ofCursor = `select record from records where resource = 'cursor'`
+      const state = JSON.parse(String(file.prepare(ofCursor).get()?.['record'])) as string
       file.close()
       const held = new Map(
         rows.map(({ resource, company_id: company, id, record }) => [
@@ -119,8 +121,14 @@ for (const [name, command] of [
       assert.equal(await run(), 0)
       await check()
     }
-    assert.equal(await run(), 0)
-    await check()
+    const person = { id: 4_000_000, company_id: 1, name: 'Wilhelmina Vanished' }
+    await importRows(db, 'employees', [person], { at: store.db })
+    for (const isHeld of [true, false]) {
+      if (!isHeld) await withhold(store.db, 'erase', { resource: 'employees', id: person.id })
+      assert.equal(await run(), 0)
+      await check()
+      assert.equal(readFileSync(copy).includes(person.name), isHeld)
+    }
     const { version } = await reader.readRegistry()
     assert.ok(version > importsOfRun / 2, `only ${version} versions`)
     t.diagnostic(
