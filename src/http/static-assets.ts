@@ -6,7 +6,7 @@ import { parse } from 'node:path/posix'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import { type Endpoint, type Handler, readMethods, type Service } from './endpoints/endpoint.ts'
-import { chooseCoding, type Coding, encode, levelsForOnce, varyByCoding } from './wire/coding.ts'
+import { chooseCoding, type Coding, encode, levelsForOnce, varyBy } from './wire/coding.ts'
 import { notFound, overloaded } from './errors.ts'
 import type { Awaitable } from '../store/awaitable.ts'
 import { matchesTag } from './answers/page.ts'
@@ -183,7 +183,7 @@ export function createStaticAssets(limits: AssetLimits): StaticAssets {
     const coding = isCoded ? chooseCoding(request.headers['accept-encoding']) : 'identity'
     const body = isUnchanged ? undefined : await asset.inCoding(coding)
     await nextTurn()
-    if (isCoded) varyByCoding(reply)
+    if (isCoded) varyBy(reply, 'Accept-Encoding')
     void reply
       .headers(asset.headers ?? {})
       .header('etag', asset.tag)

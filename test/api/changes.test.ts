@@ -112,6 +112,7 @@ test('pages of any length lead through the same changes, by links, too (12.2)', 
   }
   const answer = await follow('?after=0&limit=2&format=ndjson')
   assert.equal(answer.headers['content-type'], 'application/x-ndjson; charset=utf-8')
+  assert.equal(answer.headers['vary'], 'Accept, Accept-Encoding')
   const { headers } = answer
   assert.equal(answer.text.trimEnd().split('\n').length, 2)
   const next = headers['changes-next'] ?? ''
@@ -239,6 +240,7 @@ test('what is no cursor, or of another state, is said in one sentence (12.3)', a
     ['?after=0&resource=qqqqqq', /^resource is "qqqqqq"; it takes companies, rights/],
     ['?after=0&company_id=-7', /^company_id is "-7"/],
     ['?after=0&format=csv', 'format is "csv"; it takes json or ndjson'],
+    ['?after=0&format=xml', 'format is "xml"; it takes json or ndjson'],
     ['?afer=0', '"afer" is no known query parameter; did you mean after?'],
   ]
   for (const [query, message] of bad) checkFailure(await follow(query), 400, message)

@@ -73,6 +73,10 @@ test('other origins read nothing, and Vary names Origin (D11)', async () => {
     const asked = { ...headers, ...preflight }
     checkFailure(await listed.ask(path, { method: 'OPTIONS', headers: asked }), 405, /./)
   }
+  const key = await listed.store.issueKey({ name: 'follower', scopes: ['changes', 'rights'] })
+  const authorization = `Bearer ${key}`
+  const followed = await listed.ask('/api/v1/changes?after=0', { authorization })
+  assert.equal(followed.headers['vary'], 'Origin, Accept, Accept-Encoding')
 })
 
 test('a preflight gets the same answer for every path, without a key (D11)', async () => {

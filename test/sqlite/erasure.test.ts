@@ -119,18 +119,20 @@ test('a withheld person is in no file after compact: store, log, list, usage, ex
     fetch(`http://127.0.0.1:${server.port}/api/v1/companies/1/employees?version=2`, { headers })
   assert.match(await (await page()).text(), new RegExp(name))
   const where = ['--db', db, '--exports', exportsFolder]
-  const asked = ['--reason', 'a test', '--by', 'a tester', '--yes', ...where]
+  const asked = ['--reason', 'a test', '--by', 'a tester', '--yes']
   const erased = await runCommand(folder, [
     'withhold',
     'erase',
     'employees',
     `name=${name}`,
-    ...asked,
+    ...[...asked, ...where],
   ])
   assert.equal(erased.code, 0, erased.err)
+  assert.doesNotMatch(erased.err, /copies/)
   const owner = ['withhold', 'mask', 'company', 'HU', '1', '--text', name]
-  const masked = await runCommand(folder, [...owner, ...asked])
+  const masked = await runCommand(folder, [...owner, ...asked, '--db', db])
   assert.equal(masked.code, 0, masked.err)
+  assert.match(masked.err, /Complete copies, .* still have it: run dossier compact --exports DIR/)
   assert.doesNotMatch(await (await page()).text(), new RegExp(name), 'no cache has it')
   // What comes again is read, and passes through temporary files.
   await importRows(db, 'employees', persons(3))

@@ -76,6 +76,9 @@ It shows what it would touch, and asks; elsewhere than on a terminal it needs --
   },
 }
 
+const copiesKeepIt =
+  'Complete copies, if there are any, still have it: run dossier compact --exports DIR.'
+
 const actions = ['mask', 'erase', 'list', 'lift'] as const
 
 async function order(
@@ -102,6 +105,7 @@ async function order(
   const exports = isDryRun ? [] : await withdrawExports(store, input.settings)
   if (input.flags.has('json')) context.stdout.writeJson({ ...report, exports })
   else context.stdout.writeLines(...reportLines(kind, report), ...exportLines(exports))
+  if (!isDryRun && input.settings.exports === undefined) context.stderr.writeLines(copiesKeepIt)
   return 0
 }
 

@@ -9,7 +9,7 @@ import type { Service } from '../endpoints/endpoint.ts'
 import { fromStore } from '../store-errors.ts'
 import { matchesTag } from './page.ts'
 import { setValidators } from './validators.ts'
-import { chooseCoding, type Coding, encode, isWorthCoding, varyByCoding } from '../wire/coding.ts'
+import { chooseCoding, type Coding, encode, isWorthCoding, varyBy } from '../wire/coding.ts'
 
 /** The content of an answer, and what its headers say. */
 export interface StateAnswer {
@@ -100,7 +100,7 @@ export function sendReady(
   reply: FastifyReply,
   { body, coding, tag, dataVersion, lastModified, link, headers }: ReadyState,
 ): FastifyReply {
-  setValidators(varyByCoding(reply), { tag, dataVersion, lastModified })
+  setValidators(varyBy(reply, 'Accept-Encoding'), { tag, dataVersion, lastModified })
   if (matchesTag(request.headers['if-none-match'], tag)) return reply.code(304).send()
   void reply.header('content-type', 'application/json; charset=utf-8').headers(headers ?? {})
   if (link !== undefined) void reply.header('link', link)

@@ -25,7 +25,7 @@ import {
   type StateAnswer,
   stateOf,
 } from '../answers/state-answer.ts'
-import { chooseCoding } from '../wire/coding.ts'
+import { chooseCoding, varyBy } from '../wire/coding.ts'
 import { type Endpoint, readMethods, type Service } from './endpoint.ts'
 
 export function changes(resources: readonly Resource[]): Endpoint {
@@ -73,8 +73,7 @@ async function answer(
     if (!isLive || leftMs <= 0 || service.isDraining()) {
       // The service may have begun to stop since the request came.
       if (service.isDraining()) void reply.header('connection', 'close')
-      void reply.header('vary', 'Accept, Accept-Encoding')
-      return sendReady(request, reply, ready)
+      return sendReady(request, varyBy(reply, 'Accept'), ready)
     }
     await service.watch.wait(request, state, leftMs)
   }

@@ -16,7 +16,7 @@ import { checkNames, readMembers } from '../requests/members.ts'
 import { matchesTag } from '../answers/page.ts'
 import { sendState } from '../answers/state-answer.ts'
 import { setValidators } from '../answers/validators.ts'
-import { varyByCoding } from '../wire/coding.ts'
+import { varyBy } from '../wire/coding.ts'
 import { type Endpoint, readMethods, type Service } from './endpoint.ts'
 
 const exportsPath = '/api/v1/exports'
@@ -157,7 +157,7 @@ async function answerFile(
   const { version, committed_at: committedAt } = found.manifest
   const lastModified = new Date(committedAt ?? 0).toUTCString()
   const stream = service.streams.begin(request)
-  setValidators(varyByCoding(reply), { tag, dataVersion: version, lastModified })
+  setValidators(varyBy(reply, 'Accept-Encoding'), { tag, dataVersion: version, lastModified })
   void reply
     .header('accept-ranges', 'bytes')
     .header('repr-digest', `sha-256=:${Buffer.from(sha256, 'hex').toString('base64')}:`)

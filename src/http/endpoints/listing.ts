@@ -28,7 +28,7 @@ import { setValidators, type Validators } from '../answers/validators.ts'
 import { isPlain, readHead, readPage, readSlice } from '../answers/read-listing.ts'
 import { firstSlice, recordPieces, type Slice } from '../answers/record-pieces.ts'
 import { giveBackAfter } from '../wire/body-memory.ts'
-import { chooseCoding, type Coding, varyByCoding } from '../wire/coding.ts'
+import { chooseCoding, type Coding, varyBy } from '../wire/coding.ts'
 import { type Endpoint, readMethods, type Service } from './endpoint.ts'
 
 /** The endpoint of a resource's listings. */
@@ -185,7 +185,7 @@ function sendPage(
 
 /** Sets the headers that a 200 and a 304 have in common. */
 function setHeaders(reply: FastifyReply, validators: Validators): void {
-  setValidators(varyByCoding(reply, 'Accept, '), validators)
+  setValidators(varyBy(reply, 'Accept, Accept-Encoding'), validators)
 }
 
 /** Sets the headers of records without counters around them (contract 11.2). */

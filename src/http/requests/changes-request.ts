@@ -67,7 +67,7 @@ export function parseChangesRequest(
   const names = [...Object.keys(changesTexts), ...Object.keys(changesNumbers), formatName]
   checkNames(given, names)
   const { limit, wait } = parseIntegers(changesNumbers, given)
-  const format = parseFormat(given, accept)
+  const format = chooseFormat(given, accept, changesFormats)
   const resource = parseResource(resources, given)
   const company = parseText('company_id', given)
   const cursor = parseAfter(given)
@@ -81,15 +81,6 @@ export function parseChangesRequest(
     company: company === undefined ? undefined : parseCompany(company),
     query: `&${members.toString()}`,
   }
-}
-
-function parseFormat(given: Given, accept: string | undefined): ChangesQuestion['format'] {
-  const format = chooseFormat(given, accept)
-  const found = changesFormats.find((one) => one === format)
-  if (found !== undefined) return found
-  const isNamed = given.query[formatName] !== undefined || given.body?.[formatName] !== undefined
-  if (isNamed) throw invalid(formatName, format, `it takes ${changesFormats.join(' or ')}`)
-  return 'json'
 }
 
 /** A parameter that is a text, or a number that is one as it is written. */

@@ -21,26 +21,34 @@ export const formats = Object.keys(mediaTypes) as readonly Format[]
 export const recordFormats = formats.filter((format) => format !== 'json')
 export const formatName = 'format'
 
-const takes = `it takes ${formats.slice(0, -1).join(', ')} or ${formats.at(-1)}`
-
 /**
  * The format that a request asks for: by its parameter, else by its Accept field.
  *
- * @throws ApiError 400 for a format that there is none.
+ * @param offered the formats of the answer, of which JSON is one.
+ * @throws ApiError 400 for any other format.
  */
-export function chooseFormat({ query, body }: Given, accept: string | undefined): Format {
-  const inQuery = parseFormat(query[formatName])
-  const inBody = parseFormat(body?.[formatName])
+export function chooseFormat<Offered extends Format>(
+  { query, body }: Given,
+  accept: string | undefined,
+  offered: readonly Offered[],
+): Offered | 'json' {
+  const inQuery = parseFormat(query[formatName], offered)
+  const inBody = parseFormat(body?.[formatName], offered)
   if (inQuery !== undefined && inBody !== undefined && inQuery !== inBody) {
     throw badRequest(`format is ${inQuery} in the query and ${inBody} in the body; give one`)
   }
-  return inQuery ?? inBody ?? acceptedFormat(accept)
+  const accepted = acceptedFormat(accept)
+  return inQuery ?? inBody ?? offered.find((one) => one === accepted) ?? 'json'
 }
 
-function parseFormat(value: unknown): Format | undefined {
+function parseFormat<Offered extends Format>(
+  value: unknown,
+  offered: readonly Offered[],
+): Offered | undefined {
   if (value === undefined) return undefined
+  const takes = `it takes ${offered.slice(0, -1).join(', ')} or ${offered.at(-1)}`
   if (Array.isArray(value)) throw badRequest(`format is given more than once; ${takes}`)
-  const found = formats.find((one) => one === value)
+  const found = offered.find((one) => one === value)
   if (found === undefined) throw invalid(formatName, value, takes)
   return found
 }

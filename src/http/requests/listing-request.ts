@@ -9,7 +9,7 @@ import type { StoreReader } from '../../store/reading.ts'
 import { companiesScope, hasScope } from '../../store/keys.ts'
 import { isByName, locate, type NumberedState, parseCompany } from './company-name.ts'
 import { badRequest, invalid } from '../errors.ts'
-import { chooseFormat, type Format, formatName } from './formats.ts'
+import { chooseFormat, type Format, formatName, formats } from './formats.ts'
 import { type Given, type Members, readMembers } from './members.ts'
 import { parseSelection, type SelectionParameters, selectsNothing } from './selection-parameters.ts'
 
@@ -122,7 +122,7 @@ export function parseListingRequest(
   const company = parseCompany(segment)
   const isPlain = isPaging(query) && (body === undefined || isPaging(body))
   const selected = isPlain ? selectsNothing : parseSelection(resource, given, names)
-  const format = chooseFormat(given, given.accept)
+  const format = chooseFormat(given, given.accept, formats)
   return { ...selected, resource, company, format, ...parseListingPaging(given, format) }
 }
 

@@ -89,13 +89,8 @@ export function createEncoder(coding: Coding): Transform | undefined {
   }
 }
 
-/**
- * Adds Accept-Encoding to the Vary header of a response.
- *
- * @param fields other fields that it depends on, to name before it.
- */
-export function varyByCoding(reply: FastifyReply, fields = ''): FastifyReply {
+/** Adds fields of the request, such as Accept-Encoding, to the Vary header of a response. */
+export function varyBy(reply: FastifyReply, fields: string): FastifyReply {
   const known = reply.getHeader('vary')
-  const named = `${fields}Accept-Encoding`
-  return reply.header('vary', known === undefined ? named : `${String(known)}, ${named}`)
+  return reply.header('vary', known === undefined ? fields : `${String(known)}, ${fields}`)
 }
