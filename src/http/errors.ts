@@ -145,7 +145,8 @@ export function notFound(): ApiError {
 
 /** A 416: a range of bytes beyond the end (RFC 9110 section 15.5.17). */
 export function rangeBeyond(bytes: number): ApiError {
-  return statusError(416, { 'content-range': `bytes */${bytes}` })
+  const message = `None of the file's ${bytes} bytes is in the range; if you have all, it is whole`
+  return new ApiError(416, message, { headers: { 'content-range': `bytes */${bytes}` } })
 }
 
 /** @param methods are those that the path supports. */

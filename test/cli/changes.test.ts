@@ -46,7 +46,7 @@ test('what cannot be printed is an error that says what to type', async (t) => {
   await importRows(join(folder, 'dossier.db'), 'rights', [right(1, 'a')])
   for (const [args, code, message] of [
     [[], 2, /name a version with --since/],
-    [['--since', 'x'], 2, /--since is "x"; it takes 0, a cursor/],
+    [['--since', 'x'], 2, /--since is "x"; it takes 0, a cursor from `until`/],
     [['--since', '9'], 1, /Version 9 does not exist yet; the last one is 1/],
     [['--since', '1.0123456789ab'], 1, /is of another history; begin again with --since=0/],
     [['--since', '0', '--resource', 'right'], 2, /--resource is "right"; did you mean rights/],

@@ -113,9 +113,13 @@ async function read(reader: StoreReader, asked: ChangesRequest): Promise<Changes
 function explained(error: unknown): unknown {
   if (!(error instanceof ApiError)) return error
   if (error.cause !== undefined) return error.cause
-  let message = error.message
-  for (const [option, name] of Object.entries(parameterOf)) {
-    message = message.replaceAll(name, `--${option}`)
-  }
+  // What is in backquotes is a member of an answer.
+  const parts = error.message.split('`')
+  const message = parts.map((part, n) => (n % 2 === 1 ? part : withOptions(part))).join('`')
   return error.code === 400 ? new UsageError(message) : new OperatorError(message)
+}
+
+function withOptions(text: string): string {
+  const names = Object.entries(parameterOf)
+  return names.reduce((all, [option, name]) => all.replaceAll(name, `--${option}`), text)
 }
