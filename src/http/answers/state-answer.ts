@@ -1,5 +1,5 @@
 // Answers that tell of the registry's state, apart from pages of listings: their entity tag is that
-// of their content.
+// of their content, or of what it follows from.
 
 import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -17,6 +17,8 @@ export interface StateAnswer {
   readonly text: string | Buffer
   /** What identifies the state besides the content, such as lineages. */
   readonly state?: string
+  /** What the content follows from, if there is much of it to digest. */
+  readonly identity?: string
   readonly registry: RegistryState
   /** The version that was asked for, if it is not the last one. */
   readonly version?: number | undefined
@@ -80,7 +82,8 @@ export async function makeReady(answer: StateAnswer, accepted: Coding): Promise<
   const { text, state = '', registry, changedAt = registry.committedAt ?? 0 } = answer
   const { link, headers } = answer
   const plain = typeof text === 'string' ? Buffer.from(text) : text
-  const digest = createHash('sha256').update(state).update(plain).digest('base64url')
+  const content = answer.identity ?? plain
+  const digest = createHash('sha256').update(state).update(content).digest('base64url')
   const coding = isWorthCoding(plain) ? accepted : 'identity'
   return {
     state: stateOf(registry),

@@ -25,7 +25,7 @@ import {
   type StateAnswer,
   stateOf,
 } from '../answers/state-answer.ts'
-import { chooseCoding, varyBy } from '../wire/coding.ts'
+import { chooseCoding, type Coding, varyBy } from '../wire/coding.ts'
 import { type Endpoint, readMethods, type Service } from './endpoint.ts'
 
 export function changes(resources: readonly Resource[]): Endpoint {
@@ -129,7 +129,8 @@ function share(
   const key = `${form} ${state}`
   let making = underWay.get(key)
   if (making === undefined) {
-    making = make(service, question, asked, coding).finally(() => underWay.delete(key))
+    const made = make(service, { question, asked, what }, coding)
+    making = made.finally(() => underWay.delete(key))
     underWay.set(key, making)
     making.then(
       (ready) => service.states.set(form, ready),
@@ -142,16 +143,16 @@ function share(
 /** @throws ApiError 404, 410 or 400 if there are no such changes. */
 async function make(
   { store }: Service,
-  question: ChangesQuestion,
-  asked: ChangesRequest,
-  coding: ReturnType<typeof chooseCoding>,
+  { question, asked, what }: Omit<Asked, 'state'> & { readonly what: string },
+  coding: Coding,
 ): Promise<ReadyChanges> {
   const page = await fromStore(() => store.readChanges(asked))
   if ('none' in page) {
     const { version, lineage } = asked.since
     throw noChanges(page, lineage === undefined ? `${version}` : writePoint({ version, lineage }))
   }
-  const ready = await makeReady(answerOf(question, page), coding)
+  const identity = `${changesPath} ${what} ${stateOf(page.registry)}`
+  const ready = await makeReady({ ...answerOf(question, page), identity }, coding)
   return { ...ready, isNothing: page.changes.length === 0 }
 }
 

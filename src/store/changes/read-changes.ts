@@ -13,10 +13,12 @@ import { companyTexts } from './company-states.ts'
 import { compareListing } from './compare-listing.ts'
 import { findSpan } from './find-span.ts'
 import { createIndexSource } from './index-source.ts'
-import { type KnownSpan, type ListingStates, openStates } from './listing-states.ts'
+import { type Comparing, type KnownSpan, type ListingStates, openStates } from './listing-states.ts'
 
 /** How many listings are looked up at once: more, the longer it takes to fill a page. */
 const [listingsAtFirst, listingsAtOnce] = [64, 500]
+/** How many of them are opened at first; then, as many as fill the page if they go on so. */
+const openedAtFirst = 8
 /** How many segments are read at once. */
 const segmentsAtOnce = 200
 
@@ -117,28 +119,47 @@ async function findChange(
 }
 
 async function addRecords(reading: Reading, resource: Resource): Promise<void> {
-  const { snapshot, span, asked, page } = reading
+  const { snapshot, span, page } = reading
   const { tables } = snapshot
   const shape = shapeOf(resource)
   const { listing } = shape
-  const source = createIndexSource(tables, shape)
-  const comparing = { tables, source, span }
+  const comparing = { tables, source: createIndexSource(tables, shape), span }
+  const first = page.left().limit
+  let opened = 0
   for await (const places of changedListings(reading, listing)) {
-    for (const some of inPortions(await openStates(comparing, places), page.left)) {
-      await source.prefetch(shortOf(some))
-      for (const states of some) {
-        const { companyId, version: listingVersion } = states.place
-        const { after: last } = asked
-        const isLast = last?.version === listingVersion && last.companyId === companyId
-        const after = isLast && last.listing === listing ? last.record : undefined
-        const changes = await compareListing(comparing, states, after, page.left())
-        const versions = await versionsOf(comparing, states, changes)
-        for (const [n, { id, sort, kind, text }] of changes.entries()) {
-          const version = versions[n] ?? listingVersion
-          page.add({ listing, companyId, id, version, kind, text, listingVersion, sort })
-        }
-        if (page.isFull()) return
+    for (let at = 0; at < places.length;) {
+      const { limit } = page.left()
+      const most = opened === 0 ? openedAtFirst : (limit * opened) / Math.max(1, first - limit)
+      const some = places.slice(at, at + Math.ceil(most))
+      at += some.length
+      opened += some.length
+      await addListings(reading, comparing, await openStates(comparing, some))
+      if (page.isFull()) return
+    }
+  }
+}
+
+/** Adds the changes of listings to the page, until it is full. */
+async function addListings(
+  { asked: { after: last }, page }: Reading,
+  comparing: Comparing,
+  opened: readonly ListingStates[],
+): Promise<void> {
+  const { source } = comparing
+  const { listing } = source.shape
+  for (const some of inPortions(opened, page.left)) {
+    await source.prefetch(shortOf(some))
+    for (const states of some) {
+      const { companyId, version: listingVersion } = states.place
+      const isLast = last?.version === listingVersion && last.companyId === companyId
+      const after = isLast && last.listing === listing ? last.record : undefined
+      const changes = await compareListing(comparing, states, after, page.left())
+      const versions = await versionsOf(comparing, states, changes)
+      for (const [n, { id, sort, kind, text }] of changes.entries()) {
+        const version = versions[n] ?? listingVersion
+        page.add({ listing, companyId, id, version, kind, text, listingVersion, sort })
       }
+      if (page.isFull()) return
     }
   }
 }
