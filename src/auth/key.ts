@@ -10,9 +10,6 @@ const secretLength = 43
 const checksumLength = 6
 const keyPattern = new RegExp(`^${prefix}[0-9A-Za-z]{${secretLength + checksumLength}}$`)
 
-/** A pattern that finds whole keys in any text, for secret scanners. */
-export const keyInText = new RegExp(`${prefix}[0-9A-Za-z]{${secretLength + checksumLength}}`, 'g')
-
 /** Creates a key from 32 random bytes. */
 export function makeKey(random: Uint8Array): string {
   const secret = BigInt(`0x${Buffer.from(random).toString('hex')}`)
