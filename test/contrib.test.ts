@@ -5,19 +5,18 @@ import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
+import { freePort } from './support/free-port.ts'
 import { settings, variableOf } from '../src/config/settings.ts'
-import { resources } from '../src/resources/index.ts'
 import { rights } from '../src/resources/rights.ts'
-import { expectedBody, failureText, pathOf } from './support/make-app.ts'
+import { expectedBody, failureText } from './support/make-app.ts'
 import { makeFolder } from './support/import-rows.ts'
-import { makeRecords } from './support/make-record.ts'
 import { answerIn, answersIn, exchange, runServer, type WireAnswer } from './support/run-server.ts'
-import { makeTempStore, type Scope } from './support/temp-store.ts'
+import { makeRightsStore } from './support/rights-store.ts'
+import type { Scope } from './support/temp-store.ts'
 
 const root = join(import.meta.dirname, '..')
 const contrib = (name: string) => readFileSync(join(root, 'contrib', name), 'utf8')
@@ -115,14 +114,6 @@ function nginxMain(folder: string, site: string): string {
   return join(folder, 'nginx.conf')
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  return port
-}
-
 /** Runs a program until the test ends, and waits until its port answers. */
 async function runProxy(t: Scope, port: number, command: string, args: string[], home: string) {
   const env = { PATH: process.env['PATH'], HOME: home, XDG_DATA_HOME: home, XDG_CONFIG_HOME: home }
@@ -145,11 +136,7 @@ async function runProxy(t: Scope, port: number, command: string, args: string[],
   assert.fail(`${command} does not answer: ${said}`)
 }
 
-const all = makeRecords(rights, 12)
-const path = pathOf(rights, 1)
-const store = await makeTempStore({ after }, resources)
-await store.load([{ resource: rights, company: 1, records: all }])
-const key = await store.issueKey({ name: 'test' })
+const { store, key, all, path } = await makeRightsStore({ after })
 
 /** The host name in the files of contrib/. */
 const host = 'registry.example.com'

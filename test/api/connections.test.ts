@@ -20,6 +20,7 @@ import {
   openWire,
   runServer,
 } from '../support/run-server.ts'
+import { makeRightsStore } from '../support/rights-store.ts'
 import { makeTempStore } from '../support/temp-store.ts'
 import { aboveStores, storeKind } from '../support/store-at.ts'
 
@@ -296,9 +297,7 @@ test('a refused client that does not hang up is disconnected (E2)', above, async
 
 /** A running server, and a good request to it, the last of its connection. */
 async function serve(t: TestContext, limits: { readonly openFilesMax?: number } = {}) {
-  const store = await makeTempStore(t, resources)
-  await store.load([{ resource: rights, company: 1, records: all }])
-  const key = await store.issueKey({ name: 'test' })
+  const { store, key } = await makeRightsStore(t)
   const server = await runServer(t, store.db, [], limits)
   const fields = `Host: x\r\nAuthorization: Bearer ${key}\r\n`
   return { ...server, good: `GET ${path} HTTP/1.1\r\nConnection: close\r\n${fields}\r\n`, fields }

@@ -7,20 +7,11 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { resources } from '../../src/resources/index.ts'
-import { rights } from '../../src/resources/rights.ts'
 import { startLoad } from '../support/load-client.ts'
-import { expectedBody, pathOf } from '../support/make-app.ts'
-import { makeRecords } from '../support/make-record.ts'
 import { dossier } from '../support/run-dossier.ts'
-import { makeTempStore } from '../support/temp-store.ts'
+import { makeRightsStore } from '../support/rights-store.ts'
 
-const all = makeRecords(rights, 12)
-const path = pathOf(rights, 1)
-const store = await makeTempStore({ after }, resources)
-await store.load([{ resource: rights, company: 1, records: all }])
-const key = await store.issueKey({ name: 'test' })
-const body = expectedBody({ resource: rights, all })
+const { store, key, path, whole: body } = await makeRightsStore({ after })
 const holder = join(import.meta.dirname, '../support/socket-holder.ts')
 
 test(

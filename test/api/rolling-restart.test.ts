@@ -6,23 +6,14 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { resources } from '../../src/resources/index.ts'
-import { rights } from '../../src/resources/rights.ts'
 import { freePort } from '../support/free-port.ts'
 import { startLoad } from '../support/load-client.ts'
-import { expectedBody, pathOf } from '../support/make-app.ts'
-import { makeRecords } from '../support/make-record.ts'
 import { runDossier } from '../support/run-dossier.ts'
 import { runServer } from '../support/run-server.ts'
-import { makeTempStore } from '../support/temp-store.ts'
+import { makeRightsStore } from '../support/rights-store.ts'
 
 const restarts = Number(process.env['DOSSIER_TEST_RESTARTS'] ?? 2)
-const all = makeRecords(rights, 12)
-const path = pathOf(rights, 1)
-const store = await makeTempStore({ after }, resources)
-await store.load([{ resource: rights, company: 1, records: all }])
-const key = await store.issueKey({ name: 'test' })
-const body = expectedBody({ resource: rights, all })
+const { store, key, path, whole: body } = await makeRightsStore({ after })
 
 // With this, the kernel passes connections pending on a closing listener to another one.
 const migrate = '/proc/sys/net/ipv4/tcp_migrate_req'

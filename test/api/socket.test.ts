@@ -7,7 +7,6 @@ import { connect } from 'node:net'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { rights } from '../../src/resources/rights.ts'
-import { resources } from '../../src/resources/index.ts'
 import { expectedBody, failureText, pathOf } from '../support/make-app.ts'
 import { makeRecords } from '../support/make-record.ts'
 import {
@@ -18,19 +17,14 @@ import {
   openWire,
   runServer,
 } from '../support/run-server.ts'
-import { makeTempStore } from '../support/temp-store.ts'
+import { makeRightsStore } from '../support/rights-store.ts'
 
 const run = promisify(execFile)
 
-const all = makeRecords(rights, 12)
-const path = pathOf(rights, 1)
-const store = await makeTempStore({ after }, resources)
-await store.load([{ resource: rights, company: 1, records: all }])
-const key = await store.issueKey({ name: 'test' })
+const { store, key, all, path, whole } = await makeRightsStore({ after })
 const { port } = await runServer({ after }, store.db)
 
 const refusal = '{"ok":false,"error":{"code":403,"message":"Forbidden"}}'
-const whole = expectedBody({ resource: rights, all })
 const secondPage = expectedBody({ resource: rights, all, page: 2, limit: 5 })
 
 interface Head {

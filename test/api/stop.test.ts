@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { resources } from '../../src/resources/index.ts'
 import { rights } from '../../src/resources/rights.ts'
 import { startLoad } from '../support/load-client.ts'
 import { expectedBody, failureText, pathOf } from '../support/make-app.ts'
@@ -17,14 +16,10 @@ import {
   runServer,
 } from '../support/run-server.ts'
 import { aboveStores } from '../support/store-at.ts'
-import { makeTempStore } from '../support/temp-store.ts'
+import { makeRightsStore } from '../support/rights-store.ts'
 
 const above = { skip: aboveStores }
-const all = makeRecords(rights, 12)
-const path = pathOf(rights, 1)
-const store = await makeTempStore({ after }, resources)
-await store.load([{ resource: rights, company: 1, records: all }])
-const key = await store.issueKey({ name: 'test' })
+const { store, key, all, path } = await makeRightsStore({ after })
 
 const body = '{"page":2,"limit":5}'
 const secondPage = expectedBody({ resource: rights, all, page: 2, limit: 5 })

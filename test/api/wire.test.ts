@@ -6,10 +6,8 @@ import type { AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
 import { pino } from 'pino'
 import { brokenLinesMax, createBrokenLog } from '../../src/http/wire/broken-requests.ts'
-import { resources } from '../../src/resources/index.ts'
 import { rights } from '../../src/resources/rights.ts'
-import { expectedBody, makeApp, pathOf } from '../support/make-app.ts'
-import { makeRecords } from '../support/make-record.ts'
+import { expectedBody, makeApp } from '../support/make-app.ts'
 import {
   answerIn,
   answersIn,
@@ -18,15 +16,10 @@ import {
   openWire,
   runServer,
 } from '../support/run-server.ts'
-import { makeTempStore } from '../support/temp-store.ts'
+import { makeRightsStore } from '../support/rights-store.ts'
 
-const all = makeRecords(rights, 12)
-const path = pathOf(rights, 1)
-const store = await makeTempStore({ after }, resources)
-await store.load([{ resource: rights, company: 1, records: all }])
-const key = await store.issueKey({ name: 'test' })
+const { store, key, all, path, whole } = await makeRightsStore({ after })
 const { port } = await runServer({ after }, store.db)
-const whole = expectedBody({ resource: rights, all })
 
 /** A request: its line, its fields, and an empty line. */
 function lines(...given: readonly string[]): string {

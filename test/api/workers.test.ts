@@ -6,23 +6,14 @@ import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { resources } from '../../src/resources/index.ts'
-import { rights } from '../../src/resources/rights.ts'
 import { type Load, startLoad } from '../support/load-client.ts'
-import { expectedBody, pathOf } from '../support/make-app.ts'
-import { makeRecords } from '../support/make-record.ts'
 import { readMetrics, sumOf } from '../support/read-metrics.ts'
 import { runCommand } from '../support/run-command.ts'
 import { runDossier } from '../support/run-dossier.ts'
 import { runServer, type Server } from '../support/run-server.ts'
-import { makeTempStore } from '../support/temp-store.ts'
+import { makeRightsStore } from '../support/rights-store.ts'
 
-const all = makeRecords(rights, 12)
-const path = pathOf(rights, 1)
-const store = await makeTempStore({ after }, resources)
-await store.load([{ resource: rights, company: 1, records: all }])
-const key = await store.issueKey({ name: 'test' })
-const body = expectedBody({ resource: rights, all })
+const { store, key, path, whole: body } = await makeRightsStore({ after })
 
 const two = ['--workers', '2', '--metrics-port', '0']
 

@@ -2,8 +2,9 @@
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { connect, createServer, type AddressInfo } from 'node:net'
+import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { freePort } from './free-port.ts'
 import type { Scope } from './temp-store.ts'
 
 /** Why tests with Redis are skipped; false if they are not. */
@@ -49,14 +50,6 @@ export async function runRedis(scope: Scope): Promise<Redis> {
       child = await start(port)
     },
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  return port
 }
 
 async function start(port: number): Promise<ChildProcess> {
