@@ -4,8 +4,8 @@
 import { rmSync } from 'node:fs'
 import { isNestedTooDeep } from '../text/nested-json.ts'
 import { placeColumns } from '../resources/resource.ts'
+import type { Batch } from './duckdb/batches.ts'
 import {
-  type Batch,
   type ColumnarReader,
   type ColumnarSource,
   openColumnarReader,

@@ -2,15 +2,14 @@
 // view `source` of all files.
 //
 // Memory is bounded even with wide rows: if 2,048 rows are too much at once, the file is read in
-// pieces, and texts as they are, since a JSON object would hold each a second time.
+// pieces.
 
 import { rmSync } from 'node:fs'
-import type { DuckDBDataChunk } from '@duckdb/node-api'
 import { OperatorError } from '../../config/operator-error.ts'
-import { collectGarbage } from './collect-garbage.ts'
+import { type Batch, bounded, readBatches } from './batches.ts'
 import { type Database, literal, openDatabase, quoted } from './database.ts'
 import { explain, isOutOfMemory } from './explain.ts'
-import { findFaultyRow, type LineOf } from './faulty-row.ts'
+import type { LineOf } from './faulty-row.ts'
 import { parseMapping } from './mapping.ts'
 import {
   type ColumnarFile,
@@ -23,11 +22,6 @@ import {
 } from './tables.ts'
 import { type Column, type FileTable, refusedSelect, viewSelect, type ViewTexts } from './view.ts'
 
-/** Rows as JSON texts, or as columns of cells: JSON text in columns with `isJson`, else text. */
-export type Batch =
-  | { readonly texts: readonly string[] }
-  | { readonly columns: readonly Cells[]; readonly rows: number }
-
 /** A row that a file's `refusedColumn` refuses, before a mapping. */
 interface RefusedCell {
   /** The index of its file. */
@@ -37,13 +31,6 @@ interface RefusedCell {
   readonly cell: string
   /** The number of columns of the file. */
   readonly columns: number
-}
-
-/** The cells of a column. */
-interface Cells {
-  readonly name: string
-  readonly isJson: boolean
-  readonly cells: readonly (string | null)[]
 }
 
 /** The rows of a columnar or mapped source. */
@@ -139,7 +126,7 @@ async function openFile(database: Database, given: ColumnarFile): Promise<Column
   const columns = await describe(database, select)
   const names = columns.map(({ name }) => name).filter((name) => name !== file.refusedColumn)
   refuseColumns(file.name, names.length)
-  const batches = read(database, { select, columns, isWide: file.isWide }, [file], false)
+  const batches = readBatches(database, { select, columns, isWide: file.isWide }, [file], false)
   return { columns: names, refusedColumn: file.refusedColumn, batches }
 }
 
@@ -204,7 +191,7 @@ async function openMapping(
   const columns = await describe(database, select)
   refuseDoubled(columns)
   const some = showing === undefined ? select : `select * from (${select}) limit ${showing.rows}`
-  const batches = read(database, { select: some, columns, isWide, lineOf }, files, true)
+  const batches = readBatches(database, { select: some, columns, isWide, lineOf }, files, true)
   return {
     columns: columns.map(({ name }) => name),
     fileRows,
@@ -261,118 +248,10 @@ async function* readRefused(
   }
 }
 
-/** Stops a mapping that returns far too many rows. */
-async function* bounded(batches: AsyncIterable<Batch>, lengthMax: number): AsyncGenerator<Batch> {
-  let length = 0
-  for await (const batch of batches) {
-    const columns = 'texts' in batch ? [batch.texts] : batch.columns.map(({ cells }) => cells)
-    for (const cells of columns) for (const cell of cells) length += cell?.length ?? 0
-    if (length > lengthMax) {
-      throw new OperatorError(
-        `the mapping returns more than ${lengthMax >> 20} MiB of rows, the limit for its files ` +
-          '(256 MiB plus a hundred times their size); does it join without a condition?',
-      )
-    }
-    yield batch
-  }
-}
-
 async function describe({ connection, run }: Database, select: string): Promise<Column[]> {
   const described = await run(connection.runAndReadAll(`describe (${select})`))
   return described.getRows().map(([name, type]) => ({
     name: String(name),
     isText: type === 'VARCHAR',
   }))
-}
-
-/** A SELECT and its columns. */
-interface Query {
-  readonly select: string
-  readonly columns: readonly Column[]
-  readonly isWide: boolean
-  /** Undefined without a mapping. */
-  readonly lineOf?: LineOf
-}
-
-/**
- * Reads all rows. When DuckDB fails far inside a file, its stream ends as if it were complete, so a
- * marker row is requested after all others: without it, rows are missing.
- */
-async function* read(
-  database: Database,
-  query: Query,
-  files: readonly ColumnarFile[],
-  isMapped: boolean,
-): AsyncGenerator<Batch> {
-  const { connection, run } = database
-  const rows = query.isWide ? cellsOf(query) : `select to_json(t) as json from (${query.select}) t`
-  const nulls = query.isWide ? query.columns.map(() => ', null').join('') : ''
-  const end = query.isWide ? `select true${nulls}` : 'select null'
-  try {
-    const result = await run(connection.stream(`${rows} union all ${end}`))
-    const fetch = () => database.begin(result.fetchChunk())
-    let isWhole = false
-    let next = fetch()
-    for (;;) {
-      const fetched: Fetched = query.isWide
-        ? fetchedCells(await run(next), query.columns)
-        : fetchedTexts(await run(next))
-      if (fetched.batch === undefined) break
-      isWhole ||= fetched.isLast
-      // DuckDB reads ahead while rows are checked, unless a few of them would fill its memory.
-      if (!query.isWide) next = fetch()
-      if (fetched.length > 1 << 20) await collectGarbage()
-      yield fetched.batch
-      if (!query.isWide) continue
-      fetched.batch = undefined
-      if (fetched.length > 1 << 20) await collectGarbage()
-      next = fetch()
-    }
-    if (isWhole) return
-    // Reading again without a stream throws the error.
-    await run(connection.run(`select count(*) from (${rows}) t where hash(t) = 0`))
-  } catch (error) {
-    const row = query.lineOf && (await findFaultyRow(database, error, query.lineOf))
-    throw explain(error, files, isMapped, row)
-  }
-  throw new OperatorError('the source could not be read completely; try again')
-}
-
-/** Every column as text or JSON, after one that is true in the marker row. */
-function cellsOf({ select, columns }: Query): string {
-  const cells = columns.map(({ name, isText }) =>
-    isText ? `t.${quoted(name)}` : `to_json(t.${quoted(name)})::varchar`,
-  )
-  return `select ${['false', ...cells].join(', ')} from (${select}) t`
-}
-
-interface Fetched {
-  /** Undefined at the end. */
-  batch: Batch | undefined
-  readonly isLast: boolean
-  /** The length of all texts together; 0 for ordinary rows. */
-  readonly length: number
-}
-
-const nothing: Fetched = { batch: undefined, isLast: false, length: 0 }
-
-function fetchedTexts(chunk: DuckDBDataChunk | null): Fetched {
-  if (chunk === null || chunk.rowCount === 0) return nothing
-  const texts = chunk.getColumnValues(0) as (string | null)[]
-  const isLast = texts.includes(null)
-  return { batch: { texts: texts.filter((text) => text !== null) }, isLast, length: 0 }
-}
-
-function fetchedCells(chunk: DuckDBDataChunk | null, columns: readonly Column[]): Fetched {
-  if (chunk === null || chunk.rowCount === 0) return nothing
-  const isLast = (chunk.getColumnValues(0) as boolean[]).includes(true)
-  const rows = chunk.rowCount - (isLast ? 1 : 0)
-  let length = 0
-  const cellColumns = columns.map(({ name, isText }, index) => {
-    const cells = (chunk.getColumnValues(index + 1) as (string | null)[]).slice(0, rows)
-    for (const cell of cells) length += cell?.length ?? 0
-    return { name, isJson: !isText, cells }
-  })
-  chunk.reset()
-  return { batch: { columns: cellColumns, rows }, isLast, length }
 }
