@@ -129,8 +129,7 @@ function share(
   const key = `${form} ${state}`
   let making = underWay.get(key)
   if (making === undefined) {
-    const made = make(service, { question, asked, what }, coding)
-    making = made.finally(() => underWay.delete(key))
+    making = make(service, { question, asked, what }, coding).finally(() => underWay.delete(key))
     underWay.set(key, making)
     making.then(
       (ready) => service.states.set(form, ready),

@@ -37,8 +37,7 @@ export function chooseFormat<Offered extends Format>(
   if (inQuery !== undefined && inBody !== undefined && inQuery !== inBody) {
     throw badRequest(`format is ${inQuery} in the query and ${inBody} in the body; give one`)
   }
-  const accepted = acceptedFormat(accept)
-  return inQuery ?? inBody ?? offered.find((one) => one === accepted) ?? 'json'
+  return inQuery ?? inBody ?? acceptedFormat(accept, offered)
 }
 
 function parseFormat<Offered extends Format>(
@@ -54,10 +53,13 @@ function parseFormat<Offered extends Format>(
 }
 
 /** Any other Accept than those for CSV and NDJSON gives JSON (contract 11.1). */
-function acceptedFormat(accept: string | undefined): Format {
+function acceptedFormat<Offered extends Format>(
+  accept: string | undefined,
+  offered: readonly Offered[],
+): Offered | 'json' {
   if (accept === undefined || !(accept.includes('csv') || accept.includes('ndjson'))) return 'json'
   const best = new Negotiator({ headers: { accept } }).mediaType(Object.values(mediaTypes))
-  return formats.find((format) => mediaTypes[format] === best) ?? 'json'
+  return offered.find((format) => mediaTypes[format] === best) ?? 'json'
 }
 
 /** The values of Content-Type. */
