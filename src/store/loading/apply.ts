@@ -15,9 +15,9 @@ import {
   type SegmentNumbers,
 } from '../listing/write-listings.ts'
 import type { OnShare, MergePart } from '../work-watch.ts'
-import { createPutReader, type Put, type PutKind, readChanges } from './put-reader.ts'
-import { digestIn, textIn } from './spool.ts'
-import type { StagedValue, Staging } from './staging.ts'
+import { createPutReader, type Put, type PutKind, readChanges } from './staging/put-reader.ts'
+import { digestIn, textIn } from './staging/spool.ts'
+import type { StagedValue, Staging } from './staging/staging.ts'
 import { traceCompanies } from '../changes/trace.ts'
 import { readAttributes, statementOf, valuesOf, writeAttributes } from '../companies/attributes.ts'
 import { createNameKeeper, nameOf } from '../companies/keep-names.ts'

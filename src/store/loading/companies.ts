@@ -8,7 +8,7 @@ import {
   type ListingTables,
   type PastCompanyRow,
 } from '../listing/tables.ts'
-import type { Staging } from './staging.ts'
+import type { Staging } from './staging/staging.ts'
 
 const batchLength = 5_000
 

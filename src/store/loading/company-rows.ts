@@ -2,8 +2,8 @@
 
 import type { ListingTables } from '../listing/tables.ts'
 import { digestBytes } from '../listing/segment.ts'
-import { companyIdIn, digestAt, idIn, type SpoolPlace } from './spool.ts'
-import type { Staging } from './staging.ts'
+import { companyIdIn, digestAt, idIn, type SpoolPlace } from './staging/spool.ts'
+import type { Staging } from './staging/staging.ts'
 
 /** The rows of one company, by ascending id. */
 export interface CompanyRows {

@@ -5,7 +5,7 @@ import { attributesShape, type ListingShape, shapeOf } from '../listing/shape.ts
 import type { ListingTables, NamingSource } from '../listing/tables.ts'
 import { type ImportConnection, readValue, type RegistryDatabase } from '../sql/database.ts'
 import { readEarlier, sourceId } from '../sql/import-log.ts'
-import type { Staging, StagedValues } from './staging.ts'
+import type { Staging, StagedValues } from './staging/staging.ts'
 
 export interface ImportContext {
   readonly plan: ImportPlan

@@ -14,8 +14,8 @@ import { inBatches } from '../listing/tables.ts'
 import type { ImportContext } from './context.ts'
 import { companiesOf } from './record-differences.ts'
 import { textIn as textOfBytes } from '../record-texts.ts'
-import { recordText, textIn } from './spool.ts'
-import type { Staging } from './staging.ts'
+import { recordText, textIn } from './staging/spool.ts'
+import type { Staging } from './staging/staging.ts'
 
 /**
  * Of more changed rows than a few, those of one company in four are compared, and of no more than

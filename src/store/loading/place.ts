@@ -3,7 +3,7 @@
 
 import { assignedIdEnd, assignedIdMin } from '../sql/assigned-ids.ts'
 import type { ImportContext } from './context.ts'
-import { idIn } from './spool.ts'
+import { idIn } from './staging/spool.ts'
 import { inBatches } from '../listing/tables.ts'
 
 const batchLength = 1_000

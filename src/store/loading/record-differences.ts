@@ -10,8 +10,8 @@ import { inBatches, type CompanyRow } from '../listing/tables.ts'
 import { keysOf, leavesOf, openListings, type OpenListing } from '../listing/open-listings.ts'
 import type { ImportContext } from './context.ts'
 import { textIn as textOfBytes } from '../record-texts.ts'
-import { recordText, textIn } from './spool.ts'
-import type { Staging } from './staging.ts'
+import { recordText, textIn } from './staging/spool.ts'
+import type { Staging } from './staging/staging.ts'
 
 const companiesAtOnce = 100
 

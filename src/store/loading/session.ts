@@ -26,8 +26,8 @@ import { areInPlace, dropRefused, placeRows, refuseBeyond, writeKeys } from './p
 import { findDifference } from './difference.ts'
 import { stageDifferences } from './record-differences.ts'
 import type { Gate } from '../withholding/gate.ts'
-import { placeIn, stagedRowIn } from './spool.ts'
-import { openStaging, type Staging } from './staging.ts'
+import { placeIn, stagedRowIn } from './staging/spool.ts'
+import { openStaging, type Staging } from './staging/staging.ts'
 import { createBeyond, refuseRecorded, refuseTypes } from './types-limit.ts'
 
 /**

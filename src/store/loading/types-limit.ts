@@ -13,8 +13,8 @@ import { addToCount, parseMeta } from '../listing/shape.ts'
 import type { ListingTables } from '../listing/tables.ts'
 import { versionMax } from '../listing/open-listings.ts'
 import type { ImportContext } from './context.ts'
-import { fieldsIn } from './put-reader.ts'
-import type { Staging } from './staging.ts'
+import { fieldsIn } from './staging/put-reader.ts'
+import type { Staging } from './staging/staging.ts'
 
 /** A record that is refused with all its rows; its id, or that of a company being imported. */
 interface Beyond {

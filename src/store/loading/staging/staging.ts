@@ -4,9 +4,9 @@
 // temporary database that sorts them and compares them with each other.
 
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
-import type { Place, RefusedRow, StagedRow } from '../importing.ts'
-import type { BuiltListing, BuiltRow, ListingBuilder } from '../listing/build-listings.ts'
-import { type StagedIds, noIds, noteIds } from '../sql/assigned-ids.ts'
+import type { Place, RefusedRow, StagedRow } from '../../importing.ts'
+import type { BuiltListing, BuiltRow, ListingBuilder } from '../../listing/build-listings.ts'
+import { type StagedIds, noIds, noteIds } from '../../sql/assigned-ids.ts'
 import {
   companyIdIn,
   createSpool,

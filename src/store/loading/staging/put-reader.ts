@@ -1,11 +1,11 @@
 // The records that an import puts into listings, company by company and in the order of each
 // listing, read from the staging as they are needed.
 
-import type { Resource } from '../../resources/resource.ts'
-import { compareOrder } from '../listing/merge.ts'
-import type { PutReader } from '../listing/write-listings.ts'
-import type { ListedRecord } from '../listing/segment.ts'
-import { columnValuesOf, type ListingShape } from '../listing/shape.ts'
+import type { Resource } from '../../../resources/resource.ts'
+import { compareOrder } from '../../listing/merge.ts'
+import type { PutReader } from '../../listing/write-listings.ts'
+import type { ListedRecord } from '../../listing/segment.ts'
+import { columnValuesOf, type ListingShape } from '../../listing/shape.ts'
 import { digestIn, recordText, textIn, textsIn } from './spool.ts'
 import type { Staging } from './staging.ts'
 

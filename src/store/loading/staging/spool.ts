@@ -4,9 +4,9 @@
 // its length and that of its text; company, id and number as doubles, NaN for null; the index of
 // its file; the digest; the text; then its other texts, separated by NUL, which none contains.
 
-import { openTemporaryBytes } from '../../files/temporary-folder.ts'
-import type { Place, RefusedRow, StagedRow } from '../importing.ts'
-import { inBatches } from '../listing/tables.ts'
+import { openTemporaryBytes } from '../../../files/temporary-folder.ts'
+import type { Place, RefusedRow, StagedRow } from '../../importing.ts'
+import { inBatches } from '../../listing/tables.ts'
 
 /** A row in the file. */
 export interface SpooledRow {
