@@ -1,0 +1,131 @@
+// Writes what a source says about companies, with their names.
+
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { attributesShape } from '../listing/shape.ts'
+import { inBatches } from '../listing/tables.ts'
+import type { SegmentNumbers } from '../listing/write-listings.ts'
+import type { OnShare, MergePart } from '../work-watch.ts'
+import { digestIn, textIn } from './staging/spool.ts'
+import { traceCompanies } from '../changes/trace.ts'
+import { readAttributes, statementOf, valuesOf, writeAttributes } from '../companies/attributes.ts'
+import { createNameKeeper, nameOf } from '../companies/keep-names.ts'
+import type { ListedRecord } from '../listing/segment.ts'
+import { lastCompany } from './apply.ts'
+import { companiesListed } from './company-rows.ts'
+import type { ImportContext } from './context.ts'
+
+/** How many companies are written at once, and how long their attributes may be together. */
+const attributesAtOnce = 2_000
+const lengthAtOnce = 1_048_576
+
+/** Writes what `change` and `removal` hold, and brings names up to date. */
+export async function applyCompanies(
+  context: ImportContext,
+  numbers: SegmentNumbers,
+  isRenaming: boolean,
+  parts: (part: MergePart) => OnShare,
+): Promise<void> {
+  const { staging, db, tables } = context
+  const changed = `
+    select company_id, max(is_change) from (
+      select company_id, 1 as is_change from change
+      union all select company_id, 0 from removal
+    ) group by company_id order by company_id`
+  const last = lastCompany(staging)
+  const names = await createNameKeeper(db)
+  const { rows: staged, length } = staging.facts
+  const most = Math.ceil((lengthAtOnce * Math.max(1, staged)) / Math.max(1, length))
+  const atOnce = Math.min(attributesAtOnce, most)
+  for (const batch of inBatches(staging.iterate(changed), atOnce)) {
+    const companies = batch.map(([company]) => Number(company))
+    const said = await readAttributes(tables, companies)
+    const rows = stagedAttributes(context, companies)
+    const written = new Map<number, readonly ListedRecord[]>()
+    for (const [id, isChange] of batch) {
+      const company = Number(id)
+      const former = said.get(company) ?? []
+      const own = former.find(({ source }) => source === context.source)
+      const row = rows.get(company)
+      const record = isChange && row ? changedRecord(context, own, row) : absentRecord(context, own)
+      const others = former.filter((one) => one !== own)
+      const now = [...others, record].sort((a, b) => a.id - b.id)
+      written.set(company, now)
+      await names.change(company, former, now)
+    }
+    await writeAttributes({ tables, version: context.version, numbers }, written)
+    parts('writing')(Math.min(1, (companies.at(-1) ?? 0) / last))
+    await nextTurn()
+  }
+  parts('indexing names')(0)
+  if (isRenaming) await renameAll(context, names)
+  await names.finish()
+}
+
+type NameKeeper = Awaited<ReturnType<typeof createNameKeeper>>
+
+/** Another attribute of the source has the names from this version on. */
+async function renameAll({ tables, version }: ImportContext, names: NameKeeper): Promise<void> {
+  const [before, now] = [await tables.sources(version - 1), await tables.sources()]
+  const companies: number[] = []
+  for await (const company of companiesListed(tables, attributesShape.listing)) {
+    companies.push(company)
+  }
+  for (const batch of inBatches(companies, attributesAtOnce)) {
+    const renamed: number[] = []
+    for (const [company, records] of await readAttributes(tables, batch)) {
+      if (nameOf(records, before) === nameOf(records, now)) continue
+      await names.change(company, records, records)
+      renamed.push(company)
+    }
+    await traceCompanies(tables, version, renamed)
+    await nextTurn()
+  }
+}
+
+interface AttributesRow {
+  readonly digest: Uint8Array
+  readonly content: Uint8Array
+  readonly asOf: string | null
+}
+
+function stagedAttributes(
+  { staging, asOf }: ImportContext,
+  companies: readonly number[],
+): Map<number, AttributesRow> {
+  const rows = staging.rows(
+    `select c.company_id, s.as_of, s.at, s.length from json_each(?) e
+     cross join change c on c.company_id = e.value cross join stage s on s.seq = c.seq`,
+    JSON.stringify(companies),
+  )
+  const places = rows.map(([company, day, at, length]) => ({
+    ...{ company: Number(company), day: day as string | null },
+    ...{ at: Number(at), length: Number(length) },
+  }))
+  return new Map(
+    staging.spool.read(places).map(([{ company, day }, row]) => {
+      const said = { digest: digestIn(row), content: textIn(row) }
+      return [company, { ...said, asOf: day ?? asOf }]
+    }),
+  )
+}
+
+function changedRecord(
+  { source, version }: ImportContext,
+  own: ListedRecord | undefined,
+  { digest, content, asOf }: AttributesRow,
+): ListedRecord {
+  const since = asOf ?? (own === undefined ? null : statementOf(own).asOf)
+  const values = valuesOf({ version, asOf: since, isPresent: true })
+  return { id: source, sort: 0, source, digest, values, text: content }
+}
+
+/** Keeps an absent company's last attributes, to be compared when it returns. */
+function absentRecord(
+  { version, asOf }: ImportContext,
+  own: ListedRecord | undefined,
+): ListedRecord {
+  if (own === undefined) throw new Error('a company without attributes cannot be removed')
+  const known = statementOf(own).asOf
+  const days = [known, asOf].filter((day) => day !== null).sort()
+  return { ...own, values: valuesOf({ version, asOf: days.at(-1) ?? null, isPresent: false }) }
+}
