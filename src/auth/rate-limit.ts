@@ -3,7 +3,7 @@
 // (draft-ietf-httpapi-ratelimit-headers).
 
 import { LRUCache } from 'lru-cache'
-import type { Awaitable } from '../store/awaitable.ts'
+import { after, type Awaitable } from '../store/awaitable.ts'
 import type { KeyRecord } from '../store/keys.ts'
 import { parseRate, type Rate, type RateVerdict } from '../config/rate.ts'
 import type { Counted, Counter } from './counter.ts'
@@ -35,8 +35,8 @@ export function createLimit(defaultRate: Rate | undefined, counter: Counter): Li
     return policy
   }
 
-  const judge = async (id: number, policy: Policy) =>
-    verdictOf(policy, await counter(id, policy.rate))
+  const judge = (id: number, policy: Policy) =>
+    after(counter(id, policy.rate), (counted) => verdictOf(policy, counted))
 
   return ({ id, rate: own }) => {
     // `none` does not parse as a rate, so it has no policy.

@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Authenticate, Authenticated } from '../auth/authenticate.ts'
 import type { LimitRate } from '../auth/rate-limit.ts'
 import type { RateVerdict } from '../config/rate.ts'
-import type { Awaitable } from '../store/awaitable.ts'
+import { after, type Awaitable } from '../store/awaitable.ts'
 import { type KeyRecord, hasScope } from '../store/keys.ts'
 import { apiPrefix, type Endpoint, needsKey } from './endpoints/endpoint.ts'
 import {
@@ -91,15 +91,11 @@ function admit(
   found: Authenticated,
   passage: Passage,
 ): Awaitable<undefined> {
-  const { request, reply } = passage
+  const { request } = passage
   const key = requireKey(found, request.routeOptions.config.endpoint)
   request.key = key
-  if (options.limitRate === undefined) {
-    options.countUse?.(key.id)
-    return pass(passage)
-  }
-  return applyRateLimit(options, key, reply).then((rate) => {
-    request.rate = rate
+  return after(options.limitRate?.(key), (rate) => {
+    if (rate !== undefined) applyRateLimit(rate, passage)
     options.countUse?.(key.id)
     return pass(passage)
   })
@@ -156,20 +152,14 @@ function requireKey(key: Authenticated, endpoint: Endpoint | undefined): KeyReco
   return key
 }
 
-/** Counts a request of a key with a rate limit, reports what is left, and refuses any excess. */
-async function applyRateLimit(
-  { limitRate }: StageOptions,
-  key: KeyRecord,
-  reply: FastifyReply,
-): Promise<RateVerdict | undefined> {
-  const verdict = await limitRate?.(key)
-  if (verdict === undefined) return undefined
-  const { isWithin, policy, remaining, resetSeconds } = verdict
+/** Reports what is left of the rate limit of a key, and refuses any excess. */
+function applyRateLimit(rate: RateVerdict, { request, reply }: Passage): void {
+  const { isWithin, policy, remaining, resetSeconds } = rate
   void reply
     .header('ratelimit-policy', policy)
     .header('ratelimit', `"default";r=${remaining};t=${resetSeconds}`)
   if (!isWithin) throw tooMany(resetSeconds)
-  return verdict
+  request.rate = rate
 }
 
 /**
