@@ -11,6 +11,8 @@ import {
   rmSync,
   writeSync,
 } from 'node:fs'
+import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
 import { dirname, join } from 'node:path'
 import { type Settings, UsageError } from '../config/settings.ts'
 import { banner, taggedPath } from '../demo/banner.ts'
@@ -24,6 +26,7 @@ import {
   longHistoryListing,
 } from '../demo/registry.ts'
 import { formatCount } from '../text/format-count.ts'
+import { request } from '../http/wire/node-http.ts'
 import { importFiles } from '../import/import-files.ts'
 import { companies, importTargets } from '../import/import-targets.ts'
 import { OperatorError } from '../config/operator-error.ts'
@@ -215,8 +218,9 @@ async function startOnFreePort(
 }
 
 /** Reads the tag from the server, so that the printed request gets the 304 that it promises. */
-async function tagOf({ app }: RunningServer, key: string): Promise<string> {
+async function tagOf({ url }: RunningServer, key: string): Promise<string> {
   const headers = { authorization: `Bearer ${key}` }
-  const answer = await app.inject({ method: 'HEAD', url: taggedPath, headers })
-  return String(answer.headers['etag'])
+  const asked = request(url + taggedPath, { method: 'HEAD', agent: false, headers }).end()
+  const [answer] = (await once(asked, 'response')) as [IncomingMessage]
+  return String(answer.resume().headers['etag'])
 }

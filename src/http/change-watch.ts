@@ -2,7 +2,7 @@
 // (contract 12.4).
 
 import type { Socket } from 'node:net'
-import type { FastifyRequest } from 'fastify'
+import type { HttpRequest } from './wire/exchange.ts'
 import type { StoreReader } from '../store/reading.ts'
 import { overloaded } from './errors.ts'
 import { fromStore } from './store-errors.ts'
@@ -24,7 +24,7 @@ export interface ChangeWatch {
    * @returns whether it has another state.
    * @throws ApiError 503 if too many wait.
    */
-  wait(request: FastifyRequest, state: string, ms: number): Promise<boolean>
+  wait(request: HttpRequest, state: string, ms: number): Promise<boolean>
 }
 
 interface Waiting {

@@ -190,11 +190,7 @@ export function cutValue(value: string): string {
 /** Turns any error into a response: an unexpected one becomes a 500 with the error as its cause. */
 export function asApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error
-  const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500
-  if (status < 400 || status >= 500)
-    return new ApiError(500, 'Internal Server Error', { cause: error })
-  // The framework's own refusals; only a URL that cannot be decoded needs a message of its own.
-  return status === 400 ? malformedUrl() : statusError(status)
+  return new ApiError(500, 'Internal Server Error', { cause: error })
 }
 
 /** A 400: a part of the URL is not UTF-8, or not percent-encoded. */

@@ -1,6 +1,6 @@
 // One log line per request, and the cause of each fault under the same id. No line contains a key.
 
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { HttpReply, HttpRequest } from './wire/exchange.ts'
 import { type DestinationStream, type Logger, symbols } from 'pino'
 import { withoutKeys } from '../text/redact.ts'
 import { createLineLimit } from './line-limit.ts'
@@ -17,9 +17,9 @@ export interface Answer {
 /** Logs requests. */
 export interface RequestLog {
   /** Logs an answered request, without its query: clients put keys there by mistake. */
-  answered(request: FastifyRequest, answer: Answer): void
+  answered(request: HttpRequest, answer: Answer): void
   /** Logs the cause of an internal fault, which the client does not see. */
-  fault(request: FastifyRequest, cause: unknown): void
+  fault(request: HttpRequest, cause: unknown): void
   /** Logs how many lines were omitted since the last summary. */
   close(): void
 }
@@ -56,7 +56,7 @@ export function createRequestLog(logger: Logger, onOmitted?: () => void): Reques
     }
   }
 
-  function isLogged({ key }: FastifyRequest): boolean {
+  function isLogged({ key }: HttpRequest): boolean {
     if (key !== undefined || keyless.allows()) return true
     timer ??= setTimeout(summarize, summaryMs).unref()
     return false
@@ -78,10 +78,10 @@ export function createRequestLog(logger: Logger, onOmitted?: () => void): Reques
  * Builds the line itself and writes it to the logger's stream, since this runs for every request:
  * 1 us, where the logger takes 5. Ids and methods need no escaping.
  */
-function writeLine(logger: Logger, request: FastifyRequest, answer: Answer): void {
+function writeLine(logger: Logger, request: HttpRequest, answer: Answer): void {
   const { id, method, url, key } = request
   const ms = Math.round(answer.ms * 1_000) / 1_000
-  const scope = request.routeOptions.config.endpoint?.scope
+  const scope = request.endpoint?.scope
   const listing = scope === undefined ? '' : `,"resource":"${scope}"`
   const name = key === undefined ? '' : `,"key":${JSON.stringify(key.name)}`
   streamOf(logger).write(
@@ -105,7 +105,7 @@ function shorten(text: string, lengthMax: number): string {
 }
 
 /** The size of the body that was sent, before its coding if it was streamed; 0 for a HEAD. */
-export function bodyBytes({ method }: FastifyRequest, reply: FastifyReply): number {
+export function bodyBytes({ method }: HttpRequest, reply: HttpReply): number {
   if (method === 'HEAD') return 0
   return reply.streamedBytes ?? Number(reply.getHeader('content-length') ?? 0)
 }

@@ -1,7 +1,7 @@
 // Who may make the store scan a long listing now: a few at a time, each key in its turn, and no
 // longer than somebody waits for it.
 
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { HttpReply, HttpRequest } from './wire/exchange.ts'
 import type { Awaitable } from '../store/awaitable.ts'
 import type { ScanTurns } from '../store/reading.ts'
 import { overloaded, unavailable } from './errors.ts'
@@ -27,8 +27,8 @@ export interface Scanning {
    * @throws ApiError 503 if its key has too many under way, or they take too long.
    */
   read<T>(
-    request: FastifyRequest,
-    reply: FastifyReply,
+    request: HttpRequest,
+    reply: HttpReply,
     work: (turns: ScanTurns) => Awaitable<T>,
   ): Promise<T>
 }

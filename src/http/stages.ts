@@ -1,7 +1,7 @@
 // The stages that every request passes before its endpoint: what the wire, the load, the key and
 // its rate limit allow.
 
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { HttpReply, HttpRequest } from './wire/exchange.ts'
 import type { Authenticate, Authenticated } from '../auth/authenticate.ts'
 import type { LimitRate } from '../auth/rate-limit.ts'
 import type { RateVerdict } from '../config/rate.ts'
@@ -10,6 +10,7 @@ import { type KeyRecord, hasScope } from '../store/keys.ts'
 import { apiPrefix, type Endpoint, needsKey } from './endpoints/endpoint.ts'
 import {
   forbidden,
+  malformedUrl,
   methodNotAllowed,
   notFound,
   overloaded,
@@ -36,10 +37,10 @@ export interface StageOptions {
 
 /** The progress of a stop. */
 export interface Stop {
-  isDraining: boolean
-  isStopping: boolean
-  /** Aborted when `isDraining` becomes true. */
+  /** Aborted when the service is not ready any more. */
   readonly draining: AbortController
+  /** Whether every further request is refused. */
+  isStopping: boolean
 }
 
 /**
@@ -51,14 +52,10 @@ export function createStages(options: StageOptions, stop: Stop) {
   const { load } = options
 
   // Nothing here waits for a key that is known and has no rate limit, as most requests have.
-  return (
-    request: FastifyRequest,
-    reply: FastifyReply,
-    routerFault?: Error,
-  ): Awaitable<FastifyReply | undefined> => {
-    const { endpoint } = request.routeOptions.config
+  return (request: HttpRequest, reply: HttpReply): Awaitable<HttpReply | undefined> => {
+    const { endpoint } = request
     void reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff')
-    if (stop.isDraining) void reply.header('connection', 'close')
+    if (stop.draining.signal.aborted) void reply.header('connection', 'close')
     if (stop.isStopping) throw unavailable()
     refuseUnsound(request)
     if (cors !== undefined) {
@@ -71,53 +68,44 @@ export function createStages(options: StageOptions, stop: Stop) {
     if ((endpoint !== undefined && needsKey(endpoint)) || isUnderApi(request.url)) {
       const key = findKey(options, request)
       return key instanceof Promise
-        ? key.then((found) => admit(options, found, { request, reply, routerFault }))
-        : admit(options, key, { request, reply, routerFault })
+        ? key.then((found) => admit(options, found, request, reply))
+        : admit(options, key, request, reply)
     }
-    return pass({ request, reply, routerFault })
+    return pass(request)
   }
-}
-
-/** A request on its way through the stages. */
-interface Passage {
-  readonly request: FastifyRequest
-  readonly reply: FastifyReply
-  readonly routerFault: Error | undefined
 }
 
 /** Admits a request with its key, if that is valid and covers the endpoint. */
 function admit(
   options: StageOptions,
   found: Authenticated,
-  passage: Passage,
+  request: HttpRequest,
+  reply: HttpReply,
 ): Awaitable<undefined> {
-  const { request } = passage
-  const key = requireKey(found, request.routeOptions.config.endpoint)
+  const key = requireKey(found, request.endpoint)
   request.key = key
   return after(options.limitRate?.(key), (rate) => {
-    if (rate !== undefined) applyRateLimit(rate, passage)
+    if (rate !== undefined) applyRateLimit(rate, request, reply)
     options.countUse?.(key.id)
-    return pass(passage)
+    return pass(request)
   })
 }
 
 /** The last stages: whether there is something at the path, and for the method. */
-function pass({ request, routerFault }: Passage): undefined {
-  if (routerFault !== undefined) throw routerFault
-  if (request.is404) throw notFound()
-  const methods = request.routeOptions.config.endpoint?.methods
-  if (methods !== undefined && !methods.includes(request.method)) throw methodNotAllowed(methods)
-  return undefined
+function pass({ target, endpoint, method }: HttpRequest): undefined {
+  if (target.isMalformed) throw malformedUrl()
+  if (endpoint === undefined) throw notFound()
+  if (!endpoint.methods.includes(method)) throw methodNotAllowed(endpoint.methods)
 }
 
-function refuseUnsound({ raw }: FastifyRequest): void {
+function refuseUnsound({ raw }: HttpRequest): void {
   const fault = findWireFault(raw)
   if (fault === undefined) return
   closeToRequests(raw.socket)
   throw fault
 }
 
-function refuseExcess(load: Load, { raw }: FastifyRequest, endpoint: Endpoint | undefined): void {
+function refuseExcess(load: Load, { raw }: HttpRequest, endpoint: Endpoint | undefined): void {
   const { isAsset = false, isAlwaysAnswered = false } = endpoint ?? {}
   if (isAsset) excludeFromLoad(raw.socket)
   const excess = load.excess()
@@ -127,10 +115,7 @@ function refuseExcess(load: Load, { raw }: FastifyRequest, endpoint: Endpoint | 
 }
 
 /** Asks whose key it is. @throws ApiError 503 if the store cannot say. */
-function findKey(
-  { authenticate }: StageOptions,
-  request: FastifyRequest,
-): Awaitable<Authenticated> {
+function findKey({ authenticate }: StageOptions, request: HttpRequest): Awaitable<Authenticated> {
   try {
     const key = authenticate(request.headers.authorization, request)
     return key instanceof Promise ? key.catch(refuseUnavailable) : key
@@ -153,7 +138,7 @@ function requireKey(key: Authenticated, endpoint: Endpoint | undefined): KeyReco
 }
 
 /** Reports what is left of the rate limit of a key, and refuses any excess. */
-function applyRateLimit(rate: RateVerdict, { request, reply }: Passage): void {
+function applyRateLimit(rate: RateVerdict, request: HttpRequest, reply: HttpReply): void {
   const { isWithin, policy, remaining, resetSeconds } = rate
   void reply
     .header('ratelimit-policy', policy)

@@ -3,7 +3,7 @@
 
 import { createHash } from 'node:crypto'
 import { parse } from 'node:path/posix'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { HttpReply, HttpRequest } from './wire/exchange.ts'
 import { LRUCache } from 'lru-cache'
 import { type Endpoint, type Handler, readMethods, type Service } from './endpoints/endpoint.ts'
 import { chooseCoding, type Coding, encode, levelsForOnce, varyBy } from './wire/coding.ts'
@@ -114,7 +114,7 @@ export function addressedEndpoint(
 const addressesMax = 16
 
 /** The address of the service as the client wrote it; empty if it named none. */
-function addressOf({ headers, protocol }: FastifyRequest): string {
+function addressOf({ headers, protocol }: HttpRequest): string {
   const { host = '' } = headers
   if (!/^[\w.:[\]-]{1,255}$/.test(host)) return ''
   return `${protocol === 'https' ? 'https' : 'http'}://${host}`
@@ -136,7 +136,7 @@ export function filesEndpoint(
         return new Map(files.map(([name, ...file]) => [name, assets.createHandler(...file)]))
       })
       return async (request, reply) => {
-        const { file } = request.params as { readonly file: string }
+        const { file } = request.target.params as { readonly file: string }
         const handler = (await handlers()).get(file)
         if (handler === undefined) throw notFound()
         return handler(request, reply)
@@ -172,11 +172,11 @@ export function createStaticAssets(limits: AssetLimits): StaticAssets {
   const ready = new WeakMap<Asset, ReadyAsset>()
 
   async function answer(
-    request: FastifyRequest,
-    reply: FastifyReply,
+    request: HttpRequest,
+    reply: HttpReply,
     asset: ReadyAsset,
     cacheControl: string,
-  ): Promise<FastifyReply> {
+  ): Promise<HttpReply> {
     const isUnchanged = matchesTag(request.headers['if-none-match'], asset.tag)
     if (!isUnchanged && !slots.take(reply)) throw overloaded('assets')
     const isCoded = asset.body.length >= codedBytesMin
@@ -236,7 +236,7 @@ function createSlots({ assetsMax, assetMs }: AssetLimits) {
   let taken = 0
   return {
     /** Takes a slot until the response is sent or its connection closes; false if none is free. */
-    take({ raw }: FastifyReply): boolean {
+    take({ raw }: HttpReply): boolean {
       if (taken >= assetsMax) return false
       taken += 1
       // A client that reads slowly never triggers the idle timeout of its connection.

@@ -1,16 +1,8 @@
 // The address that a server listens on, and why it may fail to.
 
-import type { AddressInfo } from 'node:net'
 import type { Settings } from '../config/settings.ts'
 import { OperatorError } from '../config/operator-error.ts'
 import type { ServerContext } from './server.ts'
-
-/** The URL of a listening server's address, such as `http://127.0.0.1:8080`. */
-export function urlOf(bound: AddressInfo | string | null): string {
-  if (bound === null || typeof bound === 'string') return String(bound)
-  const { address, family, port } = bound
-  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
-}
 
 /**
  * The listen option for a port that other processes of this user share (SO_REUSEPORT): the kernel

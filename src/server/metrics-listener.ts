@@ -5,7 +5,8 @@ import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
 import type { Settings } from '../config/settings.ts'
 import { createMetricsServer, metricsPath } from './metrics-server.ts'
-import { explainListenError, sharing, urlOf } from './listening.ts'
+import { urlOf } from '../http/wire/server.ts'
+import { explainListenError, sharing } from './listening.ts'
 
 /** A listener that Prometheus scrapes. */
 export interface MetricsListener {
@@ -35,7 +36,7 @@ export async function listenForMetrics(
     throw explainListenError(error, { host, port, ...options })
   }
   return {
-    url: urlOf(server.address()) + metricsPath,
+    url: urlOf(server) + metricsPath,
     async close() {
       server.close()
       server.closeAllConnections()

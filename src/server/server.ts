@@ -2,7 +2,7 @@
 
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import type { FastifyInstance } from 'fastify'
+import type { App } from '../http/app.ts'
 import type { Settings } from '../config/settings.ts'
 import { buildApp } from '../http/app.ts'
 import type { Metrics } from '../http/metrics.ts'
@@ -11,7 +11,7 @@ import { resources } from '../resources/index.ts'
 import { openStoreReader } from '../store/open-store.ts'
 import type { StoreReader } from '../store/reading.ts'
 import { limitsOfPrimary, createLimits, readyOptions } from './app-options.ts'
-import { explainListenError, listenOptions, urlOf } from './listening.ts'
+import { explainListenError, listenOptions } from './listening.ts'
 import { createLog, type Log } from './log.ts'
 import { type Metering, startMetering } from './metering.ts'
 import { isMeasured, listenForMetrics, type MetricsListener } from './metrics-listener.ts'
@@ -39,7 +39,7 @@ export interface ServerContext {
 
 /** A server that listens. */
 export interface RunningServer {
-  readonly app: FastifyInstance
+  readonly app: App
   readonly store: StoreReader
   readonly log: Log
   /** Its address, such as `http://127.0.0.1:8080`. */
@@ -49,6 +49,8 @@ export interface RunningServer {
   readonly counts: Metrics | undefined
   /** Undefined if uses of keys are not counted. */
   readonly metering: Metering | undefined
+  /** Ends the connection by which several servers share their limits. */
+  readonly closeLimits: () => Promise<void>
 }
 
 /**
@@ -86,16 +88,16 @@ export async function startServer(
       logger: log.logger,
     }),
   })
-  app.addHook('onClose', limits.close)
   const { logger } = log
   warnOfExports(settings, log)
   try {
-    await listen(app, settings, environment)
+    const url = await listen(app, settings, environment)
     const metrics =
       counts && !isWorker ? await listenForMetrics(settings, counts.registry, logger) : undefined
-    return { app, store, log, url: urlOf(app.server.address()), metrics, counts, metering }
+    return { app, store, log, url, metrics, counts, metering, closeLimits: limits.close }
   } catch (error) {
     await app.close()
+    await limits.close()
     await store.close()
     throw error
   }
@@ -129,12 +131,12 @@ async function measure(store: StoreReader, log: Log): Promise<Metrics> {
 }
 
 async function listen(
-  app: FastifyInstance,
+  app: App,
   settings: Settings,
   environment: ServerContext['environment'],
-): Promise<void> {
+): Promise<string> {
   try {
-    await app.listen(listenOptions(settings, environment))
+    return await app.listen(listenOptions(settings, environment))
   } catch (error) {
     throw explainListenError(error, settings)
   }
@@ -150,6 +152,7 @@ export async function untilStopped(
   const { logger } = server.log
   logger.info({ signal: String(signal.reason) }, 'stopping')
   await stopServing(server.app, settings.stopSeconds * 1_000)
+  await server.closeLimits()
   await server.metrics?.close()
   await server.metering?.close()
   await server.store.close()

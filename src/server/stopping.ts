@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { Server as ListeningServer } from 'node:net'
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
-import type { FastifyInstance } from 'fastify'
+import type { App } from '../http/app.ts'
 
 /**
  * How long a stopping server keeps answering, with `Connection: close`. A client that gets this
@@ -28,7 +28,7 @@ const quietTurnMs = 0.2
  * @param deadlineMs is how long running requests may take after the listener has closed; then their
  *   connections are closed.
  */
-export async function stopServing(app: FastifyInstance, deadlineMs: number): Promise<void> {
+export async function stopServing(app: App, deadlineMs: number): Promise<void> {
   app.startDraining()
   await sleep(drainMs)
   await untilQuiet(app.server)

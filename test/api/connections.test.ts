@@ -89,7 +89,8 @@ test('only a client that sends a ninth without reading is disconnected (D23)', a
   const witness = await openWire(port)
   witness.send(request())
   await witness.until(/pagination_offset/)
-  assert.equal(await exchange(port, request().repeat(9)), '')
+  // The first answer is on its way before the ninth request is seen.
+  assert.ok(answersIn(await exchange(port, request().repeat(9))).length <= 1)
   assert.equal(await open(), 1)
   witness.send(request('', 'Connection: close\r\n'))
   assert.equal(answersIn(await witness.closed()).length, 2)

@@ -54,27 +54,21 @@ test('a failure is JSON whatever type the client accepts (4, D19)', async () => 
 
 test('a 500 reveals no details; the log has them under the same id (4)', async (t) => {
   const secret = 'the password of the database is hunter2'
-  const { ask, logged } = await makeApp(t, {
-    extend: (app) => {
-      app.get('/fault', () => {
-        throw new TypeError(secret)
-      })
-      app.get('/late-fault', () => Promise.reject(new TypeError(secret)))
-      app.get('/odd-fault', () => {
-        // oxlint-disable-next-line typescript/only-throw-error -- that is the case
-        throw secret
-      })
-      app.get('/teapot-fault', () => {
-        throw Object.assign(new Error(secret), { statusCode: 200 })
-      })
-    },
-  })
-  for (const url of ['/fault', '/late-fault', '/odd-fault', '/teapot-fault']) {
-    const answer = await ask(url, { headers: { 'x-request-id': `id${url.slice(1)}` } })
+  const throws = (fault: unknown) => () => {
+    throw fault
+  }
+  for (const broken of [
+    { countUse: throws(new TypeError(secret)) },
+    { countUse: throws(secret) },
+    { countUse: throws(Object.assign(new Error(secret), { statusCode: 200 })) },
+    { readUses: () => Promise.reject(new TypeError(secret)) },
+  ]) {
+    const { ask, logged } = await makeApp(t, broken)
+    const answer = await ask('/api/v1/key', { headers: { 'x-request-id': 'unlucky' } })
     checkFailure(answer, 500, 'Internal Server Error')
     assert.equal(answer.text, failureText(500, 'Internal Server Error'))
     assert.doesNotMatch(JSON.stringify(answer.headers), /hunter2/)
-    const lines = logged().filter((line) => line['request_id'] === `id${url.slice(1)}`)
+    const lines = logged().filter((line) => line['request_id'] === 'unlucky')
     assert.equal(lines.length, 2, 'the fault and the request')
     assert.match(JSON.stringify(lines[0]), /hunter2/)
   }

@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import inject from 'light-my-request'
 import { pino } from 'pino'
 import { demoExtracts, longHistoryId, longHistoryLength } from '../../src/demo/registry.ts'
 import { buildApp } from '../../src/http/app.ts'
@@ -66,7 +67,10 @@ async function askOver(t: Scope, db: string): Promise<Ask> {
     await store.close()
   })
   return async (url, headers = {}) => {
-    const answer = await app.inject({ url, headers: { 'x-request-id': 'same', ...headers } })
+    const answer = await inject(app.handle, {
+      url,
+      headers: { 'x-request-id': 'same', ...headers },
+    })
     const fields = Object.entries(answer.headers).filter(([name]) => name !== 'date')
     return `${answer.statusCode} ${JSON.stringify(fields)}\n${answer.rawPayload.toString('latin1')}`
   }

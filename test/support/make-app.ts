@@ -1,9 +1,9 @@
 // The real application over a real store, called without a socket.
 
 import assert from 'node:assert/strict'
-import type { FastifyInstance } from 'fastify'
+import inject from 'light-my-request'
 import { pino } from 'pino'
-import { buildApp } from '../../src/http/app.ts'
+import { type App, type AppOptions, buildApp } from '../../src/http/app.ts'
 import { createLoad, type LoadLimits, loadLimits } from '../../src/http/wire/load.ts'
 import type { ScanLimits } from '../../src/http/scan-turns.ts'
 import type { WireLimits } from '../../src/http/wire/server.ts'
@@ -41,10 +41,11 @@ interface MakeAppOptions {
   readonly badKeyRate?: Rate
   /** The rate of keys without their own; unlimited by default. */
   readonly defaultRate?: string
+  /** Counts the uses of keys, and reads them; they are not counted by default. */
+  readonly countUse?: AppOptions['countUse']
+  readonly readUses?: AppOptions['readUses']
   /** Milliseconds that are never set back. */
   readonly clock?: () => number
-  /** Adds to the application before it is ready. */
-  readonly extend?: (app: FastifyInstance) => void
 }
 
 /** A request except its path. `Authorization` has a valid key by default. */
@@ -67,7 +68,7 @@ export interface Answer {
 }
 
 export interface TestApp {
-  readonly app: FastifyInstance
+  readonly app: App
   readonly store: TempStore
   /** A key without scopes, so valid for all listings. */
   readonly key: string
@@ -97,6 +98,8 @@ export async function makeApp(scope: Scope, options: MakeAppOptions = {}): Promi
     limitRate: createLimit(parseRate(options.defaultRate ?? 'none'), createCounter(clock)),
     cacheBytesMax: options.cacheBytesMax ?? 1_048_576,
     logger,
+    countUse: options.countUse,
+    readUses: options.readUses,
     version: '0.0.0-test',
     // Loading a store in this process makes the event loop late without overload.
     load: createLoad({ ...loadLimits, delayMsMax: Number.MAX_VALUE, ...options.limits }, logger),
@@ -106,7 +109,6 @@ export async function makeApp(scope: Scope, options: MakeAppOptions = {}): Promi
     ...(options.trustedProxies === undefined ? {} : { trustedProxies: options.trustedProxies }),
     ...(options.corsOrigins === undefined ? {} : { corsOrigins: options.corsOrigins }),
   })
-  options.extend?.(app)
   scope.after(async () => {
     await app.close()
     await reader.close()
@@ -121,10 +123,10 @@ export async function makeApp(scope: Scope, options: MakeAppOptions = {}): Promi
   }
 }
 
-async function ask(app: FastifyInstance, path: string, question: Question): Promise<Answer> {
+async function ask(app: App, path: string, question: Question): Promise<Answer> {
   const { method = 'GET', authorization, headers, body, from } = question
-  const response = await app.inject({
-    method,
+  const response = await inject(app.handle, {
+    method: method as 'GET',
     url: path,
     headers: { ...(typeof authorization === 'string' ? { authorization } : {}), ...headers },
     ...(body === undefined ? {} : { payload: body }),

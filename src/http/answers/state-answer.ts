@@ -2,7 +2,7 @@
 // of their content, or of what it follows from.
 
 import { createHash } from 'node:crypto'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { HttpReply, HttpRequest } from '../wire/exchange.ts'
 import type { RegistryState } from '../../store/reading.ts'
 import type { Ready } from './answer-cache.ts'
 import type { Service } from '../endpoints/endpoint.ts'
@@ -45,11 +45,11 @@ export interface ReadyState extends Ready {
  * @param form says what is asked, and by whom if the answer depends on it; it begins with the path.
  */
 export async function sendCached(
-  request: FastifyRequest,
-  reply: FastifyReply,
+  request: HttpRequest,
+  reply: HttpReply,
   { store, states }: Pick<Service, 'store' | 'states'>,
   { form, make }: { readonly form: string; readonly make: () => Promise<StateAnswer> },
-): Promise<FastifyReply> {
+): Promise<HttpReply> {
   const coding = chooseCoding(request.headers['accept-encoding'])
   const key = `${form} ${coding}`
   const cached = states.get(key)
@@ -64,10 +64,10 @@ export async function sendCached(
 
 /** Sends an answer that is made for each request, as `sendCached`. */
 export async function sendState(
-  request: FastifyRequest,
-  reply: FastifyReply,
+  request: HttpRequest,
+  reply: HttpReply,
   answer: StateAnswer,
-): Promise<FastifyReply> {
+): Promise<HttpReply> {
   const coding = chooseCoding(request.headers['accept-encoding'])
   return sendReady(request, reply, await makeReady(answer, coding))
 }
@@ -99,10 +99,10 @@ export async function makeReady(answer: StateAnswer, accepted: Coding): Promise<
 
 /** Sends a 200, or a 304. */
 export function sendReady(
-  request: FastifyRequest,
-  reply: FastifyReply,
+  request: HttpRequest,
+  reply: HttpReply,
   { body, coding, tag, dataVersion, lastModified, link, headers }: ReadyState,
-): FastifyReply {
+): HttpReply {
   setValidators(varyBy(reply, 'Accept-Encoding'), { tag, dataVersion, lastModified })
   if (matchesTag(request.headers['if-none-match'], tag)) return reply.code(304).send()
   void reply.header('content-type', 'application/json; charset=utf-8').headers(headers ?? {})

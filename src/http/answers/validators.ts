@@ -1,7 +1,7 @@
 // The headers by which an answer is revalidated; a 200 and a 304 have them in common (contract
 // section 5).
 
-import type { FastifyReply } from 'fastify'
+import type { HttpReply } from '../wire/exchange.ts'
 
 /** What the validators of an answer say. */
 export interface Validators {
@@ -13,7 +13,7 @@ export interface Validators {
 }
 
 export function setValidators(
-  reply: FastifyReply,
+  reply: HttpReply,
   { tag, dataVersion, lastModified }: Validators,
 ): void {
   void reply

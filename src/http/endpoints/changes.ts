@@ -1,6 +1,6 @@
 // The endpoint by which clients follow the registry (contract 12.1 to 12.5).
 
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { HttpReply, HttpRequest } from '../wire/exchange.ts'
 import type { Resource } from '../../resources/resource.ts'
 import type { ChangesPage, ChangesRequest } from '../../store/changes.ts'
 import { companiesScope, hasScope } from '../../store/keys.ts'
@@ -55,11 +55,7 @@ interface Work {
   readonly underWay: Map<string, Promise<ReadyChanges>>
 }
 
-async function answer(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  work: Work,
-): Promise<FastifyReply> {
+async function answer(request: HttpRequest, reply: HttpReply, work: Work): Promise<HttpReply> {
   const { service, resources } = work
   const given = await readMembers(request, reply)
   const question = parseChangesRequest(resources, given, request.headers.accept)
@@ -81,7 +77,7 @@ async function answer(
 
 /** @throws ApiError 403 for a listing that the key may not read; 404 for an unknown name. */
 async function requestOf(
-  request: FastifyRequest,
+  request: HttpRequest,
   { cursor, until, resource, company, limit }: ChangesQuestion,
   { resources, service }: Work,
 ): Promise<ChangesRequest> {
@@ -115,7 +111,7 @@ interface Asked {
 
 /** Makes a page once for all who ask for it of one state. */
 function share(
-  request: FastifyRequest,
+  request: HttpRequest,
   { service, underWay }: Work,
   { question, asked, state }: Asked,
 ): Promise<ReadyChanges> {

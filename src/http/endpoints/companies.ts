@@ -1,6 +1,6 @@
 // The endpoint that finds companies, by their number in a register or by words of their name.
 
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { HttpReply, HttpRequest } from '../wire/exchange.ts'
 import { matchesMax } from '../../store/sql/find-companies.ts'
 import { greatestLimit, pageBytesMax } from '../../store/page-size.ts'
 import type { FoundCompany, StoreReader } from '../../store/reading.ts'
@@ -31,10 +31,10 @@ export const companies: Endpoint = {
 }
 
 async function answer(
-  request: FastifyRequest,
-  reply: FastifyReply,
+  request: HttpRequest,
+  reply: HttpReply,
   service: Service,
-): Promise<FastifyReply> {
+): Promise<HttpReply> {
   const asked = parseCompaniesRequest(await readMembers(request, reply))
   const form = companiesForm(asked)
   return sendCached(request, reply, service, { form, make: () => find(service.store, asked) })

@@ -1,6 +1,6 @@
 // The endpoint of a company as a whole: who it is, what its sources say, what its listings have.
 
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { HttpReply, HttpRequest } from '../wire/exchange.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { companyMembers } from '../../store/companies/company-text.ts'
 import type { CompanyState, ListingSummary, StoreReader } from '../../store/reading.ts'
@@ -29,11 +29,11 @@ export function company(resources: readonly Resource[]): Endpoint {
 }
 
 async function answer(
-  request: FastifyRequest,
-  reply: FastifyReply,
+  request: HttpRequest,
+  reply: HttpReply,
   resources: readonly Resource[],
   service: Service,
-): Promise<FastifyReply> {
+): Promise<HttpReply> {
   const asked = await readCompanyRequest(request, reply, service.store)
   const form = companyForm(asked)
   if (asked.isByName) void reply.header('content-location', form)

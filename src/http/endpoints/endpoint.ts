@@ -1,7 +1,7 @@
 // An endpoint is one entry of a table. The router, 404 and 405, the scopes of keys, the labels of
 // metrics and log, OpenAPI, the reference page and the guides derive from the table.
 
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { HttpReply, HttpRequest } from '../wire/exchange.ts'
 import type { JsonSchema } from '../../resources/field.ts'
 import type { Awaitable } from '../../store/awaitable.ts'
 import type { StoreReader } from '../../store/reading.ts'
@@ -43,10 +43,7 @@ export interface Service extends AnswerCaches {
 }
 
 /** Answers a request that has passed every stage. */
-export type Handler = (
-  request: FastifyRequest,
-  reply: FastifyReply,
-) => FastifyReply | Promise<FastifyReply>
+export type Handler = (request: HttpRequest, reply: HttpReply) => HttpReply | Promise<HttpReply>
 
 /** A successful response in OpenAPI; headers and schema are names of components. */
 export interface AnswerDescription {

@@ -2,7 +2,7 @@
 
 import { createReadStream, statSync } from 'node:fs'
 import { join } from 'node:path'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { HttpReply, HttpRequest } from '../wire/exchange.ts'
 import type { StoreReader } from '../../store/reading.ts'
 import { hasScope } from '../../store/keys.ts'
 import { exportedVersions, readExport, type StoredExport } from '../../store/exports/folder.ts'
@@ -51,10 +51,10 @@ const file: Endpoint = {
 export const exportEndpoints: readonly Endpoint[] = [list, manifest, file]
 
 async function answerList(
-  request: FastifyRequest,
-  reply: FastifyReply,
+  request: HttpRequest,
+  reply: HttpReply,
   { store, exportsFolder }: Service,
-): Promise<FastifyReply> {
+): Promise<HttpReply> {
   checkNames(await readMembers(request, reply), [])
   const registry = await fromStore(() => store.readRegistry())
   const offered: object[] = []
@@ -109,12 +109,12 @@ async function findExport(
  * @throws ApiError 404 if there is none; 410 if it was withdrawn.
  */
 async function namedExport(
-  request: FastifyRequest,
-  reply: FastifyReply,
+  request: HttpRequest,
+  reply: HttpReply,
   { store, exportsFolder }: Service,
 ): Promise<StoredExport> {
   checkNames(await readMembers(request, reply), [])
-  const { version } = request.params as { version: string }
+  const { version } = request.target.params as { version: string }
   if (!/^[1-9]\d{0,9}$/.test(version)) throw notFound()
   const found = await findExport(store, exportsFolder, Number(version))
   if (found === undefined) throw notFound()
@@ -123,10 +123,10 @@ async function namedExport(
 }
 
 async function answerManifest(
-  request: FastifyRequest,
-  reply: FastifyReply,
+  request: HttpRequest,
+  reply: HttpReply,
   service: Service,
-): Promise<FastifyReply> {
+): Promise<HttpReply> {
   const { manifest } = await namedExport(request, reply, service)
   const registry = await fromStore(() => service.store.readRegistry())
   const { version } = manifest
@@ -134,12 +134,12 @@ async function answerManifest(
 }
 
 async function answerFile(
-  request: FastifyRequest,
-  reply: FastifyReply,
+  request: HttpRequest,
+  reply: HttpReply,
   service: Service,
-): Promise<FastifyReply> {
+): Promise<HttpReply> {
   const found = await namedExport(request, reply, service)
-  const { file: name } = request.params as { file: string }
+  const { file: name } = request.target.params as { file: string }
   const exported = findFile(found.manifest, name)
   if (exported === undefined) throw notFound()
   if (!hasScope(request.key?.scopes, exported.resource)) throw forbidden()

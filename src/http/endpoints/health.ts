@@ -1,7 +1,7 @@
 // Health checks for load balancers and supervisors: is the process alive, and does the store
 // answer? Neither check needs a key or reveals any data.
 
-import type { FastifyReply } from 'fastify'
+import type { HttpReply } from '../wire/exchange.ts'
 import { type FailureStatus, unavailable } from '../errors.ts'
 import { type Endpoint, type Operation, readMethods } from './endpoint.ts'
 
@@ -58,6 +58,9 @@ function describe(name: string, summary: string): Operation {
   }
 }
 
-function sendOk(reply: FastifyReply): FastifyReply {
-  return reply.header('cache-control', 'no-store').send({ ok: true })
+function sendOk(reply: HttpReply): HttpReply {
+  return reply
+    .header('content-type', 'application/json; charset=utf-8')
+    .header('cache-control', 'no-store')
+    .send('{"ok":true}')
 }

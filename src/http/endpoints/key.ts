@@ -1,6 +1,6 @@
 // The endpoint by which a key learns about itself (contract 8.5).
 
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { HttpReply, HttpRequest } from '../wire/exchange.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { allScopes, hasScope } from '../../store/keys.ts'
 import { describeKey } from '../docs/key.ts'
@@ -23,11 +23,11 @@ export function key(resources: readonly Resource[]): Endpoint {
 }
 
 async function answer(
-  request: FastifyRequest,
-  reply: FastifyReply,
+  request: HttpRequest,
+  reply: HttpReply,
   scopes: readonly string[],
   { store, readUses }: Service,
-): Promise<FastifyReply> {
+): Promise<HttpReply> {
   checkNames(await readMembers(request, reply), [])
   const { key, rate } = request
   if (key === undefined) throw forbidden()

@@ -1,6 +1,6 @@
 // The endpoint of a resource: a company's listing, one page at a time.
 
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { HttpReply, HttpRequest } from '../wire/exchange.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { after, type Awaitable } from '../../store/awaitable.ts'
 import type { Head, ScanTurns } from '../../store/reading.ts'
@@ -43,11 +43,11 @@ export function listing(resource: Resource): Endpoint {
 }
 
 function answer(
-  request: FastifyRequest,
-  reply: FastifyReply,
+  request: HttpRequest,
+  reply: HttpReply,
   resource: Resource,
   service: Service,
-): Awaitable<FastifyReply> {
+): Awaitable<HttpReply> {
   return after(readListingRequest(request, reply, resource, service.store), (read) => {
     const { asked, isByName } = read
     const form = canonicalUrl(asked)
@@ -68,11 +68,11 @@ interface Asked {
 
 /** Answers from the cache, or with a 304, where the listing has not changed since. */
 function answerAsked(
-  request: FastifyRequest,
-  reply: FastifyReply,
+  request: HttpRequest,
+  reply: HttpReply,
   what: Asked,
   service: Service,
-): Awaitable<FastifyReply> {
+): Awaitable<HttpReply> {
   const { asked, form } = what
   const cached = service.pages.get(keyOf(what))
   const condition = request.headers['if-none-match']
@@ -98,11 +98,11 @@ function answerAsked(
 
 /** Reads a page, and keeps it for the next request. */
 function answerAnew(
-  request: FastifyRequest,
-  reply: FastifyReply,
+  request: HttpRequest,
+  reply: HttpReply,
   what: Asked,
   service: Service,
-): Awaitable<FastifyReply> {
+): Awaitable<HttpReply> {
   const { asked, form, coding } = what
   const { store, pages, metrics } = service
   // Looking up a key or reading a body takes time; no page is read for a client that has meanwhile
@@ -128,11 +128,11 @@ function keyOf({ form, coding }: Asked): string {
 
 /** Sends all records in one answer, made while it is sent (contract 11.3). */
 async function sendAll(
-  request: FastifyRequest,
-  reply: FastifyReply,
+  request: HttpRequest,
+  reply: HttpReply,
   { asked, form, coding }: Asked,
   service: Service,
-): Promise<FastifyReply> {
+): Promise<HttpReply> {
   const { store, streams } = service
   const read = (what: ListingRequest, slice: Slice) =>
     inTurn(request, reply, { asked: what, service }, (turns) =>
@@ -154,8 +154,8 @@ async function sendAll(
 
 /** Reads a listing; what may need a scan of it waits for its turn. */
 function inTurn<T>(
-  request: FastifyRequest,
-  reply: FastifyReply,
+  request: HttpRequest,
+  reply: HttpReply,
   { asked, service }: { readonly asked: ListingRequest; readonly service: Service },
   read: (turns?: ScanTurns) => Awaitable<T>,
 ): Awaitable<T> {
@@ -168,11 +168,11 @@ function locationOf({ version }: ListingRequest, form: string): string {
 }
 
 function sendPage(
-  reply: FastifyReply,
+  reply: HttpReply,
   asked: ListingRequest,
   { dataVersion }: Head,
   { ready, link }: { readonly ready: ReadyPage; readonly link: string | undefined },
-): FastifyReply {
+): HttpReply {
   const { tag, lastModified, selected } = ready
   setHeaders(reply, { tag, lastModified, dataVersion })
   if (asked.format === 'json') reply.header('content-type', contentTypes.json)
@@ -184,13 +184,13 @@ function sendPage(
 }
 
 /** Sets the headers that a 200 and a 304 have in common. */
-function setHeaders(reply: FastifyReply, validators: Validators): void {
+function setHeaders(reply: HttpReply, validators: Validators): void {
   setValidators(varyBy(reply, 'Accept, Accept-Encoding'), validators)
 }
 
 /** Sets the headers of records without counters around them (contract 11.2). */
 function setRecordHeaders(
-  reply: FastifyReply,
+  reply: HttpReply,
   { resource, companyId, format }: ListingRequest,
   { selected, dataVersion }: { readonly selected: number; readonly dataVersion: number },
 ): void {

@@ -1,6 +1,6 @@
 // The endpoint that lists the versions of the registry, newest first (contract 9.4).
 
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { HttpReply, HttpRequest } from '../wire/exchange.ts'
 import type { ListedVersion, StoreReader, VersionRange } from '../../store/reading.ts'
 import { describeVersions } from '../docs/versions.ts'
 import { fromStore } from '../store-errors.ts'
@@ -33,10 +33,10 @@ export const versions: Endpoint = {
 }
 
 async function answer(
-  request: FastifyRequest,
-  reply: FastifyReply,
+  request: HttpRequest,
+  reply: HttpReply,
   service: Service,
-): Promise<FastifyReply> {
+): Promise<HttpReply> {
   const given = await readMembers(request, reply)
   checkNames(given, Object.keys(versionListParameters))
   const range = parseIntegers(versionListParameters, given)

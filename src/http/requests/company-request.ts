@@ -1,6 +1,6 @@
 // A request for a company as a whole, as one value (contract 8.4, 9.1).
 
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { HttpReply, HttpRequest } from '../wire/exchange.ts'
 import type { StoreReader } from '../../store/reading.ts'
 import { companiesPath } from './companies-request.ts'
 import { isByName, locate, type NumberedState, parseCompany } from './company-name.ts'
@@ -28,11 +28,11 @@ export function companyForm({ companyId, version }: CompanyQuestion): string {
  * @throws ApiError 400 for what is not allowed; else as `readMembers` and `locate`.
  */
 export async function readCompanyRequest(
-  request: FastifyRequest,
-  reply: FastifyReply,
+  request: HttpRequest,
+  reply: HttpReply,
   store: StoreReader,
 ): Promise<CompanyQuestion> {
-  const { company_id: segment } = request.params as { company_id: string }
+  const { company_id: segment } = request.target.params as { company_id: string }
   const given = await readMembers(request, reply)
   const named = { company: parseCompany(segment), version: parseVersion(given) }
   // Every key that gets here has the scope for finding companies.

@@ -1,7 +1,7 @@
 // A request for a listing as one value, parsed once from path, query and body. Cache key, entity
 // tag and links derive from its canonical form, so that none of them can miss a parameter.
 
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { HttpReply, HttpRequest } from '../wire/exchange.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { after, type Awaitable } from '../../store/awaitable.ts'
 import type { CompanyName } from '../../store/inspecting.ts'
@@ -73,12 +73,12 @@ type WrittenRequest = SelectionParameters &
  * @throws ApiError as `parseListingRequest`, `readMembers` and `locate` do.
  */
 export function readListingRequest(
-  request: FastifyRequest,
-  reply: FastifyReply,
+  request: HttpRequest,
+  reply: HttpReply,
   resource: Resource,
   store: StoreReader,
 ): Awaitable<{ readonly asked: ListingRequest; readonly isByName: boolean }> {
-  const { company_id: segment } = request.params as { company_id: string }
+  const { company_id: segment } = request.target.params as { company_id: string }
   return after(readMembers(request, reply), ({ query, body }) => {
     const { accept } = request.headers
     const parsed = parseListingRequest(resource, segment, { query, body, accept })

@@ -1,7 +1,7 @@
 // The members of a request: its query parameters, and those of a JSON object in its body.
 
 import type { IncomingMessage } from 'node:http'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { HttpReply, HttpRequest } from '../wire/exchange.ts'
 import { advise } from '../../text/nearest.ts'
 import { withoutKeys } from '../../text/redact.ts'
 import { type ApiError, badRequest, malformedUrl } from '../errors.ts'
@@ -23,10 +23,10 @@ export interface Given {
  *
  * @throws ApiError 400 for a query that is not UTF-8, else as `readBody` does.
  */
-export function readMembers(request: FastifyRequest, reply: FastifyReply): Awaitable<Given> {
+export function readMembers(request: HttpRequest, reply: HttpReply): Awaitable<Given> {
   checkQuery(request.url)
   const body = hasBody(request.raw) ? readBody(request.raw, reply.raw) : undefined
-  return after(body, (members) => ({ query: request.query as Members, body: members }))
+  return after(body, (members) => ({ query: request.target.query, body: members }))
 }
 
 /** The parser of queries takes what it cannot decode as it is, which would be another question. */

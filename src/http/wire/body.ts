@@ -1,8 +1,7 @@
 // The body of a GET request (contract 1.2 and 1.6): rare, small, and read only if there is one.
 //
-// The framework would read it for us, but only by treating every GET as one with a body. Clients
-// that follow our documents send `Content-Type: application/json` without a body, which must cost
-// nothing.
+// Clients that follow our documents send `Content-Type: application/json` without a body, which
+// must cost nothing.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createMemberScan } from '../../text/member-scan.ts'

@@ -11,7 +11,7 @@ import {
   gzip,
   zstdCompress,
 } from 'node:zlib'
-import type { FastifyReply } from 'fastify'
+import type { HttpReply } from './exchange.ts'
 import Negotiator from 'negotiator'
 
 /** The codings of our responses, in order of preference. */
@@ -90,7 +90,7 @@ export function createEncoder(coding: Coding): Transform | undefined {
 }
 
 /** Adds fields of the request, such as Accept-Encoding, to the Vary header of a response. */
-export function varyBy(reply: FastifyReply, fields: string): FastifyReply {
+export function varyBy(reply: HttpReply, fields: string): HttpReply {
   const known = reply.getHeader('vary')
   return reply.header('vary', known === undefined ? fields : `${String(known)}, ${fields}`)
 }

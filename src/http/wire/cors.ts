@@ -1,7 +1,7 @@
 // CORS: which origins may read responses, and the preflight requests of browsers
 // (https://fetch.spec.whatwg.org/#http-cors-protocol). It is off unless an operator turns it on.
 
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { HttpReply, HttpRequest } from './exchange.ts'
 
 /** The response headers that pages may read, in addition to those that they always may. */
 const exposed =
@@ -15,9 +15,9 @@ const preflightMaxAgeSeconds = 600
 /** CORS for one application. */
 export interface Cors {
   /** Sets the headers that say which origin may read the response. */
-  mark(request: FastifyRequest, reply: FastifyReply): void
+  mark(request: HttpRequest, reply: HttpReply): void
   /** Answers a preflight request of an allowed origin; false for any other request. */
-  answerPreflight(request: FastifyRequest, reply: FastifyReply): boolean
+  answerPreflight(request: HttpRequest, reply: HttpReply): boolean
 }
 
 /**
@@ -27,7 +27,7 @@ export interface Cors {
 export function createCors(origins: readonly string[]): Cors {
   const isForAll = origins.includes('*')
 
-  function originFor(request: FastifyRequest): string | undefined {
+  function originFor(request: HttpRequest): string | undefined {
     if (isForAll) return '*'
     const { origin } = request.headers
     return origin !== undefined && origins.includes(origin) ? origin : undefined

@@ -147,6 +147,14 @@ export function createWireServer(handler: Handler, limits: WireLimits, load: Loa
   return server
 }
 
+/** The URL of a listening server's address, such as `http://127.0.0.1:8080`. */
+export function urlOf(server: Server): string {
+  const bound = server.address()
+  if (bound === null || typeof bound === 'string') return String(bound)
+  const { address, family, port } = bound
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+}
+
 /** Makes the server ignore everything else that arrives on the connection. */
 export function closeToRequests(socket: Duplex): void {
   connectionOf(socket).isClosing = true

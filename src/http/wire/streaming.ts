@@ -5,18 +5,11 @@
 // for the whole.
 
 import { pipeline, Readable } from 'node:stream'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { HttpReply, HttpRequest } from './exchange.ts'
 import { overloaded } from '../errors.ts'
 import { createPlaces } from '../places.ts'
 import { type Coding, createEncoder } from './coding.ts'
 import { createTurns } from './turns.ts'
-
-declare module 'fastify' {
-  interface FastifyReply {
-    /** The bytes of a streamed body that have been sent so far; undefined for other bodies. */
-    streamedBytes: number | undefined
-  }
-}
 
 /** How many streams may be under way, of which each key has a share; any further one is a 503. */
 export const streamsMax = 32
@@ -28,7 +21,7 @@ export interface Streamer {
    *
    * @throws ApiError 503 if there are too many streams, or the key has its share.
    */
-  begin(request: FastifyRequest): Stream
+  begin(request: HttpRequest): Stream
   /** The number of streams under way. */
   count(): number
 }
@@ -36,21 +29,21 @@ export interface Streamer {
 /** A place for an answer. */
 interface Stream {
   /** Sends pieces as they are made; for HEAD, none is made. */
-  send(reply: FastifyReply, pieces: AsyncIterable<Buffer>, coding: Coding): FastifyReply
+  send(reply: HttpReply, pieces: AsyncIterable<Buffer>, coding: Coding): HttpReply
   /** Gives the place back: nothing is sent. */
   cancel(): void
 }
 
 /** @param noteFault receives what made a stream fail. */
 export function createStreamer(
-  noteFault: (request: FastifyRequest, cause: unknown) => void,
+  noteFault: (request: HttpRequest, cause: unknown) => void,
 ): Streamer {
   const nextTurn = createTurns()
   const places = createPlaces(streamsMax)
 
   async function* inTurns(
-    request: FastifyRequest,
-    reply: FastifyReply,
+    request: HttpRequest,
+    reply: HttpReply,
     pieces: AsyncIterable<Buffer>,
   ): AsyncGenerator<Buffer> {
     try {
@@ -80,7 +73,7 @@ export function createStreamer(
           const encoder = createEncoder(coding)
           const body = encoder === undefined ? source : pipeline(source, encoder, () => undefined)
           body.once('close', giveBack)
-          return reply.send(body)
+          return reply.sendStream(body)
         },
       }
     },

@@ -1,0 +1,32 @@
+// Who asks, and by which scheme: as the connection says, or as trusted proxies say of theirs.
+
+import type { IncomingMessage } from 'node:http'
+import proxyAddr from '@fastify/proxy-addr'
+
+/** Tells of the client of a request. */
+export interface Client {
+  /** Its address; undefined if its connection has just closed. */
+  addressOf(raw: IncomingMessage): string | undefined
+  protocolOf(raw: IncomingMessage): 'http' | 'https'
+}
+
+/** @param trusted addresses and networks of proxies whose X-Forwarded fields are believed. */
+export function createClient(trusted: readonly string[]): Client {
+  // The service itself speaks plain HTTP; a proxy before it may not.
+  if (trusted.length === 0) {
+    return { addressOf: ({ socket }) => socket.remoteAddress, protocolOf: () => 'http' }
+  }
+  const isTrusted = proxyAddr.compile([...trusted])
+  return {
+    addressOf: (raw) => proxyAddr(raw, isTrusted),
+    protocolOf({ socket, headers }) {
+      const { remoteAddress } = socket
+      if (remoteAddress === undefined || !isTrusted(remoteAddress, 0)) return 'http'
+      // Each proxy adds what it has seen at the end.
+      const last = String(headers['x-forwarded-proto'] ?? '')
+        .split(',')
+        .at(-1)
+      return last?.trim() === 'https' ? 'https' : 'http'
+    },
+  }
+}

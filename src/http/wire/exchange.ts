@@ -1,0 +1,141 @@
+// A request and its reply, as stages and endpoints see them: thin values over Node's own, since
+// each request makes both.
+
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Readable } from 'node:stream'
+import type { RateVerdict } from '../../config/rate.ts'
+import type { KeyRecord } from '../../store/keys.ts'
+import type { Endpoint } from '../endpoints/endpoint.ts'
+import type { Client } from './client.ts'
+
+/** What the router has found for the target of a request. */
+export interface Target {
+  /** Undefined if nothing is at the path. */
+  readonly endpoint: Endpoint | undefined
+  /** The parts of the path that the endpoint names, decoded. */
+  readonly params: Readonly<Record<string, string>>
+  /** The query by names; a repeated parameter has a list of texts. */
+  readonly query: Readonly<Record<string, unknown>>
+  /** Whether the target is no URL that can be decoded. */
+  readonly isMalformed: boolean
+}
+
+/** A request. */
+export class HttpRequest {
+  readonly raw: IncomingMessage
+  readonly id: string
+  readonly target: Target
+  readonly endpoint: Endpoint | undefined
+  readonly method: string
+  /** The target as the client wrote it. */
+  readonly url: string
+  /** The key of the request, once it has been found valid. */
+  key: KeyRecord | undefined
+  /** What is left of the rate limit of its key; undefined if that has none. */
+  rate: RateVerdict | undefined
+  private readonly client: Client
+
+  constructor(raw: IncomingMessage, id: string, target: Target, client: Client) {
+    this.raw = raw
+    this.id = id
+    this.target = target
+    this.endpoint = target.endpoint
+    this.method = raw.method ?? ''
+    this.url = raw.url ?? ''
+    this.key = undefined
+    this.rate = undefined
+    this.client = client
+  }
+
+  /** By lower-case names. */
+  get headers(): IncomingHttpHeaders {
+    return this.raw.headers
+  }
+
+  get socket(): Socket {
+    return this.raw.socket
+  }
+
+  /** The client's address; undefined if its connection has just closed. */
+  get ip(): string | undefined {
+    return this.client.addressOf(this.raw)
+  }
+
+  /** The scheme by which the client has reached the service, or a proxy that is trusted. */
+  get protocol(): 'http' | 'https' {
+    return this.client.protocolOf(this.raw)
+  }
+}
+
+/** The reply to a request, until it is sent. */
+export class HttpReply {
+  readonly raw: ServerResponse
+  statusCode: number
+  /** The bytes of a streamed body that have been sent so far; undefined for other bodies. */
+  streamedBytes: number | undefined
+  private readonly fields: Record<string, string | number>
+  private readonly begunAt: number
+
+  constructor(raw: ServerResponse) {
+    this.raw = raw
+    this.statusCode = 200
+    this.streamedBytes = undefined
+    this.fields = {}
+    this.begunAt = performance.now()
+  }
+
+  code(status: number): this {
+    this.statusCode = status
+    return this
+  }
+
+  /** Sets a header field, in place of one of that name. @param name in lower case. */
+  header(name: string, value: string | number): this {
+    this.fields[name] = value
+    return this
+  }
+
+  headers(fields: Readonly<Record<string, string | number>>): this {
+    Object.assign(this.fields, fields)
+    return this
+  }
+
+  getHeader(name: string): string | number | undefined {
+    return this.fields[name]
+  }
+
+  removeHeader(name: string): this {
+    Reflect.deleteProperty(this.fields, name)
+    return this
+  }
+
+  /** Milliseconds since the request arrived. */
+  get elapsedTime(): number {
+    return performance.now() - this.begunAt
+  }
+
+  /** Sends the reply whole; for HEAD, Node leaves the body out. */
+  send(body?: string | Buffer): this {
+    if (body !== undefined) this.fields['content-length'] = Buffer.byteLength(body)
+    else if (this.hasContent()) this.fields['content-length'] = 0
+    this.raw.writeHead(this.statusCode, this.fields)
+    this.raw.end(body)
+    return this
+  }
+
+  /** Whether a body would follow, so that its length has to be told (RFC 9110 section 8.6). */
+  private hasContent(): boolean {
+    const { statusCode, raw } = this
+    return statusCode !== 204 && statusCode !== 304 && raw.req.method !== 'HEAD'
+  }
+
+  /** Sends a body that is made while it is sent; it is destroyed if the client leaves. */
+  sendStream(body: Readable): this {
+    this.raw.writeHead(this.statusCode, this.fields)
+    this.raw.once('close', () => body.destroy())
+    body.once('error', () => this.raw.destroy())
+    body.pipe(this.raw)
+    return this
+  }
+}
