@@ -40,22 +40,27 @@ export function createLineWriter(output: LogOutput, droppedLine: DroppedLine): L
     }, ms).unref()
   }
 
-  /** Writes as much as possible now, and retries the rest later. */
+  /** Writes the lines that have arrived, and retries later what could not be written. */
   function flush(): Promise<void> {
-    writing ??= writeAll().finally(() => {
+    writing ??= writeArrived().finally(() => {
       writing = undefined
-      // Lines may have arrived since the last write.
-      if (backlog.bytes() > 0) schedule(batchMs)
+      if (pauseMs === 0 && backlog.bytes() >= batchBytes) void flush()
+      else if (backlog.bytes() > 0) schedule(batchMs)
     })
     return writing
   }
 
-  async function writeAll(): Promise<void> {
+  /** Lines that arrive meanwhile are of the next batch: many short writes cost far more. */
+  async function writeArrived(): Promise<void> {
     failure = undefined
-    for (let next = backlog.next(); next !== undefined; next = backlog.next()) {
+    for (let left = backlog.bytes(); left > 0;) {
+      const next = backlog.next()
+      if (next === undefined) return
       try {
-        const written = output.write(next)
-        backlog.take(typeof written === 'number' ? written : await written)
+        const wrote = output.write(next)
+        const bytes = typeof wrote === 'number' ? wrote : await wrote
+        backlog.take(bytes)
+        left -= bytes
         pauseMs = 0
       } catch (error) {
         failure = error
@@ -78,8 +83,9 @@ export function createLineWriter(output: LogOutput, droppedLine: DroppedLine): L
       const until = performance.now() + closeMs
       for (;;) {
         await within(until - performance.now(), flush())
-        if (!isFull(failure) || performance.now() > until) break
-        await sleep(pauseMsMin)
+        const isOver = failure === undefined ? backlog.bytes() === 0 : !isFull(failure)
+        if (isOver || performance.now() > until) break
+        if (failure !== undefined) await sleep(pauseMsMin)
       }
       isClosed = true
     },

@@ -25,7 +25,8 @@ export interface LogOutput {
  * Linux), and so keeps lines whole. Writes to a file are always whole.
  */
 const pipePieceBytes = 4_096
-const filePieceBytes = 65_536
+/** A batch fits into one write (line-writer.ts). */
+const filePieceBytes = 131_072
 
 /**
  * Opens standard output, or another descriptor.
