@@ -42,31 +42,22 @@ export function createLineWriter(output: LogOutput, droppedLine: DroppedLine): L
 
   /** Writes the lines that have arrived, and retries later what could not be written. */
   function flush(): Promise<void> {
-    writing ??= writeArrived().finally(() => {
+    writing ??= writeArrived(backlog, output).then(({ bytes, error }) => {
       writing = undefined
-      if (pauseMs === 0 && backlog.bytes() >= batchBytes) void flush()
-      else if (backlog.bytes() > 0) schedule(batchMs)
+      failure = error
+      pauseMs = error === undefined ? 0 : pauseAfter(error, bytes > 0 ? 0 : pauseMs)
+      if (error === undefined && backlog.bytes() >= batchBytes) void flush()
+      else if (backlog.bytes() > 0) schedule(pauseMs || batchMs)
     })
     return writing
   }
 
-  /** Lines that arrive meanwhile are of the next batch: many short writes cost far more. */
-  async function writeArrived(): Promise<void> {
-    failure = undefined
-    for (let left = backlog.bytes(); left > 0;) {
-      const next = backlog.next()
-      if (next === undefined) return
-      try {
-        const wrote = output.write(next)
-        const bytes = typeof wrote === 'number' ? wrote : await wrote
-        backlog.take(bytes)
-        left -= bytes
-        pauseMs = 0
-      } catch (error) {
-        failure = error
-        pauseMs = isFull(error) ? Math.min(Math.max(pauseMsMin, pauseMs * 2), batchMs) : batchMs
-        return schedule(pauseMs)
-      }
+  /** Waits for a slow reader, but for no other failure. */
+  async function flushAll(): Promise<void> {
+    for (;;) {
+      await flush()
+      if (isClosed || (failure === undefined ? backlog.bytes() === 0 : !isFull(failure))) return
+      await sleep(pauseMsMin)
     }
   }
 
@@ -80,13 +71,7 @@ export function createLineWriter(output: LogOutput, droppedLine: DroppedLine): L
     dropped: backlog.dropped,
     async close() {
       backlog.noteDropped()
-      const until = performance.now() + closeMs
-      for (;;) {
-        await within(until - performance.now(), flush())
-        const isOver = failure === undefined ? backlog.bytes() === 0 : !isFull(failure)
-        if (isOver || performance.now() > until) break
-        if (failure !== undefined) await sleep(pauseMsMin)
-      }
+      await within(closeMs, flushAll())
       isClosed = true
     },
     writeLast() {
@@ -96,6 +81,36 @@ export function createLineWriter(output: LogOutput, droppedLine: DroppedLine): L
       writeNow(backlog, output, isClosed ? 0 : exitMs)
     },
   }
+}
+
+/** What a batch has come to: the bytes written, and why others could not be. */
+interface Outcome {
+  readonly bytes: number
+  readonly error: unknown
+}
+
+/** Lines that arrive meanwhile are of the next batch: many short writes cost far more. */
+async function writeArrived(backlog: Backlog, output: LogOutput): Promise<Outcome> {
+  const arrived = backlog.bytes()
+  let bytes = 0
+  try {
+    while (bytes < arrived) {
+      const next = backlog.next()
+      if (next === undefined) break
+      const wrote = output.write(next)
+      const written = typeof wrote === 'number' ? wrote : await wrote
+      backlog.take(written)
+      bytes += written
+    }
+    return { bytes, error: undefined }
+  } catch (error) {
+    return { bytes, error }
+  }
+}
+
+/** How long to wait after a failure: a reader is slow for a moment, a disk full for longer. */
+function pauseAfter(error: unknown, lastMs: number): number {
+  return isFull(error) ? Math.min(Math.max(pauseMsMin, lastMs * 2), batchMs) : batchMs
 }
 
 /** Writes everything synchronously, and waits at most `waitMsMax` for room. */
