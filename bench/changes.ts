@@ -129,7 +129,7 @@ async function waitTogether(): Promise<Figure[]> {
     const what = '1,000 clients that wait'
     return [
       {
-        what: `${what}, memory beside bare Fastify`,
+        what: `${what}, memory beside bare node:http`,
         ...{ unit: 'bytes each', values: [bytes - bare], reach: { most: 2_048 } },
       },
       {
@@ -149,7 +149,7 @@ async function waitTogether(): Promise<Figure[]> {
   }
 }
 
-/** What a request under way takes in Node.js and Fastify. */
+/** What a request under way takes in Node.js. */
 async function bytesOfBare(key: string): Promise<number> {
   const script = join(import.meta.dirname, 'waiting-server.ts')
   const server = await startInspected(port, [script, String(port)])

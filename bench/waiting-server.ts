@@ -1,10 +1,10 @@
-// A bare Fastify server whose answers all wait: what a request under way takes without Dossier.
+// A bare server of Node whose answers all wait: what a request under way takes without Dossier.
 //
 //   node bench/waiting-server.ts PORT
 
-import fastify from 'fastify'
+import { createServer } from 'node:http'
 
-const app = fastify()
-app.get('/healthz', () => 'ok')
-app.get('/api/v1/changes', () => new Promise<string>(() => undefined))
-await app.listen({ port: Number(process.argv[2]), host: '127.0.0.1' })
+const server = createServer((request, response) => {
+  if (request.url === '/healthz') response.end('ok')
+})
+server.listen(Number(process.argv[2]), '127.0.0.1')
