@@ -3,7 +3,7 @@
 import type { Resource } from '../../resources/resource.ts'
 import type { StagedRow } from '../../store/importing.ts'
 import type { StoredChecks } from '../../store/inspecting.ts'
-import { columnValuesOf, shapeOf } from '../../store/listing/shape.ts'
+import { columnValuesOf, shapeOf, sortOf } from '../../store/listing/shape.ts'
 import { checkCompany } from './check-company.ts'
 import { type CheckRow, checkRecord } from './check-record.ts'
 import { Refusal, type SourceRow } from '../../files/refusal.ts'
@@ -28,7 +28,7 @@ export function storedChecks(resources: readonly Resource[]): StoredChecks {
       if (!expected.every((value, n) => value === values[n])) {
         return 'has other values in its index'
       }
-      const place = shapeOf(resource).hasSort ? Date.parse(checked.sort) / 1_000 : 0
+      const place = sortOf(shapeOf(resource), checked.sort)
       if (place !== sort) return 'is ordered by a value other than its own'
       return checkDigest(checked, digest)
     },

@@ -59,6 +59,7 @@ const firstOfNulls = new Set([...nullTexts].map((text) => text.charCodeAt(0)))
 /** A timestamp with a zone that is not UTC. */
 const zoned = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d[\d:.,]{0,16} ?[+-]\d\d:?\d{0,2}$/
 const hyphen = 0x2d
+const letterZ = 0x5a
 
 /**
  * @param isTable whether the rows come from CSV, where a quote may swallow lines.
@@ -144,7 +145,7 @@ function lookAtTexts(isTable: boolean, nulls: readonly string[]) {
         const lines = text.split('\n').length
         if (lines > mostLines) long = longCell(facts.name, number, lines)
       }
-      if (shifted === undefined && text.charCodeAt(4) === hyphen && zoned.test(text)) {
+      if (shifted === undefined && mayBeZoned(text) && zoned.test(text)) {
         const utc = normaliseTimestamp(text, 'seconds')
         if (typeof utc === 'string' && otherDay(text, utc)) {
           shifted = shiftedDay(facts.name, number, text, utc)
@@ -157,6 +158,11 @@ function lookAtTexts(isTable: boolean, nulls: readonly string[]) {
     },
     warnings: () => [long, twice, shifted].filter((warning) => warning !== undefined),
   }
+}
+
+/** Looking at two characters takes less than looking for the pattern. */
+function mayBeZoned(text: string): boolean {
+  return text.charCodeAt(4) === hyphen && text.charCodeAt(text.length - 1) !== letterZ
 }
 
 function nullsTold({ name, nulls, firstNull }: ColumnFacts): string {

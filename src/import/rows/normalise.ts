@@ -88,6 +88,6 @@ const normaliseOfKind: Readonly<Record<FieldKind, Normalise>> = {
 export function normaliserOf(field: Field, bytesMax?: number): Normalise {
   const normalise: Normalise =
     bytesMax === undefined ? normaliseOfKind[field.kind] : (value) => normaliseText(value, bytesMax)
-  if (!field.required) return (value) => normalise(value)
+  if (!field.required) return normalise
   return (value) => normalise(value) ?? new Refusal('is required')
 }

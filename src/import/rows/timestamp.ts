@@ -1,6 +1,7 @@
 // Timestamps: the forms that a source may use, and the one form on the wire (contract 3.8).
 
 import { Refusal } from '../../files/refusal.ts'
+import { twoDigits } from '../../text/moment.ts'
 
 const canonical = {
   seconds: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/,
@@ -34,11 +35,6 @@ export function normaliseTimestamp(
 /** Whether a moment is on another day in UTC than in its own zone. */
 export function otherDay(given: string, utc: string): boolean {
   return given.trim().slice(0, 10) !== utc.slice(0, 10)
-}
-
-/** Two digits of a text as a number. */
-function twoDigits(text: string, at: number): number {
-  return text.charCodeAt(at) * 10 + text.charCodeAt(at + 1) - 528
 }
 
 /** Whether the day is one of 1 to 28, which every month has, and the time of day exists. */

@@ -12,7 +12,7 @@ import type { Place, StagedRow } from '../importing.ts'
 import { type CutSegment, cutSegments } from './cut.ts'
 import { compareOrder } from './merge.ts'
 import { digestBytes, decodeEntries, type ListedRecord, recordsOf } from './segment.ts'
-import { addToCount, columnValuesOf, metaText, shapeOf } from './shape.ts'
+import { addToCount, columnValuesOf, metaText, shapeOf, sortOf } from './shape.ts'
 
 /** A listing as it will be stored, and where its rows came from. */
 export interface BuiltListing {
@@ -95,7 +95,7 @@ export function createListingBuilder(resource: Resource, source: number) {
       if (records.length === most || memory.size() > bytesMax) return false
       records.push({
         id: row.id,
-        sort: shape.hasSort ? Date.parse(row.sort) / 1_000 : 0,
+        sort: sortOf(shape, row.sort),
         source,
         digest: memory.digest(row.digest),
         values: readValues(row),

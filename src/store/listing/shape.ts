@@ -3,6 +3,7 @@
 
 import { filterColumns, filterValuesOf, type FilterValue } from '../../resources/filters.ts'
 import type { Resource } from '../../resources/resource.ts'
+import { readMoment } from '../../text/moment.ts'
 import type { SegmentIndex } from './segment.ts'
 
 /** What is kept of each record, so that nothing has to read its text. */
@@ -59,6 +60,11 @@ export function columnValuesOf(
   const { metaOf } = resource
   if (shapeOf(resource).columns.length === filterColumns(resource).length) return read
   return (record) => [...read(record), (record[metaOf ?? ''] ?? null) as FilterValue]
+}
+
+/** What orders a record before its id, of the timestamp that a resource is ordered by. */
+export function sortOf({ hasSort }: ListingShape, moment: string): number {
+  return hasSort ? readMoment(moment) / 1_000 : 0
 }
 
 /** What sources say about a company: a record for each source, whose number is its id. */

@@ -5,7 +5,7 @@ import type { Resource } from '../../../resources/resource.ts'
 import { compareOrder } from '../../listing/merge.ts'
 import type { PutReader } from '../../listing/write-listings.ts'
 import type { ListedRecord } from '../../listing/segment.ts'
-import { columnValuesOf, type ListingShape } from '../../listing/shape.ts'
+import { columnValuesOf, type ListingShape, sortOf } from '../../listing/shape.ts'
 import { digestIn, recordText, textIn, textsIn } from './spool.ts'
 import type { Staging } from './staging.ts'
 
@@ -65,7 +65,7 @@ function recordReader({ resource, shape, source }: PutKind) {
   const readValues = columnValuesOf(resource)
   return (id: number, row: Buffer): ListedRecord => ({
     id,
-    sort: shape.hasSort ? Date.parse(textsIn(row).sort ?? '') / 1_000 : 0,
+    sort: sortOf(shape, textsIn(row).sort ?? ''),
     source,
     digest: digestIn(row),
     values: readValues(fieldsIn(row)),
