@@ -9,11 +9,16 @@ import { Refusal, type SourceRow } from './refusal.ts'
 import { isNestedTooDeep, nestingMax } from '../text/nested-json.ts'
 import { OperatorError } from '../config/operator-error.ts'
 
-/** One row of a source: its content, or why it cannot be read. */
-export interface ReadRow {
+/** A row of a source: its place, and its content, or why that cannot be read. */
+export interface PlacedRow {
+  /** The index of its file among the source's. */
+  readonly file: number
   readonly number: number
   readonly row: SourceRow | Refusal
 }
+
+/** Some rows, which are parsed one after another as they are taken. */
+export type Rows = Iterable<PlacedRow>
 
 /** The longest accepted row, in bytes: a record with texts of full length is shorter. */
 export const rowBytesMax = 8 << 20
@@ -21,45 +26,85 @@ export const rowBytesMax = 8 << 20
 const newline = 10
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf])
 
-/** So few rows are parsed at once that most are gone again before memory is next cleaned up. */
-const rowsAtOnce = 32
+/** So many lines are decoded at once. */
+const linesAtOnce = 32
 
-/** The rows of NDJSON, in batches: one JSON object per line; blank lines are skipped. */
-export async function* readNdjson(chunks: AsyncIterable<Buffer>): AsyncGenerator<ReadRow[]> {
+/** The rows of NDJSON, one JSON object per line; blank lines are skipped. */
+export async function* readNdjson(
+  chunks: AsyncIterable<Buffer>,
+  file: number,
+): AsyncGenerator<Rows> {
+  const readLines = lineReader(file)
+  for await (const lines of splitLines(withoutByteOrderMark(chunks))) yield readLines(lines)
+}
+
+/** Numbers the lines from 1. */
+function lineReader(file: number): (lines: Buffer | undefined) => Rows {
   let number = 0
-  for await (const pieces of splitLines(withoutByteOrderMark(chunks))) {
-    for (let at = 0; at < pieces.length; at += rowsAtOnce) {
-      const rows: ReadRow[] = []
-      for (const piece of pieces.slice(at, at + rowsAtOnce)) {
+  return function* (lines) {
+    if (lines === undefined) {
+      number += 1
+      yield { file, number, row: tooLong() }
+      return
+    }
+    for (const some of inGroups(lines)) {
+      for (const line of linesOf(some)) {
         number += 1
-        if (piece === undefined) rows.push({ number, row: tooLong() })
-        else if (!isBlankLine(piece)) rows.push({ number, row: parseRow(piece) })
+        if (!isBlankLine(line)) yield { file, number, row: parseLine(line) }
       }
-      yield rows
     }
   }
 }
+
+/** Lines, some of them at a time. */
+function* inGroups(lines: Buffer): Generator<Buffer> {
+  for (let start = 0; start < lines.length;) {
+    let end = start
+    for (let count = 0; count < linesAtOnce && end < lines.length; count += 1) {
+      const at = lines.indexOf(newline, end)
+      end = at < 0 ? lines.length : at + 1
+    }
+    yield lines.subarray(start, lines[end - 1] === newline ? end - 1 : end)
+    start = end
+  }
+}
+
+/** Lines as texts, which are decoded together, or as bytes if one of them may be no text. */
+function linesOf(lines: Buffer): readonly (string | Buffer)[] {
+  if (lines.length <= rowBytesMax && isUtf8(lines)) return lines.toString().split('\n')
+  const found: Buffer[] = []
+  for (let start = 0; start <= lines.length;) {
+    const at = lines.indexOf(newline, start)
+    const end = at < 0 ? lines.length : at
+    found.push(lines.subarray(start, end))
+    start = end + 1
+  }
+  return found
+}
+
+const parseLine = (line: string | Buffer) =>
+  typeof line === 'string' ? parseText(line) : parseRow(line)
 
 /** The rows of a JSON array, or of NDJSON if the first character is not a bracket. */
 export async function* readJson(
   name: string,
   chunks: AsyncIterable<Buffer>,
-): AsyncGenerator<ReadRow[]> {
+  file: number,
+): AsyncGenerator<Rows> {
   const { first, rest } = await peek(withoutByteOrderMark(chunks))
   if (first === undefined) return
   if (first !== 0x5b) {
-    yield* readNdjson(rest)
+    yield* readNdjson(rest, file)
     return
   }
   let number = 0
-  for await (const pieces of splitElements(name, rest)) {
-    for (let at = 0; at < pieces.length; at += rowsAtOnce) {
-      yield pieces.slice(at, at + rowsAtOnce).map((piece) => {
-        number += 1
-        return { number, row: piece === undefined ? tooLong() : parseRow(piece) }
-      })
+  function* rowsOf(elements: readonly (Buffer | undefined)[]): Generator<PlacedRow> {
+    for (const element of elements) {
+      number += 1
+      yield { file, number, row: element === undefined ? tooLong() : parseRow(element) }
     }
   }
+  for await (const elements of splitElements(name, rest)) yield rowsOf(elements)
 }
 
 function tooLong(): Refusal {
@@ -82,8 +127,11 @@ function notUtf8(bytes: Buffer): Refusal {
 }
 
 function parseRow(bytes: Buffer): SourceRow | Refusal {
-  if (!isUtf8(bytes)) return notUtf8(bytes)
-  const text = bytes.toString()
+  if (bytes.length > rowBytesMax) return tooLong()
+  return isUtf8(bytes) ? parseText(bytes.toString()) : notUtf8(bytes)
+}
+
+function parseText(text: string): SourceRow | Refusal {
   if (isNestedTooDeep(text)) return tooDeep(text)
   let value: unknown
   try {
@@ -100,8 +148,10 @@ function parseRow(bytes: Buffer): SourceRow | Refusal {
   return value as SourceRow
 }
 
-function isBlankLine(line: Buffer): boolean {
-  return line.length === 0 || ((line[0] ?? 0) <= 32 && line.toString().trim() === '')
+function isBlankLine(line: string | Buffer): boolean {
+  if (line.length === 0) return true
+  const first = typeof line === 'string' ? line.charCodeAt(0) : (line[0] ?? 0)
+  return first <= 32 && line.toString().trim() === ''
 }
 
 async function* withoutByteOrderMark(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
@@ -121,27 +171,33 @@ async function* withoutByteOrderMark(chunks: AsyncIterable<Buffer>): AsyncGenera
   if (start !== undefined) yield start
 }
 
-/** Whole lines, one batch per chunk; undefined for a line that is too long. */
-async function* splitLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<(Buffer | undefined)[]> {
+/** Whole lines, those of each chunk together; undefined for a line that is too long. */
+async function* splitLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer | undefined> {
   let carry: Buffer[] = []
   let carriedBytes = 0
   for await (const chunk of chunks) {
-    const lines: (Buffer | undefined)[] = []
     let start = 0
-    for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, start)) {
-      lines.push(joined(carry, carriedBytes, chunk.subarray(start, end)))
-      carry = []
-      carriedBytes = 0
-      start = end + 1
+    if (carriedBytes > 0) {
+      const end = chunk.indexOf(newline)
+      if (end >= 0) {
+        yield joined(carry, carriedBytes, chunk.subarray(0, end))
+        carry = []
+        carriedBytes = 0
+        start = end + 1
+      }
+    }
+    const end = carriedBytes > 0 ? start : chunk.lastIndexOf(newline) + 1
+    if (end > start) {
+      yield chunk.subarray(start, end)
+      start = end
     }
     if (start < chunk.length) {
       carriedBytes += chunk.length - start
       if (carriedBytes > rowBytesMax) carry = []
       else carry.push(chunk.subarray(start))
     }
-    if (lines.length > 0) yield lines
   }
-  if (carriedBytes > 0) yield [joined(carry, carriedBytes, Buffer.alloc(0))]
+  if (carriedBytes > 0) yield joined(carry, carriedBytes, Buffer.alloc(0))
 }
 
 function joined(carry: readonly Buffer[], carriedBytes: number, end: Buffer): Buffer | undefined {

@@ -16,23 +16,16 @@ import { makeTemporaryFolder } from './temporary-folder.ts'
 import { checkColumns, type ColumnRules } from './check-columns.ts'
 import { openContent } from './file-content.ts'
 import { lineOfRow, refusedRecord } from './rewrite-csv.ts'
-import { type ReadRow, readJson, readNdjson, tooDeep } from './read-json.ts'
+import { readJson, readNdjson, type Rows, tooDeep } from './read-json.ts'
 import { Refusal, type SourceRow } from './refusal.ts'
 import type { FileDigest, ImportedFile, SourceFile, TextRules } from './source-file.ts'
 import { prepareColumnarFile } from './unpack.ts'
-
-/** A row with the index of its file among the source's. */
-export interface PlacedRow {
-  readonly file: number
-  readonly number: number
-  readonly row: SourceRow | Refusal
-}
 
 /** An opened source. Each file is added to `files` when it has been read. */
 export interface Source {
   readonly unit: 'line' | 'row'
   readonly files: ImportedFile[]
-  readonly batches: AsyncIterable<PlacedRow[]>
+  readonly batches: AsyncIterable<Rows>
   /** The names of the columns of its tables, as far as they have been read. */
   readonly header: ReadonlySet<string>
   /** The rows of the files that a mapping has read; undefined without one. */
@@ -92,15 +85,16 @@ function readFiles(
   options: SourceOptions,
   digests: ImportedFile[],
   found: Found,
-): AsyncGenerator<PlacedRow[]> {
+): AsyncGenerator<Rows> {
   return withReader(options, async function* (openReader, folderOf) {
     for (const [file, sourceFile] of options.files.entries()) {
       const digest: FileDigest = { bytes: 0, sha256: '' }
       const { format } = sourceFile
       if (format === 'ndjson' || format === 'json') {
-        for await (const rows of readJsonFile(sourceFile, digest, options)) {
-          yield rows.map(({ number, row }) => ({ file, number, row }))
-        }
+        const { chunks } = await openContent(sourceFile, digest, options)
+        yield* format === 'ndjson'
+          ? readNdjson(chunks, file)
+          : readJson(sourceFile.name, chunks, file)
       } else {
         const folder = folderOf()
         const prepared = await prepareColumnarFile(sourceFile, folder, digest, options)
@@ -121,15 +115,6 @@ function readFiles(
   })
 }
 
-async function* readJsonFile(
-  file: SourceFile,
-  digest: FileDigest,
-  options: SourceOptions,
-): AsyncGenerator<ReadRow[]> {
-  const { chunks } = await openContent(file, digest, options)
-  yield* file.format === 'ndjson' ? readNdjson(chunks) : readJson(file.name, chunks)
-}
-
 /** What reading finds out about the files. */
 interface Found {
   rows: number | undefined
@@ -140,7 +125,7 @@ function readMapped(
   options: SourceOptions,
   digests: ImportedFile[],
   found: Found,
-): AsyncGenerator<PlacedRow[]> {
+): AsyncGenerator<Rows> {
   return withReader(options, async function* (openReader, folderOf) {
     const { files, mapping = '' } = options
     const reader = await openReader()
@@ -188,7 +173,7 @@ function lineFinder(
 async function* placeRows(
   { batches }: ColumnarSource,
   files: readonly SourceFile[],
-): AsyncGenerator<PlacedRow[]> {
+): AsyncGenerator<Rows> {
   const indexOfName = new Map(files.map(({ name }, index) => [name, index]))
   const [fileColumn, rowColumn] = placeColumns
   let count = 0

@@ -62,7 +62,7 @@ export async function showRows(request: ShowRequest): Promise<ShownRow[]> {
   const read: SourceRow[] = []
   const shown: ShownRow[] = []
   for await (const batch of source.batches) {
-    for (const { file, number, row } of batch.slice(0, request.rows - shown.length)) {
+    for (const { file, number, row } of Iterator.from(batch).take(request.rows - shown.length)) {
       const place = { file: files[file]?.name ?? '', unit: source.unit, number }
       if (!(row instanceof Refusal)) read.push(row)
       const checked = row instanceof Refusal ? row : check(row)

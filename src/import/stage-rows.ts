@@ -5,7 +5,8 @@ import { OperatorError } from '../config/operator-error.ts'
 import { problemOf, rowChecker } from './rows/check-rows.ts'
 import type { Columns } from './rows/column-facts.ts'
 import type { ImportRequest } from './import-files.ts'
-import type { PlacedRow, Source } from '../files/read-source.ts'
+import type { PlacedRow } from '../files/read-json.ts'
+import type { Source } from '../files/read-source.ts'
 import { describeProblem, type Problem, Refusal, type SourceRow } from '../files/refusal.ts'
 import { collectKinds, type RefusedKind } from './rows/refused-kinds.ts'
 
@@ -69,6 +70,7 @@ export async function stageRows(
     request.signal.throwIfAborted()
     for (const placed of batch) {
       const { row, number } = placed
+      read += 1
       if (!(row instanceof Refusal)) columns.note(row, number)
       const checked = row instanceof Refusal ? row : (repeatedHeader(row, source) ?? check(row))
       if (checked instanceof Refusal) {
@@ -82,7 +84,6 @@ export async function stageRows(
         if (staged !== undefined) await staged
       }
     }
-    read += batch.length
     onRows(read)
   }
   return { read, refused, unnamed }

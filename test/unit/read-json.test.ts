@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { type ReadRow, readJson, readNdjson, rowBytesMax } from '../../src/files/read-json.ts'
+import { type PlacedRow, readJson, readNdjson, rowBytesMax, type Rows } from '../../src/files/read-json.ts'
 import { Refusal } from '../../src/files/refusal.ts'
 import { OperatorError } from '../../src/config/operator-error.ts'
 
@@ -13,15 +13,17 @@ async function* stream(pieces: Pieces): AsyncGenerator<Buffer> {
   for (const piece of pieces) yield await Promise.resolve(Buffer.from(piece))
 }
 
-async function gather(batches: AsyncIterable<ReadRow[]>): Promise<ReadRow[]> {
-  return (await Array.fromAsync(batches)).flat()
+async function gather(batches: AsyncIterable<Rows>): Promise<PlacedRow[]> {
+  const gathered: PlacedRow[] = []
+  for await (const rows of batches) gathered.push(...rows)
+  return gathered
 }
 
-const ndjson = (...pieces: Pieces) => gather(readNdjson(stream(pieces)))
-const json = (...pieces: Pieces) => gather(readJson('x.json', stream(pieces)))
+const ndjson = (...pieces: Pieces) => gather(readNdjson(stream(pieces), 0))
+const json = (...pieces: Pieces) => gather(readJson('x.json', stream(pieces), 0))
 
 /** Rows as a test writes them: `[number, row]`, or `[number, the refusal's reason]`. */
-function shown(rows: readonly ReadRow[]) {
+function shown(rows: readonly PlacedRow[]) {
   return rows.map(({ number, row }) => [number, row instanceof Refusal ? row.reason : row])
 }
 
@@ -170,7 +172,7 @@ describe('a JSON array', () => {
       const rows = await json(bytes).catch((error: unknown) => error)
       const isRefused =
         rows instanceof OperatorError ||
-        (Array.isArray(rows) && shown(rows as ReadRow[]).some(([, row]) => typeof row === 'string'))
+        (Array.isArray(rows) && shown(rows as PlacedRow[]).some(([, row]) => typeof row === 'string'))
       assert.ok(isRefused, `it was read as ${JSON.stringify(rows)}`)
     })
   }
