@@ -15,11 +15,22 @@ const blankMax = 0x20
  * @param value what the text was parsed as.
  */
 export function doubledMember(text: string, value: object): string | undefined {
+  if (!mayHaveDoubledMember(text, [value])) return undefined
+  return createMemberScan()(Buffer.from(text))?.name
+}
+
+/**
+ * Whether an object may have a member twice.
+ *
+ * @param text the JSON texts of the values, each on a line of its own.
+ */
+export function mayHaveDoubledMember(text: string, values: readonly object[]): boolean {
   // Most programs write either no blanks, or one after each colon and comma.
   const gap = text.charCodeAt(text.indexOf(':') + 1) === blankMax ? 1 : 0
   const lineEnd = text.charCodeAt(text.length - 1) <= blankMax ? 1 : 0
-  const needed = lengthOf(value, gap) + escapesLength(text) + lineEnd
-  return needed === text.length ? undefined : createMemberScan()(Buffer.from(text))?.name
+  let needed = escapesLength(text) + values.length * (1 + lineEnd) - 1
+  for (const value of values) needed += lengthOf(value, gap)
+  return needed !== text.length
 }
 
 /** By how much escapes such as `\n` and `\u00e9` lengthen a JSON text. */

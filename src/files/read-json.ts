@@ -2,12 +2,9 @@
 //
 // Memory is bounded by the longest row that is accepted; a longer one is refused and skipped.
 
-import { isUtf8 } from 'node:buffer'
-import { doubledMember } from './doubled-member.ts'
-import { inEncodings, lineAround } from './encoding-guess.ts'
-import { Refusal, type SourceRow } from './refusal.ts'
-import { isNestedTooDeep, nestingMax } from '../text/nested-json.ts'
+import type { Refusal, SourceRow } from './refusal.ts'
 import { OperatorError } from '../config/operator-error.ts'
+import { parseRow, parseTogether, rowBytesMax, tooLong } from './parse-row.ts'
 
 /** A row of a source: its place, and its content, or why that cannot be read. */
 export interface PlacedRow {
@@ -17,16 +14,13 @@ export interface PlacedRow {
   readonly row: SourceRow | Refusal
 }
 
-/** Some rows, which are parsed one after another as they are taken. */
+/** Some rows, which are parsed as they are taken. */
 export type Rows = Iterable<PlacedRow>
-
-/** The longest accepted row, in bytes: a record with texts of full length is shorter. */
-export const rowBytesMax = 8 << 20
 
 const newline = 10
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf])
 
-/** So many lines are decoded at once. */
+/** So many lines are parsed at once: most rows are gone before memory is next cleaned up. */
 const linesAtOnce = 32
 
 /** The rows of NDJSON, one JSON object per line; blank lines are skipped. */
@@ -47,43 +41,47 @@ function lineReader(file: number): (lines: Buffer | undefined) => Rows {
       yield { file, number, row: tooLong() }
       return
     }
-    for (const some of inGroups(lines)) {
-      for (const line of linesOf(some)) {
+    for (const { some, longest } of inGroups(lines)) {
+      const rows = parseTogether(some, longest) ?? parseEach(some)
+      for (const row of rows) {
         number += 1
-        if (!isBlankLine(line)) yield { file, number, row: parseLine(line) }
+        if (row !== undefined) yield { file, number, row }
       }
     }
   }
 }
 
-/** Lines, some of them at a time. */
-function* inGroups(lines: Buffer): Generator<Buffer> {
+/** Some lines, without the end of the last one, and the length of the longest in bytes. */
+interface LineGroup {
+  readonly some: Buffer
+  readonly longest: number
+}
+
+function* inGroups(lines: Buffer): Generator<LineGroup> {
   for (let start = 0; start < lines.length;) {
     let end = start
+    let longest = 0
     for (let count = 0; count < linesAtOnce && end < lines.length; count += 1) {
       const at = lines.indexOf(newline, end)
-      end = at < 0 ? lines.length : at + 1
+      const next = at < 0 ? lines.length : at + 1
+      longest = Math.max(longest, next - end)
+      end = next
     }
-    yield lines.subarray(start, lines[end - 1] === newline ? end - 1 : end)
+    yield { some: lines.subarray(start, lines[end - 1] === newline ? end - 1 : end), longest }
     start = end
   }
 }
 
-/** Lines as texts, which are decoded together, or as bytes if one of them may be no text. */
-function linesOf(lines: Buffer): readonly (string | Buffer)[] {
-  if (lines.length <= rowBytesMax && isUtf8(lines)) return lines.toString().split('\n')
-  const found: Buffer[] = []
+/** Parses lines one by one; undefined for a blank one. */
+function* parseEach(lines: Buffer): Generator<SourceRow | Refusal | undefined> {
   for (let start = 0; start <= lines.length;) {
     const at = lines.indexOf(newline, start)
     const end = at < 0 ? lines.length : at
-    found.push(lines.subarray(start, end))
+    const line = lines.subarray(start, end)
+    yield isBlankLine(line) ? undefined : parseRow(line)
     start = end + 1
   }
-  return found
 }
-
-const parseLine = (line: string | Buffer) =>
-  typeof line === 'string' ? parseText(line) : parseRow(line)
 
 /** The rows of a JSON array, or of NDJSON if the first character is not a bracket. */
 export async function* readJson(
@@ -107,51 +105,8 @@ export async function* readJson(
   for await (const elements of splitElements(name, rest)) yield rowsOf(elements)
 }
 
-function tooLong(): Refusal {
-  return new Refusal(`is longer than ${rowBytesMax >> 20} MiB`)
-}
-
-/** The refusal of a row that is nested too deep to be serialised again. */
-export function tooDeep(text?: string): Refusal {
-  return new Refusal(`is nested deeper than ${nestingMax} levels`, undefined, text)
-}
-
-function notUtf8(bytes: Buffer): Refusal {
-  const at = bytes.findIndex((byte) => byte > 0x7f)
-  const read = inEncodings(lineAround(bytes, at))
-  return new Refusal(
-    'is not valid UTF-8; say which of these it is: --encoding NAME',
-    undefined,
-    read,
-  )
-}
-
-function parseRow(bytes: Buffer): SourceRow | Refusal {
-  if (bytes.length > rowBytesMax) return tooLong()
-  return isUtf8(bytes) ? parseText(bytes.toString()) : notUtf8(bytes)
-}
-
-function parseText(text: string): SourceRow | Refusal {
-  if (isNestedTooDeep(text)) return tooDeep(text)
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch (error) {
-    const why = error instanceof Error ? error.message : ''
-    return new Refusal(`is not valid JSON (${why.replace(/, "[^]*$/, '')})`, undefined, text)
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return new Refusal('must be a JSON object', undefined, value)
-  }
-  const doubled = doubledMember(text, value)
-  if (doubled !== undefined) return new Refusal('is in the JSON object twice', doubled)
-  return value as SourceRow
-}
-
-function isBlankLine(line: string | Buffer): boolean {
-  if (line.length === 0) return true
-  const first = typeof line === 'string' ? line.charCodeAt(0) : (line[0] ?? 0)
-  return first <= 32 && line.toString().trim() === ''
+function isBlankLine(line: Buffer): boolean {
+  return line.length === 0 || ((line[0] ?? 0) <= 32 && line.toString().trim() === '')
 }
 
 async function* withoutByteOrderMark(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {

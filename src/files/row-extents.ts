@@ -3,7 +3,8 @@
 
 import { OperatorError } from '../config/operator-error.ts'
 import { vectorRows, windowBytesMax } from './duckdb/tables.ts'
-import { type ArrayState, rowBytesMax, separators } from './read-json.ts'
+import { rowBytesMax } from './parse-row.ts'
+import { type ArrayState, separators } from './read-json.ts'
 
 /** The minimum length of a piece in bytes, except the last. */
 const pieceBytes = 4 << 20

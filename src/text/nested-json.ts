@@ -5,10 +5,12 @@ export const nestingMax = 1_000
 
 const [quote, backslash] = [0x22, 0x5c]
 
+/** Whether a text of this length may be: each level takes two characters, and most are shorter. */
+export const mayNestTooDeep = (length: number): boolean => length >= 2 * nestingMax
+
 /** Whether a JSON text is nested deeper than `nestingMax`. */
 export function isNestedTooDeep(text: string): boolean {
-  // Each level takes two characters, and most rows are shorter.
-  if (text.length < 2 * nestingMax) return false
+  if (!mayNestTooDeep(text.length)) return false
   let depth = 0
   let isInString = false
   for (let at = 0; at < text.length; at++) {

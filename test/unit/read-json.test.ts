@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { type PlacedRow, readJson, readNdjson, rowBytesMax, type Rows } from '../../src/files/read-json.ts'
+import { rowBytesMax } from '../../src/files/parse-row.ts'
+import { type PlacedRow, readJson, readNdjson, type Rows } from '../../src/files/read-json.ts'
 import { Refusal } from '../../src/files/refusal.ts'
 import { OperatorError } from '../../src/config/operator-error.ts'
 
@@ -98,6 +99,44 @@ describe('NDJSON', () => {
           JSON.stringify(read.map(({ number, row }) => [number, row])),
           JSON.stringify(rows.map((row, n) => [n + 1, row])),
         )
+      }),
+    )
+  })
+
+  test('lines that only together are JSON are refused, each with its line', async () => {
+    const rows = await ndjson('{"a":1},{"b":[{"c":1}\n{"d":2}]}\n{"a":3}\n')
+    assert.deepEqual(
+      rows.map(({ number, row }) => [number, row instanceof Refusal]),
+      [
+        [1, true],
+        [2, true],
+        [3, false],
+      ],
+    )
+  })
+
+  test('a member that a line has twice is refused, whatever the lines around it', async () => {
+    const around = Array.from({ length: 100 }, (_, n) => `{"a":${n},"b":"x"}`)
+    for (const end of ['\n', '\r\n']) {
+      const lines = around.with(70, '{"a":70,"b":"x","a":1}').map((line) => line + end)
+      const rows = await ndjson(lines.join(''))
+      const refused = rows.filter(({ row }) => row instanceof Refusal)
+      assert.deepEqual(shown(refused), [[71, 'is in the JSON object twice']])
+      assert.equal(rows.length, around.length)
+    }
+  })
+
+  test('any lines are read alike by themselves and among others', async () => {
+    const anyLine = fc.oneof(
+      anyRow.map((row) => JSON.stringify(row)),
+      fc.constantFrom('', ' ', '1', '[]', '{', '}', '{"a":1},{"b":2}', '{"a": 1, "b": 2}', '"', '['),
+      fc.constantFrom('{"a":1,"a":2}', '{"a":1}\r', ',', '{"\\u0061":1}', '{"a":1e3}', 'null'),
+    )
+    await fc.assert(
+      fc.asyncProperty(fc.array(anyLine, { maxLength: 80 }), async (lines) => {
+        const alone = await Promise.all(lines.map(async (line) => (await ndjson(line))[0]?.row))
+        const expected = alone.flatMap((row, n) => (row ? [{ file: 0, number: n + 1, row }] : []))
+        assert.deepEqual(await ndjson(lines.map((line) => `${line}\n`).join('')), expected)
       }),
     )
   })

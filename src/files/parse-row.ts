@@ -1,0 +1,86 @@
+// Parses the JSON texts of rows, or says why one cannot be read.
+
+import { isUtf8 } from 'node:buffer'
+import { randomBytes } from 'node:crypto'
+import { doubledMember, mayHaveDoubledMember } from './doubled-member.ts'
+import { inEncodings, lineAround } from './encoding-guess.ts'
+import { Refusal, type SourceRow } from './refusal.ts'
+import { isNestedTooDeep, mayNestTooDeep, nestingMax } from '../text/nested-json.ts'
+
+/** The longest accepted row, in bytes: a record with texts of full length is shorter. */
+export const rowBytesMax = 8 << 20
+
+/** The refusal of a row that is longer than `rowBytesMax`. */
+export function tooLong(): Refusal {
+  return new Refusal(`is longer than ${rowBytesMax >> 20} MiB`)
+}
+
+/** The refusal of a row that is nested too deep to be serialised again. */
+export function tooDeep(text?: string): Refusal {
+  return new Refusal(`is nested deeper than ${nestingMax} levels`, undefined, text)
+}
+
+function notUtf8(bytes: Buffer): Refusal {
+  const at = bytes.findIndex((byte) => byte > 0x7f)
+  const read = inEncodings(lineAround(bytes, at))
+  return new Refusal(
+    'is not valid UTF-8; say which of these it is: --encoding NAME',
+    undefined,
+    read,
+  )
+}
+
+/** Parses a row; refuses what is no JSON object. */
+export function parseRow(bytes: Buffer): SourceRow | Refusal {
+  if (bytes.length > rowBytesMax) return tooLong()
+  return isUtf8(bytes) ? parseText(bytes.toString()) : notUtf8(bytes)
+}
+
+function parseText(text: string): SourceRow | Refusal {
+  if (isNestedTooDeep(text)) return tooDeep(text)
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    const why = error instanceof Error ? error.message : ''
+    return new Refusal(`is not valid JSON (${why.replace(/, "[^]*$/, '')})`, undefined, text)
+  }
+  if (!isObject(value)) return new Refusal('must be a JSON object', undefined, value)
+  const doubled = doubledMember(text, value)
+  if (doubled !== undefined) return new Refusal('is in the JSON object twice', doubled)
+  return value
+}
+
+// What a line in the middle of a value cannot contain, as no file can know it.
+const mark = randomBytes(6).toString('hex')
+const betweenRows = `,"${mark}",`
+
+/**
+ * Parses lines as one text, which takes two thirds of the time that it takes one by one.
+ *
+ * @param longest the length of the longest line in bytes.
+ * @returns undefined if a line is not a plain JSON object and has to be looked at by itself.
+ */
+export function parseTogether(lines: Buffer, longest: number): readonly SourceRow[] | undefined {
+  if (mayNestTooDeep(longest) || !isUtf8(lines)) return undefined
+  const text = lines.toString()
+  let values: readonly unknown[]
+  try {
+    values = JSON.parse(`[${text.replaceAll('\n', betweenRows)}]`) as unknown[]
+  } catch {
+    return undefined
+  }
+  const rows: SourceRow[] = []
+  for (let n = 0; n < values.length; n += 1) {
+    const value = values[n]
+    if (n % 2 === 0) {
+      if (!isObject(value)) return undefined
+      rows.push(value)
+    } else if (value !== mark) return undefined
+  }
+  return mayHaveDoubledMember(text, rows) ? undefined : rows
+}
+
+function isObject(value: unknown): value is SourceRow {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
