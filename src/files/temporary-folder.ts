@@ -40,6 +40,12 @@ function openTemporaryFile(purpose: string): number {
 
 const bufferBytes = 262_144
 
+/** Bytes of a temporary file, and their place in it. */
+interface TemporaryPart {
+  readonly at: number
+  readonly bytes: Buffer
+}
+
 /** What appends to a temporary file, and reads it. */
 export type TemporaryBytes = ReturnType<typeof openTemporaryBytes>
 
@@ -60,9 +66,10 @@ export function openTemporaryBytes(purpose: string) {
     start += filled
     filled = 0
   }
-  function read(at: number, length: number): Buffer {
+  function read(at: number, length: number, into?: Buffer): Buffer {
     if (at + length > start) flush()
-    const bytes = Buffer.allocUnsafeSlow(length)
+    const isRoom = into !== undefined && into.length >= length
+    const bytes = isRoom ? into.subarray(0, length) : Buffer.allocUnsafeSlow(length)
     for (let done = 0; done < length;) {
       const count = readSync(file, bytes, done, length - done, at + done)
       if (count === 0) throw new Error('a temporary file is shorter than it was')
@@ -85,24 +92,36 @@ export function openTemporaryBytes(purpose: string) {
       filled += bytes
       return start + filled - bytes
     },
-    /** Appended parts that begin with their length, of 32 bits, in their order. */
-    *parts(): Generator<{ readonly at: number; readonly bytes: Buffer }> {
+    /**
+     * Appended parts that begin with their length, of 32 bits, in their order, some at a time.
+     *
+     * @param into memory that is used again for the next ones, if there is room for these.
+     */
+    *parts(into?: Buffer): Generator<readonly TemporaryPart[]> {
+      const bytesAtOnce = into?.length ?? bufferBytes
       for (let at = 0; at < start + filled;) {
-        let chunk = read(at, Math.min(bufferBytes, start + filled - at))
+        let chunk = read(at, Math.min(bytesAtOnce, start + filled - at), into)
         const first = chunk.readUInt32LE(0)
         if (first > chunk.length) chunk = read(at, first)
-        let from = 0
-        while (from + 4 <= chunk.length) {
-          const to = from + chunk.readUInt32LE(from)
-          if (to > chunk.length) break
-          yield { at: at + from, bytes: chunk.subarray(from, to) }
-          from = to
-        }
-        at += from
+        const parts = partsOf(chunk, at)
+        yield parts
+        for (const { bytes } of parts) at += bytes.length
       }
     },
     close: () => closeSync(file),
   }
+}
+
+/** The parts that are whole. @param at the place of the first one. */
+function partsOf(chunk: Buffer, at: number): readonly TemporaryPart[] {
+  const parts: TemporaryPart[] = []
+  for (let from = 0; from + 4 <= chunk.length;) {
+    const to = from + chunk.readUInt32LE(from)
+    if (to > chunk.length) break
+    parts.push({ at: at + from, bytes: chunk.subarray(from, to) })
+    from = to
+  }
+  return parts
 }
 
 const reasons: Readonly<Record<string, string>> = {

@@ -48,6 +48,9 @@ interface PlacedRecord extends ListedRecord {
 const rowsMax = 5_000
 const bytesMax = 8_388_608
 
+/** The bytes that are read at once. */
+const readAtOnce = 2_097_152
+
 const lengthAt = 0
 const companyAt = 4
 const segmentsAt = 12
@@ -104,15 +107,18 @@ export function createListingBuilder(resource: Resource, source: number) {
       })
       return true
     },
-    /** All listings, in the order of companies. */
-    *listings(): Generator<BuiltListing> {
+    /** All listings, in the order of companies; their bytes are good until the next ones. */
+    *listings(): Generator<readonly BuiltListing[]> {
       finish()
-      for (const { bytes } of file.parts()) yield readPart(bytes)
+      const memory = Buffer.allocUnsafeSlow(readAtOnce)
+      for (const parts of file.parts(memory)) yield parts.map(({ bytes }) => readPart(bytes))
     },
     /** The rows that were taken, in their order. */
     *rows(): Generator<{ readonly place: Place; readonly row: BuiltRow }> {
       finish()
-      for (const { bytes } of file.parts()) yield* rowsOf(resource, readPart(bytes))
+      for (const parts of file.parts()) {
+        for (const { bytes } of parts) yield* rowsOf(resource, readPart(bytes))
+      }
     },
     close: file.close,
   }

@@ -61,7 +61,7 @@ export async function applyRecords(
 
 /** The first listings of a resource, and the last company that has one. */
 interface FirstListings {
-  readonly listings: Iterable<BuiltListing>
+  readonly listings: Iterable<readonly BuiltListing[]>
   readonly shape: ListingShape
   readonly source: number
   readonly last: number
@@ -74,22 +74,17 @@ export async function applyFirst(
   onShare: OnShare,
 ): Promise<void> {
   const out = createOutput(context, shape.listing)
-  let ids: ListedId[] = []
-  for (const batch of inBatches(listings, companiesAtOnce)) {
-    for (const { companyId, meta, segments } of batch) {
+  for (const some of listings) {
+    const ids: ListedId[] = []
+    for (const { companyId, meta, segments } of some) {
       addListing(context, { companyId, meta, segments }, out)
       for (const id of idsOf(shape, segments)) ids.push({ id, companyId, source })
-      if (ids.length > idsAtOnce) {
-        await context.tables.putIds(shape.listing, ids)
-        ids = []
-      }
-      if (out.isFull()) await out.flush()
     }
-    onShare(Math.min(1, (batch.at(-1)?.companyId ?? 0) / last))
+    await out.flush()
+    await context.tables.putIds(shape.listing, ids)
+    onShare(Math.min(1, (some.at(-1)?.companyId ?? 0) / last))
     await nextTurn()
   }
-  await out.flush()
-  await context.tables.putIds(shape.listing, ids)
 }
 
 const onlyIds = { ...noLists, ids: true }

@@ -162,7 +162,7 @@ async function firstListings({ staging, tables, plan, source }: ImportContext) {
 /** A first load needs no comparison. */
 async function mergeFirst(
   context: ImportContext,
-  listings: Iterable<BuiltListing>,
+  listings: Iterable<readonly BuiltListing[]>,
   parts: MergeWatch['parts'],
 ): Promise<Merged> {
   const { staging, tables, version, plan, shape, source, db, asOf } = context

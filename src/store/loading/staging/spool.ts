@@ -80,10 +80,12 @@ export function createSpool() {
     /** The rows up to the one of that number, in order. */
     *rows(last: number): Generator<SpooledRow> {
       let seq = 0
-      for (const { at, bytes } of file.parts()) {
-        if (seq === last) return
-        seq += 1
-        yield { seq, at, bytes }
+      for (const parts of file.parts()) {
+        for (const { at, bytes } of parts) {
+          if (seq === last) return
+          seq += 1
+          yield { seq, at, bytes }
+        }
       }
     },
     /** Reads rows, in the order asked for, with what is known of each. */

@@ -49,7 +49,7 @@ export interface Staging {
   /** Stages a refused row, which only identifies its record. */
   stageRefused(place: Place, row: RefusedRow): void
   /** The listings that all rows are, with records of a source; undefined if they are none. */
-  built: (source: number) => Iterable<BuiltListing> | undefined
+  built: (source: number) => Iterable<readonly BuiltListing[]> | undefined
   /** The staged rows in the order read, without those that were appended. */
   spooled(): Iterable<SpooledRow>
   /** Writes some of them to the table `stage`. */
