@@ -51,9 +51,9 @@ function rowsOf(db: DatabaseSync): RowWriter {
 const rowsPerStatement = 16
 
 /**
- * What inserts rows. Several that might fail in the middle, as by `or abort`, would have SQLite copy
- * each page that they change to a temporary file first, which takes up to ten times as long: they
- * `fail` with the whole transaction, or leave out rows that are there.
+ * What inserts rows. If several might be taken back, as by `or abort`, SQLite would first copy each
+ * page that they change to a temporary file, which takes up to ten times as long: they `fail` with
+ * the whole transaction, or leave out rows that are there.
  */
 function insertSql({ table, fixed = {}, columns, replacing }: Target, rows: number): string {
   const values = [...Object.values(fixed).map(literal), ...columns.map(() => '?')]
