@@ -16,6 +16,7 @@ import { openUsage, openUsageReader } from './sqlite/usage.ts'
 import { compareWithList, refuseBehind } from './withholding/agreement.ts'
 import { listFile } from './withholding/list-file.ts'
 import { type ListPlace, noList } from './withholding/list.ts'
+import type { WithholdingPlace } from './withholding/withhold.ts'
 import type { OnStep, WorkWatch } from './work-watch.ts'
 import type { StoreInspector, Restored, RestoreWatch } from './inspecting.ts'
 import type { StoreReader } from './reading.ts'
@@ -71,9 +72,13 @@ export async function openStoreReader(at: StoreAt, bounds?: ServingBounds): Prom
 /** Where the list of what a store withholds is. */
 async function listOf(at: StoreAt): Promise<ListPlace> {
   const { db, withheld } = placeOf(at)
-  if (withheld === undefined && isServerStore(db)) return (await postgres()).listSchema
+  const options = `--db ${describeStore(db)}`
+  if (withheld === undefined && isServerStore(db)) {
+    return { ...(await postgres()).listSchema, options }
+  }
   const mode = () => (isServerStore(db) ? privateMode : rightsOf(db))
-  return listFile(withheld ?? `${db.replace(/\.db$/, '')}-withheld.ndjson`, mode)
+  const path = withheld ?? `${db.replace(/\.db$/, '')}-withheld.ndjson`
+  return { ...listFile(path, mode), options: `${options} --withheld ${path}` }
 }
 
 /** Closes a file that does not agree with its list. */
@@ -134,10 +139,28 @@ export async function openStoreWriter(
   resources: readonly Resource[],
   onStep?: OnStep,
 ): Promise<StoreWriter> {
-  const { db } = placeOf(at)
-  const list = await listOf(at)
+  return openWriterWith(placeOf(at).db, { list: await listOf(at), resources }, onStep)
+}
+
+async function openWriterWith(db: string, place: WithholdingPlace, onStep: OnStep | undefined) {
+  const { list, resources } = place
   if (isServerStore(db)) return (await postgres()).openForWriting(db, list, resources)
-  return (await files()).openWriter(db, { list, resources }, { onStep })
+  return (await files()).openWriter(db, place, { onStep })
+}
+
+/**
+ * Opens the store at `db`, which is created if it does not exist, so that it can adopt the list of
+ * another registry.
+ *
+ * @throws OperatorError as `openStoreWriter`, and if there is nothing to adopt.
+ */
+export async function openStoreToAdopt(
+  at: StoreAt,
+  resources: readonly Resource[],
+  onStep?: OnStep,
+): Promise<StoreWriter> {
+  const list = { ...(await listOf(at)), isToAdopt: true }
+  return openWriterWith(placeOf(at).db, { list, resources }, onStep)
 }
 
 /**
@@ -190,7 +213,8 @@ export async function migrateStore(
   const { db } = placeOf(at)
   const list = await listOf(at)
   if (isServerStore(db)) {
-    const { migrate, openForWriting: open } = await postgres()
+    const { checkListOfNew, migrate, openForWriting: open } = await postgres()
+    await checkListOfNew(db, list)
     const migrated = await migrate(db, resources, options)
     return [...migrated, ...describeCaughtUp(await open(db, list, resources), list)]
   }

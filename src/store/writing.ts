@@ -7,7 +7,12 @@ import type { ImportStore } from './importing.ts'
 import type { KeyStore } from './keys.ts'
 import type { LockWait, WorkWatch } from './work-watch.ts'
 import type { Entry } from './withholding/list.ts'
-import type { LiftRequest, Withheld, WithholdRequest } from './withholding/withhold.ts'
+import type {
+  AdoptRequest,
+  LiftRequest,
+  Withheld,
+  WithholdRequest,
+} from './withholding/withhold.ts'
 
 /** The result of pruning. */
 export interface Pruned {
@@ -56,6 +61,11 @@ export interface StoreWriter extends ImportStore, KeyStore, Closable {
   withhold(request: WithholdRequest): Promise<Withheld>
   /** Ends an order. @throws OperatorError if there is none that holds. */
   lift(request: LiftRequest): Promise<void>
+  /**
+   * Makes the list of another registry that of this one, and withholds what it says; see
+   * `openStoreToAdopt`.
+   */
+  adopt(request: AdoptRequest): Promise<Withheld>
   /** The last version that has withheld something; 0 if there is none. */
   lastWithheld(): Promise<number>
   /** The list of what is withheld: orders, and what has ended some. */

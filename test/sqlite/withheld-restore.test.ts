@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import {
   appendFileSync,
+  existsSync,
   copyFileSync,
   mkdirSync,
   readdirSync,
@@ -103,7 +104,7 @@ test('what a kill has left of a line is no part of the list', async (t) => {
   await withhold(db, 'erase', { resource: 'employees', id: 2 })
   const lines = readFileSync(list, 'utf8').split('\n')
   assert.equal(lines.length, 4)
-  assert.match(lines[2] ?? '', /^\{"number":2,"kind":"erase","subject":\{"resource":"employees"/)
+  assert.match(lines[2] ?? '', /^\{"number":2,"registry":"\w{12}","kind":"erase","subject":\{/)
   await (await openStoreReader(db)).close()
 })
 
@@ -112,9 +113,14 @@ test('the list has the permissions of the store', async (t) => {
   assert.equal(statSync(list).mode & 0o777, statSync(db).mode & 0o777)
 })
 
-test('a new registry begins with the list of the old one', async (t) => {
-  const { db } = await makeStores(t)
+test('a new registry begins with the list of the old one, once it has adopted that', async (t) => {
+  const { folder, db } = await makeStores(t)
   for (const end of ['', '-wal', '-shm']) rmSync(db + end, { force: true })
+  await assert.rejects(importRows(db, 'employees', rows), /is the list of what another registry/)
+  assert.equal(existsSync(db), false)
+  const why = ['--reason', 'x', '--by', 'y']
+  const run = await runCommand(folder, ['withhold', 'adopt', '--db', db, '--yes', ...why])
+  assert.equal(run.code, 0, run.err)
   const { counts } = await importRows(db, 'employees', rows)
   assert.deepEqual([counts.inserted, counts.withheld], [1, 1])
   const dry = await importRows(db, 'employees', rows, { isDryRun: true })
@@ -122,11 +128,30 @@ test('a new registry begins with the list of the old one', async (t) => {
   assert.equal(has(db), false)
 })
 
+test('a copy of another registry is not restored beside a list that is not its own', async (t) => {
+  const { folder, db, list } = await makeStores(t)
+  const [other, copy] = [join(folder, 'other.db'), join(folder, 'other-copy.db')]
+  await importRows(other, 'employees', rows)
+  assert.equal((await runCommand(folder, ['backup', copy, '--db', other])).code, 0)
+  const before = readFileSync(db)
+  const restore = ['restore', copy, '--db', db, '--replace-foreign']
+  const refused = await runCommand(folder, restore)
+  assert.match(refused.err, /is the list of what another registry withholds/)
+  const adopt = `withhold adopt --db ${copy} --withheld ${list}`
+  assert.ok(refused.err.includes(`dossier ${adopt} --reason TEXT --by NAME`), refused.err)
+  assert.deepEqual(readFileSync(db), before)
+  const why = ['--yes', '--reason', 'x', '--by', 'y']
+  assert.equal((await runCommand(folder, [...adopt.split(' '), ...why])).code, 0)
+  const restored = await runCommand(folder, restore)
+  assert.equal(restored.code, 0, restored.err)
+  assert.deepEqual([has(db), records(db)], [false, 1])
+})
+
 test('the command line says what an order lacks', async (t) => {
   const { folder } = await makeStores(t)
   const why = ['--reason', 'x', '--by', 'y']
   for (const [args, message] of [
-    [[], /nothing to do; choose from mask, erase, list, lift/],
+    [[], /nothing to do; choose from mask, erase, list, lift, adopt/],
     [['earse'], /did you mean erase\?/],
     [['erase'], /needs a RESOURCE; choose from rights/],
     [['erase', 'employes', '1'], /did you mean employees\?/],

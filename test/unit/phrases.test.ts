@@ -64,7 +64,7 @@ test('hashes depend on the salt, and on what they are of', () => {
 })
 
 test('the states of a list tell any two lists apart', () => {
-  const why = { reason: 'r', by: 'b', day: '2026-11-23' }
+  const why = { registry: 'a', reason: 'r', by: 'b', day: '2026-11-23' }
   const first = lineOf({ number: 1, lifts: 1, ...why })
   const text = newList() + first
   const { states, entries } = parseList(text, 'list')

@@ -1,13 +1,20 @@
 // `dossier withhold`: takes people's data out for good, lists what is withheld, and ends that.
 
+import { OperatorError } from '../../config/operator-error.ts'
 import { UsageError } from '../../config/settings.ts'
 import { formatCount } from '../../text/format-count.ts'
 import { advise } from '../../text/nearest.ts'
 import { resources } from '../../resources/index.ts'
-import { openExistingStore } from '../../store/open-store.ts'
-import type { Entry, OrderKind, Reason } from '../../store/withholding/list.ts'
+import {
+  describeStore,
+  hasStore,
+  openExistingStore,
+  openStoreToAdopt,
+} from '../../store/open-store.ts'
+import type { Entry, Order, OrderKind, Reason } from '../../store/withholding/list.ts'
 import { personalFields } from '../../store/withholding/personal.ts'
 import type { AskedSubject, Withheld } from '../../store/withholding/withhold.ts'
+import type { StoreWriter } from '../../store/writing.ts'
 import type { Command, CommandContext, Input } from '../command.ts'
 import { confirm } from '../confirm.ts'
 import { exportLines, withdrawExports } from './withdraw-exports.ts'
@@ -29,6 +36,7 @@ export const withhold: Command = {
     'withhold {mask|erase} company … --text WORDS --reason TEXT --by NAME [OPTIONS]',
     'withhold list [--json]',
     'withhold lift NUMBER --reason TEXT --by NAME',
+    'withhold adopt --reason TEXT --by NAME [OPTIONS]',
   ],
   details: `
 Withholds one record, the records with a value in a personal field, or a company, in the present,
@@ -46,11 +54,15 @@ identifies people. Back it up apart: a restored backup of the store is brought u
 \`dossier compact\` afterwards, so that no file has the bytes. \`lift\` ends an order: the data
 comes back with the next import that has it.
 
+A list is that of one registry, and every other one refuses it. \`adopt\` makes it the list of a
+registry that was made anew, best before the first import, and withholds there what it says.
+
 It shows what it would touch, and asks; elsewhere than on a terminal it needs --yes.
 
   dossier withhold erase employees identifier=770412345678 --dry-run
   dossier withhold erase employees identifier=770412345678 --reason 'GDPR 17' --by 'A. Person'
   dossier withhold mask rights 4711 --reason 'court order 7/26' --by legal
+  dossier withhold adopt --reason 'imported anew' --by 'A. Person'
   dossier withhold list`,
   options: [
     {
@@ -70,6 +82,7 @@ It shows what it would touch, and asks; elsewhere than on a terminal it needs --
     const [action, ...words] = input.words
     if (action === 'list') return list(words, input, context)
     if (action === 'lift') return lift(words, input, context)
+    if (action === 'adopt') return adopt(words, input, context)
     if (action === 'mask' || action === 'erase') return order(action, words, input, context)
     const what = action === undefined ? 'nothing to do' : `${action} is unknown`
     throw new UsageError(`withhold: ${what}; ${advise(action, actions)}`)
@@ -79,7 +92,7 @@ It shows what it would touch, and asks; elsewhere than on a terminal it needs --
 const copiesKeepIt =
   'Complete copies, if there are any, still have it: run dossier compact --exports DIR.'
 
-const actions = ['mask', 'erase', 'list', 'lift'] as const
+const actions = ['mask', 'erase', 'list', 'lift', 'adopt'] as const
 
 async function order(
   kind: OrderKind,
@@ -88,24 +101,77 @@ async function order(
   context: CommandContext,
 ): Promise<number> {
   const subject = parseSubject(kind, words, input.options['text'])
-  const isDryRun = input.flags.has('dry-run')
-  const reason = parseReason(input, context, isDryRun)
+  const reason = parseReason(input, context, input.flags.has('dry-run'))
   using watch = watchWork(context)
   await using store = await openExistingStore(input.settings, resources, watch.onStep)
-  const startedAt = context.now()
-  const request = { ...reason, kind, subject, startedAt, ...watch }
-  if (!isDryRun && !input.flags.has('yes')) {
-    const report = await store.withhold({ ...request, isDryRun: true })
-    watch.end()
-    context.stderr.writeLines(...reportLines(kind, report).slice(0, -1))
-    await confirm('Withhold this for good? [y/N] ', context, 'to withhold this')
+  const request = { ...reason, kind, subject, startedAt: context.now(), ...watch }
+  return await carryOut(store, input, context, {
+    run: (isDryRun) => store.withhold({ ...request, isDryRun }),
+    end: () => watch.end(),
+    question: 'Withhold this for good? [y/N] ',
+    purpose: 'to withhold this',
+    done: `${doneWords[kind]} as order`,
+  })
+}
+
+async function adopt(
+  words: readonly string[],
+  input: Input,
+  context: CommandContext,
+): Promise<number> {
+  if (words.length > 0) throw new UsageError(`withhold adopt takes no ${words.join(' ')}`)
+  const isDryRun = input.flags.has('dry-run')
+  const reason = parseReason(input, context, isDryRun)
+  const { db } = input.settings
+  const question = 'Adopt the list, and withhold this for good? [y/N] '
+  const purpose = 'to adopt the list'
+  const isNew = !(await hasStore(db))
+  if (isNew && isDryRun) {
+    const name = describeStore(db)
+    throw new OperatorError(`${name} does not exist; without --dry-run, this creates it`)
   }
-  const report = await store.withhold({ ...request, isDryRun })
-  watch.end()
-  const exports = isDryRun ? [] : await withdrawExports(store, input.settings)
-  if (input.flags.has('json')) context.stdout.writeJson({ ...report, exports })
-  else context.stdout.writeLines(...reportLines(kind, report), ...exportLines(exports))
-  if (!isDryRun && input.settings.exports === undefined) context.stderr.writeLines(copiesKeepIt)
+  if (isNew && !input.flags.has('yes')) await confirm(question, context, purpose)
+  using watch = watchWork(context)
+  await using store = await openStoreToAdopt(input.settings, resources, watch.onStep)
+  const request = { ...reason, startedAt: context.now(), ...watch }
+  return await carryOut(store, input, context, {
+    run: (isDry) => store.adopt({ ...request, isDryRun: isDry }),
+    end: () => watch.end(),
+    ...{ question: isNew ? undefined : question, purpose },
+    done: 'Adopted the list as entry',
+  })
+}
+
+/** What changes the list, and how an operator is asked and told. */
+interface Work {
+  readonly run: (isDryRun: boolean) => Promise<Withheld>
+  readonly end: () => void
+  /** Undefined if it was asked. */
+  readonly question: string | undefined
+  readonly purpose: string
+  readonly done: string
+}
+
+async function carryOut(
+  store: StoreWriter,
+  { flags, settings }: Input,
+  context: CommandContext,
+  { run, end, question, purpose, done }: Work,
+): Promise<number> {
+  const isDryRun = flags.has('dry-run')
+  if (!isDryRun && !flags.has('yes') && question !== undefined) {
+    const report = await run(true)
+    end()
+    context.stderr.writeLines(...reportLines(done, report).slice(0, -1))
+    await confirm(question, context, purpose)
+  }
+  const report = await run(isDryRun)
+  end()
+  const exports = isDryRun ? [] : await withdrawExports(store, settings)
+  if (flags.has('json')) context.stdout.writeJson({ ...report, exports })
+  else context.stdout.writeLines(...reportLines(done, report), ...exportLines(exports))
+  const isIn = report.version !== undefined && settings.exports === undefined
+  if (isIn) context.stderr.writeLines(copiesKeepIt)
   return 0
 }
 
@@ -180,12 +246,13 @@ function parseReason({ options }: Input, { now }: CommandContext, isOptional: bo
   return { reason: textOf('reason'), by: textOf('by'), day }
 }
 
-const done = { mask: 'Masked', erase: 'Erased' } as const
+const doneWords = { mask: 'Masked', erase: 'Erased' } as const
 
 /** How many places are printed; all are in the JSON. */
 const shownMax = 20
 
-function reportLines(kind: OrderKind, { number, version, touched, names }: Withheld): string[] {
+/** @param done what was done, before the number of the entry. */
+function reportLines(done: string, { number, version, touched, names }: Withheld): string[] {
   const rows = [...Map.groupBy(touched, ({ listing }) => listing)].map(([listing, all]) => {
     const present = all.filter(({ isPresent }) => isPresent).length
     const states = all.reduce((sum, one) => sum + one.states, 0)
@@ -207,8 +274,10 @@ function reportLines(kind: OrderKind, { number, version, touched, names }: Withh
   const end =
     number === undefined
       ? 'Dry run: nothing was changed.'
-      : `${done[kind]} as order ${number}, in version ${version ?? 0}. ` +
-        'Run dossier compact, so that no file has the bytes.'
+      : version === undefined
+        ? `${done} ${number}; it has nothing that is here.`
+        : `${done} ${number}, in version ${version}. ` +
+          'Run dossier compact, so that no file has the bytes.'
   return [
     ...tableLines(rows),
     ...renamed,
@@ -234,11 +303,16 @@ async function list(
 
 function entryRow(entry: Entry): string[] {
   const { number, day, by, reason } = entry
-  const what = 'lifts' in entry ? `lifts ${entry.lifts}` : `${entry.kind} ${describe(entry)}`
-  return [String(number), day, what, `by ${oneLine(by)}`, oneLine(reason)]
+  return [String(number), day, describe(entry), `by ${oneLine(by)}`, oneLine(reason)]
 }
 
-function describe({ subject }: Extract<Entry, { kind: OrderKind }>): string {
+function describe(entry: Entry): string {
+  if ('lifts' in entry) return `lifts ${entry.lifts}`
+  if ('adopts' in entry) return `adopted by registry ${entry.registry}`
+  return `${entry.kind} ${describeSubject(entry)}`
+}
+
+function describeSubject({ subject }: Order): string {
   if ('company' in subject) return `company ${subject.company}`
   if ('textOf' in subject) return `text of company ${subject.textOf}`
   if ('id' in subject) return `${subject.resource} ${subject.id}`

@@ -7,7 +7,7 @@ import type { StoreInspector } from '../inspecting.ts'
 import type { LockWait } from '../work-watch.ts'
 import type { StoreReader } from '../reading.ts'
 import { createInspector, createWriter, readStoreId } from '../sql/writer.ts'
-import { compareWithList, refuseBehind } from '../withholding/agreement.ts'
+import { compareWithList, compareWithNew, refuseBehind } from '../withholding/agreement.ts'
 import type { ListPlace } from '../withholding/list.ts'
 import type { StoreWriter, Compacted } from '../writing.ts'
 import { defaultBounds, openPool, type ServingBounds, withSession } from './connect.ts'
@@ -93,7 +93,10 @@ export async function openForWriting(
   resources: readonly Resource[],
 ): Promise<StoreWriter> {
   return explained(db, async () => {
-    if (await isOutdated(db, resources)) await migrate(db, resources)
+    if (await isOutdated(db, resources)) {
+      await checkListOfNew(db, list)
+      await migrate(db, resources)
+    }
     const isSpread = await withSession(db, async (client) => {
       const spread = await findSpread(client)
       if (spread === 'worker') await refuseWorker(client, db)
@@ -112,6 +115,16 @@ export async function openForWriting(
       resources,
     )
   })
+}
+
+/**
+ * Compares the list with a store that is about to be created.
+ *
+ * @throws OperatorError if the list is that of another registry.
+ */
+export async function checkListOfNew(db: string, list: ListPlace): Promise<void> {
+  if (await hasRegistry(db)) return
+  await withSession(db, (client) => compareWithNew(registryOf(client, db), list))
 }
 
 async function explained<T>(db: string, work: () => Promise<T>): Promise<T> {

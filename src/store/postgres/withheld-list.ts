@@ -5,7 +5,7 @@ import { type Database, readValue, type Queries } from '../sql/database.ts'
 import type { ListPlace } from '../withholding/list.ts'
 
 /** The list beside the schema of the connection. */
-export const listSchema: ListPlace = {
+export const listSchema: Omit<ListPlace, 'options'> = {
   name: 'the schema of the list (SCHEMA_withheld)',
   async read(db) {
     const table = await tableOf(db)
@@ -47,6 +47,8 @@ export async function isListSpread(db: Queries): Promise<boolean> {
 }
 
 async function tableOf(db: Queries): Promise<string> {
-  const sql = `select quote_ident(current_schema() || '_withheld') || '.entries'`
+  // The schema of a store that is not there yet is only searched for.
+  const schema = `coalesce(current_schema(), current_setting('search_path'))`
+  const sql = `select quote_ident(${schema} || '_withheld') || '.entries'`
   return String(await readValue(db, sql))
 }

@@ -20,7 +20,7 @@ import type { Compacted, StoreWriter } from '../writing.ts'
 import { compareWithList } from '../withholding/agreement.ts'
 import { createGate } from '../withholding/gate.ts'
 import type { ListPlace } from '../withholding/list.ts'
-import { bringUp, lift, withhold } from '../withholding/withhold.ts'
+import { adopt, bringUp, lift, withhold } from '../withholding/withhold.ts'
 import { lastWithheld } from './versions.ts'
 import { findNames, listImports, readImport, readRecipes } from './inspect.ts'
 import { addKey, listKeys, revokeKey, rotateKey } from './stored-keys.ts'
@@ -53,7 +53,8 @@ export async function createWriter(
   const place = { list, resources }
   const patient = { onWait: () => undefined }
   let caughtUp = 0
-  if ((await compare()).behind > 0) {
+  const { behind, isForeign } = await compare()
+  if (behind > 0 && !isForeign) {
     caughtUp = await bringUp(() => access.openImport(), place, patient)
   }
   return {
@@ -71,6 +72,7 @@ export async function createWriter(
     },
     withhold: async (request) => withhold(await access.openImport(), place, request),
     lift: async (request) => lift(await access.openImport(), place, request),
+    adopt: async (request) => adopt(await access.openImport(), place, request),
     lastWithheld: () => use(lastWithheld),
     readWithheld: async () => (await compare()).list?.entries ?? [],
     addKey: (key, ...rest) => use((db) => addKey(db, key, ...rest)),

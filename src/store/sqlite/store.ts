@@ -1,7 +1,7 @@
 // The work of commands on a file: inspecting, changing and restoring it. A server loads none of it.
 
 import { existsSync, rmSync } from 'node:fs'
-import type { DatabaseSync } from 'node:sqlite'
+import { DatabaseSync } from 'node:sqlite'
 import { OperatorError } from '../../config/operator-error.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { describeFilled, fillNames } from '../companies/fill-names.ts'
@@ -15,13 +15,13 @@ import type {
 } from '../inspecting.ts'
 import type { ImportConnection, RegistryDatabase } from '../sql/database.ts'
 import { createInspector, createWriter } from '../sql/writer.ts'
-import { compareWithList } from '../withholding/agreement.ts'
+import { compareWithList, compareWithNew } from '../withholding/agreement.ts'
 import type { WithholdingPlace } from '../withholding/withhold.ts'
 import type { LockWait } from '../work-watch.ts'
 import type { StoreWriter } from '../writing.ts'
 import { backUp } from './backup.ts'
 import { compact } from './compact.ts'
-import { registryOf } from './database.ts'
+import { databaseOf, registryOf } from './database.ts'
 import { isDamaged, storeError } from './errors.ts'
 import { openForInspecting, openForWriting, type UpgradeWatch } from './open.ts'
 import { discardReplaced, restore } from './restore.ts'
@@ -48,6 +48,10 @@ export async function openWriter(
   place: WithholdingPlace,
   watch: UpgradeWatch,
 ): Promise<StoreWriter> {
+  if (!existsSync(db)) {
+    using nothing = new DatabaseSync(':memory:')
+    await compareWithNew(databaseOf(nothing), place.list)
+  }
   return writerOf(await openFile(db, place.resources, watch), db, place)
 }
 
@@ -111,7 +115,8 @@ export async function restoreFile(
         `${copy} is damaged (${fault}${more}); restore another backup: dossier verify --db FILE`,
       )
     }
-    const { behind } = await compareWithList(registryOf(source), list)
+    const own = { ...list, options: `--db ${copy} --withheld ${list.name}` }
+    const { behind } = await compareWithList(registryOf(source), own)
     if (behind === 0) return await restore(source, db, watch)
     return await withCaughtUp(source, db, { list, resources, watch }, (ready) =>
       restore(ready, db, watch),

@@ -1,5 +1,5 @@
 // Whether a store and its list of what is withheld agree: no store opens behind its list
-// (invariant 9), and none that has been changed goes on without it.
+// (invariant 9), none that has been changed goes on without it, and none with that of another.
 
 import { OperatorError } from '../../config/operator-error.ts'
 import { type Queries, readValue } from '../sql/database.ts'
@@ -11,6 +11,10 @@ export interface Agreement {
   readonly list: List | undefined
   /** The number of entries that the store has not followed yet. */
   readonly behind: number
+  /** The id of the store. */
+  readonly registry: string
+  /** Whether the list is that of another registry, which this one may adopt. */
+  readonly isForeign: boolean
 }
 
 /** The state of the list with which a store agrees. */
@@ -29,22 +33,52 @@ export async function compareWithList(
   place: ListPlace,
   isLostAllowed = false,
 ): Promise<Agreement> {
-  const state = await readState(db)
+  const [row] = await db.rows('select id, withheld from store')
+  const [registry, state] = [String(row?.['id']), String(row?.['withheld'])]
   const text = await place.read(db)
   if (text === undefined) {
-    if (state === noState || isLostAllowed) return { list: undefined, behind: 0 }
+    const agreement = { list: undefined, behind: 0, registry, isForeign: false }
+    if (state === noState || isLostAllowed) return agreement
     throw new OperatorError(
       `${place.name} is missing, the list of what the store withholds; restore it from its own ` +
         'backup, or say where it is with --withheld',
     )
   }
   const list = parseList(text, place.name)
+  const isForeign = list.registry !== undefined && list.registry !== registry
+  if (isForeign && place.isToAdopt !== true) throw ofAnother(place)
   const at = list.states.indexOf(state)
-  if (at >= 0) return { list, behind: list.states.length - 1 - at }
+  if (at >= 0) return { list, behind: list.states.length - 1 - at, registry, isForeign }
   throw new OperatorError(
     `${place.name} is not the list of what the store withholds, or an earlier state of it; ` +
       'restore it from its own backup, or name another one with --withheld',
   )
+}
+
+/**
+ * Compares a list with a store that is about to be created, and has an id of its own then.
+ *
+ * @throws OperatorError if the list is that of another registry, or there is none to adopt.
+ */
+export async function compareWithNew(db: Queries, place: ListPlace): Promise<void> {
+  const text = await place.read(db)
+  const isNamed = text !== undefined && parseList(text, place.name).registry !== undefined
+  if (place.isToAdopt === true) {
+    if (!isNamed) throw nothingToAdopt(place)
+  } else if (isNamed) throw ofAnother(place)
+}
+
+function ofAnother({ name, options }: ListPlace): OperatorError {
+  return new OperatorError(
+    `${name} is the list of what another registry withholds; name the list of this one with ` +
+      '--withheld or, if this one takes the place of that one, type: ' +
+      `dossier withhold adopt ${options} --reason TEXT --by NAME`,
+  )
+}
+
+/** What is wrong with the adoption of a list that belongs to nobody else. */
+export function nothingToAdopt({ name }: ListPlace): OperatorError {
+  return new OperatorError(`${name} has nothing that another registry withholds; nothing to adopt`)
 }
 
 /**

@@ -15,8 +15,8 @@ export interface Applied {
   readonly touched: readonly Touched[]
   /** How many companies have got another name, or none. */
   readonly names: number
-  /** The company that was erased as a whole. */
-  readonly erased: number | undefined
+  /** The companies that were erased as a whole. */
+  readonly erased: readonly number[]
 }
 
 /** Withholds what an order says; nothing if it is not there. */
@@ -24,21 +24,21 @@ export async function applyOrder(context: Withholding, wanted: Wanted): Promise<
   const names = await createNameKeeper(context.db)
   const work: Work = { ...context, names, touched: [] }
   const { touched } = work
-  const { subject } = wanted
+  const { subject, located } = wanted
   const { db, tables, hasher } = context
-  const erasing = 'company' in subject ? [subject.company] : []
+  const erasing = 'company' in subject ? [...(located?.companies ?? [subject.company])] : []
   const former = [...(await tables.companiesById(erasing)), ...(await pastOf(tables, erasing))]
   const found =
     'company' in subject
-      ? await eraseCompany(work, subject.company)
+      ? await eraseCompanies(work, erasing)
       : 'textOf' in subject
-        ? await applyToText(work, wanted, subject.textOf)
+        ? await applyToText(work, wanted, [...(located?.companies ?? [subject.textOf])])
         : await applyToRecords(work, { ...wanted, subject })
   const companies = await tables.companiesById([...new Set(touched.map((one) => one.companyId))])
   const hidePhrases = createHidePhrases(found.phrases, hasher)
   await forgetExamples(db, labelsOf([...former, ...companies]), hidePhrases)
-  const isErased = 'company' in subject && found.companies.length > 0
-  const erased = isErased ? subject.company : undefined
+  const isErased = new Set(found.companies.map(({ id }) => id))
+  const erased = erasing.filter((id) => isErased.has(id))
   return { found, touched, names: await names.finish(), erased }
 }
 
@@ -48,17 +48,24 @@ async function pastOf(tables: ListingTables, ids: readonly number[]) {
   return past.map(({ companyId: id, ...named }) => ({ id, ...named }))
 }
 
-/** Hides a text in one company. */
+async function eraseCompanies(work: Work, ids: readonly number[]): Promise<Found> {
+  const companies: Found['companies'][number][] = []
+  for (const id of ids) companies.push(...(await eraseCompany(work, id)))
+  return { ids: [], keys: [], companies, phrases: [] }
+}
+
+/** Hides a text in companies: in one, but for an order of another registry. */
 async function applyToText(
   work: Work,
   { kind, value, found }: Wanted,
-  companyId: number,
+  ids: readonly number[],
 ): Promise<Found> {
   const { hasher, tables, touched } = work
   const phrases = found?.phrases ?? phrasesOf([value ?? ''], hasher)
   const hidePhrases = createHidePhrases(phrases, hasher)
-  await hideInTexts(work, { companyId, hidePhrases, kind })
-  const known = await tables.companiesById([companyId])
-  const companies = touched.length === 0 ? [] : [nameCompany(companyId, known, hasher)]
+  for (const companyId of ids) await hideInTexts(work, { companyId, hidePhrases, kind })
+  const changed = new Set(touched.map(({ companyId }) => companyId))
+  const known = await tables.companiesById([...changed])
+  const companies = [...changed].map((id) => nameCompany(id, known, hasher))
   return { ids: [], keys: [], phrases, companies }
 }

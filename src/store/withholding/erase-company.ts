@@ -8,14 +8,13 @@ import type { Found } from './list.ts'
 import { rewriteListing } from './rewrite.ts'
 import { idsAtOnce, type Work } from './work.ts'
 
-/** Erases a company; nothing if it is not there. */
-export async function eraseCompany(work: Work, companyId: number): Promise<Found> {
+/** Erases a company, and returns what it was called; nothing if it is not there. */
+export async function eraseCompany(work: Work, companyId: number): Promise<Found['companies']> {
   const { tables, resources, hasher, names, onStep } = work
-  const nothing: Found = { ids: [], keys: [], companies: [], phrases: [] }
   const [known] = await tables.companiesById([companyId])
   const past = await tables.pastCompanies([companyId])
   const shapes = [...resources.map(shapeOf), attributesShape]
-  if (known === undefined && past.length === 0) return nothing
+  if (known === undefined && past.length === 0) return []
   const said = (await readAttributes(tables, [companyId])).get(companyId) ?? []
   for (const [n, shape] of shapes.entries()) {
     onStep(`withholding ${shape.listing}`, n / shapes.length)
@@ -34,7 +33,7 @@ export async function eraseCompany(work: Work, companyId: number): Promise<Found
   )
   const hashes = [...new Set(called)]
   const all = hashes.length === 0 ? [null] : hashes
-  return { ...nothing, companies: all.map((name) => ({ id: companyId, name })) }
+  return all.map((name) => ({ id: companyId, name }))
 }
 
 /** Takes all records out of a listing, and the heads that have none then. */

@@ -12,6 +12,11 @@ export function hashKey(hasher: Hasher, listing: string, source: string, key: st
   return hasher('key', listing, source, key)
 }
 
+/** The same of a key that is stored, perhaps as its hash. */
+export function hashStoredKey(hasher: Hasher, listing: string, source: string, key: string) {
+  return key.startsWith(hashed) ? key.slice(hashed.length) : hashKey(hasher, listing, source, key)
+}
+
 /** A hash in the place of a key. */
 export const keyOfHash = (hash: string): string => hashed + hash
 

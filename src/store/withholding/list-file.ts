@@ -21,7 +21,7 @@ import type { ListPlace } from './list.ts'
  *
  * @param mode the permissions of a new file.
  */
-export function listFile(path: string, mode: () => number): ListPlace {
+export function listFile(path: string, mode: () => number): Omit<ListPlace, 'options'> {
   return {
     name: path,
     read() {

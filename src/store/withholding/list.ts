@@ -1,12 +1,14 @@
 // The list of what is withheld: lines that are only ever added, kept apart from the store, so that
 // a restored backup of the store brings nobody back unnoticed.
 //
-// The first line has a random salt. Each other one is an order, or lifts one. What identifies
-// people is in it as salted hashes only (`createHasher`).
+// The first line has a random salt. Each other one is an order, lifts one, or adopts the list, and
+// names the registry that has written it: a list is that of the last one. What identifies people is
+// in it as salted hashes only (`createHasher`).
 
 import { hash, randomBytes } from 'node:crypto'
 import { OperatorError } from '../../config/operator-error.ts'
 import type { Awaitable } from '../awaitable.ts'
+import { assignedIdMin } from '../sql/assigned-ids.ts'
 import type { Database, Queries } from '../sql/database.ts'
 
 /** `mask`: records stay, without their personal fields. `erase`: they are gone. */
@@ -33,7 +35,7 @@ export interface Found {
   readonly ids: readonly number[]
   /** Hashes of their natural keys. */
   readonly keys: readonly string[]
-  /** The companies that had them, with the hash of their name in their register. */
+  /** The companies that had them, with the hash of their name in their register; an id may be 0. */
   readonly companies: readonly { readonly id: number; readonly name: string | null }[]
   readonly phrases: readonly PhraseHash[]
 }
@@ -47,24 +49,36 @@ export interface Reason {
   readonly day: string
 }
 
-export interface Order extends Reason {
+interface Line extends Reason {
   readonly number: number
+  /** The id of the store that has written it. */
+  readonly registry: string
+}
+
+export interface Order extends Line {
   readonly kind: OrderKind
   readonly subject: Subject
   readonly found: Found
 }
 
 /** Ends an order. */
-export interface Lift extends Reason {
-  readonly number: number
+export interface Lift extends Line {
   readonly lifts: number
 }
 
-export type Entry = Order | Lift
+/** Makes the list that of another registry. */
+export interface Adoption extends Line {
+  /** What earlier orders withhold there. */
+  readonly adopts: readonly { readonly order: number; readonly found: Found }[]
+}
+
+export type Entry = Order | Lift | Adoption
 
 /** A list as read. */
 export interface List {
   readonly salt: string
+  /** The id of the store to which it belongs; undefined while it has no entries. */
+  readonly registry: string | undefined
   /** In the order of their numbers, from 1 on. */
   readonly entries: readonly Entry[]
   /** The state after each number of entries: a chain of hashes, which tells two lists apart. */
@@ -75,6 +89,10 @@ export interface List {
 export interface ListPlace {
   /** For messages. */
   readonly name: string
+  /** The options of a command line that name the store and the list. */
+  readonly options: string
+  /** Whether the list may be that of another registry, which the store is about to adopt. */
+  readonly isToAdopt?: boolean
   /** The whole text; undefined if there is no list. An unfinished last line is left out. */
   read(db: Queries): Awaitable<string | undefined>
   /**
@@ -88,11 +106,12 @@ export interface ListPlace {
 /** The place of no list: nothing is added to it. */
 export const noList: ListPlace = {
   name: 'no list',
+  options: '',
   read: () => undefined,
   append: () => () => undefined,
 }
 
-const format = 1
+const format = 2
 
 /** The state of a store without a list, and of a list without entries. */
 export const noState = ''
@@ -114,13 +133,15 @@ export function parseList(text: string, name: string): List {
   const lines = text.split('\n').slice(0, -1)
   const values = lines.map((line, at) => parseLine(line, at, name))
   const [head, ...entries] = values as [{ format?: number; salt?: string }?, ...Entry[]]
+  if (head?.format === 1) throw writtenEarlier(name)
   if (head?.format !== format || typeof head.salt !== 'string') throw damaged(name, 1)
   const states = [noState]
   for (const [at, entry] of entries.entries()) {
-    if (entry.number !== at + 1) throw damaged(name, at + 2)
+    const isWhole = entry.number === at + 1 && typeof entry.registry === 'string'
+    if (!isWhole) throw damaged(name, at + 2)
     states.push(nextState(states.at(-1) ?? noState, lines[at + 1] ?? ''))
   }
-  return { salt: head.salt, entries, states }
+  return { salt: head.salt, registry: entries.at(-1)?.registry, entries, states }
 }
 
 function parseLine(line: string, at: number, name: string): unknown {
@@ -145,16 +166,60 @@ function damaged(name: string, line: number): OperatorError {
   )
 }
 
-/** The orders that hold: those that no later entry lifts. */
-export function ordersOf({ entries }: Pick<List, 'entries'>): {
+function writtenEarlier(name: string): OperatorError {
+  return new OperatorError(
+    `${name} was written by an earlier Dossier, which this one does not read; move it away, and ` +
+      'give its orders again: dossier withhold',
+  )
+}
+
+/**
+ * The orders that hold, those that no later entry lifts, and the others; with all that they have
+ * found in the registry of the list.
+ */
+export function ordersOf({ entries, registry }: Pick<List, 'entries' | 'registry'>): {
   readonly inForce: readonly Order[]
   readonly lifted: readonly Order[]
 } {
   const lifted = new Set(entries.flatMap((entry) => ('lifts' in entry ? [entry.lifts] : [])))
-  const orders = entries.filter((entry): entry is Order => !('lifts' in entry))
+  const finds = entries.flatMap((entry) => {
+    const all = 'adopts' in entry ? entry.adopts : 'kind' in entry ? [findOf(entry)] : []
+    return all.map(({ order, found }) => {
+      return { order, found: entry.registry === registry ? found : withoutAssigned(found) }
+    })
+  })
+  const byOrder = Map.groupBy(finds, ({ order }) => order)
+  const orders = entries
+    .filter((entry) => 'kind' in entry)
+    .map((order) => ({ ...order, found: join(byOrder.get(order.number) ?? []) }))
   return {
     inForce: orders.filter(({ number }) => !lifted.has(number)),
     lifted: orders.filter(({ number }) => lifted.has(number)),
+  }
+}
+
+const findOf = ({ number, found }: Order) => ({ order: number, found })
+
+/** Without ids that a store has assigned, which mean something else in another registry. */
+function withoutAssigned(found: Found): Found {
+  const isGiven = (id: number) => id < assignedIdMin
+  return {
+    ...found,
+    // What has an assigned id has a natural key.
+    ids: found.ids.filter((id) => isGiven(id) || found.keys.length === 0),
+    companies: found.companies.map(({ id, name }) => {
+      return { id: isGiven(id) || name === null ? id : 0, name }
+    }),
+  }
+}
+
+function join(finds: readonly { readonly found: Found }[]): Found {
+  const all = finds.map(({ found }) => found)
+  return {
+    ids: [...new Set(all.flatMap(({ ids }) => ids))],
+    keys: [...new Set(all.flatMap(({ keys }) => keys))],
+    companies: all.flatMap(({ companies }) => companies),
+    phrases: all.flatMap(({ phrases }) => phrases),
   }
 }
 

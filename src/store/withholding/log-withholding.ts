@@ -59,9 +59,8 @@ async function leaveTraces(
       rows.push({ companyId, version, id, sort, kind })
     }
   }
-  if (erased !== undefined) {
-    const row = { companyId: erased, version, id: erased, sort: 0 }
-    companies.set(erased, { ...row, kind: 'erase' })
+  for (const id of erased) {
+    companies.set(id, { companyId: id, version, id, sort: 0, kind: 'erase' })
   }
   records.set(attributesShape.listing, [...companies.values()])
   for (const [listing, rows] of records) {

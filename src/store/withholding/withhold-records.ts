@@ -33,7 +33,7 @@ export async function applyToRecords(work: Work, wanted: WantedRecords): Promise
   const resource = resources.find(({ name }) => name === wanted.subject.resource)
   if (resource === undefined) return { ids: [], keys: [], companies: [], phrases: [] }
   const seen: Seen = { ids: new Set(), values: new Set(), isIn: false }
-  const companies: number[] = []
+  const companies = new Set<number>()
   const needle = needleOf(resource, wanted)
   for await (const { companyId, share } of candidates(work, wanted.subject, needle)) {
     seen.isIn = false
@@ -41,21 +41,25 @@ export async function applyToRecords(work: Work, wanted: WantedRecords): Promise
       ...{ shape: shapeOf(resource), companyId, change: changeOf(work, resource, wanted, seen) },
       mayHold: needle && ((texts: Buffer) => texts.includes(needle)),
     })
-    if (hasAny(seen)) companies.push(companyId)
+    if (hasAny(seen)) companies.add(companyId)
     onStep(`withholding ${resource.name}`, share)
   }
   const ids = await withoutOthers(work, resource.name, seen.ids, work.touched)
   await dropGoneIds(work, work.touched)
   const keys = await hideKeys(work, resource.name, ids)
-  const phrases = resource.changeFields === undefined ? phrasesOf(seen.values, hasher) : []
+  const own = resource.changeFields === undefined ? phrasesOf(seen.values, hasher) : []
+  // In another registry, people may be in texts without the record that named them.
+  const phrases = wanted.located === undefined ? own : [...own, ...(wanted.found?.phrases ?? [])]
   const hidePhrases = createHidePhrases(phrases, hasher)
   if (phrases.length > 0) {
-    for (const companyId of companies) {
+    for (const companyId of new Set([...companies, ...(wanted.located?.companies ?? [])])) {
       await hideInTexts(work, { companyId, hidePhrases, kind: wanted.kind })
     }
   }
-  const known = await tables.companiesById(companies)
-  return { ids, keys, phrases, companies: companies.map((id) => nameCompany(id, known, hasher)) }
+  for (const { companyId } of work.touched) companies.add(companyId)
+  const known = await tables.companiesById([...companies])
+  const named = [...companies].map((id) => nameCompany(id, known, hasher))
+  return { ids, keys, phrases: own, companies: named }
 }
 
 /** Without the ids of records that are of somebody else now. */
@@ -87,10 +91,11 @@ const hasAny = ({ isIn }: Seen) => isIn
 function changeOf(
   { hasher }: Withholding,
   resource: Resource,
-  { kind, subject, value }: WantedRecords,
+  { kind, subject, value, located }: WantedRecords,
   seen: Seen,
 ): Change {
   const shape = shapeOf(resource)
+  const ids = located?.ids ?? new Set('id' in subject ? [subject.id] : [])
   const isMeant =
     'field' in subject
       ? (text: string) =>
@@ -99,9 +104,10 @@ function changeOf(
             : text === value
       : undefined
   return (record) => {
-    if ('id' in subject && record.id !== subject.id) return record
+    if ('id' in subject && !ids.has(record.id)) return record
     const fields = parse(record)
-    if ('field' in subject && !hasValue(fields[subject.field], isMeant ?? none)) return record
+    const isFound = ids.has(record.id) || !('field' in subject)
+    if (!isFound && !hasValue(fields[subject.field], isMeant ?? none)) return record
     seen.ids.add(record.id)
     seen.isIn = true
     for (const one of personalValues(resource, fields)) {
@@ -117,7 +123,11 @@ function changeOf(
 const none = () => false
 
 /** Bytes that every record which is meant has in its text; undefined if that is not known. */
-function needleOf(resource: Resource, { subject, value }: WantedRecords): Buffer | undefined {
+function needleOf(
+  resource: Resource,
+  { subject, value, located }: WantedRecords,
+): Buffer | undefined {
+  if (located !== undefined) return undefined
   if ('id' in subject) return Buffer.from(`{"id":${subject.id},`)
   if (value === undefined) return undefined
   const isList = resource.fields[subject.field]?.kind === 'text_list'

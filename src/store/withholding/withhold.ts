@@ -9,7 +9,7 @@ import { drawLineage } from '../sql/import-log.ts'
 import { numberSegments } from '../listing/write-listings.ts'
 import type { LockWait, WorkWatch } from '../work-watch.ts'
 import { type ImportConnection, readValue } from '../sql/database.ts'
-import { type Agreement, compareWithList } from './agreement.ts'
+import { type Agreement, compareWithList, nothingToAdopt } from './agreement.ts'
 import { type Applied, applyOrder } from './apply.ts'
 import { hideKeys } from './hide-keys.ts'
 import { logWithholding } from './log-withholding.ts'
@@ -22,13 +22,15 @@ import {
   newList,
   nextState,
   noState,
+  type Order,
   type OrderKind,
   ordersOf,
   parseList,
   type Reason,
   type Subject,
 } from './list.ts'
-import type { Touched, Wanted, Withholding } from './work.ts'
+import { locate } from './locate.ts'
+import type { Located, Touched, Wanted, Withholding } from './work.ts'
 
 /** What to withhold, as an operator names it. */
 export type AskedSubject =
@@ -51,11 +53,17 @@ export interface LiftRequest extends Reason, WorkWatch {
   readonly startedAt: number
 }
 
+export interface AdoptRequest extends Reason, WorkWatch {
+  readonly isDryRun: boolean
+  /** In milliseconds since 1970. */
+  readonly startedAt: number
+}
+
 /** What was withheld, or would be. */
 export interface Withheld {
-  /** The number of the order; undefined in a dry run. */
+  /** The number of the entry; undefined in a dry run. */
   readonly number: number | undefined
-  /** The version in which it was done; undefined in a dry run. */
+  /** The last version in which it was done; undefined in a dry run, or if it touches nothing. */
   readonly version: number | undefined
   readonly touched: readonly Touched[]
   /** How many companies have got another name. */
@@ -81,7 +89,7 @@ export async function withhold(
 ): Promise<Withheld> {
   return discardUnlessDone(db, async () => {
     await db.begin(request)
-    const { list, text } = await agree(db, place, request)
+    const { list, text, registry } = await agree(db, place, request)
     const hasher = createHasher(list.salt)
     const wanted = await wantedOf(db, request, hasher)
     const { version, applied } = await apply(db, place, list, wanted, request)
@@ -94,7 +102,7 @@ export async function withhold(
     const number = list.entries.length + 1
     const { kind, reason, by, day } = request
     const { subject } = wanted
-    const order = { number, kind, subject, reason, by, day, found: applied.found }
+    const order = { number, registry, kind, subject, reason, by, day, found: applied.found }
     await commitWith(db, place.list, { list, text, entry: order })
     return { number, version, touched, names }
   })
@@ -112,7 +120,7 @@ export async function lift(
 ): Promise<void> {
   await discardUnlessDone(db, async () => {
     await db.begin(request)
-    const { list, text } = await agree(db, place, request)
+    const { list, text, registry } = await agree(db, place, request)
     const { lifts, reason, by, day } = request
     const { inForce, lifted } = ordersOf(list)
     if (lifted.some(({ number }) => number === lifts)) {
@@ -122,7 +130,42 @@ export async function lift(
       throw new OperatorError(`there is no order ${lifts}; see: dossier withhold list`)
     }
     const number = list.entries.length + 1
-    await commitWith(db, place.list, { list, text, entry: { number, lifts, reason, by, day } })
+    const entry = { number, registry, lifts, reason, by, day }
+    await commitWith(db, place.list, { list, text, entry })
+  })
+}
+
+/**
+ * Makes the list of another registry that of this one, which takes its place, and withholds what it
+ * says; or finds out in a dry run what that would touch.
+ *
+ * @throws OperatorError if the list is not that of another registry; nothing is changed.
+ */
+export async function adopt(
+  db: ImportConnection,
+  place: WithholdingPlace,
+  request: AdoptRequest,
+): Promise<Withheld> {
+  return discardUnlessDone(db, async () => {
+    await db.begin(request)
+    const agreement = await compareWithList(db, place.list)
+    const { list, registry, isForeign } = agreement
+    if (list === undefined || !isForeign) throw nothingToAdopt(place.list)
+    const own = { ...list, registry }
+    const followed = await follow(db, place, { ...agreement, list: own }, request)
+    const touched = followed.flatMap(({ applied }) => applied.touched)
+    const names = followed.reduce((sum, { applied }) => sum + applied.names, 0)
+    if (request.isDryRun) {
+      await db.discard()
+      return { number: undefined, version: undefined, touched, names }
+    }
+    const number = list.entries.length + 1
+    const { reason, by, day } = request
+    const done = followed.filter(({ applied }) => !isNothing(applied))
+    const adopts = done.map(({ order, applied }) => ({ order, found: applied.found }))
+    const entry = { number, registry, adopts, reason, by, day }
+    await commitWith(db, place.list, { list, text: '', entry })
+    return { number, version: done.at(-1)?.version, touched, names }
   })
 }
 
@@ -175,27 +218,58 @@ async function agree(
   place: WithholdingPlace,
   course: Course,
 ): Promise<Agreed> {
-  const { list, behind } = await compareWithList(db, place.list)
+  const agreement = await compareWithList(db, place.list)
+  const { list, behind } = agreement
   if (list === undefined) {
     const text = newList()
-    return { list: parseList(text, place.list.name), text, behind }
+    return { ...agreement, list: parseList(text, place.list.name), text }
   }
-  if (behind === 0) return { list, text: '', behind }
-  const isLifted = new Set(ordersOf(list).lifted.map(({ number }) => number))
-  for (const entry of list.entries.slice(-behind)) {
-    if ('lifts' in entry) continue
-    if (isLifted.has(entry.number)) await keepKeys(db, list, entry)
-    else await apply(db, place, list, entry, course)
+  if (behind > 0) {
+    await follow(db, place, { ...agreement, list }, course)
+    await noteState(db, list.states.at(-1) ?? noState)
   }
-  await noteState(db, list.states.at(-1) ?? noState)
-  return { list, text: '', behind }
+  return { ...agreement, list, text: '' }
+}
+
+/** An order that a store has followed. */
+interface Followed {
+  readonly order: number
+  readonly version: number
+  readonly applied: Applied
+}
+
+/** Does what the entries say that the store has not followed yet. */
+async function follow(
+  db: ImportConnection,
+  place: WithholdingPlace,
+  { list, behind, registry }: Agreement & { readonly list: List },
+  course: Course,
+): Promise<Followed[]> {
+  const { inForce, lifted } = ordersOf(list)
+  const isMissing = ({ number }: Order) => number > list.entries.length - behind
+  const foreign = [...inForce, ...lifted].filter((order) => order.registry !== registry)
+  const hasher = createHasher(list.salt)
+  const located = await locate(db, foreign.filter(isMissing), hasher)
+  const followed: Followed[] = []
+  for (const order of inForce.filter(isMissing)) {
+    const wanted = { ...order, located: located.get(order.number) }
+    followed.push({ order: order.number, ...(await apply(db, place, list, wanted, course)) })
+  }
+  for (const order of lifted.filter(isMissing)) {
+    await keepKeys(db, order, located.get(order.number), hasher)
+  }
+  return followed
 }
 
 /** A lifted order does nothing, but imports look for the hashes of its natural keys. */
-async function keepKeys(db: ImportConnection, list: List, entry: Entry): Promise<void> {
-  if ('lifts' in entry || !('resource' in entry.subject)) return
-  const context = { db, tables: db.tables, hasher: createHasher(list.salt) }
-  await hideKeys(context, entry.subject.resource, entry.found.ids)
+async function keepKeys(
+  { tables }: ImportConnection,
+  { subject, found }: Order,
+  located: Located | undefined,
+  hasher: Withholding['hasher'],
+): Promise<void> {
+  if (!('resource' in subject)) return
+  await hideKeys({ tables, hasher }, subject.resource, located?.ids ?? found.ids)
 }
 
 async function wantedOf(

@@ -17,6 +17,12 @@ export interface Withholding extends Rewriting {
   readonly onStep: (step: string, done: number) => void
 }
 
+/** Where an order of another registry finds what it withholds in this one. */
+export interface Located {
+  readonly ids: ReadonlySet<number>
+  readonly companies: ReadonlySet<number>
+}
+
 /** What to withhold. */
 export interface Wanted {
   readonly kind: OrderKind
@@ -25,6 +31,8 @@ export interface Wanted {
   readonly value?: string | undefined
   /** What was found before, of an order in a list. */
   readonly found?: Found
+  /** Instead of the ids in its subject, of an order of another registry. */
+  readonly located?: Located | undefined
 }
 
 /** A record, or what a source says, that was written anew. */

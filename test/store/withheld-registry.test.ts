@@ -1,0 +1,320 @@
+// A list of what is withheld is that of one registry: every other one refuses it, until it adopts
+// it (contract 13).
+
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { resources } from '../../src/resources/index.ts'
+import {
+  describeStore,
+  isServerStore,
+  openStoreReader,
+  openStoreWriter,
+  type StorePlace,
+} from '../../src/store/open-store.ts'
+import { withSession } from '../../src/store/postgres/connect.ts'
+import { importRows, makeFolder, queryStore } from '../support/import-rows.ts'
+import { runCommand } from '../support/run-command.ts'
+import { storeAt } from '../support/store-at.ts'
+import { keepStore, storeBytes } from '../support/store-state.ts'
+import { withhold } from '../support/withholding.ts'
+
+const jane = 'Jáne Doe-Smith'
+const identifier = '770412345678'
+const person = { resource: 'employees', field: 'identifier', value: identifier } as const
+const why = ['--reason', 'imported anew', '--by', 'legal']
+
+const gb = (company: string) => ({ company_jurisdiction: 'GB', company_identifier: company })
+const companies = ['1', '2', '3'].map((number) => ({
+  ...{ jurisdiction: 'GB', identifier: number, name: `Company ${number}` },
+  secretary: number === '1' ? jane : 'Ann',
+}))
+const employees = [
+  { ...gb('1'), key: 'jane', identifier, name: jane, position: 'Chair' },
+  { ...gb('1'), key: 'john', identifier: '2', name: 'John Roe' },
+  { ...gb('2'), key: 'mary', identifier: '3', name: 'Mary Major' },
+  { ...gb('3'), key: 'zoe', identifier: '4', name: 'Zoe Last' },
+]
+const people = [jane, identifier, 'Mary Major', 'Zoe Last']
+
+/** Has the store assign its ids in the order of the rows, so that another order gives others. */
+async function load(path: string, isReversed: boolean, db = storeAt(path)): Promise<void> {
+  const ordered = <T>(rows: readonly T[]) => (isReversed ? rows.toReversed() : rows)
+  await importRows(path, 'companies', ordered(companies), { at: db })
+  for (const row of ordered(employees)) await importRows(path, 'employees', [row], { at: db })
+}
+
+/** The id that a store has assigned to the record of a key. */
+async function idOf(path: string, key: string): Promise<number> {
+  const rows = await queryStore(path, 'select key, id from record_keys')
+  return Number(rows.find((row) => String(row['key']).includes(key))?.['id'])
+}
+
+/**
+ * A registry with a list of three orders in force and a lifted one, in a file; and another one with
+ * the same companies and people under other ids, as if it were made from the sources anew.
+ */
+async function makeRegistries(t: TestContext) {
+  const folder = makeFolder(t)
+  const [old, anew] = [join(folder, 'old.db'), join(folder, 'new.db')]
+  const file = join(folder, 'list.ndjson')
+  await load(old, false)
+  const at = { db: storeAt(old), withheld: file }
+  await order(at, 'mask', person)
+  await order(at, 'erase', { resource: 'employees', id: await idOf(old, 'mary') })
+  await order(at, 'erase', { company: ['GB', '3'] })
+  await order(at, 'erase', { resource: 'employees', id: await idOf(old, 'john') })
+  const lifted = ['withhold', 'lift', '4', ...why, '--db', at.db, '--withheld', file]
+  assert.equal((await runCommand(folder, lifted)).code, 0)
+  return { folder, old, anew, file }
+}
+
+async function order(at: StorePlace, ...[kind, subject]: OrderArguments): Promise<void> {
+  const store = await openStoreWriter(at, resources)
+  const asked = { reason: 'a test', by: 'a tester', day: '2026-11-23', onWait: () => undefined }
+  await store.withhold({ ...asked, kind, subject, isDryRun: false, startedAt: Date.now() })
+  await store.close()
+}
+
+type OrderArguments = readonly [Parameters<typeof withhold>[1], Parameters<typeof withhold>[2]]
+
+const namesIn = async (path: string) => {
+  const rows = await queryStore(path, 'select name from employees_view')
+  return rows.map(({ name }) => String(name)).sort()
+}
+
+test('a list of another registry is refused by every command, and nothing is changed', async (t) => {
+  const { folder, anew, file } = await makeRegistries(t)
+  await load(anew, true)
+  const rows = join(folder, 'rows.ndjson')
+  writeFileSync(rows, `${JSON.stringify(employees[0])}\n`)
+  const [before, list] = [await storeBytes(anew), readFileSync(file, 'utf8')]
+  const where = ['--db', storeAt(anew), '--withheld', file]
+  const commands = [
+    ...['serve --port 0', `import employees ${rows}`, `import employees ${rows} --dry-run`],
+    ...['verify', 'compact', 'migrate', 'imports', 'find GB 1', 'export copies', 'keys list'],
+    ...['prune --keep 1d --yes', 'revert 1', 'withhold list', 'sources'],
+    ...['withhold erase employees 7 --reason r --by b --yes', 'backup copy.db'],
+  ]
+  const refused =
+    /^dossier: (\S+) is the list of what another registry .*: dossier withhold adopt (.*) --reason/
+  for (const command of commands) {
+    const run = await runCommand(folder, [...command.split(' '), ...where])
+    assert.equal(run.code, 1, command)
+    const [, name, options] = refused.exec(run.err) ?? assert.fail(`${command}: ${run.err}`)
+    const named = `--db ${describeStore(storeAt(anew))} --withheld ${file}`
+    assert.deepEqual([name, options], [file, named], command)
+    assert.equal(run.err.split('\n').length, 2)
+  }
+  await assert.rejects(openStoreReader({ db: storeAt(anew), withheld: file }), /another registry/)
+  assert.deepEqual(await storeBytes(anew), before)
+  assert.equal(readFileSync(file, 'utf8'), list)
+  assert.equal(existsSync(join(folder, 'copies')), false)
+})
+
+test('no store is created beside the list of another one', async (t) => {
+  const { folder, anew, file } = await makeRegistries(t)
+  const rows = join(folder, 'rows.ndjson')
+  writeFileSync(rows, `${JSON.stringify(employees[0])}\n`)
+  const db = storeAt(anew)
+  for (const command of [`import employees ${rows}`, 'migrate']) {
+    const run = await runCommand(folder, [...command.split(' '), '--db', db, '--withheld', file])
+    assert.equal(run.code, 1)
+    assert.match(run.err, /is the list of what another registry withholds/)
+  }
+  const verified = await runCommand(folder, ['verify', '--db', db])
+  assert.match(verified.err, /does not exist|holds no registry/)
+})
+
+test('a dry run of an adoption shows every place, and changes nothing', async (t) => {
+  const { folder, anew, file } = await makeRegistries(t)
+  const adopt = ['withhold', 'adopt', '--db', storeAt(anew), '--withheld', file]
+  const missing = await runCommand(folder, [...adopt, '--dry-run'])
+  assert.match(missing.err, /does not exist; without --dry-run, this creates it/)
+  await load(anew, true)
+  const [before, list] = [await storeBytes(anew), readFileSync(file, 'utf8')]
+  const dry = await runCommand(folder, [...adopt, '--dry-run', '--json'])
+  assert.equal(dry.code, 0, dry.err)
+  const asked = await runCommand(folder, [...adopt, ...why])
+  assert.match(asked.err, /employees {2}3 now[^]*nothing was changed; to adopt the list, add --yes/)
+  assert.deepEqual(await storeBytes(anew), before)
+  assert.equal(readFileSync(file, 'utf8'), list)
+  const done = await runCommand(folder, [...adopt, ...why, '--yes', '--json'])
+  assert.equal(done.code, 0, done.err)
+  const [planned, real] = [dry, done].map(({ out }) => JSON.parse(out) as Record<string, unknown>)
+  assert.deepEqual(real?.['touched'], planned?.['touched'])
+  assert.deepEqual([real?.['number'], real?.['names']], [6, planned?.['names']])
+})
+
+test('an adopted list withholds whom it means, though they have other ids', async (t) => {
+  const { folder, old, anew, file } = await makeRegistries(t)
+  await load(anew, true)
+  assert.notEqual(await idOf(anew, 'zoe'), await idOf(old, 'zoe'), 'other ids')
+  const where = ['--db', storeAt(anew), '--withheld', file]
+  const run = await runCommand(folder, ['withhold', 'adopt', ...why, '--yes', ...where])
+  assert.match(run.out, /Adopted the list as entry 6, in version 8\. Run dossier compact/)
+  assert.deepEqual(await namesIn(anew), ['John Roe', '[withheld]'])
+  const bytes = await storeBytes(anew)
+  for (const text of people) assert.equal(bytes.includes(text), false, text)
+  const rest = await queryStore(anew, 'select identifier from companies order by identifier')
+  assert.deepEqual(
+    rest.map((row) => row['identifier']),
+    ['1', '2'],
+  )
+  const listed = await runCommand(folder, ['withhold', 'list', ...where])
+  assert.match(listed.out, /6 .* adopted by registry [0-9a-f]{12} +by legal +imported anew/)
+  // The former registry does not have it any more.
+  const former = { db: storeAt(old), withheld: file }
+  await assert.rejects(openStoreReader(former), /what another registry withholds/)
+  const again = await runCommand(folder, ['withhold', 'adopt', ...why, '--yes', ...where])
+  assert.match(again.err, /nothing that another registry withholds; nothing to adopt/)
+})
+
+test('what comes again after an adoption stays withheld, under its id', async (t) => {
+  const { folder, anew, file } = await makeRegistries(t)
+  await load(anew, true)
+  // One whom the former registry did not have.
+  const more = { ...gb('2'), key: 'second', identifier, name: jane, position: 'Chair' }
+  await importRows(anew, 'employees', [more])
+  const where = ['--db', storeAt(anew), '--withheld', file]
+  const run = await runCommand(folder, ['withhold', 'adopt', ...why, '--yes', ...where])
+  assert.equal(run.code, 0, run.err)
+  // The id of a company that the former registry has erased.
+  const [first] = await queryStore(anew, `select id from companies where identifier = '1'`)
+  const other = { company_id: Number(first?.['id']), key: 'other', name: 'Other Person' }
+  const ids = async () => {
+    const rows = await queryStore(anew, 'select id from employees_view order by id')
+    return rows.map(({ id }) => id)
+  }
+  const before = await ids()
+  const path = join(folder, 'again.ndjson')
+  writeFileSync(path, [...employees, more, other].map((row) => `${JSON.stringify(row)}\n`).join(''))
+  const imported = await runCommand(folder, ['import', 'employees', path, '--json', ...where])
+  const { counts } = JSON.parse(imported.out) as { counts: Record<string, number> }
+  assert.deepEqual([counts['inserted'], counts['unchanged'], counts['withheld']], [1, 3, 4])
+  assert.deepEqual((await ids()).slice(0, -1), before)
+  assert.equal((await storeBytes(anew)).includes(jane), false)
+  const verified = await runCommand(folder, ['verify', ...where])
+  assert.equal(verified.code, 0, verified.out)
+})
+
+test('people in texts are withheld without the record that named them', async (t) => {
+  const { folder, anew, file } = await makeRegistries(t)
+  await importRows(anew, 'companies', companies.toReversed())
+  assert.ok((await storeBytes(anew)).includes(jane))
+  const where = ['--db', storeAt(anew), '--withheld', file]
+  const run = await runCommand(folder, ['withhold', 'adopt', ...why, '--yes', ...where])
+  assert.equal(run.code, 0, run.err)
+  assert.equal((await storeBytes(anew)).includes(jane), false)
+})
+
+test('the former registry adopts its list back, with what was added since', async (t) => {
+  const { folder, old, anew, file } = await makeRegistries(t)
+  await load(anew, true)
+  const adopt = (path: string) => {
+    const where = ['--db', storeAt(path), '--withheld', file]
+    return runCommand(folder, ['withhold', 'adopt', ...why, '--yes', ...where])
+  }
+  assert.equal((await adopt(anew)).code, 0)
+  await order({ db: storeAt(anew), withheld: file }, 'erase', { company: ['GB', '2'] })
+  const back = await adopt(old)
+  assert.match(back.out, /Adopted the list as entry 8, in version/, back.err)
+  const rest = await queryStore(old, 'select identifier from companies')
+  assert.deepEqual(
+    rest.map((row) => row['identifier']),
+    ['1'],
+  )
+  await (await openStoreReader({ db: storeAt(old), withheld: file })).close()
+})
+
+test('a backup from before an adoption is brought up to the list (9)', async (t) => {
+  const { folder, anew, file } = await makeRegistries(t)
+  await load(anew, true)
+  const restore = await keepStore(anew)
+  const where = ['--db', storeAt(anew), '--withheld', file]
+  const run = await runCommand(folder, ['withhold', 'adopt', ...why, '--yes', ...where])
+  assert.equal(run.code, 0, run.err)
+  await restore()
+  await assert.rejects(openStoreReader({ db: storeAt(anew), withheld: file }), /by 6 entries/)
+  const migrated = await runCommand(folder, ['migrate', ...where])
+  assert.match(migrated.out, /withheld what 6 entries of .* say/)
+  assert.deepEqual(await namesIn(anew), ['John Roe', '[withheld]'])
+})
+
+test('a registry that is not there yet adopts a list before its first import', async (t) => {
+  const { folder, anew, file } = await makeRegistries(t)
+  const at = { db: storeAt(anew), withheld: file }
+  const where = ['--db', at.db, '--withheld', file]
+  const unasked = await runCommand(folder, ['withhold', 'adopt', ...why, ...where])
+  assert.match(unasked.err, /nothing was changed; to adopt the list, add --yes/)
+  const verified = await runCommand(folder, ['verify', ...where])
+  assert.match(verified.err, /does not exist|holds no registry/)
+  const run = await runCommand(folder, ['withhold', 'adopt', ...why, '--yes', ...where])
+  assert.match(run.out, /^Adopted the list as entry 6; it has nothing that is here\.$/m)
+  const path = join(folder, 'rows.ndjson')
+  writeFileSync(
+    path,
+    employees
+      .toReversed()
+      .map((row) => `${JSON.stringify(row)}\n`)
+      .join(''),
+  )
+  const imported = await runCommand(folder, ['import', 'employees', path, ...where])
+  assert.match(imported.out, /withheld +3/)
+  assert.deepEqual(await namesIn(anew), ['John Roe', '[withheld]'])
+})
+
+test('a registry whose list has no entries, or is not there, adopts nothing', async (t) => {
+  const folder = makeFolder(t)
+  const path = join(folder, 'registry.db')
+  const file = join(folder, 'list.ndjson')
+  await load(path, false)
+  const at = { db: storeAt(path), withheld: file }
+  const adopt = ['withhold', 'adopt', ...why, '--yes', '--db', at.db, '--withheld', file]
+  const nothing = /nothing that another registry withholds; nothing to adopt/
+  assert.match((await runCommand(folder, adopt)).err, nothing)
+  // As a kill leaves it that stops the first order.
+  writeFileSync(file, '{"format":2,"salt":"00"}\n{"number":1,"reg')
+  await (await openStoreReader(at)).close()
+  assert.match((await runCommand(folder, adopt)).err, nothing)
+  await order(at, 'mask', person)
+  assert.equal(readFileSync(file, 'utf8').split('\n').length, 3)
+  writeFileSync(file, '{"format":1,"salt":"00"}\n')
+  await assert.rejects(openStoreReader(at), /was written by an earlier Dossier, .*dossier withhold/)
+})
+
+test('a registry that withholds by its own list adopts no other', async (t) => {
+  const { folder, anew, file } = await makeRegistries(t)
+  await load(anew, true)
+  await withhold(anew, 'mask', person)
+  const list = readFileSync(file, 'utf8')
+  const where = ['--db', storeAt(anew), '--withheld', file]
+  const run = await runCommand(folder, ['withhold', 'adopt', ...why, '--yes', ...where])
+  assert.match(run.err, /is not the list of what the store withholds/)
+  assert.equal(readFileSync(file, 'utf8'), list)
+})
+
+test('a list in a schema of its own is refused and adopted like a file', async (t) => {
+  const path = join(makeFolder(t), 'registry.db')
+  const db = storeAt(path)
+  if (!isServerStore(db)) {
+    t.skip('SQLite has a file')
+    return
+  }
+  await load(path, false)
+  await withhold(path, 'mask', person)
+  const drop = `do $$ begin execute 'drop schema ' || current_schema() || ' cascade'; end $$`
+  await withSession(db, (client) => client.query(drop))
+  const rows = `${path}.again.ndjson`
+  writeFileSync(rows, employees.map((row) => `${JSON.stringify(row)}\n`).join(''))
+  const refused = await runCommand('.', ['import', 'employees', rows, '--db', db])
+  assert.match(refused.err, /SCHEMA_withheld\) is the list of what another registry withholds/)
+  const schemas = await withSession(db, (client) => client.query('select current_schema() as name'))
+  assert.deepEqual(schemas.rows, [{ name: null }], 'nothing is created')
+  const adopted = await runCommand('.', ['withhold', 'adopt', ...why, '--yes', '--db', db])
+  assert.match(adopted.out, /Adopted the list as entry 2/)
+  const imported = await runCommand('.', ['import', 'employees', rows, '--db', db])
+  assert.match(imported.out, /withheld +1/)
+  assert.equal((await storeBytes(path)).includes(jane), false)
+})
