@@ -12,7 +12,13 @@ test('any timestamp in wire form, with or without milliseconds, is the moment th
   const moments = fc.oneof(
     fc.integer({ min: first, max: last }),
     fc.constantFrom(
-      ...[first, last, Date.parse('2000-02-29'), Date.parse('1900-03-01'), Date.parse('2024-12-31')],
+      ...[
+        first,
+        last,
+        Date.parse('2000-02-29'),
+        Date.parse('1900-03-01'),
+        Date.parse('2024-12-31'),
+      ],
     ),
   )
   fc.assert(

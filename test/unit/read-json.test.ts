@@ -129,7 +129,18 @@ describe('NDJSON', () => {
   test('any lines are read alike by themselves and among others', async () => {
     const anyLine = fc.oneof(
       anyRow.map((row) => JSON.stringify(row)),
-      fc.constantFrom('', ' ', '1', '[]', '{', '}', '{"a":1},{"b":2}', '{"a": 1, "b": 2}', '"', '['),
+      fc.constantFrom(
+        '',
+        ' ',
+        '1',
+        '[]',
+        '{',
+        '}',
+        '{"a":1},{"b":2}',
+        '{"a": 1, "b": 2}',
+        '"',
+        '[',
+      ),
       fc.constantFrom('{"a":1,"a":2}', '{"a":1}\r', ',', '{"\\u0061":1}', '{"a":1e3}', 'null'),
     )
     await fc.assert(
@@ -211,7 +222,8 @@ describe('a JSON array', () => {
       const rows = await json(bytes).catch((error: unknown) => error)
       const isRefused =
         rows instanceof OperatorError ||
-        (Array.isArray(rows) && shown(rows as PlacedRow[]).some(([, row]) => typeof row === 'string'))
+        (Array.isArray(rows) &&
+          shown(rows as PlacedRow[]).some(([, row]) => typeof row === 'string'))
       assert.ok(isRefused, `it was read as ${JSON.stringify(rows)}`)
     })
   }
