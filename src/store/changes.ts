@@ -41,18 +41,23 @@ export interface ChangesRequest {
   readonly limit: number
 }
 
-/** A record, or a company, that has changed. */
+/** Records of a listing that have last changed in one version, one after another; or a company. */
 export interface Change {
-  /** The name of its resource, or `companies`. */
+  /** The name of their resource, or `companies`. */
   readonly listing: string
   readonly companyId: number
-  readonly id: number
-  /** The version in which it has last changed. */
+  readonly ids: Numbers
+  /** The version in which they have last changed. */
   readonly version: number
   readonly kind: 'put' | 'remove' | 'erase'
-  /** As it is served; undefined if it is gone. */
-  readonly text: Uint8Array | undefined
+  /** The bytes of each text; 0 if it is gone. */
+  readonly lengths: Numbers
+  /** Their texts as they are served, joined by commas; undefined if they are gone. */
+  readonly texts: Uint8Array | undefined
 }
+
+/** A list of numbers, perhaps of some memory that is decoded. */
+export type Numbers = readonly number[] | Float64Array | Uint32Array
 
 export interface ChangesPage {
   readonly registry: RegistryState

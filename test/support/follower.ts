@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { resources } from '../../src/resources/index.ts'
-import type { ChangesPlace, HistoryPoint } from '../../src/store/changes.ts'
+import type { Change, ChangesPlace, HistoryPoint } from '../../src/store/changes.ts'
 import { companyMembers } from '../../src/store/companies/company-text.ts'
 import type { StoreReader } from '../../src/store/reading.ts'
 
@@ -43,6 +43,17 @@ export interface Told {
   readonly kind: string
   readonly version: number
   readonly text: string | undefined
+}
+
+function recordsOf(change: Change): readonly Told[] {
+  const { listing, companyId, ids, kind, version, lengths, texts } = change
+  let at = 0
+  return Array.from(ids, (id, n) => {
+    const end = at + (lengths[n] ?? 0)
+    const text = texts && Buffer.from(texts.subarray(at, end)).toString()
+    at = end + 1
+    return { key: keyOf(listing, companyId, id), kind, version, text }
+  })
 }
 
 /** A batch under way: what it got since a version, and where it goes on. */
@@ -87,16 +98,9 @@ export function createFollower(): Follower {
         batch = none
         return 'pruned'
       }
-      assert.ok(page.changes.length <= limit)
-      const told = [
-        ...batch.told,
-        ...page.changes.map((one): Told => ({
-          key: keyOf(one.listing, one.companyId, one.id),
-          kind: one.kind,
-          version: one.version,
-          text: one.text && Buffer.from(one.text).toString(),
-        })),
-      ]
+      const records = page.changes.flatMap(recordsOf)
+      assert.ok(records.length <= limit)
+      const told = [...batch.told, ...records]
       batch = { until: page.until, place: page.next, told }
       if (page.next !== undefined) return undefined
       const next = new Map(copy)

@@ -4,19 +4,49 @@ import { differingLeaves } from '../listing/directory.ts'
 import type { HeadRow } from '../listing/tables.ts'
 import { collectIds } from './collect-ids.ts'
 import type { RecordChange } from './compare-listing.ts'
+import { cutChange } from './cut-change.ts'
 import type { Comparing, ListingStates } from './listing-states.ts'
 
-/** The versions of a listing's changes, in their order. */
-export async function versionsOf(
+/** Changes of one version. */
+export interface VersionedChange extends RecordChange {
+  readonly version: number
+}
+
+/** A listing's changes with their versions, in their order. */
+export async function withVersions(
   comparing: Comparing,
   states: ListingStates,
   changes: readonly RecordChange[],
-): Promise<readonly number[]> {
+): Promise<readonly VersionedChange[]> {
   const { place, traces } = states
+  if (place.isOnly && traces.size === 0) {
+    return changes.map((change) => ({ ...change, version: place.version }))
+  }
   const found = new Map<number, number>()
-  if (!place.isOnly) await goBack(comparing, states, new Set(changes.map(({ id }) => id)), found)
+  if (!place.isOnly) {
+    await goBack(comparing, states, new Set(changes.flatMap(({ ids }) => [...ids])), found)
+  }
   const usual = place.isOnly ? place.version : 0
-  return changes.map(({ id }) => Math.max(found.get(id) ?? usual, traces.get(id)?.version ?? 0))
+  const versionOf = (id: number) =>
+    Math.max(found.get(id) ?? usual, traces.get(id)?.version ?? 0)
+  return changes.flatMap((change) => splitByVersion(change, versionOf))
+}
+
+/** Cuts records where the version is another one. */
+function splitByVersion(
+  change: RecordChange,
+  versionOf: (id: number) => number,
+): readonly VersionedChange[] {
+  const found: VersionedChange[] = []
+  const count = change.ids.length
+  for (let from = 0; from < count;) {
+    const version = versionOf(change.ids[from] ?? 0)
+    let to = from + 1
+    while (to < count && versionOf(change.ids[to] ?? 0) === version) to += 1
+    found.push({ ...cutChange(change, from, to), version })
+    from = to
+  }
+  return found
 }
 
 async function goBack(

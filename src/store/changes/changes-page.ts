@@ -1,15 +1,17 @@
 // Collects a page of changes: one more than there may be, to know whether there is another page.
 
-import type { Change, ChangesPage, ChangesPlace } from '../changes.ts'
+import type { Change, ChangesPage, ChangesPlace, Numbers } from '../changes.ts'
+import { attributesShape } from '../listing/shape.ts'
 import type { ListingLookups, TextRange } from '../listing/tables.ts'
 import { pageBytesMax } from '../page-size.ts'
+import { cutChange } from './cut-change.ts'
 
-/** A change, with its text or where that is, and the last change of its listing. */
-export interface FoundChange extends Omit<Change, 'text'> {
-  readonly text: Uint8Array | TextRange | undefined
+/** Changes with their texts or where those are, and the last change of their listing. */
+export interface FoundChange extends Omit<Change, 'texts'> {
+  readonly texts: Uint8Array | TextRange | undefined
   readonly listingVersion: number
-  /** Its place in the order of the listing; undefined for a company. */
-  readonly sort: number | undefined
+  /** Their order values; empty if they have none, and for a company. */
+  readonly sorts: Numbers
 }
 
 /** What a change takes besides its record, roughly. */
@@ -17,21 +19,24 @@ const envelopeBytes = 200
 
 export function createPage(limit: number) {
   const changes: FoundChange[] = []
+  let count = 0
   let room = pageBytesMax / 2
-  const isFull = () => changes.length > limit || (room < 0 && changes.length > 1)
+  const isFull = () => count > limit || (room < 0 && count > 1)
   return {
     add(change: FoundChange): void {
-      room -= (change.text?.length ?? 0) + envelopeBytes
+      const { length } = change.ids
+      room -= (change.texts?.length ?? 0) + length * envelopeBytes
+      count += length
       changes.push(change)
     },
     isFull,
     /** How many changes, and how many bytes, there is room for; at least one. */
-    left: () => ({ limit: limit + 1 - changes.length, bytesMax: Math.max(1, room) }),
+    left: () => ({ limit: limit + 1 - count, bytesMax: Math.max(1, room) }),
     /** Reads the texts of the changes on the page. */
     async finish(
       tables: Pick<ListingLookups, 'textRanges'>,
     ): Promise<Pick<ChangesPage, 'changes' | 'next'>> {
-      const told = isFull() ? changes.slice(0, Math.min(limit, changes.length - 1)) : changes
+      const told = isFull() ? firstOf(changes, Math.min(limit, count - 1)) : changes
       const last = told.at(-1)
       return {
         changes: await withTexts(tables, told),
@@ -41,9 +46,23 @@ export function createPage(limit: number) {
   }
 }
 
-function placeOf({ listing, listingVersion, companyId, sort, id }: FoundChange): ChangesPlace {
-  const record = sort === undefined ? undefined : { sort, id }
-  return { listing, version: listingVersion, companyId, record }
+function firstOf(changes: readonly FoundChange[], count: number): readonly FoundChange[] {
+  const found: FoundChange[] = []
+  let left = count
+  for (const change of changes) {
+    if (left === 0) break
+    const cut = cutChange(change, 0, Math.min(left, change.ids.length))
+    found.push(cut)
+    left -= cut.ids.length
+  }
+  return found
+}
+
+function placeOf({ listing, listingVersion, companyId, ids, sorts }: FoundChange): ChangesPlace {
+  const last = ids.length - 1
+  const record = { sort: sorts[last] ?? 0, id: ids[last] ?? 0 }
+  const isCompany = listing === attributesShape.listing
+  return { listing, version: listingVersion, companyId, record: isCompany ? undefined : record }
 }
 
 /** Those next to each other in a segment are read together. */
@@ -52,24 +71,22 @@ async function withTexts(
   changes: readonly FoundChange[],
 ): Promise<readonly Change[]> {
   const ranges: { -readonly [key in keyof TextRange]: TextRange[key] }[] = []
-  for (const { text } of changes) {
-    if (text === undefined || text instanceof Uint8Array) continue
+  for (const { texts } of changes) {
+    if (texts === undefined || texts instanceof Uint8Array) continue
     const last = ranges.at(-1)
     // A comma is between them.
-    if (last?.segment === text.segment && last.from + last.length + 1 === text.from) {
-      last.length += 1 + text.length
-    } else ranges.push({ ...text })
+    if (last?.segment === texts.segment && last.from + last.length + 1 === texts.from) {
+      last.length += 1 + texts.length
+    } else ranges.push({ ...texts })
   }
   const read = await tables.textRanges(ranges)
   let n = 0
-  return changes.map(({ listing, companyId, id, version, kind, text }): Change => {
-    if (text === undefined || text instanceof Uint8Array) {
-      return { listing, companyId, id, version, kind, text }
-    }
+  return changes.map((change): Change => {
+    const { texts } = change
+    if (texts === undefined || texts instanceof Uint8Array) return { ...change, texts }
     const range = ranges[n]
-    if (range?.segment !== text.segment || range.from + range.length < text.from) n += 1
-    const from = text.from - (ranges[n]?.from ?? 0)
-    const bytes = read[n]?.subarray(from, from + text.length)
-    return { listing, companyId, id, version, kind, text: bytes }
+    if (range?.segment !== texts.segment || range.from + range.length < texts.from) n += 1
+    const from = texts.from - (ranges[n]?.from ?? 0)
+    return { ...change, texts: read[n]?.subarray(from, from + texts.length) }
   })
 }

@@ -3,6 +3,8 @@
 // Both states are in one order, so that they are read side by side, a part at a time: a record that
 // stands at a place of one state alone was added, or removed, or has moved.
 
+import { after, type Awaitable } from '../awaitable.ts'
+import type { Numbers } from '../changes.ts'
 import type { TextRange, TraceRow } from '../listing/tables.ts'
 import { compareOrder } from '../listing/merge.ts'
 import type { ListingShape } from '../listing/shape.ts'
@@ -14,14 +16,20 @@ import {
   openCursor,
   type Place,
   type RecordCursor,
+  takeOn,
   textAt,
 } from './record-cursor.ts'
 
-/** A record that has changed: its place in the present state, or where it was. */
-export interface RecordChange extends Place {
+/** Records that have changed, one after another: where they are in the present state, or were. */
+export interface RecordChange {
   readonly kind: 'put' | 'remove' | 'erase'
-  /** Where its text is; undefined if it is gone. */
-  readonly text: TextRange | undefined
+  readonly ids: Numbers
+  /** Their order values; empty if the listing has none. */
+  readonly sorts: Numbers
+  /** The bytes of each text. */
+  readonly lengths: Numbers
+  /** Their texts, joined by commas, or where those are; undefined if they are gone. */
+  readonly texts: Uint8Array | TextRange | undefined
 }
 
 /**
@@ -32,22 +40,26 @@ export interface RecordChange extends Place {
 export async function compareListing(
   comparing: Comparing,
   states: ListingStates,
-  after: Place | undefined,
+  start: Place | undefined,
   { limit, bytesMax }: { readonly limit: number; readonly bytesMax: number },
 ): Promise<readonly RecordChange[]> {
-  const next = await mergeStates(comparing, states, after)
+  const next = await mergeStates(comparing, states, start)
   const changes: RecordChange[] = []
+  let left = limit
   let bytes = 0
-  while (changes.length < limit && bytes < bytesMax) {
+  while (left > 0 && bytes < bytesMax) {
     const found: RecordChange[] = []
     let change: RecordChange | undefined
-    while (changes.length + found.length < limit && bytes < bytesMax) {
-      change = await next()
+    for (let room = left; room > 0 && bytes < bytesMax; room -= change.ids.length) {
+      const one = next(room)
+      change = one instanceof Promise ? await one : one
       if (change === undefined) break
       found.push(change)
-      bytes += change.text?.length ?? 0
+      bytes += change.texts?.length ?? 0
     }
-    changes.push(...(await withoutMoved(comparing, states, found)))
+    const kept = await withoutMoved(comparing, states, found)
+    for (const { ids } of kept) left -= ids.length
+    changes.push(...kept)
     if (change === undefined) break
   }
   return changes
@@ -60,24 +72,25 @@ async function withoutMoved(
   changes: readonly RecordChange[],
 ): Promise<readonly RecordChange[]> {
   if (!source.shape.hasSort || present.length === 0) return changes
-  const gone = changes.filter(({ kind }) => kind !== 'put').map(({ id }) => id)
+  const isGone = ({ kind }: RecordChange) => kind !== 'put'
+  const gone = changes.filter(isGone).flatMap(({ ids }) => [...ids])
   if (gone.length === 0) return changes
   const listed = await collectIds(source, { companyId, leaves: present }, new Set(gone))
-  return changes.filter(({ kind, id }) => kind === 'put' || !listed.has(id))
+  return changes.filter((one) => !isGone(one) || !listed.has(one.ids[0] ?? 0))
 }
 
-/** The changes one after another, those of moved records included. */
+/** The changes one after another, those of moved records included; at most so many at once. */
 async function mergeStates(
   { source }: Comparing,
   { place: { companyId }, isFormerKnown, traces, leaves }: ListingStates,
-  after: Place | undefined,
-): Promise<() => Promise<RecordChange | undefined>> {
+  start: Place | undefined,
+): Promise<(most: number) => Awaitable<RecordChange | undefined>> {
   const { shape } = source
-  const was = await openCursor(source, { companyId, leaves: leaves.former }, after)
-  const is = await openCursor(source, { companyId, leaves: leaves.present }, after)
-  const left = goneTraces(shape, traces, after)
+  const was = await openCursor(source, { companyId, leaves: leaves.former }, start)
+  const is = await openCursor(source, { companyId, leaves: leaves.present }, start)
+  const left = goneTraces(shape, traces, start)
   let at = 0
-  return async () => {
+  async function nextOne(): Promise<RecordChange | undefined> {
     for (;;) {
       const first = earlier(shape, earlier(shape, left[at], was), is)
       if (first === undefined) return undefined
@@ -86,15 +99,22 @@ async function mergeStates(
       const wasThere = isHere(was, id, sort)
       const isThere = isHere(is, id, sort)
       const isPut = isThere && (!wasThere || !isFormerKnown || trace === 'put' || !isSame(is, was))
-      const text = isPut ? textAt(is) : undefined
+      const texts = isPut ? textAt(is) : undefined
       if (left[at]?.id === id && left[at]?.sort === sort) at += 1
       const wasMoved = wasThere ? moveOn(source, was) : undefined
       const isMoved = isThere ? moveOn(source, is) : undefined
       if (wasMoved !== undefined) await wasMoved
       if (isMoved !== undefined) await isMoved
-      if (isPut) return { id, sort, kind: 'put', text }
-      if (!isThere) return { id, sort, kind: trace === 'erase' ? 'erase' : 'remove', text }
+      const one = { ids: [id], sorts: [sort], lengths: [texts?.length ?? 0], texts }
+      if (isPut) return { kind: 'put', ...one }
+      if (!isThere) return { kind: trace === 'erase' ? 'erase' : 'remove', ...one }
     }
+  }
+  return (most) => {
+    // What only the present state has is new, a segment at a time.
+    const isRest = was.isAtEnd && at === left.length && !is.isAtEnd
+    if (!isRest) return nextOne()
+    return after(takeOn(source, is, most), (taken) => ({ kind: 'put', ...taken }))
   }
 }
 
@@ -115,11 +135,11 @@ function earlier(
 function goneTraces(
   shape: ListingShape,
   traces: ReadonlyMap<number, TraceRow>,
-  after: Place | undefined,
+  start: Place | undefined,
 ): readonly TraceRow[] {
   if (traces.size === 0) return []
   return [...traces.values()]
     .filter(({ kind }) => kind === 'remove' || kind === 'erase')
-    .filter((trace) => after === undefined || compareOrder(shape, trace, after) > 0)
+    .filter((trace) => start === undefined || compareOrder(shape, trace, start) > 0)
     .sort((a, b) => compareOrder(shape, a, b))
 }

@@ -7,7 +7,7 @@ import { keysOf } from '../listing/open-listings.ts'
 import { createPace } from '../serving/pace.ts'
 import { decodeEntries, noLists, type SegmentIndex } from '../listing/segment.ts'
 import type { ListingShape } from '../listing/shape.ts'
-import type { ListingLookups, SegmentKey } from '../listing/tables.ts'
+import type { ListingLookups, SegmentKey, SegmentRow } from '../listing/tables.ts'
 
 /** Segments of a listing, in its order. */
 export interface Leaves {
@@ -15,10 +15,18 @@ export interface Leaves {
   readonly leaves: readonly DirectoryEntry[]
 }
 
+/** Segments of which the index is wanted, and those of which the texts are wanted, too. */
+export interface WantedSegments {
+  readonly indexes: readonly SegmentKey[]
+  readonly both: readonly SegmentKey[]
+}
+
 export interface IndexSource {
   readonly shape: ListingShape
-  /** Reads indexes that will be asked for; what was read before is forgotten. */
-  prefetch(keys: readonly SegmentKey[]): Promise<void>
+  /** Reads indexes that will be asked for, some with texts; what was read before is forgotten. */
+  prefetch(wanted: WantedSegments): Promise<void>
+  /** The texts of a segment, if they were read. */
+  readonly textsOf: (segment: number) => Uint8Array | undefined
   /** Ids, order values, lengths and digests of segments. */
   read(leaves: Leaves): Awaitable<readonly SegmentIndex[]>
 }
@@ -30,7 +38,7 @@ export function createIndexSource(
   tables: Pick<ListingLookups, 'segments'>,
   shape: ListingShape,
 ): IndexSource {
-  const kept = new Map<number, Uint8Array>()
+  const kept = new Map<number, Pick<SegmentRow, 'entries' | 'texts'>>()
   const pace = createPace()
   const decode = (entries: Uint8Array) => decodeEntries(shape, entries, noColumns, lists)
   const readRows = async ({ companyId, leaves }: Leaves) => {
@@ -39,18 +47,20 @@ export function createIndexSource(
   }
   return {
     shape,
-    async prefetch(keys) {
+    async prefetch({ indexes, both }) {
       await pace()
       kept.clear()
-      for (const row of await tables.segments(keys, 'entries')) kept.set(row.segment, row.entries)
+      for (const row of await tables.segments(indexes, 'entries')) kept.set(row.segment, row)
+      for (const row of await tables.segments(both, 'both')) kept.set(row.segment, row)
     },
+    textsOf: (segment) => kept.get(segment)?.texts ?? undefined,
     read: (asked) =>
       after(pace(), () => {
         const found: SegmentIndex[] = []
         for (const { segment } of asked.leaves) {
-          const entries = kept.get(segment)
-          if (entries === undefined) return readRows(asked)
-          found.push(decode(entries))
+          const row = kept.get(segment)
+          if (row === undefined) return readRows(asked)
+          found.push(decode(row.entries))
         }
         return found
       }),

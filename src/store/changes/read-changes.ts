@@ -7,12 +7,12 @@ import { attributesShape, shapeOf } from '../listing/shape.ts'
 import type { ChangedListing, ChangedPlace, SegmentKey, TraceRow } from '../listing/tables.ts'
 import { readRegistry } from '../sql/find-companies.ts'
 import type { Snapshot } from '../sql/database.ts'
-import { versionsOf } from './changed-in.ts'
+import { withVersions } from './changed-in.ts'
 import { createPage } from './changes-page.ts'
 import { companyTexts } from './company-states.ts'
 import { compareListing } from './compare-listing.ts'
 import { findSpan } from './find-span.ts'
-import { createIndexSource } from './index-source.ts'
+import { createIndexSource, type WantedSegments } from './index-source.ts'
 import { type Comparing, type KnownSpan, type ListingStates, openStates } from './listing-states.ts'
 
 /** How many listings are looked up at once: more, the longer it takes to fill a page. */
@@ -65,11 +65,16 @@ function listingsFrom({ hasCompanies, resources, after }: ChangesRequest) {
   return all.slice(Math.max(0, at))
 }
 
+/** A changed listing, and whether only traces tell of its last change. */
+interface FoundListing extends ChangedListing {
+  readonly isTraced: boolean
+}
+
 /** The listings of a kind that have changed, by their last changes, some at once. */
 async function* changedListings(
   { snapshot: { tables }, span, asked, page }: Reading,
   listing: string,
-): AsyncGenerator<readonly ChangedListing[]> {
+): AsyncGenerator<readonly FoundListing[]> {
   const { companyId, after: last } = asked
   let after: ChangedPlace = { version: span.since, companyId: Number.MAX_SAFE_INTEGER }
   if (last?.listing === listing) {
@@ -90,8 +95,10 @@ async function* changedListings(
     const limit = Math.min(most, page.left().limit + 1)
     const range = { ...span, after, limit }
     const places = [
-      ...(await tables.changedListings(listing, range)),
-      ...(await tables.tracedListings(listing, range)).map((one) => ({ ...one, isOnly: false })),
+      ...(await tables.changedListings(listing, range)).map((one) => ({ ...one, isTraced: false })),
+      ...(await tables.tracedListings(listing, range)).map((one) => ({
+        ...{ ...one, isOnly: false, isTraced: true },
+      })),
     ]
     places.sort((a, b) => a.version - b.version || a.companyId - b.companyId)
     const some = places.slice(0, limit)
@@ -108,14 +115,14 @@ async function findChange(
   listing: string,
   span: KnownSpan,
   companyId: number,
-): Promise<ChangedListing | undefined> {
+): Promise<FoundListing | undefined> {
   const head = await tables.head(listing, companyId, span.until)
   if (head !== undefined && head.version > span.since) {
-    return { companyId, version: head.version, isOnly: false }
+    return { companyId, version: head.version, isOnly: false, isTraced: false }
   }
   const traces = await tables.traces(listing, [companyId], span)
   const last = traces.at(-1)
-  return last && { companyId, version: last.version, isOnly: false }
+  return last && { companyId, version: last.version, isOnly: false, isTraced: true }
 }
 
 async function addRecords(reading: Reading, resource: Resource): Promise<void> {
@@ -148,26 +155,30 @@ async function addListings(
   const { source } = comparing
   const { listing } = source.shape
   for (const some of inPortions(opened, page.left)) {
-    await source.prefetch(shortOf(some))
+    await source.prefetch(shortOf(some, page.left()))
     for (const states of some) {
       const { companyId, version: listingVersion } = states.place
       const isLast = last?.version === listingVersion && last.companyId === companyId
       const after = isLast && last.listing === listing ? last.record : undefined
       const changes = await compareListing(comparing, states, after, page.left())
-      const versions = await versionsOf(comparing, states, changes)
-      for (const [n, { id, sort, kind, text }] of changes.entries()) {
-        const version = versions[n] ?? listingVersion
-        page.add({ listing, companyId, id, version, kind, text, listingVersion, sort })
+      for (const change of await withVersions(comparing, states, changes)) {
+        page.add({ ...change, listing, companyId, listingVersion })
       }
       if (page.isFull()) return
     }
   }
 }
 
+/** What a page has room for: changes, and bytes of texts. */
+interface Room {
+  readonly limit: number
+  readonly bytesMax: number
+}
+
 /** Listings whose segments are read at once: not many more than fill the page. */
 function* inPortions(
   all: readonly ListingStates[],
-  left: () => { readonly limit: number },
+  left: () => Room,
 ): Generator<readonly ListingStates[]> {
   let some: ListingStates[] = []
   let [segments, records] = [0, 0]
@@ -185,13 +196,24 @@ function* inPortions(
   if (some.length > 0) yield some
 }
 
-/** The segments of short listings, which are read together. */
-function shortOf(some: readonly ListingStates[]): readonly SegmentKey[] {
-  return some
-    .filter(({ leaves: { former, present } }) => former.length + present.length < segmentsAtOnce)
-    .flatMap(({ place: { companyId }, leaves: { former, present } }) =>
-      [...former, ...present].map(({ segment }) => ({ companyId, segment })),
-    )
+/** The segments of short listings, which are read together: of new ones, with their texts. */
+function shortOf(some: readonly ListingStates[], left: Room): WantedSegments {
+  const indexes: SegmentKey[] = []
+  const both: SegmentKey[] = []
+  let { limit, bytesMax } = left
+  for (const { place, leaves } of some) {
+    const { companyId } = place
+    const { former, present } = leaves
+    if (former.length + present.length >= segmentsAtOnce) continue
+    for (const { segment } of former) indexes.push({ companyId, segment })
+    for (const { segment, records, bytes } of present) {
+      const isNew = former.length === 0 && limit > 0 && bytesMax > 0
+      if (isNew) [limit, bytesMax] = [limit - records, bytesMax - bytes]
+      const list = isNew ? both : indexes
+      list.push({ companyId, segment })
+    }
+  }
+  return { indexes, both }
 }
 
 function companiesOf(traces: readonly TraceRow[], kind: TraceRow['kind']): ReadonlySet<number> {
@@ -208,7 +230,10 @@ async function addCompanies(reading: Reading): Promise<void> {
     const isKnown = span.since === 0 || span.since >= span.earliest
     const former =
       span.since > 0 && isKnown ? await companyTexts(tables, ids, span.since) : undefined
-    const traces = await tables.traces(listing, ids, span)
+    // What begins with nothing is told its last change alone, which a place by traces already is.
+    const traced =
+      span.since > 0 ? ids : places.flatMap((one) => (one.isTraced ? [] : one.companyId))
+    const traces = traced.length === 0 ? [] : await tables.traces(listing, traced, span)
     const last = new Map(traces.map(({ companyId, version }) => [companyId, version]))
     // Who begins has nothing that could be erased.
     const told = span.since === 0 ? [] : traces
@@ -219,11 +244,12 @@ async function addCompanies(reading: Reading): Promise<void> {
       const was = former?.get(companyId)
       if (text === undefined && was === undefined && isKnown && !erased.has(companyId)) continue
       if (text !== undefined && text === was && !put.has(companyId)) continue
+      const bytes = text === undefined ? undefined : Buffer.from(text)
       page.add({
-        ...{ listing, companyId, id: companyId, listingVersion: version, sort: undefined },
+        ...{ listing, companyId, ids: [companyId], sorts: [], listingVersion: version },
         version: Math.max(version, last.get(companyId) ?? 0),
         kind: text !== undefined ? 'put' : erased.has(companyId) ? 'erase' : 'remove',
-        text: text === undefined ? undefined : Buffer.from(text),
+        ...{ lengths: [bytes?.length ?? 0], texts: bytes },
       })
       if (page.isFull()) return
     }

@@ -49,10 +49,19 @@ export async function openCursor(
 
 /** Moves to the next record; a promise if that has to be read. */
 export function moveOn(source: IndexSource, cursor: RecordCursor): Awaitable<void> {
-  const index = cursor.indexes[cursor.nth]
-  cursor.from += (index?.lengths[cursor.n] ?? 0) + 1
-  cursor.n += 1
-  if (cursor.n === index?.count) {
+  const length = cursor.indexes[cursor.nth]?.lengths[cursor.n] ?? 0
+  return passOver(source, cursor, { count: 1, bytes: length })
+}
+
+/** Moves past records of a segment, whose texts are so long with the commas between them. */
+function passOver(
+  source: IndexSource,
+  cursor: RecordCursor,
+  { count, bytes }: { readonly count: number; readonly bytes: number },
+): Awaitable<void> {
+  cursor.from += bytes + 1
+  cursor.n += count
+  if (cursor.n === cursor.indexes[cursor.nth]?.count) {
     cursor.nth += 1
     cursor.n = cursor.from = 0
     if (cursor.nth === cursor.indexes.length) return readOn(source, cursor)
@@ -90,9 +99,40 @@ export function isSame(a: RecordCursor, b: RecordCursor): boolean {
 }
 
 /** Where the text of the record is. */
-export function textAt({ leaves, next, indexes, nth, n, from }: RecordCursor): TextRange {
+export function textAt(cursor: RecordCursor): TextRange {
+  return textsAt(cursor, cursor.indexes[cursor.nth]?.lengths[cursor.n] ?? 0)
+}
+
+function textsAt({ leaves, next, indexes, nth, from }: RecordCursor, length: number): TextRange {
   const segment = leaves.leaves[next - indexes.length + nth]?.segment ?? 0
-  return { companyId: leaves.companyId, segment, from, length: indexes[nth]?.lengths[n] ?? 0 }
+  return { companyId: leaves.companyId, segment, from, length }
+}
+
+/** Records of a segment, one after another. */
+interface Taken {
+  readonly ids: Float64Array
+  /** Their order values; empty if there are none. */
+  readonly sorts: Float64Array
+  readonly lengths: Uint32Array
+  /** Their texts, if they were read, or where those are. */
+  readonly texts: Uint8Array | TextRange
+}
+
+/** Takes the record and those that follow it in its segment, at most so many, and moves past. */
+export function takeOn(source: IndexSource, cursor: RecordCursor, most: number): Awaitable<Taken> {
+  const { n } = cursor
+  const index = cursor.indexes[cursor.nth]
+  if (index === undefined) throw new Error('there are no records at the end of a listing')
+  const end = Math.min(index.count, n + most)
+  const lengths = index.lengths.subarray(n, end)
+  let bytes = lengths.length - 1
+  for (const length of lengths) bytes += length
+  const range = textsAt(cursor, bytes)
+  const texts = source.textsOf(range.segment)?.subarray(range.from, range.from + bytes) ?? range
+  const taken = { ids: index.ids.subarray(n, end), sorts: index.sorts.subarray(n, end), lengths }
+  return after(passOver(source, cursor, { count: lengths.length, bytes }), () => {
+    return { ...taken, texts }
+  })
 }
 
 /** The first segment with a record after a place, by halving. */

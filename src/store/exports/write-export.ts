@@ -212,7 +212,7 @@ async function* partsOf(
     store.readChanges({ ...asked, until, after }),
   )
   for await (const { until, changes } of pages) {
-    const copied = changes.map(({ companyId, text: texts }): CopiedRecords => {
+    const copied = changes.map(({ companyId, texts }): CopiedRecords => {
       if (texts === undefined) throw new Error('a company that is gone has no text')
       return { companyId, records: 1, texts }
     })
