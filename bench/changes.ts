@@ -81,7 +81,7 @@ async function fromNothing(scale: number): Promise<Figure[]> {
           what: `page of 1,000 changes from 0, ${resource}, listings of ${listing}`,
           ...{ unit: '÷ page of 1,000', values: cpu },
           // Companies are put together from what sources say; records are there as they are sent.
-          ...(resource === 'rights' ? { reach: { most: 3 } } : {}),
+          reach: resource === 'rights' ? { most: 3 } : undefined,
         })
       }
     } finally {
