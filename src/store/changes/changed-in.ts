@@ -27,8 +27,7 @@ export async function withVersions(
     await goBack(comparing, states, new Set(changes.flatMap(({ ids }) => [...ids])), found)
   }
   const usual = place.isOnly ? place.version : 0
-  const versionOf = (id: number) =>
-    Math.max(found.get(id) ?? usual, traces.get(id)?.version ?? 0)
+  const versionOf = (id: number) => Math.max(found.get(id) ?? usual, traces.get(id)?.version ?? 0)
   return changes.flatMap((change) => splitByVersion(change, versionOf))
 }
 
