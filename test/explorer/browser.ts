@@ -87,12 +87,35 @@ export async function visit(
     if (message.type() === 'error' || message.type() === 'warning') note(message.text())
   })
   page.on('pageerror', (error) => note(String(error)))
-  t.after(async () => {
-    await page.close()
-    assert.deepEqual(faults, [], 'the browser reports no error')
-  })
+  tabsOf(t).push({ page, faults })
   await page.goto(url)
   return page
+}
+
+/** A tab, and what the browser has reported as an error. */
+interface Tab {
+  readonly page: Page
+  readonly faults: readonly string[]
+}
+
+const tabs = new WeakMap<TestContext, Tab[]>()
+
+/**
+ * The tabs of a test. They are closed before what the test sets up after the first call: a server
+ * that stops before them would reset what they are just loading.
+ */
+export function tabsOf(t: TestContext): Tab[] {
+  const known = tabs.get(t)
+  if (known !== undefined) return known
+  const own: Tab[] = []
+  tabs.set(t, own)
+  t.after(async () => {
+    for (const { page, faults } of own) {
+      await page.close()
+      assert.deepEqual(faults, [], 'the browser reports no error')
+    }
+  })
+  return own
 }
 
 /** Waits until a view has loaded everything. */

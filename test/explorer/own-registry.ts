@@ -6,6 +6,7 @@ import type { TestContext } from 'node:test'
 import { changeResource } from '../../src/resources/index.ts'
 import { importRows } from '../support/import-rows.ts'
 import { makeApp, type TestApp } from '../support/make-app.ts'
+import { tabsOf } from './browser.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
@@ -20,6 +21,7 @@ export interface OwnRegistry extends TestApp {
 
 /** Serves an empty registry. */
 export async function serveRegistry(t: TestContext): Promise<OwnRegistry> {
+  tabsOf(t)
   const made = await makeApp(t)
   const { app, store, key } = made
   await app.listen({ port: 0, host: '127.0.0.1' })
