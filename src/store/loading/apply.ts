@@ -14,7 +14,8 @@ import {
 } from '../listing/write-listings.ts'
 import type { OnShare } from '../work-watch.ts'
 import { createPutReader, type Put, type PutKind, readChanges } from './staging/put-reader.ts'
-import type { StagedValue, Staging } from './staging/staging.ts'
+import type { Staging } from './staging/staging.ts'
+import type { StagedValue } from './staging/temporary-database.ts'
 import { decodeEntries, noLists } from '../listing/segment.ts'
 
 /** How many companies are read at once, with how many changes and segments. */

@@ -5,7 +5,8 @@ import { attributesShape, type ListingShape, shapeOf } from '../listing/shape.ts
 import type { ListingTables, NamingSource } from '../listing/tables.ts'
 import { type ImportConnection, readValue, type RegistryDatabase } from '../sql/database.ts'
 import { readEarlier, sourceId } from '../sql/import-log.ts'
-import type { Staging, StagedValues } from './staging/staging.ts'
+import type { Staging } from './staging/staging.ts'
+import type { StagedValues } from './staging/temporary-database.ts'
 
 export interface ImportContext {
   readonly plan: ImportPlan
