@@ -64,7 +64,7 @@ test('2: only the opener knows which store it is', () => {
   for (const { path, text } of files) {
     if (path === 'store/open-store.ts' || /^store\/(sqlite|postgres)\//.test(path)) continue
     // The temporary file beside an import is SQLite's, whatever the store is.
-    if (path === 'store/loading/staging/staging.ts') continue
+    if (path === 'store/loading/staging/temporary-database.ts') continue
     assert.ok(!/sqlite|\/postgres\//i.test(codeOf(text)), path)
   }
 })

@@ -9,7 +9,7 @@ export type StagedValues = Readonly<Record<string, StagedValue>>
 /** Its file is deleted when it is closed. */
 export interface TemporaryDatabase {
   /** Writes a row to a table, at the latest before the next statement runs. */
-  insert(table: string, ...values: readonly StagedValue[]): void
+  readonly insert: (table: string, ...values: readonly StagedValue[]) => void
   /** Runs statements in their order, with values by name. */
   run(sql: string | readonly string[], values?: StagedValues): number
   /** The rows of a query as arrays of their columns. */
