@@ -17,7 +17,7 @@ import { forbidden } from '../errors.ts'
 import { fromStore, noChanges } from '../store-errors.ts'
 import { contentTypes } from '../requests/formats.ts'
 import { linkTo } from '../answers/links.ts'
-import { readMembers } from '../requests/members.ts'
+import { type Given, readMembers } from '../requests/members.ts'
 import {
   makeReady,
   type ReadyState,
@@ -43,8 +43,8 @@ export function changes(resources: readonly Resource[]): Endpoint {
 
 /** A page that is ready to send. */
 interface ReadyChanges extends ReadyState {
-  /** Whether it tells of nothing. */
-  readonly isNothing: boolean
+  /** Whether it tells of nothing yet: a client may wait for the next change. */
+  readonly isNothingYet: boolean
 }
 
 /** What the endpoint works with. */
@@ -56,23 +56,33 @@ interface Work {
 }
 
 async function answer(request: HttpRequest, reply: HttpReply, work: Work): Promise<HttpReply> {
-  const { service, resources } = work
+  const { service } = work
   const given = await readMembers(request, reply)
-  const question = parseChangesRequest(resources, given, request.headers.accept)
-  const asked = await requestOf(request, question, work)
-  const endsAt = performance.now() + question.waitMs
+  const endsAt = performance.now() + waitOf(request, given, work)
   for (;;) {
-    const state = stateOf(await fromStore(() => service.store.readRegistry()))
-    const ready = await share(request, work, { question, asked, state })
-    const leftMs = request.method === 'HEAD' ? 0 : endsAt - performance.now()
-    const isLive = ready.isNothing && asked.until === undefined
-    if (!isLive || leftMs <= 0 || service.isDraining()) {
+    // Of what is asked, a request that waits keeps only its members.
+    const ready = await readReady(request, given, work)
+    const leftMs = ready.isNothingYet ? endsAt - performance.now() : 0
+    if (leftMs <= 0 || service.isDraining()) {
       // The service may have begun to stop since the request came.
       if (service.isDraining()) void reply.header('connection', 'close')
       return sendReady(request, varyBy(reply, 'Accept'), ready)
     }
-    await service.watch.wait(request, state, leftMs)
+    await service.watch.wait(request, ready.state, leftMs)
   }
+}
+
+/** How long a request may wait, in milliseconds. */
+function waitOf({ method, headers }: HttpRequest, given: Given, { resources }: Work): number {
+  const { waitMs } = parseChangesRequest(resources, given, headers.accept)
+  return method === 'HEAD' ? 0 : waitMs
+}
+
+async function readReady(request: HttpRequest, given: Given, work: Work): Promise<ReadyChanges> {
+  const question = parseChangesRequest(work.resources, given, request.headers.accept)
+  const asked = await requestOf(request, question, work)
+  const state = stateOf(await fromStore(() => work.service.store.readRegistry()))
+  return share(request, work, { question, asked, state })
 }
 
 /** @throws ApiError 403 for a listing that the key may not read; 404 for an unknown name. */
@@ -148,7 +158,7 @@ async function make(
   }
   const identity = `${changesPath} ${what} ${stateOf(page.registry)}`
   const ready = await makeReady({ ...answerOf(question, page), identity }, coding)
-  return { ...ready, isNothing: page.changes.length === 0 }
+  return { ...ready, isNothingYet: page.changes.length === 0 && asked.until === undefined }
 }
 
 function answerOf({ query, format }: ChangesQuestion, page: ChangesPage): StateAnswer {
