@@ -15,6 +15,7 @@ import {
   rightsOf,
   type Shape,
 } from './files.ts'
+import { makeCompanies } from './companies.ts'
 import { compare, type Figure } from './measures.ts'
 import { importFile, load, type Question, type Server, start, startDossier } from './processes.ts'
 
@@ -25,21 +26,44 @@ const listingOf1000 = '/api/v1/companies/7/rights?limit=1000'
 
 /** Pages of changes, none of which is cached, by the server's processor time; and waiting. */
 export async function followChanges(scale: number): Promise<Figure[]> {
-  return [...(await fewOfMany(scale)), ...(await fromNothing(scale)), ...(await waitTogether())]
+  return [
+    ...(await fewOfMany(scale)),
+    ...(await fromNothing(scale)),
+    ...(await fromRegister(scale)),
+    ...(await waitTogether()),
+  ]
+}
+
+type Side = [Server, Question]
+
+/** Asks two servers for one page: of a store of many, and of one of a tenth of them. */
+async function ofMany<T>(
+  stores: readonly string[],
+  path: string,
+  work: (many: Side, few: Side) => Promise<T>,
+): Promise<T> {
+  const sides: Side[] = []
+  try {
+    for (const db of stores) {
+      const key = makeKey(db, scopes)
+      const server = await startDossier(db, port + sides.length, 0)
+      sides.push([server, { key, path, connections: 1 }])
+    }
+    const [many, few] = sides
+    if (many === undefined || few === undefined) throw new Error('two servers were to be started')
+    return await work(many, few)
+  } finally {
+    for (const [server] of sides) await server.stop()
+  }
 }
 
 /** What was changed since the last version, of many records and of a tenth of them. */
 async function fewOfMany(scale: number): Promise<Figure[]> {
-  const sides: [Server, Question][] = []
-  try {
-    for (const records of [1e7 * scale, 1e6 * scale]) {
-      const db = await makeChangedStore(rightsOf(records, 100))
-      const key = makeKey(db, scopes)
-      const server = await startDossier(db, port + sides.length, 0)
-      sides.push([server, { key, path: '/api/v1/changes?after=1&limit=1000', connections: 1 }])
-    }
-    const [many, few] = sides
-    if (many === undefined || few === undefined) throw new Error('two servers were to be started')
+  const stores = []
+  for (const records of [1e7 * scale, 1e6 * scale]) {
+    stores.push(await makeChangedStore(rightsOf(records, 100)))
+  }
+  return ofMany(stores, '/api/v1/changes?after=1&limit=1000', async (many, few) => {
     const { cpu } = await compare(few, many)
     const ms: number[] = []
     for (let round = 0; round < rounds; round++) ms.push((await load(...many, 2)).cpuUs / 1_000)
@@ -48,9 +72,7 @@ async function fewOfMany(scale: number): Promise<Figure[]> {
       { what, unit: 'ms', values: ms, reach: { most: 50 } },
       { what, unit: '÷ of 1,000,000', values: cpu, reach: { most: 1.2 } },
     ]
-  } finally {
-    for (const [server] of sides) await server.stop()
-  }
+  })
 }
 
 /** A store of a shape in which 1,000 records have changed since version 1. */
@@ -90,6 +112,24 @@ async function fromNothing(scale: number): Promise<Figure[]> {
     }
   }
   return figures
+}
+
+/** The first page of companies that a register names, of many and of a tenth of them. */
+async function fromRegister(scale: number): Promise<Figure[]> {
+  const stores = []
+  for (const companies of [1e6 * scale, 1e5 * scale]) {
+    const db = join(folder, `named-${companies}.db`)
+    stores.push(db)
+    if (existsSync(db)) continue
+    await importFile('companies', makeCompanies(companies), `${db}.part`)
+    renameSync(`${db}.part`, db)
+  }
+  const path = '/api/v1/changes?after=0&limit=1000&resource=companies'
+  return ofMany(stores, path, async (many, few) => {
+    const { cpu } = await compare(few, many)
+    const what = 'page of 1,000 changes from 0, companies of a register'
+    return [{ what, unit: '÷ of a tenth', values: cpu, reach: { most: 1.2 } }]
+  })
 }
 
 const clients = 1_000

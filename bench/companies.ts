@@ -35,7 +35,7 @@ const trades = [
 ]
 
 /** Companies with the numbers 1, 2, 3 …, and names of four words; the first one has a nickname. */
-function makeCompanies(companies: number): string {
+export function makeCompanies(companies: number): string {
   return writeOnce(`named-${companies}.ndjson`, companies, (n) => {
     const name = `Own${n % firstWords} ${trades[n % trades.length] ?? ''} ${n} Limited`
     return (

@@ -4,10 +4,11 @@
 import type { Resource } from '../../resources/resource.ts'
 import type { ChangesPage, ChangesRequest, NoChanges } from '../changes.ts'
 import { attributesShape, shapeOf } from '../listing/shape.ts'
-import type { ChangedListing, ChangedPlace, SegmentKey, TraceRow } from '../listing/tables.ts'
+import type { SegmentKey, TraceRow } from '../listing/tables.ts'
 import { readRegistry } from '../sql/find-companies.ts'
 import type { Snapshot } from '../sql/database.ts'
 import { withVersions } from './changed-in.ts'
+import { changedListings } from './changed-listings.ts'
 import { createPage } from './changes-page.ts'
 import { companyTexts } from './company-states.ts'
 import { compareListing } from './compare-listing.ts'
@@ -15,9 +16,7 @@ import { findSpan } from './find-span.ts'
 import { createIndexSource, type WantedSegments } from './index-source.ts'
 import { type Comparing, type KnownSpan, type ListingStates, openStates } from './listing-states.ts'
 
-/** How many listings are looked up at once: more, the longer it takes to fill a page. */
-const [listingsAtFirst, listingsAtOnce] = [64, 500]
-/** How many of them are opened at first; then, as many as fill the page if they go on so. */
+/** How many listings are opened at first; then, as many as fill the page if they go on so. */
 const openedAtFirst = 8
 /** How many segments are read at once. */
 const segmentsAtOnce = 200
@@ -65,65 +64,8 @@ function listingsFrom({ hasCompanies, resources, after }: ChangesRequest) {
   return all.slice(Math.max(0, at))
 }
 
-/** A changed listing, and whether only traces tell of its last change. */
-interface FoundListing extends ChangedListing {
-  readonly isTraced: boolean
-}
-
-/** The listings of a kind that have changed, by their last changes, some at once. */
-async function* changedListings(
-  { snapshot: { tables }, span, asked, page }: Reading,
-  listing: string,
-): AsyncGenerator<readonly FoundListing[]> {
-  const { companyId, after: last } = asked
-  let after: ChangedPlace = { version: span.since, companyId: Number.MAX_SAFE_INTEGER }
-  if (last?.listing === listing) {
-    // A listing of which something is left comes once more.
-    const { version, companyId, record } = last
-    after = { version, companyId: record === undefined ? companyId : companyId - 1 }
-  }
-  if (companyId !== undefined) {
-    const found = await findChange(tables, listing, span, companyId)
-    const isDone =
-      found === undefined ||
-      found.version < after.version ||
-      (found.version === after.version && companyId <= after.companyId)
-    if (!isDone) yield [found]
-    return
-  }
-  for (let most = listingsAtFirst; ; most = Math.min(listingsAtOnce, 2 * most)) {
-    const limit = Math.min(most, page.left().limit + 1)
-    const range = { ...span, after, limit }
-    const places = [
-      ...(await tables.changedListings(listing, range)).map((one) => ({ ...one, isTraced: false })),
-      ...(await tables.tracedListings(listing, range)).map((one) => ({
-        ...{ ...one, isOnly: false, isTraced: true },
-      })),
-    ]
-    places.sort((a, b) => a.version - b.version || a.companyId - b.companyId)
-    const some = places.slice(0, limit)
-    const end = some.at(-1)
-    if (end === undefined) return
-    yield some
-    after = end
-    if (some.length < limit) return
-  }
-}
-
-async function findChange(
-  tables: Snapshot['tables'],
-  listing: string,
-  span: KnownSpan,
-  companyId: number,
-): Promise<FoundListing | undefined> {
-  const head = await tables.head(listing, companyId, span.until)
-  if (head !== undefined && head.version > span.since) {
-    return { companyId, version: head.version, isOnly: false, isTraced: false }
-  }
-  const traces = await tables.traces(listing, [companyId], span)
-  const last = traces.at(-1)
-  return last && { companyId, version: last.version, isOnly: false, isTraced: true }
-}
+const readListings = ({ snapshot, span, asked, page }: Reading, listing: string) =>
+  changedListings(snapshot.tables, { listing, span, asked, page })
 
 async function addRecords(reading: Reading, resource: Resource): Promise<void> {
   const { snapshot, span, page } = reading
@@ -133,7 +75,7 @@ async function addRecords(reading: Reading, resource: Resource): Promise<void> {
   const comparing = { tables, source: createIndexSource(tables, shape), span }
   const first = page.left().limit
   let opened = 0
-  for await (const places of changedListings(reading, listing)) {
+  for await (const places of readListings(reading, listing)) {
     for (let at = 0; at < places.length;) {
       const { limit } = page.left()
       const most = opened === 0 ? openedAtFirst : (limit * opened) / Math.max(1, first - limit)
@@ -224,7 +166,7 @@ async function addCompanies(reading: Reading): Promise<void> {
   const { snapshot, span, page } = reading
   const { tables } = snapshot
   const { listing } = attributesShape
-  for await (const places of changedListings(reading, listing)) {
+  for await (const places of readListings(reading, listing)) {
     const ids = places.map(({ companyId }) => companyId)
     const present = await companyTexts(tables, ids, span.until)
     const isKnown = span.since === 0 || span.since >= span.earliest

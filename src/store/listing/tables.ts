@@ -99,10 +99,13 @@ export interface VersionSpan {
   readonly until: number
 }
 
-/** Listings that have changed in a span of versions, in the order of version and company. */
+/** Changes of listings in a span of versions, in the order of version and company. */
 export interface ChangedRange extends VersionSpan {
   /** Only those after this place, which is not before the span. */
   readonly after: ChangedPlace
+  /** Only those up to this place; all of the span if undefined. */
+  readonly upTo?: ChangedPlace | undefined
+  /** How many are looked at. */
   readonly limit: number
 }
 
@@ -117,6 +120,13 @@ export interface ChangedListing extends ChangedPlace {
   /** Whether that is its only head there. */
   readonly isOnly: boolean
 }
+
+/** A change, and whether it is the last of its listing in a span of versions. */
+export interface LastChange extends ChangedPlace {
+  readonly isLast: boolean
+}
+
+export interface ChangedHead extends ChangedListing, LastChange {}
 
 /** Reads listings. A segment that is missing is a MissingSegmentError. */
 export interface ListingReads {
@@ -164,10 +174,10 @@ export interface ListingLookups extends ListingReads {
   companiesById(ids: readonly number[]): Awaitable<readonly CompanyRow[]>
   /** Former states of companies, by company and `until`. */
   pastCompanies(ids: readonly number[]): Awaitable<readonly PastCompanyRow[]>
-  /** The listings with a head in a span of versions, by the last one. */
-  changedListings(listing: string, range: ChangedRange): Awaitable<readonly ChangedListing[]>
-  /** The listings with a trace in a span of versions, but without a head, by the last one. */
-  tracedListings(listing: string, range: ChangedRange): Awaitable<readonly ChangedPlace[]>
+  /** Heads in a span of versions. */
+  changedHeads(listing: string, range: ChangedRange): Awaitable<readonly ChangedHead[]>
+  /** Traces in a span of versions; those of a listing that has a head there are not its last. */
+  changedTraces(listing: string, range: ChangedRange): Awaitable<readonly LastChange[]>
   /** The traces of companies' listings in a span of versions, by company, version and id. */
   traces(
     listing: string,

@@ -1,7 +1,7 @@
 // The part of the seam of listings (../listing/tables.ts) that is about companies, and about what
 // has changed between versions.
 
-import type { Parameter, RowReader, RowWriter } from './dialect.ts'
+import type { RowReader, RowWriter } from './dialect.ts'
 import { after } from '../awaitable.ts'
 import { nameAttributeAt } from '../companies/name-attribute.ts'
 import type {
@@ -147,46 +147,60 @@ const hasHead = (where: string) => `
     select 1 from heads l where l.company_id = c.company_id and l.listing = $1 and ${where}
   )`
 
-// SQLite seeks by both columns only if neither value is cast, and nothing else bounds the version
-// from below; else it would look at everything of the version, or since then.
-const isAfter = `
-  c.listing = $1 and c.version <= $3 and (c.version, c.company_id) > ($4, $5)`
+// SQLite seeks by both columns only if no value is cast, and if nothing else bounds the version;
+// else it would look at everything of the version, or since then.
+const isBetween = `
+  c.listing = $1 and (c.version, c.company_id) > ($4, $5) and (c.version, c.company_id) <= ($6, $7)`
 
-const rangeOf = ({ since, until, after: place, limit }: ChangedRange): readonly Parameter[] => [
-  ...[since, comparable(until), comparable(place.version), place.companyId, limit],
-]
+const rangeOf = ({ since, until, after: place, upTo, limit }: ChangedRange) => {
+  const end = upTo ?? { version: until, companyId: Number.MAX_SAFE_INTEGER }
+  return [
+    ...[since, comparable(until), comparable(place.version), place.companyId],
+    ...[comparable(end.version), end.companyId, limit],
+  ]
+}
 
 export function changeLookups(db: RowReader) {
   const { dialect: d } = db
-  const changedSql = `
-    select c.company_id, c.version, not ${hasHead('l.version > $2 and l.version < c.version')}
+  // Which of them are the last ones is told of each that is looked at, so that a statement ends
+  // after so many, however few these are.
+  const headsSql = `
+    select c.company_id, c.version,
+      not ${hasHead('l.version > $2 and l.version < c.version')},
+      not ${hasHead('l.version > c.version and l.version <= $3')}
     from heads c ${d.useIndex('heads_by_version')}
-    where ${isAfter} and not ${hasHead('l.version > c.version and l.version <= $3')}
-    order by c.version, c.company_id limit $6`
+    where ${isBetween} order by c.version, c.company_id limit $8`
   const tracedSql = `
-    select distinct c.company_id, c.version from traces c ${d.useIndex('traces_by_version')}
-    where ${isAfter} and not ${hasHead('l.version > $2 and l.version <= $3')}
+    select c.company_id, c.version, not ${hasHead('l.version > $2 and l.version <= $3')}
       and not exists (
         select 1 from traces l where l.company_id = c.company_id and l.listing = $1
           and l.version > c.version and l.version <= $3
       )
-    order by c.version, c.company_id limit $6`
+    from traces c ${d.useIndex('traces_by_version')}
+    where ${isBetween}
+    group by c.version, c.company_id order by c.version, c.company_id limit $8`
   const tracesSql = `
     select company_id, version, id, sort, kind from traces
     where ${d.isOneOf('company_id', '$2', 'bigint')} and listing = $1
       and version > $3 and version <= $4
     order by company_id, version, id`
-  type Changed = readonly [number, number, isOnly: boolean | number]
+  type Flag = boolean | number
   return {
-    changedListings: (listing, range) =>
-      after(db.rows<Changed>(changedSql, listing, ...rangeOf(range)), (rows) =>
-        rows.map(([companyId, version, isOnly]) => {
-          return { companyId, version, isOnly: Boolean(isOnly) }
-        }),
+    changedHeads: (listing, range) =>
+      after(
+        db.rows<readonly [number, number, Flag, Flag]>(headsSql, listing, ...rangeOf(range)),
+        (rows) =>
+          rows.map(([companyId, version, isOnly, isLast]) => {
+            return { companyId, version, isOnly: Boolean(isOnly), isLast: Boolean(isLast) }
+          }),
       ),
-    tracedListings: (listing, range) =>
-      after(db.rows<readonly [number, number]>(tracedSql, listing, ...rangeOf(range)), (rows) =>
-        rows.map(([companyId, version]) => ({ companyId, version })),
+    changedTraces: (listing, range) =>
+      after(
+        db.rows<readonly [number, number, Flag]>(tracedSql, listing, ...rangeOf(range)),
+        (rows) =>
+          rows.map(([companyId, version, isLast]) => {
+            return { companyId, version, isLast: Boolean(isLast) }
+          }),
       ),
     traces: (listing, companies, { since, until }) =>
       after(

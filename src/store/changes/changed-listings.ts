@@ -1,0 +1,97 @@
+// Which listings of a kind have changed in a span of versions, in the order of their last changes.
+
+import type { ChangesRequest } from '../changes.ts'
+import type {
+  ChangedListing,
+  ChangedPlace,
+  ChangedRange,
+  ListingLookups,
+  VersionSpan,
+} from '../listing/tables.ts'
+import { createPace } from '../serving/pace.ts'
+
+/** How many changes are looked at at once: more, the longer it takes to fill a page. */
+const [changesAtFirst, changesAtOnce] = [16, 500]
+
+/** A changed listing, and whether only traces tell of its last change. */
+export interface FoundListing extends ChangedListing {
+  readonly isTraced: boolean
+}
+
+/** What is looked for. */
+interface Wanted {
+  readonly listing: string
+  readonly span: VersionSpan
+  readonly asked: ChangesRequest
+  readonly page: { readonly left: () => { readonly limit: number } }
+}
+
+/** The listings of a kind that have changed, by their last changes, some at once. */
+export async function* changedListings(
+  tables: ListingLookups,
+  { listing, span, asked, page }: Wanted,
+): AsyncGenerator<readonly FoundListing[]> {
+  const { companyId, after: last } = asked
+  let after: ChangedPlace = { version: span.since, companyId: Number.MAX_SAFE_INTEGER }
+  if (last?.listing === listing) {
+    // A listing of which something is left comes once more.
+    const { version, companyId, record } = last
+    after = { version, companyId: record === undefined ? companyId : companyId - 1 }
+  }
+  if (companyId !== undefined) {
+    const found = await findChange(tables, listing, span, companyId)
+    if (found !== undefined && compare(found, after) > 0) yield [found]
+    return
+  }
+  const pace = createPace()
+  let most = changesAtFirst
+  for (let areMany = true; ; most = Math.min(changesAtOnce, 2 * most)) {
+    // Most may be followed by others of the same listing.
+    const limit: number = areMany ? Math.min(most, page.left().limit + 1) : most
+    const { found, end } = await lookOn(tables, listing, { ...span, after, limit })
+    if (found.length > 0) yield found
+    if (end === undefined) return
+    areMany = found.length > limit / 2
+    after = end
+    await pace()
+  }
+}
+
+/** Looks at the next changes; the end of these is undefined if there are no more. */
+async function lookOn(
+  tables: ListingLookups,
+  listing: string,
+  range: ChangedRange,
+): Promise<{ readonly found: readonly FoundListing[]; readonly end: ChangedPlace | undefined }> {
+  const heads = await tables.changedHeads(listing, range)
+  const upTo = heads.length < range.limit ? undefined : heads.at(-1)
+  const traces = await tables.changedTraces(listing, { ...range, upTo })
+  const end = traces.length < range.limit ? upTo : traces.at(-1)
+  const isIn = (one: ChangedPlace) => end === undefined || compare(one, end) <= 0
+  const found = [
+    ...heads.filter(({ isLast }) => isLast).map((one) => ({ ...one, isTraced: false })),
+    ...traces
+      .filter(({ isLast }) => isLast)
+      .map((one) => ({ ...one, isOnly: false, isTraced: true })),
+  ]
+  return { found: found.filter(isIn).sort(compare), end }
+}
+
+async function findChange(
+  tables: ListingLookups,
+  listing: string,
+  span: VersionSpan,
+  companyId: number,
+): Promise<FoundListing | undefined> {
+  const head = await tables.head(listing, companyId, span.until)
+  if (head !== undefined && head.version > span.since) {
+    return { companyId, version: head.version, isOnly: false, isTraced: false }
+  }
+  const traces = await tables.traces(listing, [companyId], span)
+  const last = traces.at(-1)
+  return last && { companyId, version: last.version, isOnly: false, isTraced: true }
+}
+
+function compare(a: ChangedPlace, b: ChangedPlace): number {
+  return a.version - b.version || a.companyId - b.companyId
+}
