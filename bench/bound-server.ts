@@ -6,8 +6,8 @@
 //   node bench/bound-server.ts PORT DB KEY LOG    (DB: a store)
 
 import { createHash, randomUUID } from 'node:crypto'
+import { createServer, type ServerResponse } from 'node:http'
 import { DatabaseSync } from 'node:sqlite'
-import fastify from 'fastify'
 import { destination, pino } from 'pino'
 
 const [port = '', file = '', key = '', logFile = ''] = process.argv.slice(2)
@@ -75,21 +75,9 @@ function firstOf(texts: Uint8Array, records: number): Uint8Array {
   return bytes.subarray(0, at)
 }
 
-const app = fastify()
-app.addHook('onRequest', (request, reply, done) => {
-  const given = hashOf((request.headers.authorization ?? '').slice(7))
-  if (request.url === '/healthz' || keys.has(given)) done()
-  else void reply.code(403).send({ ok: false })
-})
-app.addHook('onResponse', (request, reply, done) => {
-  const { id, method, url } = request
-  log.info({ id, method, url, status: reply.statusCode, ms: reply.elapsedTime })
-  done()
-})
-app.get('/healthz', (_request, reply) => reply.send('ok'))
-app.get('/api/v1/companies/:id/:resource', (request, reply) => {
-  const { id, resource } = request.params as { id: string; resource: string }
-  const { limit = '100' } = request.query as { limit?: string }
+const pagePath = /^\/api\/v1\/companies\/(\d+)\/(\w+)(?:\?limit=(\d+))?$/
+
+function answerPage(response: ServerResponse, [, id = '', resource = '', limit = '100']: string[]) {
   const company = Number(id)
   const row = head.get(company, resource, version) as unknown as Row
   const [total, meta, directory, first] = row
@@ -100,18 +88,33 @@ app.get('/api/v1/companies/:id/:resource', (request, reply) => {
   const joined = parts.flatMap((part, n) => (n === 0 ? [part] : [',', part]))
   const form = `/api/v1/companies/${id}/${resource}?page=1&limit=${limit}`
   const link = `<${form}&version=${version}>`
-  return reply
-    .headers({
-      'x-request-id': randomUUID(),
-      'x-content-type-options': 'nosniff',
-      vary: 'Accept, Accept-Encoding',
-      etag: `W/"abcdefgh${form}"`,
-      'cache-control': 'private, no-cache',
-      'data-version': String(version),
-      'last-modified': date,
-      'content-type': 'application/json; charset=utf-8',
-      link: `${link}; rel="first", ${link}; rel="last"`,
-    })
-    .send(join([begin, ...joined, end]))
+  const body = join([begin, ...joined, end])
+  response.writeHead(200, {
+    'x-request-id': randomUUID(),
+    'x-content-type-options': 'nosniff',
+    vary: 'Accept, Accept-Encoding',
+    etag: `W/"abcdefgh${form}"`,
+    'cache-control': 'private, no-cache',
+    'data-version': String(version),
+    'last-modified': date,
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': body.length,
+    link: `${link}; rel="first", ${link}; rel="last"`,
+  })
+  response.end(body)
+}
+
+let requests = 0
+const server = createServer((request, response) => {
+  const { method, url = '', headers } = request
+  if (url === '/healthz') return response.end('ok')
+  const beganAt = performance.now()
+  const id = (requests += 1)
+  const isAllowed = keys.has(hashOf((headers.authorization ?? '').slice(7)))
+  const page = pagePath.exec(url)
+  if (!isAllowed || page === null) response.writeHead(isAllowed ? 404 : 403).end()
+  else answerPage(response, page)
+  const ms = performance.now() - beganAt
+  return log.info({ id, method, url, status: response.statusCode, ms })
 })
-await app.listen({ port: Number(port), host: '127.0.0.1' })
+server.listen(Number(port), '127.0.0.1')
