@@ -4,23 +4,12 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { id, text } from '../../src/resources/field.ts'
 import { resources } from '../../src/resources/index.ts'
-import { defineResource } from '../../src/resources/resource.ts'
 import { openStoreInspector } from '../../src/store/open-store.ts'
 import { type ImportOptions, importRows, makeFolder, query } from '../support/import-rows.ts'
+import { inspections } from '../support/inspections.ts'
 import { storeAt } from '../support/store-at.ts'
 
-const inspections = defineResource({
-  name: 'inspections',
-  title: 'Inspection',
-  description: 'A visit of an inspector.',
-  fields: {
-    id: id('Record identifier', 12),
-    outcome: text('What came of it', 'passed', { required: true }),
-  },
-  order: { by: 'id', direction: 'descending' },
-})
 const declared = [...resources, inspections]
 
 const what =

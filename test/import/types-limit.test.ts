@@ -4,10 +4,9 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import fc from 'fast-check'
-import { id, text } from '../../src/resources/field.ts'
 import { changeResource, resources } from '../../src/resources/index.ts'
-import { defineResource } from '../../src/resources/resource.ts'
 import { type ImportOptions, importRows, makeFolder, queryStore } from '../support/import-rows.ts'
+import { inspections } from '../support/inspections.ts'
 import { storeAt } from '../support/store-at.ts'
 import { changeStore } from '../support/store-state.ts'
 import { verifyStore } from '../support/verify-store.ts'
@@ -136,18 +135,6 @@ test('a record of two companies is refused for both if one has no room (3.7)', a
   assert.deepEqual(await load('events', [event(77, 9_000, 'new')]), [[1, 'attr', '"new"', tooMany]])
   assert.deepEqual(await queryStore(db, 'select id from companies where id = 77'), [])
   await checkSound(db)
-})
-
-const inspections = defineResource({
-  name: 'inspections',
-  title: 'Inspection',
-  description: 'A visit of an inspector, summed up by its outcome.',
-  fields: {
-    id: id('Record identifier', 12),
-    outcome: text('What came of it', 'passed', { required: true }),
-  },
-  order: { by: 'id', direction: 'ascending' },
-  metaOf: 'outcome',
 })
 
 test('the limit applies to any resource with meta; a type has at most 256 bytes (3.7)', async (t) => {
