@@ -15,6 +15,8 @@ export function testErrors(given: () => Bench): void {
     const { browser, at } = given()
     const page = await visit(t, browser, at('/companies/99999'), { expected: refused })
     await page.getByText('Company 99999 is not in the registry').waitFor()
+    assert.deepEqual(await page.getByRole('definition').allTextContents(), ['99999'])
+    assert.deepEqual(await page.getByRole('term').allTextContents(), ['ID'])
     await page.getByRole('link', { name: 'Find another company' }).click()
     await page.getByRole('searchbox').waitFor()
     await page.evaluate('location.hash = "#/companies/1/rights?statsu=x"')
@@ -35,6 +37,15 @@ export function testErrors(given: () => Bench): void {
     await page.waitForTimeout(1_000)
     await page.getByRole('button', { name: 'Next page' }).click()
     await page.getByRole('button', { name: 'Use another key' }).first().click()
+    await page.getByLabel('Your key').waitFor()
+  })
+
+  test('a company says that its key is wrong, and asks for another one', async (t) => {
+    const registry = await serveRegistry(t)
+    const address = registry.address('/companies/1', 'dossier_wrong')
+    const page = await visit(t, given().browser, address, { expected: refused })
+    await page.getByText('The service does not let this key read this.').waitFor()
+    await page.getByRole('button', { name: 'Use another key' }).click()
     await page.getByLabel('Your key').waitFor()
   })
 

@@ -31,10 +31,19 @@ export function CompanyHead({ id, company, name, changes, versions, isPast }: He
             day !== null && html` <span class="detail">${texts.sinceDay(formatDate(day))}</span>`
           }</dd></div>`,
       )}
-      ${facts.length === 0 && html`<div><dt>${texts.number}</dt><dd><bdi>${id}</bdi></dd></div>`}
+      ${
+        facts.length === 0 &&
+        html`<div><dt>${isId(id) ? texts.idLabel : texts.number}</dt>
+        <dd><bdi>${id}</bdi></dd></div>`
+      }
     </dl>
     ${company !== undefined && html`<${Unlisted} ...${{ company, versions, isPast }} />`}
   </header>`
+}
+
+/** Whether an address names a company by its id, and not as its register does (`GB:09876543`). */
+function isId(name: string): boolean {
+  return /^\d+$/.test(name)
 }
 
 type Fact = readonly [term: string, value: string, day: string | null]

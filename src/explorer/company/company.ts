@@ -51,16 +51,18 @@ export function CompanyPage({
   }, [name, place.view])
 
   usePrintKeys(place)
-  // A key may read listings without being allowed to see companies.
+  // A key may read listings without being allowed to see companies; then a listing says by itself
+  // what it may not show.
   const isRefused = shown.failure?.kind === 'key'
   const isFailed = shown.failure !== undefined && shown.failure.kind !== 'offline' && !isRefused
+  const isSilent = isRefused && isListing(place)
   const toNow = html`<a class="button" href=${addressOf(atPresent(place))}>${texts.timeBack}</a>`
   return html`<article class="company" aria-busy=${shown.isLoading}>
     <${CompanyHead} id=${id} company=${company ?? now} name=${name} changes=${changes}
       versions=${versions} isPast=${isPast} />
     <${TimeBar} place=${place} id=${id} versions=${versions} company=${company} now=${now}
       shown=${shownVersion} />
-    ${!isRefused && html`<${Notice} loaded=${shown} actions=${version === '' ? null : toNow} />`}
+    ${!isSilent && html`<${Notice} loaded=${shown} actions=${version === '' ? null : toNow} />`}
     ${
       !isFailed &&
       html`<${Tabs} place=${place} company=${company} now=${now} />
@@ -69,6 +71,11 @@ export function CompanyPage({
           areOfVersion=${areOfVersion} isRefused=${isRefused} />`
     }
   </article>`
+}
+
+/** Whether a place has a request of its own, which tells what it is refused. */
+function isListing({ view }: Place): boolean {
+  return view === differences || resourceNamed(view) !== undefined
 }
 
 function atPresent({ company, view }: Place): Place {
