@@ -36,7 +36,7 @@ export const texts = {
   search: 'Name or number of a company',
   searchHint:
     'Words of a name, or a number in a register, such as 09876543 or GB:09876543. ' +
-    'The key / leads here.',
+    'Press / to come back here.',
   searchShort: 'Find a company',
   searching: 'Searching …',
   found: (count: number) => plural(count, 'company', 'companies'),
