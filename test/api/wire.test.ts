@@ -145,6 +145,13 @@ for (const [row, bytes, status] of refused) {
   })
 }
 
+test('letters in a URL that are not percent-encoded are a 400 that says so (1.5, D9)', async () => {
+  const target = '/api/v1/companies?q=\xd1\x80'
+  const request = lines(`GET ${target} HTTP/1.1`, host, bearer)
+  const answer = answerIn(await exchange(port, Buffer.from(request, 'latin1')))
+  checkRawFailure(answer, 400, 'The URL is not valid; percent-encode it as UTF-8')
+})
+
 test('malformed HTTP is refused as such, with or without a key (2.3)', async () => {
   for (const fields of [[host, host], [host, 'Authorization: x', 'Authorization: y'], []]) {
     checkRawFailure(answerIn(await exchange(port, lines(start, ...fields))), 400)

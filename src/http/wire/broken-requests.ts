@@ -5,7 +5,7 @@ import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Logger } from 'pino'
-import { failureBody } from '../errors.ts'
+import { failureBody, malformedUrl } from '../errors.ts'
 import { createLineLimit } from '../line-limit.ts'
 import {
   afterAnswers,
@@ -100,7 +100,7 @@ function writeRefusal(
   log: LogBroken,
 ): void {
   const phrase = STATUS_CODES[status] ?? ''
-  const body = failureBody(status, status === 400 ? 'The request is not valid HTTP/1.1' : phrase)
+  const body = failureBody(status, status === 400 ? messageOf(reason) : phrase)
   const requestId = randomUUID()
   socket.end(
     [
@@ -117,6 +117,11 @@ function writeRefusal(
     ].join('\r\n'),
   )
   log(requestId, status, reason)
+}
+
+/** What is wrong with a request that Node's parser has refused, if it says more than that. */
+function messageOf(reason: string | undefined): string {
+  return reason === 'HPE_INVALID_URL' ? malformedUrl().message : 'The request is not valid HTTP/1.1'
 }
 
 /** Whether the head of a response has been sent already. */
