@@ -195,7 +195,8 @@ async function noSuchKey(store: StoreWriter, name: string): Promise<OperatorErro
     name,
     inUse.map((key) => key.name),
   )
-  return new OperatorError(`no valid key is named ${name}${near ? `; did you mean ${near}?` : ''}`)
+  const advice = near === undefined ? 'see: dossier keys list' : `did you mean ${near}?`
+  return new OperatorError(`no valid key is named ${name}; ${advice}`)
 }
 
 function parseOverlap(text: string): number {

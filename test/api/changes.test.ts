@@ -241,7 +241,7 @@ test('what is no cursor, or of another state, is said in one sentence (12.3)', a
     ['?after=0&company_id=-7', /^company_id is "-7"/],
     ['?after=0&format=csv', 'format is "csv"; it takes json or ndjson'],
     ['?after=0&format=xml', 'format is "xml"; it takes json or ndjson'],
-    ['?afer=0', '"afer" is no known query parameter; did you mean after?'],
+    ['?afer=0', '"afer" is not a known query parameter; did you mean after?'],
   ]
   for (const [query, message] of bad) checkFailure(await follow(query), 400, message)
   const later = await follow('?after=3.0123456789ab')

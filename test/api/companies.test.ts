@@ -100,7 +100,7 @@ const refused: readonly (readonly [query: string, message: RegExp])[] = [
   ['?identifier=%00', /^identifier is/],
   [`?${'identifier=1&'.repeat(101)}`, /^identifier is given 101 times; it takes at most 100$/],
   ['?identifier=1&jurisdiction=a&jurisdiction=b', /^jurisdiction is given more than once/],
-  ['?identifer=1', /"identifer" is no known query parameter; did you mean identifier\?$/],
+  ['?identifer=1', /"identifer" is not a known query parameter; did you mean identifier\?$/],
   ['?q=a&page=0', /^page is "0"/],
 ]
 

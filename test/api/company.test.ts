@@ -118,7 +118,7 @@ test('what is not there, or not allowed, says so (1.3, 1.4, 9.3)', async () => {
   checkFailure(await get('?version=0'), 400, /^version is "0"; it takes the number/)
   checkFailure(await get('?version=1&version=1'), 400, /^version is given more than once/)
   checkFailure(await get('?version=1&as_of=2024-01-31'), 400, /give one of them$/)
-  checkFailure(await get('?page=1'), 400, /"page" is no known query parameter/)
+  checkFailure(await get('?page=1'), 400, /"page" is not a known query parameter/)
   checkFailure(await get('?vesion=1'), 400, /did you mean version\?$/)
   checkFailure(await ask('/api/v1/companies/0'), 400, /^company_id is "0"/)
   checkFailure(await get('', { method: 'DELETE' }), 405, 'Method Not Allowed')

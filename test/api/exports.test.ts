@@ -159,7 +159,7 @@ test('what is not there is a 404, also with another path in its name', async () 
   ]) {
     checkFailure(await get(at), 404, 'Not Found')
   }
-  checkFailure(await get(`${path}?page=1`), 400, /"page" is no known query parameter/)
+  checkFailure(await get(`${path}?page=1`), 400, /"page" is not a known query parameter/)
 })
 
 test('a key without the scope, or without the listing, gets the same 403 (2.2)', async () => {

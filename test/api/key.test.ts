@@ -80,7 +80,7 @@ test('it is an endpoint as any other: HEAD, 304, 405, 403, unknown parameters (1
   assert.deepEqual([head.status, head.headers['etag'], head.text], [200, tag, ''])
   checkFailure(await get({ method: 'POST' }), 405, 'Method Not Allowed')
   checkFailure(await get({ authorization: null }), 403, 'Forbidden')
-  checkFailure(await get({}, '?page=1'), 400, /^"page" is no known query parameter/)
+  checkFailure(await get({}, '?page=1'), 400, /^"page" is not a known query parameter/)
   const body = { headers: { 'content-type': 'application/json' }, body: '{"a":1}' }
-  checkFailure(await get(body), 400, /^"a" is no known body member/)
+  checkFailure(await get(body), 400, /^"a" is not a known body member/)
 })

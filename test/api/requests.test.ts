@@ -252,7 +252,7 @@ test('SQL in a parameter has no effect (1.3, A14)', async () => {
 
 test('an unknown query parameter is a 400 that names it and the nearest known one (1.4, A12, A13)', async () => {
   const unknown = (name: string, advice: string) =>
-    `${JSON.stringify(name)} is no known query parameter; ${advice}`
+    `${JSON.stringify(name)} is not a known query parameter; ${advice}`
   const knownOfRights =
     'known are page, limit, format, version, as_of, known_at, jurisdiction, object_type, status, ' +
     'registration_number, registration_date, application_date, updated_at and sort'
@@ -278,23 +278,23 @@ test('a field that is no filter is a 400 that names the filters (1.4, 10.6)', as
   for (const name of ['name', 'employer_name', 'name[gte]']) {
     const answer = await ask(`${employees}?${encodeURIComponent(name)}=Owen`)
     const advice = `${takes}, current_on`
-    checkFailure(answer, 400, `"${name}" is no known query parameter; ${advice}`)
+    checkFailure(answer, 400, `"${name}" is not a known query parameter; ${advice}`)
   }
   const mistyped = await ask(`${employees}?positon=Director`)
-  checkFailure(mistyped, 400, '"positon" is no known query parameter; did you mean position?')
+  checkFailure(mistyped, 400, '"positon" is not a known query parameter; did you mean position?')
 })
 
 test('an unknown body member is a 400 that names it and the nearest known one (1.4, B8)', async () => {
   checkFailure(
     await askWithBody({ pgae: 2 }),
     400,
-    '"pgae" is no known body member; did you mean page?',
+    '"pgae" is not a known body member; did you mean page?',
   )
   for (const body of ['{"__proto__":{"page":9}}', '{"constructor":{"page":9}}', '{"":1}']) {
     checkFailure(
       await askWithBody(body),
       400,
-      /is no known body member; known are page, limit, format, version, /,
+      /is not a known body member; known are page, limit, format, version, /,
     )
   }
   assert.equal(Object.hasOwn(Object.prototype, 'page'), false)
@@ -303,7 +303,7 @@ test('an unknown body member is a 400 that names it and the nearest known one (1
 test('a thousand unknown parameters are refused cheaply (1.4, A12)', async () => {
   const query = Array.from({ length: 1_000 }, (_, index) => `p${index}=${index}`).join('&')
   const ms = await processorMs(async () => {
-    checkFailure(await ask(`${path}?${query}`), 400, /^"p0" is no known query parameter/)
+    checkFailure(await ask(`${path}?${query}`), 400, /^"p0" is not a known query parameter/)
   })
   assert.ok(ms < 200, `${ms} ms`)
 })

@@ -101,7 +101,7 @@ test('a wrong parameter is named, with what it takes (1.3, 1.4)', async () => {
   checkFailure(
     await list('?befor=1'),
     400,
-    /"befor" is no known query parameter; did you mean before\?/,
+    /"befor" is not a known query parameter; did you mean before\?/,
   )
 })
 

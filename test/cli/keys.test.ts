@@ -87,7 +87,7 @@ describe('keys', { concurrency: 2 }, () => {
     [['create', '--name', 'taken'], 1, /a key named taken exists; rotate it, revoke it first/],
     [['rotate'], 2, /name the key to rotate/],
     [['rotate', 'takn'], 1, /no valid key is named takn; did you mean taken\?/],
-    [['rotate', 'gone'], 1, /no valid key is named gone/],
+    [['rotate', 'gone'], 1, /no valid key is named gone; see: dossier keys list/],
     [['rotate', 'taken', '--overlap', 'soon'], 2, /--overlap is "soon"; it takes a duration/],
     [['rotate', 'taken', '--overlap', '999999y'], 2, /--overlap is 999999y; the maximum is 1y/],
     [
@@ -98,7 +98,7 @@ describe('keys', { concurrency: 2 }, () => {
     [['rotate', 'taken', '--rate', 'none'], 2, /--rate is for keys create; a rotated key keeps/],
     [['revoke'], 2, /name the key to revoke/],
     [['revoke', 'takn'], 1, /no valid key is named takn; did you mean taken\?/],
-    [['revoke', 'gone'], 1, /no valid key is named gone/],
+    [['revoke', 'gone'], 1, /no valid key is named gone; see: dossier keys list/],
   ]
 
   test('a usage error creates and revokes nothing, and is reported in one or two lines', async (t) => {

@@ -58,11 +58,11 @@ test('what cannot be printed is an error that says what to type', async (t) => {
   await importRows(join(folder, 'dossier.db'), 'employees', [row])
   for (const [words, code, message] of [
     ['employees', 2, /name one company and one listing, such as: GB:09876543 rights/],
-    ['GB:00000012 employes', 2, /employes is no listing; did you mean employees\?/],
+    ['GB:00000012 employes', 2, /employes is not a listing; did you mean employees\?/],
     [
       'GB:00000012 employees end_dat=x',
       2,
-      /"end_dat" is no known parameter; did you mean end_date/,
+      /"end_dat" is not a known parameter; did you mean end_date/,
     ],
     [
       'GB:00000012 employees start_date[gte]=soon',

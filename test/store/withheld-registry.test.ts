@@ -251,7 +251,7 @@ test('a registry that is not there yet adopts a list before its first import', a
   const verified = await runCommand(folder, ['verify', ...where])
   assert.match(verified.err, /does not exist|holds no registry/)
   const run = await runCommand(folder, ['withhold', 'adopt', ...why, '--yes', ...where])
-  assert.match(run.out, /^Adopted the list as entry 6; it has nothing that is here\.$/m)
+  assert.match(run.out, /^Adopted the list as entry 6; nothing that it withholds is here\.$/m)
   const path = join(folder, 'rows.ndjson')
   writeFileSync(
     path,

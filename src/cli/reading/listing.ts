@@ -73,7 +73,7 @@ function parseWords(words: readonly string[]) {
   const resource = resources.find((one) => one.name === name)
   if (resource === undefined) {
     const known = resources.map((one) => one.name)
-    throw new UsageError(`${name} is no listing; ${advise(name, known)}`)
+    throw new UsageError(`${name} is not a listing; ${advise(name, known)}`)
   }
   return { company, resource, parameters: parametersOf(words.filter(isParameter)) }
 }

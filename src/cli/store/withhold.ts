@@ -187,7 +187,9 @@ function parseSubject(
   const resource = resources.find(({ name }) => name === what)
   if (resource === undefined) {
     const advice = advise(what, [...known, 'company'])
-    throw new UsageError(`withhold ${kind} needs a RESOURCE; ${advice}`)
+    const fault =
+      what === undefined ? `withhold ${kind} needs a RESOURCE` : `${what} is not a resource`
+    throw new UsageError(`${fault}; ${advice}`)
   }
   const fields = personalFields(resource)
   if (kind === 'mask' && fields.length === 0) {
@@ -202,7 +204,9 @@ function parseSubject(
   const [field, value] = [name.slice(0, end), name.slice(end + 1)]
   if (!fields.includes(field)) {
     const which = fields.length === 0 ? 'none' : fields.join(', ')
-    throw new UsageError(`${field} is no personal field of ${resource.name}; those are: ${which}`)
+    throw new UsageError(
+      `${field} is not a personal field of ${resource.name}; choose from ${which}`,
+    )
   }
   if (value.trim() === '') throw new UsageError(`${field}= needs a value`)
   return { resource: resource.name, field, value }
@@ -275,7 +279,7 @@ function reportLines(done: string, { number, version, touched, names }: Withheld
     number === undefined
       ? 'Dry run: nothing was changed.'
       : version === undefined
-        ? `${done} ${number}; it has nothing that is here.`
+        ? `${done} ${number}; nothing that it withholds is here.`
         : `${done} ${number}, in version ${version}. ` +
           'Run dossier compact, so that no file has the bytes.'
   return [

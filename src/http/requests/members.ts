@@ -79,7 +79,7 @@ export function unknownName(
 /** A 400 for a name that is not known, with advice. */
 export function noSuchName(name: string, kind: string, advice: string): ApiError {
   const text = JSON.stringify(withoutKeys(name).slice(0, 60))
-  return badRequest(`${text} is no known ${kind}; ${advice}`)
+  return badRequest(`${text} is not a known ${kind}; ${advice}`)
 }
 
 function listed(names: readonly string[], kind: string): string {

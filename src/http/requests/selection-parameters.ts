@@ -255,7 +255,8 @@ function sortOf(resource: Resource, word: string | undefined): SortOrder | undef
   const field = isDescending ? word.slice(1) : word
   const known = sortFields(resource)
   if (!known.includes(field)) {
-    throw invalid(sortName, word, `it takes ${known.join(', ')}, or one of them after a minus`)
+    const allowed = known.map((name) => `${name} or -${name}`).join(', ')
+    throw invalid(sortName, word, `it takes ${allowed}`)
   }
   const direction = isDescending ? 'descending' : 'ascending'
   const { order } = resource
