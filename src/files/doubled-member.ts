@@ -15,7 +15,7 @@ const blankMax = 0x20
  * @param value what the text was parsed as.
  */
 export function doubledMember(text: string, value: object): string | undefined {
-  if (!mayHaveDoubledMember(text, [value])) return undefined
+  if (!isLonger(text, { from: 0, to: text.length, value }, true)) return undefined
   return createMemberScan()(Buffer.from(text))?.name
 }
 
@@ -25,12 +25,32 @@ export function doubledMember(text: string, value: object): string | undefined {
  * @param text the JSON texts of the values, each on a line of its own.
  */
 export function mayHaveDoubledMember(text: string, values: readonly object[]): boolean {
+  const hasEscapes = text.includes('\\')
+  let from = 0
+  // Line by line: what one is too long must not make up for what another one is too short.
+  for (const value of values) {
+    const end = text.indexOf('\n', from)
+    const to = end < 0 ? text.length : end
+    if (isLonger(text, { from, to, value }, hasEscapes)) return true
+    from = to + 1
+  }
+  return from <= text.length
+}
+
+/** Where a value is in a text. */
+interface Placed {
+  readonly from: number
+  readonly to: number
+  readonly value: object
+}
+
+/** Whether the text of a value is not as long as the value needs. */
+function isLonger(text: string, { from, to, value }: Placed, hasEscapes: boolean): boolean {
   // Most programs write either no blanks, or one after each colon and comma.
-  const gap = text.charCodeAt(text.indexOf(':') + 1) === blankMax ? 1 : 0
-  const lineEnd = text.charCodeAt(text.length - 1) <= blankMax ? 1 : 0
-  let needed = escapesLength(text) + values.length * (1 + lineEnd) - 1
-  for (const value of values) needed += lengthOf(value, gap)
-  return needed !== text.length
+  const gap = text.charCodeAt(text.indexOf(':', from) + 1) === blankMax ? 1 : 0
+  const lineEnd = text.charCodeAt(to - 1) <= blankMax ? 1 : 0
+  const escapes = hasEscapes ? escapesLength(text.slice(from, to)) : 0
+  return lengthOf(value, gap) + escapes + lineEnd !== to - from
 }
 
 /** By how much escapes such as `\n` and `\u00e9` lengthen a JSON text. */
