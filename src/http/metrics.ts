@@ -1,17 +1,18 @@
-// The metrics for Prometheus. Counting happens in every request, so it uses plain numbers in arrays
-// (0.1 us); prom-client reads them when it is scraped. No key, company or address is in a label, so
-// the declarations bound the number of series.
+// The metrics for Prometheus. No key, company or address is in a label, so the declarations bound
+// the number of series.
 
-import prometheus, { type Metric, type Registry } from 'prom-client'
+import prometheus, { type Registry } from 'prom-client'
 import type { Resource } from '../resources/resource.ts'
 import { companiesScope, namedScopes } from '../store/keys.ts'
+import type { LastImport } from '../store/reading.ts'
+import type { ViewCounts } from '../store/serving/views.ts'
 import type { Answer } from './request-log.ts'
-import { registerRegistry, registerViews, type StoreSource } from './store-metrics.ts'
 
-/** A read from the store, as a label. */
-export type StoreOperation = 'page' | 'head' | 'selection' | 'company' | 'changes' | 'key'
+/** The reads from the store that are timed, as labels. */
+const storeOperations = ['page', 'head', 'selection', 'company', 'changes', 'key'] as const
+export type StoreOperation = (typeof storeOperations)[number]
 
-/** Counts requests and what they cause; each call takes less than a microsecond. */
+/** Counts requests and what they cause: about a microsecond for each request. */
 export interface Metrics {
   /** @param resource is the listing's name; undefined for any other path. */
   countRequest(resource: string | undefined, answer: Answer): void
@@ -28,65 +29,143 @@ export interface Metrics {
 }
 
 /** The sources of the metrics that are read only at a scrape. */
-interface MetricsSource extends StoreSource {
+interface MetricsSource {
   readonly resources: readonly Resource[]
   readonly version: string
   /** The number of log lines dropped because they could not be written. */
   droppedLines(): number
+  /** Rejects if the store does not answer. */
+  lastImports(): Promise<readonly LastImport[]>
+  /** What is kept for filtered, ordered and past listings. */
+  viewCounts(): ViewCounts
 }
 
-const upperBoundsSeconds = [
+const buckets = [
   0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10,
-] as const
-const statusMax = 599
+]
 /** The label of everything else: health checks, documents, unknown paths. */
 const noResource = 'none'
 
-/** A histogram of durations: a count for each upper bound, and one for anything longer. */
-interface Times {
-  readonly counts: Float64Array
-  sumSeconds: number
-}
-
-interface RequestCounts {
-  readonly byStatus: Float64Array
-  readonly times: Times
-  bytes: number
-}
-
-/** Creates the counters, all at zero. */
+/** Creates the metrics, all at zero. */
 export function createMetrics(source: MetricsSource): Metrics {
-  const listings = source.resources.map(({ name }) => name)
-  const names = [companiesScope, ...namedScopes, ...listings, noResource]
-  const requests = new Map(names.map((name) => [name, emptyCounts()]))
-  const others = requests.get(noResource) ?? emptyCounts()
-  const store: Readonly<Record<StoreOperation, Times>> = {
-    page: emptyTimes(),
-    head: emptyTimes(),
-    selection: emptyTimes(),
-    company: emptyTimes(),
-    changes: emptyTimes(),
-    key: emptyTimes(),
-  }
-  const events = { broken: 0, omitted: 0, fromCache: 0, fromStore: 0, waiting: 0 }
   const registry = new prometheus.Registry()
-  registerRequests(registry, requests)
-  registerEvents(registry, events, requests)
-  registerLines(registry, () => ({ backlog: source.droppedLines(), rate: events.omitted }))
-  new prometheus.Gauge({
-    name: 'dossier_changes_waiting',
-    help: 'Clients that wait for changes',
+  const { counter, histogram, gauge } = createMakers(registry)
+  const requests = counter(
+    'requests_total',
+    'Answered requests, by listing and status; none for other paths',
+    ['resource', 'status'],
+  )
+  const bytes = counter('response_bytes_total', 'Bytes of response bodies sent, by listing', [
+    'resource',
+  ])
+  const durations = histogram(
+    'request_duration_seconds',
+    'Time from a request to the end of its answer, by listing',
+    'resource',
+  )
+  const store = histogram(
+    'store_duration_seconds',
+    'Time that the store took to answer, by operation',
+    'operation',
+  )
+  const hits = counter('page_cache_hits_total', 'Pages answered from the cache')
+  const misses = counter('page_cache_misses_total', 'Pages read from the store')
+  const broken = counter('broken_requests_total', 'Requests that could not be parsed')
+  const refused = counter('keys_refused_total', 'Requests refused with 403 because of their key')
+  const waiting = gauge('changes_waiting', 'Clients that wait for changes')
+  let omitted = 0
+  registerLines(registry, () => ({ backlog: source.droppedLines(), rate: omitted }))
+  const listings = source.resources.map(({ name }) => name)
+  for (const resource of [companiesScope, ...namedScopes, ...listings, noResource]) {
+    bytes.inc({ resource }, 0)
+    durations.zero({ resource })
+  }
+  for (const operation of storeOperations) store.zero({ operation })
+  registerState(registry, source)
+  prometheus.collectDefaultMetrics({ register: registry })
+  return {
+    registry,
+    countRequest(resource = noResource, answer) {
+      requests.inc({ resource, status: answer.status })
+      bytes.inc({ resource }, answer.bytes)
+      durations.observe({ resource }, answer.ms / 1_000)
+      if (answer.status === 403) refused.inc()
+    },
+    countBroken: () => broken.inc(),
+    countOmitted: () => void (omitted += 1),
+    countPage: (isFromCache) => (isFromCache ? hits : misses).inc(),
+    countWaiting: (clients) => waiting.inc(clients),
+    countStore: (operation, ms) => store.observe({ operation }, ms / 1_000),
+  }
+}
+
+/** Makes metrics of a registry, whose names begin with ours. */
+function createMakers(registry: Registry) {
+  const shared = (name: string, help: string) => ({
+    ...{ name: `dossier_${name}`, help },
     registers: [registry],
-    collect() {
-      this.set(events.waiting)
+  })
+  return {
+    counter: <Label extends string>(
+      name: string,
+      help: string,
+      labelNames: readonly Label[] = [],
+    ) => new prometheus.Counter({ ...shared(name, help), labelNames }),
+    histogram: <Label extends string>(name: string, help: string, label: Label) =>
+      new prometheus.Histogram({ ...shared(name, help), labelNames: [label], buckets }),
+    /** @param value is read at each scrape; undefined for a gauge that is set. */
+    gauge: (
+      name: string,
+      help: string,
+      value?: () => number | Promise<number>,
+      aggregator: 'sum' | 'min' | 'max' = 'sum',
+    ) =>
+      new prometheus.Gauge({
+        ...{ ...shared(name, help), aggregator },
+        ...(value && {
+          async collect() {
+            this.set(await value())
+          },
+        }),
+      }),
+  }
+}
+
+/** Registers what is read only at a scrape; the store is asked once for each. */
+function registerState(registry: Registry, source: MetricsSource): void {
+  const { gauge } = createMakers(registry)
+  gauge('view_bytes', 'Memory of the views kept, in bytes', () => source.viewCounts().bytes)
+  gauge('views_under_way', 'Views being made', () => source.viewCounts().underWay)
+  let looking: Promise<readonly LastImport[] | undefined> | undefined
+  /** The last imports; undefined if the store does not answer. */
+  const look = () =>
+    (looking ??= source
+      .lastImports()
+      .catch(() => undefined)
+      .finally(() => (looking = undefined)))
+  const registryVersion = async () =>
+    Math.max(0, ...((await look()) ?? []).map(({ version }) => version))
+  const storeUp = async () => ((await look()) === undefined ? 0 : 1)
+  gauge(
+    'registry_version',
+    'Version of the registry: the number of the last import',
+    registryVersion,
+    'max',
+  )
+  gauge('store_up', 'Whether the store answers: 1 or 0', storeUp, 'min')
+  new prometheus.Gauge({
+    name: 'dossier_last_import_timestamp_seconds',
+    help: 'When the last import of a source was committed, in seconds since 1970',
+    labelNames: ['source'],
+    aggregator: 'max',
+    registers: [registry],
+    async collect() {
+      this.reset()
+      for (const last of (await look()) ?? []) {
+        this.set({ source: last.source }, last.committedAt / 1_000)
+      }
     },
   })
-  registerTimes(registry, 'dossier_store_duration_seconds', 'operation', {
-    help: 'Time that the store took to answer, by operation',
-    entries: () => Object.entries(store),
-  })
-  registerViews(registry, source)
-  registerRegistry(registry, source)
   new prometheus.Gauge({
     name: 'dossier_build_info',
     help: 'Version of Dossier, as a label',
@@ -94,96 +173,6 @@ export function createMetrics(source: MetricsSource): Metrics {
     aggregator: 'first',
     registers: [registry],
   }).set({ version: source.version }, 1)
-  prometheus.collectDefaultMetrics({ register: registry })
-  return {
-    registry,
-    countRequest(resource, { status, ms, bytes }) {
-      const counts = (resource === undefined ? undefined : requests.get(resource)) ?? others
-      const at = Math.min(status, statusMax)
-      counts.byStatus[at] = (counts.byStatus[at] ?? 0) + 1
-      counts.bytes += bytes
-      observe(counts.times, ms)
-    },
-    countBroken: () => void (events.broken += 1),
-    countOmitted: () => void (events.omitted += 1),
-    countPage(isFromCache) {
-      if (isFromCache) events.fromCache += 1
-      else events.fromStore += 1
-    },
-    countWaiting: (clients) => void (events.waiting += clients),
-    countStore: (operation, ms) => observe(store[operation], ms),
-  }
-}
-
-function emptyCounts(): RequestCounts {
-  return { byStatus: new Float64Array(statusMax + 1), times: emptyTimes(), bytes: 0 }
-}
-
-function emptyTimes(): Times {
-  return { counts: new Float64Array(upperBoundsSeconds.length + 1), sumSeconds: 0 }
-}
-
-function observe(times: Times, ms: number): void {
-  const seconds = ms / 1_000
-  let at = 0
-  while (seconds > (upperBoundsSeconds[at] ?? Infinity)) at += 1
-  times.counts[at] = (times.counts[at] ?? 0) + 1
-  times.sumSeconds += seconds
-}
-
-function registerRequests(registry: Registry, requests: ReadonlyMap<string, RequestCounts>): void {
-  const registers = [registry]
-  new prometheus.Counter({
-    name: 'dossier_requests_total',
-    help: 'Answered requests, by listing and status; none for other paths',
-    labelNames: ['resource', 'status'],
-    registers,
-    collect() {
-      this.reset()
-      for (const [resource, { byStatus }] of requests) {
-        byStatus.forEach((count, status) => {
-          if (count > 0) this.inc({ resource, status }, count)
-        })
-      }
-    },
-  })
-  new prometheus.Counter({
-    name: 'dossier_response_bytes_total',
-    help: 'Bytes of response bodies sent, by listing',
-    labelNames: ['resource'],
-    registers,
-    collect() {
-      this.reset()
-      for (const [resource, { bytes }] of requests) this.inc({ resource }, bytes)
-    },
-  })
-  registerTimes(registry, 'dossier_request_duration_seconds', 'resource', {
-    help: 'Time from a request to the end of its answer, by listing',
-    entries: () => [...requests].map(([name, { times }]) => [name, times]),
-  })
-}
-
-function registerEvents(
-  registry: Registry,
-  events: { readonly broken: number; readonly fromCache: number; readonly fromStore: number },
-  requests: ReadonlyMap<string, RequestCounts>,
-): void {
-  const count = (name: string, help: string, value: () => number) =>
-    new prometheus.Counter({
-      name,
-      help,
-      registers: [registry],
-      collect() {
-        this.reset()
-        this.inc(value())
-      },
-    })
-  count('dossier_page_cache_hits_total', 'Pages answered from the cache', () => events.fromCache)
-  count('dossier_page_cache_misses_total', 'Pages read from the store', () => events.fromStore)
-  count('dossier_broken_requests_total', 'Requests that could not be parsed', () => events.broken)
-  count('dossier_keys_refused_total', 'Requests refused with 403 because of their key', () =>
-    requests.values().reduce((sum, { byStatus }) => sum + (byStatus[403] ?? 0), 0),
-  )
 }
 
 /**
@@ -206,32 +195,4 @@ export function registerLines(
       for (const [reason, lines] of Object.entries(count())) this.inc({ reason }, lines)
     },
   })
-}
-
-/** Registers a histogram over our own counts; prom-client's histogram would count by itself. */
-function registerTimes(
-  registry: Registry,
-  name: string,
-  label: string,
-  { help, entries }: { help: string; entries: () => (readonly [string, Times])[] },
-): void {
-  const get = () =>
-    Promise.resolve({
-      ...{ name, help, type: 'histogram', aggregator: 'sum' },
-      values: entries().flatMap(([value, times]) => valuesOf(name, { [label]: value }, times)),
-    })
-  registry.registerMetric({ name, get } as unknown as Metric)
-}
-
-function valuesOf(name: string, labels: Readonly<Record<string, string>>, times: Times) {
-  let count = 0
-  const buckets = [...upperBoundsSeconds, '+Inf'].map((le, index) => {
-    count += times.counts[index] ?? 0
-    return { metricName: `${name}_bucket`, labels: { ...labels, le }, value: count }
-  })
-  return [
-    ...buckets,
-    { metricName: `${name}_sum`, labels, value: times.sumSeconds },
-    { metricName: `${name}_count`, labels, value: count },
-  ]
 }

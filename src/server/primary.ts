@@ -8,7 +8,7 @@ import { describeStore, openStoreReader } from '../store/open-store.ts'
 import { createLimits } from './app-options.ts'
 import type { ServerContext } from './server.ts'
 import { createLog, type Log } from './log.ts'
-import { isMeasured, listenForMetrics } from './metrics-listener.ts'
+import { listenForMetrics } from './metrics-listener.ts'
 import { createWorkerPool, type WorkerPool } from './worker-pool.ts'
 
 /** How much longer than its own time to stop a worker may take before it is killed. */
@@ -37,7 +37,8 @@ export async function runPrimary(
     await limits.close()
     return url
   }
-  const metrics = isMeasured(settings) ? await listenForSum(pool, settings, log) : undefined
+  const metrics =
+    settings.metricsPort === undefined ? undefined : await listenForSum(pool, settings, log)
   const db = describeStore(settings.db)
   log.logger.info({ url, db, workers: count, metrics_url: metrics?.url }, 'listening')
   if (!context.signal.aborted) await once(context.signal, 'abort')

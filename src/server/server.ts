@@ -14,7 +14,7 @@ import { limitsOfPrimary, createLimits, readyOptions } from './app-options.ts'
 import { explainListenError, listenOptions } from './listening.ts'
 import { createLog, type Log } from './log.ts'
 import { type Metering, startMetering } from './metering.ts'
-import { isMeasured, listenForMetrics, type MetricsListener } from './metrics-listener.ts'
+import { listenForMetrics, type MetricsListener } from './metrics-listener.ts'
 import { programVersion } from './program-version.ts'
 import { stopServing } from './stopping.ts'
 import { timeStore } from './time-store.ts'
@@ -68,7 +68,7 @@ export async function startServer(
   const isWorker = primary !== undefined
   const opened = await openStoreReader(settings, servingBounds(settings, isWorker))
   const log = await createLog(settings, stdout, isWorker)
-  const counts = isMeasured(settings) ? await measure(opened, log) : undefined
+  const counts = settings.metricsPort !== undefined ? await measure(opened, log) : undefined
   const store = counts === undefined ? opened : timeStore(opened, counts)
   const limits = isWorker
     ? limitsOfPrimary(settings, primary)

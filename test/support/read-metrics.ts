@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 
-/** A sample: `name{labels}` verbatim, and its value. */
+/** A sample: `name{labels}`, and its value. Labels have no order; here, `le` is the last one. */
 export type Samples = ReadonlyMap<string, number>
 
 /** Parses the text format of Prometheus; fails on an invalid line. */
@@ -10,8 +10,9 @@ export function parseMetrics(text: string): Samples {
   const samples = new Map<string, number>()
   for (const line of text.split('\n')) {
     if (line === '' || /^# (HELP|TYPE) [a-z_]\w* \S/.test(line)) continue
-    const [, name = '', value = ''] =
+    const [, written = '', value = ''] =
       /^([a-z_]\w*(?:\{(?:[a-z_]\w*="[^"\n]*",?)*\})?) (\S+)$/.exec(line) ?? []
+    const name = written.replace(/\{(le="[^"]*"),(.*)\}$/, '{$2,$1}')
     assert.ok(name !== '' && !samples.has(name), `no sample, or a second one: ${line}`)
     assert.ok(value === 'Nan' || !Number.isNaN(Number(value)), line)
     samples.set(name, Number(value))
