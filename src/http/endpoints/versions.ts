@@ -5,7 +5,7 @@ import type { ListedVersion, StoreReader, VersionRange } from '../../store/readi
 import { describeVersions } from '../docs/versions.ts'
 import { fromStore } from '../store-errors.ts'
 import { linkTo } from '../answers/links.ts'
-import { type Parameter, parameters, parseIntegers } from '../requests/listing-request.ts'
+import { type Parameter, parameters, readIntegers } from '../requests/listing-request.ts'
 import { checkNames, readMembers } from '../requests/members.ts'
 import { sendCached, type StateAnswer } from '../answers/state-answer.ts'
 import { type Endpoint, readMethods, type Service } from './endpoint.ts'
@@ -39,7 +39,7 @@ async function answer(
 ): Promise<HttpReply> {
   const given = await readMembers(request, reply)
   checkNames(given, Object.keys(versionListParameters))
-  const range = parseIntegers(versionListParameters, given)
+  const range = readIntegers(versionListParameters, given)
   return sendCached(request, reply, service, {
     form: `${versionsPath}?before=${range.before}&limit=${range.limit}`,
     make: () => list(service.store, range),

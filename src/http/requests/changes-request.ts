@@ -9,8 +9,8 @@ import { parseCompany } from './company-name.ts'
 import { type Cursor, parseCursor, parsePoint } from './cursors.ts'
 import { badRequest, invalid } from '../errors.ts'
 import { chooseFormat, type Format, formatName } from './formats.ts'
-import { parameters, type Parameter, parseIntegers } from './listing-request.ts'
-import { checkNames, type Given } from './members.ts'
+import { parameters, type Parameter, readIntegers } from './listing-request.ts'
+import { checkNames, type Given, readValue } from './members.ts'
 
 export const changesPath = '/api/v1/changes'
 
@@ -66,10 +66,10 @@ export function parseChangesRequest(
 ): ChangesQuestion {
   const names = [...Object.keys(changesTexts), ...Object.keys(changesNumbers), formatName]
   checkNames(given, names)
-  const { limit, wait } = parseIntegers(changesNumbers, given)
+  const { limit, wait } = readIntegers(changesNumbers, given)
   const format = chooseFormat(given, accept, changesFormats)
   const resource = parseResource(resources, given)
-  const company = parseText('company_id', given)
+  const company = readText('company_id', given)
   const cursor = parseAfter(given)
   const until = parseUntil(given, cursor)
   const members = new URLSearchParams({ limit: String(limit) })
@@ -84,24 +84,19 @@ export function parseChangesRequest(
 }
 
 /** A parameter that is a text, or a number that is one as it is written. */
-function parseText(name: string, { query, body }: Given): string | undefined {
-  const [inQuery, inBody] = [query[name], body?.[name]].map((value) => {
-    if (value === undefined || typeof value === 'string') return value
-    if (Array.isArray(value)) throw badRequest(`${name} is given more than once; give one`)
-    if (typeof value === 'number' && Number.isSafeInteger(value)) return String(value)
-    throw invalid(name, value, 'it takes a text')
+function readText(name: string, given: Given): string | undefined {
+  return readValue(name, given, (written) => {
+    if (typeof written === 'string') return written
+    if (typeof written === 'number' && Number.isSafeInteger(written)) return String(written)
+    throw invalid(name, written, 'it takes a text')
   })
-  if (inQuery !== undefined && inBody !== undefined && inQuery !== inBody) {
-    throw badRequest(`${name} differs between the query and the body; give one of them`)
-  }
-  return inQuery ?? inBody
 }
 
 const takesCursor =
   'it takes 0, a cursor from `until` or `next` of an earlier answer, or the number of a version'
 
 function parseAfter(given: Given): Cursor {
-  const text = parseText(cursorName, given)
+  const text = readText(cursorName, given)
   if (text === undefined) throw badRequest(`after is missing; ${takesCursor}`)
   const cursor = parseCursor(text)
   if (cursor === undefined) throw invalid(cursorName, text, takesCursor)
@@ -109,7 +104,7 @@ function parseAfter(given: Given): Cursor {
 }
 
 function parseUntil(given: Given, cursor: Cursor): NamedPoint | undefined {
-  const text = parseText('until', given)
+  const text = readText('until', given)
   if (text === undefined) return cursor.until
   const until = parsePoint(text)
   if (until === undefined) {
@@ -125,7 +120,7 @@ function parseUntil(given: Given, cursor: Cursor): NamedPoint | undefined {
 }
 
 function parseResource(resources: readonly Resource[], given: Given): string | undefined {
-  const text = parseText('resource', given)
+  const text = readText('resource', given)
   const known = [companiesScope, ...resources.map(({ name }) => name)]
   if (text === undefined || known.includes(text)) return text
   throw invalid('resource', text, advise(text, known, `it takes ${known.join(', ')}`))

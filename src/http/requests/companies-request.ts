@@ -4,7 +4,7 @@
 import { wordsOfQuery } from '../../store/name-words.ts'
 import type { CompanyQuery } from '../../store/reading.ts'
 import { badRequest, invalid } from '../errors.ts'
-import { type Paging, parameters, parsePaging } from './listing-request.ts'
+import { type Paging, parameters, readIntegers } from './listing-request.ts'
 import { checkNames, type Given } from './members.ts'
 
 /** A request for a page of companies. */
@@ -56,7 +56,7 @@ export function parseCompaniesRequest(given: Given): CompaniesRequest {
     }
     checkWords(q)
   }
-  return { identifiers, jurisdiction, q, ...parsePaging(given) }
+  return { identifiers, jurisdiction, q, ...readIntegers(parameters, given) }
 }
 
 /** The search that a request asks for. */

@@ -4,8 +4,8 @@ import Negotiator from 'negotiator'
 import type { Resource } from '../../resources/resource.ts'
 import { recordSeparator } from '../../store/record-texts.ts'
 import { createCsvWriter } from '../../resources/csv.ts'
-import { badRequest, invalid } from '../errors.ts'
-import type { Given } from './members.ts'
+import { invalid } from '../errors.ts'
+import { type Given, readValue } from './members.ts'
 
 /** The formats, by the word that names them, with their media types. */
 export const mediaTypes = {
@@ -28,28 +28,17 @@ export const formatName = 'format'
  * @throws ApiError 400 for any other format.
  */
 export function chooseFormat<Offered extends Format>(
-  { query, body }: Given,
+  given: Given,
   accept: string | undefined,
   offered: readonly Offered[],
 ): Offered | 'json' {
-  const inQuery = parseFormat(query[formatName], offered)
-  const inBody = parseFormat(body?.[formatName], offered)
-  if (inQuery !== undefined && inBody !== undefined && inQuery !== inBody) {
-    throw badRequest(`format is ${inQuery} in the query and ${inBody} in the body; give one`)
-  }
-  return inQuery ?? inBody ?? acceptedFormat(accept, offered)
-}
-
-function parseFormat<Offered extends Format>(
-  value: unknown,
-  offered: readonly Offered[],
-): Offered | undefined {
-  if (value === undefined) return undefined
   const takes = `it takes ${offered.slice(0, -1).join(', ')} or ${offered.at(-1)}`
-  if (Array.isArray(value)) throw badRequest(`format is given more than once; ${takes}`)
-  const found = offered.find((one) => one === value)
-  if (found === undefined) throw invalid(formatName, value, takes)
-  return found
+  const parse = (written: unknown) => {
+    const found = offered.find((one) => one === written)
+    if (found === undefined) throw invalid(formatName, written, takes)
+    return found
+  }
+  return readValue(formatName, given, parse, takes) ?? acceptedFormat(accept, offered)
 }
 
 /** Any other Accept than those for CSV and NDJSON gives JSON (contract 11.1). */

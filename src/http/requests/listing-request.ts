@@ -10,7 +10,7 @@ import { companiesScope, hasScope } from '../../store/keys.ts'
 import { isByName, locate, type NumberedState, parseCompany } from './company-name.ts'
 import { badRequest, invalid } from '../errors.ts'
 import { chooseFormat, type Format, formatName, formats } from './formats.ts'
-import { type Given, type Members, readMembers } from './members.ts'
+import { type Given, type Members, readMembers, readValue } from './members.ts'
 import { parseSelection, type SelectionParameters, selectsNothing } from './selection-parameters.ts'
 
 /** A request for a page of a listing. */
@@ -127,27 +127,22 @@ export function parseListingRequest(
 }
 
 function parseListingPaging(given: Given, format: Format): Paging {
-  const words = [given.query['limit'], given.body?.['limit']].filter((one) => one !== undefined)
-  if (!words.includes(noLimitWord)) return parsePaging(given)
-  if (words.some((word) => word !== noLimitWord)) {
-    throw badRequest('limit differs between the query and the body; give one of them')
-  }
+  const page = readInteger('page', parameters.page, given)
+  const limit = readValue<number | typeof noLimitWord>(
+    'limit',
+    given,
+    (written) =>
+      written === noLimitWord ? noLimitWord : parseInteger('limit', parameters.limit, written),
+    allowedFor(parameters.limit),
+  )
+  if (limit !== noLimitWord) return { page, limit: limit ?? parameters.limit.default }
   if (format === 'json') throw badRequest('limit is "all"; that takes format=csv or format=ndjson')
-  const page = parseInteger('page', parameters.page, given)
   if (page > 1) throw badRequest(`page is ${page}; with limit=all there is no page but the first`)
   return { page, limit: noLimit }
 }
 
 /** The part of a request that says which page it asks for. */
 export type Paging = Pick<ListingRequest, ParameterName>
-
-/** @throws ApiError 400 that names the parameter, its value and what it takes. */
-export function parsePaging({ query, body }: Given): Paging {
-  return {
-    page: parseInteger('page', parameters.page, { query, body }),
-    limit: parseInteger('limit', parameters.limit, { query, body }),
-  }
-}
 
 /**
  * The canonical form of a request without its version: its path, and a query with every parameter
@@ -187,44 +182,30 @@ function isPaging(members: Members): boolean {
 }
 
 /**
- * The values of parameters by name, as `parseInteger` finds them.
+ * The values of parameters by name, or their defaults.
  *
- * @throws ApiError 400 as `parseInteger`.
+ * @throws ApiError 400 that names the parameter, its value and what it takes.
  */
-export function parseIntegers<Name extends string>(
+export function readIntegers<Name extends string>(
   declared: Readonly<Record<Name, Parameter>>,
   given: Given,
 ): Readonly<Record<Name, number>> {
   const entries = Object.entries<Parameter>(declared)
-  const values = entries.map(([name, one]) => [name, parseInteger(name, one, given)])
+  const values = entries.map(([name, one]) => [name, readInteger(name, one, given)])
   return Object.fromEntries(values) as Readonly<Record<Name, number>>
 }
 
-/**
- * The value of a parameter in query or body, or its default.
- *
- * @throws ApiError 400 that names the parameter, its value and what it takes.
- */
-function parseInteger(name: string, parameter: Parameter, { query, body }: Given): number {
-  const inQuery = query[name]
-  const inBody = body?.[name]
-  if (Array.isArray(inQuery)) {
-    throw badRequest(`${name} is given more than once; ${allowedFor(parameter)}`)
-  }
-  const fromQuery = inQuery === undefined ? undefined : parseValue(name, parameter, inQuery)
-  const fromBody = inBody === undefined ? undefined : parseValue(name, parameter, inBody)
-  if (fromQuery !== undefined && fromBody !== undefined && fromQuery !== fromBody) {
-    throw badRequest(`${name} is ${fromQuery} in the query and ${fromBody} in the body; give one`)
-  }
-  return fromQuery ?? fromBody ?? parameter.default
+function readInteger(name: string, parameter: Parameter, given: Given): number {
+  const parse = (written: unknown) => parseInteger(name, parameter, written)
+  return readValue(name, given, parse, allowedFor(parameter)) ?? parameter.default
 }
 
-function parseValue(name: string, parameter: Parameter, value: unknown): number {
+function parseInteger(name: string, parameter: Parameter, written: unknown): number {
   const { minimum, maximum } = parameter
   const number =
-    typeof value === 'number' || (typeof value === 'string' && decimalDigits.test(value))
-      ? Number(value)
+    typeof written === 'number' || (typeof written === 'string' && decimalDigits.test(written))
+      ? Number(written)
       : NaN
   if (Number.isSafeInteger(number) && number >= minimum && number <= maximum) return number
-  throw invalid(name, value, allowedFor(parameter))
+  throw invalid(name, written, allowedFor(parameter))
 }

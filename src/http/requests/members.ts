@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http'
 import type { HttpReply, HttpRequest } from '../wire/exchange.ts'
 import { advise } from '../../text/nearest.ts'
 import { withoutKeys } from '../../text/redact.ts'
-import { type ApiError, badRequest, malformedUrl } from '../errors.ts'
+import { type ApiError, badRequest, cutValue, malformedUrl } from '../errors.ts'
 import { after, type Awaitable } from '../../store/awaitable.ts'
 import { readBody } from '../wire/body.ts'
 
@@ -38,6 +38,31 @@ function checkQuery(url: string): void {
   } catch {
     throw malformedUrl()
   }
+}
+
+/**
+ * The value of a parameter in query or body; undefined if it is in neither.
+ *
+ * @param parse makes it of what the client wrote, or throws an ApiError 400.
+ * @param takes says what is allowed, for a parameter that is repeated.
+ * @throws ApiError 400 if it is repeated, or has another value in the body than in the query.
+ */
+export function readValue<T extends string | number>(
+  name: string,
+  { query, body }: Given,
+  parse: (written: unknown) => T,
+  takes = 'give one',
+): T | undefined {
+  const inQuery = query[name]
+  const inBody = body?.[name]
+  if (Array.isArray(inQuery)) throw badRequest(`${name} is given more than once; ${takes}`)
+  const fromQuery = inQuery === undefined ? undefined : parse(inQuery)
+  const fromBody = inBody === undefined ? undefined : parse(inBody)
+  if (fromQuery !== undefined && fromBody !== undefined && fromQuery !== fromBody) {
+    const [one, other] = [fromQuery, fromBody].map((value) => cutValue(String(value)))
+    throw badRequest(`${name} is ${one} in the query and ${other} in the body; give one`)
+  }
+  return fromQuery ?? fromBody
 }
 
 /** Whether a request has a body (RFC 9112 section 6.3). */
