@@ -10,9 +10,6 @@ import type { Resource } from '../resources/resource.ts'
 import { after, type Awaitable } from '../store/awaitable.ts'
 import type { KeyUses } from '../store/keys.ts'
 import type { StoreReader } from '../store/reading.ts'
-import { clientGuide, documentIndex } from './docs/guide.ts'
-import { describedOf } from './docs/described.ts'
-import { createOpenApi } from './docs/openapi.ts'
 import type { Service } from './endpoints/endpoint.ts'
 import { endpointsOf } from './endpoints/table.ts'
 import { ApiError, asApiError, failureBody } from './errors.ts'
@@ -165,9 +162,7 @@ function routesOf(options: AppOptions, stop: Stop, noteFault: NoteFault): readon
     scanning: createScanning({ ...scanLimits, ...options.limits }),
     isDraining: () => stop.draining.signal.aborted,
     watch: createChangeWatch(store, stop.draining.signal, metrics?.countWaiting),
-    openApiText: () => JSON.stringify(createOpenApi(endpoints, options.resources, version)),
-    clientGuide: () => clientGuide(endpoints, options.resources),
-    documentIndex: (base: string) => documentIndex(describedOf(endpoints, options.resources), base),
+    version,
   }
   return endpoints.map((endpoint) => ({ endpoint, handle: endpoint.createHandler(service) }))
 }

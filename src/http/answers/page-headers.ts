@@ -36,3 +36,6 @@ export const pageHeaders: Readonly<Record<string, string>> = {
   'cross-origin-resource-policy': 'same-origin',
   'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
 }
+
+/** What pages load is for them alone. */
+export const fileHeaders = { 'cross-origin-resource-policy': 'same-origin' } as const

@@ -3,27 +3,20 @@
 
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { basename, dirname, join } from 'node:path'
-import {
-  addressedEndpoint,
-  type Asset,
-  documentEndpoint,
-  filesEndpoint,
-  hashedName,
-  keptForGood,
-  makeAsset,
-  onDemand,
-  revalidated,
-} from '../static-assets.ts'
-import { contentPolicy, pageHeaders } from '../answers/page-headers.ts'
+import { dirname, join } from 'node:path'
+import type { Resource } from '../../resources/resource.ts'
+import { contentPolicy, fileHeaders, pageHeaders } from '../answers/page-headers.ts'
+import { describedOf } from '../docs/described.ts'
+import { clientGuide, documentIndex } from '../docs/guide.ts'
+import { createOpenApi } from '../docs/openapi.ts'
+import { type Asset, assetEndpoint, hashedName, makeAsset, onDemand } from '../static-assets.ts'
+import type { HttpRequest } from '../wire/exchange.ts'
 import type { Endpoint } from './endpoint.ts'
 
 const packageFile = createRequire(import.meta.url).resolve('swagger-ui-dist/package.json')
 
 const scriptType = 'text/javascript; charset=utf-8'
 const styleType = 'text/css; charset=utf-8'
-const markdownType = 'text/markdown; charset=utf-8'
-const textType = 'text/plain; charset=utf-8'
 
 /** As strict as the explorer's, but for what Swagger UI needs: its icons, and a policy. */
 const headers: Readonly<Record<string, string>> = {
@@ -34,28 +27,31 @@ const headers: Readonly<Record<string, string>> = {
     trustedTypes: 'default dompurify',
   }),
 }
-const fileHeaders = { 'cross-origin-resource-policy': 'same-origin' }
 
 /** The page; its files are in the folder `docs` beside it. */
-const pageOf = ({ style, bundle, start }: ReferenceFiles, isExplorerOn: boolean) => `<!doctype html>
+const pageOf = (files: ReferenceFiles, isExplorerOn: boolean) => `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <title>Dossier: API reference</title>
     <link rel="icon" href="data:,">
-    <link rel="stylesheet" href="docs/${hashedName(style)}">
+    <link rel="stylesheet" href="${linkTo(files, styleName)}">
   </head>
   <body>
     <nav class="swagger-ui"><div class="wrapper">
       <p>${isExplorerOn ? explorerLink : ''}${guideLink}</p>
     </div></nav>
     <div id="reference"></div>
-    <script src="docs/${hashedName(bundle)}"></script>
-    <script src="docs/${hashedName(start)}"></script>
+    <script src="${linkTo(files, bundleName)}"></script>
+    <script src="${linkTo(files, startName)}"></script>
   </body>
 </html>
 `
+
+function linkTo(files: ReferenceFiles, name: keyof ReferenceFiles): string {
+  return `docs/${hashedName(name, files[name])}`
+}
 
 const guideLink = `<a class="link" href="docs/client.md">Guide to the API</a>`
 const explorerLink = `<a class="link" href="./">Explorer: look at companies</a> · `
@@ -76,55 +72,65 @@ SwaggerUIBundle({
 })
 `
 
-/** The files of the page. */
-type ReferenceFiles = Readonly<Record<'style' | 'bundle' | 'start', Asset>>
+const styleName = 'swagger-ui.css'
+const bundleName = 'swagger-ui-bundle.js'
+const startName = 'start.js'
+type ReferenceFiles = Readonly<
+  Record<typeof styleName | typeof bundleName | typeof startName, Asset>
+>
 
-/** They are 2 MB, which servers that nobody asks for them do not keep. */
+/** The files of the page. They are 2 MB, which servers that nobody asks for them do not keep. */
 const referenceFiles = onDemand(async (): Promise<ReferenceFiles> => {
-  const file = (name: string, type: string, body: Buffer) =>
-    makeAsset({ path: `/docs/${name}`, type, body, headers: fileHeaders })
-  const packaged = async (name: string, type: string) =>
-    file(name, type, await readFile(join(dirname(packageFile), name)))
+  const packaged = (name: string) => readFile(join(dirname(packageFile), name))
   return {
-    style: await packaged('swagger-ui.css', styleType),
-    bundle: await packaged('swagger-ui-bundle.js', scriptType),
-    start: file('start.js', scriptType, Buffer.from(startScript)),
+    [styleName]: makeAsset(styleType, await packaged(styleName), fileHeaders),
+    [bundleName]: makeAsset(scriptType, await packaged(bundleName), fileHeaders),
+    [startName]: makeAsset(scriptType, startScript, fileHeaders),
   }
 })
 
-/** The OpenAPI document, the reference page that shows it, and the client's guide. */
-export function documents({
-  isExplorerOn,
-}: {
-  readonly isExplorerOn: boolean
-}): readonly Endpoint[] {
+/** The files of the page under their own names, and under those of their content. */
+const namedFiles = onDemand(async () => {
+  const files = Object.entries(await referenceFiles())
+  return new Map(
+    files.flatMap(([name, asset]) => [
+      [name, { asset }],
+      [hashedName(name, asset), { asset, isNamedByContent: true }],
+    ]),
+  )
+})
+
+/**
+ * The OpenAPI document, the reference page that shows it, the client's guide, and an index of them.
+ *
+ * @param endpoints are those that the documents tell of.
+ */
+export function documents(
+  endpoints: readonly Endpoint[],
+  resources: readonly Resource[],
+  isExplorerOn: boolean,
+): readonly Endpoint[] {
+  const made = (type: string, make: () => string | Promise<string>, ofPage = {}) =>
+    onDemand(async () => ({ asset: makeAsset(`${type}; charset=utf-8`, await make(), ofPage) }))
+  const page = made('text/html', async () => pageOf(await referenceFiles(), isExplorerOn), headers)
+  const guide = made('text/markdown', () => clientGuide(endpoints, resources))
   return [
-    documentEndpoint('/docs', async () =>
-      makeAsset({
-        path: '/docs',
-        type: 'text/html; charset=utf-8',
-        body: Buffer.from(pageOf(await referenceFiles(), isExplorerOn)),
-        headers,
-      }),
+    assetEndpoint('/docs', () => page),
+    assetEndpoint('/openapi.json', ({ version }) =>
+      made('application/json', () => JSON.stringify(createOpenApi(endpoints, resources, version))),
     ),
-    documentEndpoint('/openapi.json', ({ openApiText }) =>
-      makeAsset({
-        path: '/openapi.json',
-        type: 'application/json; charset=utf-8',
-        body: Buffer.from(openApiText()),
-      }),
-    ),
-    documentEndpoint('/docs/client.md', ({ clientGuide }) =>
-      makeAsset({ path: '/docs/client.md', type: markdownType, body: Buffer.from(clientGuide()) }),
-    ),
-    addressedEndpoint('/llms.txt', ({ documentIndex }, base) =>
-      makeAsset({ path: '/llms.txt', type: textType, body: Buffer.from(documentIndex(base)) }),
-    ),
-    filesEndpoint('/docs', async () =>
-      Object.values(await referenceFiles()).flatMap((file) => [
-        [basename(file.path), file, revalidated] as const,
-        [hashedName(file), file, keptForGood] as const,
-      ]),
-    ),
+    assetEndpoint('/docs/client.md', () => guide),
+    assetEndpoint('/llms.txt', () => (request) => {
+      const index = documentIndex(describedOf(endpoints, resources), addressOf(request))
+      return { asset: makeAsset('text/plain; charset=utf-8', index) }
+    }),
+    assetEndpoint('/docs/{file}', () => async ({ target }) => {
+      return (await namedFiles()).get(target.params['file'] ?? '')
+    }),
   ]
+}
+
+/** The address of the service as the client wrote it; empty if it named none. */
+function addressOf({ headers: { host = '' }, protocol }: HttpRequest): string {
+  return /^[\w.:[\]-]{1,255}$/.test(host) ? `${protocol}://${host}` : ''
 }

@@ -35,11 +35,8 @@ export interface Service extends AnswerCaches {
   readonly watch: ChangeWatch
   /** Whether the service is stopping, so that new requests should go elsewhere. */
   readonly isDraining: () => boolean
-  /** The OpenAPI document of all endpoints, as JSON text. */
-  readonly openApiText: () => string
-  /** The client's guide, and an index of the documents at an address; Markdown. */
-  readonly clientGuide: () => string
-  readonly documentIndex: (base: string) => string
+  /** The version of the program. */
+  readonly version: string
 }
 
 /** Answers a request that has passed every stage. */

@@ -6,39 +6,29 @@ import { Worker } from 'node:worker_threads'
 import type { Resource } from '../../resources/resource.ts'
 import type { ExplorerFile } from '../explorer/files.ts'
 import { explorerPage } from '../explorer/page.ts'
-import { pageHeaders } from '../answers/page-headers.ts'
-import {
-  documentEndpoint,
-  filesEndpoint,
-  keptForGood,
-  makeAsset,
-  onDemand,
-} from '../static-assets.ts'
+import { fileHeaders, pageHeaders } from '../answers/page-headers.ts'
+import { assetEndpoint, makeAsset, onDemand } from '../static-assets.ts'
 import type { Endpoint } from './endpoint.ts'
 
 /** The page, and its files in the folder `explorer` beside it. */
 export function explorer(resources: readonly Resource[]): readonly Endpoint[] {
-  return [
-    documentEndpoint('/', async () =>
-      makeAsset({
-        path: '/',
-        type: 'text/html; charset=utf-8',
-        body: Buffer.from(explorerPage(await explorerFiles(), resources)),
-        headers: pageHeaders,
-      }),
-    ),
-    filesEndpoint('/explorer', async () => (await explorerFiles()).map(fileOf)),
-  ]
-}
-
-function fileOf({ hashedName, type, text }: ExplorerFile) {
-  const asset = makeAsset({
-    path: `/explorer/${hashedName}`,
-    type,
-    body: Buffer.from(text),
-    headers: { 'cross-origin-resource-policy': 'same-origin' },
+  const page = onDemand(async () => {
+    const html = explorerPage(await explorerFiles(), resources)
+    return { asset: makeAsset('text/html; charset=utf-8', html, pageHeaders) }
   })
-  return [hashedName, asset, keptForGood] as const
+  const files = onDemand(async () => {
+    const named = (await explorerFiles()).map(({ hashedName, type, text }) => {
+      const asset = makeAsset(type, text, fileHeaders)
+      return [hashedName, { asset, isNamedByContent: true }] as const
+    })
+    return new Map(named)
+  })
+  return [
+    assetEndpoint('/', () => page),
+    assetEndpoint('/explorer/{file}', () => async ({ target }) => {
+      return (await files()).get(target.params['file'] ?? '')
+    }),
+  ]
 }
 
 /** The files, which are made in a thread of its own, since it takes tenths of a second. */

@@ -18,7 +18,7 @@ export function endpointsOf(
   resources: readonly Resource[],
   { isExplorerOn = true }: { readonly isExplorerOn?: boolean } = {},
 ): readonly Endpoint[] {
-  return [
+  const ofApi = [
     companies,
     company(resources),
     ...resources.map(listing),
@@ -27,7 +27,10 @@ export function endpointsOf(
     ...exportEndpoints,
     key(resources),
     ...healthChecks,
-    ...documents({ isExplorerOn }),
+  ]
+  return [
+    ...ofApi,
+    ...documents(ofApi, resources, isExplorerOn),
     ...(isExplorerOn ? explorer(resources) : []),
   ]
 }

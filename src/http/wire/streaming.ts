@@ -9,7 +9,6 @@ import type { HttpReply, HttpRequest } from './exchange.ts'
 import { overloaded } from '../errors.ts'
 import { createPlaces } from '../places.ts'
 import { type Coding, createEncoder } from './coding.ts'
-import { createTurns } from './turns.ts'
 
 /** How many streams may be under way, of which each key has a share; any further one is a 503. */
 export const streamsMax = 32
@@ -79,4 +78,10 @@ export function createStreamer(
     },
     count: () => places.count(),
   }
+}
+
+/** Lets one caller continue per turn of the event loop, so that other requests run in between. */
+function createTurns(): () => Promise<void> {
+  let last: Promise<void> = Promise.resolve()
+  return () => (last = last.then(() => new Promise((resolve) => setImmediate(resolve))))
 }
