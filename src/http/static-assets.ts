@@ -8,7 +8,7 @@ import { type Endpoint, readMethods, type Service } from './endpoints/endpoint.t
 import { chooseCoding, type Coding, encode, levelsForOnce, varyBy } from './wire/coding.ts'
 import { notFound, overloaded } from './errors.ts'
 import type { Awaitable } from '../store/awaitable.ts'
-import { matchesTag } from './answers/page.ts'
+import { matchesTag } from './answers/send.ts'
 
 /** Limits of all responses with assets; they do not count as requests under way. */
 export interface AssetLimits {

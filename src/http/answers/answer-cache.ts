@@ -4,18 +4,8 @@ import { LRUCache } from 'lru-cache'
 import { fixedKey } from '../../store/fixed-key.ts'
 import type { ReadyPage } from './page.ts'
 import type { ReadyState } from './state-answer.ts'
+import type { Ready } from './send.ts'
 import { isBorrowed } from '../wire/body-memory.ts'
-import type { Coding } from '../wire/coding.ts'
-
-/** An answer that is ready to send. */
-export interface Ready {
-  /** The body in its coding. */
-  readonly body: Buffer
-  readonly coding: Coding
-  readonly tag: string
-  /** As an HTTP date. */
-  readonly lastModified: string
-}
 
 interface AnswerCache<Answer extends Ready> {
   /** Returns the answer under `key`, which may be stale: the caller compares its state. */

@@ -13,7 +13,7 @@ import {
   versionedForm,
 } from '../requests/listing-request.ts'
 import { joinLinks, linkTo } from './links.ts'
-import type { Ready } from './answer-cache.ts'
+import type { Ready } from './send.ts'
 import { borrow, giveBack } from '../wire/body-memory.ts'
 import { type Coding, encode, isWorthCoding } from '../wire/coding.ts'
 
@@ -97,14 +97,6 @@ function recordsBody(format: Format, resource: Resource, records: Page['records'
  */
 export function entityTag({ lineage }: Head, form: string): string {
   return `W/"${lineage}${fixedKey(form)}"`
-}
-
-/** Whether an If-None-Match field matches the tag, by weak comparison (RFC 9110 13.1.2). */
-export function matchesTag(field: string | undefined, tag: string): boolean {
-  if (field === undefined) return false
-  if (field.trim() === '*') return true
-  const opaque = tag.replace(/^W\//, '')
-  return field.split(',').some((candidate) => candidate.trim().replace(/^W\//, '') === opaque)
 }
 
 /** Longer Link fields are made for each answer: they would take more memory than their page. */

@@ -4,12 +4,10 @@
 import { createHash } from 'node:crypto'
 import type { HttpReply, HttpRequest } from '../wire/exchange.ts'
 import type { RegistryState } from '../../store/reading.ts'
-import type { Ready } from './answer-cache.ts'
 import type { Service } from '../endpoints/endpoint.ts'
 import { fromStore } from '../store-errors.ts'
-import { matchesTag } from './page.ts'
-import { setValidators } from './validators.ts'
-import { chooseCoding, type Coding, encode, isWorthCoding, varyBy } from '../wire/coding.ts'
+import { type Ready, sendReady } from './send.ts'
+import { chooseCoding, type Coding, encode, isWorthCoding } from '../wire/coding.ts'
 
 /** The content of an answer, and what its headers say. */
 export interface StateAnswer {
@@ -55,11 +53,11 @@ export async function sendCached(
   const cached = states.get(key)
   if (cached !== undefined) {
     const registry = await fromStore(() => store.readRegistry())
-    if (cached.state === stateOf(registry)) return sendReady(request, reply, cached)
+    if (cached.state === stateOf(registry)) return sendReady(request, reply, cached, cached)
   }
   const ready = await makeReady(await make(), coding)
   states.set(key, ready)
-  return sendReady(request, reply, ready)
+  return sendReady(request, reply, ready, ready)
 }
 
 /** Sends an answer that is made for each request, as `sendCached`. */
@@ -69,7 +67,8 @@ export async function sendState(
   answer: StateAnswer,
 ): Promise<HttpReply> {
   const coding = chooseCoding(request.headers['accept-encoding'])
-  return sendReady(request, reply, await makeReady(answer, coding))
+  const ready = await makeReady(answer, coding)
+  return sendReady(request, reply, ready, ready)
 }
 
 /** What identifies a state of the registry, and what of it was pruned. */
@@ -95,18 +94,4 @@ export async function makeReady(answer: StateAnswer, accepted: Coding): Promise<
     link,
     headers,
   }
-}
-
-/** Sends a 200, or a 304. */
-export function sendReady(
-  request: HttpRequest,
-  reply: HttpReply,
-  { body, coding, tag, dataVersion, lastModified, link, headers }: ReadyState,
-): HttpReply {
-  setValidators(varyBy(reply, 'Accept-Encoding'), { tag, dataVersion, lastModified })
-  if (matchesTag(request.headers['if-none-match'], tag)) return reply.code(304).send()
-  void reply.header('content-type', 'application/json; charset=utf-8').headers(headers ?? {})
-  if (link !== undefined) void reply.header('link', link)
-  if (coding !== 'identity') void reply.header('content-encoding', coding)
-  return reply.send(body)
 }

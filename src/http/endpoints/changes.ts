@@ -18,13 +18,8 @@ import { fromStore, noChanges } from '../store-errors.ts'
 import { contentTypes } from '../requests/formats.ts'
 import { linkTo } from '../answers/links.ts'
 import { type Given, readMembers } from '../requests/members.ts'
-import {
-  makeReady,
-  type ReadyState,
-  sendReady,
-  type StateAnswer,
-  stateOf,
-} from '../answers/state-answer.ts'
+import { makeReady, type ReadyState, type StateAnswer, stateOf } from '../answers/state-answer.ts'
+import { sendReady } from '../answers/send.ts'
 import { chooseCoding, type Coding, varyBy } from '../wire/coding.ts'
 import { type Endpoint, readMethods, type Service } from './endpoint.ts'
 
@@ -66,7 +61,7 @@ async function answer(request: HttpRequest, reply: HttpReply, work: Work): Promi
     if (leftMs <= 0 || service.isDraining()) {
       // The service may have begun to stop since the request came.
       if (service.isDraining()) void reply.header('connection', 'close')
-      return sendReady(request, varyBy(reply, 'Accept'), ready)
+      return sendReady(request, varyBy(reply, 'Accept'), ready, ready)
     }
     await service.watch.wait(request, ready.state, leftMs)
   }

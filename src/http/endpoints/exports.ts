@@ -13,10 +13,8 @@ import { describeExportFile, describeExports, describeManifest } from '../docs/e
 import { forbidden, notFound, rangeBeyond, unavailable } from '../errors.ts'
 import { exportWithdrawn, fromStore } from '../store-errors.ts'
 import { checkNames, readMembers } from '../requests/members.ts'
-import { matchesTag } from '../answers/page.ts'
 import { sendState } from '../answers/state-answer.ts'
-import { setValidators } from '../answers/validators.ts'
-import { varyBy } from '../wire/coding.ts'
+import { matchesTag, setValidators } from '../answers/send.ts'
 import { type Endpoint, readMethods, type Service } from './endpoint.ts'
 
 const exportsPath = '/api/v1/exports'
@@ -157,7 +155,7 @@ async function answerFile(
   const { version, committed_at: committedAt } = found.manifest
   const lastModified = new Date(committedAt ?? 0).toUTCString()
   const stream = service.streams.begin(request)
-  setValidators(varyBy(reply, 'Accept-Encoding'), { tag, dataVersion: version, lastModified })
+  setValidators(reply, { tag, dataVersion: version, lastModified })
   void reply
     .header('accept-ranges', 'bytes')
     .header('repr-digest', `sha-256=:${Buffer.from(sha256, 'hex').toString('base64')}:`)

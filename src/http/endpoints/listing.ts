@@ -16,18 +16,10 @@ import {
   readListingRequest,
   versionedForm,
 } from '../requests/listing-request.ts'
-import {
-  entityTag,
-  linkOf,
-  linksOf,
-  makePage,
-  matchesTag,
-  type ReadyPage,
-} from '../answers/page.ts'
-import { setValidators, type Validators } from '../answers/validators.ts'
+import { entityTag, linkOf, linksOf, makePage, type ReadyPage } from '../answers/page.ts'
+import { matchesTag, sendReady, sendUnchanged, setValidators } from '../answers/send.ts'
 import { isPlain, readHead, readPage, readSlice } from '../answers/read-listing.ts'
 import { firstSlice, recordPieces, type Slice } from '../answers/record-pieces.ts'
-import { giveBackAfter } from '../wire/body-memory.ts'
 import { chooseCoding, type Coding, varyBy } from '../wire/coding.ts'
 import { type Endpoint, readMethods, type Service } from './endpoint.ts'
 
@@ -84,15 +76,13 @@ function answerAsked(
     const tag = isCurrent ? cached.tag : entityTag(head, form)
     if (matchesTag(condition, tag)) {
       const lastModified = new Date(head.changedAt).toUTCString()
-      setHeaders(reply, { tag, lastModified, dataVersion: head.dataVersion })
-      return reply.code(304).send()
+      return sendUnchanged(varyBy(reply, 'Accept'), {
+        ...{ tag, lastModified, dataVersion: head.dataVersion },
+      })
     }
     if (!isCurrent) return answerAnew(request, reply, what, service)
     service.metrics?.countPage(true)
-    return sendPage(reply, asked, head, {
-      ready: cached,
-      link: linkOf(cached, asked, form, head),
-    })
+    return sendPage(request, reply, what, { ready: cached, head })
   })
 }
 
@@ -116,9 +106,23 @@ function answerAnew(
   return after(read, (page) =>
     after(makePage(asked, form, page, coding), (ready) => {
       pages.set(keyOf(what), ready)
-      return sendPage(reply, asked, page, { ready, link: linkOf(ready, asked, form, page) })
+      return sendPage(request, reply, what, { ready, head: page })
     }),
   )
+}
+
+function sendPage(
+  request: HttpRequest,
+  reply: HttpReply,
+  { asked, form }: Asked,
+  { ready, head }: { readonly ready: ReadyPage; readonly head: Head },
+): HttpReply {
+  const { dataVersion } = head
+  return sendReady(request, varyBy(reply, 'Accept'), ready, {
+    dataVersion,
+    link: linkOf(ready, asked, form, head),
+    headers: recordHeaders(asked, { selected: ready.selected, dataVersion }),
+  })
 }
 
 /** The key of a page in the cache. */
@@ -142,8 +146,9 @@ async function sendAll(
   const stream = streams.begin(request)
   const lastModified = new Date(first.changedAt).toUTCString()
   const { dataVersion, latestVersion, selected } = first
-  setHeaders(reply, { tag: entityTag(first, form), lastModified, dataVersion })
-  setRecordHeaders(reply, asked, { selected, dataVersion })
+  const tag = entityTag(first, form)
+  setValidators(varyBy(reply, 'Accept'), { tag, lastModified, dataVersion })
+  reply.headers(recordHeaders(asked, { selected, dataVersion }))
   const link = linksOf(asked, form, { selected, dataVersion, latestVersion })
   if (link !== undefined) reply.header('link', link)
   if (coding !== 'identity') reply.header('content-encoding', coding)
@@ -167,36 +172,16 @@ function locationOf({ version }: ListingRequest, form: string): string {
   return version === undefined ? form : versionedForm(form, version)
 }
 
-function sendPage(
-  reply: HttpReply,
-  asked: ListingRequest,
-  { dataVersion }: Head,
-  { ready, link }: { readonly ready: ReadyPage; readonly link: string | undefined },
-): HttpReply {
-  const { tag, lastModified, selected } = ready
-  setHeaders(reply, { tag, lastModified, dataVersion })
-  if (asked.format === 'json') reply.header('content-type', contentTypes.json)
-  else setRecordHeaders(reply, asked, { selected, dataVersion })
-  if (link !== undefined) reply.header('link', link)
-  if (ready.coding !== 'identity') reply.header('content-encoding', ready.coding)
-  giveBackAfter(reply.raw, ready.body)
-  return reply.send(ready.body)
-}
-
-/** Sets the headers that a 200 and a 304 have in common. */
-function setHeaders(reply: HttpReply, validators: Validators): void {
-  setValidators(varyBy(reply, 'Accept, Accept-Encoding'), validators)
-}
-
-/** Sets the headers of records without counters around them (contract 11.2). */
-function setRecordHeaders(
-  reply: HttpReply,
+/** The headers of records without counters around them (contract 11.2); none for JSON. */
+function recordHeaders(
   { resource, companyId, format }: ListingRequest,
   { selected, dataVersion }: { readonly selected: number; readonly dataVersion: number },
-): void {
+): Readonly<Record<string, string | number>> {
+  if (format === 'json') return {}
   const file = `${resource.name}-${companyId}-version-${dataVersion}.${format}`
-  reply
-    .header('content-type', contentTypes[format])
-    .header('x-total-count', selected)
-    .header('content-disposition', `attachment; filename="${file}"`)
+  return {
+    'content-type': contentTypes[format],
+    'x-total-count': selected,
+    'content-disposition': `attachment; filename="${file}"`,
+  }
 }
