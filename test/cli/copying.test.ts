@@ -20,7 +20,7 @@ import { importRows, makeFolder, query } from '../support/import-rows.ts'
 import { makeApp } from '../support/make-app.ts'
 import { runStep, step } from '../support/random-steps.ts'
 import { nameStore, patientBounds, storeKind } from '../support/store-at.ts'
-import { withhold } from '../support/withholding.ts'
+import { withhold } from '../support/write-store.ts'
 
 const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
 const guide = readFileSync(join(import.meta.dirname, '../../docs/client.md'), 'utf8')

@@ -19,7 +19,7 @@ import { onCitus, patientBounds, storeAt } from '../support/store-at.ts'
 import { keepStore } from '../support/store-state.ts'
 import { useOwnDatabase } from '../support/own-database.ts'
 import { verifyStore } from '../support/verify-store.ts'
-import { lift, withhold } from '../support/withholding.ts'
+import { lift, withhold } from '../support/write-store.ts'
 
 // A test changes what its nodes are for.
 if (onCitus !== false) useOwnDatabase('citus')

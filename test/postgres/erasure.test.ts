@@ -7,7 +7,7 @@ import type { Client } from 'pg'
 import { withSession } from '../../src/store/postgres/connect.ts'
 import { importRows, makeFolder } from '../support/import-rows.ts'
 import { onCitus, storeAt } from '../support/store-at.ts'
-import { withhold } from '../support/withholding.ts'
+import { withhold } from '../support/write-store.ts'
 
 const name = 'Zsófia Nemespataki'
 

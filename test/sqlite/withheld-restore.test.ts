@@ -19,7 +19,7 @@ import { openStoreReader, openStoreWriter } from '../../src/store/open-store.ts'
 import { importRows, makeFolder, query } from '../support/import-rows.ts'
 import { runCommand } from '../support/run-command.ts'
 import { runServer } from '../support/run-server.ts'
-import { lift, withhold } from '../support/withholding.ts'
+import { lift, withhold } from '../support/write-store.ts'
 
 const identifier = '770412345678'
 const person = { resource: 'employees', field: 'identifier', value: identifier } as const

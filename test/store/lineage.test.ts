@@ -2,48 +2,11 @@
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
-import { backup, DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
-import { isServerStore } from '../../src/store/open-store.ts'
-import { openSession } from '../../src/store/postgres/connect.ts'
 import { importRows, makeFolder, query, queryValue } from '../support/import-rows.ts'
 import { runCommand } from '../support/run-command.ts'
 import { runServer } from '../support/run-server.ts'
-import { storeAt } from '../support/store-at.ts'
-
-/** Copies a store; returns a function that restores it under a running server. */
-async function copyStore(db: string): Promise<() => Promise<void>> {
-  const at = storeAt(db)
-  if (!isServerStore(at)) {
-    const copy = `${db}.copy`
-    const store = new DatabaseSync(at, { readOnly: true })
-    await backup(store, copy)
-    store.close()
-    return async () => {
-      const source = new DatabaseSync(copy, { readOnly: true })
-      await backup(source, at)
-      source.close()
-    }
-  }
-  const client = await openSession(at)
-  const { rows } = await client.query<{ name: string }>(
-    `select relname as name from pg_class
-     where relnamespace = current_schema()::regnamespace and relkind = 'r'`,
-  )
-  const names = rows.map(({ name }) => name)
-  for (const name of names) {
-    await client.query(`create table ${name}_kept as select * from ${name}`)
-  }
-  await client.end()
-  return async () => {
-    const restoring = await openSession(at)
-    const statements = names.map(
-      (name) => `delete from ${name}; insert into ${name} select * from ${name}_kept;`,
-    )
-    await restoring.query(`begin; ${statements.join(' ')} commit`)
-    await restoring.end()
-  }
-}
+import { keepStore } from '../support/store-state.ts'
 
 const right = (name: string) => [{ id: 1, company_id: 7, name }]
 
@@ -67,7 +30,7 @@ test('after a backup is restored under a running server, no old tag gets a 304 f
   }
 
   const first = await ask()
-  const restore = await copyStore(db)
+  const restore = await keepStore(db)
   await importRows(db, 'rights', right('one way'))
   const oneWay = await ask()
   assert.deepEqual(oneWay, { ...oneWay, status: 200, name: 'one way', version: '2' })
@@ -99,7 +62,7 @@ test('a cursor of before a restored backup that went another way is a 410 (12.3)
     return { status: answer.status, until, told: changes?.length }
   }
   const first = await follow('0')
-  const restore = await copyStore(db)
+  const restore = await keepStore(db)
   await importRows(db, 'rights', right('one way'))
   const oneWay = await follow(first.until)
   assert.deepEqual([oneWay.status, oneWay.told], [200, 1])

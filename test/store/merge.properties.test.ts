@@ -1,5 +1,6 @@
 // Random sequences of imports into one store, compared with a small model: after each, every
-// listing equals the model in records, their order, counters and version.
+// listing equals the model in records, their order, counters and version; and each record, by its
+// id, by its key or by its content, has one id in all listings for good, as each company has.
 
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
@@ -9,18 +10,22 @@ import { resources } from '../../src/resources/index.ts'
 import type { Resource } from '../../src/resources/resource.ts'
 import { openStoreReader } from '../../src/store/open-store.ts'
 import type { StoreReader } from '../../src/store/reading.ts'
-import { importRows, makeFolder } from '../support/import-rows.ts'
+import { importRows, makeFolder, query } from '../support/import-rows.ts'
 import { readListing } from '../support/read-listing.ts'
 import { patientBounds, runsOf, storeAt } from '../support/store-at.ts'
 import { verifyStore } from '../support/verify-store.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
+/** A company by its id, or by its name in a register. */
+type Company = number | string
+
 /** A record of one import, and the companies that list it. */
 interface Given {
-  readonly id: number
+  /** What says which record it is; neither if its content does. */
+  readonly identity: { readonly id?: number; readonly key?: string }
   readonly row: Row
-  readonly companies: readonly number[]
+  readonly companies: readonly Company[]
 }
 
 interface Step {
@@ -28,8 +33,6 @@ interface Step {
   readonly isSnapshot: boolean
   readonly given: readonly Given[]
 }
-
-const companies = [1, 2, 3, 4]
 
 /** Texts with which a listing takes several segments, and a record may fill one. */
 const long = ['Ж'.repeat(900), '},{"id":1,'.repeat(150), 'x'.repeat(12_000)]
@@ -39,18 +42,35 @@ const rowsOf: Readonly<Record<string, fc.Arbitrary<Row>>> = {
   rights: fc.record({ name: fc.constantFrom('n1', 'n2', ...long) }),
   events: fc.record({
     date: fc.constantFrom('2020-01-01', '2020-01-02', '2020-01-03T04:05:06+02:00'),
-    attr: fc.constantFrom('name', 'address', '\uffee', '😀'),
+    attr: fc.constantFrom('name', 'a"b\\', '\uffee', '😀'),
     after: fc.constantFrom('x', 'y', null, ...long),
   }),
 }
 
+/** A text in which each record has its name in the model; no step changes it. */
+const markers: Readonly<Record<string, string>> = { rights: 'object_type', events: 'before' }
+
+/** Each source has its own range of ids. */
+const idOf = (source: string, id: number) => (source === 'a' ? id : id + 100)
+
+/** The name of a record in the model: sources do not share keys. */
+const nameOf = (source: string, { identity, row }: Given) =>
+  `${source} ${JSON.stringify('id' in identity || 'key' in identity ? identity : row)}`
+
+const key = fc.constantFrom('1', 'x', 'X', ' x', 'é', '#', '=', `a,"\\{}'`)
+
 function steps(row: fc.Arbitrary<Row>): fc.Arbitrary<Step[]> {
-  const given = fc.record({
-    id: fc.integer({ min: 1, max: 12 }),
+  const given: fc.Arbitrary<Given> = fc.record({
+    identity: fc.oneof(
+      { weight: 3, arbitrary: fc.record({ id: fc.integer({ min: 1, max: 12 }) }) },
+      { weight: 2, arbitrary: fc.record({ key }) },
+      fc.constant({}),
+    ),
     row,
-    companies: fc.uniqueArray(fc.constantFrom(...companies), { minLength: 1, maxLength: 3 }),
+    companies: fc.uniqueArray(fc.constantFrom(1, 2, '1', '01'), { minLength: 1, maxLength: 3 }),
   })
-  const some = fc.uniqueArray(given, { minLength: 1, maxLength: 8, selector: ({ id }) => id })
+  const selector = (one: Given) => nameOf('', one)
+  const some = fc.uniqueArray(given, { minLength: 1, maxLength: 8, selector })
   const step = fc.record({
     source: fc.constantFrom('a' as const, 'b' as const),
     isSnapshot: fc.boolean(),
@@ -63,9 +83,9 @@ function steps(row: fc.Arbitrary<Row>): fc.Arbitrary<Step[]> {
 function inOrder(given: readonly Given[]): Given[] {
   let company = 1
   return given
-    .toSorted((a, b) => a.id - b.id)
+    .toSorted((a, b) => (a.identity.id ?? 0) - (b.identity.id ?? 0))
     .map((one) => {
-      company = Math.max(company, one.companies[0] ?? 1)
+      company = Math.max(company, Number(one.companies[0]))
       return { ...one, companies: [company] }
     })
 }
@@ -73,18 +93,19 @@ function inOrder(given: readonly Given[]): Given[] {
 /** The model's state of a record. */
 interface Held {
   readonly source: string
+  readonly id: number | undefined
   row: Row
-  readonly companies: Set<number>
+  readonly companies: Set<Company>
 }
 
+type Model = Map<string, Held>
+
 /** Applies a step to the model as the operator's guide describes; returns the counts. */
-function take(model: Map<number, Held>, { source, isSnapshot, given }: Step) {
+function take(model: Model, { source, isSnapshot, given }: Step) {
   const counts = { read: 0, inserted: 0, updated: 0, unchanged: 0, refused: 0, removed: 0 }
-  // Each source has its own range of ids.
-  const idOf = (id: number) => (source === 'a' ? id : id + 100)
-  const told = new Map(given.map((one) => [idOf(one.id), one]))
-  for (const [id, one] of told) {
-    const held = model.get(id)
+  const told = new Map(given.map((one) => [nameOf(source, one), one]))
+  for (const [name, one] of told) {
+    const held = model.get(name)
     for (const company of one.companies) {
       counts.read += 1
       if (!held?.companies.has(company)) counts.inserted += 1
@@ -92,45 +113,101 @@ function take(model: Map<number, Held>, { source, isSnapshot, given }: Step) {
       else counts.unchanged += 1
     }
   }
-  for (const [id, held] of model) {
+  for (const [name, held] of model) {
     if (!isSnapshot || held.source !== source) continue
     for (const company of held.companies) {
-      if (told.get(id)?.companies.includes(company)) continue
+      if (told.get(name)?.companies.includes(company)) continue
       held.companies.delete(company)
       counts.removed += 1
     }
   }
-  for (const [id, { row, companies: standsIn }] of told) {
-    const held = model.get(id) ?? { source, row, companies: new Set<number>() }
+  for (const [name, { identity, row, companies }] of told) {
+    const id = identity.id === undefined ? undefined : idOf(source, identity.id)
+    const held = model.get(name) ?? { source, id, row, companies: new Set<Company>() }
     held.row = row
-    for (const company of standsIn) held.companies.add(company)
-    model.set(id, held)
+    for (const company of companies) held.companies.add(company)
+    model.set(name, held)
   }
-  const rows = [...told].flatMap(([id, { row, companies: standsIn }]) =>
-    standsIn.map((company) => ({ company_id: company, id, ...row })),
-  )
-  return { counts, rows }
+  return counts
 }
 
-function expectedListing(resource: Resource, model: Map<number, Held>, company: number) {
-  const held = [...model].filter(([, { companies: standsIn }]) => standsIn.has(company))
-  const moment = (row: Row) => (typeof row['date'] === 'string' ? Date.parse(row['date']) : 0)
-  return held.sort(([idA, a], [idB, b]) =>
-    resource.order.direction === 'ascending'
-      ? idA - idB
-      : moment(b.row) - moment(a.row) || idB - idA,
-  )
+/** The rows of a step, as a file has them. */
+function rowsIn({ source, given }: Step, marker: string): object[] {
+  return given.flatMap((one) => {
+    const { id } = one.identity
+    const record = { ...one.row, [marker]: nameOf(source, one) }
+    return one.companies.map((company) => ({
+      ...one.identity,
+      ...(id !== undefined && { id: idOf(source, id) }),
+      ...(typeof company === 'number'
+        ? { company_id: company }
+        : { company_jurisdiction: 'GB', company_identifier: company }),
+      ...record,
+    }))
+  })
 }
 
-function expectedMeta(listing: readonly [number, Held][]) {
-  const counts = new Map<string, number>()
-  for (const [, { row }] of listing) {
-    const type = String(row['attr'])
-    counts.set(type, (counts.get(type) ?? 0) + 1)
-  }
-  return [...counts]
-    .map(([type, count]) => ({ type, count }))
+const momentOf = ({ date }: Row) => Date.parse(String(date))
+
+function expectedMeta(records: readonly Row[]) {
+  const groups = [...Map.groupBy(records, ({ attr }) => String(attr))]
+  return groups
+    .map(([type, { length: count }]) => ({ type, count }))
     .sort((a, b) => b.count - a.count || Buffer.from(a.type).compare(Buffer.from(b.type)))
+}
+
+/** What a run has seen: the ids of records and companies, and the listings with their versions. */
+interface Seen {
+  readonly ids: Map<string, number>
+  readonly companies: Map<Company, number>
+  readonly served: Map<number, { text: string; version: number }>
+}
+
+/** Finds the ids of the companies; each must keep its own. */
+function noteCompanies(db: string, { companies }: Seen): void {
+  for (const { id, jurisdiction, identifier } of query(db, 'select * from companies')) {
+    const company = jurisdiction === null ? Number(id) : String(identifier)
+    assert.equal(Number(id), companies.get(company) ?? Number(id))
+    companies.set(company, Number(id))
+  }
+  assert.equal(new Set(companies.values()).size, companies.size)
+}
+
+async function checkListing(
+  store: StoreReader,
+  resource: Resource,
+  model: Model,
+  [company, companyId]: readonly [Company, number],
+  seen: Seen,
+): Promise<void> {
+  const page = await readListing(store, resource, companyId)
+  assert.ok(page !== undefined)
+  const records = JSON.parse(`[${page.text}]`) as (Row & { readonly id: number })[]
+  const marker = String(markers[resource.name])
+  const expected = new Map([...model].filter(([, { companies }]) => companies.has(company)))
+  const names = records.map((record) => String(record[marker]))
+  assert.deepEqual(names.toSorted(), [...expected.keys()].toSorted())
+  assert.equal(page.total, records.length)
+  for (const [n, record] of records.entries()) {
+    const name = names[n] ?? ''
+    const { row, id } = expected.get(name) ?? assert.fail()
+    for (const [field, value] of Object.entries(row)) {
+      if (field === 'date') assert.equal(momentOf(record), momentOf(row))
+      else assert.equal(record[field], value)
+    }
+    assert.equal(record.id, id ?? seen.ids.get(name) ?? record.id, `${name} keeps its id`)
+    seen.ids.set(name, record.id)
+  }
+  assert.equal(new Set(seen.ids.values()).size, seen.ids.size, 'no two records have one id')
+  const ordered = records.toSorted((a, b) =>
+    resource.order.by === 'id' ? a.id - b.id : momentOf(b) - momentOf(a) || b.id - a.id,
+  )
+  assert.deepEqual(records, ordered)
+  if (resource.metaOf) assert.deepEqual(JSON.parse(page.meta ?? '[]'), expectedMeta(records))
+  await checkPages(store, resource, companyId, records)
+  const before = seen.served.get(companyId)
+  if (before) assert.equal(before.text === page.text, before.version === page.version)
+  seen.served.set(companyId, { text: page.text, version: page.version })
 }
 
 /** Every page of up to four records has the bytes of its part of the whole. */
@@ -138,9 +215,9 @@ async function checkPages(
   store: StoreReader,
   resource: Resource,
   company: number,
-  whole: string,
+  records: readonly Row[],
 ): Promise<void> {
-  const all = whole.slice(1, -1).split(/,(?=\{"id":\d+,"[a-z]+":)/)
+  const all = records.map((record) => JSON.stringify(record))
   for (const limit of [1, 2, 4]) {
     for (let offset = 0; offset <= all.length; offset += limit) {
       const page = await readListing(store, resource, company, { offset, limit })
@@ -149,71 +226,37 @@ async function checkPages(
   }
 }
 
-/** The served content of a listing and its version, to check that both change together. */
-type Served = Map<number, { text: string; version: number }>
-
-async function checkListing(
-  store: StoreReader,
-  resource: Resource,
-  model: Map<number, Held>,
-  company: number,
-  served: Served,
-): Promise<void> {
-  const page = await readListing(store, resource, company)
-  const expected = expectedListing(resource, model, company)
-  if (page === undefined) {
-    assert.equal(expected.length, 0)
-    return
-  }
-  const text = `[${page.text}]`
-  const records = JSON.parse(text) as Row[]
-  assert.deepEqual(
-    records.map(({ id, name, attr, after }) => ({ id, name, attr, after })),
-    expected.map(([id, { row }]) => ({
-      id,
-      name: row['name'],
-      attr: row['attr'],
-      after: row['after'],
-    })),
-  )
-  assert.equal(page.total, expected.length)
-  await checkPages(store, resource, company, text)
-  if (resource.metaOf) assert.deepEqual(JSON.parse(page.meta ?? '[]'), expectedMeta(expected))
-  const before = served.get(company)
-  if (before) assert.equal(before.text === text, before.version === page.version)
-  served.set(company, { text, version: page.version })
-}
-
-for (const name of ['rights', 'events']) {
+for (const [name, marker] of Object.entries(markers)) {
   test(`any sequence of imports of ${name} gives the listings of a model`, async (t) => {
-    const resource = resources.find((known) => known.name === name)
-    const row = rowsOf[name]
-    assert.ok(resource && row)
+    const resource = resources.find((known) => known.name === name) ?? assert.fail()
     const folder = makeFolder(t)
     let runs = 0
     await fc.assert(
-      fc.asyncProperty(steps(row), async (sequence) => {
-        runs += 1
-        const db = join(folder, `${runs}.db`)
-        const model = new Map<number, Held>()
-        const served: Served = new Map()
+      fc.asyncProperty(steps(rowsOf[name] ?? assert.fail()), async (sequence) => {
+        const db = join(folder, `${(runs += 1)}.db`)
+        const model: Model = new Map()
+        const seen: Seen = { ids: new Map(), companies: new Map(), served: new Map() }
         for (const step of sequence) {
-          const { counts, rows } = take(model, step)
+          const expected = take(model, step)
           const { source, isSnapshot } = step
-          const report = await importRows(db, name, rows, { source, isSnapshot })
-          const { companiesCreated, recorded, withheld, ...told } = report.counts
+          const { counts, problems } = await importRows(db, name, rowsIn(step, marker), {
+            ...{ source, isSnapshot },
+          })
+          assert.deepEqual(problems, [])
+          const { companiesCreated, recorded, withheld, ...told } = counts
           assert.ok(companiesCreated >= 0)
           assert.deepEqual([recorded, withheld], [0, 0])
-          assert.deepEqual(told, counts)
+          assert.deepEqual(told, expected)
+          noteCompanies(db, seen)
           const store = await openStoreReader(storeAt(db), patientBounds)
-          for (const company of companies) {
-            await checkListing(store, resource, model, company, served)
+          for (const company of seen.companies) {
+            await checkListing(store, resource, model, company, seen)
           }
           await store.close()
         }
         assert.deepEqual((await verifyStore(storeAt(db))).faults, [])
       }),
-      { numRuns: runsOf(40) },
+      { numRuns: runsOf(45) },
     )
   })
 }

@@ -6,15 +6,15 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import fc from 'fast-check'
-import { resources } from '../../src/resources/index.ts'
 import { rights } from '../../src/resources/rights.ts'
-import { openStoreReader, openStoreWriter } from '../../src/store/open-store.ts'
+import { openStoreReader } from '../../src/store/open-store.ts'
 import type { StoreReader } from '../../src/store/reading.ts'
 import { textOf } from '../../src/store/record-texts.ts'
 import type { Selection } from '../../src/store/selection.ts'
 import { importRows, makeFolder } from '../support/import-rows.ts'
 import { readListing } from '../support/read-listing.ts'
 import { patientBounds, runsOf, storeAt } from '../support/store-at.ts'
+import { one, prune, revert } from '../support/write-store.ts'
 
 const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
 const imports = Math.max(12, runsOf(100))
@@ -22,21 +22,19 @@ const companies = [1, 2]
 const recordsMax = 60
 const walkers = 4
 
-const wait = { onWait: () => assert.fail('nobody else writes') }
-
 /** Random numbers that the seed repeats. */
 const numbers = fc.sample(fc.nat(), { numRuns: 60_000, seed })
 const random = (below: number) => (numbers.pop() ?? 0) % below
 
 async function write(db: string, folder: string, n: number): Promise<void> {
   const kind = n < 3 ? 0 : random(8)
-  const { last, earliest } = n === 0 ? { last: 0, earliest: 0 } : await versionsOf(db)
-  if (kind === 6 || (kind === 7 && last > earliest)) {
-    const writer = await openStoreWriter(db, resources)
-    const range = { version: last, isWithLater: false }
-    if (kind === 6) await writer.prune(Date.now() - 1, wait)
-    else await writer.revert({ range, isDryRun: false, startedAt: Date.now(), ...wait })
-    await writer.close()
+  if (kind === 6) {
+    await prune(db, Date.now() - 1)
+    return
+  }
+  if (kind === 7) {
+    const { last, earliest } = await versionsOf(db)
+    if (last > earliest) await revert(db, one(last))
     return
   }
   // Ids are few, so that records change and move between the companies.
@@ -45,8 +43,7 @@ async function write(db: string, folder: string, n: number): Promise<void> {
     ...{ id, company_id: companies[random(2)], name: `${n} ${'x'.repeat(random(900))}` },
     status: ['registered', 'ended'][random(2)],
   }))
-  const isSnapshot = kind === 5
-  await importRows(join(folder, 'rows'), 'rights', rows, { at: db, isSnapshot })
+  await importRows(join(folder, 'rows'), 'rights', rows, { at: db, isSnapshot: kind === 5 })
 }
 
 /** The last version, and the earliest one of which the state before it is known. */

@@ -4,12 +4,13 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { resources } from '../../src/resources/index.ts'
-import { openStoreReader, openStoreWriter } from '../../src/store/open-store.ts'
+import { openStoreReader } from '../../src/store/open-store.ts'
 import type { Resource } from '../../src/resources/resource.ts'
-import { importRows, makeFolder, query } from '../support/import-rows.ts'
+import { importRows, makeFolder } from '../support/import-rows.ts'
 import { readListing } from '../support/read-listing.ts'
 import { storeAt } from '../support/store-at.ts'
 import { verifyStore } from '../support/verify-store.ts'
+import { one, revert } from '../support/write-store.ts'
 
 /** How many records each source has: together more segments than one directory names. */
 const count = 6_000
@@ -36,17 +37,6 @@ async function wholeListing(db: string, resource: Resource): Promise<readonly st
   }
 }
 
-async function revert(db: string, version: number) {
-  const store = await openStoreWriter(storeAt(db), resources)
-  const range = { version, isWithLater: false }
-  try {
-    const wait = { onWait: () => assert.fail('nobody else writes') }
-    return await store.revert({ range, isDryRun: false, startedAt: 0, ...wait })
-  } finally {
-    await store.close()
-  }
-}
-
 test('a long listing that two sources have is again what it would be without an import', async (t) => {
   const events = resources.find(({ metaOf }) => metaOf !== undefined) ?? assert.fail()
   const [db, other] = ['a.db', 'b.db'].map((name) => join(makeFolder(t), name))
@@ -65,25 +55,12 @@ test('a long listing that two sources have is again what it would be without an 
     await load(at, 1, rows(1, 'new', count / 2), true)
   }
   const after = await wholeListing(db, events)
-  const { reverted } = await revert(db, 3)
+  const { reverted } = await revert(db, one(3))
   const [{ restored, updated, removed } = assert.fail()] = reverted
   assert.deepEqual([restored, updated, removed], [count / 3, count / 3, 100])
   assert.deepEqual(await wholeListing(db, events), await wholeListing(other, events))
   assert.deepEqual((await verifyStore(storeAt(db))).faults, [])
-  await revert(db, 5)
+  await revert(db, one(5))
   assert.deepEqual(await wholeListing(db, events), after)
-  assert.deepEqual((await verifyStore(storeAt(db))).faults, [])
-})
-
-test('where no other source has changed a listing since, a revert writes no segment', async (t) => {
-  const db = join(makeFolder(t), 'a.db')
-  const given = (name: string) =>
-    Array.from({ length: 2_000 }, (_, id) => ({ id: id + 1, company_id: 1 + (id % 9), name }))
-  await importRows(db, 'rights', given('x'))
-  await importRows(db, 'rights', given('y'))
-  const segments = 'select count(*) as n, max(segment) as last from segments'
-  const before = query(db, segments)
-  await revert(db, 2)
-  assert.deepEqual(query(db, segments), before)
   assert.deepEqual((await verifyStore(storeAt(db))).faults, [])
 })

@@ -6,8 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { changeResource, resources } from '../../src/resources/index.ts'
-import { openStoreWriter } from '../../src/store/open-store.ts'
-import type { RevertRange, RevertReport } from '../../src/store/writing.ts'
+import type { RevertRange } from '../../src/store/writing.ts'
 import { importRows, makeFolder, queryStore } from '../support/import-rows.ts'
 import { makeApp, pathOf, type TestApp } from '../support/make-app.ts'
 import { importStep, runImport } from '../support/random-steps.ts'
@@ -15,21 +14,9 @@ import { type ReadStatement, readStatements } from '../support/read-statements.t
 import { runsOf, storeAt } from '../support/store-at.ts'
 import { storeDigest } from '../support/store-state.ts'
 import { verifyStore } from '../support/verify-store.ts'
+import { one, prune, revert } from '../support/write-store.ts'
 
 const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
-const alone = { onWait: () => assert.fail('nobody else writes') }
-
-async function revert(db: string, range: RevertRange, isDryRun = false): Promise<RevertReport> {
-  const store = await openStoreWriter(storeAt(db), resources)
-  try {
-    return await store.revert({ range, isDryRun, startedAt: Date.now(), ...alone })
-  } finally {
-    await store.close()
-  }
-}
-
-const one = (version: number): RevertRange => ({ version, isWithLater: false })
-
 /** The path that names its store, on any kind of store. */
 const pathOfStore = ({ store }: TestApp) => join(store.folder, 'registry.db')
 
@@ -355,9 +342,7 @@ test('what cannot be reverted is refused in one line, and nothing changes', asyn
   ]
   for (const [range, says] of refusals) await assert.rejects(revert(db, range), says)
   assert.equal(await storeDigest(db), before)
-  const store = await openStoreWriter(storeAt(db), resources)
-  await store.prune(Date.now() + 1, alone)
-  await store.close()
+  await prune(db)
   await assert.rejects(
     revert(db, one(4)),
     /: version 4 cannot be reverted: the state before it was pruned \(.* from version 4 on\)$/,

@@ -5,108 +5,37 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { filterFields, sortFields } from '../../src/resources/filters.ts'
 import { resources } from '../../src/resources/index.ts'
 import type { Resource } from '../../src/resources/resource.ts'
-import { openStoreReader, openStoreWriter } from '../../src/store/open-store.ts'
+import { openStoreReader } from '../../src/store/open-store.ts'
 import type { Page, StoreReader } from '../../src/store/reading.ts'
 import { textOf } from '../../src/store/record-texts.ts'
 import type { Filter, Interval, Selection, SortOrder } from '../../src/store/selection.ts'
+import { anyRecord } from '../support/arbitrary-record.ts'
 import { importRows, makeFolder } from '../support/import-rows.ts'
+import type { WireRecord } from '../support/make-record.ts'
 import { readListing } from '../support/read-listing.ts'
-import { patientBounds, runsOf, storeAt } from '../support/store-at.ts'
+import { one, revert } from '../support/write-store.ts'
+import { aboveStores, patientBounds, runsOf, someOf, storeAt } from '../support/store-at.ts'
 import { verifyStore } from '../support/verify-store.ts'
 
 const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
 const companies = [1, 2, 3]
-
-type Row = Readonly<Record<string, unknown>>
-
-/** The fields that vary: values that collide, are null, and differ in code points and UTF-16. */
-const rowsOf: Readonly<Record<string, fc.Arbitrary<Row>>> = {
-  rights: fc.record({
-    name: fc.constantFrom('b', 'B', 'é', '\uffee', '😀', null, 'x'.repeat(3_000)),
-    status: fc.constantFrom('registered', 'ended', null, "o'x"),
-    registration_date: fc.constantFrom(null, '1969-12-31', '2020-01-01', '2020-01-02T03:04:05Z'),
-    updated_at: fc.constantFrom(null, '2020-01-01T00:00:00.001Z', '2020-01-01T00:00:00.999Z'),
-  }),
-  jobs: fc.record({
-    title: fc.constantFrom('clerk', 'Clerk', 'ärztin', null),
-    currency: fc.constantFrom('EUR', 'USD', null),
-    salary_from: fc.constantFrom(null, 0, -5, 9_007_199_254_740_991),
-  }),
-  events: fc.record({
-    date: fc.constantFrom('2020-01-01', '2020-01-02', '2020-01-03T04:05:06Z'),
-    attr: fc.constantFrom('name', 'address', '😀'),
-    after: fc.constantFrom('x', 'y', null),
-  }),
-}
-
-const seconds = (text: string) => Date.parse(text) / 1_000
-
-/** Filters and orders that a request may ask for; every bound is met by some of the values. */
-const filtersOf: Readonly<Record<string, readonly fc.Arbitrary<Filter>[]>> = {
-  rights: [
-    valueOf('status', ['registered', 'ended', "o'x", 'none']),
-    rangeOf('registration_date', ['1969-12-31', '2020-01-01', '2020-01-02T03:04:05Z'].map(seconds)),
-    rangeOf(
-      'updated_at',
-      [1, 999].map((ms) => Date.parse('2020-01-01') + ms),
-    ),
-  ],
-  jobs: [
-    valueOf('currency', ['EUR', 'USD']),
-    rangeOf('salary_from', [0, -5, 9_007_199_254_740_991]),
-  ],
-  events: [
-    valueOf('attr', ['name', '😀']),
-    rangeOf('date', ['2020-01-01', '2020-01-03T04:05:06Z'].map(seconds)),
-  ],
-}
-const sortsOf: Readonly<Record<string, readonly string[]>> = {
-  rights: ['name', 'registration_date', 'updated_at'],
-  jobs: ['title', 'salary_from'],
-  events: ['date'],
-}
-
-function valueOf(field: string, values: readonly string[]): fc.Arbitrary<Filter> {
-  const one = fc.constantFrom(null, ...values.map((value) => ({ from: value, to: value })))
-  return fc.record({ field: fc.constant(field), anyOf: fc.array(one, { minLength: 1 }) })
-}
-
-function rangeOf(field: string, bounds: readonly number[]): fc.Arbitrary<Filter> {
-  const bound = fc.constantFrom(...bounds)
-  const range = fc.oneof(
-    fc.record({ from: bound, to: fc.constant(undefined) }),
-    fc.record({ from: fc.constant(undefined), to: bound }),
-    fc.record({ from: bound, to: bound }),
-    fc.constant(null),
-  )
-  return range.map((one) => ({ field, anyOf: [one] }))
-}
 
 interface Asked {
   readonly filters: readonly Filter[]
   readonly sort: SortOrder | undefined
 }
 
-function asked(name: string): fc.Arbitrary<Asked> {
-  const order = fc.record({
-    field: fc.constantFrom(...(sortsOf[name] ?? [])),
-    direction: fc.constantFrom('ascending' as const, 'descending' as const),
-  })
-  const filters = (filtersOf[name] ?? []).map((filter) => fc.option(filter, { nil: undefined }))
-  return fc.record({
-    filters: fc.tuple(...filters).map((some) => some.filter((one) => one !== undefined)),
-    sort: fc.option(order, { nil: undefined, freq: 2 }),
-  })
-}
+const everything: Asked = { filters: [], sort: undefined }
 
-/** A record's value in the form in which a filter has it. */
-function valueIn(record: Row, { fields }: Resource, field: string): string | number | null {
+/** The value of a field as a filter has it: a timestamp is a number. */
+function valueOf(resource: Resource, record: WireRecord, field: string): string | number | null {
   const value = record[field] as string | number | null
-  const kind = fields[field]?.kind
+  const kind = resource.fields[field]?.kind
   if (value === null || kind === undefined) return null
-  if (kind === 'timestamp') return seconds(String(value))
+  if (kind === 'timestamp') return Date.parse(String(value)) / 1_000
   return kind === 'timestamp_ms' ? Date.parse(String(value)) : value
 }
 
@@ -118,68 +47,84 @@ function compare(a: string | number, b: string | number): number {
 function isIn(value: string | number | null, one: Interval | null): boolean {
   if (one === null || value === null) return one === null && value === null
   const { from, to } = one
-  return (
-    (from === undefined || compare(value, from) >= 0) &&
-    (to === undefined || compare(value, to) <= 0)
-  )
+  if (from !== undefined && compare(value, from) < 0) return false
+  return to === undefined || compare(value, to) <= 0
+}
+
+/** Sorts by a field, then by id, null last; the direction is that of both. */
+function sorted(resource: Resource, records: readonly WireRecord[], sort: SortOrder): WireRecord[] {
+  const sign = sort.direction === 'ascending' ? 1 : -1
+  return records.toSorted((one, other) => {
+    const a = valueOf(resource, one, sort.field)
+    const b = valueOf(resource, other, sort.field)
+    const byId = sign * (one.id - other.id)
+    if (a === null || b === null) return Number(a === null) - Number(b === null) || byId
+    return sign * compare(a, b) || byId
+  })
 }
 
 /** The naive filter and sort. */
-function select(all: readonly string[], resource: Resource, { filters, sort }: Asked): string[] {
-  const records = all.map((text) => ({ text, record: JSON.parse(text) as Row }))
-  const left = records.filter(({ record }) =>
-    filters.every(({ field, anyOf }) =>
-      anyOf.some((one) => isIn(valueIn(record, resource, field), one)),
+function select(resource: Resource, records: readonly WireRecord[], asked: Asked): string[] {
+  const left = records.filter((record) =>
+    asked.filters.every(({ field, anyOf }) =>
+      anyOf.some((one) => isIn(valueOf(resource, record, field), one)),
     ),
   )
-  if (sort !== undefined) {
-    const sign = sort.direction === 'ascending' ? 1 : -1
-    left.sort((a, b) => {
-      const [of, than] = [a, b].map(({ record }) => valueIn(record, resource, sort.field))
-      const byId = sign * (Number(a.record['id']) - Number(b.record['id']))
-      if (of === null || of === undefined || than === null || than === undefined)
-        return Number(of === null) - Number(than === null) || byId
-      return sign * compare(of, than) || byId
+  const { by, direction } = resource.order
+  return sorted(resource, left, asked.sort ?? { field: by, direction }).map((one) =>
+    JSON.stringify(one),
+  )
+}
+
+/** Filters and orders whose bounds are values that some of the records have. */
+function askedOf(resource: Resource): fc.Arbitrary<Asked> {
+  const value = (field: string) =>
+    anyRecord(resource).map((record) => valueOf(resource, record, field))
+  const interval = (field: string): fc.Arbitrary<Interval | null> =>
+    fc.tuple(value(field), value(field), fc.integer({ min: 0, max: 2 })).map(([a, b, form]) => {
+      if (a === null || b === null) return null
+      if (form === 0) return { from: a, to: a }
+      return form === 1 ? { from: a, to: undefined } : { from: undefined, to: b }
     })
-  }
-  return left.map(({ text }) => text)
-}
-
-/** What was served of a listing at a version, to the byte. */
-interface Served {
-  readonly all: readonly string[]
-  readonly meta: string | undefined
-  readonly lineage: string
-  readonly version: number
-  readonly changedAt: number
-}
-
-async function serve(
-  store: StoreReader,
-  resource: Resource,
-  company: number,
-): Promise<Served | undefined> {
-  const page = await readListing(store, resource, company)
-  if (page === undefined) return undefined
-  const { meta, lineage, version, changedAt } = page
-  const all = page.text.split(/,(?=\{"id":\d+,"[a-z]+":)/).filter((text) => text !== '')
-  return { all, meta, lineage, version, changedAt }
+  const filter = fc.constantFrom(...filterFields(resource)).chain((field) =>
+    fc.record({
+      field: fc.constant(field),
+      anyOf: fc.array(interval(field), { minLength: 1, maxLength: 4 }),
+    }),
+  )
+  const order = fc.record({
+    field: fc.constantFrom('id', resource.order.by, ...sortFields(resource)),
+    direction: fc.constantFrom('ascending' as const, 'descending' as const),
+  })
+  return fc.record({
+    filters: fc.array(filter, { maxLength: 2 }),
+    sort: fc.option(order, { nil: undefined }),
+  })
 }
 
 type Step = 'revert' | { readonly isSnapshot: boolean; readonly rows: readonly object[] }
 
 /** Imports, some of them snapshots, and reverts of the last version; an import first. */
-function stepsOf(name: string): fc.Arbitrary<Step[]> {
-  const given = fc.record({
-    id: fc.integer({ min: 1, max: 12 }),
-    company_id: fc.constantFrom(...companies),
-    row: rowsOf[name] ?? fc.constant({}),
-  })
+function stepsOf(resource: Resource): fc.Arbitrary<Step[]> {
+  // With long texts, a listing takes several segments, and a record may fill one.
+  const [plain = assert.fail()] =
+    Object.entries(resource.fields).find(
+      ([, { kind, filter, required }]) => kind === 'text' && filter === undefined && !required,
+    ) ?? []
+  const given = fc
+    .record({
+      record: anyRecord(resource),
+      id: fc.integer({ min: 1, max: 12 }),
+      company_id: fc.constantFrom(...companies),
+      long: fc.constantFrom(0, 0, 3_000, 12_000),
+    })
+    .map(({ record, long, ...names }) => {
+      const texts = long === 0 ? {} : { [plain]: 'x'.repeat(long) }
+      return { ...record, ...names, ...texts }
+    })
   const load = fc.record({
     isSnapshot: fc.boolean(),
-    rows: fc
-      .uniqueArray(given, { minLength: 1, maxLength: 12, selector: ({ id }) => id })
-      .map((rows) => rows.map(({ row, ...names }) => ({ ...names, ...row }))),
+    rows: fc.uniqueArray(given, { minLength: 1, maxLength: 12, selector: ({ id }) => id }),
   })
   const later = fc.oneof(
     { weight: 4, arbitrary: load },
@@ -188,42 +133,25 @@ function stepsOf(name: string): fc.Arbitrary<Step[]> {
   return fc.tuple(load, fc.array(later, { maxLength: 5 })).map(([first, rest]) => [first, ...rest])
 }
 
-const everything: Asked = { filters: [], sort: undefined }
-
-async function revert(db: string, version: number): Promise<void> {
-  const writer = await openStoreWriter(db, resources)
-  const range = { version, isWithLater: false }
-  const alone = { onWait: () => assert.fail('nobody else writes') }
-  await writer.revert({ range, isDryRun: false, startedAt: Date.now(), ...alone })
-  await writer.close()
+/** What was served of a listing at a version. */
+interface Served {
+  readonly all: readonly WireRecord[]
+  /** Its tags, times and counters. */
+  readonly about: object
 }
 
-async function checkSelection(
+const aboutOf = ({ meta = '[]', lineage, version, changedAt, total }: Page) => ({
+  ...{ meta, lineage, version, changedAt, total },
+})
+
+async function serve(
   store: StoreReader,
-  selection: Selection,
-  served: Served | undefined,
-): Promise<void> {
-  const read = (offset: number, limit: number) => store.readPage(selection, offset, limit)
-  const whole = await read(0, 1_000)
-  if (served === undefined) {
-    assert.equal(whole, undefined)
-    return
-  }
-  assert.ok(whole !== undefined && !('outside' in whole))
-  const expected = select(served.all, selection.resource, selection)
-  assert.equal(textOf(whole.records), expected.join(','))
-  assert.equal(whole.selected, expected.length)
-  assert.equal(whole.total, served.all.length)
-  assert.equal(whole.meta ?? '[]', served.meta ?? '[]')
-  const { lineage, version, changedAt } = whole
-  assert.deepEqual(
-    { lineage, version, changedAt },
-    { lineage: served.lineage, version: served.version, changedAt: served.changedAt },
-  )
-  for (let offset = 0; offset <= expected.length; offset += 3) {
-    const page = (await read(offset, 3)) as Page
-    assert.equal(textOf(page.records), expected.slice(offset, offset + 3).join(','))
-  }
+  resource: Resource,
+  company: number,
+): Promise<Served | undefined> {
+  const page = await readListing(store, resource, company)
+  if (page === undefined) return undefined
+  return { all: JSON.parse(`[${page.text}]`) as WireRecord[], about: aboutOf(page) }
 }
 
 /** The listings of each version, as served when it was the last one. */
@@ -233,22 +161,21 @@ async function makeHistory(
   db: string,
   resource: Resource,
   steps: readonly Step[],
-  store: () => Promise<StoreReader>,
-  folder: () => string,
+  { open, rows: path }: { readonly open: () => Promise<StoreReader>; readonly rows: string },
 ): Promise<History> {
   const history: History = new Map()
-  let version: number | undefined
+  let version = 0
   for (const step of steps) {
     if (step === 'revert') {
-      if (version === undefined) continue
-      await revert(db, version)
+      await revert(db, one(version))
       version += 1
     } else {
       const { rows, isSnapshot } = step
-      version = (await importRows(folder(), resource.name, rows, { at: db, isSnapshot })).version
-      assert.ok(version !== undefined)
+      const report = await importRows(path, resource.name, rows, { at: db, isSnapshot })
+      assert.deepEqual(report.problems, [])
+      version = report.version ?? assert.fail()
     }
-    const reader = await store()
+    const reader = await open()
     const listings = companies.map(
       async (company) => [company, await serve(reader, resource, company)] as const,
     )
@@ -257,20 +184,45 @@ async function makeHistory(
   return history
 }
 
-for (const name of Object.keys(rowsOf)) {
-  test(`any selection of ${name} is that of the listing as it was served (seed ${seed})`, async (t) => {
-    const resource = resources.find((one) => one.name === name) ?? assert.fail()
+async function checkSelection(
+  store: StoreReader,
+  selection: Selection,
+  served: Served | undefined,
+  limits: readonly number[] = [3],
+): Promise<void> {
+  const read = (offset: number, limit: number) => store.readPage(selection, offset, limit)
+  const whole = await read(0, 10_000)
+  if (served === undefined) {
+    assert.equal(whole, undefined)
+    return
+  }
+  assert.ok(whole !== undefined && !('outside' in whole))
+  const expected = select(selection.resource, served.all, selection)
+  assert.equal(textOf(whole.records), expected.join(','))
+  assert.equal(whole.selected, expected.length)
+  assert.deepEqual(aboutOf(whole), served.about)
+  for (const limit of limits) {
+    for (let offset = 0; offset <= expected.length; offset += limit) {
+      const page = (await read(offset, limit)) as Page
+      assert.equal(textOf(page.records), expected.slice(offset, offset + limit).join(','))
+    }
+  }
+}
+
+for (const resource of someOf(resources)) {
+  test(`any selection of ${resource.name} is that of the listing as it was served (seed ${seed})`, async (t) => {
     const property = async (steps: readonly Step[], some: readonly Asked[]) => {
-      const db = storeAt(join(makeFolder(t), 'registry.db'))
+      const folder = makeFolder(t)
+      const db = storeAt(join(folder, 'registry.db'))
       let reader: StoreReader | undefined
       const open = async () => (reader ??= await openStoreReader(db, patientBounds))
-      const history = await makeHistory(db, resource, steps, open, () => makeFolder(t))
+      const history = await makeHistory(db, resource, steps, { open, rows: join(folder, 'rows') })
       const store = await open()
       const last = Math.max(...history.keys())
       for (const [version, served] of history) {
         for (const companyId of companies) {
-          for (const one of [everything, ...some]) {
-            const listing = { resource, companyId, ...one }
+          for (const asked of [everything, ...some]) {
+            const listing = { resource, companyId, ...asked }
             const listed = served.get(companyId)
             await checkSelection(store, { ...listing, version }, listed)
             if (version === last)
@@ -281,9 +233,41 @@ for (const name of Object.keys(rowsOf)) {
       await store.close()
       assert.deepEqual((await verifyStore(db)).faults, [])
     }
-    await fc.assert(
-      fc.asyncProperty(stepsOf(name), fc.array(asked(name), { minLength: 2 }), property),
-      { numRuns: runsOf(20), seed },
-    )
+    const asked = fc.array(askedOf(resource), { minLength: 2, maxLength: 5 })
+    await fc.assert(fc.asyncProperty(stepsOf(resource), asked, property), {
+      ...{ numRuns: runsOf(20), seed },
+    })
   })
 }
+
+test(
+  'so is one of more segments than a directory names, and of records of any size',
+  { skip: aboveStores },
+  async (t) => {
+    const folder = makeFolder(t)
+    const db = storeAt(join(folder, 'registry.db'))
+    const jobs = resources.find(({ name }) => name === 'jobs') ?? assert.fail()
+    const [sample] = fc.sample(anyRecord(jobs), { numRuns: 1, seed: 1 })
+    const rows = Array.from({ length: 1_500 }, (_, n) => ({
+      ...{ ...sample, id: n + 1, company_id: 7, currency: n % 3 === 0 ? 'EUR' : null },
+      title: `${n % 7}`.repeat(n % 500 === 9 ? 65_000 : 5_000),
+    }))
+    await importRows(join(folder, 'rows'), 'jobs', rows, { at: db })
+    const store = await openStoreReader(db, patientBounds)
+    t.after(() => store.close())
+    const page = (await readListing(store, jobs, 7, { limit: 10_000 })) ?? assert.fail()
+    const all = JSON.parse(`[${page.text}]`) as WireRecord[]
+    assert.equal(all.length, rows.length)
+    const euros: Filter = { field: 'currency', anyOf: [{ from: 'EUR', to: 'EUR' }] }
+    const served = { all, about: aboutOf(page) }
+    for (const asked of [
+      everything,
+      { filters: [], sort: { field: 'id', direction: 'descending' } },
+      { filters: [euros], sort: undefined },
+      { filters: [], sort: { field: 'title', direction: 'descending' } },
+    ] as const) {
+      const selection = { resource: jobs, companyId: 7, version: undefined, ...asked }
+      await checkSelection(store, selection, served, [97, 1_000])
+    }
+  },
+)

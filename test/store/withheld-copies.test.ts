@@ -14,7 +14,7 @@ import { importRows, makeFolder } from '../support/import-rows.ts'
 import { checkFailure, makeApp, memberOf } from '../support/make-app.ts'
 import { runCommand } from '../support/run-command.ts'
 import { patientBounds } from '../support/store-at.ts'
-import { withhold } from '../support/withholding.ts'
+import { withhold } from '../support/write-store.ts'
 
 const path = '/api/v1/exports'
 const rows = [

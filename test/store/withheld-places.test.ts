@@ -10,7 +10,7 @@ import { runCommand } from '../support/run-command.ts'
 import { storeAt } from '../support/store-at.ts'
 import { storeBytes } from '../support/store-state.ts'
 import { verifyStore } from '../support/verify-store.ts'
-import { withhold } from '../support/withholding.ts'
+import { withhold } from '../support/write-store.ts'
 
 const identifier = '770412345678'
 const jane = 'Jáne Doe-Smith'

@@ -18,7 +18,7 @@ import { importRows, makeFolder, queryStore } from '../support/import-rows.ts'
 import { runCommand } from '../support/run-command.ts'
 import { storeAt } from '../support/store-at.ts'
 import { keepStore, storeBytes } from '../support/store-state.ts'
-import { withhold } from '../support/withholding.ts'
+import { withhold } from '../support/write-store.ts'
 
 const jane = 'Jáne Doe-Smith'
 const identifier = '770412345678'

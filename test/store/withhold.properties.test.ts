@@ -15,7 +15,7 @@ import { importRows, makeFolder, query } from '../support/import-rows.ts'
 import { runStep, step } from '../support/random-steps.ts'
 import { patientBounds, runsOf, storeAt } from '../support/store-at.ts'
 import { verifyStore } from '../support/verify-store.ts'
-import { withhold } from '../support/withholding.ts'
+import { withhold } from '../support/write-store.ts'
 
 const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
 

@@ -14,7 +14,7 @@ import { runCommand } from '../support/run-command.ts'
 import { storeAt } from '../support/store-at.ts'
 import { keepStore, storeBytes } from '../support/store-state.ts'
 import { verifyStore } from '../support/verify-store.ts'
-import { lift, withhold } from '../support/withholding.ts'
+import { lift, withhold } from '../support/write-store.ts'
 
 const identifier = '770412345678'
 const jane = 'Jáne Doe-Smith'

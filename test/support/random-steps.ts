@@ -1,15 +1,10 @@
 // Random work on a registry: imports of all kinds, reverts and prunes, in any order.
 
-import assert from 'node:assert/strict'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import fc from 'fast-check'
-import { changeResource, resources } from '../../src/resources/index.ts'
-import { openStoreWriter } from '../../src/store/open-store.ts'
-import type { StoreWriter } from '../../src/store/writing.ts'
+import { changeResource } from '../../src/resources/index.ts'
 import { importRows } from './import-rows.ts'
-import { storeAt } from './store-at.ts'
-
-const alone = { onWait: () => assert.fail('nobody else writes') }
+import { prune, revert } from './write-store.ts'
 
 type Target = 'companies' | 'rights' | 'events' | 'employees'
 
@@ -42,7 +37,7 @@ export const importStep: fc.Arbitrary<ImportStep> = fc
       fc.record({
         id: fc.integer({ min: 1, max: 12 }),
         company: fc.integer({ min: 1, max: 5 }),
-        value: fc.constantFrom('x', 'y', 'é', 'z'.repeat(3_000)),
+        value: fc.constantFrom('x', 'y', '\uffee', '😀', 'z'.repeat(3_000)),
         day: fc.constantFrom('2020-01-01', '2020-01-02', '2020-01-03'),
       }),
       { minLength: 1, maxLength: 10, selector: ({ id }) => id },
@@ -61,7 +56,7 @@ export const importStep: fc.Arbitrary<ImportStep> = fc
       }
       if (target === 'employees') return { id: id + own, ...of, name: value, position: day }
       if (target === 'events') return { id: id + own, ...of, date: day, attr: value.slice(0, 9) }
-      return { id: id + own, ...of, name: value, registration_date: day }
+      return { id: id + own, ...of, name: value, status: value.slice(0, 9), registration_date: day }
     })
     const nameAttribute = target === 'companies' ? attribute : undefined
     return { kind: 'import', target, source, isSnapshot, isRecorded, rows, nameAttribute }
@@ -109,26 +104,14 @@ export async function runStep(
     return
   }
   if (latest === 0) return
-  await withWriter(db, async (store) => {
-    if (step.kind === 'prune') {
-      await store.prune(Date.now() + 1, alone)
-      return
-    }
-    const to = Math.max(latest - step.versions, earliest)
-    if (to >= latest || to === 0) return
-    await store.revert({ range: { to }, isDryRun: false, startedAt: Date.now(), ...alone })
-  })
+  if (step.kind === 'prune') {
+    await prune(db)
+    return
+  }
+  const to = Math.max(latest - step.versions, earliest)
+  if (to < latest && to !== 0) await revert(db, { to })
 }
 
 function asOfDay(day: number): string {
   return `${new Date(Date.UTC(2021, 0, day)).toISOString().slice(0, 19)}Z`
-}
-
-async function withWriter(db: string, work: (store: StoreWriter) => Promise<void>): Promise<void> {
-  const store = await openStoreWriter(storeAt(db), resources)
-  try {
-    await work(store)
-  } finally {
-    await store.close()
-  }
 }

@@ -1,8 +1,8 @@
 // The stored state: bytes and lock.
 
 import { createHash } from 'node:crypto'
-import { copyFileSync, existsSync, readFileSync, rmSync } from 'node:fs'
-import { DatabaseSync } from 'node:sqlite'
+import { existsSync, readFileSync } from 'node:fs'
+import { backup, DatabaseSync } from 'node:sqlite'
 import { buffer } from 'node:stream/consumers'
 import type { Client } from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
@@ -53,21 +53,21 @@ export async function storeDigest(path: string): Promise<string> {
     .digest('hex')
 }
 
-/** Keeps the rows of a store that nobody has open; returns a function that restores them. */
+/** Copies a store; returns a function that restores it, under a running server, too. */
 export async function keepStore(path: string): Promise<() => Promise<void>> {
   const db = storeAt(path)
   if (isServerStore(db)) {
     await onServer(db, keepTables)
     return () => onServer(db, restoreTables)
   }
-  const names = ['', '-wal', '-shm'].map((end) => `${db}${end}`)
-  const files = names.filter((name) => existsSync(name))
-  for (const file of files) copyFileSync(file, `${file}.kept`)
-  return () => {
-    for (const name of names) rmSync(name, { force: true })
-    for (const file of files) copyFileSync(`${file}.kept`, file)
-    return Promise.resolve()
-  }
+  await copyFile(db, `${db}.kept`)
+  return () => copyFile(`${db}.kept`, db)
+}
+
+async function copyFile(from: string, to: string): Promise<void> {
+  const file = new DatabaseSync(from, { readOnly: true })
+  await backup(file, to)
+  file.close()
 }
 
 async function onServer(db: string, work: string): Promise<void> {

@@ -1,0 +1,65 @@
+// What pruning forgets, and what it keeps (contract 9.3).
+
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { openStoreReader } from '../../src/store/open-store.ts'
+import { type Copy, readServed } from '../support/follower.ts'
+import { importRows, makeFolder, query } from '../support/import-rows.ts'
+import { patientBounds, storeAt } from '../support/store-at.ts'
+import { verifyStore } from '../support/verify-store.ts'
+import { prune } from '../support/write-store.ts'
+
+const companies = [1, 2, 3]
+
+/** What is served of the companies at each version; undefined of one that was pruned. */
+async function readVersions(db: string) {
+  const reader = await openStoreReader(storeAt(db), patientBounds)
+  try {
+    const { version, earliestVersion } = await reader.readRegistry()
+    const states: (Copy | undefined)[] = []
+    for (let one = 1; one <= version; one += 1)
+      states.push(one < earliestVersion ? undefined : await readServed(reader, companies, one))
+    return states
+  } finally {
+    await reader.close()
+  }
+}
+
+test('pruning removes exactly what is older than a moment: nothing, some of it, or all', async (t) => {
+  const db = join(makeFolder(t), 'a.db')
+  for (const name of ['x', 'y', 'z', 'w']) {
+    const rows = companies.map((company) => ({ id: company, company_id: company, name }))
+    await importRows(db, 'rights', name === 'z' ? rows.slice(1) : rows, { isSnapshot: true })
+    // Two imports within a millisecond would have the same time.
+    await sleep(5)
+  }
+  const served = await readVersions(db)
+  const none = await prune(db, 0)
+  assert.deepEqual([none.earliestVersion, none.forgotten['rights']], [0, 0])
+  const [third] = query(db, 'select committed_at from imports where version = 3')
+  const some = await prune(db, Number(third?.['committed_at']))
+  assert.deepEqual([some.earliestVersion, some.forgotten['rights']], [2, companies.length])
+  assert.deepEqual(await readVersions(db), served.with(0, undefined))
+  assert.equal((await prune(db)).earliestVersion, 4)
+  assert.deepEqual(await readVersions(db), [undefined, undefined, undefined, served[3]])
+  assert.equal(query(db, 'select 1 from heads').length, companies.length)
+  assert.deepEqual((await verifyStore(storeAt(db))).faults, [])
+})
+
+test('a company is as it was before it had an identifier, and with what was said then (9.1)', async (t) => {
+  const db = join(makeFolder(t), 'a.db')
+  await importRows(db, 'rights', [{ id: 1, company_id: 1, name: 'x' }])
+  for (const town of ['A', 'B'])
+    await importRows(db, 'companies', [{ id: 1, jurisdiction: 'XX', identifier: 'one', town }])
+  const states = (await readVersions(db)).map((served) => served?.get('companies 1 1') ?? '')
+  const shown = states.map((text) => {
+    const { identifier, sources } = JSON.parse(text) as {
+      identifier: string | null
+      sources: { attributes: { town: string } }[]
+    }
+    return [identifier, ...sources.map(({ attributes }) => attributes.town)]
+  })
+  assert.deepEqual(shown, [[null], ['one', 'A'], ['one', 'B']])
+})

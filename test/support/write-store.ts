@@ -1,0 +1,55 @@
+// Changes of a store as the commands make them, in this process.
+
+import assert from 'node:assert/strict'
+import { resources } from '../../src/resources/index.ts'
+import { openStoreWriter } from '../../src/store/open-store.ts'
+import type { OrderKind } from '../../src/store/withholding/list.ts'
+import type { AskedSubject, Withheld } from '../../src/store/withholding/withhold.ts'
+import type { Pruned, RevertRange, RevertReport, StoreWriter } from '../../src/store/writing.ts'
+import { storeAt } from './store-at.ts'
+
+const alone = { onWait: () => assert.fail('nobody else writes') }
+const asked = { reason: 'a test', by: 'a tester', day: '2026-11-23', onWait: () => undefined }
+
+/** Opens the store that a path stands for, and closes it after the work. */
+export async function withWriter<T>(
+  db: string,
+  work: (store: StoreWriter) => Promise<T>,
+): Promise<T> {
+  const store = await openStoreWriter(storeAt(db), resources)
+  try {
+    return await work(store)
+  } finally {
+    await store.close()
+  }
+}
+
+/** Takes versions back. */
+export function revert(db: string, range: RevertRange, isDryRun = false): Promise<RevertReport> {
+  return withWriter(db, (store) =>
+    store.revert({ range, isDryRun, startedAt: Date.now(), ...alone }),
+  )
+}
+
+/** The range of one version. */
+export const one = (version: number): RevertRange => ({ version, isWithLater: false })
+
+/** Forgets what was replaced before a moment; by default, all that was. */
+export function prune(db: string, before = Date.now() + 1): Promise<Pruned> {
+  return withWriter(db, (store) => store.prune(before, alone))
+}
+
+export function withhold(
+  db: string,
+  kind: OrderKind,
+  subject: AskedSubject,
+  isDryRun = false,
+): Promise<Withheld> {
+  return withWriter(db, (store) =>
+    store.withhold({ ...asked, kind, subject, isDryRun, startedAt: Date.now() }),
+  )
+}
+
+export async function lift(db: string, lifts: number): Promise<void> {
+  await withWriter(db, (store) => store.lift({ ...asked, lifts, startedAt: Date.now() }))
+}
