@@ -22,7 +22,6 @@ import { parseDuration, parseEnd } from './duration.ts'
 import { formatDay, formatMoment, tableLines } from './table.ts'
 import { usagePath } from '../server/metering.ts'
 import { lockWait } from './lock-wait.ts'
-import { watchWork } from './progress.ts'
 
 const listings = resources.map(({ name }) => name)
 /** The scopes that a key may have. */
@@ -89,9 +88,7 @@ applies a change within a second.
     if (known === undefined) {
       throw new UsageError(`keys takes an action; ${advise(action, actions)}`)
     }
-    const watch = watchWork(context)
-    await using store = await openExistingStore(input.settings, resources, watch.onStep)
-    watch.end()
+    await using store = await openExistingStore(input.settings, resources)
     return await run[known](store, { ...input, words }, context)
   },
 }

@@ -17,7 +17,7 @@ import { compareWithList, refuseBehind } from './withholding/agreement.ts'
 import { listFile } from './withholding/list-file.ts'
 import { type ListPlace, noList } from './withholding/list.ts'
 import type { WithholdingPlace } from './withholding/withhold.ts'
-import type { OnStep, WorkWatch } from './work-watch.ts'
+import type { LockWait } from './work-watch.ts'
 import type { StoreInspector, Restored, RestoreWatch } from './inspecting.ts'
 import type { StoreReader } from './reading.ts'
 import type { UsageReader, UsageWriter } from './keys.ts'
@@ -131,21 +131,19 @@ export async function openStoreInspector(
 /**
  * Opens the store at `db` for a command that changes it, and creates it if it does not exist.
  *
- * @param onStep the progress of upgrading its tables.
  * @throws OperatorError with one line that says what to do if the store cannot be written.
  */
 export async function openStoreWriter(
   at: StoreAt,
   resources: readonly Resource[],
-  onStep?: OnStep,
 ): Promise<StoreWriter> {
-  return openWriterWith(placeOf(at).db, { list: await listOf(at), resources }, onStep)
+  return openWriterWith(placeOf(at).db, { list: await listOf(at), resources })
 }
 
-async function openWriterWith(db: string, place: WithholdingPlace, onStep: OnStep | undefined) {
+async function openWriterWith(db: string, place: WithholdingPlace) {
   const { list, resources } = place
   if (isServerStore(db)) return (await postgres()).openForWriting(db, list, resources)
-  return (await files()).openWriter(db, place, { onStep })
+  return (await files()).openWriter(db, place)
 }
 
 /**
@@ -157,10 +155,9 @@ async function openWriterWith(db: string, place: WithholdingPlace, onStep: OnSte
 export async function openStoreToAdopt(
   at: StoreAt,
   resources: readonly Resource[],
-  onStep?: OnStep,
 ): Promise<StoreWriter> {
   const list = { ...(await listOf(at)), isToAdopt: true }
-  return openWriterWith(placeOf(at).db, { list, resources }, onStep)
+  return openWriterWith(placeOf(at).db, { list, resources })
 }
 
 /**
@@ -171,9 +168,8 @@ export async function openStoreToAdopt(
 export async function openExistingStore(
   at: StoreAt,
   resources: readonly Resource[],
-  onStep?: OnStep,
 ): Promise<StoreWriter> {
-  if (await hasStore(placeOf(at).db)) return openStoreWriter(at, resources, onStep)
+  if (await hasStore(placeOf(at).db)) return openStoreWriter(at, resources)
   const db = describeStore(placeOf(at).db)
   throw new OperatorError(`${db} does not exist; create it with: dossier import`)
 }
@@ -185,12 +181,11 @@ export async function openExistingStore(
 export async function openStoreForTrial(
   at: StoreAt,
   resources: readonly Resource[],
-  onStep?: OnStep,
 ): Promise<StoreWriter> {
   const { db } = placeOf(at)
-  if (await hasStore(db)) return openStoreWriter(at, resources, onStep)
+  if (await hasStore(db)) return openStoreWriter(at, resources)
   const list = isServerStore(db) ? noList : await listOf(at)
-  return (await files()).openWriter(temporary, { list, resources }, { onStep })
+  return (await files()).openWriter(temporary, { list, resources })
 }
 
 /** Whether there is a store at `db`, rather than one that the next import creates. */
@@ -208,7 +203,7 @@ export async function hasStore(db: string): Promise<boolean> {
 export async function migrateStore(
   at: StoreAt,
   resources: readonly Resource[],
-  options: { readonly isDistributed: boolean } & WorkWatch,
+  options: { readonly isDistributed: boolean } & LockWait,
 ): Promise<readonly string[]> {
   const { db } = placeOf(at)
   const list = await listOf(at)
@@ -222,9 +217,8 @@ export async function migrateStore(
     throw new OperatorError(`${db} is a file; only a PostgreSQL with Citus can be distributed`)
   }
   const done: string[] = []
-  const { onStep } = options
-  const watch = { onStep, onDone: (line: string) => void done.push(line) }
-  const store = await (await files()).openWriter(db, { list, resources }, watch)
+  const onCreated = () => void done.push(`created ${db}`)
+  const store = await (await files()).openWriter(db, { list, resources }, onCreated)
   await store.close()
   return [...done, ...describeCaughtUp(store, list)]
 }

@@ -24,7 +24,7 @@ import {
 import { printRefused, printReport } from './import-report.ts'
 import { parseShow, printShown } from './import-show.ts'
 import { waitingLine } from '../lock-wait.ts'
-import { createProgress, watchWork } from '../progress.ts'
+import { createProgress } from '../progress.ts'
 import { recipeOf } from './recipe.ts'
 import { openRejects } from './rejects-file.ts'
 
@@ -164,7 +164,7 @@ export async function runImport(
   using rejects =
     options['rejects'] === undefined ? undefined : openRejects(options['rejects'], inUse)
   const isNew = !(await hasStore(settings.db))
-  await using store = await openFor(input, by, context)
+  await using store = await openFor(input, by)
   using progress = createProgress(context)
   const report = await importFiles(store, {
     ...request,
@@ -183,17 +183,10 @@ export async function runImport(
   return report.counts.refused > 0 && rejects === undefined ? 1 : 0
 }
 
-async function openFor(
-  { flags, settings }: Input,
-  by: UpdateBy | undefined,
-  context: CommandContext,
-) {
-  const upgrade = watchWork(context)
+function openFor({ flags, settings }: Input, by: UpdateBy | undefined) {
   const existing = by === undefined ? openStoreWriter : openExistingStore
   const open = flags.has('dry-run') ? openStoreForTrial : existing
-  const store = await open(settings, resources, upgrade.onStep)
-  upgrade.end()
-  return store
+  return open(settings, resources)
 }
 
 /** A program before a pipe may end early, and the rows that are missing would be removed. */

@@ -3,7 +3,7 @@
 import { resources } from '../../resources/index.ts'
 import { describeStore, migrateStore } from '../../store/open-store.ts'
 import type { Command } from '../command.ts'
-import { watchWork } from '../progress.ts'
+import { lockWait } from '../lock-wait.ts'
 
 export const migrate: Command = {
   name: 'migrate',
@@ -24,12 +24,10 @@ does not start. It may run while servers read: each step is one transaction.
   takesWords: false,
   settings: ['db', 'withheld'],
   async run({ flags, settings }, context) {
-    const watch = watchWork(context)
     const done = await migrateStore(settings, resources, {
       isDistributed: flags.has('distributed'),
-      ...watch,
+      ...lockWait(context),
     })
-    watch.end()
     const lines = done.length === 0 ? [`${describeStore(settings.db)} is up to date.`] : done
     context.stdout.writeLines(...lines)
     return 0

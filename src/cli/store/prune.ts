@@ -46,7 +46,7 @@ needs --yes.
     }
     const before = context.now() - parseDuration('keep', keep)
     using watch = watchWork(context)
-    await using store = await openExistingStore(settings, resources, watch.onStep)
+    await using store = await openExistingStore(settings, resources)
     const isDryRun = flags.has('dry-run')
     const isJson = flags.has('json')
     if (!isDryRun && !flags.has('yes')) {

@@ -36,7 +36,7 @@ back to the state of a version with all sources; 0 is the empty registry. It can
   async run(input, context) {
     const range = rangeOf(input)
     using watch = watchWork(context)
-    await using store = await openExistingStore(input.settings, resources, watch.onStep)
+    await using store = await openExistingStore(input.settings, resources)
     const isDryRun = input.flags.has('dry-run')
     const startedAt = context.now()
     const report = await store.revert({ range, isDryRun, startedAt, ...watch })

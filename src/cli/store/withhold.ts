@@ -103,7 +103,7 @@ async function order(
   const subject = parseSubject(kind, words, input.options['text'])
   const reason = parseReason(input, context, input.flags.has('dry-run'))
   using watch = watchWork(context)
-  await using store = await openExistingStore(input.settings, resources, watch.onStep)
+  await using store = await openExistingStore(input.settings, resources)
   const request = { ...reason, kind, subject, startedAt: context.now(), ...watch }
   return await carryOut(store, input, context, {
     run: (isDryRun) => store.withhold({ ...request, isDryRun }),
@@ -132,7 +132,7 @@ async function adopt(
   }
   if (isNew && !input.flags.has('yes')) await confirm(question, context, purpose)
   using watch = watchWork(context)
-  await using store = await openStoreToAdopt(input.settings, resources, watch.onStep)
+  await using store = await openStoreToAdopt(input.settings, resources)
   const request = { ...reason, startedAt: context.now(), ...watch }
   return await carryOut(store, input, context, {
     run: (isDry) => store.adopt({ ...request, isDryRun: isDry }),
@@ -334,7 +334,7 @@ async function lift(
   }
   const reason = parseReason(input, context, false)
   using watch = watchWork(context)
-  await using store = await openExistingStore(input.settings, resources, watch.onStep)
+  await using store = await openExistingStore(input.settings, resources)
   await store.lift({ ...reason, lifts: Number(word), startedAt: context.now(), ...watch })
   watch.end()
   const next = 'what it withheld comes back with the next import that has it'

@@ -132,33 +132,17 @@ export async function readNames(
   ids: readonly number[],
 ): Promise<Map<number, string>> {
   if (ids.length === 0) return new Map()
-  const rows = await db.rows(
-    `select company_id, name from names where company_id in (
-       select ${db.dialect.jsonInteger('e.value')} from ${db.dialect.jsonElements('$ids', 'e')}
-     )`,
-    { ids: JSON.stringify(ids) },
-  )
+  const isAsked = db.dialect.isOneOf('company_id', '$ids', 'bigint')
+  const rows = await db.rows(`select company_id, name from names where ${isAsked}`, { ids })
   return new Map(rows.map((row) => [Number(row['company_id']), String(row['name'])]))
 }
 
-async function writeNames(db: Database, changes: readonly NameChange[]): Promise<void> {
-  const { dialect: d } = db
-  const gone = changes.filter(({ former }) => former !== undefined).map(({ id }) => id)
-  if (gone.length > 0) {
-    await db.run(
-      `delete from names where company_id in (
-         select ${d.jsonInteger('e.value')} from ${d.jsonElements('$ids', 'e')}
-       )`,
-      { ids: JSON.stringify(gone) },
-    )
-  }
-  const made = changes
-    .filter(({ name }) => name !== undefined)
-    .map(({ id, name }) => `"${id}":${JSON.stringify(name)}`)
-  if (made.length === 0) return
-  await db.run(
-    `insert into names (company_id, name)
-       select cast(e.key as bigint), e.value from ${d.jsonMembers('$names', 'e')}`,
-    { names: `{${made.join(',')}}` },
+async function writeNames(db: RegistryDatabase, changes: readonly NameChange[]): Promise<void> {
+  const gone = changes.filter(({ former }) => former !== undefined)
+  const made = changes.flatMap(({ id, name }) => (name === undefined ? [] : [[id, name]]))
+  await db.drop(
+    { table: 'names', columns: ['company_id'] },
+    gone.map(({ id }) => [id]),
   )
+  await db.insert({ table: 'names', columns: ['company_id', 'name'] }, made)
 }

@@ -2,9 +2,9 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { wordsOfName } from '../name-words.ts'
-import type { Database } from '../sql/database.ts'
-import type { Dialect } from '../sql/dialect.ts'
-import { type Chunk, changeChunks, type PostingChange } from '../sql/postings.ts'
+import { inBatches } from '../listing/tables.ts'
+import type { RegistryDatabase } from '../sql/database.ts'
+import { type Chunk, changeChunks } from '../sql/postings.ts'
 
 /** The former and the present name of a company; undefined if it had or has none. */
 export interface NameChange {
@@ -14,7 +14,7 @@ export interface NameChange {
 }
 
 /** Makes what takes former words of companies out of the index, and puts present ones into it. */
-export async function createWordIndex(db: Database) {
+export async function createWordIndex(db: RegistryDatabase) {
   let isEmpty = (await db.rows('select 1 from words limit 1')).length === 0
   const changes = collectChanges()
   const write = async () => {
@@ -85,113 +85,47 @@ function idsIn(words: Words, word: string): readonly number[] {
   return typeof ids === 'number' ? [ids] : ids
 }
 
-/** How many words are changed by one statement. */
+/** How many words are changed at once. */
 const wordsAtOnce = 2_000
 
 /** @param isEmpty whether the index has no word yet. */
 async function writeChanges(
-  db: Database,
+  db: RegistryDatabase,
   { added, removed }: WordChanges,
   isEmpty: boolean,
 ): Promise<void> {
   const words = [...added.keys()]
   for (const word of removed.keys()) if (!added.has(word)) words.push(word)
   words.sort()
-  for (let at = 0; at < words.length; at += wordsAtOnce) {
-    const some = words.slice(at, at + wordsAtOnce)
-    const changes = some.map((word) => {
-      return { word, added: idsIn(added, word), removed: idsIn(removed, word) }
-    })
-    const known = isEmpty ? new Map<string, Chunk[]>() : await readAffected(db, changes)
-    await writeSome(db, changes, known)
+  for (const some of inBatches(words, wordsAtOnce)) {
+    const known = isEmpty ? new Map<string, Chunk[]>() : await readChunks(db, some)
+    const gone: [word: string, first: number][] = []
+    const made: [word: string, first: number, distances: Uint8Array][] = []
+    for (const word of some) {
+      const change = { added: idsIn(added, word), removed: idsIn(removed, word) }
+      const replaced = changeChunks(known.get(word) ?? [], change)
+      for (const { first } of replaced.gone) gone.push([word, first])
+      for (const { first, distances } of replaced.made) made.push([word, first, distances])
+    }
+    await db.drop({ table: 'words', columns: ['word', 'first'] }, gone)
+    await db.insert({ table: 'words', columns: ['word', 'first', 'distances'] }, made)
     await nextTurn()
   }
 }
 
-interface WordChange extends PostingChange {
-  readonly word: string
-}
-
-async function writeSome(
-  db: Database,
-  changes: readonly WordChange[],
-  known: ReadonlyMap<string, readonly Chunk[]>,
-): Promise<void> {
-  const gone: [string, number][] = []
-  const made: [string, number, string][] = []
-  const alone: string[] = []
-  for (const change of changes) {
-    const { word, added } = change
-    const chunks = known.get(word) ?? []
-    if (chunks.length === 0 && added.length === 1) {
-      alone.push(`${JSON.stringify(word)}:${added[0] ?? 0}`)
-      continue
-    }
-    const replaced = changeChunks(chunks, change)
-    for (const { first } of replaced.gone) gone.push([word, first])
-    for (const { first, distances } of replaced.made) {
-      made.push([word, first, Buffer.from(distances).toString('hex')])
-    }
-  }
-  if (gone.length > 0) await db.run(deleteChunks(db.dialect), { chunks: JSON.stringify(gone) })
-  if (alone.length > 0) await db.run(insertIds(db.dialect), { ids: `{${alone.join(',')}}` })
-  if (made.length > 0) await db.run(insertChunks(db.dialect), { chunks: JSON.stringify(made) })
-}
-
-/** The chunks that changes may affect: from that of the least id to that of the greatest. */
-async function readAffected(
-  db: Database,
-  changes: readonly WordChange[],
+async function readChunks(
+  db: RegistryDatabase,
+  words: readonly string[],
 ): Promise<Map<string, Chunk[]>> {
-  const ranges = changes.map(({ word, added, removed }) => {
-    let [least, greatest] = [Infinity, 0]
-    for (const ids of [added, removed]) {
-      for (const id of ids) {
-        if (id < least) least = id
-        if (id > greatest) greatest = id
-      }
-    }
-    return [word, least, greatest]
-  })
-  const rows = await db.rows(affectedChunks(db.dialect), { ranges: JSON.stringify(ranges) })
-  const chunks = new Map<string, Chunk[]>()
-  for (const row of rows) {
-    const word = String(row['word'])
-    const chunk = { first: Number(row['first']), distances: row['distances'] as Uint8Array }
-    const known = chunks.get(word)
-    if (known === undefined) chunks.set(word, [chunk])
-    else known.push(chunk)
-  }
-  return chunks
+  const rows = await db.rows(
+    `select word, first, distances from words
+     where ${db.dialect.isOneOf('word', '$words', 'text')} order by word, first`,
+    { words },
+  )
+  const chunks = rows.map((row) => ({
+    word: String(row['word']),
+    first: Number(row['first']),
+    distances: row['distances'] as Uint8Array,
+  }))
+  return Map.groupBy(chunks, ({ word }) => word)
 }
-
-const member = (d: Dialect, at: number) => d.jsonItem('e.value', at)
-const numberMember = (d: Dialect, at: number) => `cast(${member(d, at)} as bigint)`
-
-const affectedChunks = (d: Dialect) =>
-  d.affectedChunks ??
-  `
-  select w.word, w.first, w.distances
-  from ${d.jsonElements('$ranges', 'e')}
-  ${d.orderedJoin} words w on w.word = ${member(d, 0)} and w.first <= ${numberMember(d, 2)}
-    and w.first >= coalesce((
-      select max(b.first) from words b
-      where b.word = ${member(d, 0)} and b.first <= ${numberMember(d, 1)}
-    ), 0)
-  order by w.word, w.first`
-
-const deleteChunks = (d: Dialect) => `
-  delete from words where (word, first) in (
-    select ${member(d, 0)}, ${numberMember(d, 1)} from ${d.jsonElements('$chunks', 'e')}
-  )`
-
-const insertChunks = (d: Dialect) => `
-  insert into words (word, first, distances)
-    select ${member(d, 0)}, ${numberMember(d, 1)}, ${d.bytesOfHex(member(d, 2))}
-    from ${d.jsonElements('$chunks', 'e')}`
-
-/** Inserts words that have one id each, in less than half the time that chunks take. */
-const insertIds = (d: Dialect) => `
-  insert into words (word, first, distances)
-    select e.key, cast(e.value as bigint), ${d.bytesOfHex("''")}
-    from ${d.jsonMembers('$ids', 'e')}`

@@ -128,12 +128,11 @@ async function findMentioned(
   companies: readonly number[],
   mentioning: ReadonlySet<number>,
 ): Promise<ReadonlySet<number>> {
-  const { dialect: d } = db
   const rows = await db.rows(
-    `select company_id, listing, version, total from heads where company_id in (
-       select ${d.jsonInteger('e.value')} from ${d.jsonElements('$ids', 'e')}
-     ) order by company_id, listing, version`,
-    { ids: JSON.stringify(companies) },
+    `select company_id, listing, version, total from heads
+     where ${db.dialect.isOneOf('company_id', '$ids', 'bigint')}
+     order by company_id, listing, version`,
+    { ids: companies },
   )
   const mentioned = new Set<number>()
   for (const [at, row] of rows.entries()) {

@@ -108,12 +108,12 @@ async function forgetListings(
   shapes: readonly ListingShape[],
   companies: readonly number[],
 ): Promise<void> {
-  const { dialect: d } = db
-  const listed = `
-    select company_id, listing, count(*) as heads from heads where company_id in (
-      select ${d.jsonInteger('e.value')} from ${d.jsonElements('$ids', 'e')}
-    ) group by company_id, listing order by company_id, listing`
-  const rows = await db.rows(listed, { ids: JSON.stringify(companies) })
+  const rows = await db.rows(
+    `select company_id, listing, count(*) as heads from heads
+     where ${db.dialect.isOneOf('company_id', '$ids', 'bigint')}
+     group by company_id, listing order by company_id, listing`,
+    { ids: companies },
+  )
   for (const [listing, own] of Map.groupBy(rows, (row) => String(row['listing']))) {
     // A listing of a resource that is not declared any more is followed by nobody.
     const shape = shapes.find((one) => one.listing === listing) ?? listing

@@ -3,12 +3,11 @@
 
 import type { Client } from 'pg'
 import type { LockWait } from '../work-watch.ts'
-import type { RegistryDatabase, ImportConnection, Row, Value, Values } from '../sql/database.ts'
+import type { RegistryDatabase, ImportConnection, Row, Values } from '../sql/database.ts'
 import { beginSpread } from './citus/hold.ts'
 import { watchNodes } from './citus/watch.ts'
 import { openSession } from './connect.ts'
-import { dialect, spreadDialect } from './dialect.ts'
-import { tablesOf } from './tables.ts'
+import { tablesOf, writerOf } from './tables.ts'
 import { commit, inTransaction, withWriteLock, beginWriting } from './transaction.ts'
 
 const batchSize = 1_000
@@ -27,9 +26,11 @@ export const spreadSettings = {
 
 /** @param isSpread whether Citus has distributed the tables over several nodes. */
 export function registryOf(client: Client, db: string, isSpread = false): RegistryDatabase {
+  const writer = writerOf(client, isSpread)
+  const { dialect, insert, drop } = writer
   return {
-    dialect: isSpread ? spreadDialect : dialect,
-    tables: tablesOf(client, isSpread),
+    ...{ dialect, insert, drop },
+    tables: tablesOf(client, isSpread, writer),
     run: async (sql, values = {}) => (await client.query(bind(sql, values))).rowCount ?? 0,
     rows: async (sql, values = {}) => (await client.query<Row>(bind(sql, values))).rows,
     async *batches(sql) {
@@ -93,7 +94,7 @@ export async function openImport(db: string, isSpread = false): Promise<ImportCo
 const name = /\$([a-z]\w*)/gi
 
 /** The statement and its values, in the driver's form. */
-export function bind(sql: string, values: Values): { text: string; values: Value[] } {
+export function bind(sql: string, values: Values): { text: string; values: Values[string][] } {
   const places = new Map<string, number>()
   const text = sql.replace(name, (_, word: string) => {
     const place = places.get(word) ?? places.size + 1

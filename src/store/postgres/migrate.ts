@@ -4,9 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { type Client, DatabaseError } from 'pg'
 import { OperatorError } from '../../config/operator-error.ts'
 import type { Resource } from '../../resources/resource.ts'
-import { wordRules } from '../name-words.ts'
-import type { WorkWatch } from '../work-watch.ts'
-import { describeFilled, fillNames, isFilled, namesMissing } from '../companies/fill-names.ts'
+import type { LockWait } from '../work-watch.ts'
 import { withSession } from './connect.ts'
 import { registryOf } from './database.ts'
 import {
@@ -30,9 +28,9 @@ import { createList, isListSpread } from './withheld-list.ts'
 export async function migrate(
   db: string,
   resources: readonly Resource[],
-  options: { readonly isDistributed?: boolean } & Partial<WorkWatch> = {},
+  options: { readonly isDistributed?: boolean } & Partial<LockWait> = {},
 ): Promise<string[]> {
-  const { isDistributed = false, onWait = () => undefined, onStep } = options
+  const { isDistributed = false, onWait = () => undefined } = options
   const schema = schemaIn(db)
   return withSession(db, async (client) => {
     const done: string[] = []
@@ -50,9 +48,6 @@ export async function migrate(
     if (await lacksList(client, db)) {
       done.push(await withWriteLock(client, db, { onWait }, () => copyList(client, db)))
     }
-    const registry = registryOf(client, db, (await findSpread(client)) !== undefined)
-    const names = await fillNames(registry, { onWait }, onStep)
-    if (names !== undefined && names > 0) done.push(describeFilled(names))
     return done
   })
 }
@@ -79,17 +74,16 @@ export async function isOutdated(db: string, resources: readonly Resource[]): Pr
   return withSession(db, async (client) => {
     if ((await checkFormat(client, db)) === undefined) return true
     if ((await resourcesWithoutView(client, resources)).length > 0) return true
-    return !(await isFilled(registryOf(client, db))) || (await lacksList(client, db))
+    return lacksList(client, db)
   })
 }
 
 /** @throws OperatorError that says what to do, if a server cannot read the tables. */
 export async function checkSchema(client: Client, db: string): Promise<void> {
-  const at = describeUrl(db)
   if ((await checkFormat(client, db)) === undefined) {
-    throw new OperatorError(`${at} holds no registry; create it with: dossier import`)
+    const advice = 'holds no registry; create it with: dossier import'
+    throw new OperatorError(`${describeUrl(db)} ${advice}`)
   }
-  if (!(await isFilled(registryOf(client, db)))) throw new OperatorError(`${at} ${namesMissing}`)
 }
 
 const columnsOfStore = `
@@ -139,9 +133,8 @@ async function create(
   const done: string[] = []
   if ((await checkFormat(client, db)) === undefined) {
     await client.query(createTables)
-    await client.query('insert into store (id, format, words) values ($1, $2, $3)', [
-      ...[randomBytes(6).toString('hex'), format, wordRules],
-    ])
+    const storeId = randomBytes(6).toString('hex')
+    await client.query('insert into store (id, format) values ($1, $2)', [storeId, format])
     done.push('created the tables')
   }
   for (const resource of await resourcesWithoutView(client, resources)) {

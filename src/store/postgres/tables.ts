@@ -37,10 +37,23 @@ const bound = (value: Value) =>
  *
  * @param isSpread whether Citus has spread the tables.
  */
-export function tablesOf(client: Client, isSpread = false): ListingTables {
-  const rows: Rows = async (sql, ...values) =>
+export function tablesOf(
+  client: Client,
+  isSpread = false,
+  writer = writerOf(client, isSpread),
+): ListingTables {
+  return tablesOver(writer, listingReads(rowsOf(client)))
+}
+
+const rowsOf =
+  (client: Client): Rows =>
+  async (sql, ...values) =>
     (await client.query(binaryQuery(sql, values))).rows as never
-  const writer: RowWriter = {
+
+/** Reads and writes rows over a session. */
+export function writerOf(client: Client, isSpread: boolean): RowWriter {
+  const rows = rowsOf(client)
+  return {
     dialect: isSpread ? spreadDialect : dialect,
     rows,
     async insert(into, all) {
@@ -65,11 +78,10 @@ export function tablesOf(client: Client, isSpread = false): ListingTables {
       await rows(sql, ...Object.values(fixed), ...columnsOf(columns, all))
     },
   }
-  return tablesOver(writer, listingReads(rows))
 }
 
 /** Tables whose rows are many, or large. */
-const copied: ReadonlySet<string> = new Set(['heads', 'segments'])
+const copied: ReadonlySet<string> = new Set(['heads', 'segments', 'names', 'words'])
 
 const encoders = {
   bigint: (value: Cell) => bigint(Number(value)),
@@ -80,9 +92,10 @@ const encoders = {
 
 /** The types of columns, which have the same one in all tables. */
 const types: Readonly<Record<string, keyof typeof encoders>> = {
-  ...{ company_id: 'bigint', id: 'bigint', segment: 'bigint', sort: 'bigint' },
+  ...{ company_id: 'bigint', id: 'bigint', segment: 'bigint', sort: 'bigint', first: 'bigint' },
   ...{ version: 'integer', until: 'integer', source_id: 'integer' },
-  ...{ total: 'integer', largest: 'integer', entries: 'bytea', texts: 'bytea' },
+  ...{ total: 'integer', largest: 'integer' },
+  ...{ entries: 'bytea', texts: 'bytea', distances: 'bytea' },
 }
 
 const typeOf = (column: string) => types[column] ?? 'text'

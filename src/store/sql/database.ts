@@ -3,7 +3,7 @@
 
 import type { Awaitable } from '../awaitable.ts'
 import type { LockWait } from '../work-watch.ts'
-import type { Dialect, RowReader } from './dialect.ts'
+import type { Dialect, RowReader, RowWriter } from './dialect.ts'
 import type { ListingLookups, ListingReads, ListingTables } from '../listing/tables.ts'
 import type { ServingReads } from '../serving/reads.ts'
 
@@ -12,8 +12,8 @@ export type Value = string | number | bigint | boolean | Uint8Array | null
 /** A row, by column names. A truth value is a boolean or a number, depending on the database. */
 export type Row = Readonly<Record<string, Value>>
 
-/** The values of a statement's parameters (`$name`), by name. */
-export type Values = Readonly<Record<string, Value>>
+/** The values of a statement's parameters (`$name`), by name; lists are for `isOneOf`. */
+export type Values = Readonly<Record<string, Value | readonly string[] | readonly number[]>>
 
 /** What a transaction locks: all writing, or only the keys if the database can lock those alone. */
 export type Lock = 'registry' | 'keys'
@@ -71,7 +71,7 @@ export interface Snapshot
 /** Runs `work`, whose reads see one state; it may run again if the state changes meanwhile. */
 export type InSnapshot = <T>(work: (snapshot: Snapshot) => Promise<T>) => Promise<T>
 
-export interface RegistryDatabase extends Database {
+export interface RegistryDatabase extends Database, Pick<RowWriter, 'insert' | 'drop'> {
   readonly tables: ListingTables
 }
 

@@ -20,27 +20,19 @@ export interface Dialect {
   readonly companyNames: { readonly table: string; readonly id: string }
   /** Whether a column has one of the values of a list, which is a parameter of its own. */
   isOneOf(column: string, list: string, type: 'text' | 'bigint'): string
-  /** An integer, as an element of a JSON array. */
-  jsonInteger(element: string): string
   /** An element of a JSON array, as text. */
   jsonItem(json: string, at: number): string
   /** The elements of a JSON array as rows `alias`, with an ascending `key`, and `value`. */
   jsonElements(json: string, alias: string): string
-  /** The members of a JSON object, as rows of `key` and `value`, in their order. */
-  jsonMembers(json: string, alias: string): string
-  /** Bytes, given as hexadecimal digits. */
-  bytesOfHex(digits: string): string
   /**
    * Ends a query on tables that every node has, so that it is answered where company $1 is. Empty
    * if they are nowhere else.
    */
   readonly atCompany: string
-  /** How the words of names are read that a change affects, where the usual query cannot be run. */
-  readonly affectedChunks?: string
 }
 
 /** A value of a parameter, or a list for `isOneOf` of the dialect. */
-export type Parameter = string | number | readonly string[] | readonly number[]
+export type Parameter = string | number | Uint8Array | readonly string[] | readonly number[]
 
 /** Runs statements that read. */
 export interface RowReader {

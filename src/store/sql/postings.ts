@@ -77,9 +77,9 @@ export interface Replacement {
 }
 
 /**
- * Applies a change to those chunks of a word that it may affect.
+ * Applies a change to the ids of a word.
  *
- * @param chunks consecutive ones of the word, in their order.
+ * @param chunks all of the word, in their order.
  */
 export function changeChunks(
   chunks: readonly Chunk[],
@@ -88,20 +88,27 @@ export function changeChunks(
   if (chunks.length === 0) return { gone: [], made: chunksOf(inOrder(added)) }
   const gone: Chunk[] = []
   const made: Chunk[] = []
-  const more = [...inOrder(added)]
-  const less = new Set(removed)
+  const takeAdded = takerOf(inOrder(added))
+  const takeRemoved = takerOf(inOrder(removed))
   for (const [at, chunk] of chunks.entries()) {
     const end = chunks[at + 1]?.first ?? Infinity
-    const isNew = (id: number) => id < end
-    const count = more.findIndex((id) => !isNew(id))
-    const own = more.splice(0, count < 0 ? more.length : count)
-    const known = idsOf([chunk])
-    const kept = less.size === 0 ? known : known.filter((id) => !less.has(id))
-    if (own.length === 0 && kept.length === known.length) continue
+    const [more, less] = [takeAdded(end), new Set(takeRemoved(end))]
+    if (more.length === 0 && less.size === 0) continue
+    const kept = idsOf([chunk]).filter((id) => !less.has(id))
     gone.push(chunk)
-    made.push(...rechunk(kept, own))
+    made.push(...rechunk(kept, more))
   }
   return { gone, made }
+}
+
+/** Takes ids from the beginning of a list, up to a bound. */
+function takerOf(ids: readonly number[]) {
+  let taken = 0
+  return (end: number): readonly number[] => {
+    const from = taken
+    while ((ids[taken] ?? Infinity) < end) taken += 1
+    return ids.slice(from, taken)
+  }
 }
 
 /** Cuts a changed chunk: after an insertion evenly, so that further ones find room. */

@@ -25,13 +25,11 @@ export function createSharedTables(d: SchemaDialect): string {
 
 const registryTables = (d: SchemaDialect) => `
   -- past_from: the earliest version whose state is still completely known.
-  -- words: the rules by which the words of names were made (../name-words.ts).
   -- segments: the greatest number that a segment has had.
   -- withheld: the state of the list of what is withheld that it agrees with.
   create table store (
     id ${d.text} not null,${d.formatColumn}
     past_from integer not null default 0,
-    words ${d.text},
     segments ${d.long} not null default 0,
     withheld ${d.text} not null default ''
   );

@@ -196,14 +196,13 @@ function headTables(db: RowWriter) {
 }
 
 function segmentTables(db: RowWriter) {
-  const { dialect: d } = db
   return {
     companiesHolding: (bytes) =>
       numbersIn(
         db,
         `select distinct company_id from segments
-         where ${d.placeOfBytes}(texts, ${d.bytesOfHex('$1')}) > 0`,
-        Buffer.from(bytes).toString('hex'),
+         where ${db.dialect.placeOfBytes}(texts, $1) > 0`,
+        bytes,
       ),
     putSegments: (rows) =>
       db.insert(

@@ -2,21 +2,23 @@
 
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import type { RegistryDatabase, Database, Row, Values } from '../sql/database.ts'
-import { dialect, tablesOf } from './tables.ts'
+import { bound, dialect, tablesOf, writerOf } from './tables.ts'
 import { inTransaction } from './transaction.ts'
 import { emptyWal } from './wal.ts'
 
 const batchSize = 10_000
 
 export function registryOf(db: DatabaseSync): RegistryDatabase {
-  return { ...databaseOf(db), tables: tablesOf(db) }
+  const writer = writerOf(db)
+  const { insert, drop } = writer
+  return { ...databaseOf(db), insert, drop, tables: tablesOf(db, writer) }
 }
 
 export function databaseOf(db: DatabaseSync): Database {
   return {
     dialect,
-    run: (sql, values) => Number(prepare(db, sql).run(bound(values)).changes),
-    rows: (sql, values) => prepare(db, sql).all(bound(values)),
+    run: (sql, values) => Number(prepare(db, sql).run(boundValues(values)).changes),
+    rows: (sql, values) => prepare(db, sql).all(boundValues(values)),
     *batches(sql) {
       let rows: Row[] = []
       for (const row of db.prepare(sql).iterate()) {
@@ -44,9 +46,6 @@ function prepare(db: DatabaseSync, sql: string): StatementSync {
   return statement
 }
 
-function bound(values: Values = {}): Record<string, SQLInputValue> {
-  const entries = Object.entries(values)
-  return Object.fromEntries(
-    entries.map(([name, value]) => [name, typeof value === 'boolean' ? Number(value) : value]),
-  )
+function boundValues(values: Values = {}): Record<string, SQLInputValue> {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, bound(value)]))
 }

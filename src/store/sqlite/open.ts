@@ -8,7 +8,6 @@ import { DatabaseSync } from 'node:sqlite'
 import { readStart } from '../../files/file-start.ts'
 import type { Resource } from '../../resources/resource.ts'
 import { OperatorError } from '../../config/operator-error.ts'
-import type { OnStep } from '../work-watch.ts'
 import { isUnwritable, makeDatabaseFile, storeError } from './errors.ts'
 import {
   applicationId,
@@ -80,12 +79,6 @@ export function openForInspecting(path: string): DatabaseSync {
   return openUnmapped(path, '?immutable=1')
 }
 
-/** Receives what was done to a store's tables, and the progress of that. */
-export interface UpgradeWatch {
-  readonly onDone?: (line: string) => void
-  readonly onStep?: OnStep | undefined
-}
-
 /**
  * Opens a store for a command that writes, and creates the file if it does not exist.
  *
@@ -94,7 +87,7 @@ export interface UpgradeWatch {
 export function openForWriting(
   path: string,
   resources: readonly Resource[],
-  { onDone }: UpgradeWatch = {},
+  onCreated?: () => void,
 ): DatabaseSync {
   if (path !== memory && !existsSync(dirname(resolve(path)))) {
     throw new OperatorError(`${path}: the folder does not exist; create it first`)
@@ -107,7 +100,7 @@ export function openForWriting(
     if (isNew) {
       enterFormat(db)
       createSchema(db, resources)
-      onDone?.(`created ${path}`)
+      onCreated?.()
     } else keepViews(db, resources)
     watchFile(db, 'meanwhile; run the command again')
     return db

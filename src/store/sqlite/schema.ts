@@ -1,7 +1,6 @@
 // The tables of the SQLite store.
 
 import type { Resource } from '../../resources/resource.ts'
-import { wordRules } from '../name-words.ts'
 import { createSharedTables } from '../sql/schema.ts'
 
 /** `Doss`: the `PRAGMA application_id` of a Dossier store. */
@@ -70,7 +69,7 @@ export function createTables(storeId: string): string {
   return `
     ${segmentTable}
     ${sharedTables}
-    insert into store (id, words) values ('${storeId}', '${wordRules}');
+    insert into store (id) values ('${storeId}');
     pragma application_id = ${applicationId};
     pragma user_version = ${schemaVersion};
   `

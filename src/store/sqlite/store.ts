@@ -4,7 +4,6 @@ import { existsSync, rmSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { OperatorError } from '../../config/operator-error.ts'
 import type { Resource } from '../../resources/resource.ts'
-import { describeFilled, fillNames } from '../companies/fill-names.ts'
 import { type VerifiedDatabase, verifyStore } from '../history/verify.ts'
 import type {
   Restored,
@@ -23,7 +22,7 @@ import { backUp } from './backup.ts'
 import { compact } from './compact.ts'
 import { databaseOf, registryOf } from './database.ts'
 import { isDamaged, storeError } from './errors.ts'
-import { openForInspecting, openForWriting, type UpgradeWatch } from './open.ts'
+import { openForInspecting, openForWriting } from './open.ts'
 import { discardReplaced, restore } from './restore.ts'
 import { beginWriting, commit } from './transaction.ts'
 import { emptyWal, removeLog } from './wal.ts'
@@ -46,30 +45,13 @@ export function inspectorOf(
 export async function openWriter(
   db: string,
   place: WithholdingPlace,
-  watch: UpgradeWatch,
+  onCreated?: () => void,
 ): Promise<StoreWriter> {
   if (!existsSync(db)) {
     using nothing = new DatabaseSync(':memory:')
     await compareWithNew(databaseOf(nothing), place.list)
   }
-  return writerOf(await openFile(db, place.resources, watch), db, place)
-}
-
-/** Opens a file for writing, and completes its upgrade; see `openForWriting`. */
-async function openFile(
-  db: string,
-  resources: readonly Resource[],
-  watch: UpgradeWatch,
-): Promise<DatabaseSync> {
-  const connection = openForWriting(db, resources, watch)
-  try {
-    const names = await fillNames(registryOf(connection), { onWait: () => undefined }, watch.onStep)
-    if (names !== undefined) watch.onDone?.(describeFilled(names))
-    return connection
-  } catch (error) {
-    connection.close()
-    throw storeError(db, error)
-  }
+  return writerOf(openForWriting(db, place.resources, onCreated), db, place)
 }
 
 async function writerOf(

@@ -1,29 +1,29 @@
 // The dialect of SQLite, and how the tables of a file are read and written: lists are JSON, and
 // rows are written several with one statement.
 
-import type { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import type { ListingTables } from '../listing/tables.ts'
+import type { Values } from '../sql/database.ts'
 import { tablesOver } from '../sql/tables.ts'
 import { listingReadsOf } from './reads.ts'
 import { keepStatements, numbered, prepareRow } from './statements.ts'
-import {
-  type Dialect,
-  onConflict,
-  type Parameter,
-  type RowWriter,
-  type Target,
-} from '../sql/dialect.ts'
+import { type Dialect, onConflict, type RowWriter, type Target } from '../sql/dialect.ts'
 
 /** Reads and writes the tables of an open store, within the transaction of the caller. */
-export function tablesOf(db: DatabaseSync): ListingTables {
-  return tablesOver(rowsOf(db), listingReadsOf(db))
+export function tablesOf(db: DatabaseSync, writer = writerOf(db)): ListingTables {
+  return tablesOver(writer, listingReadsOf(db))
 }
 
 /** A parameter as SQLite takes it. */
-export const bound = (value: Parameter) =>
-  typeof value === 'object' ? JSON.stringify(value) : value
+export function bound(value: Values[string]): SQLInputValue {
+  if (typeof value === 'boolean') return Number(value)
+  return isList(value) ? JSON.stringify(value) : value
+}
 
-function rowsOf(db: DatabaseSync): RowWriter {
+const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value)
+
+/** Reads and writes rows over a connection. */
+export function writerOf(db: DatabaseSync): RowWriter {
   const prepare = keepStatements((sql) => prepareRow(db, numbered(sql)))
   return {
     dialect,
@@ -85,10 +85,7 @@ export const dialect: Dialect = {
   placeOfBytes: 'instr',
   companyNames: { table: 'companies', id: 'id' },
   isOneOf: (column, list) => `${column} in (select value from json_each(${list}))`,
-  jsonInteger: (element) => element,
   jsonItem: (json, at) => `${json} ->> ${at}`,
   jsonElements: (json, alias) => `json_each(${json}) ${alias}`,
-  jsonMembers: (json, alias) => `json_each(${json}) ${alias}`,
-  bytesOfHex: (digits) => `unhex(${digits})`,
   atCompany: '',
 }
