@@ -3,8 +3,6 @@
 import type { Dialect } from '../sql/dialect.ts'
 
 export const dialect: Dialect = {
-  least: 'least',
-  orderedJoin: 'join',
   // A company may have thousands of heads, so that each last one is looked up.
   headsInForce: (columns) => `
     select ${columns} from unnest($2::bigint[]) e (company_id)
@@ -14,13 +12,16 @@ export const dialect: Dialect = {
       order by l.version desc limit 1
     ) h`,
   isOfSegments: '(company_id, segment) in (select * from unnest($1::bigint[], $2::bigint[]))',
+  textRanges: `
+    select (e.place - 1)::integer,
+      substr(s.texts, (e.value ->> 2)::integer, (e.value ->> 3)::integer)
+    from json_array_elements($1::json) with ordinality e (value, place)
+    join segments s on s.company_id = (e.value ->> 0)::bigint
+      and s.segment = (e.value ->> 1)::bigint`,
   useIndex: () => '',
   placeOfBytes: 'pg_catalog.position',
   companyNames: { table: 'company_names', id: 'company_id' },
   isOneOf: (column, list, type) => `${column} = any(${list}::${type}[])`,
-  jsonItem: (json, at) => `(${json} ->> ${at})`,
-  jsonElements: (json, alias) =>
-    `json_array_elements(${json}::json) with ordinality ${alias} (value, key)`,
   atCompany: '',
 }
 

@@ -30,7 +30,7 @@ export function binaryQuery(sql: string, values: readonly Value[]): BinaryQuery 
 
 /** A list of numbers as PostgreSQL writes one, which takes less than what the driver does. */
 const bound = (value: Value) =>
-  typeof value === 'object' && typeof value[0] === 'number' ? `{${value.join()}}` : value
+  Array.isArray(value) && typeof value[0] === 'number' ? `{${value.join()}}` : value
 
 /**
  * Reads and writes the tables of a store, within the transaction of the caller.

@@ -3,6 +3,7 @@
 
 import type { RowReader, RowWriter } from './dialect.ts'
 import { after } from '../awaitable.ts'
+import type { IdentifyingName } from '../inspecting.ts'
 import { nameAttributeAt } from '../companies/name-attribute.ts'
 import type {
   ChangedRange,
@@ -59,17 +60,23 @@ export function companyTables(db: RowWriter) {
   return { ...namedCompanies(db), ...formerCompanies(db), ...traceTables(db) }
 }
 
-/** Those with one of the names that the list $1 has, as JSON. */
-const isNamed = ({ dialect: d }: RowReader) => `
-  (identifier, jurisdiction) in (
-    select ${d.jsonItem('e.value', 1)}, ${d.jsonItem('e.value', 0)}
-    from ${d.jsonElements('$1', 'e')}
-  )`
+/** Those of rows that have one of the names; they are looked up by identifiers alone. */
+function thoseNamed<T extends Named>(rows: readonly T[], names: readonly IdentifyingName[]): T[] {
+  const asked = new Set(names.map((name) => JSON.stringify(name)))
+  return rows.filter((one) => asked.has(JSON.stringify([one.jurisdiction, one.identifier])))
+}
+
+type Named = Pick<CompanyRow, 'jurisdiction' | 'identifier'>
+
+const identifiersOf = (names: readonly IdentifyingName[]) => [
+  ...new Set(names.map(([, identifier]) => identifier)),
+]
 
 function namedCompanies(db: RowWriter) {
   const { companiesById } = companyLookups(db)
   const { table, id: idColumn } = db.dialect.companyNames
-  const idsByName = `select ${idColumn} from ${table} where ${isNamed(db)}`
+  const idsByIdentifier = `
+    select ${idColumn} from ${table} where ${db.dialect.isOneOf('identifier', '$1', 'text')}`
   const hasNameTable = table !== 'companies'
   const nameColumns = ['identifier', 'jurisdiction', 'company_id']
   // A table of names has those of companies that have one.
@@ -81,8 +88,9 @@ function namedCompanies(db: RowWriter) {
   const idsOf = (companies: readonly CompanyRow[]) => companies.map(({ id }) => id)
   return {
     async companiesByName(names) {
-      const found = await db.rows<readonly [number]>(idsByName, JSON.stringify(names))
-      return found.length === 0 ? [] : companiesById(found.map(([id]) => id))
+      const found = await db.rows<readonly [number]>(idsByIdentifier, identifiersOf(names))
+      if (found.length === 0) return []
+      return thoseNamed(await companiesById(found.map(([id]) => id)), names)
     },
     async lastCompanyId(below) {
       const now = await numberIn(db, 'select max(id) from companies where id < $1', below)
@@ -116,13 +124,15 @@ function namedCompanies(db: RowWriter) {
 }
 
 function formerCompanies(db: RowWriter) {
-  const forgottenByName = `
-    select ${pastColumns} from companies_past p ${db.dialect.useIndex('companies_past_by_name')}
-    where ${isNamed(db)} and not exists (select 1 from companies c where c.id = p.company_id)`
+  const { dialect: d } = db
+  const forgottenByIdentifier = `
+    select ${pastColumns} from companies_past p ${d.useIndex('companies_past_by_name')}
+    where ${d.isOneOf('identifier', '$1', 'text')}
+      and not exists (select 1 from companies c where c.id = p.company_id)`
   return {
     forgottenByName: (names) =>
-      after(db.rows<PastColumns>(forgottenByName, JSON.stringify(names)), (rows) =>
-        rows.map(pastOf),
+      after(db.rows<PastColumns>(forgottenByIdentifier, identifiersOf(names)), (rows) =>
+        thoseNamed(rows.map(pastOf), names),
       ),
     dropPastCompanies: (ids) =>
       db.drop(

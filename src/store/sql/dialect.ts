@@ -4,14 +4,15 @@
 import type { Awaitable } from '../awaitable.ts'
 /** A database's dialect. Expressions in arguments are inserted into the SQL unchanged. */
 export interface Dialect {
-  /** The function for the least of several values, none of which is null. */
-  readonly least: string
-  /** A join that reads its left side first, whatever the planner's estimates. */
-  readonly orderedJoin: string
   /** Reads the last heads `h` until version $3 of the listing $1, of the companies $2. */
   headsInForce(columns: string): string
   /** Whether a row is one of the segments of the lists of companies $1, and of their numbers $2. */
   readonly isOfSegments: string
+  /**
+   * Reads parts of texts: of each, its place in the list $1, and its bytes. The list is JSON: of
+   * each part, company, segment, the first byte, from 1, and the number of bytes.
+   */
+  readonly textRanges: string
   /** Has a table be read by an index, where the planner might take another one. */
   useIndex(name: string): string
   /** The function for the place of bytes within others, from 1; 0 if there is none. */
@@ -20,10 +21,6 @@ export interface Dialect {
   readonly companyNames: { readonly table: string; readonly id: string }
   /** Whether a column has one of the values of a list, which is a parameter of its own. */
   isOneOf(column: string, list: string, type: 'text' | 'bigint'): string
-  /** An element of a JSON array, as text. */
-  jsonItem(json: string, at: number): string
-  /** The elements of a JSON array as rows `alias`, with an ascending `key`, and `value`. */
-  jsonElements(json: string, alias: string): string
   /**
    * Ends a query on tables that every node has, so that it is answered where company $1 is. Empty
    * if they are nowhere else.

@@ -80,21 +80,21 @@ function loggedImport(row: Row): LoggedImport {
 
 /** Those of the names that belong to a company, in the order given; at most `limit`; one query. */
 export async function findNames(
-  db: Queries,
+  { dialect: d, rows }: Queries,
   names: readonly IdentifyingName[],
   limit: number,
 ): Promise<IdentifyingName[]> {
-  // A name may be cut within a character; it matches no company, but must still be valid JSON.
-  const asked = JSON.stringify(names.map((name) => name.map((part) => part.toWellFormed())))
-  const rows = await db.rows(
-    `select c.jurisdiction, c.identifier
-     from ${db.dialect.jsonElements('$asked', 'e')}
-     join ${db.dialect.companyNames.table} c
-       on c.jurisdiction = e.value ->> 0 and c.identifier = e.value ->> 1
-     order by e.key limit $limit`,
-    { asked, limit },
+  // A name may be cut within a character; it matches no company.
+  const identifiers = [...new Set(names.map(([, identifier]) => identifier.toWellFormed()))]
+  const found = await rows(
+    `select jurisdiction, identifier from ${d.companyNames.table}
+     where ${d.isOneOf('identifier', '$identifiers', 'text')}`,
+    { identifiers },
   )
-  return rows.map((row) => [String(row['jurisdiction']), String(row['identifier'])])
+  const known = new Set(
+    found.map(({ jurisdiction, identifier }) => JSON.stringify([jurisdiction, identifier])),
+  )
+  return names.filter((name) => known.has(JSON.stringify(name))).slice(0, limit)
 }
 
 /** Reads the last import of each source, for the metrics. */

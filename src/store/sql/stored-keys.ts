@@ -84,7 +84,7 @@ export async function rotateKey(
   // gets a later expiry than it had.
   await db.inTransaction('keys', wait, async () => {
     await db.run(
-      `update keys set expires_at = ${db.dialect.least}(coalesce(expires_at, $end), $end)
+      `update keys set expires_at = case when expires_at < $end then expires_at else $end end
        where name = $name and revoked_at is null and id <= $last`,
       { name, end: othersEndAt, last },
     )

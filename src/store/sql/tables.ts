@@ -133,22 +133,16 @@ function segmentLookup(db: RowReader): ListingLookups['segments'] {
 }
 
 function textRangeLookup(db: RowReader): ListingLookups['textRanges'] {
-  const { dialect: d } = db
-  const item = (at: number, type: 'bigint' | 'integer') =>
-    `cast(${d.jsonItem('e.value', at)} as ${type})`
-  const sql = `
-    select ${item(0, 'integer')}, substr(s.texts, ${item(3, 'integer')}, ${item(4, 'integer')})
-    from ${d.jsonElements('$1', 'e')} ${d.orderedJoin} segments s
-      on s.company_id = ${item(1, 'bigint')} and s.segment = ${item(2, 'bigint')}`
   return async (ranges) => {
     if (ranges.length === 0) return []
-    const asked = ranges.map(({ companyId, segment, from, length }, n) => {
-      return [n, companyId, segment, from + 1, length]
+    const asked = ranges.map(({ companyId, segment, from, length }) => {
+      return [companyId, segment, from + 1, length]
     })
-    const found = await db.rows<readonly [number, Uint8Array | null]>(sql, JSON.stringify(asked))
-    const byNumber = new Map(found)
-    return ranges.map((range, n) => {
-      const bytes = byNumber.get(n)
+    type Columns = readonly [place: number, bytes: Uint8Array | null]
+    const found = await db.rows<Columns>(db.dialect.textRanges, JSON.stringify(asked))
+    const byPlace = new Map(found)
+    return ranges.map((range, place) => {
+      const bytes = byPlace.get(place)
       if (!(bytes instanceof Uint8Array)) throw new MissingSegmentError(range)
       return bytes
     })

@@ -71,8 +71,6 @@ function insertSql({ table, fixed = {}, columns, replacing }: Target, rows: numb
 const literal = (name: string) => `'${name.replaceAll("'", "''")}'`
 
 export const dialect: Dialect = {
-  least: 'min',
-  orderedJoin: 'cross join',
   headsInForce: (columns) => `
     select ${columns} from json_each($2) e
     cross join heads h on h.company_id = e.value and h.listing = $1 and h.version = (
@@ -81,11 +79,13 @@ export const dialect: Dialect = {
     )`,
   // Segments have numbers of their own.
   isOfSegments: 'segment in (select value from json_each($2))',
+  textRanges: `
+    select e.key, substr(s.texts, e.value ->> 2, e.value ->> 3)
+    from json_each($1) e
+    cross join segments s on s.segment = e.value ->> 1 and s.company_id = e.value ->> 0`,
   useIndex: (name) => `indexed by ${name}`,
   placeOfBytes: 'instr',
   companyNames: { table: 'companies', id: 'id' },
   isOneOf: (column, list) => `${column} in (select value from json_each(${list}))`,
-  jsonItem: (json, at) => `${json} ->> ${at}`,
-  jsonElements: (json, alias) => `json_each(${json}) ${alias}`,
   atCompany: '',
 }
