@@ -5,13 +5,14 @@ import type {
   Earlier,
   ExtractDay,
   ImportCounts,
-  ImportStore,
+  ImportSession,
   LikeSource,
   LoggedDifference,
   Merged,
   Recipe,
 } from '../store/importing.ts'
 import type { LockWait } from '../store/work-watch.ts'
+import type { StoreWriter } from '../store/writing.ts'
 import { OperatorError } from '../config/operator-error.ts'
 import { collectColumns, type Columns } from './rows/column-facts.ts'
 import { refuseRepeated } from './earlier-imports.ts'
@@ -128,7 +129,7 @@ export interface ImportReport extends Change {
  *   nothing is changed.
  */
 export async function importFiles(
-  store: ImportStore,
+  store: StoreWriter,
   request: ImportRequest,
 ): Promise<ImportReport> {
   const startedAt = Date.now()
@@ -235,7 +236,7 @@ const nobody = { count: 0, names: [] }
 const noDifference = { oneOf: 1, attributes: [], come: nobody, go: nobody }
 
 interface Judged extends Change {
-  readonly session: Awaited<ReturnType<ImportStore['beginImport']>>
+  readonly session: ImportSession
   readonly log: Log
   readonly merged: Merged
   readonly columns: Columns

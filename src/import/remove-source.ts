@@ -1,6 +1,6 @@
 // Removes what a source has, as a snapshot without rows would.
 
-import type { ImportStore } from '../store/importing.ts'
+import type { StoreWriter } from '../store/writing.ts'
 import type { LockWait } from '../store/work-watch.ts'
 import type { ImportTarget } from './import-target.ts'
 
@@ -13,7 +13,7 @@ interface RemovalRequest extends LockWait {
 
 /** Removes them as the registry's next version, and returns that, and how many they were. */
 export async function removeSource(
-  store: ImportStore,
+  store: StoreWriter,
   request: RemovalRequest,
 ): Promise<{ readonly version: number; readonly removed: number }> {
   const session = await store.beginImport({

@@ -277,8 +277,3 @@ export interface ImportSession {
   commit(committed: Committed): Awaitable<number>
   discard(): Awaitable<void>
 }
-
-/** A store into which files can be imported. */
-export interface ImportStore {
-  beginImport(plan: ImportPlan): Awaitable<ImportSession>
-}

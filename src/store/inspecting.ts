@@ -1,8 +1,12 @@
-// The interfaces for inspecting a store, which change nothing, and for restoring a backup.
+// What operators may read of a store, whichever database has it, and the watches of a copy and of a
+// restore.
 
 import type { ImportedFile } from '../files/source-file.ts'
-import type { Closable } from './closing.ts'
+import { closing } from './closing.ts'
 import type { Resource } from '../resources/resource.ts'
+import { listSources, readLastSeen } from './history/sources.ts'
+import { findNames, listImports, readImport, readRecipes } from './sql/inspect.ts'
+import type { Use } from './writing.ts'
 import type { Awaitable } from './awaitable.ts'
 import type { EarlierImport, ImportCounts, LoggedDifference, Recipe } from './importing.ts'
 import type { LockWait } from './work-watch.ts'
@@ -104,24 +108,34 @@ export interface CopyWatch {
   readonly signal: AbortSignal
 }
 
-/** Reads a store for an operator; nothing here changes it. */
-export interface StoreInspector extends Closable {
-  /** The last `limit` imports, newest first. */
-  listImports(limit: number): Awaitable<readonly LoggedImport[]>
-  /** One of them; undefined if there is no such version. */
-  readImport(version: number): Promise<ShownImport | undefined>
-  /** Every source of every target, by name. */
-  listSources(): Awaitable<readonly SourceSummary[]>
-  /** How each target was last imported from a source; none if the source has no such import. */
-  readRecipes(source: string): Awaitable<readonly SourceRecipe[]>
-  /** When a company was last seen, by sources: the day, in wire form, of such an import. */
-  readLastSeen(companyId: number): Promise<ReadonlyMap<string, string | undefined>>
-  /** Those of the names that belong to a company, in the order given; at most `limit`. */
-  findNames(names: readonly IdentifyingName[], limit: number): Awaitable<IdentifyingName[]>
+export type StoreInspector = ReturnType<typeof createInspector>
+
+/**
+ * Makes what reads a store for an operator, and changes nothing.
+ *
+ * @param own the parts specific to a database.
+ */
+export function createInspector(use: Use, resources: readonly Resource[], own: OwnInspection) {
+  return {
+    listImports: (limit: number) => use((db) => listImports(db, limit)),
+    readImport: (version: number) => use((db) => readImport(db, version)),
+    listSources: () => use((db) => listSources(db, resources)),
+    readRecipes: (source: string) => use((db) => readRecipes(db, source)),
+    readLastSeen: (companyId: number) => use((db) => readLastSeen(db, companyId)),
+    findNames: (names: readonly IdentifyingName[], limit: number) =>
+      use((db) => findNames(db, names, limit)),
+    ...own,
+    ...closing(() => own.close()),
+  }
+}
+
+/** The parts of inspecting that are specific to a database. */
+export interface OwnInspection {
   /** Checks everything that is stored, in one snapshot. */
   verify(checks: StoredChecks, onStep: (step: string) => void): Promise<Verification>
   /** Copies the store as one snapshot into a new file, and returns the copy's size in bytes. */
   backup(path: string, watch: CopyWatch): Promise<number>
+  close(): Awaitable<void>
 }
 
 /** Progress and cancellation of a restore. */

@@ -3,7 +3,6 @@
 // serving has no write path to that.
 
 import type { Awaitable } from './awaitable.ts'
-import type { LockWait } from './work-watch.ts'
 
 /** A stored key: everything but the key itself. */
 export interface KeyRecord {
@@ -36,32 +35,6 @@ export interface Rotation {
 
 /** Hands a stored key to who asked for it; if it throws, the key is removed again. */
 export type HandOver = () => Awaitable<void>
-
-/** Changes and lists the keys of a store. */
-export interface KeyStore {
-  /**
-   * @param handOver runs once the key is stored.
-   * @throws OperatorError if a key of that name is in use.
-   */
-  addKey(key: NewKey, wait: LockWait, handOver?: HandOver): Promise<void>
-  listKeys(): Awaitable<readonly KeyRecord[]>
-  /**
-   * Adds a key beside those in use that have its name, and lets those expire.
-   *
-   * @param rotate receives the newest key in use of that name.
-   * @param handOver as for `addKey`; only then do the others expire.
-   * @returns false if no key of that name is in use.
-   */
-  rotateKey(
-    name: string,
-    now: number,
-    rotate: (replaced: KeyRecord) => Rotation,
-    wait: LockWait,
-    handOver?: HandOver,
-  ): Promise<boolean>
-  /** Revokes every key of that name; returns false if all are revoked, or there is none. */
-  revokeKey(name: string, now: number, wait: LockWait): Promise<boolean>
-}
 
 /** The use of a key within one hour, or a part of it. */
 export interface KeyUse {

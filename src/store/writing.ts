@@ -1,18 +1,100 @@
-// The interface for commands that change a store, by reverting versions and otherwise, independent
-// of the database.
+// What the commands that change a store may do with it, whichever database has it: its logic, with a
+// database's own way to it.
 
+import type { Resource } from '../resources/resource.ts'
 import type { Awaitable } from './awaitable.ts'
-import type { Closable } from './closing.ts'
-import type { ImportStore } from './importing.ts'
-import type { KeyStore } from './keys.ts'
-import type { LockWait, WorkWatch } from './work-watch.ts'
-import type { Entry } from './withholding/list.ts'
-import type {
-  AdoptRequest,
-  LiftRequest,
-  Withheld,
-  WithholdRequest,
+import { closing } from './closing.ts'
+import { prune } from './history/prune.ts'
+import { revert } from './history/revert.ts'
+import type { ImportPlan } from './importing.ts'
+import { beginImport } from './loading/session.ts'
+import { type ImportConnection, type RegistryDatabase, readStoreId } from './sql/database.ts'
+import { addKey, listKeys, revokeKey, rotateKey } from './sql/stored-keys.ts'
+import { lastWithheld } from './sql/versions.ts'
+import { compareWithList } from './withholding/agreement.ts'
+import { createGate } from './withholding/gate.ts'
+import type { ListPlace } from './withholding/list.ts'
+import {
+  adopt,
+  type AdoptRequest,
+  bringUp,
+  lift,
+  type LiftRequest,
+  withhold,
+  type WithholdRequest,
 } from './withholding/withhold.ts'
+import type { LockWait, WorkWatch } from './work-watch.ts'
+
+/** Runs `work` with a connection of its own. */
+export type Use = <T>(work: (db: RegistryDatabase) => Promise<T>) => Promise<T>
+
+/** How a store is opened for changes. */
+export interface WritingAccess {
+  readonly use: Use
+  /** Opens a connection for one change of the registry. */
+  openImport(): Awaitable<ImportConnection>
+  /**
+   * Gives the room of deleted rows back, and leaves nothing of them in the store's files as far as
+   * the database can do that beside readers.
+   */
+  compact(wait: LockWait): Promise<Compacted>
+  close(): Awaitable<void>
+  /** Where the list of what is withheld is. */
+  readonly list: ListPlace
+}
+
+export type StoreWriter = Awaited<ReturnType<typeof createWriter>>
+
+/**
+ * Makes a writer of a store, which is brought up to the list of what is withheld before.
+ *
+ * @throws OperatorError if the store and its list do not agree.
+ */
+export async function createWriter(access: WritingAccess, resources: readonly Resource[]) {
+  const { use, list } = access
+  const compare = () => use((db) => compareWithList(db, list))
+  const place = { list, resources }
+  const patient = { onWait: () => undefined }
+  const { behind, isForeign } = await compare()
+  const isToCatchUp = behind > 0 && !isForeign
+  const change = async <T>(work: (db: ImportConnection) => Promise<T>) =>
+    work(await access.openImport())
+  return {
+    readStoreId: () => use(readStoreId),
+    /** How many entries of the list of what is withheld the store lacked when it was opened. */
+    caughtUp: isToCatchUp ? await bringUp(() => access.openImport(), place, patient) : 0,
+    async beginImport(plan: ImportPlan) {
+      const gate = createGate((await compare()).list, plan)
+      return change(async (db) => {
+        try {
+          return await beginImport(db, plan, gate)
+        } catch (error) {
+          await db.discard()
+          throw error
+        }
+      })
+    },
+    withhold: (request: WithholdRequest) => change((db) => withhold(db, place, request)),
+    lift: (request: LiftRequest) => change((db) => lift(db, place, request)),
+    adopt: (request: AdoptRequest) => change((db) => adopt(db, place, request)),
+    lastWithheld: () => use(lastWithheld),
+    /** The list of what is withheld: orders, and what has ended some. */
+    readWithheld: async () => (await compare()).list?.entries ?? [],
+    addKey: (...key: KeyArguments<typeof addKey>) => use((db) => addKey(db, ...key)),
+    rotateKey: (...key: KeyArguments<typeof rotateKey>) => use((db) => rotateKey(db, ...key)),
+    listKeys: () => use(listKeys),
+    revokeKey: (...key: KeyArguments<typeof revokeKey>) => use((db) => revokeKey(db, ...key)),
+    /** @param isDryRun only reports what it would delete. */
+    prune: (before: number, watch: WorkWatch, isDryRun = false) =>
+      use((db) => prune(db, resources, { before, isDryRun }, watch)),
+    compact: (wait: LockWait) => access.compact(wait),
+    revert: (plan: RevertPlan) => change((db) => revert(db, resources, plan)),
+    ...closing(() => access.close()),
+  }
+}
+
+/** What a change of keys takes besides the database. */
+type KeyArguments<F> = F extends (db: RegistryDatabase, ...rest: infer R) => unknown ? R : never
 
 /** The result of pruning. */
 export interface Pruned {
@@ -28,48 +110,6 @@ export interface Compacted {
   readonly bytesAfter: number
   /** What is still to be freed, or was not tried: a sentence each. */
   readonly notes: readonly string[]
-}
-
-/** What the commands that change a store may do with it. */
-export interface StoreWriter extends ImportStore, KeyStore, Closable {
-  /** The store's random id (`StoreReader.storeId`). */
-  readStoreId(): Awaitable<string>
-  /**
-   * Deletes past states that were replaced before `before`, in milliseconds since 1970.
-   *
-   * @param isDryRun only reports what it would delete.
-   */
-  prune(before: number, watch: WorkWatch, isDryRun?: boolean): Promise<Pruned>
-  /**
-   * Gives the room of deleted rows back, and leaves nothing of them in the store's files as far as
-   * the database can do that beside readers.
-   */
-  compact(wait: LockWait): Promise<Compacted>
-  /**
-   * Takes versions back: for each source and target, a new version with the state before them.
-   *
-   * @throws OperatorError that says what to do, if they cannot be taken back.
-   */
-  revert(plan: RevertPlan): Promise<RevertReport>
-  /** How many entries of the list of what is withheld the store lacked when it was opened. */
-  readonly caughtUp: number
-  /**
-   * Withholds something, now and in every past version.
-   *
-   * @throws OperatorError that says what to do, if it is not there.
-   */
-  withhold(request: WithholdRequest): Promise<Withheld>
-  /** Ends an order. @throws OperatorError if there is none that holds. */
-  lift(request: LiftRequest): Promise<void>
-  /**
-   * Makes the list of another registry that of this one, and withholds what it says; see
-   * `openStoreToAdopt`.
-   */
-  adopt(request: AdoptRequest): Promise<Withheld>
-  /** The last version that has withheld something; 0 if there is none. */
-  lastWithheld(): Promise<number>
-  /** The list of what is withheld: orders, and what has ended some. */
-  readWithheld(): Promise<readonly Entry[]>
 }
 
 /** What to take back. */

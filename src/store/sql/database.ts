@@ -43,6 +43,11 @@ export async function readValue(
   return row && Object.values(row)[0]
 }
 
+/** The store's random id (`StoreReader.storeId`). */
+export async function readStoreId(db: Queries): Promise<string> {
+  return String(await readValue(db, 'select id from store'))
+}
+
 /** The first column of a query as a list of numbers, since what is found is changed afterwards. */
 export async function readNumbers(db: Pick<Database, 'batches'>, sql: string): Promise<number[]> {
   const numbers: number[] = []

@@ -22,6 +22,12 @@ export function keyRecord(row: Row): KeyRecord {
   }
 }
 
+/**
+ * Adds a key.
+ *
+ * @param handOver runs once the key is stored.
+ * @throws OperatorError if a key of that name is in use.
+ */
 export async function addKey(
   db: Database,
   key: NewKey,
@@ -62,6 +68,13 @@ async function handOverOrRemove(
   }
 }
 
+/**
+ * Adds a key beside those in use that have its name, and lets those expire.
+ *
+ * @param rotate receives the newest key in use of that name.
+ * @param handOver as for `addKey`; only then do the others expire.
+ * @returns false if no key of that name is in use.
+ */
 export async function rotateKey(
   db: Database,
   name: string,
@@ -127,6 +140,7 @@ export async function listKeys(db: Database): Promise<KeyRecord[]> {
   return rows.map(keyRecord)
 }
 
+/** Revokes every key of that name; returns false if all are revoked, or there is none. */
 export async function revokeKey(
   db: Database,
   name: string,

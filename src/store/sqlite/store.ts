@@ -13,7 +13,8 @@ import type {
   Verification,
 } from '../inspecting.ts'
 import type { ImportConnection, RegistryDatabase } from '../sql/database.ts'
-import { createInspector, createWriter } from '../sql/writer.ts'
+import { createInspector } from '../inspecting.ts'
+import { createWriter } from '../writing.ts'
 import { compareWithList, compareWithNew } from '../withholding/agreement.ts'
 import type { WithholdingPlace } from '../withholding/withhold.ts'
 import type { LockWait } from '../work-watch.ts'
