@@ -27,9 +27,8 @@ export const spreadSettings = {
 /** @param isSpread whether Citus has distributed the tables over several nodes. */
 export function registryOf(client: Client, db: string, isSpread = false): RegistryDatabase {
   const writer = writerOf(client, isSpread)
-  const { dialect, insert, drop } = writer
   return {
-    ...{ dialect, insert, drop },
+    ...writer,
     tables: tablesOf(client, isSpread, writer),
     run: async (sql, values = {}) => (await client.query(bind(sql, values))).rowCount ?? 0,
     rows: async (sql, values = {}) => (await client.query<Row>(bind(sql, values))).rows,

@@ -80,15 +80,15 @@ function loggedImport(row: Row): LoggedImport {
 
 /** Those of the names that belong to a company, in the order given; at most `limit`; one query. */
 export async function findNames(
-  { dialect: d, rows }: Queries,
+  db: Queries,
   names: readonly IdentifyingName[],
   limit: number,
 ): Promise<IdentifyingName[]> {
   // A name may be cut within a character; it matches no company.
   const identifiers = [...new Set(names.map(([, identifier]) => identifier.toWellFormed()))]
-  const found = await rows(
-    `select jurisdiction, identifier from ${d.companyNames.table}
-     where ${d.isOneOf('identifier', '$identifiers', 'text')}`,
+  const found = await db.rows(
+    `select jurisdiction, identifier from ${db.dialect.companyNames.table}
+     where ${db.dialect.isOneOf('identifier', '$identifiers', 'text')}`,
     { identifiers },
   )
   const known = new Set(

@@ -10,8 +10,7 @@ const batchSize = 10_000
 
 export function registryOf(db: DatabaseSync): RegistryDatabase {
   const writer = writerOf(db)
-  const { insert, drop } = writer
-  return { ...databaseOf(db), insert, drop, tables: tablesOf(db, writer) }
+  return { ...writer, ...databaseOf(db), tables: tablesOf(db, writer) }
 }
 
 export function databaseOf(db: DatabaseSync): Database {
