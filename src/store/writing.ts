@@ -1,5 +1,4 @@
-// What the commands that change a store may do with it, whichever database has it: its logic, with a
-// database's own way to it.
+// What the commands that change a store may do with it, whichever database has it.
 
 import type { Resource } from '../resources/resource.ts'
 import type { Awaitable } from './awaitable.ts'
