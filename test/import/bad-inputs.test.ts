@@ -10,17 +10,13 @@ import { runCommand } from '../support/run-command.ts'
 import { storeDigest } from '../support/store-state.ts'
 import { verifyStore } from '../support/verify-store.ts'
 import type { BadInput, BadInputs } from './bad-inputs/bad-input.ts'
-import { badBytes } from './bad-inputs/bytes.ts'
 import { badExtracts, banks, loads, recordedEvent } from './bad-inputs/extracts.ts'
 import { badMappings } from './bad-inputs/mappings.ts'
 import { badOptions } from './bad-inputs/options.ts'
-import { badValues } from './bad-inputs/values.ts'
 
 const tables: Readonly<Record<string, BadInputs>> = {
-  values: badValues,
   mappings: badMappings,
   options: badOptions,
-  bytes: badBytes,
   extracts: badExtracts,
 }
 

@@ -180,6 +180,7 @@ describe('a zip archive with one file is read as that file', above, () => {
     'cut.zip': [makeZip([one]).subarray(0, 60), /is not a sound zip archive/],
     'inner.zip': [makeZip([{ ...one, path: 'a.csv.gz' }]), /contains a\.csv\.gz, which is itself/],
     'what.zip': [makeZip([{ ...one, path: 'a.bin' }]), /unknown format/],
+    'book.csv': [makeZip([{ ...one, path: 'xl/workbook.xml' }]), /is an Excel workbook/],
     'x.xlsx': [
       makeZip([{ ...one, path: 'xl/workbook.xml' }]),
       /is an Excel workbook, which is not supported; save its sheet as .*, or: libreoffice/,

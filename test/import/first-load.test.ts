@@ -72,16 +72,6 @@ describe('a first load in order and one out of order make the same store', () =>
   }
 })
 
-test('a row that says again what another one says is found behind rows in order', async (t) => {
-  const [resource] = resources
-  assert.ok(resource)
-  const rows = rowsOf(resource)
-  const inOrder = await loaded(t, resource, rows)
-  const again = await loaded(t, resource, [...rows, rows[40] ?? {}])
-  assert.equal(again.counts.inserted, rows.length)
-  assert.deepEqual(again.rows, inOrder.rows)
-})
-
 test('a contradiction is refused with its line, behind rows in order (G4)', async (t) => {
   const [resource] = resources
   assert.ok(resource)

@@ -128,52 +128,24 @@ test('changing four fifths of a source is refused, unless the last import did so
 test('an attribute that goes from a fifth, or changes in half, of a source is refused', async (t) => {
   const folder = makeFolder(t)
   const run = importer(folder)
-  const rows = (towns: (n: number) => string | null, street = (n: number) => String(n)) =>
-    companies(100).map((one, n) => ({ ...one, name: 'A', town: towns(n), street: street(n) }))
-  await load(run(rows(() => 'Leeds')))
+  /** So many of 100 companies without their town, and so many with another street. */
+  const rows = (gone: number, moved: number, street = 'x') =>
+    companies(100).map((one, n) => ({
+      ...{ ...one, name: 'A', street: n < moved ? street : String(n) },
+      ...(n < gone && { town: null }),
+    }))
+  await load(run(rows(0, 0)))
   await refuse(
     folder,
-    () => run(rows((n) => (n < 21 ? null : 'Leeds'))),
+    () => run(rows(21, 0)),
     /^town +21 gone +GB 1: "Leeds" → – *\n[^]*^dossier: town would go from 21 of the 100 /m,
   )
-  await load(run(rows((n) => (n < 20 ? null : 'Leeds'))))
-  await refuse(
-    folder,
-    () =>
-      run(
-        rows(
-          () => 'Leeds',
-          (n) => (n < 51 ? 'x' : String(n)),
-        ),
-      ),
-    /street would change in 51/,
-  )
-  await load(
-    run(
-      rows(
-        () => 'Leeds',
-        (n) => (n < 50 ? 'x' : String(n)),
-      ),
-    ),
-  )
+  await load(run(rows(20, 0)))
+  await refuse(folder, () => run(rows(0, 51)), /street would change in 51/)
+  await load(run(rows(0, 50)))
   // One that changes each time, such as a price, is asked for once.
-  await load(
-    run(
-      rows(
-        () => 'Leeds',
-        () => 'y',
-      ),
-      '--accept',
-    ),
-  )
-  await load(
-    run(
-      rows(
-        () => 'Leeds',
-        () => 'z',
-      ),
-    ),
-  )
+  await load(run(rows(0, 100, 'y'), '--accept'))
+  await load(run(rows(0, 100, 'z')))
 })
 
 test('companies that the source does not know are refused, with what their names look like', async (t) => {
@@ -239,19 +211,6 @@ test('files without rows are refused unless --allow-empty', async (t) => {
     () => run([], '--snapshot', '--allow-empty'),
     /^dossier: the snapshot has no rows, so nothing was changed; .* dossier sources remove\n$/,
   )
-})
-
-test('a forgotten --source is warned of; --strict refuses it, --source default means it', async (t) => {
-  const folder = makeFolder(t)
-  const run = importer(folder)
-  await load(run(companies(30), '--source', 'sec'))
-  const says = /the source sec has 30 and default has 0; was --source sec forgotten\? If not, add/
-  await refuse(folder, () => run(companies(30), '--strict'), says)
-  const dry = await run(companies(30), '--dry-run')
-  assert.equal(dry.code, 0)
-  assert.match(dry.err, /^dossier: warning: of the first 30 companies, the source sec has 30/m)
-  const { err } = await run(companies(30), '--strict', '--source', 'default')
-  assert.doesNotMatch(err, /warning|forgotten/)
 })
 
 test('a jurisdiction or identifier with blanks around it is refused; --trim removes them', async (t) => {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { inspect } from 'node:util'
 import type { ImportReport } from '../../src/import/import-files.ts'
-import { changeResource, resources } from '../../src/resources/index.ts'
+import { changeResource } from '../../src/resources/index.ts'
 import { changesIn, importExtract, told } from '../support/history.ts'
 import { importRows, makeFolder, query, queryValue } from '../support/import-rows.ts'
 import { readSaid } from '../support/said.ts'
@@ -137,13 +137,6 @@ test('an extract is compared only with attributes of its own source', async (t) 
   assert.deepEqual(told(db), [])
   await importExtract(db, '2025-02-01', [{ identifier: 'a', name: 'B' }], { source: 'one' })
   assert.deepEqual(told(db), ['a name: A → B'])
-})
-
-test('without a day nothing is recorded', async (t) => {
-  const db = join(makeFolder(t), 'a.db')
-  await importExtract(db, undefined, [{ identifier: 'a', name: 'A' }])
-  const { counts } = await importExtract(db, undefined, [{ identifier: 'a', name: 'B' }])
-  assert.deepEqual([counts.updated, counts.recorded], [1, 0])
 })
 
 test('a company missing from a snapshot is recorded once, and so is its return', async (t) => {
@@ -328,13 +321,6 @@ test('a refused import records nothing', async (t) => {
   assert.deepEqual(told(db), [])
 })
 
-test('a list too long to be recorded as text is refused', async (t) => {
-  const db = join(makeFolder(t), 'a.db')
-  const list = Array.from({ length: 70 }, (_, index) => String(index).padStart(1_000, 'x'))
-  const { problems } = await importExtract(db, '2025-01-01', [{ identifier: 'a', list }])
-  assert.match(problems[0]?.reason ?? '', /longer than 65,536 bytes/)
-})
-
 // --- Listings --------------------------------------------------------------------------------
 
 const officer = (key: string, name: string | null, position: string | null, identifier = 'a') => ({
@@ -414,28 +400,10 @@ test('the first officer of a new company is not an event; one who follows a vaca
   ])
 })
 
-test('a person who changes names is identified by the record', async (t) => {
-  const db = join(makeFolder(t), 'a.db')
-  await importOfficers(db, '2025-01-01', [officer('1', 'Jane Doe', 'Director')])
-  await importOfficers(db, '2025-02-01', [officer('1', 'Jane Roe', 'Director')])
-  assert.deepEqual(told(db), ['a officers: Jane Doe, Director → Jane Roe, Director'])
-})
-
 test('officers of another source in the same company are ignored', async (t) => {
   const db = join(makeFolder(t), 'a.db')
   await importOfficers(db, '2025-01-01', [officer('1', 'Jane Doe', 'Director')])
   const options = { source: 'two', asOf: '2025-02-01T00:00:00Z', recordIn: changeResource }
   await importRows(db, 'employees', [officer('1', 'John Roe', 'Director')], options)
   assert.deepEqual(told(db), [])
-})
-
-test('history belongs to a declaration: one resource serves changes, others have them recorded', () => {
-  assert.deepEqual(
-    resources.filter(({ changeFields }) => changeFields).map(({ name }) => name),
-    ['events'],
-  )
-  assert.deepEqual(
-    resources.filter(({ history }) => history).map(({ name }) => name),
-    ['employees'],
-  )
 })

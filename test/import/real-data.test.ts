@@ -130,14 +130,6 @@ const cases: readonly Case[] = [
     facts: { "select count(*) from employees_view where name = 'Vacant'": 0 },
   },
   {
-    title: 'us_plum_book 2016: 8,358 rows less 2,814 career incumbents and 1,293 vacancies',
-    target: 'employees',
-    file: 'us_plum_book/positions-2016.csv.gz',
-    mapping: 'us-plum-book',
-    counts: [4_251, 8_358 - 2_814 - 1_293, 0, 0],
-    facts: {},
-  },
-  {
     title: 'ba_atms: 1,099 places of 36 banks',
     target: 'pos_terminals',
     file: 'ba_atms/cajeros-automaticos.csv',

@@ -52,6 +52,17 @@ const refused: Readonly<Record<string, Refused>> = {
   'base.csv': ['abc\0\x01\n', /the header contains a NUL character; is this a text file/],
   'packed.csv': [Buffer.from('BZh91AY&SY'), /is compressed by bzip2; .* bzip2 -dc \S+packed\.csv$/],
   'twice.csv.gz': [gzipSync(gzipSync(csv)), /is compressed twice/],
+  'page.xml': ['<x/>', /is XML; convert it to NDJSON or CSV$/],
+  'named.csv': ['<?xml version="1.0"?><a/>', /is XML; /],
+  'c.xls': [
+    '\xd0\xcf\x11\xe0',
+    /is an old Excel workbook; save its sheet as "CSV UTF-8", or: libre/,
+  ],
+  'blank.csv': [`\n${csv}`, /its first line is blank; say --skip-lines 1$/],
+  'sheet.csv': [
+    `Register of companies,,\n${csv}`,
+    /only the first has a name, "Register of companies"; if that is a title, say --skip-lines 1$/,
+  ],
   'a.xml': ['<x/>', /is XML; convert it/, { format: 'csv' }],
   'object.csv': [ndjson, /is JSON, not CSV; say --format ndjson$/],
   'array.csv': [`[\n  ${ndjson}]`, /is JSON, not CSV; say --format json$/],

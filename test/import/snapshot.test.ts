@@ -14,7 +14,6 @@ import {
 } from '../support/import-rows.ts'
 import { readStatements } from '../support/read-statements.ts'
 
-const snapshot: ImportOptions = { isSnapshot: true }
 const withRejects: ImportOptions = { isSnapshot: true, onRejected: () => undefined }
 
 const right = (id: number, company = 7, name = `n${id}`) => ({ id, company_id: company, name })
@@ -32,22 +31,6 @@ function standing(db: string): string[] {
     (row) => `${String(row['company_id'])}/${String(row['id'])} ${String(row['name'])}`,
   )
 }
-
-test('a snapshot affects neither other sources nor other resources', async (t) => {
-  const db = await registryOf(t, [right(1)])
-  await importRows(db, 'rights', [right(2)], { source: 'other' })
-  await importRows(db, 'jobs', [{ id: 1, company_id: 7, title: 't' }])
-  await importRows(db, 'rights', [right(3)], { ...snapshot, source: 'other' })
-  assert.deepEqual(standing(db), ['7/1 n1', '7/3 n3'])
-  assert.equal(query(db, 'select 1 from jobs_view').length, 1)
-})
-
-test('a dry run counts what would be removed, and removes nothing', async (t) => {
-  const db = await registryOf(t, [right(1), right(2)])
-  const report = await importRows(db, 'rights', [right(2)], { ...snapshot, isDryRun: true })
-  assert.equal(report.counts.removed, 1)
-  assert.equal(standing(db).length, 2)
-})
 
 for (const [what, bytes] of Object.entries({
   'no bytes': '',

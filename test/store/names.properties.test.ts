@@ -61,6 +61,34 @@ test('after any imports and reverts, every query finds what the names say (8.2, 
   )
 })
 
+test('a name is what a source that has the company said last, else one that had it (8.3)', async (t) => {
+  const db = join(makeFolder(t), 'a.db')
+  const load = (source: string, told: Readonly<Record<string, object>>, nameAttribute?: string) => {
+    const rows = Object.entries(told).map(([identifier, said]) => {
+      return { jurisdiction: 'GB', identifier, note: 'x', ...said }
+    })
+    return importRows(db, 'companies', rows, { source, isSnapshot: true, nameAttribute })
+  }
+  const a = { name: 'A' }
+  const both = { name: 'C', title: 'B' }
+  await load('one', { alone: a, gone: a, untitled: { title: 'A' }, two: a, left: a, silent: a })
+  await load('two', { two: both, left: both, silent: {} }, 'title')
+  // The second source does not have one of them any more, nor the first one two.
+  await load('two', { two: both, silent: {} }, 'title')
+  await load('one', { alone: a, untitled: { title: 'A' }, two: a, left: a })
+  const named = query(
+    db,
+    'select c.identifier as of, n.name from companies c join names n on n.company_id = c.id',
+  )
+  assert.deepEqual(Object.fromEntries(named.map(({ of, name }) => [String(of), name])), {
+    alone: 'A',
+    gone: 'A',
+    two: 'B',
+    left: 'A',
+    silent: 'A',
+  })
+})
+
 test('a name has the words of a query if its own words say so, however it is read', () => {
   const part = fc.oneof(word, fc.constantFrom('a', 'A1', 'ab', 'b', 'x'.repeat(41), '-', '. ', '/'))
   const text = fc

@@ -13,8 +13,3 @@ export interface BadInput {
 
 /** Mistakes by what they are. */
 export type BadInputs = Readonly<Record<string, BadInput>>
-
-/** An import of one file. */
-export function importing(target: string, name: string, content: string | Buffer, options = '') {
-  return { files: { [name]: content }, run: `import ${target} ${name} ${options}` }
-}

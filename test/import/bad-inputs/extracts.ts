@@ -53,10 +53,6 @@ const next = (content: string | Buffer, says: RegExp, options = ''): BadInput =>
   says,
 })
 
-/** A part of a source that has never been a snapshot. */
-const part = (content: string | Buffer, says: RegExp, options = ''): BadInput =>
-  refused('more.csv', content, `--source parts ${options}`, says)
-
 /** What is only warned of without --strict. */
 const strict = (content: string | Buffer, says: RegExp, options = ''): BadInput =>
   next(content, says, `--strict ${options}`)
@@ -75,30 +71,6 @@ const jobs = numbers
 const mapped = "select jurisdiction, identifier, 'NAME' as name, town from source"
 
 export const badExtracts: BadInputs = {
-  '1: a small register of which most is gone': next(
-    extract((n) => (n > 8 ? undefined : bank(n))),
-    /^dossier: the import would remove 52 of the 60 that the source has here/,
-  ),
-  '2: the file of another register': part(
-    extract((n) => `DE,X${n},Bank ${n},Town ${n}`),
-    /^dossier: of 60 companies, parts has only 0 so far, of 60; nothing was changed\. .*--accept$/,
-  ),
-  '2: identifiers without leading zeros': part(
-    extract((n) => bank(n).replace('IN,00', 'IN,')),
-    /for example, IN 1 is IN 001 there; .* add --accept$/,
-  ),
-  '2: identifiers with .0': part(
-    extract((n) => bank(n).replace(/^IN,00(\d+)/, 'IN,$1.0')),
-    /for example, IN 1\.0 is IN 001 there/,
-  ),
-  '2: a jurisdiction in small letters': part(
-    extract((n) => bank(n).replace('IN', 'in')),
-    /for example, in 001 is IN 001 there/,
-  ),
-  '2: the name of a country in place of its code': part(
-    extract((n) => bank(n).replace('IN', 'India')),
-    /for example, India 001 is IN 001 there/,
-  ),
   '3: a partial extract': strict(
     extract((n) => (n > 57 ? undefined : bank(n))),
     /^dossier: the files lack 3 of the 60 that banks has here \(5\.0 %\), .* leave --strict out$/,
@@ -111,18 +83,6 @@ export const badExtracts: BadInputs = {
     run: 'update banks banks-12.csv --as-of 2025-12-31 --map ./m.sql --strict',
     says: /^rows of the files: 60$/,
   },
-  '4: one attribute that is blank': next(
-    extract((n) => (n > 40 ? bank(n) : `IN,00${n},Bank ${n},`)),
-    /^dossier: town would go from 40 of the 60 .* \("Town 1" → nothing\), so nothing/,
-  ),
-  '4: one attribute that is another': next(
-    extract((n) => `IN,00${n},Bank ${n},Town ${n + 1}`),
-    /^dossier: the import would change 60 of the 60/,
-  ),
-  '6: a wrong encoding': next(
-    Buffer.from(all.replace('Town 9', 'T\xf6wn'), 'latin1'),
-    /line 10 is not valid UTF-8; .* --encoding NAME, .*1252: ".*Töwn", windows-1251: ".*Tцwn"/,
-  ),
   '6: UTF-8 that was read twice': strict(
     all.replace('Town 9\n', 'MÃ¼nchen\n'),
     /^dossier: row 9: town is "MÃ¼nchen", which is "München" if it is UTF-8 that was read as/,
@@ -140,18 +100,6 @@ export const badExtracts: BadInputs = {
   '9: a misspelt store in an update': command(
     'update banks banks-11.csv --db dosier.db',
     /^dossier: dosier\.db does not exist; create it with: dossier import$/,
-  ),
-  '9: a misspelt store in a revert': command(
-    'revert 2 --db dosier.db',
-    /^dossier: dosier\.db does not exist; create it with: dossier import$/,
-  ),
-  '9: a misspelt store in a removal': command(
-    'sources remove banks --yes --db dosier.db',
-    /^dossier: dosier\.db does not exist; create it with: dossier import$/,
-  ),
-  '11: a prune without a question': command(
-    'prune --keep 0d',
-    /^dossier: nothing was changed; to delete these, add --yes$/,
   ),
   '12: jobs of companies that no register named': command(
     'import jobs jobs.ndjson --source jobs --strict',
@@ -257,11 +205,6 @@ export const badExtracts: BadInputs = {
     run: 'update banks banks-12.csv --as-of 2025-12-31 --map ./m.sql',
     says: /; if Name of is one column, put it in quotes: "Name of"$/,
   },
-  'unclear: a record that two files give differently': {
-    files: { 'a.csv': `${header}IN,1,A,x\n`, 'b.csv': `${header}IN,2,B,x\nIN,1,B,x\n` },
-    run: 'import companies a.csv b.csv --source trial',
-    says: /^b\.csv: row 2: .*: was given before with other content, in row 1 of a\.csv$/,
-  },
   'unclear: an archive': refused(
     'c.tar.gz',
     'x',
@@ -290,12 +233,6 @@ export const badExtracts: BadInputs = {
     run: 'update banks banks-12.csv --as-of 2025-11-01 --accept',
     says: /as of 2025-11-30; nothing was changed\. .*: dossier revert 5, then import this/,
   },
-  'a row older than its company, in a part that comes late': refused(
-    'c.ndjson',
-    '{"jurisdiction":"GB","identifier":"1","town":"Ely"}\n',
-    '--source register --as-of 2025-01-31 --accept',
-    /as_of: "2025-01-31T00:00:00Z": is before 2025-02-27T00:00:00Z, the date of the data/,
-  ),
   'unclear: a date that cannot be parsed': {
     files: {
       'banks-12.csv': all,
@@ -307,28 +244,6 @@ export const badExtracts: BadInputs = {
   'unclear: a file in place of a backup': command(
     'restore banks-11.csv',
     /^dossier: banks-11\.csv is not a Dossier store; name a file that backup has made$/,
-  ),
-  'unclear: one JSON object on one line': refused(
-    'c.json',
-    '{"data":{"items":[{"jurisdiction":"GB","identifier":"1"}]}}\n',
-    '--source trial',
-    /^dossier: c\.json is one JSON object; .* --records data\.items$/,
-  ),
-  'unclear: a source whose recorded events stay': command(
-    'sources remove banks',
-    /^dossier: nothing was changed; to remove these, add --yes$/,
-  ),
-  'unclear: a long dash from a document': usage(
-    command(
-      'import companies c.csv —source trial',
-      /^dossier: —source begins with a dash from a document; type hyphens: --source$/,
-    ),
-  ),
-  'unclear: one JSON object on one line of NDJSON': refused(
-    'c.ndjson',
-    '{"data":{"items":[{"jurisdiction":"GB","identifier":"1"}]}}\n',
-    '--source trial',
-    /^dossier: c\.ndjson is one JSON object; .* --records data\.items$/,
   ),
   'unclear: the name of a mapping that is here': command(
     'update banks banks-11.csv --as-of 2025-12-31 --map nse',
@@ -348,14 +263,6 @@ export const badExtracts: BadInputs = {
     run: 'update banks banks-12.csv --as-of 2025-12-31 --map ./m.sql',
     says: /does not have; it has jurisdiction, identifier, Name of Bank, town$/,
   },
-  'a column that is gone': {
-    files: {
-      'banks-12.csv': all.replace('town', 'place'),
-      'm.sql': 'select jurisdiction, identifier, town as town from source',
-    },
-    run: 'update banks banks-12.csv --as-of 2025-12-31 --map ./m.sql',
-    says: /the column town, which .* not have; it has jurisdiction, identifier, name, place$/,
-  },
   'a column that is gone, and another that is almost called so': {
     files: {
       'banks-12.csv': all.replace('town', 'wtn'),
@@ -368,10 +275,6 @@ export const badExtracts: BadInputs = {
     '{"error":"rate limited"}\n',
     /^dossier: banks-12\.csv has no lines after the 1 that --skip-lines skips; look at it: head /,
     '--skip-lines 1',
-  ),
-  'a snapshot of a header alone': next(
-    header,
-    /^dossier: the snapshot has no rows, so nothing was changed; get the file again, or, /,
   ),
   'a file that is not there': command(
     'update banks banks-13.csv --as-of 2025-12-31',

@@ -51,7 +51,6 @@ export const badMappings: BadInputs = {
     Buffer.from(`\uFEFF${named} from source`, 'utf16le'),
     /^dossier: the mapping m\.sql is UTF-16; save it as UTF-8$/,
   ),
-  'an empty file': mapping('-- nothing\n', /^dossier: the mapping has no SELECT$/),
   'not SQL': mapping('jurisdiction: GB', /^dossier: the mapping is not valid SQL: .* in line 1/),
   'a reserved word as a column': mapping(
     `${named}, order as number from source`,
@@ -70,8 +69,6 @@ export const badMappings: BadInputs = {
     /not valid SQL: .*unterminated/,
   ),
   'a bracket that is not closed': mapping(`${named}, upper(Name from source`, /not valid SQL: /),
-  'two statements': mapping(`${named} from source; select 1`, /must be exactly one SELECT/),
-  'a statement that writes': mapping('drop view source', /must be exactly one SELECT/),
   'a file on the web': mapping(
     "select * from read_csv('https://example.com/x.csv')",
     /^dossier: the mapping reads https:\/\/example\.com\/x\.csv, but an import has no network/,
@@ -86,11 +83,6 @@ export const badMappings: BadInputs = {
     'companies',
     '--map-read .',
   ),
-  'another file': mapping(
-    "select * from read_csv('y.csv')",
-    /which reads files; .* --map-read DIR$/,
-  ),
-  'another file as a table': mapping("select * from 'y.csv'", /reads y\.csv .* --map-read DIR$/),
   'a file that is not there, with --map-read': mapping(
     "select * from 'y.csv'",
     /^dossier: the mapping fails: .*y\.csv/,
@@ -102,10 +94,6 @@ export const badMappings: BadInputs = {
     /reads sources .* did you mean source\?$/,
   ),
   'the file instead of the view': mapping(`${named} from x`, /reads x instead of the view source/),
-  'a column that is not there': mapping(
-    'select Jurisdiction as jurisdiction, Identifer as identifier from source',
-    /fails in line 1: it names the column Identifer, which .* have; did you mean Identifier\?$/,
-  ),
   'a function that is not there': mapping(
     `${named}, uper(Name) as name from source`,
     /fails in line 1: it calls uper\(\), which does not exist; did you mean upper\?$/,
@@ -173,15 +161,6 @@ export const badMappings: BadInputs = {
     `${named}, Name as name, upper(Name) as name from source`,
     /^dossier: the mapping returns the column name twice; name one .*: \* exclude \("name"\)$/,
   ),
-  'a star beside a column of its name': mapping(
-    'select *, trim(Name) as name from source',
-    /^dossier: the mapping returns the column name twice/,
-  ),
-  'columns of other names': mapping(
-    `${record}, Name as title from source`,
-    /^dossier: the mapping: title is not a known column/,
-    'rights',
-  ),
   'a null in the key': mapping(
     `${record}, Name as key from source`,
     /^x\.csv: row 2: key: null: is blank; give each row a key, or leave the column out$/,
@@ -194,18 +173,6 @@ export const badMappings: BadInputs = {
   'a null written with ||': mapping(
     `${named}, Name || null as town from source`,
     /^dossier: the mapping joins a text with null by \|\|, which gives null; use concat\(\)/,
-  ),
-  'a number for a text': mapping(
-    'select Jurisdiction as jurisdiction, Identifier::integer as identifier from source',
-    /row 1: identifier: 7: must be text; quote it, or cast it to varchar/,
-  ),
-  'the place of another file': mapping(
-    `${named}, 'y.csv' as source_file from source`,
-    /row 1: source_file: "y\.csv": is not a file of this import/,
-  ),
-  'a place that is not a number': mapping(
-    `${named}, 'first' as source_row from source`,
-    /row 1: source_row: "first": must be a whole number/,
   ),
   'a mapped file with a member twice': {
     files: {
@@ -233,10 +200,6 @@ export const badMappings: BadInputs = {
     run: 'import companies x.ndjson --map m.sql',
     says: /^dossier: x\.ndjson cannot be read: Malformed JSON in file "x\.ndjson", at byte 8/,
   },
-  'a mapping of no rows': mapping(
-    `${named} from source where false`,
-    /there are no rows, so nothing/,
-  ),
   'a folder that is not there': {
     ...mapping(
       `${named} from source`,

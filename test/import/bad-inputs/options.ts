@@ -10,6 +10,9 @@ const usage = (run: string, says: RegExp): BadInput => ({ files, run, code: 2, s
 /** A command that fails: exit code 1. */
 const failure = (run: string, says: RegExp): BadInput => ({ files, run, says })
 
+const named = '{"jurisdiction":"GB","identifier":"8"'
+const keyed = '{"company_id":1,"key":"A"'
+
 export const badOptions: BadInputs = {
   'a command that is not there': usage('inport companies c.ndjson', /did you mean import\?$/),
   'nothing to import': usage('import', /^dossier: name what to import: companies, rights, /),
@@ -38,36 +41,9 @@ export const badOptions: BadInputs = {
     'import companies c.ndjson --as-of 2025-02-29',
     /^dossier: --as-of is "2025-02-29"; it does not exist as a date and time$/,
   ),
-  'a year mistyped': failure(
-    'import companies c.ndjson --source register --as-of 2062-07-01',
-    /^dossier: --as-of 2062-07-01 is in the future.*; if it is right, add --future$/,
-  ),
-  'an extract older than the last': failure(
-    'import companies c.ndjson --source register --as-of 2025-02-26',
-    /^dossier: .*2025-02-27/,
-  ),
-  'an extract without its date': failure(
-    'import companies c.ndjson --source register',
-    /^dossier: register was last imported as of 2025-02-27; give --as-of, or --no-history/,
-  ),
-  'a source that was forgotten': {
-    files: {
-      'c.ndjson': [1, 2, 3].map((n) => `{"jurisdiction":"GB","identifier":"${n}"}\n`).join(''),
-    },
-    run: 'import companies c.ndjson --strict',
-    says: /^dossier: of the first 3 companies, the source register has 3 and default has 0; was /,
-  },
-  'a history of rights': usage(
-    'import rights c.ndjson --history',
-    /^dossier: --history does not apply to rights, only to employees$/,
-  ),
   'a history without a date': usage(
     'import employees c.ndjson --history',
     /^dossier: --history needs the date of the extract: --as-of DATE$/,
-  ),
-  'a history and none': usage(
-    'import employees c.ndjson --history --no-history --as-of 2025-01-01',
-    /^dossier: --history and --no-history exclude each other$/,
   ),
   'the source as the file of refused rows': usage(
     'import companies c.ndjson --rejects c.ndjson',
@@ -122,10 +98,6 @@ export const badOptions: BadInputs = {
     'sources remove register --resource right --yes',
     /^dossier: --resource is right; did you mean rights\?$/,
   ),
-  'a source removed without a question': failure(
-    'sources remove register --resource rights',
-    /^dossier: nothing was changed; to remove these, add --yes$/,
-  ),
   'an action of sources that is not there': usage('sources delete register', /takes no delete; to/),
   'a backup onto the store': failure(
     'backup dossier.db',
@@ -137,4 +109,22 @@ export const badOptions: BadInputs = {
   'a company that is not there': failure('company GB 99', /^dossier: .*GB 99/),
   'a store that is not there': failure('verify --db other.db', /^dossier: .*other\.db/),
   'a number of imports that is none': usage('imports --limit many', /^dossier: --limit is .*many/),
+  'an encoding that there is none': usage(
+    'import companies c.ndjson --encoding utf-9',
+    /--encoding is utf-9; did you mean utf-8\?/,
+  ),
+  'a delimiter of two characters': usage(
+    'import companies c.ndjson --delimiter ||',
+    /--delimiter is "\|\|"; it must be tab or one/,
+  ),
+  'two contents for one company': {
+    files: { 'c.ndjson': `${named},"town":"York"}\n${named},"town":"Hull"}\n` },
+    run: 'import companies c.ndjson --source trial',
+    says: /line 2: identifier: "8": was given before with other content, in line 1$/,
+  },
+  'two values for one key': {
+    files: { 'r.ndjson': `${keyed}}\n${keyed},"name":"B"}\n` },
+    run: 'import rights r.ndjson --source trial',
+    says: /key: "A": was given before with other content, in line 1$/,
+  },
 }
