@@ -53,7 +53,7 @@ export async function revertRecords(
   const { listing } = shape
   const { first, onShare, onRestored } = taken
   const changes: Changes = { restored: 0, updated: 0, removed: 0 }
-  const out = createOutput(context, listing)
+  const out = createOutput(context, shape)
   const ids = collectIds(tables, listing, taken.source)
   for await (const { companies, share } of changedCompanies(db, listing, first)) {
     const restored: number[] = []

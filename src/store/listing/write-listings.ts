@@ -15,7 +15,7 @@ import { type OpenListing, keysOf } from './open-listings.ts'
 import { type SegmentIndex, decodeEntries, type ListedRecord } from './segment.ts'
 import type { HeadRow, ListingTables, SegmentRow } from './tables.ts'
 import type { Awaitable } from '../awaitable.ts'
-import { applyPlan, planMerge } from './merge.ts'
+import { applyPlan, type MergePlan, planMerge } from './merge.ts'
 
 /** How many segments of a listing are read at once. */
 export const segmentsAtOnce = 300
@@ -48,8 +48,21 @@ export async function numberSegments(tables: ListingTables): Promise<SegmentNumb
 
 export type Output = ReturnType<typeof createOutput>
 
-/** Collects what is written. */
-export function createOutput({ tables }: MergeContext, listing: string) {
+/** A part of a listing that is to be merged, of consecutive segments. */
+interface PlannedPart {
+  readonly company: number
+  readonly plan: MergePlan
+  /** Receives those of the listing's new directory. */
+  readonly entries: DirectoryEntry[]
+}
+
+/**
+ * Collects what is planned; writes it when that is much, so that the texts of many listings are
+ * read at once.
+ */
+export function createOutput(context: MergeContext, shape: ListingShape) {
+  const { tables } = context
+  let steps: (PlannedPart | NewState)[] = []
   let segments: SegmentRow[] = []
   let heads: HeadRow[] = []
   let bytes = 0
@@ -58,16 +71,69 @@ export function createOutput({ tables }: MergeContext, listing: string) {
       segments.push(row)
       bytes += row.entries.length + (row.texts?.length ?? 0)
     },
+    addPart(part: PlannedPart): void {
+      steps.push(part)
+      bytes += bytesOf(part.plan)
+    },
+    /** Ends a listing whose parts have been added. */
+    addListing: (state: NewState) => void steps.push(state),
     addHead: (row: HeadRow) => void heads.push(row),
     isFull: () => bytes > bytesAtOnce,
     async flush(): Promise<void> {
+      const texts = await readTexts(tables, steps)
+      for (const step of steps) {
+        if ('plan' in step) segments.push(...applyPart(context, shape, step, texts))
+        else heads.push(makeHead(context, step, segments))
+      }
       await tables.putSegments(segments)
-      await tables.putHeads(listing, heads)
+      await tables.putHeads(shape.listing, heads)
+      steps = []
       segments = []
       heads = []
       bytes = 0
     },
   }
+}
+
+/** The bytes that a plan keeps in memory, or about as many. */
+function bytesOf({ parts, touched, old }: MergePlan): number {
+  let bytes = 0
+  for (const { index } of old) bytes += index.bytes
+  for (const n of touched) bytes += old[n]?.entry.bytes ?? 0
+  for (const part of parts) {
+    if ('run' in part) for (const { text } of part.run.puts) bytes += text.length
+  }
+  return bytes
+}
+
+/** Reads the texts that plans need, by the numbers of their segments. */
+async function readTexts(
+  tables: ListingTables,
+  steps: readonly (PlannedPart | NewState)[],
+): Promise<ReadonlyMap<number, Uint8Array>> {
+  const keys = steps.flatMap((step) =>
+    'plan' in step ? keysOf(step.company, touchedOf(step.plan)) : [],
+  )
+  const texts = new Map<number, Uint8Array>()
+  for (const row of await tables.segments(keys, 'both')) {
+    if (row.texts !== null) texts.set(row.segment, row.texts)
+  }
+  return texts
+}
+
+const touchedOf = ({ touched, old }: MergePlan) => touched.map((n) => elementOf(old, n).entry)
+
+/** Makes the new segments of a part. */
+function applyPart(
+  { numbers }: MergeContext,
+  shape: ListingShape,
+  { company, plan, entries }: PlannedPart,
+  texts: ReadonlyMap<number, Uint8Array>,
+): readonly SegmentRow[] {
+  const textsOf = (n: number) => texts.get(elementOf(plan.old, n).entry.segment) ?? new Uint8Array()
+  const merged = applyPlan(shape, plan, textsOf, numbers.next)
+  for (const entry of merged.entries) entries.push(entry)
+  return merged.written.map((row) => ({ companyId: company, ...row }))
 }
 
 export interface CompanyMerge {
@@ -111,7 +177,7 @@ export async function mergeListing(
   }
   const known = listing === undefined ? [] : await knownNodes(context, listing)
   const meta = shape.metaColumn === undefined ? null : metaText(types)
-  addHead(context, { companyId: company, meta, entries: window.entries, known }, out)
+  out.addListing({ companyId: company, meta, entries: window.entries, known })
 }
 
 /** Makes a listing of segments as they are, with its first head. */
@@ -125,9 +191,10 @@ export function addListing(
     out.addSegment({ companyId, segment, entries, texts })
     return { segment, records, bytes: texts.length, largest }
   })
-  addHead(context, { companyId, meta, entries: listed, known: [] }, out)
+  out.addListing({ companyId, meta, entries: listed, known: [] })
 }
 
+/** What a listing consists of when its parts have been merged. */
 interface NewState {
   readonly companyId: number
   readonly meta: string | null
@@ -136,16 +203,17 @@ interface NewState {
   readonly known: readonly KnownNode[]
 }
 
-function addHead(
+/** Makes a head, and the nodes of its directory, which are added to the segments. */
+function makeHead(
   { numbers, version }: MergeContext,
   { companyId, meta, entries: listed, known }: NewState,
-  out: Output,
-): void {
+  segments: SegmentRow[],
+): HeadRow {
   const { directory, nodes } = buildDirectory(listed, known, numbers.next)
   for (const { segment, entries } of nodes) {
-    out.addSegment({ companyId, segment, entries, texts: null })
+    segments.push({ companyId, segment, entries, texts: null })
   }
-  out.addHead({ companyId, version, ...totalsOf(listed), meta, directory })
+  return { companyId, version, ...totalsOf(listed), meta, directory }
 }
 
 async function knownNodes(
@@ -175,7 +243,7 @@ interface Merged {
 
 /** Merges a listing a window of consecutive segments at a time, in the listing's order. */
 export function createWindow(
-  { tables, numbers }: MergeContext,
+  { tables }: MergeContext,
   shape: ListingShape,
   { company, gone, types }: Merged,
   out: Output,
@@ -183,23 +251,15 @@ export function createWindow(
   const entries: DirectoryEntry[] = []
   const { metaColumn } = shape
 
-  async function mergePart(
+  function planPart(
     leaves: readonly DirectoryEntry[],
     indexes: readonly SegmentIndex[],
     records: readonly ListedRecord[],
-  ): Promise<void> {
+  ): void {
     const old = leaves.map((entry, at) => ({ entry, index: elementOf(indexes, at) }))
-    const plan = planMerge(shape, old, { puts: records, removed: gone })
-    const read = plan.touched.map((at) => leaves[at]?.segment ?? 0)
-    const texts = read.length === 0 ? [] : await tables.texts(company, read)
-    const textsBy = new Map(plan.touched.map((at, n) => [at, elementOf(texts, n)]))
-    const textsOf = (at: number) => textsBy.get(at) ?? new Uint8Array()
-    const merged = applyPlan(shape, plan, textsOf, numbers.next)
-    for (const entry of merged.entries) entries.push(entry)
-    for (const row of merged.written) out.addSegment({ companyId: company, ...row })
-    if (metaColumn !== undefined) {
-      for (const { values } of records) addToCount(types, values[metaColumn] ?? null, 1)
-    }
+    out.addPart({ company, entries, plan: planMerge(shape, old, { puts: records, removed: gone }) })
+    if (metaColumn === undefined) return
+    for (const { values } of records) addToCount(types, values[metaColumn] ?? null, 1)
   }
 
   /** Puts the records before a place, most of them in segments of their own; returns the rest. */
@@ -207,7 +267,7 @@ export function createWindow(
     for (;;) {
       const records = await puts.take(first, recordsAtOnce)
       if (records.length < recordsAtOnce) return records
-      await mergePart([], [], records)
+      planPart([], [], records)
       if (out.isFull()) await out.flush()
     }
   }
@@ -226,7 +286,7 @@ export function createWindow(
       next: SegmentIndex | undefined,
     ): Promise<void> {
       const [first] = indexes
-      if (first === undefined) return mergePart([], [], await puts.take(undefined))
+      if (first === undefined) return planPart([], [], await puts.take(undefined))
       let records = await mergeBefore(puts, keyAt(first, 0))
       if (next !== undefined) records = records.concat(await puts.take(keyAt(next, 0)))
       else {
@@ -234,7 +294,7 @@ export function createWindow(
         records = records.concat(await puts.take(keyAt(last, last.count - 1)))
         records = records.concat(await puts.take(undefined, recordsAtOnce))
       }
-      await mergePart(leaves, indexes, records)
+      planPart(leaves, indexes, records)
     },
   }
 }

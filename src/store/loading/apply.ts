@@ -74,7 +74,7 @@ export async function applyFirst(
   { listings, shape, source, last }: FirstListings,
   onShare: OnShare,
 ): Promise<void> {
-  const out = createOutput(context, shape.listing)
+  const out = createOutput(context, shape)
   for (const some of listings) {
     const ids: ListedId[] = []
     for (const { companyId, meta, segments } of some) {
@@ -121,7 +121,7 @@ async function mergeAll(
   const { tables } = context
   const isListed = await tables.hasHeads(shape.listing)
   const putsOf = createPutReader(shape, puts)
-  const out = createOutput(context, shape.listing)
+  const out = createOutput(context, shape)
   const changesOf = ([, count]: readonly StagedValue[]) => Number(count)
   for (const batch of inBatches(all, companiesAtOnce, changesOf, changesAtOnce)) {
     const companies = batch.map(([company]) => Number(company))
