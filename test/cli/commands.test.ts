@@ -1,16 +1,13 @@
 // The command line as operators use it, mistakes included.
 
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
-import { after, before, describe, test } from 'node:test'
+import { test } from 'node:test'
 import { isWellFormedKey } from '../../src/auth/key.ts'
-import { importRows, makeFolder, query, queryValue } from '../support/import-rows.ts'
+import { importRows, makeFolder, queryValue } from '../support/import-rows.ts'
 import { runCommand } from '../support/run-command.ts'
-import { dossier, runDossier, storeOf } from '../support/run-dossier.ts'
+import { runDossier } from '../support/run-dossier.ts'
 import { storeKind } from '../support/store-at.ts'
 import { holdStore } from '../support/store-state.ts'
 
@@ -43,57 +40,6 @@ test('help shows the defaults of each command', async (t) => {
   assert.match(text, /DOSSIER_DB; default demo\/registry\.db\)/)
   assert.match(text, /DOSSIER_LOG_LEVEL; default warn\)/)
   assert.match(text, /DOSSIER_PORT; default 8080\)/)
-})
-
-/** Usage errors and their messages; the exit code is 2. */
-const mistakes: readonly (readonly [args: readonly string[], says: RegExp])[] = [
-  [['imprt'], /did you mean import\?/],
-  [['import'], /name what to import: companies, rights/],
-  [['import', 'right', 'x.csv'], /did you mean rights\?/],
-  [['import', 'rights'], /name the files/],
-  [
-    ['import', 'rights', 'x.csv', '--snapshto'],
-    /--snapshto is not an option.*did you mean --snapshot\?/,
-  ],
-  [['import', 'rights', 'x.csv', '--snap'], /did you mean --snapshot\?/],
-  [['import', 'rights', 'x.csv', '--wrong'], /--wrong is not an option of this command$/m],
-  [['help', 'imprt'], /imprt is not a command; did you mean import\?/],
-  [['import', 'rights', 'x.csv', '--map'], /--map needs a value/],
-  [['import', 'rights', 'x.csv', '--source', 'a b'], /--source is "a b"/],
-  [['import', 'rights', 'x.csv', '--dry-run=yes'], /takes no value/],
-  [['keys'], /create, rotate, list, revoke/],
-  [['keys', 'crate'], /did you mean create\?/],
-  [['keys', 'create'], /--name NAME/],
-  [
-    ['serve', '--port', '99999', '--log-level', 'loud'],
-    /--port is "99999"[^]*--log-level is "loud"/,
-  ],
-  [['serve', 'now'], /options only/],
-]
-
-describe('usage errors', () => {
-  const folder = makeFolder({ after })
-  before(async () => {
-    writeFileSync(join(folder, 'x.csv'), 'id,company_id\n1,7\n')
-    await importRows(join(folder, 'dossier.db'), 'rights', [{ id: 1, company_id: 7 }])
-  })
-
-  for (const [args, says] of mistakes) {
-    test(`usage error: dossier ${args.join(' ')}`, async () => {
-      const { code, err, out } = await runCommand(folder, args)
-      assert.equal(code, 2, err)
-      assert.match(err, says)
-      assert.equal(out, '')
-    })
-  }
-})
-
-test('an unknown DOSSIER_ variable is refused', async (t) => {
-  const env = { DOSSIER_PROT: '1', DOSSIER_PORT: 'x' }
-  const { code, err } = await runCommand(makeFolder(t), ['serve'], { env })
-  assert.equal(code, 2)
-  assert.match(err, /DOSSIER_PROT is not a setting; did you mean DOSSIER_PORT\?/)
-  assert.match(err, /DOSSIER_PORT is "x"/)
 })
 
 test('import reads standard input, and reports as JSON', async (t) => {
@@ -179,25 +125,6 @@ test('a second import waits for the first, and says so', async (t) => {
   assert.equal(queryValue(db, 'select count(*) from rights_view'), 2)
 })
 
-test('an interrupted import changes nothing and says so', async (t) => {
-  const folder = makeFolder(t)
-  const child = spawn(dossier, ['import', 'rights', '-'], {
-    cwd: folder,
-    env: { ...process.env, ...storeOf(folder) },
-  })
-  let err = ''
-  child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()))
-  child.stdin.on('error', () => undefined)
-  // More than a pipe holds: once it is written, the import has read some and waits for more.
-  child.stdin.write(row(1).repeat(100_000))
-  await once(child.stdin, 'drain')
-  child.kill('SIGINT')
-  const code = await new Promise((ended) => child.once('exit', ended))
-  assert.equal(code, 130)
-  assert.match(err, /interrupted; nothing was changed/)
-  assert.equal(queryValue(join(folder, 'dossier.db'), 'select count(*) from rights_view'), 0)
-})
-
 test('keys are created once, listed without the secret, and revoked', async (t) => {
   const folder = makeFolder(t)
   const keys = (...args: string[]) => runCommand(folder, ['keys', ...args])
@@ -219,22 +146,6 @@ test('keys are created once, listed without the secret, and revoked', async (t) 
   assert.equal((await keys('create', '--name', 'acme')).code, 0, 'the name is free again')
 })
 
-if (isFile)
-  test('import turns a file without tables into a store', async (t) => {
-    const folder = makeFolder(t)
-    const path = join(folder, 'dossier.db')
-    // The state after a kill between the two steps of creating a store.
-    const begun = new DatabaseSync(path)
-    begun.exec('pragma page_size = 16384; pragma journal_mode = wal')
-    begun.close()
-    const served = await runDossier(folder, ['serve', '--port', '0'])
-    assert.equal(served.code, 1)
-    assert.equal(served.err, 'dossier: dossier.db is empty; load it with: dossier import\n')
-    const { code, err } = await runDossier(folder, ['import', 'rights', '-'], { input: row(1) })
-    assert.equal(code, 0, err)
-    assert.equal(queryValue(path, 'select count(*) from rights_view'), 1)
-  })
-
 test('a missing store is reported in one line and not created (F1)', async (t) => {
   const folder = makeFolder(t)
   const { code, err } = await runDossier(folder, ['serve', '--db', 'x.db'])
@@ -244,32 +155,6 @@ test('a missing store is reported in one line and not created (F1)', async (t) =
   const args = ['import', 'rights', '-', '--db', 'no/where.db']
   const nowhere = await runDossier(folder, args, { input: row(1) })
   assert.match(nowhere.err, /the folder does not exist/)
-})
-
-test('the views have the fields of each resource as typed columns', async (t) => {
-  const db = join(makeFolder(t), 'test.db')
-  await importRows(db, 'employees', [
-    { id: 1, company_id: 7, name: 'Jane', start_date: '2020-01-02' },
-    { id: 2, company_id: 7, name: 'John' },
-  ])
-  assert.deepEqual(
-    {
-      ...query(
-        db,
-        "select company_id, id, name, start_date from employees_view where name like 'Ja%'",
-      )[0],
-    },
-    { company_id: 7, id: 1, name: 'Jane', start_date: '2020-01-02T00:00:00Z' },
-  )
-  assert.equal(
-    queryValue(
-      db,
-      isFile
-        ? 'select typeof(id) || typeof(end_date) from employees_view'
-        : `select pg_typeof(id) || coalesce(end_date, 'null') from employees_view`,
-    ),
-    isFile ? 'integernull' : 'bigintnull',
-  )
 })
 
 test('a missing folder for temporary files is reported in one line', async (t) => {

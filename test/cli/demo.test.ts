@@ -1,7 +1,7 @@
 // `dossier demo` as a new user runs it: the executable, its banner, the shell.
 
 import assert from 'node:assert/strict'
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -9,52 +9,15 @@ import { join, resolve } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
 import { companyCount, longHistoryLength } from '../../src/demo/registry.ts'
+import { startDossier } from '../support/run-dossier.ts'
 import { claimDemo } from '../support/shared-demo.ts'
 import { importRows, makeFolder, queryValue } from '../support/import-rows.ts'
 
-const program = resolve(import.meta.dirname, '../../bin/dossier')
 const options = { timeout: 60_000 }
 const shell = promisify(execFile)
 
-/** A running demo and its output so far. */
-interface RunningDemo {
-  readonly child: ChildProcess
-  readonly said: { out: string; err: string }
-  /** Waits until the output matches. */
-  until(pattern: RegExp): Promise<void>
-  /** Sends the signal and returns the exit code. */
-  stop(signal: NodeJS.Signals): Promise<number | null>
-}
-
-/** The exit code, once all output has been read. */
-function exitOf(child: ChildProcess): Promise<number | null> {
-  return new Promise((done) => child.once('close', done))
-}
-
-function startDemo(t: TestContext, cwd: string, args: readonly string[]): RunningDemo {
-  const { PATH } = process.env
-  const child = spawn(program, ['demo', ...args], { cwd, env: { PATH } })
-  t.after(() => child.kill('SIGKILL'))
-  const said = { out: '', err: '' }
-  const exited = exitOf(child)
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (said.out += text))
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (said.err += text))
-  return {
-    child,
-    said,
-    async until(pattern) {
-      while (!pattern.test(said.out + said.err)) {
-        const running = Promise.race([once(child.stdout, 'data'), once(child.stderr, 'data')])
-        const isOver = await Promise.race([running.then(() => false), exited.then(() => true)])
-        if (isOver) assert.fail(`the demo ended: ${said.out}${said.err}`)
-      }
-    },
-    stop(signal) {
-      child.kill(signal)
-      return exited
-    },
-  }
-}
+const startDemo = (t: TestContext, cwd: string, args: readonly string[]) =>
+  startDossier(t, cwd, ['demo', ...args])
 
 /** The answers to the requests of a banner, each run in its own shell. */
 async function paste(banner: string): Promise<string[]> {
@@ -129,7 +92,8 @@ test('the first start creates the registry, the second one serves it', options, 
   })
 
   await t.test('what it left', async () => {
-    assert.equal(await first.stop('SIGINT'), 0)
+    first.child.kill('SIGINT')
+    assert.equal((await first.ended).code, 0)
     const files = readdirSync(join(folder, 'demo')).filter((name) => !/-(wal|shm)$/.test(name))
     assert.deepEqual(files, ['registry.db'])
   })
@@ -148,7 +112,8 @@ test('the first start creates the registry, the second one serves it', options, 
     const [found] = await paste(second.said.out)
     assert.match(found ?? '', /^\{"ok":true,/)
     assert.equal(queryValue(db, 'select count(distinct name) from keys'), 2)
-    assert.equal(await second.stop('SIGTERM'), 0)
+    second.child.kill('SIGTERM')
+    assert.equal((await second.ended).code, 0)
   })
 })
 
@@ -156,7 +121,8 @@ test('an interruption while the registry is created leaves nothing', options, as
   const folder = makeFolder(t)
   const demo = startDemo(t, folder, ['--port', '0'])
   await demo.until(/Creating rights/)
-  assert.equal(await demo.stop('SIGINT'), 130)
+  demo.child.kill('SIGINT')
+  assert.equal((await demo.ended).code, 130)
   assert.match(demo.said.err, /interrupted; nothing was changed\n$/)
   assert.deepEqual(readdirSync(join(folder, 'demo')), [])
 })
@@ -166,7 +132,7 @@ test('it issues no key for another registry', options, async (t) => {
   const db = join(folder, 'real.db')
   await importRows(db, 'companies', [{ id: 2, jurisdiction: 'GB', identifier: '1' }])
   const demo = startDemo(t, folder, ['--db', db])
-  assert.equal(await exitOf(demo.child), 1)
+  assert.equal((await demo.ended).code, 1)
   assert.match(demo.said.err, /^dossier: .+real\.db is not a demo registry; name another file/)
   assert.equal(queryValue(db, 'select count(*) from keys'), 0)
 })
@@ -176,7 +142,7 @@ test('it reports why a folder cannot be created', options, async (t) => {
   const db = join(folder, 'file/registry.db')
   await importRows(join(folder, 'file'), 'companies', [{ jurisdiction: 'GB', identifier: '1' }])
   const demo = startDemo(t, folder, ['--db', db])
-  assert.equal(await exitOf(demo.child), 1)
+  assert.equal((await demo.ended).code, 1)
   assert.match(demo.said.err, /^dossier: cannot create .+registry\.db: /)
   assert.ok(!existsSync(db))
 })

@@ -70,33 +70,3 @@ test('it shows columns and rows without a mapping, and as JSON', async (t) => {
     ],
   })
 })
-
-/** Options that are invalid, or apply to none of the files. */
-const refused: Readonly<Record<string, RegExp>> = {
-  '--show 0': /--show is "0"; it must be a number from 1 to 1000/,
-  '--show many': /--show is "many"/,
-  '--encoding windows-1215': /--encoding is windows-1215; did you mean windows-1251\?/,
-  '--encoding ebcdic': /it must be one of utf-8, utf-16/,
-  '--delimiter ;;': /--delimiter is ";;"; it must be tab or one ASCII character/,
-  '--delimiter §': /one ASCII character/,
-  '--skip-lines -1': /--skip-lines/,
-  '--skip-lines x': /--skip-lines is "x"; it must be a number/,
-  '--records a': /--records applies to json, but the files are csv/,
-  '--format json --delimiter ;': /--delimiter applies to csv, tsv, but the files are json/,
-  '--format parquet --encoding latin1': /--encoding applies to .*, but the files are parquet/,
-}
-
-for (const [options, says] of Object.entries(refused)) {
-  test(`${options} is refused`, async (t) => {
-    const folder = makeFolder(t)
-    writeFileSync(join(folder, 'v.csv'), csv)
-    const { code, err } = await runCommand(folder, [
-      'import',
-      'jobs',
-      'v.csv',
-      ...options.split(' '),
-    ])
-    assert.equal(code, 2)
-    assert.match(err, says)
-  })
-}

@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { extracts, typeRegistry } from '../support/changed-registry.ts'
@@ -40,33 +39,6 @@ test('revert takes an import back; the log shows both; a dry run changes nothing
   assert.equal(await events(), recorded)
 })
 
-test('a revert that makes no sense is refused in one line that says what to do', async (t) => {
-  const folder = makeFolder(t)
-  const db = await typeRegistry(folder)
-  const refusals: readonly (readonly [code: number, args: string[], says: RegExp])[] = [
-    [2, [], /revert needs a VERSION; see: dossier imports\n/],
-    [2, ['latest'], /VERSION is "latest"; it takes a number as in: dossier imports\n/],
-    [2, ['1', '2'], /revert takes one VERSION; --with-later adds those that follow\n/],
-    [2, ['1', '--to', '2'], /revert takes either VERSION or --to VERSION\n/],
-    [2, ['--to', '1', '--with-later'], /--to takes back all later imports anyway\n/],
-    [2, ['--to', '-1'], /--to is "-1"; it takes a number/],
-    [1, ['99'], /^dossier: there is no version 99; the latest is \d+ \(see: dossier imports\)\n$/],
-    [
-      1,
-      ['1'],
-      /^dossier: version 1 \(companies from register\) has later imports of the same .*\n$/,
-    ],
-  ]
-  for (const [code, args, says] of refusals) {
-    const refused = await runCommand(folder, ['revert', ...args, '--db', db])
-    assert.equal(refused.code, code, refused.err)
-    assert.match(refused.err, says)
-  }
-  const nowhere = await runCommand(folder, ['revert', '1', '--db', join(folder, 'no.db')])
-  assert.match(nowhere.err, /^dossier: .*no\.db does not exist; create it with: dossier import\n$/)
-  assert.ok(!existsSync(join(folder, 'no.db')))
-})
-
 test('sources lists what each source has; remove takes it away, and revert brings it back', async (t) => {
   const folder = makeFolder(t)
   const db = await typeRegistry(folder)
@@ -97,27 +69,6 @@ test('sources lists what each source has; remove takes it away, and revert bring
   const back = await runCommand(folder, ['revert', String(version), '--db', db])
   assert.equal(back.code, 0, back.err)
   assert.equal((await list()).find(({ target }) => target === 'rights')?.records, rights.records)
-})
-
-test('a source that cannot be removed is refused in one line', async (t) => {
-  const folder = makeFolder(t)
-  const db = await typeRegistry(folder)
-  const refusals: readonly (readonly [code: number, args: string[], says: RegExp])[] = [
-    [1, ['remove', 'registr'], /^dossier: there is no source registr; did you mean register\?\n$/],
-    [
-      1,
-      ['remove', 'default', '--resource', 'jobs', '--yes'],
-      /^dossier: the source default has no/,
-    ],
-    [2, ['remove', 'default', '--resource', 'right'], /--resource is right; did you mean rights\?/],
-    [2, ['remove'], /sources remove takes the name of one source; see: dossier sources\n/],
-    [2, ['delete', 'x'], /sources takes no delete; to see one: sources show NAME\n/],
-  ]
-  for (const [code, args, says] of refusals) {
-    const refused = await runCommand(folder, ['sources', ...args, '--db', db])
-    assert.equal(refused.code, code, refused.err)
-    assert.match(refused.err, says)
-  }
 })
 
 test('on a terminal, sources remove asks, and only yes removes', async (t) => {

@@ -53,10 +53,14 @@ function compareRecords({ order }: Resource, a: StoredRecord, b: StoredRecord): 
 }
 
 /** Writes the result of a SELECT as a Parquet file; returns its path. */
-export async function writeParquet(path: string, select: string): Promise<void> {
-  const instance = await DuckDBInstance.create(':memory:')
+export async function writeParquet(
+  path: string,
+  select: string,
+  option = 'row_group_size 122880',
+): Promise<void> {
+  const instance = await DuckDBInstance.create(':memory:', { threads: '1' })
   const connection = await instance.connect()
-  await connection.run(`copy (${select}) to '${path}' (format parquet)`)
+  await connection.run(`copy (${select}) to '${path}' (format parquet, ${option})`)
   connection.closeSync()
   instance.closeSync()
 }
