@@ -169,6 +169,11 @@ export const storeFaults: readonly StoreFault[] = [
     "delete from words where word = 'acme'",
     /^company 1000000000001: the index of words does not match its name$/m,
   ),
+  bySql(
+    'a word that no name has',
+    "insert into words select 'zebra', first, distances from words where word = 'acme'",
+    /^the index of words has companies without the word: 1$/m,
+  ),
   {
     title: 'bytes that were changed',
     make: (db) =>

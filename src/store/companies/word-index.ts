@@ -113,7 +113,8 @@ async function writeChanges(
   }
 }
 
-async function readChunks(
+/** All chunks of words. */
+export async function readChunks(
   db: RegistryDatabase,
   words: readonly string[],
 ): Promise<Map<string, Chunk[]>> {

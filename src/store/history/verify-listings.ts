@@ -1,128 +1,131 @@
-// Verifies every listing: its heads, their directories, and its segments with their records.
-//
-// Heads are read company by company. A segment is checked once, whatever heads name it; what heads
-// have to know of it is kept while its company is checked.
+// Verifies listings of some companies: each head against its segments, each segment once, and what
+// is kept of the records against the present ones.
 
-import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Resource } from '../../resources/resource.ts'
-import type { StoredChecks } from '../inspecting.ts'
-import { attributesShape, type ListingShape, shapeOf } from '../listing/shape.ts'
-import type { HeadRow } from '../listing/tables.ts'
-import { type RegistryDatabase, optionalText, type Row } from '../sql/database.ts'
-import type { Report } from './verify.ts'
-import { createHeadCheck, readKnown } from './verify-heads.ts'
-import { createIdCheck } from './verify-ids.ts'
-import { createNameCheck } from './verify-names.ts'
-import { checkOrphans, createNumberSet } from './verify-segments.ts'
+import type { ListedRecord } from '../listing/segment.ts'
+import { inBatches, type SegmentKey } from '../listing/tables.ts'
+import type { CheckedKind, VerifiedListing, VerifiedRegistry } from './verify-companies.ts'
+import { createDirectories, type Directories, faultsOfHead } from './verify-heads.ts'
+import { addSums, isSameSums, noIds } from './verify-ids.ts'
+import { checkSegment, type SegmentSummary } from './verify-segments.ts'
 
-/** What a verification of listings takes. */
-export interface ListingChecks {
-  readonly resources: readonly Resource[]
-  readonly checks: StoredChecks
-  readonly report: Report
-  readonly onStep: (step: string) => void
+/** A segment that a head names. */
+interface NamedSegment extends SegmentKey {
+  readonly kind: CheckedKind | undefined
+  readonly isPresent: boolean
 }
 
-/** A kind of listing. */
-export interface CheckedKind {
-  readonly shape: ListingShape
-  /** Undefined for what sources say about companies. */
-  readonly resource: Resource | undefined
-}
+/** The company of each segment that is there. */
+export type SegmentsThere = ReadonlyMap<number, number>
 
-/** All heads of one company. */
-export interface CompanyHeads {
-  readonly companyId: number
-  /** By listing, in the order of their versions. */
-  readonly listings: ReadonlyMap<string, HeadRow[]>
-}
+/** What sources say about companies; undefined where that cannot be read. */
+export type Said = ReadonlyMap<number, readonly ListedRecord[] | undefined>
 
-/** How many heads are checked together. */
-const headsAtOnce = 500
+const segmentsAtOnce = 200
 
-/** Verifies all listings; returns the number of their records and former states, by name. */
+/**
+ * Verifies listings of some companies.
+ *
+ * @param there all segments of these companies.
+ * @returns what sources say about them.
+ */
 export async function verifyListings(
-  db: RegistryDatabase,
-  { resources, checks, report, onStep }: ListingChecks,
-): Promise<Record<string, number>> {
-  const kinds = new Map<string, CheckedKind>(
-    [undefined, ...resources].map((resource) => {
-      const shape = resource === undefined ? attributesShape : shapeOf(resource)
-      return [shape.listing, { shape, resource }]
-    }),
-  )
-  const known = await readKnown(db, report)
-  const named = createNumberSet()
-  const ids = await createIdCheck(db, resources, report)
-  const names = await createNameCheck(db, report)
-  const heads = createHeadCheck(db.tables, { checks, report, known, named, ids, names })
-  const counts = new Map<string, { records: number; former: number }>()
-  for (const listing of kinds.keys()) counts.set(listing, { records: 0, former: 0 })
-  for await (const companies of companiesOfHeads(db)) {
-    onStep('listings')
-    await known.read(companies.map(({ companyId }) => companyId))
-    await heads.readSegments(companies, kinds)
-    for (const company of companies) {
-      for (const [listing, own] of company.listings) {
-        await heads.check(company.companyId, kinds.get(listing), own)
-        const count = counts.get(listing)
-        if (count === undefined) continue
-        count.records += own.at(-1)?.total ?? 0
-        count.former += own.length - 1
-      }
-    }
-    await names.compare()
-    await nextTurn()
-  }
-  await names.finish()
-  await ids.finish(onStep)
-  await checkOrphans(db, named, report, onStep)
-  return Object.fromEntries(
-    [...counts].flatMap(([listing, { records, former }]) => [
-      // The number of companies is that of those that are known.
-      ...(listing === attributesShape.listing ? [] : [[listing, records] as const]),
-      [`${listing}, past states`, former] as const,
-    ]),
-  )
-}
-
-/** The heads of all companies, those of some together. */
-async function* companiesOfHeads(db: RegistryDatabase): AsyncGenerator<readonly CompanyHeads[]> {
-  let some: { companyId: number; listings: Map<string, HeadRow[]> }[] = []
-  let count = 0
-  const sql = `
-    select company_id, listing, version, total, meta, largest, directory
-    from heads order by company_id, listing, version`
-  for await (const rows of db.batches(sql)) {
-    for (const row of rows) {
-      const head = headOf(row)
-      let last = some.at(-1)
-      if (last?.companyId !== head.companyId) {
-        if (count >= headsAtOnce) {
-          yield some
-          some = []
-          count = 0
-        }
-        last = { companyId: head.companyId, listings: new Map() }
-        some.push(last)
-      }
-      const listing = String(row['listing'])
-      const own = last.listings.get(listing)
-      if (own === undefined) last.listings.set(listing, [head])
-      else own.push(head)
-      count += 1
+  registry: VerifiedRegistry,
+  listings: readonly VerifiedListing[],
+  there: SegmentsThere,
+): Promise<Said> {
+  const { tables } = registry.db
+  const isThere = ({ segment, companyId }: SegmentKey) => there.get(segment) === companyId
+  async function* read(keys: readonly SegmentKey[]) {
+    for (const some of inBatches(keys.filter(isThere), segmentsAtOnce)) {
+      yield* await tables.segments(some, 'both')
     }
   }
-  if (some.length > 0) yield some
+  const directories = createDirectories(read)
+  const named = await nameSegments(registry, listings, directories)
+  const fault = ({ segment, companyId }: SegmentKey, sentence: string) =>
+    registry.report('segments', `segment ${segment} of company ${companyId}${sentence}`)
+  for (const key of named.values()) if (!isThere(key)) fault(key, ' is missing')
+  for (const [segment, companyId] of there) {
+    const isNamed = named.has(segment) || directories.isNode(segment)
+    if (!isNamed) fault({ segment, companyId }, ': no head names it')
+  }
+  const sound = new Map<number, SegmentSummary>()
+  for await (const row of read([...named.values()])) {
+    const { kind, isPresent = false } = named.get(row.segment) ?? {}
+    const summary = kind && checkSegment(registry, kind, row, isPresent)
+    if (summary !== undefined) sound.set(row.segment, summary)
+  }
+  const said = new Map<number, readonly ListedRecord[] | undefined>()
+  for (const listing of listings) {
+    const present = await verifyHeads(registry, listing, directories, sound)
+    if (listing.kind?.resource !== undefined) checkIds(registry, listing, present)
+    else if (listing.kind !== undefined) {
+      said.set(
+        listing.companyId,
+        present?.flatMap((one) => one.said),
+      )
+    }
+  }
+  return said
 }
 
-function headOf(row: Row): HeadRow {
-  return {
-    companyId: Number(row['company_id']),
-    version: Number(row['version']),
-    total: Number(row['total']),
-    meta: optionalText(row['meta']) ?? null,
-    largest: Number(row['largest']),
-    directory: String(row['directory']),
+/** The segments to which heads lead, of which each is checked as one of the last such head. */
+async function nameSegments(
+  { report }: VerifiedRegistry,
+  listings: readonly VerifiedListing[],
+  directories: Directories,
+): Promise<ReadonlyMap<number, NamedSegment>> {
+  const named = new Map<number, NamedSegment>()
+  for (const { companyId, kind, heads } of listings) {
+    for (const head of heads.toReversed()) {
+      const leaves = await directories.open(head, (sentence) =>
+        report(
+          'directories',
+          `a directory of company ${companyId}, version ${head.version}: ${sentence}`,
+        ),
+      )
+      for (const { segment } of leaves ?? []) {
+        if (named.has(segment)) continue
+        named.set(segment, { segment, companyId, kind, isPresent: head === heads.at(-1) })
+      }
+    }
   }
+  return named
+}
+
+/** Compares heads with their segments; returns those of the present one, if all are sound. */
+async function verifyHeads(
+  { report }: VerifiedRegistry,
+  { companyId, kind, heads }: VerifiedListing,
+  directories: Directories,
+  sound: ReadonlyMap<number, SegmentSummary>,
+): Promise<readonly SegmentSummary[] | undefined> {
+  let present: readonly SegmentSummary[] | undefined = []
+  if (kind === undefined) return undefined
+  const { shape } = kind
+  for (const head of heads) {
+    present = undefined
+    const leaves = await directories.open(head, () => undefined)
+    const segments = leaves?.flatMap(({ segment }) => sound.get(segment) ?? [])
+    if (leaves === undefined || segments?.length !== leaves.length) continue
+    present = segments
+    for (const fault of faultsOfHead(shape, head, leaves, segments)) {
+      report(
+        `${shape.listing} heads`,
+        `${shape.listing} of company ${companyId}, version ${head.version}: ${fault}`,
+      )
+    }
+  }
+  return present
+}
+
+function checkIds(
+  { report }: VerifiedRegistry,
+  { companyId, listing, kept }: VerifiedListing,
+  present: readonly SegmentSummary[] | undefined,
+): void {
+  const sums = present?.reduce((sum, { ids }) => addSums(sum, ids), noIds)
+  // What cannot be read is reported as such.
+  if (sums === undefined || isSameSums(sums, kept)) return
+  report(`${listing} ids`, `${listing} of company ${companyId}: its ids are not kept as they are`)
 }

@@ -3,10 +3,10 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Resource } from '../../resources/resource.ts'
+import { attributesShape } from '../listing/shape.ts'
 import type { StoredChecks, Verification } from '../inspecting.ts'
 import { type RegistryDatabase, type Database, readValue, type Row } from '../sql/database.ts'
-import { verifyListings } from './verify-listings.ts'
-import { verifyWords } from './verify-names.ts'
+import { verifyCompanies } from './verify-companies.ts'
 
 /** A kind of fault: a query for the faulty rows, and the description of one. */
 export interface Rule {
@@ -41,18 +41,36 @@ export async function verifyStore(
   try {
     onStep('the file')
     for await (const sentence of db.damage()) report('file', `file: ${sentence}`)
-    onStep('companies')
+    onStep('the log')
     await applyRules(db, { ...rules, ...db.rules }, report)
-    counts['companies'] = Number(await readValue(db, 'select count(*) from companies'))
-    counts['names'] = await verifyWords(db, report, () => onStep('names'))
-    const listed = await verifyListings(db, { resources, checks, report, onStep })
-    Object.assign(counts, listed)
+    await verifyCompanies(db, { resources, checks, report, onStep })
+    Object.assign(counts, await countAll(db, resources))
   } catch (error) {
     const damage = db.damageIn(error)
     if (damage === undefined) throw error
     report('file', `file: it cannot be read completely: ${damage}`)
   }
   return { counts, faults: faults.shown() }
+}
+
+/** How much there is, by name. */
+async function countAll(
+  db: Database,
+  resources: readonly Resource[],
+): Promise<Record<string, number>> {
+  const companies = Number(await readValue(db, 'select count(*) from companies'))
+  const names = Number(await readValue(db, 'select count(*) from names'))
+  const countBy = async (count: string, table: string) => {
+    const rows = await db.rows(`select listing, ${count} as found from ${table} group by listing`)
+    return new Map(rows.map((row) => [String(row['listing']), Number(row['found'])]))
+  }
+  const records = await countBy('count(*)', 'record_ids')
+  const former = await countBy('count(*) - count(distinct company_id)', 'heads')
+  const past = (listing: string) => [`${listing}, past states`, former.get(listing) ?? 0] as const
+  return Object.fromEntries([
+    ...([['companies', companies], ['names', names], past(attributesShape.listing)] as const),
+    ...resources.flatMap(({ name }) => [[name, records.get(name) ?? 0] as const, past(name)]),
+  ])
 }
 
 async function applyRules(
@@ -67,6 +85,12 @@ async function applyRules(
 }
 
 const isUnknownVersion = (column: string) => `${column} not in (select version from imports)`
+
+const pastFrom = '(select past_from from store)'
+
+const headIn = (row: Row) =>
+  `${String(row['listing'])} of company ${String(row['company_id'])}, ` +
+  `version ${String(row['version'])}`
 
 const rules: Readonly<Record<string, Rule>> = {
   lineages: {
@@ -85,6 +109,29 @@ const rules: Readonly<Record<string, Rule>> = {
     describe: (row) =>
       `company ${String(row['company_id'])}: a past state has the versions ` +
       `${String(row['version'])} to ${String(row['until'])}`,
+  },
+  'head versions': {
+    sql: `select company_id, listing, version from heads where ${isUnknownVersion('version')}`,
+    describe: (row) => `${headIn(row)}: there is no such version`,
+  },
+  'head companies': {
+    // What is known of versions before the earliest one was pruned; and a listing may have become
+    // empty in the version that has forgotten its company.
+    sql: `select company_id, listing, version from heads h where not exists (
+        select 1 from companies c
+        where c.id = h.company_id and (c.version <= h.version or h.version <= ${pastFrom})
+      ) and not exists (
+        select 1 from companies_past p where p.company_id = h.company_id
+          and (h.version between p.version and p.until or h.version <= ${pastFrom})
+      ) and not ${isUnknownVersion('h.version')}`,
+    describe: (row) => `${headIn(row)}: the company is not known then`,
+  },
+  'segment numbers': {
+    sql: `select g.company_id, g.segment, s.segments from segments g
+      join store s on g.segment > s.segments`,
+    describe: (row) =>
+      `segment ${String(row['segment'])} of company ${String(row['company_id'])}: ` +
+      `its number is above the last one, ${String(row['segments'])}`,
   },
   'assigned ids': {
     sql: `select listing, id from record_keys group by listing, id having count(*) > 1`,

@@ -223,7 +223,8 @@ function groupsOf(entries: readonly DirectoryEntry[]): DirectoryEntry[][] {
   return groups
 }
 
-function sumOf(group: readonly DirectoryEntry[]) {
+/** The records and bytes of segments or nodes, and the greatest record. */
+export function sumOf(group: readonly DirectoryEntry[]) {
   let [records, bytes, largest] = [0, 0, 0]
   for (const entry of group) {
     records += entry.records

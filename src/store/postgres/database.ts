@@ -27,19 +27,21 @@ export const spreadSettings = {
 /** @param isSpread whether Citus has distributed the tables over several nodes. */
 export function registryOf(client: Client, db: string, isSpread = false): RegistryDatabase {
   const writer = writerOf(client, isSpread)
+  let cursors = 0
   return {
     ...writer,
     tables: tablesOf(client, isSpread, writer),
     run: async (sql, values = {}) => (await client.query(bind(sql, values))).rowCount ?? 0,
     rows: async (sql, values = {}) => (await client.query<Row>(bind(sql, values))).rows,
     async *batches(sql) {
-      await client.query(`declare batches no scroll cursor for ${sql}`)
+      const cursor = `batches_${(cursors += 1)}`
+      await client.query(`declare ${cursor} no scroll cursor for ${sql}`)
       for (;;) {
-        const { rows } = await client.query<Row>(`fetch ${batchSize} from batches`)
+        const { rows } = await client.query<Row>(`fetch ${batchSize} from ${cursor}`)
         yield rows
         if (rows.length < batchSize) break
       }
-      await client.query('close batches')
+      await client.query(`close ${cursor}`)
     },
     inTransaction: (lock, wait, work) =>
       lock === 'keys'
