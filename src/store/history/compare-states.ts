@@ -1,105 +1,118 @@
 // Compares two states of listings: what one source has in each, and whether the others differ.
 
+import { statementOf } from '../companies/attributes.ts'
 import { type DirectoryEntry, without } from '../listing/directory.ts'
-import { type HeadRow, type ListingTables, inBatches, type SegmentRow } from '../listing/tables.ts'
-import { type OpenListing, leavesOf, keysOf } from '../listing/open-listings.ts'
-import { addToCount, type ListingShape } from '../listing/shape.ts'
-import { digestBytes, type SegmentIndex, valueAt, decodeEntries } from '../listing/segment.ts'
+import { keysOf, leavesOf, type OpenListing, versionMax } from '../listing/open-listings.ts'
+import { decodeEntries, digestBytes, type SegmentIndex, valueAt } from '../listing/segment.ts'
+import { addToCount, attributesShape, type ListingShape } from '../listing/shape.ts'
+import { type HeadRow, inBatches, type ListingTables, type SegmentKey } from '../listing/tables.ts'
+
+/** Records or companies that come back, have their former content again, and are gone. */
+export interface Changes {
+  restored: number
+  updated: number
+  removed: number
+}
 
 /** How a listing would change if a source's records were again as they were in a former state. */
 export interface StateDifference {
-  /** The ids of records that the listing gets, gets in their former state, and loses. */
-  readonly restored: readonly number[]
-  readonly updated: readonly number[]
-  readonly removed: readonly number[]
-  /** Those of them that other sources have now. */
-  readonly taken: readonly number[]
+  readonly changes: Changes
+  /** The ids of former records that the listing gets. */
+  readonly back: ReadonlySet<number>
+  /** The ids of present ones that it loses or replaces. */
+  readonly gone: ReadonlySet<number>
+  /** Those of `back` that the source has not now. */
+  readonly made: readonly number[]
+  /** How many of the records of `gone` have each type. */
+  readonly goneTypes: ReadonlyMap<string, number>
   /** Whether the records of other sources differ, too. */
   readonly hasOthers: boolean
-  /** How many of the records that are removed or updated have each type. */
-  readonly goneTypes: ReadonlyMap<string, number>
+}
+
+/** A record, by its place in a segment. */
+interface Place {
+  readonly index: SegmentIndex
+  readonly n: number
 }
 
 /**
  * Makes a comparison of segments that only one of two states has: first all of the former state,
  * then all of the present one.
  */
-function compareStates({ metaColumn }: ListingShape, source: number) {
-  const former = createDigests()
-  const restored = new Set<number>()
-  const updated: number[] = []
-  const removed: number[] = []
-  const taken: number[] = []
+function compareStates(shape: ListingShape, source: number) {
+  const back = new Map<number, Place>()
+  const others = new Map<number, Place>()
+  const gone = new Set<number>()
+  const replaced = new Set<number>()
   const goneTypes = new Map<string, number>()
-  /** How many records of other sources the former state has that the present one has not. */
-  let others = 0
+  const changes: Changes = { restored: 0, updated: 0, removed: 0 }
   let hasOthers = false
 
-  function drop(list: number[], index: SegmentIndex, n: number): void {
-    list.push(index.ids[n] ?? 0)
-    const column = metaColumn === undefined ? undefined : index.columns[metaColumn]
-    if (column !== undefined) addToCount(goneTypes, valueAt(column, n), 1)
+  function count(before: Place | undefined, now: Place | undefined): void {
+    if (isListed(shape, before)) changes[isListed(shape, now) ? 'updated' : 'restored'] += 1
+    else if (isListed(shape, now)) changes.removed += 1
   }
 
-  function notePresent(index: SegmentIndex, n: number): void {
-    const id = index.ids[n] ?? 0
-    const place = former.find(id)
-    const isSame = place !== undefined && former.isSame(place, index.digests, n)
-    const isOwn = index.sources[n] === source
-    const wasOwn = restored.delete(id)
-    if (place !== undefined && !wasOwn) others -= 1
-    if (isOwn !== wasOwn) hasOthers ||= !isOwn || place !== undefined
-    if (isOwn && !wasOwn) drop(removed, index, n)
-    else if (wasOwn && !isSame) {
-      drop(updated, index, n)
-      if (!isOwn) taken.push(id)
-    } else if (!isSame) hasOthers = true
+  function notePresent(id: number, now: Place): void {
+    const isOwn = now.index.sources[now.n] === source
+    const before = back.get(id)
+    if (before === undefined && !isOwn) {
+      const same = others.get(id)
+      if (same !== undefined && isSame(shape, same, now)) others.delete(id)
+      else hasOthers = true
+      return
+    }
+    hasOthers ||= !isOwn
+    if (before !== undefined && isSame(shape, before, now)) {
+      back.delete(id)
+      return
+    }
+    gone.add(id)
+    if (before !== undefined && isOwn) replaced.add(id)
+    if (shape.metaColumn !== undefined) addToCount(goneTypes, valueIn(now, shape.metaColumn), 1)
+    count(before, now)
   }
 
   return {
     addFormer(index: SegmentIndex): void {
-      former.add(index)
-      for (let n = 0; n < index.count; n++) {
-        if (index.sources[n] === source) restored.add(index.ids[n] ?? 0)
-        else others += 1
+      for (const [n, id] of index.ids.entries()) {
+        const records = index.sources[n] === source ? back : others
+        records.set(id, { index, n })
       }
     },
     addPresent(index: SegmentIndex): void {
-      for (let n = 0; n < index.count; n++) notePresent(index, n)
+      for (const [n, id] of index.ids.entries()) notePresent(id, { index, n })
     },
     finish(): StateDifference {
-      hasOthers ||= others > 0
-      return { restored: [...restored], updated, removed, taken, hasOthers, goneTypes }
+      for (const [id, before] of back) if (!gone.has(id)) count(before, undefined)
+      return {
+        ...{ changes, gone, goneTypes, back: new Set(back.keys()) },
+        made: [...back.keys()].filter((id) => !replaced.has(id)),
+        hasOthers: hasOthers || others.size > 0,
+      }
     },
   }
 }
 
-/** The digests of records by their ids, in little memory. */
-function createDigests() {
-  const places = new Map<number, number>()
-  let digests = Buffer.alloc(0)
-  let end = 0
-  return {
-    add(index: SegmentIndex): void {
-      const start = end
-      end += index.count * digestBytes
-      if (end > digests.length) {
-        const larger = Buffer.allocUnsafe(Math.max(end, 2 * digests.length))
-        digests.copy(larger, 0, 0, start)
-        digests = larger
-      }
-      digests.set(index.digests, start)
-      for (let n = 0; n < index.count; n++) places.set(index.ids[n] ?? 0, start + n * digestBytes)
-    },
-    find: (id: number) => places.get(id),
-    /** Whether a record at a place has the same digest as the nth of some. */
-    isSame(place: number, others: Uint8Array, n: number): boolean {
-      for (let at = 0; at < digestBytes; at++) {
-        if (digests[place + at] !== others[n * digestBytes + at]) return false
-      }
-      return true
-    },
+const valueIn = ({ index, n }: Place, column: number) => {
+  const values = index.columns[column]
+  return values === undefined ? null : valueAt(values, n)
+}
+
+const statementIn = (place: Place) =>
+  statementOf({ values: place.index.columns.map((_, column) => valueIn(place, column)) })
+
+/** A company that a source lacks keeps what that said last. */
+function isListed(shape: ListingShape, place: Place | undefined): boolean {
+  return place !== undefined && (shape !== attributesShape || statementIn(place).isPresent)
+}
+
+function isSame(shape: ListingShape, a: Place, b: Place): boolean {
+  for (let at = 0; at < digestBytes; at++) {
+    const [inA, inB] = [a.n * digestBytes + at, b.n * digestBytes + at]
+    if (a.index.digests[inA] !== b.index.digests[inB]) return false
   }
+  return shape !== attributesShape || statementIn(a).version === statementIn(b).version
 }
 
 /** How many segments are read at once. */
@@ -115,7 +128,7 @@ export interface Pair {
   readonly formerOnly: readonly DirectoryEntry[]
 }
 
-export async function openPairs(
+async function openPairs(
   tables: ListingTables,
   { listing }: ListingShape,
   companies: readonly number[],
@@ -125,7 +138,7 @@ export async function openPairs(
     (await tables.heads(listing, companies, first - 1)).map((head) => [head.companyId, head]),
   )
   const pairs: Pair[] = []
-  for (const head of await tables.heads(listing, companies, Number.MAX_SAFE_INTEGER)) {
+  for (const head of await tables.heads(listing, companies, versionMax)) {
     const { companyId } = head
     const before = former.get(companyId)
     const leaves = await leavesOf(tables, head)
@@ -139,51 +152,52 @@ export async function openPairs(
   return pairs
 }
 
-/** Compares the states of listings, in their order, reading segments of many at once. */
+/** Which states are compared: those of now, and those before a version. */
+export interface ComparedStates {
+  readonly source: number
+  readonly first: number
+}
+
+/** Compares the states of companies' listings, in their order, reading segments of many at once. */
 export async function* findDifferences(
   tables: ListingTables,
   shape: ListingShape,
-  pairs: readonly Pair[],
-  source: number,
+  companies: readonly number[],
+  { source, first }: ComparedStates,
 ): AsyncGenerator<{ readonly pair: Pair; readonly difference: StateDifference }> {
-  const weightOf = ({ formerOnly, presentOnly }: Pair) => formerOnly.length + presentOnly.length
-  for (const some of inBatches(pairs, Infinity, weightOf, segmentsAtOnce)) {
-    const keys = some.flatMap(({ companyId, formerOnly, presentOnly }) => [
+  const pairs = await openPairs(tables, shape, companies, first)
+  const indexes = readIndexes(
+    tables,
+    shape,
+    pairs.flatMap(({ companyId, formerOnly, presentOnly }) => [
       ...keysOf(companyId, formerOnly),
       ...keysOf(companyId, presentOnly),
-    ])
-    const read = indexReader(tables, shape, keys)
-    for (const pair of some) {
-      const states = compareStates(shape, source)
-      for (let n = 0; n < pair.formerOnly.length; n++) {
-        if (read.isAtEnd()) await read.more()
-        states.addFormer(read.next())
-      }
-      for (let n = 0; n < pair.presentOnly.length; n++) {
-        if (read.isAtEnd()) await read.more()
-        states.addPresent(read.next())
-      }
-      yield { pair, difference: states.finish() }
+    ]),
+  )
+  for (const pair of pairs) {
+    const states = compareStates(shape, source)
+    const segments = pair.formerOnly.length + pair.presentOnly.length
+    for (let n = 0; n < segments; n++) {
+      const { value: index } = await indexes.next()
+      if (index === undefined) break
+      if (n < pair.formerOnly.length) states.addFormer(index)
+      else states.addPresent(index)
     }
+    yield { pair, difference: states.finish() }
   }
 }
 
-/** Reads the indexes of segments, in their order, some at once. */
-function indexReader(tables: ListingTables, shape: ListingShape, keys: ReturnType<typeof keysOf>) {
-  const wanted = shape.metaColumn === undefined ? [] : [shape.metaColumn]
-  let rows: readonly SegmentRow[] = []
-  let [n, read] = [0, 0]
-  return {
-    isAtEnd: () => n === rows.length,
-    async more(): Promise<void> {
-      rows = await tables.segments(keys.slice(read, read + segmentsAtOnce), 'entries')
-      read += rows.length
-      n = 0
-    },
-    next(): SegmentIndex {
-      const row = rows[n++]
-      if (row === undefined) throw new Error('there are fewer segments than were asked for')
-      return decodeEntries(shape, row.entries, wanted)
-    },
+/** Reads the indexes of segments, in their order. */
+async function* readIndexes(
+  tables: ListingTables,
+  shape: ListingShape,
+  keys: readonly SegmentKey[],
+): AsyncGenerator<SegmentIndex, undefined> {
+  const meta = shape.metaColumn === undefined ? [] : [shape.metaColumn]
+  const wanted = shape === attributesShape ? undefined : meta
+  for (const some of inBatches(keys, segmentsAtOnce)) {
+    for (const { entries } of await tables.segments(some, 'entries')) {
+      yield decodeEntries(shape, entries, wanted)
+    }
   }
 }

@@ -8,17 +8,12 @@ import type { Resource } from '../../resources/resource.ts'
 import { OperatorError } from '../../config/operator-error.ts'
 import { recordingSource } from '../importing.ts'
 import { attributesShape, type ListingShape, shapeOf } from '../listing/shape.ts'
-import {
-  type MergeContext,
-  numberSegments,
-  type SegmentNumbers,
-} from '../listing/write-listings.ts'
+import { numberSegments, type SegmentNumbers } from '../listing/write-listings.ts'
 import { type ImportConnection, readValue } from '../sql/database.ts'
 import type { Reverted, RevertPlan, RevertReport } from '../writing.ts'
 import { knownSourceId, logVersion, readVersions } from '../sql/import-log.ts'
-import { forgetCompanies, reviveCompanies, reviveForgotten } from './known-companies.ts'
-import { revertAttributes } from './revert-attributes.ts'
-import { type Changes, revertRecords, type TakenBack } from './revert-records.ts'
+import { forgetCompanies, reviveCompanies } from './known-companies.ts'
+import { revertListings } from './revert-listings.ts'
 import { changedReverts, chooseVersions, type RevertGroup } from './reverted-versions.ts'
 
 /** The share of the time that a revert takes before its commit. */
@@ -37,15 +32,8 @@ export async function revert(
 ): Promise<RevertReport> {
   try {
     await db.begin(plan)
-    const versions = await readVersions(db)
-    const pastFrom = Number(await readValue(db, 'select past_from from store'))
-    const groups = chooseVersions(versions, plan.range, pastFrom)
-    if (groups.length === 0) {
-      await db.discard()
-      return { reverted: [], companiesForgotten: 0, companiesRevived: 0 }
-    }
-    const report = await revertGroups(db, resources, groups, plan)
-    if (plan.isDryRun) {
+    const report = await revertAll(db, resources, plan)
+    if (plan.isDryRun || report.reverted.length === 0) {
       await db.discard()
       const reverted = report.reverted.map((one) => ({ ...one, version: undefined }))
       return { ...report, reverted }
@@ -61,27 +49,38 @@ export async function revert(
   }
 }
 
-async function revertGroups(
+type Done = Reverted & { readonly version: number }
+
+async function revertAll(
   db: ImportConnection,
   resources: readonly Resource[],
-  groups: readonly RevertGroup[],
   plan: RevertPlan,
 ): Promise<RevertReport> {
+  const pastFrom = Number(await readValue(db, 'select past_from from store'))
+  const groups = chooseVersions(await readVersions(db), plan.range, pastFrom)
   const shapes = [attributesShape, ...resources.map(shapeOf)]
   const numbers = await numberSegments(db.tables)
-  const reverted: Reverted[] = []
-  let companiesRevived = 0
+  const reverted: Done[] = []
   for (const [n, group] of groups.entries()) {
-    const done = await revertGroup(db, numbers, {
-      ...{ group, plan, shapes: shapesOf(shapes, group) },
-      onShare: (step, share) => plan.onStep?.(step, ((n + share) / groups.length) * committingFrom),
-    })
-    companiesRevived += done.companiesRevived
-    reverted.push(done.reverted)
+    const onShare = (step: string, share: number) => {
+      plan.signal?.throwIfAborted()
+      plan.onStep?.(step, ((n + share) / groups.length) * committingFrom)
+    }
+    const done = await revertGroup(db, numbers, group, shapesOf(shapes, group), onShare)
+    await note(db, done, group.sourceId, plan)
+    reverted.push(done)
   }
-  const companiesForgotten = await forgetCompanies(db, Number(reverted.at(-1)?.version))
   await numbers.note()
-  return { reverted, companiesForgotten, companiesRevived }
+  const [from, until] = [reverted[0]?.version, reverted.at(-1)?.version]
+  if (from === undefined || until === undefined) {
+    return { reverted, companiesForgotten: 0, companiesRevived: 0 }
+  }
+  const span = { from, until, first: Math.min(...reverted.flatMap(({ reverts }) => reverts)) }
+  return {
+    reverted,
+    companiesForgotten: await forgetCompanies(db, span),
+    companiesRevived: await reviveCompanies(db, span),
+  }
 }
 
 /** Those of the group's target, then of the resources in which its changes were recorded. */
@@ -94,53 +93,31 @@ function shapesOf(shapes: readonly ListingShape[], group: RevertGroup): readonly
   })
 }
 
-/** The revert of one source and target. */
-interface GroupRevert {
-  readonly group: RevertGroup
-  readonly plan: RevertPlan
-  readonly shapes: readonly ListingShape[]
-  readonly onShare: (step: string, share: number) => void
-}
-
+/** Takes back the versions of one source and target. */
 async function revertGroup(
   db: ImportConnection,
   numbers: SegmentNumbers,
-  { group, plan, shapes, onShare }: GroupRevert,
-): Promise<{ readonly reverted: Reverted; readonly companiesRevived: number }> {
-  const { tables } = db
+  group: RevertGroup,
+  shapes: readonly ListingShape[],
+  onShare: (step: string, share: number) => void,
+): Promise<Done> {
+  const { target, source, versions } = group
   const version = Number(await readValue(db, 'select max(version) + 1 from imports'))
-  const first = group.versions[0]?.version ?? version
-  const revival = { version, first }
-  let companiesRevived = await reviveForgotten(db, group, revival)
-  const changes = new Map<string, Changes>()
-  for (const [m, shape] of shapes.entries()) {
-    const done = await revertTarget(db, { tables, version, numbers }, shape, {
-      source: await sourceIn(db, shape, group),
-      first,
-      onRestored: async (companies) => {
-        companiesRevived += await reviveCompanies(tables, companies, revival)
-      },
-      onShare: (share) => {
-        plan.signal?.throwIfAborted()
-        onShare(`reverting ${shape.listing}`, (m + share) / shapes.length)
-      },
-    })
-    changes.set(shape.listing, done)
+  const context = { tables: db.tables, version, numbers }
+  const first = versions[0]?.version ?? version
+  const recorded: Record<string, { restored: number; removed: number }> = {}
+  let own = { restored: 0, updated: 0, removed: 0 }
+  for (const [n, shape] of shapes.entries()) {
+    const { listing } = shape
+    const states = { source: await sourceIn(db, shape, group), first }
+    const done = await revertListings(db, context, shape, states, (share) =>
+      onShare(`reverting ${listing}`, (n + share) / shapes.length),
+    )
+    if (listing === target) own = done
+    else recorded[listing] = { restored: done.restored, removed: done.removed }
   }
-  const reverted = describe(group, version, changes)
-  await note(db, reverted, group.sourceId, plan)
-  return { reverted, companiesRevived }
-}
-
-function revertTarget(
-  db: ImportConnection,
-  context: MergeContext,
-  shape: ListingShape,
-  taken: TakenBack,
-): Promise<Changes> {
-  return shape === attributesShape
-    ? revertAttributes(db, context, taken)
-    : revertRecords(db, context, shape, taken)
+  const reverts = versions.map((one) => one.version)
+  return { version, target, source, reverts, ...own, recorded }
 }
 
 /** Records that describe changes have a source of their own; it is found among them. */
@@ -153,36 +130,17 @@ async function sourceIn(
   return (await knownSourceId(db, recordingSource(source, target))) ?? 0
 }
 
-function describe(
-  { target, source, versions }: RevertGroup,
-  version: number,
-  changes: ReadonlyMap<string, Changes>,
-): Reverted & { readonly version: number } {
-  const own = changes.get(target) ?? { restored: 0, updated: 0, removed: 0 }
-  const recorded = [...changes].filter(([name]) => name !== target)
-  return {
-    version,
-    target,
-    source,
-    reverts: versions.map((one) => one.version),
-    ...own,
-    recorded: Object.fromEntries(
-      recorded.map(([name, { restored, removed }]) => [name, { restored, removed }]),
-    ),
-  }
-}
-
 /** Adds the version to the log, and notes there which versions are in force. */
 async function note(
   db: ImportConnection,
-  { version, target, reverts, restored, updated, removed, recorded }: Reverted,
+  { version, target, reverts, restored, updated, removed, recorded }: Done,
   source: number,
   { startedAt }: RevertPlan,
 ): Promise<void> {
   const back = Object.entries(recorded).map(([name, one]) => [name, one.restored] as const)
   await logVersion(
     db,
-    { version: version ?? null, source, asOf: null },
+    { version, source, asOf: null },
     {
       target,
       isSnapshot: false,

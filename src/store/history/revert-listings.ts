@@ -1,0 +1,201 @@
+// Takes back what versions have changed in listings: what their source has in each is again as it
+// was in the head before them. What other sources have stays.
+//
+// Segments never change, so where nothing else has changed since, the new head names the segments
+// of that former head, and no text is read.
+
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { readAttributes, statementOf, valuesOf } from '../companies/attributes.ts'
+import { createNameKeeper } from '../companies/keep-names.ts'
+import { emptyDirectory } from '../listing/directory.ts'
+import { compareOrder } from '../listing/merge.ts'
+import { keysOf } from '../listing/open-listings.ts'
+import { decodeEntries, type ListedRecord, recordsOf } from '../listing/segment.ts'
+import {
+  addToCount,
+  attributesShape,
+  type ListingShape,
+  metaText,
+  parseMeta,
+} from '../listing/shape.ts'
+import { inBatches, type ListedId, type ListingTables } from '../listing/tables.ts'
+import {
+  createOutput,
+  type MergeContext,
+  mergeListing,
+  type Output,
+  type PutReader,
+} from '../listing/write-listings.ts'
+import { readNumbers, type RegistryDatabase } from '../sql/database.ts'
+import type { OnShare } from '../work-watch.ts'
+import {
+  type Changes,
+  type ComparedStates,
+  findDifferences,
+  type Pair,
+  type StateDifference,
+} from './compare-states.ts'
+
+const companiesAtOnce = 400
+
+/** Takes back what versions have changed in the listings of a kind. */
+export async function revertListings(
+  db: RegistryDatabase,
+  context: MergeContext,
+  shape: ListingShape,
+  states: ComparedStates,
+  onShare: OnShare,
+): Promise<Changes> {
+  const { tables } = context
+  const { listing } = shape
+  const all: Changes = { restored: 0, updated: 0, removed: 0 }
+  const out = createOutput(context, shape)
+  const ids = shape === attributesShape ? undefined : collectIds(tables, listing, states.source)
+  const names = shape === attributesShape ? await createNames(db) : undefined
+  const changed = await readNumbers(
+    db,
+    `select distinct company_id from heads
+     where listing = '${listing}' and version >= ${states.first} order by company_id`,
+  )
+  let done = 0
+  for (const companies of inBatches(changed, companiesAtOnce)) {
+    await names?.before(companies)
+    for await (const found of findDifferences(tables, shape, companies, states)) {
+      const { changes, back, gone } = found.difference
+      if (back.size + gone.size === 0) continue
+      await revertListing(context, shape, { ...found, ...states }, out)
+      all.restored += changes.restored
+      all.updated += changes.updated
+      all.removed += changes.removed
+      await ids?.note(found.pair.companyId, found.difference)
+      if (out.isFull()) await out.flush()
+    }
+    await out.flush()
+    await names?.after()
+    done += companies.length
+    onShare(done / changed.length)
+    await nextTurn()
+  }
+  await ids?.finish()
+  await names?.finish()
+  return all
+}
+
+/** The change of one listing. */
+interface ListingRevert {
+  readonly pair: Pair
+  readonly difference: StateDifference
+  readonly source: number
+}
+
+/** Makes the listing's new head. */
+async function revertListing(
+  context: MergeContext,
+  shape: ListingShape,
+  { pair, difference, source }: ListingRevert,
+  out: Output,
+): Promise<void> {
+  const { back, gone, goneTypes, hasOthers } = difference
+  const { companyId, former, present } = pair
+  // What a source says about a company comes back as of the new version.
+  const isAsFormer = !hasOthers && (back.size === 0 || shape !== attributesShape)
+  if (isAsFormer) {
+    out.addHead({ ...(former ?? emptyHead(shape)), companyId, version: context.version })
+    return
+  }
+  const types = parseMeta(present.head.meta ?? '[]')
+  for (const [type, count] of goneTypes) addToCount(types, type, -count)
+  const puts = readFormer(context, shape, pair, (one) => one.source === source && back.has(one.id))
+  const merge = { company: companyId, listing: present, indexes: undefined, types, gone, puts }
+  await mergeListing(context, shape, merge, out)
+}
+
+function emptyHead({ metaColumn }: ListingShape) {
+  const meta = metaColumn === undefined ? null : metaText(new Map())
+  return { total: 0, meta, largest: 0, directory: emptyDirectory }
+}
+
+/** How many segments are read at once, with their texts. */
+const textsAtOnce = 100
+
+/** Reads records of the former state in the order of the listing, as they are needed. */
+function readFormer(
+  { tables, version }: MergeContext,
+  shape: ListingShape,
+  { companyId, formerOnly }: Pair,
+  isWanted: (record: ListedRecord) => boolean,
+): PutReader {
+  async function* read(): AsyncGenerator<ListedRecord, undefined> {
+    for (const keys of inBatches(keysOf(companyId, formerOnly), textsAtOnce)) {
+      for (const { entries, texts } of await tables.segments(keys, 'both')) {
+        const records = recordsOf(decodeEntries(shape, entries), texts ?? new Uint8Array())
+        for (const record of records) {
+          if (isWanted(record)) yield shape === attributesShape ? asOf(version, record) : record
+        }
+      }
+    }
+  }
+  const records = read()
+  let next: ListedRecord | undefined
+  return {
+    async take(before, most = Infinity) {
+      const taken: ListedRecord[] = []
+      while (taken.length < most) {
+        next ??= (await records.next()).value
+        if (next === undefined) break
+        if (before !== undefined && compareOrder(shape, next, before) >= 0) break
+        taken.push(next)
+        next = undefined
+      }
+      return taken
+    },
+  }
+}
+
+function asOf(version: number, record: ListedRecord): ListedRecord {
+  return { ...record, values: valuesOf({ ...statementOf(record), version }) }
+}
+
+/** So many are sorted in memory: tables take ids faster in their order. */
+const idsAtOnce = 200_000
+
+/** Collects in which listings the source's records are, and writes that. */
+function collectIds(tables: ListingTables, listing: string, source: number) {
+  let gone: ListedId[] = []
+  let made: ListedId[] = []
+  async function finish(): Promise<void> {
+    for (const rows of [gone, made]) rows.sort((a, b) => a.id - b.id)
+    for (const some of inBatches(gone, 5_000)) await tables.dropIds(listing, some)
+    for (const some of inBatches(made, 5_000)) await tables.putIds(listing, some)
+    gone = []
+    made = []
+  }
+  return {
+    async note(companyId: number, difference: StateDifference): Promise<void> {
+      for (const id of difference.gone) {
+        if (!difference.back.has(id)) gone.push({ id, companyId, source })
+      }
+      for (const id of difference.made) made.push({ id, companyId, source })
+      if (gone.length + made.length > idsAtOnce) await finish()
+    },
+    finish,
+  }
+}
+
+/** Keeps the names of companies of which the source says something else again. */
+async function createNames(db: RegistryDatabase) {
+  const { tables } = db
+  const keeper = await createNameKeeper(db)
+  let former = new Map<number, ListedRecord[]>()
+  return {
+    async before(companies: readonly number[]): Promise<void> {
+      former = await readAttributes(tables, companies)
+    },
+    async after(): Promise<void> {
+      for (const [id, now] of await readAttributes(tables, [...former.keys()])) {
+        await keeper.change(id, former.get(id), now)
+      }
+    },
+    finish: () => keeper.finish(),
+  }
+}
