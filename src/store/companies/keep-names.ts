@@ -55,15 +55,11 @@ function nameIn({ text }: ListedRecord, { nameAttribute }: NamingSource): string
 /** Brings names up to date. */
 export interface NameKeeper {
   /**
-   * Notes what sources say of a company; the last time counts.
+   * Notes what sources say of a company now; the last time counts.
    *
-   * @param former what they said before; undefined or empty if the company can have had no name.
+   * @param isNew whether the company can have had no name before.
    */
-  change(
-    companyId: number,
-    former: readonly ListedRecord[] | undefined,
-    now: readonly ListedRecord[],
-  ): Awaitable<void>
+  change(companyId: number, said: readonly ListedRecord[], isNew?: boolean): Awaitable<void>
   /** Writes what is left, and returns the number of companies whose names have changed. */
   finish(): Promise<number>
 }
@@ -90,10 +86,9 @@ export async function createNameKeeper(db: RegistryDatabase): Promise<NameKeeper
     await words.change(changes)
   }
   return {
-    change(companyId, former, now) {
-      const known = pending.get(companyId)
-      const isNew = known === undefined ? (former ?? []).length === 0 : known.isNew
-      pending.set(companyId, { isNew, name: nameOf(now, sources) })
+    change(companyId, said, isNew = false) {
+      const known = pending.get(companyId) ?? { isNew }
+      pending.set(companyId, { isNew: known.isNew, name: nameOf(said, sources) })
       if (pending.size >= companiesAtOnce) return write()
     },
     async finish() {

@@ -17,8 +17,8 @@ export interface Changes {
 /** How a listing would change if a source's records were again as they were in a former state. */
 export interface StateDifference {
   readonly changes: Changes
-  /** The ids of former records that the listing gets. */
-  readonly back: ReadonlySet<number>
+  /** By their ids, the former records that the listing gets. */
+  readonly back: ReadonlyMap<number, Place>
   /** The ids of present ones that it loses or replaces. */
   readonly gone: ReadonlySet<number>
   /** Those of `back` that the source has not now. */
@@ -75,18 +75,18 @@ function compareStates(shape: ListingShape, source: number) {
 
   return {
     addFormer(index: SegmentIndex): void {
-      for (const [n, id] of index.ids.entries()) {
+      for (let n = 0; n < index.count; n++) {
         const records = index.sources[n] === source ? back : others
-        records.set(id, { index, n })
+        records.set(index.ids[n] ?? 0, { index, n })
       }
     },
     addPresent(index: SegmentIndex): void {
-      for (const [n, id] of index.ids.entries()) notePresent(id, { index, n })
+      for (let n = 0; n < index.count; n++) notePresent(index.ids[n] ?? 0, { index, n })
     },
     finish(): StateDifference {
       for (const [id, before] of back) if (!gone.has(id)) count(before, undefined)
       return {
-        ...{ changes, gone, goneTypes, back: new Set(back.keys()) },
+        ...{ changes, gone, goneTypes, back },
         made: [...back.keys()].filter((id) => !replaced.has(id)),
         hasOthers: hasOthers || others.size > 0,
       }

@@ -51,7 +51,7 @@ export async function revertListings(
   const all: Changes = { restored: 0, updated: 0, removed: 0 }
   const out = createOutput(context, shape)
   const ids = shape === attributesShape ? undefined : collectIds(tables, listing, states.source)
-  const names = shape === attributesShape ? await createNames(db) : undefined
+  const names = shape === attributesShape ? await createNameKeeper(db) : undefined
   const changed = await readNumbers(
     db,
     `select distinct company_id from heads
@@ -59,7 +59,7 @@ export async function revertListings(
   )
   let done = 0
   for (const companies of inBatches(changed, companiesAtOnce)) {
-    await names?.before(companies)
+    const reverted: number[] = []
     for await (const found of findDifferences(tables, shape, companies, states)) {
       const { changes, back, gone } = found.difference
       if (back.size + gone.size === 0) continue
@@ -67,11 +67,14 @@ export async function revertListings(
       all.restored += changes.restored
       all.updated += changes.updated
       all.removed += changes.removed
+      reverted.push(found.pair.companyId)
       await ids?.note(found.pair.companyId, found.difference)
       if (out.isFull()) await out.flush()
     }
     await out.flush()
-    await names?.after()
+    if (names !== undefined) {
+      for (const [id, said] of await readAttributes(tables, reverted)) await names.change(id, said)
+    }
     done += companies.length
     onShare(done / changed.length)
     await nextTurn()
@@ -179,23 +182,5 @@ function collectIds(tables: ListingTables, listing: string, source: number) {
       if (gone.length + made.length > idsAtOnce) await finish()
     },
     finish,
-  }
-}
-
-/** Keeps the names of companies of which the source says something else again. */
-async function createNames(db: RegistryDatabase) {
-  const { tables } = db
-  const keeper = await createNameKeeper(db)
-  let former = new Map<number, ListedRecord[]>()
-  return {
-    async before(companies: readonly number[]): Promise<void> {
-      former = await readAttributes(tables, companies)
-    },
-    async after(): Promise<void> {
-      for (const [id, now] of await readAttributes(tables, [...former.keys()])) {
-        await keeper.change(id, former.get(id), now)
-      }
-    },
-    finish: () => keeper.finish(),
   }
 }

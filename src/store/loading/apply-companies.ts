@@ -50,7 +50,7 @@ export async function applyCompanies(
       const others = former.filter((one) => one !== own)
       const now = [...others, record].sort((a, b) => a.id - b.id)
       written.set(company, now)
-      await names.change(company, former, now)
+      await names.change(company, now, former.length === 0)
     }
     await writeAttributes({ tables, version: context.version, numbers }, written)
     parts('writing')(Math.min(1, (companies.at(-1) ?? 0) / last))
@@ -74,7 +74,7 @@ async function renameAll({ tables, version }: ImportContext, names: NameKeeper):
     const renamed: number[] = []
     for (const [company, records] of await readAttributes(tables, batch)) {
       if (nameOf(records, before) === nameOf(records, now)) continue
-      await names.change(company, records, records)
+      await names.change(company, records)
       renamed.push(company)
     }
     await traceCompanies(tables, version, renamed)

@@ -1,6 +1,5 @@
 // Erases a company as a whole: its listings, its names, and that it was ever known.
 
-import { readAttributes } from '../companies/attributes.ts'
 import { attributesShape, type ListingShape, shapeOf } from '../listing/shape.ts'
 import { inBatches } from '../listing/tables.ts'
 import { hideKeys } from './hide-keys.ts'
@@ -15,12 +14,11 @@ export async function eraseCompany(work: Work, companyId: number): Promise<Found
   const past = await tables.pastCompanies([companyId])
   const shapes = [...resources.map(shapeOf), attributesShape]
   if (known === undefined && past.length === 0) return []
-  const said = (await readAttributes(tables, [companyId])).get(companyId) ?? []
   for (const [n, shape] of shapes.entries()) {
     onStep(`withholding ${shape.listing}`, n / shapes.length)
     await eraseListing(work, shape, companyId)
   }
-  await names.change(companyId, said, [])
+  await names.change(companyId, [])
   await tables.dropCompanies([companyId])
   await tables.dropPastCompanies([companyId])
   // Its id stays its own: it was known before all versions, which no reader can ask for.

@@ -40,5 +40,5 @@ export async function hideInTexts(
   const changed = await collect(work, { shape: attributesShape, companyId, change })
   if (changed.length === 0) return
   const said = (await readAttributes(work.tables, [companyId])).get(companyId) ?? []
-  await work.names.change(companyId, said, said)
+  await work.names.change(companyId, said)
 }
