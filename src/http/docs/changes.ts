@@ -7,15 +7,15 @@ import { changesNumbers, changesTexts } from '../requests/changes-request.ts'
 import type { Operation } from '../endpoints/endpoint.ts'
 import { mediaTypes } from '../requests/formats.ts'
 import { parameters } from '../requests/listing-request.ts'
-import { companySchemas } from './company.ts'
 import {
   companySchema,
+  companySchemas,
   countSchema,
   objectOf,
   okSchema,
   schemaRef,
   shortText,
-} from './components.ts'
+} from './schemas.ts'
 import { schemaName } from './listing.ts'
 import { describeTagged } from './tagged-answer.ts'
 
@@ -86,11 +86,7 @@ export function describeChanges(resources: readonly Resource[]): Operation {
           example: `${JSON.stringify(change)}\n`,
         },
       },
-      example: {
-        name: 'page',
-        summary: 'One change',
-        value: { ok: true, changes: [change], after: '0', until: examplePoint, next: null },
-      },
+      example: { ok: true, changes: [change], after: '0', until: examplePoint, next: null },
     },
     unchanged: 'Nothing has changed',
     schemas: {

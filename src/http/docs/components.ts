@@ -5,61 +5,21 @@ import type { JsonSchema } from '../../resources/field.ts'
 import { metaTypeBytesMax } from '../../resources/resource.ts'
 import { type FailureDescription, failures } from '../errors.ts'
 import { formatName, recordFormats } from '../requests/formats.ts'
-import { parameters } from '../requests/listing-request.ts'
+import { type Parameter, parameters } from '../requests/listing-request.ts'
 import { linkLengthMax } from '../answers/links.ts'
+import {
+  companySchema,
+  countSchema,
+  member,
+  objectOf,
+  okSchema,
+  ref,
+  schemaRef,
+  type Schemas,
+  shortText,
+} from './schemas.ts'
 import { versionComponents } from './selection.ts'
 import { STATUS_CODES } from '../wire/node-http.ts'
-
-type Components = Readonly<Record<string, JsonSchema>>
-
-/** The schema of a company's id. */
-export const companySchema = {
-  type: 'integer',
-  format: 'int64',
-  minimum: 1,
-  maximum: Number.MAX_SAFE_INTEGER,
-}
-/** The schema of a count. */
-export const countSchema = { ...companySchema, minimum: 0 }
-/** The member `ok` of what succeeded. */
-export const okSchema = { type: 'boolean', const: true }
-export const shortText = { type: 'string', maxLength: 1_024 }
-/** A moment in UTC, with milliseconds. */
-export const momentSchema = { type: 'string', format: 'date-time', maxLength: 24 }
-export const nullableText = { ...shortText, type: ['string', 'null'] }
-
-/** The schema of an object whose members are all required. */
-export function objectOf(
-  description: string,
-  properties: Readonly<Record<string, JsonSchema>>,
-): JsonSchema {
-  const required = Object.keys(properties)
-  return { type: 'object', description, properties, required, additionalProperties: false }
-}
-
-/** The schemas of what identifies a company. */
-export const identitySchemas = {
-  id: { ...companySchema, description: 'Id of the company' },
-  jurisdiction: { ...nullableText, description: 'Jurisdiction of its register' },
-  identifier: { ...nullableText, description: 'Its number in the register' },
-  name: { ...nullableText, maxLength: 65_536, description: 'Its name, from the last source' },
-}
-
-/** The schemas of the counters of a page. @param what what is counted, in the plural. */
-export function counterSchemas(what: string): Readonly<Record<string, JsonSchema>> {
-  return {
-    total: { ...countSchema, description: `Number of ${what}` },
-    pagination_total: { ...countSchema, description: 'Number of those that the pages cover' },
-    pagination_offset: {
-      type: 'integer',
-      format: 'int64',
-      minimum: 0,
-      // That of the last page that can be requested, with the largest limit.
-      maximum: (parameters.page.maximum - 1) * parameters.limit.maximum,
-      description: 'Number of those before the first one of this page',
-    },
-  }
-}
 
 /** The validators of an answer and what caches need to know (contract section 5). */
 const validatorHeaders = ['ETag', 'Cache-Control', 'Vary', 'Data-Version', 'Last-Modified']
@@ -71,41 +31,21 @@ export function answerHeaders(more: readonly string[] = []): string[] {
   return ['X-Request-Id', ...more, ...validatorHeaders, ...rateHeaders]
 }
 
-/** A reference to a component. */
-export function ref(kind: string, name: string): JsonSchema {
-  return { $ref: `#/components/${kind}/${name}` }
-}
-
-/** A reference to a schema. */
-export function schemaRef(name: string): JsonSchema {
-  return ref('schemas', name)
-}
-
 /** References to headers, by name. */
-export function headerRefs(names: readonly string[]): Components {
+export function headerRefs(names: readonly string[]): Schemas {
   return Object.fromEntries(names.map((name) => [name, ref('headers', name)]))
 }
 
-const paging = Object.entries(parameters).map(([name, parameter]) => [
-  name,
-  {
-    name,
-    in: 'query',
-    description: parameter.description,
-    schema: {
-      type: 'integer',
-      format: 'int64',
-      minimum: parameter.minimum,
-      maximum: parameter.maximum,
-      default: parameter.default,
-    },
-    example: parameter.default,
-  },
-])
+/** A parameter in a query that is a number. */
+export function numberParameter(name: string, declared: Parameter): JsonSchema {
+  const { description, ...range } = declared
+  const schema = { type: 'integer', format: 'int64', ...range }
+  return { name, in: 'query', description, schema, example: range.default }
+}
 
-const [, limit] = paging.at(-1) as [string, JsonSchema]
+const limit = numberParameter('limit', parameters.limit)
 
-export const parameterComponents: Components = {
+export const parameterComponents: Schemas = {
   company_id: {
     name: 'company_id',
     in: 'path',
@@ -117,7 +57,8 @@ export const parameterComponents: Components = {
     },
     example: 1,
   },
-  ...(Object.fromEntries(paging) as Components),
+  page: numberParameter('page', parameters.page),
+  limit,
   limit_or_all: {
     ...limit,
     description: 'Records per page; `all` of them in one answer',
@@ -164,7 +105,7 @@ function requestHeader(name: string, description: string, example: string): Json
   return { name, in: 'header', description, schema: { ...shortText, examples: [example] } }
 }
 
-export const headerComponents: Components = {
+export const headerComponents: Schemas = {
   'X-Request-Id': responseHeader('The id of this request; yours, if you sent one', 'order-4711'),
   'Content-Location': {
     description:
@@ -235,20 +176,10 @@ function responseHeader(description: string, example: string): JsonSchema {
 }
 
 /** Schemas that endpoints share. */
-export const sharedSchemas: Components = {
+export const sharedSchemas: Schemas = {
   Meta: objectOf('Number of events of one kind', {
-    type: {
-      type: 'string',
-      maxLength: metaTypeBytesMax,
-      description: 'Kind of change',
-      examples: ['address'],
-    },
-    count: {
-      ...countSchema,
-      minimum: 1,
-      description: 'Number of events of that kind',
-      examples: [3],
-    },
+    type: member({ type: 'string', maxLength: metaTypeBytesMax }, 'Kind of change', 'address'),
+    count: member({ ...countSchema, minimum: 1 }, 'Number of events of that kind', 3),
   }),
   Failure: objectOf('An error response', {
     ok: { const: false },
@@ -261,7 +192,7 @@ export const sharedSchemas: Components = {
 }
 
 /** The response of each failure, named `Error` and its status. */
-export function failureComponents(): Components {
+export function failureComponents(): Schemas {
   const described: readonly [string, FailureDescription][] = Object.entries(failures)
   const responses = described.map(([status, failure]) => {
     const headers = [
@@ -283,5 +214,5 @@ export function failureComponents(): Components {
       },
     ]
   })
-  return Object.fromEntries(responses) as Components
+  return Object.fromEntries(responses) as Schemas
 }

@@ -3,15 +3,8 @@
 import { exportFormats } from '../../store/exports/manifest.ts'
 import type { Operation } from '../endpoints/endpoint.ts'
 import { rangeStatus } from '../errors.ts'
-import {
-  answerHeaders,
-  countSchema,
-  momentSchema,
-  objectOf,
-  okSchema,
-  schemaRef,
-  shortText,
-} from './components.ts'
+import { answerHeaders } from './components.ts'
+import { countSchema, momentSchema, objectOf, okSchema, schemaRef, shortText } from './schemas.ts'
 import { describeTagged } from './tagged-answer.ts'
 
 const version = { ...countSchema, minimum: 1, description: 'The version that it is a copy of' }
@@ -69,11 +62,7 @@ export function describeExports(): Operation {
     answer: {
       description: 'The copies',
       schema: 'Exports',
-      example: {
-        name: 'exports',
-        summary: 'One copy',
-        value: { ok: true, exports: [exampleEntry] },
-      },
+      example: { ok: true, exports: [exampleEntry] },
     },
     unchanged: 'There are no other copies',
     schemas: {

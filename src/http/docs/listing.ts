@@ -1,16 +1,10 @@
 // The OpenAPI description of a listing, derived from the declaration of its resource.
 
 import type { JsonSchema } from '../../resources/field.ts'
-import {
-  exampleRecord,
-  metaTypesMax,
-  recordSchema,
-  type Resource,
-} from '../../resources/resource.ts'
+import { metaTypesMax, recordSchema, type Resource } from '../../resources/resource.ts'
 import type { Operation } from '../endpoints/endpoint.ts'
-import { parameters } from '../requests/listing-request.ts'
 import { selectionParameters, versionComponents } from './selection.ts'
-import { counterSchemas, objectOf, okSchema, schemaRef } from './components.ts'
+import { counterSchemas, listOf, objectOf, okSchema } from './schemas.ts'
 import { describeTagged } from './tagged-answer.ts'
 
 /** The description of a resource's endpoint. */
@@ -35,7 +29,6 @@ export function describeListing(resource: Resource): Operation {
       description: 'A page of the listing',
       headers: ['Link', 'Content-Location'],
       schema: `${name}Page`,
-      example: { name: 'page', summary: 'One record', value: examplePage(resource) },
     },
     unchanged: 'The page has not changed',
     schemas: { [name]: recordSchema(resource), [`${name}Page`]: pageSchema(resource) },
@@ -55,28 +48,8 @@ function orderInWords({ order }: Resource): string {
 function pageSchema(resource: Resource): JsonSchema {
   return objectOf(`A page of ${resource.name}`, {
     ok: okSchema,
-    [resource.name]: {
-      type: 'array',
-      maxItems: parameters.limit.maximum,
-      items: schemaRef(schemaName(resource)),
-    },
-    ...(resource.metaOf === undefined
-      ? {}
-      : { meta: { type: 'array', maxItems: metaTypesMax, items: schemaRef('Meta') } }),
+    [resource.name]: listOf(schemaName(resource)),
+    ...(resource.metaOf === undefined ? {} : { meta: listOf('Meta', metaTypesMax) }),
     ...counterSchemas('records in the listing'),
   })
-}
-
-function examplePage(resource: Resource): JsonSchema {
-  const record = exampleRecord(resource)
-  const meta =
-    resource.metaOf === undefined ? {} : { meta: [{ type: record[resource.metaOf], count: 1 }] }
-  return {
-    ok: true,
-    [resource.name]: [record],
-    ...meta,
-    total: 1,
-    pagination_total: 1,
-    pagination_offset: 0,
-  }
 }

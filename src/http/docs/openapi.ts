@@ -4,17 +4,15 @@
 import type { JsonSchema } from '../../resources/field.ts'
 import type { Resource } from '../../resources/resource.ts'
 import type { AnswerDescription, Endpoint } from '../endpoints/endpoint.ts'
-import { companyParameterComponents } from './companies.ts'
 import { type Described, describedOf } from './described.ts'
 import {
   failureComponents,
   headerComponents,
   headerRefs,
   parameterComponents,
-  ref,
-  schemaRef,
   sharedSchemas,
 } from './components.ts'
+import { ref, schemaRef } from './schemas.ts'
 
 /** An OpenAPI document, as far as our own code reads it. */
 interface OpenApi {
@@ -69,7 +67,7 @@ export function createOpenApi(
           description: 'An API key: `dossier_` and 49 characters',
         },
       },
-      parameters: { ...parameterComponents, ...companyParameterComponents },
+      parameters: parameterComponents,
       headers: headerComponents,
       schemas: Object.assign(
         {},
@@ -109,8 +107,8 @@ function answerOf(answer: AnswerDescription): JsonSchema {
   const { description, headers, schema, example, otherTypes } = answer
   const named = { description, headers: headerRefs(headers) }
   if (schema === undefined && otherTypes === undefined) return named
-  const { name = '', ...shown } = example ?? {}
-  const examples = example === undefined ? {} : { examples: { [name]: shown } }
+  const examples =
+    example === undefined ? {} : { examples: { answer: { summary: description, value: example } } }
   return {
     ...named,
     content: {

@@ -2,7 +2,8 @@
 
 import type { AnswerDescription, Operation } from '../endpoints/endpoint.ts'
 import { failureStatuses } from '../errors.ts'
-import { answerHeaders } from './components.ts'
+import { answerHeaders, sharedSchemas } from './components.ts'
+import { exampleOf, schemaRef } from './schemas.ts'
 
 interface TaggedRead extends Omit<Operation, 'answers' | 'failures'> {
   /** Its 200, with the headers besides those that each has. */
@@ -15,12 +16,14 @@ interface TaggedRead extends Omit<Operation, 'answers' | 'failures'> {
 const unchangedHeaders = ['Content-Location', 'Accept-Ranges', 'Repr-Digest']
 
 export function describeTagged({ answer, unchanged, ...operation }: TaggedRead): Operation {
-  const { headers = [] } = answer
+  const { headers = [], schema } = answer
+  const schemas = { ...operation.schemas, ...sharedSchemas }
+  const example = schema === undefined ? {} : { example: exampleOf(schemaRef(schema), schemas) }
   return {
     ...operation,
     parameters: [...operation.parameters, 'If-None-Match', 'X-Request-Id'],
     answers: {
-      200: { ...answer, headers: answerHeaders(headers) },
+      200: { ...example, ...answer, headers: answerHeaders(headers) },
       304: {
         description: `${unchanged} since the response with the tag in \`If-None-Match\``,
         headers: answerHeaders(headers.filter((name) => unchangedHeaders.includes(name))),

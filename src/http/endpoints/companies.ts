@@ -1,32 +1,76 @@
-// The endpoint that finds companies, by their number in a register or by words of their name.
+// The endpoint that finds companies, by their number in a register or by words of their name
+// (contract 8.1, 8.2).
 
 import type { HttpReply, HttpRequest } from '../wire/exchange.ts'
+import { wordsOfQuery } from '../../store/name-words.ts'
 import { matchesMax } from '../../store/sql/find-companies.ts'
 import { greatestLimit, pageBytesMax } from '../../store/page-size.ts'
-import type { FoundCompany, StoreReader } from '../../store/reading.ts'
-import {
-  companiesForm,
-  companiesPath,
-  type CompaniesRequest,
-  parseCompaniesRequest,
-  queryOf,
-} from '../requests/companies-request.ts'
+import type { CompanyQuery, FoundCompany, StoreReader } from '../../store/reading.ts'
 import { companiesScope } from '../../store/keys.ts'
-import { describeCompanies } from '../docs/companies.ts'
-import { badRequest } from '../errors.ts'
+import {
+  counterSchemas,
+  identitySchemas,
+  listOf,
+  objectOf,
+  okSchema,
+  shortText,
+} from '../docs/schemas.ts'
+import { describeTagged } from '../docs/tagged-answer.ts'
+import { badRequest, invalid } from '../errors.ts'
 import { fromStore, pageTooLarge } from '../store-errors.ts'
-import { pageOffset } from '../requests/listing-request.ts'
-import { readMembers } from '../requests/members.ts'
+import { companiesPath } from '../requests/company-request.ts'
+import { pageOffset, type Paging, parameters, readIntegers } from '../requests/listing-request.ts'
+import { checkNames, type Given, readMembers } from '../requests/members.ts'
 import { joinLinks } from '../answers/links.ts'
 import { linksTo } from '../answers/page.ts'
 import { sendCached, type StateAnswer } from '../answers/state-answer.ts'
-import { type Endpoint, readMethods, type Service } from './endpoint.ts'
+import { type Endpoint, type Operation, readMethods, type Service } from './endpoint.ts'
+
+/** A request for a page of companies. */
+interface CompaniesRequest extends Paging {
+  /** In the order given; undefined for a request by words. */
+  readonly identifiers: readonly string[] | undefined
+  /** Undefined for all jurisdictions. */
+  readonly jurisdiction: string | undefined
+  /** The words, as given. */
+  readonly q: string | undefined
+}
+
+/** How many identifiers a request may have. */
+const identifiersMax = 100
+/** The maximum length of the words of a request, in UTF-16 code units. */
+const queryLengthMax = 256
+/** The maximum length of an identifier or a jurisdiction, in UTF-16 code units. */
+const textLengthMax = 1_024
+
+/** The parameters that select companies, as the document describes them. */
+const texts = {
+  identifier: {
+    description: `Number of the company in its register; up to ${identifiersMax} of them`,
+    schema: {
+      ...{ type: 'array', maxItems: identifiersMax, items: shortText },
+      examples: [['09876543']],
+    },
+    explode: true,
+  },
+  jurisdiction: {
+    description: 'Jurisdiction of the register, together with `identifier`',
+    schema: { ...shortText, examples: ['GB'] },
+  },
+  q: {
+    description:
+      'Words of the name, instead of `identifier`: all of them, the last one as a beginning',
+    schema: { ...shortText, maxLength: queryLengthMax },
+    // One of the two ways to ask has an example, so that the reference page sends a sound request.
+    example: 'northwind tra',
+  },
+} as const
 
 export const companies: Endpoint = {
   path: companiesPath,
   methods: readMethods,
   scope: companiesScope,
-  operation: describeCompanies(),
+  operation: describe(),
   createHandler: (service) => (request, reply) => answer(request, reply, service),
 }
 
@@ -35,8 +79,8 @@ async function answer(
   reply: HttpReply,
   service: Service,
 ): Promise<HttpReply> {
-  const asked = parseCompaniesRequest(await readMembers(request, reply))
-  const form = companiesForm(asked)
+  const asked = parseRequest(await readMembers(request, reply))
+  const form = formOf(asked)
   return sendCached(request, reply, service, { form, make: () => find(service.store, asked) })
 }
 
@@ -51,7 +95,7 @@ async function find(store: StoreReader, asked: CompaniesRequest): Promise<StateA
   const first = Math.min(Number(offset), length)
   const texts = pageTexts(found, first, asked.limit)
   const counters = `"total":${length},"pagination_total":${length},"pagination_offset":${offset}`
-  const link = joinLinks(linksTo(asked, length, (page) => companiesForm({ ...asked, page })))
+  const link = joinLinks(linksTo(asked, length, (page) => formOf({ ...asked, page })))
   return { text: `{"ok":true,"companies":[${texts.join(',')}],${counters}}`, registry, link }
 }
 
@@ -80,4 +124,112 @@ const room = pageBytesMax - 1_024
 
 function entryText({ id, jurisdiction, identifier, name }: FoundCompany): string {
   return JSON.stringify({ id, jurisdiction, identifier, name })
+}
+
+/** @throws ApiError 400 that names the parameter, its value and what it takes. */
+function parseRequest(given: Given): CompaniesRequest {
+  checkNames(given, [...Object.keys(texts), ...Object.keys(parameters)])
+  const identifiers = parseTexts(given, 'identifier')
+  const [jurisdiction, another] = parseTexts(given, 'jurisdiction') ?? []
+  const [q, more] = parseTexts(given, 'q') ?? []
+  if (another !== undefined) throw badRequest('jurisdiction is given more than once')
+  if (more !== undefined) throw badRequest('q is given more than once')
+  if ((identifiers === undefined) === (q === undefined)) {
+    const what = q === undefined ? 'Neither' : 'Both'
+    throw badRequest(
+      `${what} identifier ${q === undefined ? 'nor' : 'and'} q ${q === undefined ? 'is' : 'are'} ` +
+        'given; give one of them: a number in a register, or words of a name',
+    )
+  }
+  if (q !== undefined) {
+    if (jurisdiction !== undefined) {
+      throw badRequest('jurisdiction goes with identifier, not with q')
+    }
+    checkWords(q)
+  }
+  return { identifiers, jurisdiction, q, ...readIntegers(parameters, given) }
+}
+
+/** The search that a request asks for. */
+function queryOf({ identifiers, jurisdiction, q }: CompaniesRequest): CompanyQuery {
+  return identifiers === undefined
+    ? { words: wordsOfQuery(q ?? '') }
+    : { identifiers, jurisdiction }
+}
+
+/** The canonical form: the path, and a query with what is given and what has a default. */
+function formOf(request: CompaniesRequest): string {
+  const { identifiers = [], jurisdiction, q, page, limit } = request
+  let query = ''
+  for (const identifier of identifiers) query += `identifier=${encodeURIComponent(identifier)}&`
+  if (jurisdiction !== undefined) query += `jurisdiction=${encodeURIComponent(jurisdiction)}&`
+  if (q !== undefined) query += `q=${encodeURIComponent(q)}&`
+  return `${companiesPath}?${query}page=${page}&limit=${limit}`
+}
+
+function checkWords(q: string): void {
+  if (q.length > queryLengthMax) {
+    throw invalid('q', q, `it takes at most ${queryLengthMax} characters`)
+  }
+  if (wordsOfQuery(q).length === 0) {
+    throw invalid('q', q, 'it takes words of a name, of letters or digits')
+  }
+}
+
+/** The values of a parameter in query or body; undefined if it is in neither. */
+function parseTexts({ query, body }: Given, name: string): readonly string[] | undefined {
+  const inQuery = name in query ? textsOf(name, query[name]) : undefined
+  const inBody = body !== undefined && name in body ? textsOf(name, body[name]) : undefined
+  if (inQuery !== undefined && inBody !== undefined) {
+    const isSame = JSON.stringify(inQuery) === JSON.stringify(inBody)
+    if (!isSame) throw badRequest(`${name} differs between the query and the body; give one`)
+  }
+  return inQuery ?? inBody
+}
+
+function textsOf(name: string, value: unknown): readonly string[] {
+  const texts: readonly unknown[] = Array.isArray(value) ? value : [value]
+  if (texts.length === 0) throw invalid(name, value, 'it takes a text')
+  if (texts.length > identifiersMax) {
+    throw badRequest(`${name} is given ${texts.length} times; it takes at most ${identifiersMax}`)
+  }
+  return texts.map((text) => {
+    if (typeof text === 'string' && isName(text)) return text
+    throw invalid(name, text, `it takes a text of 1 to ${textLengthMax} characters`)
+  })
+}
+
+/** Whether a text can be in a register; no store holds others. */
+function isName(text: string): boolean {
+  const { length } = text
+  return length > 0 && length <= textLengthMax && !text.includes('\0') && text.isWellFormed()
+}
+
+function describe(): Operation {
+  const entry = objectOf('A company, as a search finds it', identitySchemas)
+  const page = objectOf('A page of companies', {
+    ok: okSchema,
+    companies: listOf('CompanyEntry'),
+    ...counterSchemas('companies that were found'),
+  })
+  return describeTagged({
+    id: 'find_companies',
+    tag: 'companies',
+    summary: 'Companies by number or name',
+    description:
+      'Finds companies by their number in a register (`identifier`), in the order of ' +
+      '`jurisdiction` and `identifier`, or by words of their name (`q`), shorter names first. ' +
+      'Exactly one of the two is required.',
+    parameters: [
+      ...Object.entries(texts).map(([name, text]) => ({ name, in: 'query', ...text })),
+      ...Object.keys(parameters),
+    ],
+    answer: {
+      description: 'A page of the companies that were found',
+      headers: ['Link'],
+      schema: 'CompaniesPage',
+    },
+    unchanged: 'The page has not changed',
+    schemas: { CompanyEntry: entry, CompaniesPage: page },
+  })
 }

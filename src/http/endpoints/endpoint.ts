@@ -49,7 +49,7 @@ export interface AnswerDescription {
   readonly schema?: string
   /** Media types besides `application/json`, with the schema and an example of each. */
   readonly otherTypes?: Readonly<Record<string, { schema: JsonSchema; example: unknown }>>
-  readonly example?: { readonly name: string; readonly summary?: string; readonly value: unknown }
+  readonly example?: unknown
 }
 
 /** The description of an endpoint in OpenAPI. */

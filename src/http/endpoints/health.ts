@@ -51,7 +51,7 @@ function describe(name: string, summary: string): Operation {
         description: summary,
         headers: ['X-Request-Id', 'Cache-Control'],
         schema: 'Ok',
-        example: { name: 'ok', value: { ok: true } },
+        example: { ok: true },
       },
     },
     failures,

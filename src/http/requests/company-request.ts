@@ -2,10 +2,11 @@
 
 import type { HttpReply, HttpRequest } from '../wire/exchange.ts'
 import type { StoreReader } from '../../store/reading.ts'
-import { companiesPath } from './companies-request.ts'
 import { isByName, locate, type NumberedState, parseCompany } from './company-name.ts'
 import { readMembers } from './members.ts'
 import { parseVersion } from './selection-parameters.ts'
+
+export const companiesPath = '/api/v1/companies'
 
 export interface CompanyQuestion extends NumberedState {
   /** Whether the request names company or version in another way than by its number. */
