@@ -1,5 +1,6 @@
 // The parameters that select from a listing: filters, order, and version (contract sections 9, 10).
 
+import { isDeepStrictEqual } from 'node:util'
 import { filterFields, sortFields } from '../../resources/filters.ts'
 import type { Resource } from '../../resources/resource.ts'
 import type { Moment } from '../../store/reading.ts'
@@ -76,7 +77,7 @@ function collect({ query, body }: Given, known: readonly string[], checkName: Na
   for (const [name, words] of bodyWords(body ?? {}, known)) {
     checkName(name, 'body member')
     const inQuery = given.get(name)
-    if (inQuery !== undefined && !isSame(inQuery, words)) {
+    if (inQuery !== undefined && !isDeepStrictEqual(distinct(inQuery), distinct(words))) {
       throw badRequest(`${name} is not the same in the query and the body; give one of them`)
     }
     given.set(name, words)
@@ -93,7 +94,7 @@ function* bodyWords(body: Members, known: readonly string[]): Iterable<[string, 
       continue
     }
     for (const [bound, word] of Object.entries(value)) {
-      yield [`${name}[${bound}]`, wordsOf(`${name}[${bound}]`, word)]
+      yield [boundName(name, bound), wordsOf(boundName(name, bound), word)]
     }
   }
 }
@@ -109,11 +110,6 @@ function wordsOf(name: string, value: unknown): string[] {
   })
 }
 
-function isSame(some: readonly string[], others: readonly string[]): boolean {
-  const sorted = (words: readonly string[]) => JSON.stringify([...new Set(words)].sort())
-  return sorted(some) === sorted(others)
-}
-
 type NameCheck = (name: string, kind: string) => string
 
 /** Makes the check of the names of a resource's parameters; `known` are others. */
@@ -122,7 +118,9 @@ function createNameCheck(resource: Resource, known: readonly string[]): NameChec
   const names = [...known, ...selectionNames(resource)]
   const filters = [...fields, ...(resource.period === undefined ? [] : [currentOn])]
   const isRange = (field: string) => resource.fields[field]?.filter === 'range'
-  const bounded = fields.filter(isRange).flatMap((field) => bounds.map((b) => `${field}[${b}]`))
+  const bounded = fields
+    .filter(isRange)
+    .flatMap((field) => bounds.map((bound) => boundName(field, bound)))
   const all = new Set([...names, ...bounded])
   return (name, kind) => {
     if (all.has(name)) return name
@@ -154,25 +152,34 @@ type Words = ReadonlyMap<string, readonly string[]>
 function selectionOf(resource: Resource, given: Words): SelectionParameters {
   const version = versionOf(given)
   if (version !== undefined && given.size === 1) return { ...selectsNothing, version }
-  const filters: Filter[] = []
-  const parts: string[] = []
-  const asked = new Set(Array.from(given.keys(), (name) => name.split('[', 1)[0]))
-  for (const field of filterFields(resource)) {
-    if (!asked.has(field)) continue
-    const values = valueFilter(resource, field, given)
-    const range = rangeFilter(resource, field, given)
-    filters.push(...[values?.filter, range?.filter].filter((one) => one !== undefined))
-    parts.push(...(values?.parts ?? []), ...(range?.parts ?? []))
-  }
-  const current = currentFilters(resource, single(given, currentOn))
-  filters.push(...current.filters)
-  parts.push(...current.parts)
+  const fields = filterFields(resource)
+  const filters = [
+    ...fields.flatMap((field) => [
+      ...valueFilters(resource, field, given),
+      ...rangeFilters(resource, field, given),
+    ]),
+    ...currentFilters(resource, single(given, currentOn)),
+  ]
   const sort = sortOf(resource, single(given, sortName))
-  if (sort !== undefined) {
-    const sign = sort.direction === 'descending' ? '-' : ''
-    parts.push(`${sortName}=${sign}${sort.field}`)
-  }
-  return { filters, sort, version, query: parts.map((part) => `&${part}`).join('') }
+  const names = [
+    ...fields.flatMap((field) => [field, ...bounds.map((bound) => boundName(field, bound))]),
+    currentOn,
+    ...(sort === undefined ? [] : [sortName]),
+  ]
+  return { filters, sort, version, query: canonicalQuery(given, names) }
+}
+
+/** What is given, in the order of these names, and of the values of each. */
+function canonicalQuery(given: Words, names: readonly string[]): string {
+  const parts = names.flatMap((name) => {
+    const start = `&${encodeURIComponent(name)}=`
+    return distinct(given.get(name) ?? []).map((word) => start + encodeURIComponent(word))
+  })
+  return parts.join('')
+}
+
+function distinct(words: readonly string[]): readonly string[] {
+  return [...new Set(words)].sort()
 }
 
 /** The only value of a parameter that takes one. */
@@ -183,34 +190,23 @@ function single(given: Words, name: string): string | undefined {
   return words[0]
 }
 
-interface ParsedFilter {
-  readonly filter: Filter
-  readonly parts: readonly string[]
-}
-
-const part = (name: string, word: string) =>
-  `${encodeURIComponent(name)}=${encodeURIComponent(word)}`
-
-function valueFilter(resource: Resource, field: string, given: Words): ParsedFilter | undefined {
+function valueFilters(resource: Resource, field: string, given: Words): Filter[] {
   const words = given.get(field)
-  if (words === undefined) return undefined
-  const distinct = [...new Set(words)].sort()
-  if (distinct.length > valuesMax || words.length === 0) {
-    const takes = `it takes 1 to ${valuesMax}`
-    throw badRequest(`${field} has ${distinct.length} values; ${takes}`)
+  if (words === undefined) return []
+  const values = distinct(words)
+  if (values.length > valuesMax || values.length === 0) {
+    throw badRequest(`${field} has ${values.length} values; it takes 1 to ${valuesMax}`)
   }
-  const anyOf = distinct.map((word) =>
+  const anyOf = values.map((word) =>
     word === '' ? null : intervalFor(resource, field, word, undefined),
   )
-  return { filter: { field, anyOf }, parts: distinct.map((word) => part(field, word)) }
+  return [{ field, anyOf }]
 }
 
-function rangeFilter(resource: Resource, field: string, given: Words): ParsedFilter | undefined {
-  const parts: string[] = []
+function rangeFilters(resource: Resource, field: string, given: Words): Filter[] {
   const range: { from: Interval['from']; to: Interval['to'] } = { from: undefined, to: undefined }
   for (const bound of bounds) {
-    const name = `${field}[${bound}]`
-    const word = single(given, name)
+    const word = single(given, boundName(field, bound))
     if (word === undefined) continue
     const side = bound.startsWith('g') ? 'from' : 'to'
     if (range[side] !== undefined) {
@@ -218,9 +214,13 @@ function rangeFilter(resource: Resource, field: string, given: Words): ParsedFil
       throw badRequest(`${field} has two bounds of one side, ${kinds}; give one of them`)
     }
     range[side] = intervalFor(resource, field, word, bound)[side]
-    parts.push(part(name, word))
   }
-  return parts.length === 0 ? undefined : { filter: { field, anyOf: [range] }, parts }
+  return range.from === undefined && range.to === undefined ? [] : [{ field, anyOf: [range] }]
+}
+
+/** The name of a parameter with a bound. */
+function boundName(field: string, bound: string): string {
+  return `${field}[${bound}]`
 }
 
 function intervalFor(
@@ -232,21 +232,20 @@ function intervalFor(
   const kind = fields[field]?.kind ?? 'text'
   const interval = intervalOf(kind, word, bound)
   if (interval !== undefined) return interval
-  throw invalid(bound === undefined ? field : `${field}[${bound}]`, word, takenBy(kind))
+  throw invalid(bound === undefined ? field : boundName(field, bound), word, takenBy(kind))
 }
 
 /** Began by that day or at an unknown one, and not ended before it (contract 10.3). */
-function currentFilters(resource: Resource, day: string | undefined) {
+function currentFilters(resource: Resource, day: string | undefined): Filter[] {
   const { period } = resource
-  if (day === undefined || period === undefined) return { filters: [], parts: [] }
+  if (day === undefined || period === undefined) return []
   if (parseDay(day) === undefined) {
     throw invalid(currentOn, day, 'it takes a day such as 2019-01-31')
   }
-  const filters: Filter[] = [
+  return [
     { field: period.from, anyOf: [null, intervalFor(resource, period.from, day, 'lte')] },
     { field: period.to, anyOf: [null, intervalFor(resource, period.to, day, 'gte')] },
   ]
-  return { filters, parts: [part(currentOn, day)] }
 }
 
 function sortOf(resource: Resource, word: string | undefined): SortOrder | undefined {
