@@ -59,14 +59,14 @@ export function unknownCompany(company: number | string, near: readonly string[]
 /**
  * What was read of a company.
  *
- * @param form the canonical form of the request, without a version.
+ * @param formOf makes the canonical form of the request, without a version.
  * @throws ApiError 404 if the registry, or its version, has no such company, or if there is no such
  *   version; 410 if it was pruned (contract 9.3).
  */
 export function requireFound<T extends object>(
   read: T | OutsideHistory | undefined,
   { companyId, version }: { readonly companyId: number; readonly version: number | undefined },
-  form: string,
+  formOf: () => string,
 ): T {
   if (read === undefined) {
     if (version === undefined) throw unknownCompany(companyId)
@@ -74,18 +74,18 @@ export function requireFound<T extends object>(
     throw new ApiError(404, what)
   }
   if (!('outside' in read)) return read
-  throw outsideHistory(read, version ?? 0, form)
+  throw outsideHistory(read, version ?? 0, formOf)
 }
 
 function outsideHistory(
   { outside, earliest, latest }: OutsideHistory,
   version: number,
-  form: string,
+  formOf: () => string,
 ): ApiError {
   switch (outside) {
     case 'pruned':
       return new ApiError(410, `Version ${version} was pruned; the earliest one is ${earliest}`, {
-        headers: linkHeader(linkTo('latest-version', form)),
+        headers: linkHeader(linkTo('latest-version', formOf())),
       })
     case 'later':
       return laterVersion(version, latest)

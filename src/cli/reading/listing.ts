@@ -4,7 +4,6 @@ import { UsageError } from '../../config/settings.ts'
 import { ApiError } from '../../http/errors.ts'
 import { recordFormats, recordWriter } from '../../http/requests/formats.ts'
 import {
-  canonicalUrl,
   type ListingRequest,
   locateListing,
   noLimit,
@@ -110,16 +109,15 @@ async function printRecords(
   stdout: Output,
   signal: AbortSignal,
 ): Promise<void> {
-  const form = canonicalUrl(asked)
   if (asked.limit !== noLimit) {
-    const { records } = await readPage(reader, asked, form)
+    const { records } = await readPage(reader, asked)
     const { header, bytes } = recordWriter(asked.format, asked.resource)
     await stdout.writeData(header + bytes(records).toString())
     return
   }
-  const first = await readSlice(reader, asked, form, firstSlice)
+  const first = await readSlice(reader, asked, firstSlice)
   const pinned = { ...asked, version: first.dataVersion }
-  const pieces = recordPieces(asked, first, (slice) => readSlice(reader, pinned, form, slice))
+  const pieces = recordPieces(asked, first, (slice) => readSlice(reader, pinned, slice))
   for await (const piece of pieces) {
     signal.throwIfAborted()
     if (!(await stdout.writeData(piece.toString()))) return

@@ -6,6 +6,7 @@ import { after, type Awaitable } from '../../store/awaitable.ts'
 import type { Head, Page } from '../../store/reading.ts'
 import { type Format, recordWriter } from '../requests/formats.ts'
 import {
+  type AskedListing,
   canonicalUrl,
   type ListingRequest,
   pageOffset,
@@ -15,7 +16,7 @@ import {
 import { joinLinks, linkTo } from './links.ts'
 import type { Ready } from './send.ts'
 import { borrow, giveBack } from '../wire/body-memory.ts'
-import { type Coding, encode, isWorthCoding } from '../wire/coding.ts'
+import { encode, isWorthCoding } from '../wire/coding.ts'
 
 /** A page that is ready to send. */
 export interface ReadyPage extends Ready {
@@ -27,21 +28,12 @@ export interface ReadyPage extends Ready {
   link: { readonly version: number; readonly field: string | undefined } | undefined
 }
 
-/**
- * Builds the page for a request, in the client's preferred coding if it is worth coding.
- *
- * @param form is the canonical form of the request.
- */
-export function makePage(
-  request: ListingRequest,
-  form: string,
-  page: Page,
-  accepted: Coding,
-): Awaitable<ReadyPage> {
-  const { format, resource } = request
+/** Builds the page for a request, in the client's preferred coding if it is worth coding. */
+export function makePage(asked: AskedListing, page: Page): Awaitable<ReadyPage> {
+  const { format, resource, form } = asked
   const plain =
-    format === 'json' ? pageBody(request, page) : recordsBody(format, resource, page.records)
-  const coding = isWorthCoding(plain) ? accepted : 'identity'
+    format === 'json' ? pageBody(asked, page) : recordsBody(format, resource, page.records)
+  const coding = isWorthCoding(plain) ? asked.coding : 'identity'
   const coded = coding === 'identity' ? plain : encode(plain, coding)
   return after(coded, (body) => {
     if (body !== plain) giveBack(plain)
@@ -106,17 +98,14 @@ const linkKeptMax = 1_024
  * The Link field of a page (RFC 8288), relative to the host: `first`, `prev`, `next` and `last`,
  * all of the version of this answer, so that a walk stays on it; and `latest-version` (RFC 5829)
  * where the registry has moved on.
- *
- * @param form the canonical form of the request.
  */
 export function linkOf(
   page: ReadyPage,
-  request: ListingRequest,
-  form: string,
+  asked: AskedListing,
   { dataVersion, latestVersion }: Pick<Head, 'dataVersion' | 'latestVersion'>,
 ): string | undefined {
   if (page.link?.version === dataVersion && latestVersion === dataVersion) return page.link.field
-  const field = linksOf(request, form, { selected: page.selected, dataVersion, latestVersion })
+  const field = linksOf(asked, { selected: page.selected, dataVersion, latestVersion })
   const isShort = field === undefined || field.length <= linkKeptMax
   if (isShort && latestVersion === dataVersion) page.link = { version: dataVersion, field }
   return field
@@ -124,13 +113,13 @@ export function linkOf(
 
 /** The Link field as `linkOf` describes it. */
 export function linksOf(
-  request: ListingRequest,
-  form: string,
+  asked: AskedListing,
   page: Pick<Page, 'selected' | 'dataVersion' | 'latestVersion'>,
 ): string | undefined {
   const { selected, dataVersion, latestVersion } = page
-  const links = linksTo(request, selected, (to) => {
-    const plain = to === request.page ? form : canonicalUrl({ ...request, page: to })
+  const { form } = asked
+  const links = linksTo(asked, selected, (to) => {
+    const plain = to === asked.page ? form : canonicalUrl({ ...asked, page: to })
     return versionedForm(plain, dataVersion)
   })
   if (latestVersion !== dataVersion) links.push(linkTo('latest-version', form))

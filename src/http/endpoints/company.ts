@@ -71,7 +71,7 @@ async function describe(
   const { companyId, version } = asked
   const read = await fromStore(() => store.readCompany({ companyId, version, resources }))
   const path = companyPath(companyId)
-  const state = requireFound(read, asked, path)
+  const state = requireFound(read, asked, () => path)
   const text = companyText(state)
   if (text === undefined) throw companyTooLarge(companyId)
   const { registry, lineage, changedAt } = state

@@ -9,7 +9,7 @@ import { unavailable } from '../errors.ts'
 import { contentTypes } from '../requests/formats.ts'
 import { linkLengthMax } from '../answers/links.ts'
 import {
-  canonicalUrl,
+  type AskedListing,
   listingPath,
   type ListingRequest,
   noLimit,
@@ -17,10 +17,16 @@ import {
   versionedForm,
 } from '../requests/listing-request.ts'
 import { entityTag, linkOf, linksOf, makePage, type ReadyPage } from '../answers/page.ts'
-import { matchesTag, sendReady, sendUnchanged, setValidators } from '../answers/send.ts'
+import {
+  matchesTag,
+  sendReady,
+  sendUnchanged,
+  setValidators,
+  type Validators,
+} from '../answers/send.ts'
 import { isPlain, readHead, readPage, readSlice } from '../answers/read-listing.ts'
 import { firstSlice, recordPieces, type Slice } from '../answers/record-pieces.ts'
-import { chooseCoding, type Coding, varyBy } from '../wire/coding.ts'
+import { varyBy } from '../wire/coding.ts'
 import { type Endpoint, readMethods, type Service } from './endpoint.ts'
 
 /** The endpoint of a resource's listings. */
@@ -40,49 +46,36 @@ function answer(
   resource: Resource,
   service: Service,
 ): Awaitable<HttpReply> {
-  return after(readListingRequest(request, reply, resource, service.store), (read) => {
-    const { asked, isByName } = read
-    const form = canonicalUrl(asked)
-    const location = isByName ? locationOf(asked, form) : ''
-    if (isByName && location.length <= linkLengthMax) reply.header('content-location', location)
-    const coding = chooseCoding(request.headers['accept-encoding'])
-    return answerAsked(request, reply, { asked, form, coding }, service)
+  return after(readListingRequest(request, reply, resource, service.store), (asked) => {
+    const location = asked.isByName ? locationOf(asked) : ''
+    if (asked.isByName && location.length <= linkLengthMax) {
+      reply.header('content-location', location)
+    }
+    return answerAsked(request, reply, asked, service)
   })
-}
-
-/** A request that has been read. */
-interface Asked {
-  readonly asked: ListingRequest
-  /** Its canonical form. */
-  readonly form: string
-  readonly coding: Coding
 }
 
 /** Answers from the cache, or with a 304, where the listing has not changed since. */
 function answerAsked(
   request: HttpRequest,
   reply: HttpReply,
-  what: Asked,
+  asked: AskedListing,
   service: Service,
 ): Awaitable<HttpReply> {
-  const { asked, form } = what
-  const cached = service.pages.get(keyOf(what))
+  const cached = service.pages.get(keyOf(asked))
   const condition = request.headers['if-none-match']
   if (cached === undefined && condition === undefined) {
-    return answerAnew(request, reply, what, service)
+    return answerAnew(request, reply, asked, service)
   }
-  return after(readHead(service.store, asked, form), (head) => {
+  return after(readHead(service.store, asked), (head) => {
     const isCurrent = cached?.lineage === head.lineage
-    const tag = isCurrent ? cached.tag : entityTag(head, form)
+    const tag = isCurrent ? cached.tag : entityTag(head, asked.form)
     if (matchesTag(condition, tag)) {
-      const lastModified = new Date(head.changedAt).toUTCString()
-      return sendUnchanged(varyBy(reply, 'Accept'), {
-        ...{ tag, lastModified, dataVersion: head.dataVersion },
-      })
+      return sendUnchanged(varyBy(reply, 'Accept'), validatorsOf(asked, head))
     }
-    if (!isCurrent) return answerAnew(request, reply, what, service)
+    if (!isCurrent) return answerAnew(request, reply, asked, service)
     service.metrics?.countPage(true)
-    return sendPage(request, reply, what, { ready: cached, head })
+    return sendPage(request, reply, asked, { ready: cached, head })
   })
 }
 
@@ -90,23 +83,20 @@ function answerAsked(
 function answerAnew(
   request: HttpRequest,
   reply: HttpReply,
-  what: Asked,
+  asked: AskedListing,
   service: Service,
 ): Awaitable<HttpReply> {
-  const { asked, form, coding } = what
   const { store, pages, metrics } = service
   // Looking up a key or reading a body takes time; no page is read for a client that has meanwhile
   // disconnected.
   if (request.raw.socket.destroyed) throw unavailable()
   metrics?.countPage(false)
-  if (asked.limit === noLimit) return sendAll(request, reply, what, service)
-  const read = inTurn(request, reply, { asked, service }, (turns) =>
-    readPage(store, asked, form, turns),
-  )
+  if (asked.limit === noLimit) return sendAll(request, reply, asked, service)
+  const read = inTurn(request, reply, { asked, service }, (turns) => readPage(store, asked, turns))
   return after(read, (page) =>
-    after(makePage(asked, form, page, coding), (ready) => {
-      pages.set(keyOf(what), ready)
-      return sendPage(request, reply, what, { ready, head: page })
+    after(makePage(asked, page), (ready) => {
+      pages.set(keyOf(asked), ready)
+      return sendPage(request, reply, asked, { ready, head: page })
     }),
   )
 }
@@ -114,47 +104,49 @@ function answerAnew(
 function sendPage(
   request: HttpRequest,
   reply: HttpReply,
-  { asked, form }: Asked,
+  asked: AskedListing,
   { ready, head }: { readonly ready: ReadyPage; readonly head: Head },
 ): HttpReply {
   const { dataVersion } = head
   return sendReady(request, varyBy(reply, 'Accept'), ready, {
     dataVersion,
-    link: linkOf(ready, asked, form, head),
+    link: linkOf(ready, asked, head),
     headers: recordHeaders(asked, { selected: ready.selected, dataVersion }),
   })
 }
 
 /** The key of a page in the cache. */
-function keyOf({ form, coding }: Asked): string {
+function keyOf({ form, coding }: AskedListing): string {
   return `${form} ${coding}`
+}
+
+function validatorsOf({ form }: AskedListing, head: Head): Validators {
+  const lastModified = new Date(head.changedAt).toUTCString()
+  return { tag: entityTag(head, form), lastModified, dataVersion: head.dataVersion }
 }
 
 /** Sends all records in one answer, made while it is sent (contract 11.3). */
 async function sendAll(
   request: HttpRequest,
   reply: HttpReply,
-  { asked, form, coding }: Asked,
+  asked: AskedListing,
   service: Service,
 ): Promise<HttpReply> {
   const { store, streams } = service
   const read = (what: ListingRequest, slice: Slice) =>
     inTurn(request, reply, { asked: what, service }, (turns) =>
-      readSlice(store, what, form, { ...slice, turns }),
+      readSlice(store, what, { ...slice, turns }),
     )
   const first = await read(asked, firstSlice)
   const stream = streams.begin(request)
-  const lastModified = new Date(first.changedAt).toUTCString()
-  const { dataVersion, latestVersion, selected } = first
-  const tag = entityTag(first, form)
-  setValidators(varyBy(reply, 'Accept'), { tag, lastModified, dataVersion })
-  reply.headers(recordHeaders(asked, { selected, dataVersion }))
-  const link = linksOf(asked, form, { selected, dataVersion, latestVersion })
+  setValidators(varyBy(reply, 'Accept'), validatorsOf(asked, first))
+  reply.headers(recordHeaders(asked, first))
+  const link = linksOf(asked, first)
   if (link !== undefined) reply.header('link', link)
-  if (coding !== 'identity') reply.header('content-encoding', coding)
-  const pinned = { ...asked, version: dataVersion }
+  if (asked.coding !== 'identity') reply.header('content-encoding', asked.coding)
+  const pinned = { ...asked, version: first.dataVersion }
   const pieces = recordPieces(asked, first, (slice) => read(pinned, slice))
-  return stream.send(reply, pieces, coding)
+  return stream.send(reply, pieces, asked.coding)
 }
 
 /** Reads a listing; what may need a scan of it waits for its turn. */
@@ -168,7 +160,7 @@ function inTurn<T>(
 }
 
 /** The same page by the numbers of company and version. */
-function locationOf({ version }: ListingRequest, form: string): string {
+function locationOf({ version, form }: AskedListing): string {
   return version === undefined ? form : versionedForm(form, version)
 }
 

@@ -7,6 +7,7 @@ import { after, type Awaitable } from '../../store/awaitable.ts'
 import type { CompanyName } from '../../store/inspecting.ts'
 import type { StoreReader } from '../../store/reading.ts'
 import { companiesScope, hasScope } from '../../store/keys.ts'
+import { chooseCoding, type Coding } from '../wire/coding.ts'
 import { isByName, locate, type NumberedState, parseCompany } from './company-name.ts'
 import { badRequest, invalid } from '../errors.ts'
 import { chooseFormat, type Format, formatName, formats } from './formats.ts'
@@ -20,6 +21,16 @@ export interface ListingRequest extends Omit<SelectionParameters, 'version'>, Nu
   /** `noLimit` for all records. */
   readonly limit: number
   readonly format: Format
+}
+
+/** A request that has been read, and how it is answered. */
+export interface AskedListing extends ListingRequest {
+  /** The canonical form. */
+  readonly form: string
+  /** Whether it names the company or the version in another way than by its number. */
+  readonly isByName: boolean
+  /** The coding that the client prefers. */
+  readonly coding: Coding
 }
 
 /** A parameter: its range and its default (contract 1.3). */
@@ -68,8 +79,6 @@ type WrittenRequest = SelectionParameters &
 /**
  * Parses a request, with its body if it has one, and finds the company that its path names.
  *
- * @returns whether the request names the company or the version in another way than by its number,
- *   besides the request.
  * @throws ApiError as `parseListingRequest`, `readMembers` and `locate` do.
  */
 export function readListingRequest(
@@ -77,15 +86,20 @@ export function readListingRequest(
   reply: HttpReply,
   resource: Resource,
   store: StoreReader,
-): Awaitable<{ readonly asked: ListingRequest; readonly isByName: boolean }> {
+): Awaitable<AskedListing> {
   const { company_id: segment } = request.target.params as { company_id: string }
   return after(readMembers(request, reply), ({ query, body }) => {
-    const { accept } = request.headers
+    const { accept, 'accept-encoding': accepted } = request.headers
     const parsed = parseListingRequest(resource, segment, { query, body, accept })
     // Only a key that may search for companies learns of others than the one that it names.
     const isNearTold = hasScope(request.key?.scopes, companiesScope)
     const located = locateListing(store, parsed, isNearTold)
-    return after(located, (asked) => ({ asked, isByName: isByName(parsed) }))
+    return after(located, (asked) => ({
+      ...asked,
+      form: canonicalUrl(asked),
+      isByName: isByName(parsed),
+      coding: chooseCoding(accepted),
+    }))
   })
 }
 
